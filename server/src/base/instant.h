@@ -1,0 +1,17 @@
+// Monotonic time as the dispatcher sees it: milliseconds since an arbitrary start. Never a wall clock (R24).
+#pragma once
+
+#include <cstdint>
+
+namespace hyperflock {
+
+using Millis = std::int64_t;
+
+struct Instant {
+  Millis ms = 0;
+  auto operator<=>(const Instant&) const = default;
+  friend Instant operator+(Instant at, Millis delta) { return Instant{at.ms + delta}; }
+  friend Millis operator-(Instant a, Instant b) { return a.ms - b.ms; }
+};
+
+}  // namespace hyperflock

@@ -1,0 +1,64 @@
+// The scheduler as a pure state machine: events in, effects out. No Asio, no SQLite, no clock, no thread and no random
+// source that is not passed in. One owner calls it, from one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/instant.h"
+#include "dispatch/effect.h"
+#include "dispatch/event.h"
+
+namespace hyperflock::dispatch {
+
+struct Settings {
+  Millis lease_ms = 45'000;
+  Millis heartbeat_ms = 10'000;
+  Millis wait_ms = 20'000;  // mean of wait.delay_ms; jittered by half
+  int max_leases = 1;
+  std::string server_version = "0.1.0";
+};
+
+// A worker as the operator sees it.
+struct WorkerView {
+  SessionId session{};
+  std::string device;
+  std::string device_class;
+  std::string engine;
+  std::optional<AttemptId> attempt;
+  std::optional<TrialKey> trial;
+};
+
+struct Counters {
+  std::int64_t workers = 0;
+  std::int64_t leased = 0;  // attempts that run
+  std::int64_t queued = 0;  // trials that wait for a re-issue
+  bool read_only = false;
+  bool draining = false;
+};
+
+class Dispatcher {
+ public:
+  // `random` gives uniform 64-bit numbers (jitter only; results never depend on it).
+  Dispatcher(Settings settings, std::function<std::uint64_t()> random);
+  ~Dispatcher();
+
+  // Events are in the order in which they happened; `now` never goes back.
+  Effects handle(const Event& event, Instant now);
+
+  // When a Tick is due; nothing when nothing is.
+  std::optional<Instant> next_deadline() const;
+
+  std::vector<WorkerView> workers() const;
+  Counters counters() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace hyperflock::dispatch

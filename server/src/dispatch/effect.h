@@ -1,0 +1,42 @@
+// What the dispatcher wants done. The shell carries effects out in order.
+#pragma once
+
+#include <variant>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "dispatch/event.h"
+#include "protocol/messages.h"
+#include "storage/transition.h"
+
+namespace hyperflock::dispatch {
+
+// Everything proposed by one handle() call goes to storage in one batch, in order.
+struct Propose {
+  TransitionId id{};
+  storage::Transition transition;
+};
+struct Send {
+  SessionId session{};
+  protocol::ServerMessage message;
+};
+struct Close {
+  SessionId session{};
+  int code = 1000;  // WebSocket close code of protocol.md
+  std::string reason;
+};
+// The answer to StudySubmitted or StudyCancelRequested: the study, or why not.
+struct Answer {
+  RequestId request{};
+  Result<StudyId> result;
+};
+// A study's rows changed (durably): wakes those who watch it. Data travels in rows.
+struct StudyChanged {
+  StudyId study{};
+};
+
+using Effect = std::variant<Propose, Send, Close, Answer, StudyChanged>;
+using Effects = std::vector<Effect>;
+
+}  // namespace hyperflock::dispatch

@@ -1,0 +1,70 @@
+// What the dispatcher is told.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "protocol/messages.h"
+#include "storage/storage.h"
+
+namespace hyperflock::dispatch {
+
+// Names one proposed transition until its outcome comes back.
+enum class TransitionId : std::uint64_t {};
+
+// An authenticated device; the transport answers `welcome` from the Send that this event causes.
+struct SessionOpened {
+  SessionId session{};
+  std::string device;
+  std::string project;
+  protocol::Capabilities capabilities;
+  std::vector<AttemptId> held;
+};
+struct SessionClosed {
+  SessionId session{};
+  enum class How { clean, lost } how = How::lost;
+};
+// ready, heartbeat, report, call, result or release of an open session.
+struct MessageReceived {
+  SessionId session{};
+  protocol::ClientMessage message;
+};
+struct StudySubmitted {
+  RequestId request{};
+  std::string owner;
+  std::string project;
+  protocol::StudySpec spec;
+};
+struct StudyCancelRequested {
+  RequestId request{};
+  StudyId study{};
+};
+struct DeviceRevoked {
+  std::string device;
+};
+// Outcomes of proposed transitions, durable by now, in the order of the batch.
+struct BatchCommitted {
+  std::vector<std::pair<TransitionId, storage::Outcome>> outcomes;
+};
+// The batch was not written. The dispatcher forgets what it proposed, refuses work (read_only) and waits for Restored.
+struct BatchFailed {
+  std::vector<TransitionId> transitions;
+  Error error;
+};
+// The state as stored: at start and after BatchFailed.
+struct Restored {
+  storage::Snapshot snapshot;
+};
+// Leases nothing more; attempts that run may end.
+struct DrainStarted {};
+// Sent at or after next_deadline().
+struct Tick {};
+
+using Event = std::variant<SessionOpened, SessionClosed, MessageReceived, StudySubmitted, StudyCancelRequested, DeviceRevoked,
+                           BatchCommitted, BatchFailed, Restored, DrainStarted, Tick>;
+
+}  // namespace hyperflock::dispatch

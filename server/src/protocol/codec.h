@@ -1,0 +1,26 @@
+// JSON text <-> messages. The only place (with study_codec) where a peer's JSON is read. Pure; any thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "protocol/messages.h"
+#include "protocol/study_spec.h"
+
+namespace hyperflock::protocol {
+
+// Reads one frame's text. Never throws. The error's code is one of protocol.md's; `field` names the offending path.
+Result<ClientMessage> parse_client_message(std::string_view text);
+
+// Reads a server message (golden tests, emulator). Rows of `update` stay JSON text.
+Result<ServerMessage> parse_server_message(std::string_view text);
+
+std::string serialize(const ServerMessage& message);
+std::string serialize(const ClientMessage& message);
+
+// Reads the body of POST /api/studies.
+Result<StudySpec> parse_study_spec(std::string_view text);
+std::string serialize_study_spec(const StudySpec& spec);
+
+}  // namespace hyperflock::protocol

@@ -1,0 +1,241 @@
+// The messages of server/docs/protocol.md as plain structs. Parsed once at the edge by codec.h; raw JSON goes no further.
+// Plain data: no JSON library, no sockets, usable on any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/instant.h"
+
+namespace hyperflock::protocol {
+
+inline constexpr int kProtocolVersion = 1;
+
+enum class Role { device, researcher };
+enum class PulseState { loading, running, waiting_call };
+enum class Outcome { complete, pruned, failed };
+enum class Cause { worker_lost, user_error, out_of_memory, device_lost, timeout, invalid, cancelled };
+enum class AttemptKind { primary, duplicate, replica };
+enum class ReleaseReason { page_hidden, stopped, shutdown, cannot_run };
+enum class WaitReason { no_work, no_matching_work, draining, read_only };
+enum class Verdict { accepted, evidence, recorded };
+enum class RevokeCode { cancelled, timeout, stalled, superseded, device_revoked };
+
+struct Capabilities {
+  std::vector<std::string> backends;
+  std::int64_t memory_mb = 0;
+  std::int64_t cores = 0;
+  std::string engine;
+  std::string device_class;  // "class" on the wire
+  bool operator==(const Capabilities&) const = default;
+};
+
+struct Point {
+  std::int64_t step = 0;
+  double value = 0;
+  bool operator==(const Point&) const = default;
+};
+
+struct Failure {
+  Cause cause = Cause::user_error;
+  std::string code;
+  std::string message;
+  std::string traceback;
+  bool operator==(const Failure&) const = default;
+};
+
+struct BlobRef {
+  std::string sha256;  // 64 lower-case hex digits
+  std::int64_t bytes = 0;
+  bool operator==(const BlobRef&) const = default;
+};
+
+struct DataRef {
+  std::string name;
+  std::string kind;  // npy, npz or file
+  std::string filename;
+  BlobRef blob;
+  bool operator==(const DataRef&) const = default;
+};
+
+// ---- device or researcher to server
+
+struct Hello {
+  int protocol = 0;
+  Role role = Role::device;
+  std::string device;  // device only
+  std::string secret;  // device only
+  std::string token;   // researcher only
+  std::string agent;
+  Capabilities capabilities;        // device only
+  std::vector<AttemptId> attempts;  // device only
+  bool operator==(const Hello&) const = default;
+};
+
+struct Ready {
+  bool operator==(const Ready&) const = default;
+};
+
+struct Pulse {
+  AttemptId attempt{};
+  std::int64_t progress = 0;
+  PulseState state = PulseState::running;
+  bool operator==(const Pulse&) const = default;
+};
+
+struct Heartbeat {
+  std::vector<Pulse> attempts;
+  bool operator==(const Heartbeat&) const = default;
+};
+
+struct Report {
+  AttemptId attempt{};
+  std::int64_t seq = 0;
+  std::vector<Point> points;
+  bool operator==(const Report&) const = default;
+};
+
+struct Call {
+  std::int64_t id = 0;
+  AttemptId attempt{};
+  std::string method;
+  std::optional<std::int64_t> step;  // args.step
+  std::vector<Point> points;
+  bool operator==(const Call&) const = default;
+};
+
+struct RunMetrics {
+  Millis load_ms = 0;
+  Millis run_ms = 0;
+  bool operator==(const RunMetrics&) const = default;
+};
+
+struct TrialResult {
+  AttemptId attempt{};
+  std::int64_t seq = 0;
+  Outcome outcome = Outcome::complete;
+  std::vector<double> values;      // complete only
+  std::optional<Failure> failure;  // failed only; "error" on the wire
+  std::vector<Point> points;
+  RunMetrics metrics;
+  std::string backend;
+  bool next = false;
+  bool operator==(const TrialResult&) const = default;
+};
+
+struct Release {
+  AttemptId attempt{};
+  std::int64_t seq = 0;
+  ReleaseReason reason = ReleaseReason::stopped;
+  bool operator==(const Release&) const = default;
+};
+
+struct Watch {
+  StudyId study{};
+  std::int64_t after = 0;
+  bool operator==(const Watch&) const = default;
+};
+
+using ClientMessage = std::variant<Hello, Ready, Heartbeat, Report, Call, TrialResult, Release, Watch>;
+
+// ---- server to device or researcher
+
+struct Welcome {
+  int protocol = kProtocolVersion;
+  std::uint64_t session = 0;
+  std::string server;
+  Millis heartbeat_ms = 0;
+  Millis lease_ms = 0;
+  std::vector<AttemptId> attempts;
+  bool operator==(const Welcome&) const = default;
+};
+
+struct Refused {
+  std::string code;
+  std::string message;
+  bool operator==(const Refused&) const = default;
+};
+
+struct Lease {
+  AttemptId attempt{};
+  StudyId study{};
+  TrialNumber trial{};
+  AttemptKind kind = AttemptKind::primary;
+  std::string study_name;
+  std::string owner;
+  std::int64_t total = 0;
+  std::string params;  // JSON text (R5)
+  std::uint32_t seed = 0;
+  std::string entry;
+  BlobRef bundle;
+  std::vector<DataRef> data;
+  std::string chainer;  // runtime.chainer
+  Millis time_limit_ms = 0;
+  Millis lease_ms = 0;
+  bool operator==(const Lease&) const = default;
+};
+
+struct LeaseOffer {
+  Lease lease;
+  bool operator==(const LeaseOffer&) const = default;
+};
+
+struct Wait {
+  Millis delay_ms = 0;
+  WaitReason reason = WaitReason::no_work;
+  bool operator==(const Wait&) const = default;
+};
+
+struct Ack {
+  std::optional<AttemptId> attempt;
+  std::optional<std::int64_t> seq;
+  bool operator==(const Ack&) const = default;
+};
+
+struct ResultAck {
+  AttemptId attempt{};
+  std::int64_t seq = 0;
+  Verdict verdict = Verdict::accepted;
+  std::optional<Lease> lease;
+  bool operator==(const ResultAck&) const = default;
+};
+
+struct Reply {
+  std::int64_t id = 0;
+  bool value = false;  // should_prune
+  bool operator==(const Reply&) const = default;
+};
+
+struct ErrorMessage {
+  std::string code;
+  std::string message;
+  std::string field;                   // left out when empty
+  std::optional<std::int64_t> id;      // the call that it answers
+  std::optional<AttemptId> attempt;
+  bool operator==(const ErrorMessage&) const = default;
+};
+
+struct Revoke {
+  AttemptId attempt{};
+  RevokeCode code = RevokeCode::cancelled;
+  std::string message;
+  bool operator==(const Revoke&) const = default;
+};
+
+// Rows are written by the storage reader as JSON text; the dispatcher never makes one.
+struct Update {
+  std::string study_json;
+  std::vector<std::string> trials_json;
+  std::int64_t cursor = 0;
+  bool operator==(const Update&) const = default;
+};
+
+using ServerMessage =
+    std::variant<Welcome, Refused, LeaseOffer, Wait, Ack, ResultAck, Reply, ErrorMessage, Revoke, Update>;
+
+}  // namespace hyperflock::protocol

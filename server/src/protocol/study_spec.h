@@ -1,0 +1,47 @@
+// What a researcher submits (server/docs/rest.md, "study spec"), after validation.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "protocol/messages.h"
+
+namespace hyperflock::protocol {
+
+enum class Direction { minimize, maximize };
+
+// One name of a grid. Texts are canonical JSON, so that the dispatcher can write parameters without a JSON library and
+// each kind is kept (R5).
+struct Dimension {
+  std::string name_json;                 // a quoted JSON string
+  std::vector<std::string> values_json;  // scalars, at least one
+  bool operator==(const Dimension&) const = default;
+};
+
+struct StudySpec {
+  std::string name;
+  std::string submit_key;  // idempotency key, unique per owner
+  Direction direction = Direction::minimize;
+  std::string entry;
+  BlobRef bundle;
+  std::vector<Dimension> space;
+  std::vector<DataRef> data;
+  std::int64_t seed = 0;
+  std::string chainer;
+  Millis time_limit_ms = 0;
+  Millis stall_ms = 0;
+  std::string provenance_json;  // an object, kept as it came
+  bool operator==(const StudySpec&) const = default;
+};
+
+// Number of points of the grid; 0 when it exceeds kMaxWireInteger.
+std::int64_t grid_size(const std::vector<Dimension>& space);
+
+// Point `number` as JSON text, the last name varying fastest (R30). REQUIRES: 0 <= number < grid_size(space).
+std::string grid_point(const std::vector<Dimension>& space, std::int64_t number);
+
+// The seed of a trial (R32).
+std::uint32_t trial_seed(std::int64_t study_seed, std::int64_t number);
+
+}  // namespace hyperflock::protocol

@@ -1,0 +1,101 @@
+// Rows as storage keeps them. Plain data; wall times (`*_at`, Unix ms) are written by storage's injected clock.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "protocol/messages.h"
+#include "protocol/study_spec.h"
+
+namespace hyperflock::storage {
+
+enum class StudyState { running, finished, cancelled };
+enum class TrialState { running, complete, pruned, failed, cancelled };
+// `released` and `expired` attempts may still bring the result that counts (R12).
+enum class AttemptState { live, accepted, evidence, failed, released, expired, revoked };
+
+struct StudyRow {
+  StudyId id{};
+  std::string owner;    // name of the principal
+  std::string project;
+  protocol::StudySpec spec;
+  StudyState state = StudyState::running;
+  std::int64_t total = 0;
+  std::int64_t complete = 0;
+  std::int64_t pruned = 0;
+  std::int64_t failed = 0;
+  std::int64_t running = 0;   // trials with no outcome yet that have a row
+  std::int64_t attempts = 0;
+  std::int64_t cursor = 0;    // seq of the newest finished trial, 0 when none
+  std::int64_t created_at = 0;
+  std::int64_t finished_at = 0;  // 0: not yet
+  // Best complete trial by the first value, in the study's direction; the lowest number wins a tie.
+  std::optional<TrialNumber> best_trial;
+  double best_value = 0;
+};
+
+struct TrialRow {
+  TrialKey key;
+  TrialState state = TrialState::running;
+  std::string params;  // JSON text
+  std::uint32_t seed = 0;
+  std::vector<double> values;
+  std::int64_t attempts = 0;
+  std::optional<AttemptId> accepted_attempt;
+  std::int64_t started_at = 0;
+  std::int64_t finished_at = 0;
+  std::int64_t seq = 0;  // order of finishing over all studies, from 1; 0: not finished
+  std::optional<protocol::Failure> failure;
+};
+
+struct AttemptRow {
+  AttemptId id{};
+  TrialKey trial;
+  protocol::AttemptKind kind = protocol::AttemptKind::primary;
+  std::string device;
+  AttemptState state = AttemptState::live;
+  std::string device_class;
+  std::string engine;
+  std::string backend;
+  std::vector<double> values;
+  std::optional<protocol::Failure> failure;
+  protocol::RunMetrics metrics;
+  std::int64_t result_seq = 0;  // seq of the stored result, 0: none
+  std::int64_t started_at = 0;
+  std::int64_t finished_at = 0;
+};
+
+// A trial with its deciding attempt (the accepted one, else the newest).
+struct TrialDetail {
+  TrialRow trial;
+  std::optional<AttemptRow> attempt;
+  std::vector<protocol::Point> points;    // of the deciding attempt; only where asked for
+  std::vector<AttemptRow> attempts_list;  // only where asked for
+};
+
+enum class PrincipalRole { admin, researcher };
+
+struct Principal {
+  std::int64_t id = 0;
+  std::string name;
+  PrincipalRole role = PrincipalRole::researcher;
+  std::string token_hash;  // hex SHA-256
+};
+
+struct Device {
+  std::string id;
+  std::string project;
+  std::string secret_hash;  // hex SHA-256
+  std::string device_class;
+  std::string engine;
+};
+
+struct Enrolment {
+  std::string code_hash;  // hex SHA-256
+  std::string project;
+};
+
+}  // namespace hyperflock::storage

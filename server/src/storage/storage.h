@@ -1,0 +1,73 @@
+// The storage contract. One text, one suite (contract_suite.h) that every back end passes: in-memory, SQLite, later
+// PostgreSQL.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "storage/records.h"
+#include "storage/transition.h"
+
+namespace hyperflock::storage {
+
+// What the dispatcher needs to go on after a start: every running study, its unfinished trials that have a row, and
+// attempts of those.
+struct RunningTrial {
+  TrialKey key;
+  std::vector<AttemptRow> attempts;
+};
+struct RunningStudy {
+  StudyRow study;
+  std::int64_t next_number = 0;  // first trial number without a row
+  std::vector<RunningTrial> unfinished;
+};
+struct Snapshot {
+  std::vector<RunningStudy> studies;
+  std::int64_t next_study_id = 1;
+  std::int64_t next_attempt_id = 1;
+};
+
+struct Identities {
+  std::vector<Principal> principals;
+  std::vector<Device> devices;  // not revoked ones
+  std::vector<Enrolment> enrolments;
+};
+
+// Unix milliseconds. Injected, so that tests own the clock.
+using WallClock = std::function<std::int64_t()>;
+
+class Storage {
+ public:
+  virtual ~Storage() = default;
+
+  // Applies the batch in one durable transaction: all outcomes, in order, or an error and nothing changed (code
+  // `storage_unavailable`; a disk that is full, a locked file). When it returns a value, the batch survives kill -9.
+  // Writer thread only.
+  virtual Result<std::vector<Outcome>> apply(std::span<const Transition> batch) = 0;
+
+  // The functions below may be called on any thread, also while apply() runs; each sees a committed state.
+  virtual Result<Snapshot> load() = 0;
+  virtual Result<Identities> identities() = 0;
+  virtual Result<std::vector<StudyRow>> studies() = 0;                 // newest first
+  virtual Result<std::optional<StudyRow>> study(StudyId id) = 0;
+  // Finished trials with seq > after in order of seq, at most `limit`, without points.
+  virtual Result<std::vector<TrialDetail>> finished_trials(StudyId id, std::int64_t after, std::int64_t limit) = 0;
+  // One trial with points and all attempts.
+  virtual Result<std::optional<TrialDetail>> trial(TrialKey key) = 0;
+  // True where a study of `project` names the blob as its bundle or data.
+  virtual Result<bool> project_references(const std::string& project, const std::string& sha256) = 0;
+};
+
+std::unique_ptr<Storage> make_memory_storage(WallClock clock);
+
+// Opens (creating and migrating) the database file. WAL, synchronous=FULL (read back by PRAGMA; another value is an
+// error). Errors: `storage_open`, `storage_too_new`.
+Result<std::unique_ptr<Storage>> open_sqlite_storage(const std::string& path, WallClock clock);
+
+}  // namespace hyperflock::storage

@@ -1,0 +1,107 @@
+// Guarded transitions: the only way in which durable state changes. A batch of them is one durable transaction; each is
+// judged by its guard in order, and those before it in the batch are visible to it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "storage/records.h"
+
+namespace hyperflock::storage {
+
+// Guard: no study of this owner has the submit_key (else `repeated`, Outcome::study is the earlier one).
+struct CreateStudy {
+  StudyId id{};
+  std::string owner;
+  std::string project;
+  protocol::StudySpec spec;
+  std::int64_t total = 0;
+};
+
+// Guard: the study is running and the trial is not finished (else `superseded`); the attempt id is new (else
+// `conflict`). Inserts the trial's row when it has none.
+struct StartAttempt {
+  AttemptId attempt{};
+  TrialKey trial;
+  protocol::AttemptKind kind = protocol::AttemptKind::primary;
+  std::string device;
+  std::string device_class;
+  std::string engine;
+  std::string params;
+  std::uint32_t seed = 0;
+};
+
+// Guard: the attempt exists and is `device`'s (else `conflict`). Its first result is stored once: a second one of the same
+// attempt is `repeated` and changes nothing (Outcome::verdict is the first one's). Where the trial has no accepted attempt and its study is running, a complete or
+// pruned result is accepted (`applied`, verdict accepted); else it is kept as evidence (`superseded`, verdict evidence).
+// A failed result ends the attempt (`applied`, verdict recorded). Points are stored with the attempt; a point of a known step replaces nothing.
+struct StoreResult {
+  std::string device;
+  protocol::TrialResult result;
+};
+
+// Guard: the attempt exists (else `conflict`) and is live (else `repeated`).
+struct EndAttempt {
+  AttemptId attempt{};
+  AttemptState state = AttemptState::released;  // released, expired, revoked or failed
+  std::optional<protocol::Failure> failure;
+};
+
+// Guard: the attempt exists and is `device`'s (else `conflict`). Points of known steps are skipped (`repeated` when all are).
+struct AppendPoints {
+  AttemptId attempt{};
+  std::string device;
+  std::vector<protocol::Point> points;
+};
+
+// Guard: the trial has no accepted attempt and is not finished (else `superseded`).
+struct FailTrial {
+  TrialKey trial;
+  protocol::Failure failure;
+};
+
+// Guard: the study is running (else `repeated`).
+struct EndStudy {
+  StudyId study{};
+  StudyState state = StudyState::finished;
+};
+
+// Guard: the name is new (else `conflict`).
+struct CreatePrincipal {
+  Principal principal;
+};
+// Guard: the device id is new (else `conflict`).
+struct CreateDevice {
+  Device device;
+};
+struct CreateEnrolment {
+  Enrolment enrolment;
+};
+// Guard: the device exists and is not revoked (else `repeated`).
+struct RevokeDevice {
+  std::string device;
+};
+
+using Transition = std::variant<CreateStudy, StartAttempt, StoreResult, EndAttempt, AppendPoints, FailTrial, EndStudy,
+                                CreatePrincipal, CreateDevice, CreateEnrolment, RevokeDevice>;
+
+enum class Applied {
+  applied,     // the guard held; the change is durable
+  repeated,    // the same change was made before; nothing was written
+  superseded,  // the guard failed because another won; what the contract says was kept
+  conflict,    // the transition does not fit what is stored, or another server took the row first
+};
+
+struct Outcome {
+  Applied applied = Applied::applied;
+  std::optional<TrialKey> trial;              // of the attempt or trial concerned
+  std::optional<StudyId> study;               // CreateStudy: the study's id
+  std::optional<protocol::Verdict> verdict;   // StoreResult
+  std::int64_t seq = 0;                       // the trial's finishing order, when it finished by this
+  bool operator==(const Outcome&) const = default;
+};
+
+}  // namespace hyperflock::storage

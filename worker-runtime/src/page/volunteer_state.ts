@@ -1,0 +1,75 @@
+// What the page shows. Made by the agent thread, sent to the page thread as structured clones.
+
+/** Why this browser cannot compute; each has a sentence in `web-client/src/i18n`. */
+export type UnsupportedReason =
+  | "not_isolated" // no COOP/COEP, as in many in-app browsers
+  | "insecure_context" // plain http on another host than localhost
+  | "no_shared_memory"
+  | "no_module_workers"
+  | "no_wasm_simd";
+
+export interface TrialView {
+  readonly study: number;
+  readonly studyName: string;
+  readonly owner: string;
+  readonly number: number;
+  readonly total: number;
+  /** Parameters for display only: numbers have lost their Python kind. */
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly startedAt: number; // performance.timeOrigin-based Unix ms
+  readonly points: readonly (readonly [step: number, value: number])[]; // the newest 200
+}
+
+export interface Contribution {
+  readonly trials: number;
+  readonly seconds: number;
+}
+
+export type VolunteerState =
+  | { readonly phase: "idle" }
+  | { readonly phase: "unsupported"; readonly reason: UnsupportedReason }
+  | { readonly phase: "joining" }
+  | { readonly phase: "connecting"; readonly attempt: number; readonly retryAt: number | null }
+  | {
+      readonly phase: "waiting";
+      readonly reason: "no_work" | "no_matching_work" | "draining" | "read_only";
+    }
+  | {
+      readonly phase: "loading"; // assets of the trial below
+      readonly loadedBytes: number;
+      readonly totalBytes: number;
+      readonly trial: TrialView;
+    }
+  | { readonly phase: "computing"; readonly trial: TrialView }
+  | { readonly phase: "paused"; readonly reason: "hidden" } // resumes by itself when visible
+  | { readonly phase: "stopped" }
+  | { readonly phase: "replaced" } // another tab of this device took over
+  | { readonly phase: "failed"; readonly code: string; readonly message: string };
+
+export interface VolunteerSnapshot {
+  readonly state: VolunteerState;
+  readonly contribution: Contribution;
+  readonly project: ProjectView | null;
+  /** True while a wake lock keeps the screen on. */
+  readonly awake: boolean;
+}
+
+/** Answer of `POST /api/project`. */
+export interface ProjectView {
+  readonly name: string;
+  readonly owner: string;
+  readonly studies: number;
+  readonly trialsDone: number;
+  readonly trialsTotal: number;
+}
+
+/** The page's handle. Everything heavy happens on the agent thread; these calls return at once. */
+export interface Volunteer {
+  readonly snapshot: VolunteerSnapshot;
+  /** Calls back after each change, at most once per animation frame. Returns the way to stop. */
+  subscribe(listener: (snapshot: VolunteerSnapshot) => void): () => void;
+  /** Must be called from a tap. Nothing is joined, fetched for compute or computed before. */
+  start(): void;
+  /** Releases the attempt and ends the compute threads; `start()` works again afterwards. */
+  stop(): void;
+}
