@@ -1,0 +1,46 @@
+# The native server: one CMake preset a stage.
+
+build_preset() { # build_preset PRESET [TARGET...]
+  cmake --preset "$1" >build/logs/configure-"$1".log || { cat build/logs/configure-"$1".log; return 1; }
+  cmake --build --preset "$1" -j "$JOBS" ${2:+--target "${@:2}"}
+}
+
+# run_ctest PRESET: every test binary of that build, two at a time, then one line for all test cases.
+run_ctest() {
+  local xml=build/reports/ctest-$1
+  rm -rf "$xml" && mkdir -p "$xml"
+  GTEST_OUTPUT="xml:$ROOT/$xml/" ctest --preset "$1" -j 2
+  python3 tests/count_cases.py "server ($1)" "$xml"
+}
+
+stage server "system"
+do_server() { build_preset release; }
+
+stage server_debug "system"
+do_server_debug() { build_preset debug; }
+
+stage server_tsan "system"
+do_server_tsan() { build_preset tsan; }
+
+stage server_test "server_debug tools"
+do_server_test() { run_ctest debug; }
+
+stage server_race_test "server_tsan tools"
+do_server_race_test() { run_ctest tsan; }
+
+stage fuzzers "system"
+do_fuzzers() {
+  apt_install clang-19
+  build_preset fuzz
+}
+
+fuzz_command() {
+  local binary
+  for binary in build/fuzz/bin/*_fuzz; do
+    say "-- ${binary##*/}"
+    mkdir -p "build/corpus/${binary##*/}"
+    "$binary" -max_total_time="${FUZZ_SECONDS:-60}" -timeout=5 -rss_limit_mb=2048 -print_final_stats=1 \
+      "build/corpus/${binary##*/}" "server/fuzz/corpus/${binary##*/}" 2>&1 | tail -n 8
+    [[ ${PIPESTATUS[0]} == 0 ]] || die "${binary##*/} found something; see above"
+  done
+}

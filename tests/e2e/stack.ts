@@ -1,0 +1,273 @@
+// The real parts for tests, the demo and benchmarks: the built server, Debian's Chromium with volunteers in it, and the
+// researcher's Python. Everything it starts is ended by dispose(), by pid.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+
+export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
+const SERVER = join(ROOT, "build/release/bin/hyperflock-server");
+const PYTHON = join(ROOT, "build/venv/bin/python");
+
+export const CHROMIUM_FLAGS = [
+  "--no-sandbox",
+  "--disable-quic",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--no-first-run",
+  "--disable-dev-shm-usage",
+];
+
+export function chromiumPath(): string {
+  const path = process.env.CHROMIUM ?? "/usr/bin/chromium";
+  if (!existsSync(path)) throw new Error(`No Chromium at ${path}: install it or set CHROMIUM.`);
+  return path;
+}
+
+export interface Credentials {
+  readonly admin_token: string;
+  readonly researcher_token: string;
+  readonly enrolment_code: string;
+  readonly join_url: string;
+  readonly compute: string;
+  readonly console: string;
+}
+
+export interface ServerOptions {
+  readonly computePort?: number;
+  readonly consolePort?: number;
+  readonly args?: readonly string[];
+  /** State folder that outlives the server (and is not removed). */
+  readonly state?: string;
+}
+
+/** A running `hyperflock-server`; it can be killed and started again on the same ports and state. */
+export class Server {
+  #process: ChildProcess | undefined;
+  #computePort: number;
+  #consolePort: number;
+  #stderr = "";
+  readonly state: string;
+  readonly #args: readonly string[];
+  readonly #ownsState: boolean;
+
+  private constructor(state: string, ownsState: boolean, options: ServerOptions) {
+    this.state = state;
+    this.#ownsState = ownsState;
+    this.#computePort = options.computePort ?? 0;
+    this.#consolePort = options.consolePort ?? 0;
+    this.#args = options.args ?? [];
+  }
+
+  static async start(options: ServerOptions = {}): Promise<Server> {
+    const state = options.state ?? (await mkdtemp(join(tmpdir(), "hyperflock-")));
+    const server = new Server(state, options.state === undefined, options);
+    await server.restart();
+    return server;
+  }
+
+  get pid(): number {
+    if (this.#process?.pid === undefined) throw new Error("the server is not running");
+    return this.#process.pid;
+  }
+  get compute(): string {
+    return `http://127.0.0.1:${this.#computePort}`;
+  }
+  get console(): string {
+    return `http://127.0.0.1:${this.#consolePort}`;
+  }
+  /** What it wrote to its log (JSON lines), newest 256 KiB. */
+  get log(): string {
+    return this.#stderr;
+  }
+
+  async credentials(): Promise<Credentials> {
+    return JSON.parse(
+      await readFile(join(this.state, "credentials.json"), "utf8"),
+    ) as Credentials;
+  }
+
+  async joinUrl(): Promise<string> {
+    return `${this.compute}/join#${(await this.credentials()).enrolment_code}`;
+  }
+
+  async restart(): Promise<void> {
+    if (!existsSync(SERVER)) throw new Error("The server is not built: ./run build");
+    const ready = join(this.state, "ready.json");
+    await rm(ready, { force: true });
+    const child = spawn(
+      SERVER,
+      [
+        ...["serve", "--state", this.state],
+        ...["--compute", `127.0.0.1:${this.#computePort}`],
+        ...["--console", `127.0.0.1:${this.#consolePort}`],
+        ...["--app", join(ROOT, "build/web"), "--runtime", join(ROOT, "build/runtime")],
+        ...["--credentials-file", join(this.state, "credentials.json"), "--ready-file", ready],
+        ...this.#args,
+      ],
+      { stdio: ["ignore", "ignore", "pipe"] },
+    );
+    this.#process = child;
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      this.#stderr = (this.#stderr + text).slice(-262_144);
+    });
+    for (let waited = 0; !existsSync(ready); waited += 20) {
+      if (child.exitCode !== null || waited > 20_000) {
+        throw new Error(`the server did not start:\n${this.#stderr}`);
+      }
+      await sleep(20);
+    }
+    const ports = JSON.parse(await readFile(ready, "utf8")) as { compute: string; console: string };
+    this.#computePort = Number(new URL(`http://${ports.compute.replace(/^https?:\/\//, "")}`).port);
+    this.#consolePort = Number(new URL(`http://${ports.console.replace(/^https?:\/\//, "")}`).port);
+  }
+
+  /** Ends this server's process and waits for it. */
+  async kill(signal: "SIGKILL" | "SIGTERM"): Promise<void> {
+    const child = this.#process;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+    child.kill(signal);
+    await ended;
+    this.#process = undefined;
+  }
+
+  async dispose(): Promise<void> {
+    await this.kill("SIGTERM");
+    if (this.#ownsState) await rm(this.state, { recursive: true, force: true });
+  }
+
+  /** A console request with the researcher's token. */
+  async api<T>(path: string, init: RequestInit = {}): Promise<T> {
+    const { researcher_token } = await this.credentials();
+    const response = await fetch(`${this.console}${path}`, {
+      ...init,
+      headers: { authorization: `Bearer ${researcher_token}`, ...init.headers },
+    });
+    const body = (await response.json()) as T & { error?: { code: string; message: string } };
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${body.error?.code}`);
+    return body;
+  }
+}
+
+export interface TrialRow {
+  readonly study: number;
+  readonly trial: number;
+  readonly state: string;
+  readonly params: string;
+  readonly seed: number;
+  readonly values: readonly number[];
+  readonly attempts: number;
+  readonly run_ms: number;
+  readonly points?: readonly (readonly [number, number])[];
+  readonly attempts_list?: readonly { readonly state: string; readonly device: string }[];
+  readonly error?: { readonly cause: string; readonly code: string; readonly traceback: string };
+}
+
+export interface StudyRow {
+  readonly study: number;
+  readonly name: string;
+  readonly state: string;
+  readonly total: number;
+  readonly complete: number;
+  readonly failed: number;
+  readonly attempts: number;
+}
+
+/** Starts one Chromium; volunteers are contexts of it, each its own device. */
+export async function launchChromium(): Promise<Browser> {
+  return chromium.launch({ executablePath: chromiumPath(), args: CHROMIUM_FLAGS, headless: true });
+}
+
+export interface Volunteer {
+  readonly context: BrowserContext;
+  readonly page: Page;
+  /** Every request URL of the page and its workers. */
+  readonly requests: string[];
+  readonly errors: string[];
+}
+
+/** Opens the join page as a phone would show it and taps Start. */
+export async function joinVolunteer(browser: Browser, joinUrl: string): Promise<Volunteer> {
+  const context = await browser.newContext({
+    locale: "en-US",
+    viewport: { width: 390, height: 844 },
+    deviceScaleFactor: 2,
+  });
+  const volunteer = await openVolunteer(context, joinUrl);
+  await tapStart(volunteer.page);
+  return volunteer;
+}
+
+export async function openVolunteer(context: BrowserContext, joinUrl: string): Promise<Volunteer> {
+  const page = await context.newPage();
+  const requests: string[] = [];
+  const errors: string[] = [];
+  context.on("request", (request) => requests.push(request.url()));
+  page.on("pageerror", (error) => errors.push(String(error)));
+  page.on("console", (message) => {
+    if (message.type() === "error") errors.push(message.text());
+  });
+  await page.goto(joinUrl);
+  return { context, page, requests, errors };
+}
+
+export async function tapStart(page: Page): Promise<void> {
+  await page.getByRole("button", { name: /^start/i }).click();
+}
+
+export interface PythonRun {
+  readonly child: ChildProcess;
+  readonly output: () => string;
+  /** Resolves to the exit status. */
+  readonly done: Promise<number>;
+}
+
+/** Runs the project's Python with a researcher's credentials in its environment. */
+export async function runPython(
+  server: Server,
+  args: readonly string[],
+  options: { echo?: boolean; env?: Record<string, string> } = {},
+): Promise<PythonRun> {
+  const { researcher_token } = await server.credentials();
+  const child = spawn(PYTHON, ["-u", ...args], {
+    cwd: ROOT,
+    env: {
+      ...process.env,
+      HYPERFLOCK_URL: server.console,
+      HYPERFLOCK_TOKEN: researcher_token,
+      ...options.env,
+    },
+    stdio: options.echo ? "inherit" : ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding("utf8").on("data", (text: string) => {
+      output += text;
+    });
+  }
+  const done = new Promise<number>((resolve) =>
+    child.once("exit", (code, signal) => resolve(code ?? (signal ? 128 : 1))),
+  );
+  return { child, output: () => output, done };
+}
+
+/** Asks `probe` every 100 ms until it gives a value; fails with `what` after `timeoutMs`. */
+export async function until<T>(
+  what: string,
+  probe: () => Promise<T | undefined | false>,
+  timeoutMs = 60_000,
+): Promise<T> {
+  const end = Date.now() + timeoutMs;
+  for (;;) {
+    const value = await probe();
+    if (value !== undefined && value !== false) return value as T;
+    if (Date.now() > end) throw new Error(`timed out after ${timeoutMs} ms: ${what}`);
+    await sleep(100);
+  }
+}

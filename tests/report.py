@@ -1,0 +1,84 @@
+"""Print the benchmark figures in ``build/reports`` as one table.
+
+Each report is ``{"name", "machine", "figures": [{"name", "value", "unit", "op": ">=" | "<=", "goal", "peer"}]}``; ``op``,
+``goal`` and ``peer`` may be missing or null. ``peer`` is ``{"name", "value"}``: what another system or a physical limit
+reached in the same run; the ratio is ours over the peer's.
+
+Usage: ``report.py FOLDER [--json]``. Ends with 1 where a goal is missed.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+
+def load(folder: Path) -> Iterator[dict[str, Any]]:
+    """Yield the reports in the order of their names."""
+    for path in sorted(folder.glob("*.json")):
+        report = json.loads(path.read_text())
+        if "figures" in report:
+            yield report
+
+
+def met(figure: dict[str, Any]) -> bool | None:
+    """Whether the figure reaches its goal; ``None`` without one."""
+    goal = figure.get("goal")
+    if goal is None:
+        return None
+    value = figure["value"]
+    return bool(value >= goal if figure["op"] == ">=" else value <= goal)
+
+
+def number(value: float) -> str:
+    """Four significant digits, thousands separated."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def main() -> int:
+    """Print every report; return 1 where a goal is missed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--json", action="store_true", help="print one JSON list instead of tables")
+    options = parser.parse_args()
+    reports = list(load(options.folder))
+    if not reports:
+        print("No figures yet: ./run bench writes them.", file=sys.stderr)
+        return 1
+    if options.json:
+        json.dump(reports, sys.stdout, indent=2)
+        print()
+        return 0
+    console = Console()
+    missed = 0
+    for report in reports:
+        machine = report.get("machine") or {}
+        about = ", ".join(f"{key} {value}" for key, value in machine.items()) if isinstance(machine, dict) else machine
+        table = Table(title=f"{report['name']} ({about})", title_justify="left")
+        for column in ("figure", "value", "unit", "goal", "", "peer", "ratio to peer"):
+            table.add_column(column, justify="right" if column in ("value", "goal", "ratio to peer") else "left")
+        for figure in report["figures"]:
+            verdict = met(figure)
+            missed += verdict is False
+            peer = figure.get("peer") or {}
+            peer_value = peer.get("value") if isinstance(peer, dict) else None
+            table.add_row(
+                figure["name"],
+                number(figure["value"]),
+                figure.get("unit", ""),
+                "" if verdict is None else f"{figure['op']} {number(figure['goal'])}",
+                "" if verdict is None else "[green]met[/]" if verdict else "[red]missed[/]",
+                peer.get("name", "") if isinstance(peer, dict) else str(peer),
+                number(figure["value"] / peer_value) if peer_value else "",
+            )
+        console.print(table)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

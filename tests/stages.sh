@@ -1,0 +1,64 @@
+# Tests that cross parts, the linters, and the benchmarks.
+
+TEST_STAGES=(lint server_test server_race_test runtime_test worker_test web_test python_test deploy_test e2e)
+
+# Real browsers, real server, real training: alone, because two volunteers fill two cores.
+stage e2e "server web runtime browser python_package" alone
+do_e2e() { npx vitest run --root tests/e2e; }
+
+CPP_FILES() { find server array-core -name '*.h' -o -name '*.cc' 2>/dev/null | grep -v /build/; }
+
+stage lint "npm python_package"
+do_lint() {
+  CPP_FILES | xargs clang-format --dry-run --Werror
+  npx biome ci --error-on-warnings .
+  npx tsc --noEmit -p worker-runtime
+  npx tsc --noEmit -p web-client
+  npx tsc --noEmit -p tests/e2e
+  ruff check python worker-runtime tests deploy
+  ruff format --check python worker-runtime tests deploy
+  (cd python && mypy --strict src)
+  python3 tests/house_rules.py
+}
+
+format_command() {
+  CPP_FILES | xargs clang-format -i
+  npx biome check --write .
+  ruff check --fix python worker-runtime tests deploy
+  ruff format python worker-runtime tests deploy
+}
+
+# bench NAME "STAGES": declares bench_NAME, which writes build/reports/NAME.json.
+declare -A BENCH_NEEDS=()
+declare -a BENCHES=()
+bench() {
+  BENCH_NEEDS[$1]=$2
+  BENCHES+=("$1")
+}
+
+bench server "server tools"
+bench_server() { build/release/bin/cycle_bench --server build/release/bin/hyperflock-server --state build/bench-state --out build/reports/server.json "$@"; }
+
+bench first_compute "server web runtime browser python_package"
+bench_first_compute() { node tests/e2e/bench_first_compute.ts --out build/reports/first_compute.json "$@"; }
+
+bench_command() {
+  local name names=("${BENCHES[@]}")
+  if [[ ${1:-} == --list ]]; then
+    printf '%s\n' "${BENCHES[@]}"
+    return
+  fi
+  if [[ $# -gt 0 && $1 != --* ]]; then
+    names=("$1")
+    shift
+    [[ -n ${BENCH_NEEDS[${names[0]}]+x} ]] || die "there is no benchmark '${names[0]}'; ./run bench --list"
+  fi
+  mkdir -p build/reports
+  for name in "${names[@]}"; do
+    # shellcheck disable=SC2086
+    run_or_explain ${BENCH_NEEDS[$name]}
+    say "-- bench $name"
+    "bench_$name" "$@" || die "benchmark $name failed"
+  done
+  python3 tests/report.py build/reports
+}
