@@ -57,5 +57,5 @@ do_npm() {
 }
 
 # The structure of compose file and Dockerfile, and this script's own promises.
-stage deploy_test "python_package"
+stage deploy_test "python_package server"
 do_deploy_test() { python3 -m pytest -q -p no:cacheprovider deploy/tests; }

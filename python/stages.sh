@@ -4,7 +4,7 @@ stage python_package "tools"
 do_python_package() {
   local key
   key=$(fingerprint python/pyproject.toml python/requirements)
-  up_to_date python_package "$key" && return 0
+  up_to_date python_package "$key" && [[ -x build/venv/bin/hyperflock ]] && return 0
   build/venv/bin/python -m pip install --no-deps --no-build-isolation -e python
   mark python_package "$key"
 }

@@ -44,3 +44,18 @@ fuzz_command() {
     [[ ${PIPESTATUS[0]} == 0 ]] || die "${binary##*/} found something; see above"
   done
 }
+
+# clang-tidy over every file that does not include Beast (those take a minute each), a file at most once per content.
+stage tidy "server_debug tools"
+do_tidy() {
+  local headers
+  headers=$(fingerprint .clang-tidy $(find server/src -name '*.h'))
+  mkdir -p build/stamps/tidy
+  export headers
+  grep -rLE 'boost/(asio|beast)' server/src --include='*.cc' | sort | xargs -P "$JOBS" -I{} bash -c '
+    stamp=build/stamps/tidy/$(printf "%s" "{}" | tr / _)
+    key=$headers-$(sha256sum <"{}")
+    [[ -f $stamp && $(<"$stamp") == "$key" ]] && exit 0
+    clang-tidy -p build/debug --quiet "{}" && printf "%s" "$key" >"$stamp"'
+  printf '%s checks of files by clang-tidy\n' "$(grep -rLE 'boost/(asio|beast)' server/src --include='*.cc' | wc -l)"
+}

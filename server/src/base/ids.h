@@ -1,4 +1,5 @@
-// Strong integer identifiers. On the wire each is a JSON integer in 1..2^53-1 (trial numbers 0..2^53-1).
+// Strong integer identifiers. On the wire each is a JSON integer in 1..2^53-1 (trial numbers
+// 0..2^53-1).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Monotonic time as the dispatcher sees it: milliseconds since an arbitrary start. Never a wall clock (R24).
+// Monotonic time as the dispatcher sees it: milliseconds since an arbitrary start. Never a wall
+// clock (R24).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The scheduler as a pure state machine: events in, effects out. No Asio, no SQLite, no clock, no thread and no random
-// source that is not passed in. One owner calls it, from one thread at a time.
+// The scheduler as a pure state machine: events in, effects out. No Asio, no SQLite, no clock, no
+// thread and no random source that is not passed in. One owner calls it, from one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,9 @@ namespace hyperflock::dispatch {
 struct Settings {
   Millis lease_ms = 45'000;
   Millis heartbeat_ms = 10'000;
-  Millis wait_ms = 20'000;  // mean of wait.delay_ms; jittered by half
+  Millis wait_ms = 20'000;      // mean of wait.delay_ms; jittered by half
+  Millis loading_ms = 600'000;  // an attempt may fetch and start its runtime for so long; the
+                                // objective's clock starts after
   int max_leases = 1;
   std::string server_version = "0.1.0";
 };
@@ -41,6 +43,8 @@ struct Counters {
   bool draining = false;
 };
 
+struct State;  // state.h
+
 class Dispatcher {
  public:
   // `random` gives uniform 64-bit numbers (jitter only; results never depend on it).
@@ -57,7 +61,6 @@ class Dispatcher {
   Counters counters() const;
 
  private:
-  struct State;
   std::unique_ptr<State> state_;
 };
 

@@ -30,6 +30,8 @@ struct Close {
 struct Answer {
   RequestId request{};
   Result<StudyId> result;
+  bool repeated =
+      false;  // StudySubmitted: the submit_key was used before, and this is the study that it made
 };
 // A study's rows changed (durably): wakes those who watch it. Data travels in rows.
 struct StudyChanged {

@@ -50,7 +50,8 @@ struct DeviceRevoked {
 struct BatchCommitted {
   std::vector<std::pair<TransitionId, storage::Outcome>> outcomes;
 };
-// The batch was not written. The dispatcher forgets what it proposed, refuses work (read_only) and waits for Restored.
+// The batch was not written. The dispatcher forgets what it proposed, refuses work (read_only) and
+// waits for Restored.
 struct BatchFailed {
   std::vector<TransitionId> transitions;
   Error error;
@@ -64,7 +65,8 @@ struct DrainStarted {};
 // Sent at or after next_deadline().
 struct Tick {};
 
-using Event = std::variant<SessionOpened, SessionClosed, MessageReceived, StudySubmitted, StudyCancelRequested, DeviceRevoked,
-                           BatchCommitted, BatchFailed, Restored, DrainStarted, Tick>;
+using Event = std::variant<SessionOpened, SessionClosed, MessageReceived, StudySubmitted,
+                           StudyCancelRequested, DeviceRevoked, BatchCommitted, BatchFailed,
+                           Restored, DrainStarted, Tick>;
 
 }  // namespace hyperflock::dispatch

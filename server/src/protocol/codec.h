@@ -1,4 +1,5 @@
-// JSON text <-> messages. The only place (with study_codec) where a peer's JSON is read. Pure; any thread.
+// JSON text <-> messages. The only place (with study_codec) where a peer's JSON is read. Pure; any
+// thread.
 #pragma once
 
 #include <string>
@@ -10,7 +11,8 @@
 
 namespace hyperflock::protocol {
 
-// Reads one frame's text. Never throws. The error's code is one of protocol.md's; `field` names the offending path.
+// Reads one frame's text. Never throws. The error's code is one of protocol.md's; `field` names the
+// offending path.
 Result<ClientMessage> parse_client_message(std::string_view text);
 
 // Reads a server message (golden tests, emulator). Rows of `update` stay JSON text.

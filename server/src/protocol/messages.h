@@ -1,5 +1,5 @@
-// The messages of server/docs/protocol.md as plain structs. Parsed once at the edge by codec.h; raw JSON goes no further.
-// Plain data: no JSON library, no sockets, usable on any thread.
+// The messages of server/docs/protocol.md as plain structs. Parsed once at the edge by codec.h; raw
+// JSON goes no further. Plain data: no JSON library, no sockets, usable on any thread.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,15 @@ inline constexpr int kProtocolVersion = 1;
 enum class Role { device, researcher };
 enum class PulseState { loading, running, waiting_call };
 enum class Outcome { complete, pruned, failed };
-enum class Cause { worker_lost, user_error, out_of_memory, device_lost, timeout, invalid, cancelled };
+enum class Cause {
+  worker_lost,
+  user_error,
+  out_of_memory,
+  device_lost,
+  timeout,
+  invalid,
+  cancelled
+};
 enum class AttemptKind { primary, duplicate, replica };
 enum class ReleaseReason { page_hidden, stopped, shutdown, cannot_run };
 enum class WaitReason { no_work, no_matching_work, draining, read_only };
@@ -141,7 +149,8 @@ struct Watch {
   bool operator==(const Watch&) const = default;
 };
 
-using ClientMessage = std::variant<Hello, Ready, Heartbeat, Report, Call, TrialResult, Release, Watch>;
+using ClientMessage =
+    std::variant<Hello, Ready, Heartbeat, Report, Call, TrialResult, Release, Watch>;
 
 // ---- server to device or researcher
 
@@ -214,8 +223,8 @@ struct Reply {
 struct ErrorMessage {
   std::string code;
   std::string message;
-  std::string field;                   // left out when empty
-  std::optional<std::int64_t> id;      // the call that it answers
+  std::string field;               // left out when empty
+  std::optional<std::int64_t> id;  // the call that it answers
   std::optional<AttemptId> attempt;
   bool operator==(const ErrorMessage&) const = default;
 };
@@ -235,7 +244,7 @@ struct Update {
   bool operator==(const Update&) const = default;
 };
 
-using ServerMessage =
-    std::variant<Welcome, Refused, LeaseOffer, Wait, Ack, ResultAck, Reply, ErrorMessage, Revoke, Update>;
+using ServerMessage = std::variant<Welcome, Refused, LeaseOffer, Wait, Ack, ResultAck, Reply,
+                                   ErrorMessage, Revoke, Update>;
 
 }  // namespace hyperflock::protocol

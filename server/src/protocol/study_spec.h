@@ -11,8 +11,8 @@ namespace hyperflock::protocol {
 
 enum class Direction { minimize, maximize };
 
-// One name of a grid. Texts are canonical JSON, so that the dispatcher can write parameters without a JSON library and
-// each kind is kept (R5).
+// One name of a grid. Texts are canonical JSON, so that the dispatcher can write parameters without
+// a JSON library and each kind is kept (R5).
 struct Dimension {
   std::string name_json;                 // a quoted JSON string
   std::vector<std::string> values_json;  // scalars, at least one
@@ -38,7 +38,8 @@ struct StudySpec {
 // Number of points of the grid; 0 when it exceeds kMaxWireInteger.
 std::int64_t grid_size(const std::vector<Dimension>& space);
 
-// Point `number` as JSON text, the last name varying fastest (R30). REQUIRES: 0 <= number < grid_size(space).
+// Point `number` as JSON text, the last name varying fastest (R30). REQUIRES: 0 <= number <
+// grid_size(space).
 std::string grid_point(const std::vector<Dimension>& space, std::int64_t number);
 
 // The seed of a trial (R32).

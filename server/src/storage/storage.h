@@ -51,6 +51,13 @@ class Storage {
   // Writer thread only.
   virtual Result<std::vector<Outcome>> apply(std::span<const Transition> batch) = 0;
 
+  // Housekeeping that may take a few milliseconds, for moments when no batch waits. Writer thread only.
+  virtual void idle() {}
+
+  // `PRAGMA synchronous` as the writing connection reads it back now (2 is FULL); -1 for a store without one. Writer
+  // thread, or before it starts.
+  virtual int synchronous() { return -1; }
+
   // The functions below may be called on any thread, also while apply() runs; each sees a committed state.
   virtual Result<Snapshot> load() = 0;
   virtual Result<Identities> identities() = 0;

@@ -1,0 +1,108 @@
+"""Hyperflock: hyper-parameter search on the phones and browsers of volunteers.
+
+    import hyperflock
+
+    def objective(trial):
+        import chainer                       # there in the volunteer's browser; not needed here
+        ...
+        return accuracy
+
+    client = hyperflock.Client("http://127.0.0.1:8790", token)
+    study = client.grid(objective, {"channels": [4, 16, 64]}, direction="maximize")
+    for trial in study:                      # as results arrive
+        print(trial.number, trial.params, trial.value)
+    print(study.best_trial)
+
+Names are loaded when first used, so that ``import hyperflock`` costs next to nothing. The package
+is safe to use from several threads; everything here is blocking.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from hyperflock._version import __version__
+
+if TYPE_CHECKING:
+    from hyperflock._client import Client
+    from hyperflock._errors import (
+        AuthError,
+        BundleError,
+        DataError,
+        EmptySpaceError,
+        HyperflockError,
+        InvalidSpaceError,
+        MetricError,
+        NoCompleteTrialError,
+        NotFoundError,
+        ProtocolError,
+        ServerError,
+        ServerUnreachableError,
+        SpaceTooLargeError,
+        SuggestMismatchError,
+        WaitTimeoutError,
+    )
+    from hyperflock._grid import Scalar, grid_point, grid_size, suggest_grid, trial_seed
+    from hyperflock._local import LocalRun, run_local
+    from hyperflock._results import TrialError, TrialResult
+    from hyperflock._study import Study
+    from hyperflock._trial import Trial, TrialPruned
+
+__all__ = [
+    "AuthError",
+    "BundleError",
+    "Client",
+    "DataError",
+    "EmptySpaceError",
+    "HyperflockError",
+    "InvalidSpaceError",
+    "LocalRun",
+    "MetricError",
+    "NoCompleteTrialError",
+    "NotFoundError",
+    "ProtocolError",
+    "Scalar",
+    "ServerError",
+    "ServerUnreachableError",
+    "SpaceTooLargeError",
+    "Study",
+    "SuggestMismatchError",
+    "Trial",
+    "TrialError",
+    "TrialPruned",
+    "TrialResult",
+    "WaitTimeoutError",
+    "__version__",
+    "grid_point",
+    "grid_size",
+    "run_local",
+    "suggest_grid",
+    "trial_seed",
+]
+
+_HOME = {
+    "Client": "_client",
+    "LocalRun": "_local",
+    "run_local": "_local",
+    "Scalar": "_grid",
+    "grid_point": "_grid",
+    "grid_size": "_grid",
+    "suggest_grid": "_grid",
+    "trial_seed": "_grid",
+    "Study": "_study",
+    "Trial": "_trial",
+    "TrialPruned": "_trial",
+    "TrialError": "_results",
+    "TrialResult": "_results",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'hyperflock' has no attribute '{name}'")
+    value = getattr(import_module(f"hyperflock.{_HOME.get(name, '_errors')}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))

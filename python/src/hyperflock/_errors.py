@@ -1,0 +1,132 @@
+"""What can go wrong, as one family: every error has a stable ``code`` and one sentence.
+
+Plain classes, any thread.
+"""
+
+from __future__ import annotations
+
+
+class HyperflockError(Exception):
+    """Root of every error that this package raises.
+
+    Attributes
+    ----------
+    code : str
+        Stable, for programs: a code of the protocol, of the HTTP interface or of this package.
+    message : str
+        One sentence, for people.
+    field : str or None
+        Path of the field that is wrong, where there is one.
+    """
+
+    default_code = "error"
+
+    def __init__(self, message: str, *, code: str | None = None, field: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code or self.default_code
+        self.field = field
+
+    def __str__(self) -> str:
+        where = f" ({self.field})" if self.field else ""
+        return f"{self.message}{where} [{self.code}]"
+
+
+class InvalidSpaceError(HyperflockError, ValueError):
+    """A search space has a name or a value that cannot travel."""
+
+    default_code = "bad_field"
+
+
+class EmptySpaceError(InvalidSpaceError):
+    """A search space has no names, or one of its names has no values."""
+
+    default_code = "empty_space"
+
+
+class SpaceTooLargeError(InvalidSpaceError):
+    """A search space has more points than 2^53 - 1."""
+
+    default_code = "space_too_large"
+
+
+class BundleError(HyperflockError, ValueError):
+    """The objective's source code cannot travel to a volunteer's browser."""
+
+    default_code = "cannot_bundle"
+
+
+class DataError(HyperflockError, ValueError):
+    """A data set cannot be sent as it is."""
+
+    default_code = "data_invalid"
+
+
+class ServerUnreachableError(HyperflockError, ConnectionError):
+    """The server did not answer, in spite of retries."""
+
+    default_code = "server_unreachable"
+
+
+class ServerError(HyperflockError):
+    """The server refused a request."""
+
+    default_code = "server_error"
+
+
+class AuthError(ServerError):
+    """The token is missing, unknown or does not allow this."""
+
+    default_code = "unauthorized"
+
+
+class NotFoundError(ServerError, LookupError):
+    """The server knows no such study or trial."""
+
+    default_code = "not_found"
+
+
+class ProtocolError(HyperflockError, ValueError):
+    """A message breaks the protocol."""
+
+    default_code = "malformed"
+
+
+class NoCompleteTrialError(HyperflockError, LookupError):
+    """A study was asked for its best trial while none is complete."""
+
+    default_code = "no_complete_trial"
+
+
+class WaitTimeoutError(HyperflockError, TimeoutError):
+    """A study did not end within the time that the caller gave."""
+
+    default_code = "wait_timeout"
+
+
+class MetricError(HyperflockError, ValueError):
+    """An objective gave or reported something that is not one finite number."""
+
+    default_code = "metric_not_number"
+
+
+class SuggestMismatchError(HyperflockError, ValueError):
+    """An objective asked for a parameter that its trial's point does not fit."""
+
+    default_code = "suggest_mismatch"
+
+
+_BY_CODE: dict[str, type[ServerError]] = {
+    "bad_token": AuthError,
+    "banned": AuthError,
+    "forbidden": AuthError,
+    "unauthorized": AuthError,
+    "wrong_role": AuthError,
+    "not_found": NotFoundError,
+    "unknown_study": NotFoundError,
+}
+
+
+def server_error(code: str, message: str, field: str | None = None) -> ServerError:
+    """Make the error for a refusal by the server."""
+    return _BY_CODE.get(code, ServerError)(message, code=code, field=field)

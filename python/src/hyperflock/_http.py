@@ -1,0 +1,240 @@
+"""HTTP to the console origin: retries, time-outs, errors by code. The HTTP library stays in here.
+
+Blocking; an ``Http`` may be used by several threads. Requests are retried on a broken connection
+and on 429, 502, 503 and 504 with a jittered back-off, which is safe because each request of the
+interface may be repeated: blobs go by their hash, a study by its ``submit_key``. The token is
+never sent anywhere but to the given origin.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import ssl
+import time
+import urllib.parse
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, BinaryIO
+
+import urllib3
+
+from hyperflock._errors import HyperflockError, ProtocolError, ServerUnreachableError, server_error
+from hyperflock._text import clean
+from hyperflock._version import __version__
+
+AGENT = f"hyperflock-python/{__version__}"
+DEFAULT_URL = "http://127.0.0.1:8790"
+
+_CONNECT_S = 10.0
+_READ_S = 60.0
+_RETRY_STATUS = frozenset({429, 502, 503, 504})
+_FIRST_BACK_OFF_S = 0.25
+_MAX_BACK_OFF_S = 8.0
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A successful answer."""
+
+    status: int
+    body: bytes
+
+    def json(self) -> Any:
+        """Decode the body.
+
+        Raises
+        ------
+        ProtocolError
+            It is not JSON.
+        """
+        try:
+            return json.loads(self.body)
+        except ValueError:
+            raise ProtocolError(
+                "the server's answer is not JSON; is the address a Hyperflock console?"
+            ) from None
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a console lives: ``http(s)://host:port``."""
+
+    url: str
+
+    @classmethod
+    def parse(cls, url: str) -> Origin:
+        """Read an address as a person writes it.
+
+        Raises
+        ------
+        HyperflockError
+            ``bad_url``: it is no origin.
+        """
+        parts = urllib.parse.urlsplit(url if "://" in url else f"http://{url}")
+        try:
+            port = parts.port
+        except ValueError:
+            port = -1
+        wrong = parts.scheme not in {"http", "https"} or not parts.hostname or port == -1
+        if wrong or parts.username or parts.query or parts.path.strip("/"):
+            raise HyperflockError(
+                f"'{clean(url, limit=200)}' is no console address; it looks like {DEFAULT_URL}",
+                code="bad_url",
+            )
+        return cls(f"{parts.scheme}://{parts.netloc}")
+
+    @property
+    def websocket_url(self) -> str:
+        """Address of the researchers' WebSocket."""
+        return f"ws{self.url.removeprefix('http')}/ws/client"
+
+    @property
+    def secure(self) -> bool:
+        """Whether TLS is spoken."""
+        return self.url.startswith("https:")
+
+
+@cache
+def tls_context() -> ssl.SSLContext:
+    """Trust the system's authorities, or those of ``HYPERFLOCK_CA`` (a PEM file)."""
+    return ssl.create_default_context(cafile=os.environ.get("HYPERFLOCK_CA"))
+
+
+def back_off_s(attempt: int, first_s: float, most_s: float) -> float:
+    """Jittered exponential back-off after try ``attempt`` (from 1)."""
+    return min(most_s, first_s * 2.0 ** min(attempt - 1, 32)) * random.uniform(0.5, 1.0)
+
+
+class Http:
+    """Requests to one console with one token."""
+
+    def __init__(
+        self,
+        origin: Origin,
+        token: str,
+        *,
+        patience_s: float = 30.0,
+        sleep: Callable[[float], None] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._origin = origin
+        self._headers = {"Authorization": f"Bearer {token}", "User-Agent": AGENT}
+        self._patience_s = patience_s
+        self._sleep = sleep
+        self._clock = clock
+        self._pool = urllib3.PoolManager(
+            num_pools=1,
+            maxsize=4,
+            timeout=urllib3.Timeout(connect=_CONNECT_S, read=_READ_S),
+            retries=False,
+            ssl_context=tls_context() if origin.secure else None,
+        )
+
+    def get(self, path: str) -> Any:
+        """GET a JSON answer."""
+        return self._request("GET", path).json()
+
+    def post(self, path: str, body: bytes | Mapping[str, Any]) -> Any:
+        """POST JSON, get a JSON answer."""
+        content = body if isinstance(body, bytes) else json.dumps(dict(body)).encode()
+        return self._request(
+            "POST", path, lambda: content, {"Content-Type": "application/json"}
+        ).json()
+
+    def exists(self, path: str) -> bool:
+        """HEAD: whether it is there."""
+        return self._request("HEAD", path, missing_is_answer=True).status != 404
+
+    def put(self, path: str, open_content: Callable[[], BinaryIO], size: int) -> None:
+        """PUT bytes; the content is opened anew for each try."""
+        headers = {"Content-Type": "application/octet-stream", "Content-Length": str(size)}
+        self._request("PUT", path, open_content, headers)
+
+    def close(self) -> None:
+        """Close idle connections."""
+        self._pool.clear()
+
+    def _request(
+        self,
+        method: str,
+        path: str,
+        open_body: Callable[[], bytes | BinaryIO] | None = None,
+        headers: Mapping[str, str] | None = None,
+        *,
+        missing_is_answer: bool = False,
+    ) -> Reply:
+        started = self._clock()
+        attempt = 0
+        while True:
+            attempt += 1
+            failure: HyperflockError
+            wait_s = back_off_s(attempt, _FIRST_BACK_OFF_S, _MAX_BACK_OFF_S)
+            try:
+                status, body, told_s = self._once(method, path, open_body, headers or {})
+            except (urllib3.exceptions.HTTPError, OSError) as error:
+                failure = ServerUnreachableError(
+                    f"{self._origin.url} does not answer ({_reason(error)}); is the server running?"
+                )
+            else:
+                if status < 300 or (status == 404 and missing_is_answer):
+                    return Reply(status, body)
+                failure = _refusal(status, body)
+                if status not in _RETRY_STATUS:
+                    raise failure
+                wait_s = max(wait_s, told_s)
+            if self._clock() - started + wait_s > self._patience_s:
+                raise failure
+            self._sleep(wait_s)
+
+    def _once(
+        self,
+        method: str,
+        path: str,
+        open_body: Callable[[], bytes | BinaryIO] | None,
+        headers: Mapping[str, str],
+    ) -> tuple[int, bytes, float]:
+        body = open_body() if open_body else None
+        try:
+            response = self._pool.request(
+                method,
+                self._origin.url + path,
+                body=body,
+                headers={**self._headers, **headers},
+                redirect=False,
+            )
+        finally:
+            if body is not None and not isinstance(body, bytes):
+                body.close()
+        told = response.headers.get("Retry-After", "")
+        return response.status, response.data, min(float(told), 60.0) if told.isdigit() else 0.0
+
+
+def _refusal(status: int, body: bytes) -> HyperflockError:
+    """Make the error that ``{"error": {"code", "message", "field"?}}`` tells."""
+    try:
+        error = json.loads(body)["error"]
+        code, message = str(error["code"]), str(error["message"])
+        field = str(error["field"]) if error.get("field") else None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        # HEAD has no body, and a proxy in between answers in its own words.
+        code = {401: "unauthorized", 403: "forbidden", 404: "not_found", 429: "rate_limited"}.get(
+            status, "server_error"
+        )
+        message, field = f"the server answered {status}", None
+    return server_error(
+        clean(code, limit=64), clean(message, limit=1024), field and clean(field, limit=256)
+    )
+
+
+def _reason(error: BaseException) -> str:
+    """The innermost cause in a few words; urllib3 wraps it in its own objects' names."""
+    while True:
+        inner = getattr(error, "reason", None) or error.__cause__ or error.__context__
+        if not isinstance(inner, BaseException):
+            break
+        error = inner
+    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return clean(str(text), limit=200)

@@ -1,0 +1,464 @@
+"""The messages of the protocol as declarations: one struct each, limits included.
+
+    message = parse_server(text)      # Welcome, Update, ...; raises ProtocolError(code, field)
+    text = encode(Watch(study=3, after=0))
+
+A researcher's client sends ``hello`` and ``watch`` only; a device's messages are declared beside
+them, because the tests play devices and because one set of golden files holds the three languages
+together. Plain data; any thread.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from hyperflock._errors import ProtocolError
+from hyperflock._schema import MAX_FRAME_BYTES, convert, read_json
+
+PROTOCOL_VERSION = 1
+MAX_INTEGER = 2**53 - 1
+MAX_DATA = 64
+MAX_SPACE_NAMES = 64
+MAX_TEXT = 256
+
+Id = Annotated[int, Meta(ge=1, le=MAX_INTEGER)]
+Count = Annotated[int, Meta(ge=0, le=MAX_INTEGER)]
+Seed32 = Annotated[int, Meta(ge=0, le=2**32 - 1)]
+Text = Annotated[str, Meta(max_length=MAX_TEXT)]
+Name = Annotated[str, Meta(min_length=1, max_length=MAX_TEXT)]
+Code = Annotated[str, Meta(max_length=64)]
+Message = Annotated[str, Meta(max_length=1024)]
+Traceback = Annotated[str, Meta(max_length=16 * 1024, extra={"unit": "bytes"})]
+Params = Annotated[str, Meta(max_length=64 * 1024, extra={"unit": "bytes"})]
+Entry = Annotated[str, Meta(max_length=512)]
+StudyEntry = Annotated[str, Meta(max_length=512, pattern=r"^[^:]+:[^:]+\Z")]
+Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
+Filename = Annotated[
+    str, Meta(min_length=1, max_length=MAX_TEXT, pattern=r"^(?!\.{1,2}\Z)[^/\\\x00]+\Z")
+]
+Point = tuple[Count, float]
+Points = Annotated[list[Point], Meta(max_length=1000)]
+Values = Annotated[list[float], Meta(min_length=1, max_length=8)]
+Cause = Literal[
+    "worker_lost",
+    "user_error",
+    "out_of_memory",
+    "device_lost",
+    "timeout",
+    "invalid",
+    "cancelled",
+]
+DataKind = Literal["npy", "npz", "file"]
+Direction = Literal["minimize", "maximize"]
+
+
+class BlobRef(Struct):
+    """Content by its hash."""
+
+    sha256: Sha256
+    bytes: Count
+
+
+class DataRef(Struct):
+    """One named data set of a study."""
+
+    name: Name
+    kind: DataKind
+    filename: Filename
+    sha256: Sha256
+    bytes: Count
+
+
+class Failure(Struct):
+    """Why an attempt failed."""
+
+    cause: Cause
+    code: Code
+    message: Message
+    traceback: Traceback = ""
+
+
+class Runtime(Struct):
+    """What the objective runs on."""
+
+    chainer: Name
+
+
+# ---- device or researcher to server
+
+
+class Capabilities(Struct):
+    """What a device can do."""
+
+    backends: Annotated[list[Literal["cpu", "webgpu", "webgl2"]], Meta(max_length=8)]
+    memory_mb: Count
+    cores: Count
+    engine: Text
+    device_class: Literal["phone", "tablet", "desktop", "node"] = msgspec.field(name="class")
+
+
+class HelloDevice(Struct, tag_field="type", tag="hello"):
+    """A device opens its session."""
+
+    protocol: Count
+    role: Literal["device"]
+    device: Text
+    secret: Text
+    agent: Text
+    capabilities: Capabilities
+    attempts: Annotated[list[Id], Meta(max_length=16)] = msgspec.field(default_factory=list)
+
+
+class HelloResearcher(Struct, tag_field="type", tag="hello"):
+    """A researcher opens a session."""
+
+    protocol: Count
+    role: Literal["researcher"]
+    token: Text
+    agent: Text
+
+
+class Ready(Struct, tag_field="type", tag="ready"):
+    """A device asks for work."""
+
+
+class Pulse(Struct):
+    """Life sign of one attempt."""
+
+    attempt: Id
+    progress: Count
+    state: Literal["loading", "running", "waiting_call"]
+
+
+class Heartbeat(Struct, tag_field="type", tag="heartbeat"):
+    """Life sign of a device and its attempts."""
+
+    attempts: Annotated[list[Pulse], Meta(max_length=16)]
+
+
+class Report(Struct, tag_field="type", tag="report"):
+    """Points of a metric's curve."""
+
+    attempt: Id
+    seq: Id
+    points: Points
+
+
+class CallArgs(Struct):
+    """Arguments of a call."""
+
+    step: Count | UnsetType = UNSET
+
+
+class Call(Struct, tag_field="type", tag="call"):
+    """A question that an objective waits for."""
+
+    id: Count
+    attempt: Id
+    method: Text
+    args: CallArgs = msgspec.field(default_factory=CallArgs)
+    points: Points = msgspec.field(default_factory=list)
+
+
+class RunMetrics(Struct):
+    """How long an attempt took."""
+
+    load_ms: Count
+    run_ms: Count
+
+
+class Result(Struct, tag_field="type", tag="result"):
+    """The end of an attempt."""
+
+    attempt: Id
+    seq: Id
+    outcome: Literal["complete", "pruned", "failed"]
+    values: Values | UnsetType = UNSET
+    error: Failure | UnsetType = UNSET
+    points: Points = msgspec.field(default_factory=list)
+    metrics: RunMetrics = msgspec.field(default_factory=lambda: RunMetrics(0, 0))
+    backend: Text = ""
+    next: bool = False
+
+
+class Release(Struct, tag_field="type", tag="release"):
+    """A device gives an attempt back."""
+
+    attempt: Id
+    seq: Id
+    reason: Literal["page_hidden", "stopped", "shutdown", "cannot_run"]
+
+
+class Watch(Struct, tag_field="type", tag="watch"):
+    """A researcher asks for a study's results beyond a cursor."""
+
+    study: Id
+    after: Count
+
+
+# ---- server to device or researcher
+
+
+class Welcome(Struct, tag_field="type", tag="welcome"):
+    """A session is open."""
+
+    protocol: Count
+    session: Count
+    server: Text
+    heartbeat_ms: Count
+    lease_ms: Count
+    attempts: list[Id]
+
+
+class Refused(Struct, tag_field="type", tag="refused"):
+    """A session is not opened."""
+
+    code: Code
+    message: Message
+
+
+class LeaseBody(Struct):
+    """One attempt and all that it needs."""
+
+    attempt: Id
+    study: Id
+    trial: Count
+    kind: Literal["primary", "duplicate", "replica"]
+    study_name: Text
+    owner: Text
+    total: Count
+    params: Params
+    seed: Seed32
+    entry: Entry
+    bundle: BlobRef
+    data: Annotated[list[DataRef], Meta(max_length=MAX_DATA)]
+    runtime: Runtime
+    time_limit_ms: Count
+    lease_ms: Count
+
+
+class Lease(Struct, tag_field="type", tag="lease"):
+    """Work for a device."""
+
+    lease: LeaseBody
+
+
+class Wait(Struct, tag_field="type", tag="wait"):
+    """No work now."""
+
+    delay_ms: Count
+    reason: Literal["no_work", "no_matching_work", "draining", "read_only"]
+
+
+class Ack(Struct, tag_field="type", tag="ack"):
+    """Something was taken."""
+
+    attempt: Id | UnsetType = UNSET
+    seq: Id | UnsetType = UNSET
+
+
+class ResultAck(Struct, tag_field="type", tag="result_ack"):
+    """A result is committed."""
+
+    attempt: Id
+    seq: Id
+    verdict: Literal["accepted", "evidence", "recorded"]
+    lease: LeaseBody | UnsetType = UNSET
+
+
+class Reply(Struct, tag_field="type", tag="reply"):
+    """Answer to a call."""
+
+    id: Count
+    value: bool
+
+
+class Error(Struct, tag_field="type", tag="error"):
+    """A message was not taken."""
+
+    code: Code
+    message: Message
+    field: Annotated[str, Meta(max_length=512)] | UnsetType = UNSET
+    id: Count | UnsetType = UNSET
+    attempt: Id | UnsetType = UNSET
+
+
+class Revoke(Struct, tag_field="type", tag="revoke"):
+    """An attempt must stop."""
+
+    attempt: Id
+    code: Literal["cancelled", "timeout", "stalled", "superseded", "device_revoked"]
+    message: Message
+
+
+class Dimension(Struct):
+    """One name of a grid and its values, in order."""
+
+    name: Name
+    values: list[Any]
+
+
+class BestRow(Struct):
+    """The best complete trial of a study."""
+
+    trial: Count
+    value: float
+    params: Params
+
+
+class StudyRow(Struct):
+    """A study as the server shows it."""
+
+    study: Id
+    name: Text
+    owner: Text
+    project: Text
+    state: Literal["running", "finished", "cancelled"]
+    direction: Direction
+    total: Count
+    complete: Count
+    pruned: Count
+    failed: Count
+    running: Count
+    attempts: Count
+    cursor: Count
+    entry: Entry
+    seed: Count
+    created_at: Count
+    space: list[Dimension]
+    runtime: Runtime
+    bundle: BlobRef
+    finished_at: Count | UnsetType = UNSET
+    best: BestRow | UnsetType = UNSET
+
+
+class DeviceRow(Struct):
+    """The device of a trial's deciding attempt."""
+
+    device: Text
+    device_class: Text = msgspec.field(name="class")
+    engine: Text
+    backend: Text
+
+
+class TrialRow(Struct):
+    """A trial as the server shows it."""
+
+    study: Id
+    trial: Count
+    state: Literal["running", "complete", "pruned", "failed", "cancelled"]
+    params: Params
+    seed: Seed32
+    values: Annotated[list[float], Meta(max_length=8)]
+    attempts: Count
+    started_at: Count
+    finished_at: Count
+    run_ms: Count
+    load_ms: Count
+    seq: Count
+    accepted_attempt: Id | UnsetType = UNSET
+    device: DeviceRow | UnsetType = UNSET
+    error: Failure | UnsetType = UNSET
+    points: list[Point] | UnsetType = UNSET
+
+
+class Update(Struct, tag_field="type", tag="update"):
+    """News of a watched study."""
+
+    study: StudyRow
+    trials: list[TrialRow]
+    cursor: Count
+
+
+ServerMessage: TypeAlias = (
+    Welcome | Refused | Lease | Wait | Ack | ResultAck | Reply | Error | Revoke | Update
+)
+ClientMessage: TypeAlias = (
+    HelloDevice | HelloResearcher | Ready | Heartbeat | Report | Call | Result | Release | Watch
+)
+
+_SERVER: dict[str, type[ServerMessage]] = {
+    "welcome": Welcome,
+    "refused": Refused,
+    "lease": Lease,
+    "wait": Wait,
+    "ack": Ack,
+    "result_ack": ResultAck,
+    "reply": Reply,
+    "error": Error,
+    "revoke": Revoke,
+    "update": Update,
+}
+_CLIENT: dict[str, type[ClientMessage]] = {
+    "ready": Ready,
+    "heartbeat": Heartbeat,
+    "report": Report,
+    "call": Call,
+    "result": Result,
+    "release": Release,
+    "watch": Watch,
+}
+
+
+class _Role(Struct):
+    role: Literal["device", "researcher"]
+
+
+class _Values(Struct):
+    values: Values
+
+
+class _Failed(Struct):
+    error: Failure
+
+
+def encode(message: ClientMessage | ServerMessage) -> str:
+    """Write a message as one frame's text."""
+    return msgspec.json.encode(message).decode()
+
+
+def parse_server(text: str, max_bytes: int = MAX_FRAME_BYTES) -> ServerMessage:
+    """Read one frame from the server.
+
+    Raises
+    ------
+    ProtocolError
+        With the code and the field of the first thing that is wrong.
+    """
+    name, value = _open(text, max_bytes)
+    if name not in _SERVER:
+        raise ProtocolError(
+            "the server sent a type that this version does not know", code="unknown_type"
+        )
+    return convert(value, _SERVER[name])
+
+
+def parse_client(text: str) -> ClientMessage:
+    """Read one frame from a device or a researcher; errors as in :func:`parse_server`."""
+    name, value = _open(text)
+    if name == "hello":
+        if convert(value, _Role).role == "device":
+            return convert(value, HelloDevice)
+        return convert(value, HelloResearcher)
+    if name not in _CLIENT:
+        raise ProtocolError(
+            "a client sent a type that this version does not know", code="unknown_type"
+        )
+    message = convert(value, _CLIENT[name])
+    if isinstance(message, Result):
+        # What is optional for a result as such may be what its outcome needs.
+        if message.outcome == "complete":
+            convert(value, _Values)
+        elif message.outcome == "failed":
+            convert(value, _Failed)
+    return message
+
+
+def _open(text: str, max_bytes: int = MAX_FRAME_BYTES) -> tuple[str, dict[str, Any]]:
+    value = read_json(text, max_bytes)
+    if not isinstance(value, dict) or not isinstance(value.get("type"), str):
+        raise ProtocolError("a message is an object with a type", code="malformed")
+    return value["type"], value

@@ -1,0 +1,153 @@
+"""Rows of the server as a researcher's objects. Plain data; any thread."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import Any
+
+from hyperflock._errors import ProtocolError
+from hyperflock._grid import Scalar
+from hyperflock._protocol import DeviceRow, Failure, TrialRow
+from hyperflock._text import clean
+
+
+@dataclass(frozen=True)
+class TrialError:
+    """Why a trial failed.
+
+    Attributes
+    ----------
+    cause : str
+        ``user_error``, ``timeout``, ``worker_lost``, ...
+    code : str
+        Stable, for programs, such as ``objective_raised``.
+    message : str
+        One sentence.
+    traceback : str
+        Of the objective, where there is one.
+    """
+
+    cause: str
+    code: str
+    message: str
+    traceback: str
+
+
+@dataclass(frozen=True)
+class TrialResult:
+    """A finished trial.
+
+    Attributes
+    ----------
+    number : int
+        Its point in the grid's order.
+    state : str
+        ``complete``, ``pruned``, ``failed`` or ``cancelled``.
+    params : dict
+        Its parameters, each of the kind that was submitted.
+    values : tuple of float
+        What the objective gave.
+    seed : int
+        By which it was seeded; `run_local` with it repeats the trial here.
+    device, device_class, engine, backend : str or None
+        What computed it: its id; ``phone``, ``tablet``, ``desktop`` or ``node``; the browser;
+        ``cpu``, ``webgpu`` or ``webgl2``.
+    run_s, load_s : float
+        Seconds in the objective, and before it for loading.
+    attempts : int
+        How many runs it took, lost ones included.
+    error : TrialError or None
+        Why it failed.
+    points : tuple of (int, float) or None
+        The reported curve as (step, value); only from `Study.trial`.
+    """
+
+    number: int
+    state: str
+    params: dict[str, Scalar]
+    values: tuple[float, ...]
+    seed: int
+    device: str | None
+    device_class: str | None
+    engine: str | None
+    backend: str | None
+    run_s: float
+    load_s: float
+    attempts: int
+    started_at: datetime | None
+    finished_at: datetime | None
+    error: TrialError | None
+    points: tuple[tuple[int, float], ...] | None = None
+
+    @property
+    def value(self) -> float | None:
+        """The first value; None when the objective gave none."""
+        return self.values[0] if self.values else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values only, for JSON."""
+        plain = dataclasses.asdict(self)
+        plain["value"] = self.value
+        for name in ("started_at", "finished_at"):
+            when = plain[name]
+            plain[name] = when.isoformat() if when else None
+        if self.points is None:
+            del plain["points"]
+        return plain
+
+
+def trial_result(row: TrialRow) -> TrialResult:
+    """Make a result of a row; texts are cleaned of control characters.
+
+    Raises
+    ------
+    ProtocolError
+        The parameters are not a JSON object.
+    """
+    device = row.device if isinstance(row.device, DeviceRow) else None
+    points = row.points if isinstance(row.points, list) else None
+    return TrialResult(
+        number=row.trial,
+        state=row.state,
+        params=params_of(row.params),
+        values=tuple(row.values),
+        seed=row.seed,
+        device=clean(device.device) if device else None,
+        device_class=clean(device.device_class) if device else None,
+        engine=clean(device.engine) if device else None,
+        backend=clean(device.backend) if device else None,
+        run_s=row.run_ms / 1000,
+        load_s=row.load_ms / 1000,
+        attempts=row.attempts,
+        started_at=_when(row.started_at),
+        finished_at=_when(row.finished_at),
+        error=_error(row.error) if isinstance(row.error, Failure) else None,
+        points=None if points is None else tuple(points),
+    )
+
+
+def params_of(text: str) -> dict[str, Scalar]:
+    """Decode parameters; ``1.0`` stays a float and a large integer exact."""
+    try:
+        params = json.loads(text)
+    except ValueError:
+        params = None
+    if not isinstance(params, dict):
+        raise ProtocolError("a trial's parameters are not a JSON object", field="params")
+    return params
+
+
+def _error(failure: Failure) -> TrialError:
+    return TrialError(
+        cause=failure.cause,
+        code=clean(failure.code),
+        message=clean(failure.message),
+        traceback=clean(failure.traceback, keep_lines=True),
+    )
+
+
+def _when(milliseconds: int) -> datetime | None:
+    return datetime.fromtimestamp(milliseconds / 1000, timezone.utc) if milliseconds else None

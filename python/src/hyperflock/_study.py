@@ -1,0 +1,255 @@
+"""A study at the server: iterate it, ask for its best trial, wait, cancel.
+
+    for trial in study: ...        # finished trials, as they finish; ends with the study
+    study.best_trial.params
+
+A study may be used by several threads; each iteration has its own connection. Iterating blocks in
+the calling thread, the connection lives on the background loop.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from hyperflock import _loop
+from hyperflock._connection import watch
+from hyperflock._errors import NoCompleteTrialError, WaitTimeoutError
+from hyperflock._http import Http, Origin
+from hyperflock._protocol import BestRow, Direction, StudyRow, TrialRow, Update
+from hyperflock._results import TrialResult, trial_result
+from hyperflock._schema import convert
+from hyperflock._text import clean
+
+_PAGE = 500
+
+
+class Study:
+    """A study at the server. Made by `Client.grid`, `Client.study` and `Client.studies`."""
+
+    def __init__(
+        self, http: Http, origin: Origin, token: str, row: StudyRow, *, progress: bool | None = None
+    ) -> None:
+        self._http = http
+        self._origin = origin
+        self._token = token
+        self._row = row
+        self._progress = progress
+        self._lock = threading.Lock()
+        # Finished trials as they were learnt of; `_behind` is the cursor behind them.
+        self._finished: list[TrialResult] = []
+        self._numbers: set[int] = set()
+        self._behind = 0
+
+    def __repr__(self) -> str:
+        row = self._row
+        return f"<Study {row.study} '{self.name}' {row.state}, {self._done(row)} of {row.total}>"
+
+    def __len__(self) -> int:
+        """Number of points of the grid."""
+        return self._row.total
+
+    def __iter__(self) -> Iterator[TrialResult]:
+        """Yield each finished trial once, as it finishes; ends when the study has ended.
+
+        Ctrl-C ends the iteration, not the study.
+        """
+        return self.watch()
+
+    @property
+    def id(self) -> int:
+        """The server's number for it."""
+        return self._row.study
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return clean(self._row.name)
+
+    @property
+    def owner(self) -> str:
+        """Who submitted it."""
+        return clean(self._row.owner)
+
+    @property
+    def direction(self) -> Direction:
+        """``minimize`` or ``maximize``."""
+        return self._row.direction
+
+    @property
+    def seed(self) -> int:
+        """The study's seed; `trial_seed` makes a trial's of it."""
+        return self._row.seed
+
+    @property
+    def row(self) -> StudyRow:
+        """What the server last told: counts of trials by state, attempts, space, times."""
+        return self._row
+
+    @property
+    def state(self) -> str:
+        """``running``, ``finished`` or ``cancelled``, as the server has it now."""
+        return self.refresh().row.state
+
+    @property
+    def trials(self) -> list[TrialResult]:
+        """The trials that have finished by now, by number."""
+        self._fetch_finished()
+        with self._lock:
+            return sorted(self._finished, key=lambda trial: trial.number)
+
+    @property
+    def best_trial(self) -> TrialResult:
+        """The best complete trial by now, in the study's direction; the lower number wins a tie.
+
+        Raises
+        ------
+        NoCompleteTrialError
+            None is complete yet.
+        """
+        best = self.refresh().row.best
+        if not isinstance(best, BestRow):
+            raise NoCompleteTrialError(f"study {self.id} has no complete trial yet")
+        with self._lock:
+            for trial in self._finished:
+                if trial.number == best.trial:
+                    return trial
+        return self.trial(best.trial)
+
+    def trial(self, number: int) -> TrialResult:
+        """Fetch one trial with its curve (`TrialResult.points`)."""
+        row = self._http.get(f"/api/studies/{self.id}/trials/{int(number)}")
+        return trial_result(convert(row, TrialRow))
+
+    def refresh(self) -> Study:
+        """Ask the server how the study stands."""
+        self._learn(convert(self._http.get(f"/api/studies/{self.id}"), StudyRow))
+        return self
+
+    def cancel(self) -> Study:
+        """End the study now: running attempts are revoked, results so far are kept."""
+        self._learn(convert(self._http.post(f"/api/studies/{self.id}/cancel", {}), StudyRow))
+        return self
+
+    def wait(self, timeout_s: float | None = None) -> Study:
+        """Wait until the study has ended.
+
+        Raises
+        ------
+        WaitTimeoutError
+            It has not ended after ``timeout_s`` seconds; it goes on.
+        """
+        for _ in self.watch(timeout_s=timeout_s):
+            pass
+        return self
+
+    def watch(
+        self, *, progress: bool | None = None, timeout_s: float | None = None
+    ) -> Iterator[TrialResult]:
+        """Iterate as ``for trial in study`` does, with a say in it.
+
+        Parameters
+        ----------
+        progress
+            Show a progress bar on standard error; None: when that is a terminal.
+        timeout_s
+            Raise `WaitTimeoutError` when the study has not ended by then.
+        """
+        shown = progress if progress is not None else self._progress
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        with (
+            self._bar(sys.stderr.isatty() if shown is None else shown) as show,
+            contextlib.ExitStack() as stack,
+        ):
+            updates = watch(self._origin, self._token, self.id, self._behind)
+            stack.callback(lambda: _loop.run(updates.aclose()))
+            given = 0
+            ended = False
+            while True:
+                with self._lock:
+                    fresh = self._finished[given:]
+                for trial in fresh:
+                    given += 1
+                    show(self._row, given)
+                    yield trial
+                if ended:
+                    return
+                update = self._next(updates, deadline)
+                if update is None:
+                    return
+                ended = self._take(update)
+                show(self._row, given)
+
+    # ---- inside
+
+    def _next(self, updates: Any, deadline: float | None) -> Update | None:
+        left_s = None if deadline is None else max(0.0, deadline - time.monotonic())
+        try:
+            update: Update = _loop.run(updates.__anext__(), left_s)
+            return update
+        except StopAsyncIteration:
+            return None
+        except WaitTimeoutError:
+            raise WaitTimeoutError(
+                f"study {self.id} has not ended in time; it goes on at the server"
+            ) from None
+        except KeyboardInterrupt:
+            print(
+                f"\ndetached: study {self.id} goes on at the server; "
+                f"watch it again by: hyperflock watch {self.id}",
+                file=sys.stderr,
+            )
+            raise
+
+    def _take(self, update: Update) -> bool:
+        """Learn an update; tells whether the study has ended and all of its trials are known."""
+        self._add(update.trials, update.cursor)
+        self._learn(update.study)
+        return update.study.state != "running" and update.cursor >= update.study.cursor
+
+    def _fetch_finished(self) -> None:
+        while True:
+            behind = self._behind
+            page = self._http.get(f"/api/studies/{self.id}/trials?after={behind}&limit={_PAGE}")
+            rows = [convert(row, TrialRow) for row in page["trials"]]
+            self._add(rows, int(page["cursor"]))
+            if not rows:
+                return
+
+    def _add(self, rows: list[TrialRow], cursor: int) -> None:
+        with self._lock:
+            for row in rows:
+                if row.trial not in self._numbers and row.state != "running":
+                    self._numbers.add(row.trial)
+                    self._finished.append(trial_result(row))
+            self._behind = max(self._behind, cursor)
+
+    def _learn(self, row: StudyRow) -> None:
+        with self._lock:
+            self._row = row
+
+    @staticmethod
+    def _done(row: StudyRow) -> int:
+        return row.complete + row.pruned + row.failed
+
+    @contextlib.contextmanager
+    def _bar(self, shown: bool) -> Iterator[Callable[[StudyRow, int], None]]:
+        if not shown:
+            yield lambda row, given: None
+            return
+        from tqdm.auto import tqdm
+
+        with tqdm(total=len(self), desc=self.name, unit="trial", file=sys.stderr) as bar:
+
+            def show(row: StudyRow, given: int) -> None:
+                bar.update(given - bar.n)
+                best = f"{row.best.value:.6g}" if isinstance(row.best, BestRow) else "-"
+                bar.set_postfix(
+                    {"running": row.running, "best": best, "failed": row.failed}, refresh=False
+                )
+
+            yield show

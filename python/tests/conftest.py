@@ -1,0 +1,52 @@
+"""Fixtures for every test: a fake console, a client of it, and no settings from the outside."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from fake_console import FakeConsole
+from hyperflock import Client
+
+SERVER_VARIABLE = "HYPERFLOCK_TEST_SERVER_BIN"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", f"server: needs a built server ({SERVER_VARIABLE})")
+
+
+def pytest_report_header() -> str:
+    path = os.environ.get(SERVER_VARIABLE)
+    return (
+        f"server: {path}"
+        if path
+        else f"server: {SERVER_VARIABLE} is not set, its tests are deselected"
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if SERVER_VARIABLE in os.environ:
+        return
+    left_out = [item for item in items if item.get_closest_marker("server")]
+    if left_out:
+        items[:] = [item for item in items if not item.get_closest_marker("server")]
+        config.hook.pytest_deselected(items=left_out)
+
+
+@pytest.fixture(autouse=True)
+def _no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HYPERFLOCK_URL", "HYPERFLOCK_TOKEN", "HYPERFLOCK_CA"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def server() -> Iterator[FakeConsole]:
+    with FakeConsole() as console:
+        yield console
+
+
+@pytest.fixture
+def client(server: FakeConsole) -> Iterator[Client]:
+    with Client(server.url, server.token, patience_s=5) as made:
+        yield made

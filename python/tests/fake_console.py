@@ -1,0 +1,432 @@
+"""A console server in this process for unit tests: HTTP and the researchers' WebSocket on one port.
+
+    with FakeConsole() as server:
+        client = Client(server.url, server.token)
+        server.finish(study_id, 0, value=0.5)
+
+It keeps to the written interface: every message that it sends is read by the codec that the golden
+files hold, every spec that it takes is checked by it. Its own thread runs the event loop; the
+test's thread changes its state only through the methods here, which hold the lock.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from hyperflock import _grid, _protocol, _spec
+from hyperflock._errors import HyperflockError
+from websockets.frames import Opcode
+from websockets.http11 import Request
+from websockets.server import ServerProtocol
+
+NOW = 1_763_683_200_000
+
+
+class FakeConsole:
+    """One console with one researcher's token."""
+
+    token = "hfr_fake"
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.blobs: dict[str, bytes] = {}
+        self.specs: dict[int, _spec.StudySpec] = {}
+        self.by_key: dict[str, int] = {}
+        self.finished: dict[int, list[dict[str, Any]]] = {}
+        self.cancelled: set[int] = set()
+        # Method and path of every request, in order; hello and watch messages of the WebSocket.
+        self.requests: list[str] = []
+        self.messages: list[_protocol.ClientMessage] = []
+        # The next requests get these instead of an answer: a status, or None to drop the
+        # connection.
+        self.faults: list[int | None] = []
+        # The next WebSocket sessions are refused with these codes.
+        self.refusals: list[str] = []
+        # Frames to send before anything else, as they are.
+        self.strange_frames: list[str | bytes] = []
+        self.page = 500
+        self._seq = 0
+        self._wake: set[asyncio.Event] = set()
+        self._sockets: set[asyncio.StreamWriter] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._loop = asyncio.new_event_loop()
+        self._started = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="fake-console", daemon=True)
+        self.port = 0
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def __enter__(self) -> FakeConsole:
+        self._thread.start()
+        assert self._started.wait(10)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._call(self._stop)
+        self._thread.join(10)
+        assert not self._thread.is_alive()
+
+    # ---- what a test does
+
+    def finish(self, study: int, number: int, state: str = "complete", **fields: Any) -> None:
+        """Finish a trial; `value` or `values`, `error`, `device`, ... as in a trial row."""
+        with self.lock:
+            spec = self.specs[study]
+            value = fields.pop("value", None)
+            self._seq += 1
+            row: dict[str, Any] = {
+                "study": study,
+                "trial": number,
+                "state": state,
+                "params": point_text(spec, number),
+                "seed": _grid.trial_seed(spec.seed, number),
+                "values": [] if value is None else [value],
+                "attempts": 1,
+                "started_at": NOW,
+                "finished_at": NOW + 1000,
+                "run_ms": 900,
+                "load_ms": 100,
+                "seq": self._seq,
+                "device": {
+                    "device": "d_1",
+                    "class": "phone",
+                    "engine": "chromium 142",
+                    "backend": "cpu",
+                },
+            }
+            row.update(fields)
+            self.finished[study].append(row)
+        self._call(self._notify)
+
+    def cancel(self, study: int) -> None:
+        with self.lock:
+            self.cancelled.add(study)
+        self._call(self._notify)
+
+    def kick(self) -> None:
+        """Break every WebSocket, without a close frame."""
+        self._call(self._break_sockets)
+
+    def study_row(self, study: int) -> dict[str, Any]:
+        with self.lock:
+            spec = self.specs[study]
+            rows = self.finished[study]
+            count = {
+                s: sum(r["state"] == s for r in rows) for s in ("complete", "pruned", "failed")
+            }
+            space = {d.name: d.values for d in spec.space}
+            total = _grid.grid_size(space)
+            ended = sum(count.values()) == total
+            state = "cancelled" if study in self.cancelled else "finished" if ended else "running"
+            row: dict[str, Any] = {
+                "study": study,
+                "name": spec.name,
+                "owner": "ada",
+                "project": "default",
+                "state": state,
+                "direction": spec.direction,
+                "total": total,
+                **count,
+                "running": 0,
+                "attempts": len(rows),
+                "cursor": rows[-1]["seq"] if rows else 0,
+                "entry": spec.entry,
+                "seed": spec.seed,
+                "created_at": NOW,
+                "space": msgspec.to_builtins(spec.space),
+                "runtime": {"chainer": spec.runtime.chainer},
+                "bundle": msgspec.to_builtins(spec.bundle),
+            }
+            complete = [r for r in rows if r["state"] == "complete"]
+            if complete:
+                sign = -1 if spec.direction == "maximize" else 1
+                best = min(complete, key=lambda r: (sign * r["values"][0], r["trial"]))
+                row["best"] = {
+                    "trial": best["trial"],
+                    "value": best["values"][0],
+                    "params": best["params"],
+                }
+            return row
+
+    # ---- HTTP
+
+    def _answer(self, method: str, path: str, headers: dict[str, str], body: bytes) -> _Answer:
+        path, _, query = path.partition("?")
+        if headers.get("authorization") != f"Bearer {self.token}":
+            return _refusal(401, "unauthorized", "the token is unknown")
+        parts = path.strip("/").split("/")
+        match method, parts:
+            case "HEAD", ["api", "blobs", sha256]:
+                return _Answer(200 if sha256 in self.blobs else 404)
+            case "PUT", ["api", "blobs", sha256]:
+                if hashlib.sha256(body).hexdigest() != sha256:
+                    return _refusal(422, "hash_mismatch", "the bytes have another hash")
+                known = sha256 in self.blobs
+                self.blobs[sha256] = body
+                return _json(200 if known else 201, {"sha256": sha256, "bytes": len(body)})
+            case "POST", ["api", "studies"]:
+                return self._submit(body)
+            case "GET", ["api", "studies"]:
+                return _json(
+                    200, {"studies": [self.study_row(s) for s in sorted(self.specs)][::-1]}
+                )
+            case "POST", ["api", "enrolment"]:
+                return _json(201, {"code": "abc", "join_url": "http://127.0.0.1:1/join#abc"})
+            case "GET", ["api", "workers"]:
+                return _json(200, {"workers": []})
+            case _, ["api", "studies", text, *rest] if text.isdigit() and int(text) in self.specs:
+                return self._about(method, int(text), rest, query)
+            case _, ["api", "studies", _, *_]:
+                return _refusal(404, "unknown_study", "there is no such study")
+        return _refusal(404, "not_found", "there is no such page")
+
+    def _submit(self, body: bytes) -> _Answer:
+        try:
+            spec = _spec.parse_spec(body.decode())
+        except HyperflockError as error:
+            return _refusal(422, error.code, error.message, error.field)
+        if spec.submit_key in self.by_key:
+            return _json(200, self.study_row(self.by_key[spec.submit_key]))
+        for index, sha256 in enumerate([spec.bundle.sha256, *(d.sha256 for d in spec.data)]):
+            if sha256 not in self.blobs:
+                field = f"data[{index - 1}].sha256" if index else "bundle.sha256"
+                return _refusal(422, "unknown_blob", "a blob was not uploaded", field)
+        study = len(self.specs) + 1
+        self.specs[study] = spec
+        self.by_key[spec.submit_key] = study
+        self.finished[study] = []
+        return _json(201, self.study_row(study))
+
+    def _about(self, method: str, study: int, rest: list[str], query: str) -> _Answer:
+        match method, rest:
+            case "GET", []:
+                return _json(200, self.study_row(study))
+            case "POST", ["cancel"]:
+                self.cancelled.add(study)
+                self._notify()
+                return _json(200, self.study_row(study))
+            case "GET", ["trials"]:
+                asked = dict(item.split("=") for item in query.split("&"))
+                limit = min(int(asked["limit"]), self.page)
+                rows = [r for r in self.finished[study] if r["seq"] > int(asked["after"])][:limit]
+                cursor = rows[-1]["seq"] if rows else int(asked["after"])
+                return _json(200, {"trials": rows, "cursor": cursor})
+            case "GET", ["trials", number]:
+                for row in self.finished[study]:
+                    if row["trial"] == int(number):
+                        return _json(200, {**row, "points": [[0, 0.5]], "attempts_list": []})
+        return _refusal(404, "not_found", "there is no such page")
+
+    # ---- the loop's thread
+
+    def _call(self, function: Callable[[], None]) -> None:
+        self._loop.call_soon_threadsafe(function)
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._server = self._loop.run_until_complete(
+            asyncio.start_server(self._serve, "127.0.0.1", 0)
+        )
+        self.port = self._server.sockets[0].getsockname()[1]
+        self._started.set()
+        self._loop.run_forever()
+        for task in list(self._tasks):
+            task.cancel()
+        self._loop.run_until_complete(asyncio.gather(*self._tasks, return_exceptions=True))
+        self._loop.run_until_complete(self._loop.shutdown_asyncgens())
+        self._loop.close()
+
+    def _stop(self) -> None:
+        self._server.close()
+        self._loop.stop()
+
+    def _notify(self) -> None:
+        if threading.current_thread() is not self._thread:
+            self._call(self._notify)
+            return
+        for event in self._wake:
+            event.set()
+
+    def _break_sockets(self) -> None:
+        for writer in list(self._sockets):
+            writer.transport.abort()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        try:
+            while await self._serve_one(reader, writer):
+                pass
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            self._tasks.discard(task)
+            writer.close()
+
+    async def _serve_one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        head = await reader.readuntil(b"\r\n\r\n")
+        line, *lines = head.decode().rstrip().split("\r\n")
+        method, path, _ = line.split(" ")
+        headers = {k.strip().lower(): v.strip() for k, v in (item.split(":", 1) for item in lines)}
+        with self.lock:
+            self.requests.append(f"{method} {path}")
+            fault = self.faults.pop(0) if self.faults else 0
+        if fault is None:
+            return False
+        if path == "/ws/client" and not fault:
+            await self._talk(head, reader, writer)
+            return False
+        body = await reader.readexactly(int(headers.get("content-length", "0")))
+        if fault:
+            answer = _refusal(fault, "storage_unavailable", "the store is away; try again")
+        else:
+            with self.lock:
+                answer = self._answer(method, path, headers, body)
+        writer.write(answer.encode(with_body=method != "HEAD"))
+        await writer.drain()
+        return True
+
+    # ---- WebSocket
+
+    async def _talk(
+        self, head: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        wire = ServerProtocol(max_size=1 << 20)
+        wire.receive_data(head)
+        (request,) = wire.events_received()
+        assert isinstance(request, Request)
+        wire.send_response(wire.accept(request))
+        self._sockets.add(writer)
+        wake = asyncio.Event()
+        self._wake.add(wake)
+        session = _Session(self, wire)
+        try:
+            _flush(wire, writer)
+            for frame in self.strange_frames:
+                (wire.send_text if isinstance(frame, str) else wire.send_binary)(
+                    frame.encode() if isinstance(frame, str) else frame
+                )
+            reading = asyncio.ensure_future(reader.read(1 << 16))
+            while not reader.at_eof():
+                woken = asyncio.ensure_future(wake.wait())
+                await asyncio.wait({reading, woken}, return_when=asyncio.FIRST_COMPLETED)
+                woken.cancel()
+                wake.clear()
+                if reading.done():
+                    data = reading.result()
+                    if not data:
+                        break
+                    wire.receive_data(data)
+                    reading = asyncio.ensure_future(reader.read(1 << 16))
+                with self.lock:
+                    session.step()
+                _flush(wire, writer)
+                await writer.drain()
+                if session.over:
+                    break
+            reading.cancel()
+        finally:
+            self._wake.discard(wake)
+            self._sockets.discard(writer)
+
+
+class _Session:
+    """One researcher's session."""
+
+    def __init__(self, server: FakeConsole, wire: ServerProtocol) -> None:
+        self.server = server
+        self.wire = wire
+        self.over = False
+        self._greeted = False
+        self._watching: int | None = None
+        self._cursor = 0
+        self._last = ""
+
+    def step(self) -> None:
+        for event in self.wire.events_received():
+            opcode = getattr(event, "opcode", None)
+            if opcode is Opcode.TEXT:
+                self._take(_protocol.parse_client(event.data.decode()))  # type: ignore[union-attr]
+            elif opcode is Opcode.CLOSE:
+                self.over = True
+        if self._watching is not None and not self.over:
+            self._update(self._watching)
+
+    def _take(self, message: _protocol.ClientMessage) -> None:
+        self.server.messages.append(message)
+        if isinstance(message, _protocol.HelloResearcher) and not self._greeted:
+            code = self.server.refusals.pop(0) if self.server.refusals else None
+            if message.token != self.server.token:
+                code = "bad_token"
+            if code:
+                self._send(_protocol.Refused(code, "not now"))
+                self.wire.send_close(1008)
+                self.over = True
+                return
+            self._greeted = True
+            self._send(_protocol.Welcome(1, 1, "fake", 10_000, 0, []))
+        elif isinstance(message, _protocol.Watch):
+            if message.study not in self.server.specs:
+                self._send(_protocol.Error("unknown_study", "there is no such study"))
+                return
+            self._watching, self._cursor = message.study, message.after
+            self._update(message.study, first=True)
+
+    def _update(self, study: int, *, first: bool = False) -> None:
+        row = self.server.study_row(study)
+        rows = [r for r in self.server.finished[study] if r["seq"] > self._cursor]
+        while rows or first or row["state"] != self._last:
+            page, rows = rows[: self.server.page], rows[self.server.page :]
+            self._cursor = page[-1]["seq"] if page else max(self._cursor, row["cursor"])
+            self._last, first = row["state"], False
+            update = {"type": "update", "study": row, "trials": page, "cursor": self._cursor}
+            self._send(_protocol.parse_server(json.dumps(update)))
+
+    def _send(self, message: _protocol.ServerMessage) -> None:
+        text = _protocol.encode(message)
+        assert isinstance(_protocol.parse_server(text), type(message))
+        self.wire.send_text(text.encode())
+
+
+class _Answer:
+    def __init__(self, status: int, body: bytes = b"") -> None:
+        self.status = status
+        self.body = body
+
+    def encode(self, *, with_body: bool) -> bytes:
+        head = (
+            f"HTTP/1.1 {self.status} Fake\r\n"
+            "Content-Type: application/json\r\n"
+            f"Content-Length: {len(self.body) if with_body else 0}\r\n\r\n"
+        )
+        return head.encode() + (self.body if with_body else b"")
+
+
+def _json(status: int, value: Any) -> _Answer:
+    return _Answer(status, json.dumps(value).encode())
+
+
+def _refusal(status: int, code: str, message: str, field: str | None = None) -> _Answer:
+    error = {"code": code, "message": message} | ({"field": field} if field else {})
+    return _json(status, {"error": error})
+
+
+def _flush(wire: ServerProtocol, writer: asyncio.StreamWriter) -> None:
+    for data in wire.data_to_send():
+        if data:
+            writer.write(data)
+
+
+def point_text(spec: _spec.StudySpec, number: int) -> str:
+    """The parameters of a trial as the server writes them."""
+    space = {d.name: d.values for d in spec.space}
+    return _grid.params_text(_grid.grid_point(space, number))

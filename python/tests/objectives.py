@@ -1,0 +1,12 @@
+"""An objective for tests, at the top of a module as a researcher's would be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def objective(trial: Any) -> float:
+    """Report one point; the value is a parameter."""
+    value = float(trial.params["x"])
+    trial.report(value, 0)
+    return value

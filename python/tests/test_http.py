@@ -1,0 +1,91 @@
+"""Uploads and requests: whole bytes through faults, bars, one sentence for each refusal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import hyperflock
+import numpy as np
+import pytest
+from fake_console import FakeConsole
+from hyperflock import Client, _http
+from objectives import objective
+
+
+def test_large_upload_arrives_whole_after_a_fault_with_a_bar(
+    client: Client, server: FakeConsole, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "large.bin"
+    path.write_bytes(np.random.default_rng(0).bytes(5 << 20))
+    # HEAD and PUT of the code, HEAD of the file; then its PUT meets a closed door twice.
+    server.faults = [0, 0, 0, 503, 502]
+    study = client.grid(objective, {"x": [1]}, {"large": path}, progress=True)
+    (ref,) = server.specs[study.id].data
+    assert server.blobs[ref.sha256] == path.read_bytes()
+    assert "sending 'large'" in capsys.readouterr().err
+
+
+def test_file_that_changes_while_it_is_sent_is_refused(
+    client: Client, server: FakeConsole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "moving.bin"
+    path.write_bytes(b"before")
+    real = _http.Http.exists
+
+    def exists(self: _http.Http, where: str) -> bool:
+        path.write_bytes(b"after!")
+        return real(self, where)
+
+    monkeypatch.setattr(_http.Http, "exists", exists)
+    with pytest.raises(hyperflock.ServerError) as caught:
+        client.grid(objective, {"x": [1]}, {"moving": path})
+    assert caught.value.code == "hash_mismatch"
+
+
+def test_lasting_fault_is_told_after_the_patience(server: FakeConsole) -> None:
+    server.faults = [503] * 50
+    slept: list[float] = []
+    http = _http.Http(
+        _http.Origin.parse(server.url),
+        server.token,
+        patience_s=60,
+        sleep=slept.append,
+        clock=lambda: sum(slept),
+    )
+    with pytest.raises(hyperflock.ServerError) as caught:
+        http.get("/api/studies")
+    http.close()
+    assert caught.value.code == "storage_unavailable"
+    assert len(server.requests) == len(slept) + 1
+    assert 52 <= sum(slept) <= 60
+    assert max(slept) <= _http._MAX_BACK_OFF_S
+
+
+def test_back_off_doubles_with_jitter_up_to_its_limit() -> None:
+    for attempt, most in ((1, 0.5), (2, 1.0), (5, 8.0), (7, 30.0), (1000, 30.0)):
+        waits = [_http.back_off_s(attempt, 0.5, 30.0) for _ in range(200)]
+        assert most / 2 <= min(waits) < max(waits) <= most
+        assert len(set(waits)) > 1
+
+
+def test_refusals_in_a_proxy_s_own_words_still_have_a_code() -> None:
+    for status, code in ((401, "unauthorized"), (404, "not_found"), (418, "server_error")):
+        for body in (b"", b"<html>", b'{"error": 1}', b"[]"):
+            error = _http._refusal(status, body)
+            assert error.code == code
+    odd = _http._refusal(422, b'{"error": {"code": "x\\u001b[2J", "message": "a\\nb\\u0007"}}')
+    assert (odd.code, odd.message) == ("x[2J", "a b")
+
+
+def test_token_goes_to_the_given_origin_only(server: FakeConsole) -> None:
+    with Client(server.url, server.token) as client:
+        server._answer = lambda *_: _redirect()  # type: ignore[assignment,method-assign]
+        with pytest.raises(hyperflock.ServerError):
+            client.studies()
+    assert len(server.requests) == 1
+
+
+def _redirect() -> object:
+    from fake_console import _Answer
+
+    return _Answer(302)

@@ -1,0 +1,64 @@
+"""The package as such: cheap to import, its names there, its texts safe."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import hyperflock
+import pytest
+from hyperflock._text import clean, csv_cell
+from hypothesis import given
+from hypothesis import strategies as st
+
+# What must not be loaded before it is used; numpy alone costs more than the rest.
+HEAVY = ["numpy", "websockets", "urllib3", "msgspec", "typer", "rich", "tqdm", "asyncio", "ssl"]
+
+
+def test_import_loads_nothing_heavy_and_takes_less_than_0_3_s() -> None:
+    code = (
+        "import sys, time\nstart = time.perf_counter()\nimport hyperflock\n"
+        f"print(time.perf_counter() - start, [m for m in {HEAVY} if m in sys.modules])"
+    )
+    out = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60
+    ).stdout
+    seconds, _, loaded = out.partition(" ")
+    assert loaded.strip() == "[]"
+    assert float(seconds) <= 0.3
+
+
+def test_every_public_name_is_there() -> None:
+    assert sorted(hyperflock.__all__) == list(hyperflock.__all__)
+    for name in hyperflock.__all__:
+        assert getattr(hyperflock, name) is not None
+    assert set(hyperflock.__all__) <= set(dir(hyperflock))
+    with pytest.raises(AttributeError):
+        _ = hyperflock.nothing_of_that_name
+
+
+def test_every_error_is_of_the_family_and_says_when_it_is_raised() -> None:
+    errors = [
+        value
+        for name in hyperflock.__all__
+        if isinstance(value := getattr(hyperflock, name), type) and issubclass(value, Exception)
+    ]
+    assert len(errors) > 10
+    for error in errors:
+        assert error.__doc__
+        assert error is hyperflock.TrialPruned or issubclass(error, hyperflock.HyperflockError)
+
+
+@given(text=st.text())
+def test_clean_text_has_no_control_characters(text: str) -> None:
+    assert not any(ord(c) < 32 or 127 <= ord(c) < 160 for c in clean(text))
+    kept = clean(text, keep_lines=True)
+    assert not any((ord(c) < 32 and c not in "\n\t") or 127 <= ord(c) < 160 for c in kept)
+    assert clean(clean(text)) == clean(text)
+    assert csv_cell(text)[:1] not in {"=", "+", "-", "@"}
+
+
+def test_clean_keeps_what_people_write() -> None:
+    assert clean("Zoë 世界 😀 €5") == "Zoë 世界 😀 €5"
+    assert clean("a\u202eb\u2066c\u200bd\x1b[31me\r") == "abcd[31me"
+    assert clean("abcdef", limit=4) == "abc…"

@@ -1,0 +1,315 @@
+"""Submitting, iterating, reconnecting, detaching: the client against a console in this process."""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+import time
+from pathlib import Path
+
+import hyperflock
+import numpy as np
+import pytest
+from fake_console import FakeConsole
+from hyperflock import Client, _loop
+from hyperflock._protocol import Watch
+from objectives import objective
+
+SPACE = {"x": [1.0, 2, 3]}
+
+
+def _values(study: hyperflock.Study) -> list[float | None]:
+    return [trial.value for trial in study]
+
+
+def test_submit_sends_code_data_and_spec(
+    client: Client, server: FakeConsole, tmp_path: Path
+) -> None:
+    words = tmp_path / "words.txt"
+    words.write_text("one two")
+    study = client.grid(
+        objective,
+        SPACE,
+        {"images": np.arange(6, dtype=np.float32), "both": {"a": np.zeros(2)}, "words": words},
+        "my study",
+        direction="maximize",
+        seed=7,
+        chainer="5.4.0",
+        time_limit_s=1.5,
+    )
+    spec = server.specs[study.id]
+    assert (spec.name, spec.direction, spec.seed) == ("my study", "maximize", 7)
+    assert (spec.runtime.chainer, spec.limits.time_limit_ms) == ("5.4.0", 1500)
+    assert spec.entry == "objectives:objective"
+    assert [(d.name, d.kind, d.filename) for d in spec.data] == [
+        ("images", "npy", "images.npy"),
+        ("both", "npz", "both.npz"),
+        ("words", "file", "words.txt"),
+    ]
+    assert {spec.bundle.sha256, *(d.sha256 for d in spec.data)} == set(server.blobs)
+    assert server.blobs[spec.data[2].sha256] == b"one two"
+    assert repr(spec.space[0].values) == "[1.0, 2, 3]"
+    assert len(study) == 3
+
+
+def test_direction_is_minimize_unless_told(client: Client, server: FakeConsole) -> None:
+    assert server.specs[client.grid(objective, SPACE).id].direction == "minimize"
+
+
+def test_blob_that_the_server_has_is_not_sent_again(client: Client, server: FakeConsole) -> None:
+    for _ in range(2):
+        client.grid(objective, SPACE, {"a": np.arange(9), "same": np.arange(9)})
+    assert sum(request.startswith("PUT") for request in server.requests) == 2
+
+
+def test_same_submit_key_gives_the_same_study(client: Client) -> None:
+    first = client.grid(objective, SPACE, submit_key="k")
+    assert client.grid(objective, SPACE, submit_key="k").id == first.id
+    assert client.grid(objective, SPACE).id != first.id
+
+
+@pytest.mark.parametrize("fault", [None, 503, 502, 429])
+def test_submit_survives_a_passing_fault_once(
+    client: Client, server: FakeConsole, fault: int | None
+) -> None:
+    # HEAD and PUT of the bundle, then the POST: each fails once.
+    server.faults = [fault, 0, fault, 0, fault]
+    client.grid(objective, SPACE)
+    assert len(server.specs) == 1
+
+
+def test_nothing_is_sent_when_the_space_is_wrong(client: Client, server: FakeConsole) -> None:
+    with pytest.raises(hyperflock.EmptySpaceError) as caught:
+        client.grid(objective, {"x": []})
+    assert caught.value.code == "empty_space"
+    with pytest.raises(hyperflock.ProtocolError) as wrong:
+        client.grid(objective, SPACE, name="n" * 257)
+    assert (wrong.value.code, wrong.value.field) == ("too_long", "name")
+    assert server.requests == []
+
+
+def test_iteration_yields_each_trial_once_and_ends(client: Client, server: FakeConsole) -> None:
+    study = client.grid(objective, SPACE)
+    server.finish(study.id, 0, value=0.25)
+    seen = []
+    for trial in study:
+        seen.append(trial)
+        if len(seen) < 3:
+            server.finish(study.id, len(seen), value=float(len(seen)))
+    assert [t.number for t in seen] == [0, 1, 2]
+    assert repr(seen[0].params) == "{'x': 1.0}"
+    assert repr(seen[1].params) == "{'x': 2}"
+    first = seen[0]
+    assert (first.value, first.device, first.backend, first.engine) == (
+        0.25,
+        "d_1",
+        "cpu",
+        "chromium 142",
+    )
+    assert (first.run_s, first.load_s, first.attempts) == (0.9, 0.1, 1)
+    assert first.seed == hyperflock.trial_seed(0, 0)
+    # Again, from memory and the server's last word.
+    assert _values(study) == [0.25, 1.0, 2.0]
+
+
+def test_iteration_goes_on_behind_its_cursor_when_the_connection_breaks(
+    client: Client, server: FakeConsole
+) -> None:
+    study = client.grid(objective, SPACE)
+    server.finish(study.id, 0, value=0.0)
+    trials = iter(study)
+    assert next(trials).number == 0
+    server.kick()
+    server.finish(study.id, 1, value=0.0)
+    server.finish(study.id, 2, value=0.0)
+    assert [t.number for t in trials] == [1, 2]
+    watches = [m for m in server.messages if isinstance(m, Watch)]
+    assert [w.after for w in watches] == [0, 1]
+
+
+def test_iteration_waits_for_a_server_that_is_full(client: Client, server: FakeConsole) -> None:
+    study = client.grid(objective, {"x": [1]})
+    server.finish(study.id, 0, value=1.0)
+    server.refusals = ["full"]
+    assert _values(study) == [1.0]
+
+
+def test_iteration_takes_many_updates(client: Client, server: FakeConsole) -> None:
+    server.page = 3
+    study = client.grid(objective, {"x": list(range(20))})
+    for number in range(20):
+        server.finish(study.id, number, value=float(number))
+    assert _values(study) == [float(n) for n in range(20)]
+    assert [t.number for t in client.study(study.id).trials] == list(range(20))
+
+
+def test_unknown_type_is_ignored_and_a_binary_frame_is_an_error(
+    client: Client, server: FakeConsole
+) -> None:
+    study = client.grid(objective, {"x": [1]})
+    server.finish(study.id, 0, value=1.0)
+    server.strange_frames = [b"\x00"]
+    with pytest.raises(hyperflock.ProtocolError) as caught:
+        _values(study)
+    assert caught.value.code == "malformed"
+
+
+def test_refusal_for_good_is_an_error(client: Client, server: FakeConsole) -> None:
+    study = client.grid(objective, SPACE)
+    server.refusals = ["client_too_old"]
+    with pytest.raises(hyperflock.ServerError) as caught:
+        _values(study)
+    assert caught.value.code == "client_too_old"
+
+
+def test_cancel_ends_the_iteration(client: Client, server: FakeConsole) -> None:
+    study = client.grid(objective, SPACE)
+    server.finish(study.id, 1, value=4.0)
+    seen = []
+    for trial in study:
+        seen.append(trial.number)
+        study.cancel()
+    assert seen == [1]
+    assert study.state == "cancelled"
+
+
+def test_wait_has_a_time_out(client: Client, server: FakeConsole) -> None:
+    study = client.grid(objective, {"x": [1]})
+    with pytest.raises(hyperflock.WaitTimeoutError):
+        study.wait(timeout_s=0.2)
+    server.finish(study.id, 0, value=1.0)
+    assert study.wait(timeout_s=20).state == "finished"
+
+
+def test_ctrl_c_detaches_and_says_how_to_watch_again(
+    client: Client, server: FakeConsole, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = client.grid(objective, SPACE)
+
+    def interrupt() -> None:
+        while not any(isinstance(m, Watch) for m in server.messages):
+            time.sleep(0.01)
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+    pressing = threading.Thread(target=interrupt)
+    pressing.start()
+    with pytest.raises(KeyboardInterrupt):
+        _values(study)
+    pressing.join()
+    assert f"hyperflock watch {study.id}" in capsys.readouterr().err
+    assert study.state == "running"
+
+
+def test_best_trial_in_either_direction(client: Client, server: FakeConsole) -> None:
+    low = client.grid(objective, SPACE)
+    high = client.grid(objective, SPACE, direction="maximize")
+    with pytest.raises(hyperflock.NoCompleteTrialError):
+        _ = low.best_trial
+    for study in (low, high):
+        server.finish(study.id, 2, value=1.0)
+        server.finish(study.id, 0, value=5.0)
+        server.finish(study.id, 1, value=1.0)
+    assert low.best_trial.number == 1
+    assert high.best_trial.number == 0
+    assert high.best_trial.params == {"x": 1.0}
+
+
+def test_failed_trial_has_its_error_without_control_characters(
+    client: Client, server: FakeConsole
+) -> None:
+    study = client.grid(objective, {"x": [1]})
+    error = {
+        "cause": "user_error",
+        "code": "objective_raised",
+        "message": "no \x1b[2Jscreen\u202e",
+        "traceback": "line\n\tnext\x07",
+    }
+    server.finish(
+        study.id,
+        0,
+        "failed",
+        error=error,
+        device={"device": "d", "class": "phone", "engine": "\x1b]0;evil\x07x", "backend": "cpu"},
+    )
+    (trial,) = study
+    assert trial.error is not None
+    assert trial.error.message == "no [2Jscreen"
+    assert trial.error.traceback == "line\n\tnext"
+    assert trial.engine == "]0;evilx"
+    assert trial.value is None
+    assert json.dumps(trial.as_dict())
+
+
+def test_studies_and_study_and_trial(client: Client, server: FakeConsole) -> None:
+    ids = [client.grid(objective, SPACE, name=f"s{n}").id for n in range(3)]
+    assert [s.id for s in client.studies()] == ids[::-1]
+    assert client.study(ids[1]).name == "s1"
+    server.finish(ids[1], 2, value=3.0)
+    assert client.study(ids[1]).trial(2).points == ((0, 0.5),)
+    with pytest.raises(hyperflock.NotFoundError) as caught:
+        client.study(99)
+    assert caught.value.code == "unknown_study"
+    assert client.join_url().endswith("/join#abc")
+
+
+def test_wrong_token_is_an_auth_error(server: FakeConsole) -> None:
+    with pytest.raises(hyperflock.AuthError) as caught:
+        Client(server.url, "hfr_other").studies()
+    assert caught.value.code == "unauthorized"
+    with pytest.raises(hyperflock.AuthError) as missing:
+        Client(server.url)
+    assert missing.value.code == "no_token"
+
+
+def test_settings_come_from_the_environment(
+    server: FakeConsole, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HYPERFLOCK_URL", server.url)
+    monkeypatch.setenv("HYPERFLOCK_TOKEN", server.token)
+    assert Client().studies() == []
+
+
+def test_server_that_is_away_is_one_sentence() -> None:
+    with pytest.raises(hyperflock.ServerUnreachableError) as caught:
+        Client("http://127.0.0.1:1", "t", patience_s=0).studies()
+    assert caught.value.code == "server_unreachable"
+    assert "127.0.0.1:1 does not answer" in caught.value.message
+    assert "object at 0x" not in caught.value.message
+
+
+@pytest.mark.parametrize(
+    "url", ["ftp://x", "http://", "http://h/path", "http://u:p@h", "http://h:x"]
+)
+def test_wrong_address_is_refused(url: str) -> None:
+    with pytest.raises(hyperflock.HyperflockError) as caught:
+        Client(url, "t")
+    assert caught.value.code == "bad_url"
+
+
+def test_answer_that_is_no_json_is_a_protocol_error(client: Client, server: FakeConsole) -> None:
+    server._answer = lambda *_: _html()  # type: ignore[assignment,method-assign]
+    with pytest.raises(hyperflock.ProtocolError):
+        client.studies()
+
+
+def _html() -> object:
+    from fake_console import _Answer
+
+    return _Answer(200, b"<html>")
+
+
+def test_loop_cancels_what_timed_out() -> None:
+    import asyncio
+
+    ended = threading.Event()
+
+    async def long() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.set()
+
+    with pytest.raises(hyperflock.WaitTimeoutError):
+        _loop.run(long(), 0.05)
+    assert ended.wait(5)

@@ -1,0 +1,135 @@
+#include "emulator.h"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "protocol/codec.h"
+
+namespace hyperflock::bench {
+namespace {
+
+protocol::Hello hello_of(const Device& device) {
+  protocol::Hello hello;
+  hello.protocol = protocol::kProtocolVersion;
+  hello.role = protocol::Role::device;
+  hello.device = device.id;
+  hello.secret = device.secret;
+  hello.agent = "cycle_bench";
+  hello.capabilities = {{"cpu"}, 4096, 2, "bench", "node"};
+  return hello;
+}
+
+protocol::ServerMessage parse(std::string_view text) {
+  auto message = protocol::parse_server_message(text);
+  if (!message) throw std::runtime_error("the server sent what is no message: " + std::string(text));
+  return std::move(*message);
+}
+
+}  // namespace
+
+Emulator::Emulator(std::uint16_t compute_port, const std::vector<Device>& devices) : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
+  latencies_ms_.reserve(1'000'000);
+  acknowledged_.reserve(1'000'000);
+  workers_.reserve(devices.size());
+  for (const Device& device : devices) {
+    workers_.push_back(Worker{net::TestWebSocket(compute_port, "/ws/worker"), {}, 0, 0, {}});
+    open_session(workers_.back(), device);
+  }
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.u64 = i;
+    ::epoll_ctl(epoll_, EPOLL_CTL_ADD, workers_[i].socket.socket().descriptor(), &event);
+  }
+}
+
+Emulator::~Emulator() { ::close(epoll_); }
+
+void Emulator::open_session(Worker& worker, const Device& device) {
+  worker.socket.send(protocol::serialize(protocol::ClientMessage(hello_of(device))));
+  if (!std::holds_alternative<protocol::Welcome>(parse(worker.socket.receive_text()))) {
+    throw std::runtime_error("no welcome");
+  }
+  worker.socket.send(protocol::serialize(protocol::ClientMessage(protocol::Ready{})));
+  const protocol::ServerMessage answer = parse(worker.socket.receive_text());
+  const auto* offer = std::get_if<protocol::LeaseOffer>(&answer);
+  if (offer == nullptr) throw std::runtime_error("no first lease");
+  worker.attempt = to_int(offer->lease.attempt);
+}
+
+void Emulator::send_result(Worker& worker) {
+  protocol::TrialResult result;
+  result.attempt = AttemptId{worker.attempt};
+  result.seq = ++worker.seq;
+  result.values = {static_cast<double>(worker.attempt) * 0.25};
+  result.metrics = {12, 345};
+  result.backend = "cpu";
+  result.next = true;
+  worker.sent = Clock::now();
+  worker.socket.send(protocol::serialize(protocol::ClientMessage(std::move(result))));
+}
+
+void Emulator::on_frames(Worker& worker) {
+  while (auto frame = net::take_frame(worker.received)) {
+    if (frame->opcode == net::Opcode::ping) {
+      worker.socket.send_frame(net::Opcode::pong, frame->payload);
+      continue;
+    }
+    if (frame->opcode != net::Opcode::text) continue;
+    const protocol::ServerMessage message = parse(frame->payload);
+    const auto* ack = std::get_if<protocol::ResultAck>(&message);
+    if (ack == nullptr) throw std::runtime_error("unexpected message: " + frame->payload);
+    if (ack->verdict != protocol::Verdict::accepted || to_int(ack->attempt) != worker.attempt) {
+      throw std::runtime_error("the result was not accepted: " + frame->payload);
+    }
+    acknowledged_.push_back(worker.attempt);
+    if (!ack->lease) throw std::runtime_error("no next lease: " + frame->payload);
+    if (measuring_) {
+      latencies_ms_.push_back(std::chrono::duration<double, std::milli>(Clock::now() - worker.sent).count());
+    }
+    worker.attempt = to_int(ack->lease->attempt);
+    if (sending_) send_result(worker);
+  }
+}
+
+bool Emulator::pull(Worker& worker) {
+  std::array<char, 16384> piece;
+  const ssize_t got = ::recv(worker.socket.socket().descriptor(), piece.data(), piece.size(), MSG_DONTWAIT);
+  if (got > 0) worker.received.append(piece.data(), static_cast<std::size_t>(got));
+  return got > 0;
+}
+
+void Emulator::run(Clock::duration duration) {
+  if (acknowledged_.empty()) {
+    for (Worker& worker : workers_) send_result(worker);
+  }
+  const auto end = Clock::now() + duration;
+  std::array<epoll_event, 64> events;
+  while (Clock::now() < end) {
+    const int ready = ::epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), 100);
+    for (int i = 0; i < ready; ++i) {
+      Worker& worker = workers_[events[static_cast<std::size_t>(i)].data.u64];
+      if (!pull(worker)) throw std::runtime_error("the server closed a connection");
+      on_frames(worker);
+    }
+  }
+}
+
+void Emulator::take_rest() {
+  sending_ = false;
+  measuring_ = false;
+  for (Worker& worker : workers_) {
+    while (pull(worker)) {
+    }
+    on_frames(worker);
+  }
+}
+
+}  // namespace hyperflock::bench

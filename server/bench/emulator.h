@@ -1,0 +1,66 @@
+// Devices in a closed loop over real WebSocket frames: each holds one attempt, sends its result, waits for the
+// acknowledgement that carries the next lease, and so on. One thread, one epoll.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "net/test_client.h"
+
+namespace hyperflock::bench {
+
+struct Device {
+  std::string id;
+  std::string secret;
+};
+
+class Emulator {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // Opens a session for each device and waits for the first lease of each. Throws std::runtime_error.
+  Emulator(std::uint16_t compute_port, const std::vector<Device>& devices);
+  ~Emulator();
+  Emulator(const Emulator&) = delete;
+  Emulator& operator=(const Emulator&) = delete;
+
+  // Cycles for so long; ends with results under way. Latencies are kept from the first call of measure() on.
+  void run(Clock::duration duration);
+  void measure() { measuring_ = true; }
+  void stop_measuring() { measuring_ = false; }
+
+  // Takes what the kernel has still received (after the server died).
+  void take_rest();
+
+  // Send to acknowledgement with the next lease, in milliseconds, in no order.
+  const std::vector<double>& latencies_ms() const { return latencies_ms_; }
+  // Every attempt whose result was acknowledged as accepted.
+  const std::vector<std::int64_t>& acknowledged() const { return acknowledged_; }
+
+ private:
+  struct Worker {
+    net::TestWebSocket socket;
+    std::string received;
+    std::int64_t attempt = 0;
+    std::int64_t seq = 0;
+    Clock::time_point sent;
+  };
+
+  void open_session(Worker& worker, const Device& device);
+  void send_result(Worker& worker);
+  void on_frames(Worker& worker);
+  // Reads from the socket without waiting; false at its end.
+  bool pull(Worker& worker);
+
+  std::vector<Worker> workers_;
+  int epoll_ = -1;
+  bool measuring_ = false;
+  bool sending_ = true;
+  std::vector<double> latencies_ms_;
+  std::vector<std::int64_t> acknowledged_;
+};
+
+}  // namespace hyperflock::bench

@@ -1,0 +1,24 @@
+// A benchmark's report: figures with goals, and the machine that they were measured on.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace hyperflock::bench {
+
+struct Figure {
+  std::string name;
+  double value = 0;
+  std::string unit;
+  std::string op;    // ">=" or "<="; empty: no goal
+  double goal = 0;
+  std::string peer;  // what it stands against, in words; may be empty
+};
+
+// Writes `{"name", "machine", "figures"}`, making the folder. Throws std::runtime_error.
+void write_report(const std::string& path, const std::string& name, const std::vector<Figure>& figures);
+
+// True when every figure reaches its goal.
+bool all_reached(const std::vector<Figure>& figures);
+
+}  // namespace hyperflock::bench

@@ -1,0 +1,10 @@
+// Fuzzes parse_server_message(): frames that servers send, as the load emulator reads them.
+#include "fuzz_support.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace hyperflock;
+  fuzz::check_text(
+      data, size, [](std::string_view text) { return protocol::parse_server_message(text); },
+      [](const protocol::ServerMessage& message) { return protocol::serialize(message); });
+  return 0;
+}

@@ -1,0 +1,37 @@
+// What every fuzzer checks: a text is refused with a code and a sentence, or read; and what was
+// read is written and read again as the same message.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "protocol/codec.h"
+
+namespace hyperflock::fuzz {
+
+inline void require(bool holds, const char* what, const std::string& detail) {
+  if (holds) return;
+  std::fprintf(stderr, "%s: %s\n", what, detail.c_str());
+  std::abort();
+}
+
+template <typename Parse, typename Write>
+void check_text(const std::uint8_t* data, std::size_t size, Parse parse, Write write) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const auto first = parse(text);
+  if (!first.ok()) {
+    require(!first.error().code.empty() && !first.error().message.empty(),
+            "error without a code or a sentence", first.error().field);
+    return;
+  }
+  const std::string written = write(*first);
+  const auto second = parse(written);
+  require(second.ok(), "what was written is not read", written);
+  require(*second == *first, "what was written is read as something else", written);
+  require(write(*second) == written, "what was read is written as something else", written);
+}
+
+}  // namespace hyperflock::fuzz

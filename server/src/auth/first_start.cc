@@ -1,0 +1,32 @@
+// The first identities: see first_start.h.
+#include "auth/first_start.h"
+
+#include "auth/tokens.h"
+
+namespace hyperflock::auth {
+namespace {
+
+using storage::PrincipalRole;
+
+storage::CreatePrincipal principal(const std::string& name, PrincipalRole role,
+                                   const std::string& token) {
+  return {{0, name, role, token_hash(token)}};  // storage gives the id
+}
+
+}  // namespace
+
+std::optional<FirstStart> first_start(const storage::Identities& stored) {
+  if (!stored.principals.empty()) return std::nullopt;
+  FirstStart first;
+  first.admin_token = new_token(TokenKind::admin);
+  first.researcher_token = new_token(TokenKind::researcher);
+  first.enrolment_code = new_token(TokenKind::enrolment_code);
+  first.transitions = {
+      principal("admin", PrincipalRole::admin, first.admin_token),
+      principal("researcher", PrincipalRole::researcher, first.researcher_token),
+      storage::CreateEnrolment{{token_hash(first.enrolment_code), kFirstProject}},
+  };
+  return first;
+}
+
+}  // namespace hyperflock::auth

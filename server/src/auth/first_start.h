@@ -1,0 +1,27 @@
+// The first identities of a new server: an administrator, a researcher and a project that devices
+// can join.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/storage.h"
+#include "storage/transition.h"
+
+namespace hyperflock::auth {
+
+inline constexpr const char* kFirstProject = "default";
+
+struct FirstStart {
+  std::vector<storage::Transition> transitions;  // one batch
+  // In plain text this once: only their hashes are stored. Show them after the batch is committed.
+  std::string admin_token;
+  std::string researcher_token;
+  std::string enrolment_code;
+};
+
+// Nothing where somebody is known already.
+std::optional<FirstStart> first_start(const storage::Identities& stored);
+
+}  // namespace hyperflock::auth

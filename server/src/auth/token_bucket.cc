@@ -1,0 +1,41 @@
+// Token buckets by key: see token_bucket.h.
+#include "auth/token_bucket.h"
+
+#include <algorithm>
+
+namespace hyperflock::auth {
+
+bool RateLimiter::allow(std::string_view key, Instant now) {
+  Bucket& bucket = find(key, now);
+  bucket.tokens = tokens_at(bucket, now);
+  bucket.filled = std::max(bucket.filled, now);
+  if (bucket.tokens < 1) return false;
+  bucket.tokens -= 1;
+  return true;
+}
+
+double RateLimiter::tokens_at(const Bucket& bucket, Instant now) const {
+  const double seconds = static_cast<double>(std::max<Millis>(now - bucket.filled, 0)) / 1'000.0;
+  return std::min(limit_.burst, bucket.tokens + seconds * limit_.per_second);
+}
+
+bool RateLimiter::exhausted(std::string_view key, Instant now) const {
+  const auto known = by_key_.find(key);
+  return (known == by_key_.end() ? limit_.burst : tokens_at(*known->second, now)) < 1;
+}
+
+RateLimiter::Bucket& RateLimiter::find(std::string_view key, Instant now) {
+  if (const auto known = by_key_.find(key); known != by_key_.end()) {
+    buckets_.splice(buckets_.begin(), buckets_, known->second);
+    return buckets_.front();
+  }
+  if (!buckets_.empty() && buckets_.size() >= limit_.max_keys) {
+    by_key_.erase(buckets_.back().key);
+    buckets_.pop_back();
+  }
+  buckets_.push_front({std::string(key), limit_.burst, now});
+  by_key_.emplace(buckets_.front().key, buckets_.begin());
+  return buckets_.front();
+}
+
+}  // namespace hyperflock::auth

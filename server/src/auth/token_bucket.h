@@ -1,0 +1,53 @@
+// A rate limiter: one token bucket per key (an address), the keys bounded in number. Pure, time is
+// passed in. One thread at a time.
+//
+// Of more keys than it may hold it forgets the one not used for longest, which then starts afresh:
+// memory stays bounded, and only somebody with that many addresses gains by it. Pass the /64 of an
+// IPv6 address.
+#pragma once
+
+#include <cstddef>
+#include <list>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/instant.h"
+
+namespace hyperflock::auth {
+
+struct RateLimit {
+  double burst = 10;      // at once, after a pause
+  double per_second = 1;  // in the long run
+  std::size_t max_keys = 10'000;
+};
+
+class RateLimiter {
+ public:
+  explicit RateLimiter(RateLimit limit) : limit_(limit) {}
+
+  // Takes one token of the key; false when it has none.
+  bool allow(std::string_view key, Instant now);
+
+  // Whether allow() would say no. Changes nothing.
+  bool exhausted(std::string_view key, Instant now) const;
+
+  std::size_t keys() const { return buckets_.size(); }
+
+ private:
+  struct Bucket {
+    std::string key;
+    double tokens = 0;
+    Instant filled{};
+  };
+
+  double tokens_at(const Bucket& bucket, Instant now) const;
+  Bucket& find(std::string_view key, Instant now);
+
+  RateLimit limit_;
+  std::list<Bucket> buckets_;  // the last used first
+  std::unordered_map<std::string_view, std::list<Bucket>::iterator>
+      by_key_;  // views of Bucket::key
+};
+
+}  // namespace hyperflock::auth

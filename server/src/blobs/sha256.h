@@ -1,0 +1,34 @@
+// SHA-256 in pieces or at once, as lower-case hex. One Sha256 belongs to one thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+struct evp_md_ctx_st;
+
+namespace hyperflock::blobs {
+
+class Sha256 {
+ public:
+  Sha256();
+
+  void update(std::span<const std::byte> bytes);
+  // The digest of everything so far. Call it once, last.
+  std::string hex();
+
+ private:
+  struct Free {
+    void operator()(evp_md_ctx_st* context) const;
+  };
+  std::unique_ptr<evp_md_ctx_st, Free> context_;
+};
+
+std::string sha256_hex(std::string_view bytes);
+
+// 64 lower-case hex digits: what a blob's name may be, and nothing that a path could be.
+bool is_sha256(std::string_view text);
+
+}  // namespace hyperflock::blobs

@@ -1,0 +1,112 @@
+// Attempts that end, trials that are issued again, and trials that are over (R17 to R19).
+#include <algorithm>
+
+#include "dispatch/state.h"
+
+namespace hyperflock::dispatch {
+
+namespace {
+
+constexpr Millis kFirstBackOffMs = 1'000;
+constexpr Millis kLongestBackOffMs = 60'000;
+
+// Before jitter. `nth` counts the trial's failures by this cause, from 1.
+Millis back_off(protocol::Cause cause, int nth) {
+  const bool at_once = cause == protocol::Cause::worker_lost || cause == protocol::Cause::cancelled;
+  const int doublings = at_once ? nth - 2 : nth - 1;
+  if (doublings < 0) return 0;
+  constexpr int kEnoughDoublings = 6;
+  return std::min(kLongestBackOffMs, kFirstBackOffMs << std::min(doublings, kEnoughDoublings));
+}
+
+}  // namespace
+
+void State::drop_attempt(AttemptId id) {
+  const auto found = attempts.find(id);
+  Attempt& attempt = found->second;
+  disarm(id, attempt);
+  const auto device = devices.find(attempt.device);
+  std::erase(device->second.open, id);
+  if (device->second.open.empty() && !device->second.session) devices.erase(device);
+  if (Trial* trial = find_trial(attempt.trial)) std::erase(trial->open, id);
+  if (Study* study = find_study(attempt.trial.study)) {
+    --study->running;
+    rank(*study);
+  }
+  attempts.erase(found);
+}
+
+void State::fail_attempt(AttemptId id, storage::AttemptState state, protocol::Failure failure) {
+  const TrialKey trial = attempts.at(id).trial;
+  propose(storage::EndAttempt{id, state, failure});
+  drop_attempt(id);
+  count_failure(trial, failure);
+}
+
+void State::count_failure(TrialKey key, const protocol::Failure& failure) {
+  Trial* trial = find_trial(key);
+  if (trial == nullptr || trial->failing) return;
+  const auto cause = static_cast<std::size_t>(failure.cause);
+  const int nth = ++trial->failures[cause];
+  if (kBudget[cause] == 0 || nth < kBudget[cause]) {
+    const Millis delay = back_off(failure.cause, nth);
+    settle(key, delay == 0 ? 0 : jitter(delay));
+    return;
+  }
+  take_from_queue(*find_study(key.study), *trial, key);
+  trial->failing = true;
+  propose(storage::FailTrial{key, failure}, PendingFail{key});
+}
+
+void State::settle(TrialKey key, Millis delay) {
+  Study* study = find_study(key.study);
+  Trial* trial = find_trial(key);
+  if (trial == nullptr || trial->failing) return;
+  if (!trial->open.empty() || trial->queue_order != 0 || trial->due) return;
+  ++queued;
+  if (delay <= 0) return enqueue(*study, key.number, *trial);
+  trial->due = now + delay;
+  back_offs.emplace(*trial->due, key);
+}
+
+void State::enqueue(Study& study, TrialNumber number, Trial& trial) {
+  trial.queue_order = next_order++;
+  study.queue.emplace(trial.queue_order, number);
+  rank(study);
+}
+
+void State::take_from_queue(Study& study, Trial& trial, TrialKey key) {
+  if (trial.due) {
+    back_offs.erase({*trial.due, key});
+    trial.due.reset();
+    --queued;
+  }
+  if (trial.queue_order != 0) {
+    study.queue.erase(trial.queue_order);
+    trial.queue_order = 0;
+    --queued;
+    rank(study);
+  }
+}
+
+void State::finish_trial(TrialKey key) {
+  Study* study = find_study(key.study);
+  if (study == nullptr) return;
+  changed.insert(key.study);
+  forget_trial(*study, key, protocol::RevokeCode::superseded);
+  end_if_finished(*study);
+}
+
+void State::forget_trial(Study& study, TrialKey key, protocol::RevokeCode code) {
+  const auto found = study.trials.find(to_int(key.number));
+  if (found == study.trials.end()) return;
+  take_from_queue(study, found->second, key);
+  const std::vector<AttemptId> open = found->second.open;
+  study.trials.erase(found);
+  for (const AttemptId id : open) {  // R17
+    revoke(attempts.at(id), id, code);
+    let_go(id, storage::AttemptState::revoked);
+  }
+}
+
+}  // namespace hyperflock::dispatch

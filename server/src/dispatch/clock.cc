@@ -1,0 +1,103 @@
+// Deadlines (R20, R23, R24). Every committed attempt has one entry in State::timers at or before
+// its deadline: a message only moves the deadline, and the entry catches up when it fires. So a
+// heartbeat costs no search.
+#include <algorithm>
+
+#include "dispatch/state.h"
+
+namespace hyperflock::dispatch {
+
+namespace {
+
+// What ends the attempt at its deadline.
+struct Limit {
+  Instant at;
+  protocol::Failure failure;
+  storage::AttemptState state = storage::AttemptState::failed;
+  std::optional<protocol::RevokeCode> code;
+};
+
+Limit limit_of(const Attempt& attempt, const Study& study, const Settings& settings) {
+  using protocol::Cause;
+  Limit first{.at = attempt.seen + settings.lease_ms,
+              .failure = {Cause::worker_lost, "lease_expired",
+                          "The device was silent for longer than its lease.", ""},
+              .state = storage::AttemptState::expired,
+              .code = {}};
+  const auto take = [&first](Instant at, protocol::RevokeCode code, const char* name) {
+    if (at >= first.at) return;
+    first = {.at = at,
+             .failure = {Cause::timeout, name, std::string(revoke_text(code)), ""},
+             .state = storage::AttemptState::failed,
+             .code = code};
+  };
+  if (!attempt.began) {
+    take(attempt.loading_since + settings.loading_ms, protocol::RevokeCode::timeout,
+         "loading_timeout");
+  } else if (study.spec.time_limit_ms > 0) {
+    take(*attempt.began + study.spec.time_limit_ms, protocol::RevokeCode::timeout, "time_limit");
+  }
+  if (study.spec.stall_ms > 0 && attempt.pulse == protocol::PulseState::running) {
+    take(attempt.progressed + study.spec.stall_ms, protocol::RevokeCode::stalled, "stalled");
+  }
+  return first;
+}
+
+}  // namespace
+
+void State::touch(AttemptId id, Attempt& attempt) {
+  attempt.seen = now;
+  arm(id, attempt);
+}
+
+void State::touch_running(AttemptId id, Attempt& attempt) {
+  if (!attempt.began) attempt.began = now;
+  attempt.progressed = now;
+  touch(id, attempt);
+}
+
+Instant State::deadline(const Attempt& attempt) {
+  return limit_of(attempt, studies.at(attempt.trial.study), settings).at;
+}
+
+void State::arm(AttemptId id, Attempt& attempt) {
+  const Instant at = deadline(attempt);
+  if (attempt.timer && *attempt.timer <= at) return;
+  disarm(id, attempt);
+  attempt.timer = at;
+  timers.emplace(at, id);
+}
+
+void State::disarm(AttemptId id, Attempt& attempt) {
+  if (!attempt.timer) return;
+  timers.erase({*attempt.timer, id});
+  attempt.timer.reset();
+}
+
+void State::on(const Tick&) {
+  while (!timers.empty() && timers.begin()->first <= now) {
+    const AttemptId id = timers.begin()->second;
+    Attempt& attempt = attempts.at(id);
+    disarm(id, attempt);
+    if (deadline(attempt) > now) {
+      arm(id, attempt);
+    } else {
+      overdue(id, attempt);
+    }
+  }
+  while (!back_offs.empty() && back_offs.begin()->first <= now) {
+    const TrialKey key = back_offs.begin()->second;
+    back_offs.erase(back_offs.begin());
+    Trial& trial = *find_trial(key);
+    trial.due.reset();
+    enqueue(*find_study(key.study), key.number, trial);
+  }
+}
+
+void State::overdue(AttemptId id, Attempt& attempt) {
+  Limit limit = limit_of(attempt, studies.at(attempt.trial.study), settings);
+  if (limit.code) revoke(attempt, id, *limit.code);
+  fail_attempt(id, limit.state, std::move(limit.failure));
+}
+
+}  // namespace hyperflock::dispatch

@@ -1,0 +1,153 @@
+// The dispatcher's front: one event in, effects out; and the small tools that its parts share.
+#include "dispatch/dispatcher.h"
+
+#include <algorithm>
+
+#include "dispatch/state.h"
+
+namespace hyperflock::dispatch {
+
+Dispatcher::Dispatcher(Settings settings, std::function<std::uint64_t()> random)
+    : state_(std::make_unique<State>(std::move(settings), std::move(random))) {}
+
+Dispatcher::~Dispatcher() = default;
+
+Effects Dispatcher::handle(const Event& event, Instant now) {
+  State& state = *state_;
+  state.now = now;
+  std::visit([&state](const auto& one) { state.on(one); }, event);
+  for (const std::string& project : state.stirred) state.pump(state.projects[project]);
+  state.stirred.clear();
+  for (const StudyId study : state.changed) state.effects.emplace_back(StudyChanged{study});
+  state.changed.clear();
+  return std::exchange(state.effects, {});
+}
+
+std::optional<Instant> Dispatcher::next_deadline() const {
+  std::optional<Instant> first;
+  const auto take = [&first](Instant at) {
+    if (!first || at < *first) first = at;
+  };
+  if (!state_->timers.empty()) take(state_->timers.begin()->first);
+  if (!state_->back_offs.empty()) take(state_->back_offs.begin()->first);
+  return first;
+}
+
+std::vector<WorkerView> Dispatcher::workers() const {
+  std::vector<WorkerView> out;
+  out.reserve(state_->sessions.size());
+  for (const auto& [id, session] : state_->sessions) {
+    WorkerView view{.session = id,
+                    .device = session.device,
+                    .device_class = session.capabilities.device_class,
+                    .engine = session.capabilities.engine,
+                    .attempt = {},
+                    .trial = {}};
+    for (const AttemptId open : state_->devices.at(session.device).open) {
+      const Attempt& attempt = state_->attempts.at(open);
+      if (!attempt.committed) continue;
+      view.attempt = open;
+      view.trial = attempt.trial;
+      break;
+    }
+    out.push_back(std::move(view));
+  }
+  return out;
+}
+
+Counters Dispatcher::counters() const {
+  return {.workers = static_cast<std::int64_t>(state_->sessions.size()),
+          .leased = static_cast<std::int64_t>(state_->timers.size()),
+          .queued = state_->queued,
+          .read_only = state_->read_only,
+          .draining = state_->draining};
+}
+
+TransitionId State::propose(storage::Transition transition) {
+  const TransitionId id{next_transition++};
+  effects.emplace_back(Propose{id, std::move(transition)});
+  return id;
+}
+
+TransitionId State::propose(storage::Transition transition, Pending what) {
+  const TransitionId id = propose(std::move(transition));
+  pending.emplace(id, std::move(what));
+  return id;
+}
+
+TransitionId State::propose_for(SessionId session, storage::Transition transition, Pending what) {
+  if (const auto found = sessions.find(session); found != sessions.end()) ++found->second.pending;
+  return propose(std::move(transition), std::move(what));
+}
+
+void State::send(SessionId session, protocol::ServerMessage message) {
+  if (sessions.contains(session)) effects.emplace_back(Send{session, std::move(message)});
+}
+
+void State::send_error(SessionId session, std::string_view code, std::optional<AttemptId> attempt,
+                       std::optional<std::int64_t> call) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kTexts{{
+      {"unknown_attempt", "Drop this attempt and ask for new work: it is not this device's."},
+      {"too_many_leases", "Finish or release the open attempt before asking for another."},
+      {"unknown_method", "Call a method that version 1 of the protocol has."},
+      {"rate_limited", "Wait for the answers to earlier messages before sending more."},
+      {"unknown_type", "Send a message that a device may send."},
+  }};
+  const auto text = std::find_if(kTexts.begin(), kTexts.end(),
+                                 [&](const auto& one) { return one.first == code; });
+  send(session,
+       protocol::ErrorMessage{.code = std::string(code),
+                              .message = std::string(text == kTexts.end() ? "" : text->second),
+                              .field = {},
+                              .id = call,
+                              .attempt = attempt});
+}
+
+std::string_view revoke_text(protocol::RevokeCode code) {
+  switch (code) {
+    case protocol::RevokeCode::cancelled:
+      return "The study was cancelled.";
+    case protocol::RevokeCode::timeout:
+      return "The trial took longer than its study allows.";
+    case protocol::RevokeCode::stalled:
+      return "The trial made no progress for longer than its study allows.";
+    case protocol::RevokeCode::superseded:
+      return "Another device finished this trial first.";
+    case protocol::RevokeCode::device_revoked:
+      return "This device may not compute any more.";
+  }
+  return {};
+}
+
+void State::revoke(const Attempt& attempt, AttemptId id, protocol::RevokeCode code) {
+  if (!attempt.committed) return;  // its lease was never sent
+  const auto device = devices.find(attempt.device);
+  if (device == devices.end() || !device->second.session) return;
+  send(*device->second.session, protocol::Revoke{id, code, std::string(revoke_text(code))});
+}
+
+Millis State::jitter(Millis base) {
+  const Millis half = base / 2;
+  return half + static_cast<Millis>(random() % static_cast<std::uint64_t>(base - half + 1));
+}
+
+Study* State::find_study(StudyId id) {
+  const auto found = studies.find(id);
+  return found == studies.end() ? nullptr : &found->second;
+}
+
+Trial* State::find_trial(TrialKey key) {
+  Study* study = find_study(key.study);
+  if (study == nullptr) return nullptr;
+  const auto found = study->trials.find(to_int(key.number));
+  return found == study->trials.end() ? nullptr : &found->second;
+}
+
+Attempt* State::find_live(AttemptId id, const std::string& device) {
+  const auto found = attempts.find(id);
+  if (found == attempts.end() || !found->second.committed || found->second.device != device)
+    return nullptr;
+  return &found->second;
+}
+
+}  // namespace hyperflock::dispatch

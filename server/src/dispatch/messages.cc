@@ -1,0 +1,132 @@
+// What devices say (R11 to R16, R20, R23, R27).
+#include <algorithm>
+
+#include "dispatch/state.h"
+
+namespace hyperflock::dispatch {
+
+namespace {
+
+template <typename Message>
+std::optional<std::int64_t> call_id(const Message& message) {
+  if constexpr (requires { message.id; }) return message.id;
+  return std::nullopt;
+}
+
+}  // namespace
+
+void State::on(const MessageReceived& event) {
+  const auto found = sessions.find(event.session);
+  if (found == sessions.end()) return;  // closed meanwhile
+  Session& session = found->second;
+  std::visit(
+      [&](const auto& message) {
+        if constexpr (requires { message.attempt; }) {  // those that propose something
+          if (session.pending >= kMaxPending) {
+            return send_error(event.session, "rate_limited", message.attempt, call_id(message));
+          }
+        }
+        if constexpr (requires { on_message(event.session, session, message); }) {
+          on_message(event.session, session, message);
+        } else {
+          send_error(event.session, "unknown_type", {});  // hello and watch end at the edge
+        }
+      },
+      event.message);
+}
+
+void State::on_message(SessionId id, Session& session, const protocol::Ready&) {
+  if (!has_room(session)) return send_error(id, "too_many_leases", {});
+  ask(id);
+}
+
+void State::on_message(SessionId id, Session& session, const protocol::Heartbeat& message) {
+  for (const protocol::Pulse& pulse : message.attempts) {
+    // One that is not held here any more has just been answered, or revoked, or its lease is over:
+    // each is told elsewhere.
+    Attempt* attempt = find_live(pulse.attempt, session.device);
+    if (attempt == nullptr) continue;
+    const bool starts_running = pulse.state == protocol::PulseState::running &&
+                                attempt->pulse != protocol::PulseState::running;
+    if (pulse.progress != attempt->progress || starts_running) attempt->progressed = now;
+    attempt->progress = pulse.progress;
+    attempt->pulse = pulse.state;
+    if (pulse.state != protocol::PulseState::loading && !attempt->began) attempt->began = now;
+    touch(pulse.attempt, *attempt);
+  }
+  send(id, protocol::Ack{});
+}
+
+bool State::refuse_foreign(SessionId id, const Session& session, AttemptId attempt,
+                           std::optional<std::int64_t> call) {
+  const auto found = attempts.find(attempt);
+  // One that is not here may have ended (R12): storage knows whose it was.
+  if (found == attempts.end() || find_live(attempt, session.device) != nullptr) return false;
+  send_error(id, "unknown_attempt", attempt, call);
+  return true;
+}
+
+void State::on_message(SessionId id, Session& session, const protocol::Report& message) {
+  if (refuse_foreign(id, session, message.attempt)) return;
+  if (Attempt* attempt = find_live(message.attempt, session.device)) {
+    touch_running(message.attempt, *attempt);
+    if (message.points.empty()) return send(id, protocol::Ack{message.attempt, message.seq});
+  }
+  propose_for(id, storage::AppendPoints{message.attempt, session.device, message.points},
+              PendingAck{id, message.attempt, message.seq});
+}
+
+void State::on_message(SessionId id, Session& session, const protocol::Call& message) {
+  if (message.method != "should_prune")
+    return send_error(id, "unknown_method", message.attempt, message.id);
+  if (refuse_foreign(id, session, message.attempt, message.id)) return;
+  if (Attempt* attempt = find_live(message.attempt, session.device)) {
+    touch_running(message.attempt, *attempt);
+    if (message.points.empty()) return send(id, protocol::Reply{message.id, false});
+  }
+  propose_for(id, storage::AppendPoints{message.attempt, session.device, message.points},
+              PendingCall{id, message.attempt, message.id});
+}
+
+void State::on_message(SessionId id, Session& session, const protocol::TrialResult& message) {
+  if (refuse_foreign(id, session, message.attempt)) return;
+  PendingResult what{.session = id,
+                     .attempt = message.attempt,
+                     .seq = message.seq,
+                     .next = message.next,
+                     .trial = {},
+                     .failure = message.failure,
+                     .start = {}};
+  if (const Attempt* attempt = find_live(message.attempt, session.device)) {
+    what.trial = attempt->trial;
+    drop_attempt(message.attempt);
+  }
+  const TransitionId stored =
+      propose_for(id, storage::StoreResult{session.device, message}, std::move(what));
+  // R15: the next lease travels in the same batch.
+  if (message.next) std::get<PendingResult>(pending.at(stored)).start = seek(id);
+}
+
+void State::on_message(SessionId id, Session& session, const protocol::Release& message) {
+  if (refuse_foreign(id, session, message.attempt)) return;
+  const Attempt* attempt = find_live(message.attempt, session.device);
+  if (attempt == nullptr) {
+    // Ended before. No points to append: only its owner is asked for (R16).
+    propose_for(id, storage::AppendPoints{message.attempt, session.device, {}},
+                PendingAck{id, message.attempt, message.seq});
+    return;
+  }
+  const TrialKey trial = attempt->trial;
+  auto& refused = session.cannot_run;
+  if (message.reason == protocol::ReleaseReason::cannot_run &&
+      std::find(refused.begin(), refused.end(), trial.study) == refused.end()) {
+    if (refused.size() == kMaxRefusedStudies) refused.erase(refused.begin());
+    refused.push_back(trial.study);
+  }
+  propose_for(id, storage::EndAttempt{message.attempt, storage::AttemptState::released, {}},
+              PendingAck{id, message.attempt, message.seq});
+  drop_attempt(message.attempt);
+  settle(trial, 0);
+}
+
+}  // namespace hyperflock::dispatch

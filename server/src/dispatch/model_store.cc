@@ -1,0 +1,154 @@
+// See ModelStore in scenario.h.
+#include "dispatch/scenario.h"
+
+namespace hyperflock::dispatch {
+
+using storage::Applied;
+using storage::AttemptState;
+using storage::Outcome;
+
+namespace {
+
+Outcome outcome(Applied applied, std::optional<TrialKey> trial = {},
+                std::optional<protocol::Verdict> verdict = {}) {
+  return {.applied = applied, .trial = trial, .study = {}, .verdict = verdict, .seq = 0};
+}
+
+}  // namespace
+
+Outcome ModelStore::apply(const storage::Transition& transition) {
+  return std::visit([this](const auto& one) { return apply_one(one); }, transition);
+}
+
+Outcome ModelStore::apply_one(const storage::CreateStudy& t) {
+  for (const auto& [id, study] : studies) {
+    if (study.created.owner != t.owner || study.created.spec.submit_key != t.spec.submit_key)
+      continue;
+    Outcome out = outcome(Applied::repeated);
+    out.study = id;
+    return out;
+  }
+  studies[t.id].created = t;
+  Outcome out = outcome(Applied::applied);
+  out.study = t.id;
+  return out;
+}
+
+Outcome ModelStore::apply_one(const storage::StartAttempt& t) {
+  if (attempts.contains(t.attempt)) return outcome(Applied::conflict, t.trial);
+  const auto study = studies.find(t.trial.study);
+  if (study == studies.end() || study->second.state != storage::StudyState::running) {
+    return outcome(Applied::superseded, t.trial);
+  }
+  TrialState& trial = study->second.trials[to_int(t.trial.number)];
+  if (trial.state != storage::TrialState::running) return outcome(Applied::superseded, t.trial);
+  storage::AttemptRow& row = attempts[t.attempt];
+  row.id = t.attempt;
+  row.trial = t.trial;
+  row.device = t.device;
+  return outcome(Applied::applied, t.trial);
+}
+
+Outcome ModelStore::apply_one(const storage::StoreResult& t) {
+  const auto found = attempts.find(t.result.attempt);
+  if (found == attempts.end() || found->second.device != t.device)
+    return outcome(Applied::conflict);
+  storage::AttemptRow& row = found->second;
+  StudyState& study = studies.at(row.trial.study);
+  TrialState& trial = study.trials[to_int(row.trial.number)];
+  if (row.result_seq != 0) {
+    const auto verdict = row.state == AttemptState::accepted ? protocol::Verdict::accepted
+                         : row.state == AttemptState::failed ? protocol::Verdict::recorded
+                                                             : protocol::Verdict::evidence;
+    return outcome(Applied::repeated, row.trial, verdict);
+  }
+  row.result_seq = t.result.seq;
+  row.values = t.result.values;
+  if (t.result.outcome == protocol::Outcome::failed) {
+    row.state = AttemptState::failed;
+    row.failure = t.result.failure;
+    return outcome(Applied::applied, row.trial, protocol::Verdict::recorded);
+  }
+  // A trial that was given up may still be accepted (R12).
+  if (trial.accepted || study.state != storage::StudyState::running) {
+    row.state = AttemptState::evidence;
+    return outcome(Applied::superseded, row.trial, protocol::Verdict::evidence);
+  }
+  row.state = AttemptState::accepted;
+  trial.state = t.result.outcome == protocol::Outcome::complete ? storage::TrialState::complete
+                                                                : storage::TrialState::pruned;
+  trial.accepted = row.id;
+  ++trial.acceptances;
+  return outcome(Applied::applied, row.trial, protocol::Verdict::accepted);
+}
+
+Outcome ModelStore::apply_one(const storage::EndAttempt& t) {
+  const auto found = attempts.find(t.attempt);
+  if (found == attempts.end()) return outcome(Applied::conflict);
+  if (found->second.state != AttemptState::live)
+    return outcome(Applied::repeated, found->second.trial);
+  found->second.state = t.state;
+  found->second.failure = t.failure;
+  return outcome(Applied::applied, found->second.trial);
+}
+
+Outcome ModelStore::apply_one(const storage::AppendPoints& t) {
+  const auto found = attempts.find(t.attempt);
+  if (found == attempts.end() || found->second.device != t.device)
+    return outcome(Applied::conflict);
+  bool added = false;
+  for (const protocol::Point& point : t.points)
+    added |= points[t.attempt].emplace(point.step, point.value).second;
+  return outcome(added ? Applied::applied : Applied::repeated, found->second.trial);
+}
+
+Outcome ModelStore::apply_one(const storage::FailTrial& t) {
+  TrialState& trial = studies.at(t.trial.study).trials[to_int(t.trial.number)];
+  if (trial.state != storage::TrialState::running) return outcome(Applied::superseded, t.trial);
+  trial.state = storage::TrialState::failed;
+  trial.failure = t.failure;
+  return outcome(Applied::applied, t.trial);
+}
+
+Outcome ModelStore::apply_one(const storage::EndStudy& t) {
+  const auto found = studies.find(t.study);
+  if (found == studies.end()) return outcome(Applied::conflict);
+  if (found->second.state != storage::StudyState::running) return outcome(Applied::repeated);
+  found->second.state = t.state;
+  for (auto& [number, trial] : found->second.trials) {
+    if (trial.state == storage::TrialState::running) trial.state = storage::TrialState::cancelled;
+  }
+  return outcome(Applied::applied);
+}
+
+storage::Snapshot ModelStore::load() const {
+  storage::Snapshot out;
+  for (const auto& [id, study] : studies) {
+    out.next_study_id = std::max(out.next_study_id, to_int(id) + 1);
+    if (study.state != storage::StudyState::running) continue;
+    storage::RunningStudy running;
+    running.study.id = id;
+    running.study.owner = study.created.owner;
+    running.study.project = study.created.project;
+    running.study.spec = study.created.spec;
+    running.study.total = study.created.total;
+    for (const auto& [number, trial] : study.trials) {
+      running.next_number = std::max(running.next_number, number + 1);
+      running.study.complete += trial.state == storage::TrialState::complete;
+      running.study.pruned += trial.state == storage::TrialState::pruned;
+      running.study.failed += trial.state == storage::TrialState::failed;
+      if (trial.state != storage::TrialState::running) continue;
+      storage::RunningTrial unfinished{{id, TrialNumber{number}}, {}};
+      for (const auto& [attempt, row] : attempts) {
+        if (row.trial == unfinished.key) unfinished.attempts.push_back(row);
+      }
+      running.unfinished.push_back(std::move(unfinished));
+    }
+    out.studies.push_back(std::move(running));
+  }
+  for (const auto& [id, row] : attempts)
+    out.next_attempt_id = std::max(out.next_attempt_id, to_int(id) + 1);
+  return out;
+}
+
+}  // namespace hyperflock::dispatch

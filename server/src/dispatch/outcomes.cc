@@ -1,0 +1,190 @@
+// What storage answers, and the promises that leave by it (R11 to R15).
+#include <algorithm>
+
+#include "dispatch/state.h"
+
+namespace hyperflock::dispatch {
+
+using storage::Applied;
+
+namespace {
+
+constexpr int kCloseTryAgainLater = 1013;
+constexpr Millis kConflictBackOffMs = 1'000;
+
+// The session whose `pending` a proposal was counted in.
+std::optional<SessionId> counted_session(const Pending& what) {
+  if (const auto* result = std::get_if<PendingResult>(&what)) return result->session;
+  if (const auto* ack = std::get_if<PendingAck>(&what)) return ack->session;
+  if (const auto* call = std::get_if<PendingCall>(&what)) return call->session;
+  return std::nullopt;
+}
+
+}  // namespace
+
+void State::on(const BatchCommitted& event) {
+  for (const auto& [id, outcome] : event.outcomes) {
+    const auto found = pending.find(id);
+    if (found == pending.end()) continue;  // nobody waits for it, or it is from before a failure
+    Pending what = std::move(found->second);
+    pending.erase(found);
+    if (const auto counted = counted_session(what)) {
+      if (const auto session = sessions.find(*counted); session != sessions.end())
+        --session->second.pending;
+    }
+    std::visit([&, &result = outcome](auto& one) { on_outcome(one, result); }, what);
+  }
+}
+
+void State::on(const BatchFailed&) {
+  reset();
+  read_only = true;
+}
+
+void State::reset() {
+  for (auto& [id, what] : pending) {
+    std::optional<RequestId> request;
+    if (const auto* study = std::get_if<PendingStudy>(&what)) request = study->request;
+    if (const auto* end = std::get_if<PendingEnd>(&what)) request = end->request;
+    if (request) {
+      effects.emplace_back(Answer{
+          *request, Error{"storage_unavailable", "The server cannot write now; try again later."}});
+    }
+  }
+  for (const auto& [id, session] : sessions) {
+    effects.emplace_back(Close{id, kCloseTryAgainLater, "storage_unavailable"});
+  }
+  pending.clear();
+  sessions.clear();
+  devices.clear();
+  attempts.clear();
+  studies.clear();
+  projects.clear();
+  timers.clear();
+  back_offs.clear();
+  queued = 0;
+}
+
+void State::on_outcome(PendingStudy& what, const storage::Outcome& outcome) {
+  if (outcome.applied == Applied::repeated && outcome.study) {
+    effects.emplace_back(Answer{what.request, *outcome.study, true});
+    return;
+  }
+  if (outcome.applied != Applied::applied) {
+    effects.emplace_back(Answer{
+        what.request, Error{"storage_unavailable", "The study was not stored; submit it again."}});
+    return;
+  }
+  effects.emplace_back(Answer{what.request, what.study.id});
+  changed.insert(what.study.id);
+  open_study(std::move(what.study));
+}
+
+void State::on_outcome(PendingStart& what, const storage::Outcome& outcome) {
+  Attempt& attempt = attempts.at(what.attempt);
+  const TrialKey key = attempt.trial;
+  const bool started = outcome.applied == Applied::applied;
+  if (started && !attempt.doom) {
+    attempt.committed = true;
+    attempt.loading_since = attempt.progressed = now;
+    touch(what.attempt, attempt);
+    changed.insert(key.study);
+    protocol::Lease lease = lease_of(what.attempt, attempt);
+    if (what.ack) {
+      what.ack->lease = std::move(lease);
+      send(what.session, *std::move(what.ack));
+    } else {
+      send(what.session, protocol::LeaseOffer{std::move(lease)});
+    }
+    return;
+  }
+  if (started) propose(storage::EndAttempt{what.attempt, *attempt.doom, {}});
+  drop_attempt(what.attempt);
+  if (outcome.applied == Applied::superseded) {
+    // Finished before a hole in the rows was searched (restore_study), or by another server: what
+    // this server finished itself has left memory before.
+    if (find_trial(key) != nullptr) finish_trial(key);
+  } else {
+    settle(key, started ? 0 : jitter(kConflictBackOffMs));
+  }
+  if (what.ack) send(what.session, *std::move(what.ack));
+  ask(what.session, outcome.applied == Applied::superseded ? what.tries : what.tries + 1);
+}
+
+void State::on_outcome(PendingResult& what, const storage::Outcome& outcome) {
+  settle_result(what, outcome);
+  const bool known = outcome.applied != Applied::conflict;
+  protocol::ResultAck ack{.attempt = what.attempt,
+                          .seq = what.seq,
+                          .verdict = outcome.verdict.value_or(protocol::Verdict::evidence),
+                          .lease = {}};
+  if (!known) send_error(what.session, "unknown_attempt", what.attempt);
+  if (const auto start = what.start ? pending.find(*what.start) : pending.end();
+      start != pending.end()) {
+    if (known) std::get<PendingStart>(start->second).ack = std::move(ack);
+    return;
+  }
+  if (known) send(what.session, std::move(ack));
+  if (what.next) ask(what.session);
+}
+
+void State::settle_result(const PendingResult& what, const storage::Outcome& outcome) {
+  const bool counts = outcome.applied == Applied::applied;
+  if (counts && outcome.verdict == protocol::Verdict::accepted) {
+    if (const std::optional<TrialKey> trial = outcome.trial ? outcome.trial : what.trial)
+      finish_trial(*trial);
+    return;
+  }
+  if (!what.trial) return;  // its end was counted when its lease ended
+  if (counts && what.failure) {
+    count_failure(*what.trial, *what.failure);
+    return;
+  }
+  // Evidence, or a row that another server changed: a trial that is still open here is tried again,
+  // and storage refuses the attempt when it is finished.
+  settle(*what.trial, 0);
+}
+
+void State::on_outcome(PendingAck& what, const storage::Outcome& outcome) {
+  if (outcome.applied == Applied::conflict)
+    return send_error(what.session, "unknown_attempt", what.attempt);
+  send(what.session, protocol::Ack{what.attempt, what.seq});
+}
+
+void State::on_outcome(PendingCall& what, const storage::Outcome& outcome) {
+  if (outcome.applied == Applied::conflict)
+    return send_error(what.session, "unknown_attempt", what.attempt, what.id);
+  send(what.session, protocol::Reply{what.id, false});  // a grid has no pruner
+}
+
+void State::on_outcome(PendingFail& what, const storage::Outcome& outcome) {
+  Trial* trial = find_trial(what.trial);
+  if (outcome.applied == Applied::conflict) {
+    if (trial == nullptr) return;
+    trial->failing = false;
+    return settle(what.trial, jitter(kConflictBackOffMs));
+  }
+  // Superseded: a result was accepted first and has left no trace, or another server finished the
+  // trial.
+  if (outcome.applied == Applied::applied || trial != nullptr) finish_trial(what.trial);
+}
+
+void State::on_outcome(PendingEnd& what, const storage::Outcome& outcome) {
+  if (outcome.applied == Applied::conflict) {
+    if (what.request)
+      effects.emplace_back(
+          Answer{*what.request, Error{"unknown_study", "No study has this number."}});
+    if (Study* study = find_study(
+            what.study)) {  // another server holds the row: go on, or propose the end again
+      study->ending = false;
+      rank(*study);
+      end_if_finished(*study);
+    }
+    return;
+  }
+  if (outcome.applied == Applied::applied) changed.insert(what.study);
+  if (what.request) effects.emplace_back(Answer{*what.request, what.study});
+  drop_study(what.study);
+}
+
+}  // namespace hyperflock::dispatch

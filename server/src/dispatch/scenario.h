@@ -1,0 +1,184 @@
+// For tests: a dispatcher, a model of the storage contract, and workers by name. Everything that
+// leaves is noted as one line of text, so that a test reads like the rule that it checks and a
+// failure prints what was said instead:
+//
+//   Scenario s;  s.worker("a").study(1);
+//   EXPECT_EQ(s.ready("a"), Said{"a < lease #1 trial 0"});
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "dispatch/dispatcher.h"
+
+namespace hyperflock::dispatch {
+
+// The storage contract of storage/transition.h as plain maps: what the dispatcher is tested
+// against, and what the invariants are read from.
+class ModelStore {
+ public:
+  struct TrialState {
+    storage::TrialState state = storage::TrialState::running;
+    std::optional<AttemptId> accepted;
+    std::optional<protocol::Failure> failure;
+    int acceptances = 0;  // more than one breaks R11
+  };
+  struct StudyState {
+    storage::CreateStudy created;
+    storage::StudyState state = storage::StudyState::running;
+    std::map<std::int64_t, TrialState> trials;
+  };
+
+  storage::Outcome apply(const storage::Transition& transition);
+  storage::Snapshot load() const;
+
+  std::map<StudyId, StudyState> studies;
+  std::map<AttemptId, storage::AttemptRow> attempts;
+  std::map<AttemptId, std::map<std::int64_t, double>> points;
+
+ private:
+  storage::Outcome apply_one(const storage::CreateStudy& t);
+  storage::Outcome apply_one(const storage::StartAttempt& t);
+  storage::Outcome apply_one(const storage::StoreResult& t);
+  storage::Outcome apply_one(const storage::EndAttempt& t);
+  storage::Outcome apply_one(const storage::AppendPoints& t);
+  storage::Outcome apply_one(const storage::FailTrial& t);
+  storage::Outcome apply_one(const storage::EndStudy& t);
+  template <typename Other>
+  storage::Outcome apply_one(const Other&) {
+    return {
+        .applied = storage::Applied::conflict, .trial = {}, .study = {}, .verdict = {}, .seq = 0};
+  }
+};
+
+using Said = std::vector<std::string>;
+
+struct StudyOptions {
+  std::int64_t trials = 1;
+  std::string project = "p";
+  std::string submit_key{};  // made up when empty
+  Millis time_limit_ms = 0;
+  Millis stall_ms = 0;
+};
+
+std::uint64_t splitmix64(std::uint64_t& state);
+
+class Scenario {
+ public:
+  explicit Scenario(Settings settings = {});
+
+  // ---- what happens; each gives what was said in consequence
+  Said open(const std::string& worker, std::vector<AttemptId> held = {},
+            const std::string& project = "p");
+  Said close(const std::string& worker, SessionClosed::How how);
+  Said submit(StudyOptions options);
+  Said cancel(std::int64_t study);
+  Said ready(const std::string& worker);
+  Said beat(const std::string& worker, std::int64_t attempt, std::int64_t progress,
+            protocol::PulseState state = protocol::PulseState::running);
+  Said report(const std::string& worker, std::int64_t attempt, std::int64_t seq,
+              std::vector<protocol::Point> points);
+  Said should_prune(const std::string& worker, std::int64_t attempt,
+                    std::vector<protocol::Point> points);
+  Said complete(const std::string& worker, std::int64_t attempt, double value = 0.5,
+                bool next = false);
+  Said failed(const std::string& worker, std::int64_t attempt, protocol::Cause cause,
+              bool next = false);
+  Said release(const std::string& worker, std::int64_t attempt,
+               protocol::ReleaseReason reason = protocol::ReleaseReason::stopped);
+  Said tell(const std::string& worker, protocol::ClientMessage message);
+  Said revoke_device(const std::string& worker);
+  Said drain();
+  // Lets time pass in steps of at most a heartbeat, ticking whenever a deadline is due.
+  Said after(Millis ms);
+  // Starts over from what is stored, as after SIGKILL: a new dispatcher, no sessions.
+  Said restart();
+  Said event(const Event& event);
+
+  // ---- arrangement: the same without an answer
+  Scenario& worker(const std::string& name) {
+    open(name);
+    return *this;
+  }
+  Scenario& study(std::int64_t trials) {
+    submit({.trials = trials});
+    return *this;
+  }
+  Scenario& study(StudyOptions options) {
+    submit(std::move(options));
+    return *this;
+  }
+
+  // ---- storage by hand: while held, proposals gather and nothing is committed
+  void hold() { held_ = true; }
+  // Commits the oldest `count` held batches (all by default) and goes on holding.
+  Said commit(std::size_t count = SIZE_MAX);
+  // The oldest held batch cannot be written; later ones are dropped with it.
+  Said fail_batch();
+  // Load from storage after a failure.
+  Said restored();
+  Said resume();  // commits what is held and goes on at once from now on
+  // The next outcome of this kind of transition is replaced.
+  template <typename Transition>
+  void inject(storage::Applied applied) {
+    injected_[storage::Transition(Transition{}).index()] = applied;
+  }
+
+  // From now on every transition goes to `storage` too: other outcomes than the model's are noted
+  // in troubles(), and restarts load from it. Nothing may have happened before.
+  void shadow(std::unique_ptr<storage::Storage> storage) { shadow_ = std::move(storage); }
+
+  // ---- what is known
+  // Broken promises: a lease or an acknowledgement that was sent and is not in storage; what the
+  // shadow did otherwise.
+  const Said& troubles() const { return troubles_; }
+  std::vector<std::string> proposed() const { return proposed_; }  // by the last event
+  std::size_t held_batches() const { return batches_.size(); }
+  const ModelStore& store() const { return store_; }
+  const Dispatcher& dispatcher() const { return *dispatcher_; }
+  Instant now() const { return now_; }
+  std::int64_t accepted() const;                           // trials complete or pruned
+  std::int64_t last_delay() const { return last_delay_; }  // of the last wait
+  protocol::Lease last_lease() const { return last_lease_; }
+  std::optional<SessionId> session_of(const std::string& worker) const;
+  std::set<std::string> sessions() const;
+
+ private:
+  struct Batch {
+    std::vector<TransitionId> ids;
+    std::vector<storage::Transition> transitions;
+  };
+  Said handle(const Event& event);
+  void note(const Effect& effect, Said& said);
+  std::string name_of_session(SessionId id) const;
+  std::string text_of(const protocol::ServerMessage& message);
+  Event committed(const Batch& batch);
+  storage::Outcome apply(const storage::Transition& transition);
+  void check_lease(const protocol::Lease& lease);
+
+  Settings settings_;
+  std::shared_ptr<std::uint64_t> random_state_ =
+      std::make_shared<std::uint64_t>(1);  // a Scenario may be moved
+  std::unique_ptr<Dispatcher> dispatcher_;
+  ModelStore store_;
+  std::unique_ptr<storage::Storage> shadow_;
+  Said troubles_;
+  Instant now_{1'000'000};
+  std::map<std::string, SessionId> sessions_;
+  std::uint64_t next_session_ = 1;
+  std::uint64_t next_request_ = 1;
+  std::int64_t next_key_ = 1;
+  bool held_ = false;
+  std::vector<Batch> batches_;
+  std::map<std::size_t, storage::Applied> injected_;
+  std::vector<std::string> proposed_;
+  std::int64_t last_delay_ = 0;
+  protocol::Lease last_lease_;
+};
+
+}  // namespace hyperflock::dispatch

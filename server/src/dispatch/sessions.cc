@@ -1,0 +1,103 @@
+// Sessions and devices: opening, replacing, closing, revoking (R8, R20 to R22).
+#include <algorithm>
+
+#include "dispatch/state.h"
+
+namespace hyperflock::dispatch {
+
+namespace {
+
+constexpr int kCloseTryAgainLater = 1013;
+constexpr int kCloseReplaced = 4001;
+constexpr int kCloseDeviceRevoked = 4003;
+
+}  // namespace
+
+void State::on(const SessionOpened& event) {
+  if (read_only) {
+    effects.emplace_back(Close{event.session, kCloseTryAgainLater, "storage_unavailable"});
+    return;
+  }
+  Device& device = devices[event.device];
+  if (device.session) {  // R8
+    const SessionId old = *device.session;
+    effects.emplace_back(Close{old, kCloseReplaced, "replaced"});
+    forget_session(old);
+  }
+  Device& kept = devices[event.device];  // forget_session() may have dropped it
+  kept.session = event.session;
+  sessions.emplace(event.session, Session{.device = event.device,
+                                          .project = event.project,
+                                          .capabilities = event.capabilities,
+                                          .idle_order = 0,
+                                          .pending = 0,
+                                          .cannot_run = {}});
+  protocol::Welcome welcome{.protocol = protocol::kProtocolVersion,
+                            .session = to_int(event.session),
+                            .server = settings.server_version,
+                            .heartbeat_ms = settings.heartbeat_ms,
+                            .lease_ms = settings.lease_ms,
+                            .attempts = {}};
+  const std::vector<AttemptId> open = kept.open;
+  for (const AttemptId id : open) {  // R21
+    const bool named = std::find(event.held.begin(), event.held.end(), id) != event.held.end();
+    Attempt* live = named ? find_live(id, event.device) : nullptr;
+    if (live == nullptr) {
+      let_go(id, storage::AttemptState::released);
+      continue;
+    }
+    touch(id, *live);
+    welcome.attempts.push_back(id);
+  }
+  send(event.session, std::move(welcome));
+}
+
+void State::on(const SessionClosed& event) {
+  const auto found = sessions.find(event.session);
+  if (found == sessions.end()) return;           // replaced or closed before
+  if (event.how == SessionClosed::How::clean) {  // R22
+    const std::vector<AttemptId> open = devices[found->second.device].open;
+    for (const AttemptId id : open) let_go(id, storage::AttemptState::released);
+  }
+  forget_session(event.session);
+}
+
+void State::on(const DeviceRevoked& event) {
+  const auto found = devices.find(event.device);
+  if (found == devices.end()) return;
+  const std::vector<AttemptId> open = found->second.open;
+  const std::optional<SessionId> session = found->second.session;
+  for (const AttemptId id : open) {
+    revoke(attempts.at(id), id, protocol::RevokeCode::device_revoked);
+    let_go(id, storage::AttemptState::revoked);
+  }
+  if (!session) return;
+  effects.emplace_back(Close{*session, kCloseDeviceRevoked, "device_revoked"});
+  forget_session(*session);
+}
+
+void State::on(const DrainStarted&) { draining = true; }
+
+void State::forget_session(SessionId id) {
+  const auto found = sessions.find(id);
+  if (found == sessions.end()) return;
+  leave_queue(found->second, id);
+  const auto device = devices.find(found->second.device);
+  device->second.session.reset();
+  if (device->second.open.empty()) devices.erase(device);
+  sessions.erase(found);
+}
+
+void State::let_go(AttemptId id, storage::AttemptState state) {
+  Attempt& attempt = attempts.at(id);
+  if (!attempt.committed) {
+    attempt.doom = state;
+    return;
+  }
+  const TrialKey trial = attempt.trial;
+  propose(storage::EndAttempt{id, state, {}});
+  drop_attempt(id);
+  settle(trial, 0);
+}
+
+}  // namespace hyperflock::dispatch

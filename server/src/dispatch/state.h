@@ -1,0 +1,288 @@
+// What the dispatcher knows between events, and the steps that its files share. Private to
+// dispatch/; one owner, as dispatcher.h says.
+//
+// How it keeps its promises. Transitions are proposed in the order in which things happened, and
+// storage judges them in that order. So memory is changed at once when a transition is proposed, as
+// if it held; nothing that depends on it leaves before its outcome is in. A batch that fails takes
+// everything with it: all sessions are closed, memory is emptied, and Restored fills it again from
+// storage.
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "dispatch/dispatcher.h"
+
+namespace hyperflock::dispatch {
+
+inline constexpr std::size_t kCauses = 7;
+// Attempts that a trial may lose to each cause (R18), in the order of protocol::Cause; 0: no limit.
+inline constexpr std::array<int, kCauses> kBudget{20, 1, 2, 3, 1, 1, 0};
+
+// Proposals of one session that have no outcome yet; a further message is `rate_limited`.
+inline constexpr int kMaxPending = 64;
+// Studies that a session said it cannot run; the oldest is forgotten beyond.
+inline constexpr std::size_t kMaxRefusedStudies = 64;
+// Idle workers that one round passes over because they refused what there is; they ask again after
+// their wait.
+inline constexpr int kMaxPassedOver = 64;
+// Attempt ids tried for one lease before the worker is told to wait.
+inline constexpr int kMaxLeaseTries = 3;
+
+struct Session {
+  std::string device;
+  std::string project;
+  protocol::Capabilities capabilities;
+  std::uint64_t idle_order = 0;     // place in the project's queue of idle workers; 0: not idle
+  int pending = 0;                  // proposals without an outcome
+  std::vector<StudyId> cannot_run;  // oldest first
+};
+
+// Exists while it has a session or an open attempt.
+struct Device {
+  std::optional<SessionId> session;
+  std::vector<AttemptId> open;  // proposed and live ones
+};
+
+// An attempt from its proposal to its end; it has left memory when its result is proposed.
+struct Attempt {
+  TrialKey trial;
+  std::string device;
+  bool committed = false;
+  // Set while the proposal is under way and the attempt is no longer wanted: its state as soon as
+  // it is committed.
+  std::optional<storage::AttemptState> doom;
+  Instant seen;                  // last message of its device that names it (R20)
+  Instant loading_since;         // when it was leased, or restored
+  std::optional<Instant> began;  // when its objective was first known to run (R23)
+  Instant progressed;            // when `progress` last moved, or running began
+  std::int64_t progress = 0;
+  protocol::PulseState pulse = protocol::PulseState::loading;
+  std::optional<Instant> timer;  // its entry in State::timers, at or before its deadline
+};
+
+// A trial that has been leased and is not finished.
+struct Trial {
+  std::array<int, kCauses> failures{};
+  std::vector<AttemptId> open;    // proposed and live attempts
+  std::uint64_t queue_order = 0;  // place in the study's queue; 0: not queued
+  std::optional<Instant> due;     // end of its back-off
+  bool failing = false;           // FailTrial is proposed
+};
+
+struct Study {
+  StudyId id{};
+  std::string owner;
+  std::string project;
+  protocol::StudySpec spec;
+  std::int64_t total = 0;
+  std::int64_t next_number = 0;  // the grid's cursor (R30)
+  std::int64_t running = 0;      // open attempts
+  bool ending = false;           // EndStudy is proposed: nothing more is leased
+  std::unordered_map<std::int64_t, Trial>
+      trials;  // none left and the cursor at its end: finished (R19)
+  std::map<std::uint64_t, TrialNumber> queue;  // to be issued again, before new ones (R31)
+  std::optional<std::int64_t> rank;  // `running` as Project::ranked has it; nothing: not there
+
+  // Moves the cursor to the next trial that is not in memory.
+  void skip_known() {
+    while (trials.contains(next_number)) ++next_number;
+  }
+  bool has_work() const { return !ending && (!queue.empty() || next_number < total); }
+};
+
+// Where work and workers of one project meet.
+struct Project {
+  std::set<std::pair<std::int64_t, StudyId>>
+      ranked;                               // studies with work: fewest running, then oldest (R31)
+  std::map<std::uint64_t, SessionId> idle;  // in the order in which they asked
+};
+
+// ---- what waits for an outcome
+
+struct PendingStudy {
+  RequestId request{};
+  Study study;
+};
+struct PendingStart {
+  AttemptId attempt{};
+  SessionId session{};
+  int tries = 1;
+  std::optional<protocol::ResultAck> ack;  // goes out with the lease
+};
+struct PendingResult {
+  SessionId session{};
+  AttemptId attempt{};
+  std::int64_t seq = 0;
+  bool next = false;
+  std::optional<TrialKey> trial;  // of an attempt that was live here; else storage knows
+  std::optional<protocol::Failure> failure;
+  std::optional<TransitionId> start;  // the lease chosen with it
+};
+struct PendingAck {
+  SessionId session{};
+  AttemptId attempt{};
+  std::int64_t seq = 0;
+};
+struct PendingCall {
+  SessionId session{};
+  AttemptId attempt{};
+  std::int64_t id = 0;
+};
+struct PendingFail {
+  TrialKey trial;
+};
+struct PendingEnd {
+  StudyId study{};
+  std::optional<RequestId> request;
+};
+using Pending = std::variant<PendingStudy, PendingStart, PendingResult, PendingAck, PendingCall,
+                             PendingFail, PendingEnd>;
+
+struct State {
+  State(Settings given, std::function<std::uint64_t()> source)
+      : settings(std::move(given)), random(std::move(source)) {}
+
+  Settings settings;
+  std::function<std::uint64_t()> random;
+  Instant now;
+  Effects effects;                // of the event in hand
+  std::set<StudyId> changed;      // studies to be named by StudyChanged when the event is done
+  std::set<std::string> stirred;  // projects where work appeared by the event
+  bool read_only = true;          // until Restored
+  bool draining = false;
+
+  std::map<SessionId, Session> sessions;
+  std::unordered_map<std::string, Device> devices;
+  std::unordered_map<AttemptId, Attempt> attempts;
+  std::map<StudyId, Study> studies;
+  std::map<std::string, Project> projects;
+  std::set<std::pair<Instant, AttemptId>> timers;  // every live attempt has one
+  std::set<std::pair<Instant, TrialKey>> back_offs;
+  std::unordered_map<TransitionId, Pending> pending;
+  std::int64_t queued = 0;  // trials in queues and back-offs
+
+  std::uint64_t next_transition = 1;
+  std::uint64_t next_order = 1;
+  std::int64_t next_study = 1;
+  std::int64_t next_attempt = 1;
+
+  // dispatcher.cc: small tools
+  TransitionId propose(storage::Transition transition);
+  TransitionId propose(storage::Transition transition, Pending what);
+  // Proposes for a session's message; counted until the outcome is in.
+  TransitionId propose_for(SessionId session, storage::Transition transition, Pending what);
+  void send(SessionId session, protocol::ServerMessage message);
+  void send_error(SessionId session, std::string_view code, std::optional<AttemptId> attempt,
+                  std::optional<std::int64_t> call = {});
+  void revoke(const Attempt& attempt, AttemptId id, protocol::RevokeCode code);
+  Millis jitter(Millis base);  // between a half and the whole of it
+  Study* find_study(StudyId id);
+  Trial* find_trial(TrialKey key);
+  // The attempt, if it is open here, committed and the device's.
+  Attempt* find_live(AttemptId id, const std::string& device);
+
+  // sessions.cc
+  void on(const SessionOpened& event);
+  void on(const SessionClosed& event);
+  void on(const DeviceRevoked& event);
+  void on(const DrainStarted& event);
+  void forget_session(SessionId id);
+  // Ends an open attempt because its device lets it go; its trial is issued again at once.
+  void let_go(AttemptId id, storage::AttemptState state);
+
+  // messages.cc
+  void on(const MessageReceived& event);
+  void on_message(SessionId id, Session& session, const protocol::Ready& message);
+  void on_message(SessionId id, Session& session, const protocol::Heartbeat& message);
+  void on_message(SessionId id, Session& session, const protocol::Report& message);
+  void on_message(SessionId id, Session& session, const protocol::Call& message);
+  void on_message(SessionId id, Session& session, const protocol::TrialResult& message);
+  void on_message(SessionId id, Session& session, const protocol::Release& message);
+  // True (and an error is sent) for an attempt that is another device's.
+  bool refuse_foreign(SessionId id, const Session& session, AttemptId attempt,
+                      std::optional<std::int64_t> call = {});
+
+  // leasing.cc
+  // Queues the session for work and hands out what there is; `wait` follows where nothing was
+  // found.
+  void ask(SessionId id, int tries = 1);
+  // The same without a `wait`. The proposal, if there is one for this session.
+  std::optional<TransitionId> seek(SessionId id, int tries = 1);
+  // Gives work to idle workers, first come first served. The proposal for `wanted`, if it got one.
+  std::optional<TransitionId> pump(Project& project, std::optional<SessionId> wanted = {});
+  void join_queue(Session& session, SessionId id);
+  void leave_queue(Session& session, SessionId id);
+  bool has_room(const Session& session);  // R27
+  // The study that is next for this worker (R31); null where none matches.
+  Study* choose(const Project& project, const Session& session);
+  TransitionId start(Study& study, SessionId id, Session& session);
+  protocol::Lease lease_of(AttemptId id, const Attempt& attempt);
+  protocol::WaitReason wait_reason(const Session& session);
+  void rank(Study& study);
+
+  // attempts.cc
+  // Takes the attempt out of memory. Its trial may be left without any: settle() it.
+  void drop_attempt(AttemptId id);
+  // Ends a live attempt by a cause (R18).
+  void fail_attempt(AttemptId id, storage::AttemptState state, protocol::Failure failure);
+  // Counts a failure; fails the trial when its budget is spent, else has it issued again.
+  void count_failure(TrialKey key, const protocol::Failure& failure);
+  // Issues the trial again after `delay`, unless an attempt is open, it waits already or it is
+  // failing.
+  void settle(TrialKey key, Millis delay);
+  void enqueue(Study& study, TrialNumber number, Trial& trial);
+  void take_from_queue(Study& study, Trial& trial, TrialKey key);
+  // The trial has its outcome in storage: no trace is left here.
+  void finish_trial(TrialKey key);
+  void forget_trial(Study& study, TrialKey key, protocol::RevokeCode code);
+
+  // clock.cc
+  void on(const Tick& event);
+  // The attempt was named by its device: its lease is renewed (R20).
+  void touch(AttemptId id, Attempt& attempt);
+  // The same, by a message that only a running objective causes.
+  void touch_running(AttemptId id, Attempt& attempt);
+  Instant deadline(const Attempt& attempt);
+  void arm(AttemptId id, Attempt& attempt);
+  void disarm(AttemptId id, Attempt& attempt);
+  void overdue(AttemptId id, Attempt& attempt);
+
+  // outcomes.cc
+  void on(const BatchCommitted& event);
+  void on(const BatchFailed& event);
+  // Memory as it was before the first Restored; sessions are closed, requests answered.
+  void reset();
+  void on_outcome(PendingStudy& what, const storage::Outcome& outcome);
+  void on_outcome(PendingStart& what, const storage::Outcome& outcome);
+  void on_outcome(PendingResult& what, const storage::Outcome& outcome);
+  void on_outcome(PendingAck& what, const storage::Outcome& outcome);
+  void on_outcome(PendingCall& what, const storage::Outcome& outcome);
+  void on_outcome(PendingFail& what, const storage::Outcome& outcome);
+  void on_outcome(PendingEnd& what, const storage::Outcome& outcome);
+  void settle_result(const PendingResult& what, const storage::Outcome& outcome);
+
+  // studies.cc
+  void on(const StudySubmitted& event);
+  void on(const StudyCancelRequested& event);
+  void on(const Restored& event);
+  void restore_study(const storage::RunningStudy& stored);
+  void restore_trial(Study& study, const storage::RunningTrial& stored);
+  void end_if_finished(Study& study);
+  // The study is over in storage: its attempts are revoked and it leaves memory.
+  void drop_study(StudyId id);
+  void open_study(Study study);
+};
+
+// One sentence for people, by code.
+std::string_view revoke_text(protocol::RevokeCode code);
+
+}  // namespace hyperflock::dispatch

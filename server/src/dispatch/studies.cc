@@ -1,0 +1,143 @@
+// Studies: submitted, cancelled, finished, and all of them back after a start (R18, R19, R24).
+#include <algorithm>
+
+#include "dispatch/state.h"
+
+namespace hyperflock::dispatch {
+
+namespace {
+
+Error unavailable() {
+  return {"storage_unavailable", "The server cannot write now; try again later."};
+}
+
+}  // namespace
+
+void State::on(const StudySubmitted& event) {
+  if (read_only) {
+    effects.emplace_back(Answer{event.request, unavailable()});
+    return;
+  }
+  Study study{.id = StudyId{next_study++},
+              .owner = event.owner,
+              .project = event.project,
+              .spec = event.spec,
+              .total = protocol::grid_size(event.spec.space),
+              .next_number = 0,
+              .running = 0,
+              .ending = false,
+              .trials = {},
+              .queue = {},
+              .rank = {}};
+  storage::CreateStudy create{study.id, event.owner, event.project, event.spec, study.total};
+  propose(std::move(create), PendingStudy{event.request, std::move(study)});
+}
+
+void State::on(const StudyCancelRequested& event) {
+  if (read_only) {
+    effects.emplace_back(Answer{event.request, unavailable()});
+    return;
+  }
+  if (Study* study = find_study(event.study)) {
+    study->ending = true;
+    rank(*study);
+  }
+  propose(storage::EndStudy{event.study, storage::StudyState::cancelled},
+          PendingEnd{event.study, event.request});
+}
+
+void State::open_study(Study study) {
+  const StudyId id = study.id;
+  rank(studies.emplace(id, std::move(study)).first->second);
+}
+
+void State::end_if_finished(Study& study) {
+  if (study.ending || study.next_number < study.total || !study.trials.empty()) return;
+  study.ending = true;
+  rank(study);
+  propose(storage::EndStudy{study.id, storage::StudyState::finished}, PendingEnd{study.id, {}});
+}
+
+void State::drop_study(StudyId id) {
+  Study* study = find_study(id);
+  if (study == nullptr) return;
+  study->ending = true;
+  rank(*study);
+  std::vector<std::int64_t> numbers;
+  for (const auto& [number, trial] : study->trials) numbers.push_back(number);
+  std::sort(numbers.begin(), numbers.end());  // effects do not depend on a hash
+  for (const std::int64_t number : numbers) {
+    forget_trial(*study, {id, TrialNumber{number}}, protocol::RevokeCode::cancelled);
+  }
+  studies.erase(id);
+}
+
+void State::on(const Restored& event) {
+  reset();
+  read_only = false;
+  next_study = std::max(next_study, event.snapshot.next_study_id);
+  next_attempt = std::max(next_attempt, event.snapshot.next_attempt_id);
+  for (const storage::RunningStudy& stored : event.snapshot.studies) restore_study(stored);
+}
+
+void State::restore_study(const storage::RunningStudy& stored) {
+  const storage::StudyRow& row = stored.study;
+  open_study({.id = row.id,
+              .owner = row.owner,
+              .project = row.project,
+              .spec = row.spec,
+              .total = row.total,
+              .next_number = stored.next_number,
+              .running = 0,
+              .ending = false,
+              .trials = {},
+              .queue = {},
+              .rank = {}});
+  Study& study = studies.at(row.id);
+  for (const storage::RunningTrial& trial : stored.unfinished) restore_trial(study, trial);
+  // A trial whose only attempt met a conflict has no row, and later ones may have one. Then the
+  // cursor starts over: storage refuses the trials that are finished, one by one.
+  const auto rows =
+      row.complete + row.pruned + row.failed + static_cast<std::int64_t>(stored.unfinished.size());
+  if (rows < stored.next_number) study.next_number = 0;
+  study.skip_known();
+  rank(study);
+  end_if_finished(study);
+}
+
+void State::restore_trial(Study& study, const storage::RunningTrial& stored) {
+  const TrialKey key = stored.key;
+  Trial& trial = study.trials[to_int(key.number)];
+  const protocol::Failure* spent = nullptr;
+  for (const storage::AttemptRow& row : stored.attempts) {
+    if (row.state ==
+        storage::AttemptState::live) {  // R24: one full lease of grace, and its clocks start again
+      Attempt& attempt = attempts[row.id];
+      attempt = {.trial = key,
+                 .device = row.device,
+                 .committed = true,
+                 .doom = {},
+                 .seen = now,
+                 .loading_since = now,
+                 .began = {},
+                 .progressed = now,
+                 .progress = 0,
+                 .pulse = protocol::PulseState::loading,
+                 .timer = {}};
+      trial.open.push_back(row.id);
+      devices[row.device].open.push_back(row.id);
+      ++study.running;
+      arm(row.id, attempt);
+    } else if (row.failure) {
+      const auto cause = static_cast<std::size_t>(row.failure->cause);
+      if (++trial.failures[cause] >= kBudget[cause] && kBudget[cause] != 0) spent = &*row.failure;
+    }
+  }
+  rank(study);
+  if (spent == nullptr) return settle(key, 0);
+  // The server stopped between the failure and its consequence.
+  trial.failing = true;
+  propose(storage::FailTrial{key, *spent}, PendingFail{key});
+}
+
+}  // namespace hyperflock::dispatch

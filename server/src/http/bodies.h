@@ -1,0 +1,31 @@
+// Small request bodies of rest.md, read with the protocol's own reader. Never throws. Pure; any thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace hyperflock::http {
+
+// POST /api/project
+struct ProjectQuery {
+  std::string code;
+};
+// POST /api/join
+struct JoinQuery {
+  std::string code;
+  std::string device_class;  // phone, tablet, desktop or node
+  std::string engine;
+};
+// POST /api/enrolment
+struct EnrolmentQuery {
+  std::optional<std::string> project;
+};
+
+Result<ProjectQuery> parse_project_query(std::string_view body);
+Result<JoinQuery> parse_join_query(std::string_view body);
+Result<EnrolmentQuery> parse_enrolment_query(std::string_view body);
+
+}  // namespace hyperflock::http

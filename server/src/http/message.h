@@ -1,0 +1,83 @@
+// One HTTP request and its answer as plain data: what the connection (net/) and the sites exchange. No sockets here.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "storage/records.h"
+
+namespace hyperflock::http {
+
+enum class Method { get, head, post, put, other };
+
+// The head of a request, and its body where the site asked for one.
+struct Request {
+  Method method = Method::other;
+  std::string path;   // of the target, as sent: no name that is served needs a percent sign
+  std::string query;  // after '?'
+  std::string host;
+  std::string authorization;
+  std::string accept_encoding;
+  std::string if_none_match;
+  std::string content_type;
+  std::optional<std::uint64_t> content_length;
+  std::string address;  // of the peer, without its port
+  bool secure = false;  // came over TLS
+  std::string body;
+
+  // Filled in by Site::plan for Site::handle.
+  std::size_t route = 0;
+  std::vector<std::string> captures;  // the {} of the route's pattern
+  storage::Principal principal;       // console routes
+  storage::Device device;             // device routes of compute
+};
+
+// A file that is sent in pieces.
+struct FileBody {
+  std::string path;
+  std::uint64_t bytes = 0;
+};
+
+struct Response {
+  int status = 200;
+  std::string content_type;  // none when empty
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::string content_security_policy;  // kPagePolicy when empty
+  std::variant<std::string, std::shared_ptr<const std::string>, FileBody> body;
+
+  std::uint64_t body_bytes() const;
+};
+
+Response json_response(int status, std::string text);
+
+// `{"error": {...}}` with the status that belongs to the code.
+Response error_response(const Error& error);
+Response error_response(int status, const Error& error);
+int status_of(std::string_view code);
+
+// Documents, agent scripts and everything without a policy of its own.
+inline constexpr std::string_view kPagePolicy =
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'";
+
+// The policy of the thread that runs trials: it may load scripts of its own origin and read the runtime, nothing else.
+// REQUIRES: valid_host(host).
+std::string python_thread_policy(std::string_view host, bool secure);
+
+// True for `name`, `name:port`, `1.2.3.4:port` and `[v6]:port` with nothing in them that could end a policy.
+bool valid_host(std::string_view host);
+
+enum class KeepAlive { no, yes };
+
+// Status line and headers, with the security headers that every answer carries.
+std::string serialize_head(const Response& response, KeepAlive keep_alive);
+
+}  // namespace hyperflock::http

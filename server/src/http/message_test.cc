@@ -1,0 +1,64 @@
+// Heads of answers: the headers that isolate pages, and what may be echoed into a policy.
+#include "http/message.h"
+
+#include <gtest/gtest.h>
+
+namespace hyperflock::http {
+namespace {
+
+TEST(ResponseHead, CarriesIsolationAndPolicyEverywhere) {
+  for (const Response& response : {json_response(200, "{}"), error_response(Error{"not_found", "Nothing."})}) {
+    const std::string head = serialize_head(response, KeepAlive::yes);
+    for (const char* line :
+         {"Cross-Origin-Opener-Policy: same-origin\r\n", "Cross-Origin-Embedder-Policy: require-corp\r\n",
+          "Cross-Origin-Resource-Policy: same-origin\r\n", "X-Content-Type-Options: nosniff\r\n",
+          "Referrer-Policy: no-referrer\r\n",
+          "Content-Security-Policy: default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; "
+          "img-src 'self' data:; connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; "
+          "form-action 'none'; frame-ancestors 'none'\r\n"}) {
+      EXPECT_NE(head.find(line), std::string::npos) << line << "in\n" << head;
+    }
+    EXPECT_NE(head.find("Permissions-Policy: screen-wake-lock=(self)"), std::string::npos);
+  }
+}
+
+TEST(ResponseHead, NamesLengthAndConnection) {
+  const std::string head = serialize_head(json_response(201, "12345"), KeepAlive::no);
+  EXPECT_TRUE(head.starts_with("HTTP/1.1 201 Created\r\n")) << head;
+  EXPECT_NE(head.find("Content-Length: 5\r\n"), std::string::npos);
+  EXPECT_NE(head.find("Connection: close\r\n"), std::string::npos);
+  EXPECT_TRUE(head.ends_with("\r\n\r\n"));
+}
+
+TEST(ErrorResponse, StatusFollowsTheCode) {
+  EXPECT_EQ(error_response(Error{"bad_field", "Wrong.", "space[0].name"}).status, 422);
+  EXPECT_EQ(error_response(Error{"malformed", "No JSON."}).status, 400);
+  EXPECT_EQ(error_response(Error{"storage_unavailable", "Later."}).status, 503);
+  const Response response = error_response(Error{"bad_field", "Say \"x\".", "a.b"});
+  EXPECT_EQ(std::get<std::string>(response.body),
+            R"({"error":{"code":"bad_field","message":"Say \"x\".","field":"a.b"}})");
+}
+
+TEST(PythonThreadPolicy, ReachesTheRuntimeAlone) {
+  EXPECT_EQ(python_thread_policy("localhost:8780", false),
+            "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src http://localhost:8780/runtime/; "
+            "worker-src 'none'");
+  EXPECT_NE(python_thread_policy("compute.example.org", true).find("connect-src https://compute.example.org/runtime/;"),
+            std::string::npos);
+}
+
+TEST(ValidHost, TakesNamesAddressesAndPorts) {
+  for (const char* host : {"localhost", "localhost:8780", "127.0.0.1:1", "[::1]:8780", "[fe80::1]", "a-b.example.org:443"}) {
+    EXPECT_TRUE(valid_host(host)) << host;
+  }
+}
+
+TEST(ValidHost, RefusesWhatCouldEndAPolicy) {
+  for (const char* host : {"", "a b", "a;b", "a:", "a:b", "a:123456", "a,b", "*", "a/b", "[::1", "[]", "[::1]x", "[a;b]",
+                           "'self'", "a\r\nb", "x:1:2", "é.example.org"}) {
+    EXPECT_FALSE(valid_host(host)) << host;
+  }
+}
+
+}  // namespace
+}  // namespace hyperflock::http

@@ -1,0 +1,83 @@
+#include "http/router.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace hyperflock::http {
+namespace {
+
+// Takes the text up to the next '/' off both ends' fronts.
+std::string_view next_segment(std::string_view& path) {
+  const std::size_t slash = path.find('/');
+  const std::string_view segment = path.substr(0, slash);
+  path = slash == std::string_view::npos ? std::string_view() : path.substr(slash + 1);
+  return segment;
+}
+
+std::optional<std::vector<std::string>> match(std::string_view pattern, std::string_view path) {
+  std::vector<std::string> captures;
+  if (std::ranges::count(pattern, '/') != std::ranges::count(path, '/')) return std::nullopt;
+  while (!pattern.empty()) {
+    const std::string_view wanted = next_segment(pattern);
+    const std::string_view given = next_segment(path);
+    if (wanted == "{}") {
+      if (given.empty()) return std::nullopt;
+      captures.emplace_back(given);
+    } else if (wanted != given) {
+      return std::nullopt;
+    }
+  }
+  if (!path.empty()) return std::nullopt;
+  return captures;
+}
+
+std::string_view name_of(Method method) {
+  switch (method) {
+    case Method::get:
+      return "GET, HEAD";
+    case Method::head:
+      return "HEAD";
+    case Method::post:
+      return "POST";
+    case Method::put:
+      return "PUT";
+    case Method::other:
+      break;
+  }
+  return "";
+}
+
+}  // namespace
+
+Found find_route(std::span<const Route> routes, Method method, std::string_view path) {
+  NoMatch none;
+  for (std::size_t i = 0; i < routes.size(); ++i) {
+    auto captures = match(routes[i].pattern, path);
+    if (!captures) continue;
+    const bool same = routes[i].method == method || (routes[i].method == Method::get && method == Method::head);
+    if (same) return Match{i, std::move(*captures)};
+    if (!none.allow.empty()) none.allow += ", ";
+    none.allow += name_of(routes[i].method);
+  }
+  return none;
+}
+
+std::optional<std::string_view> query_value(std::string_view query, std::string_view key) {
+  while (!query.empty()) {
+    const std::size_t end = query.find('&');
+    const std::string_view pair = query.substr(0, end);
+    query = end == std::string_view::npos ? std::string_view() : query.substr(end + 1);
+    const std::size_t equals = pair.find('=');
+    if (equals != std::string_view::npos && pair.substr(0, equals) == key) return pair.substr(equals + 1);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> parse_integer(std::string_view text, std::int64_t maximum) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0 || value > maximum) return std::nullopt;
+  return value;
+}
+
+}  // namespace hyperflock::http

@@ -1,0 +1,46 @@
+// Finds the route of a path in a site's table. Patterns are literal segments and `{}`, which takes one non-empty segment.
+// Pure; any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "http/message.h"
+
+namespace hyperflock::http {
+
+enum class Access { open, device, principal, metrics };
+enum class Work { handle, upload, websocket };
+
+struct Route {
+  Method method = Method::get;  // get stands for HEAD too
+  std::string_view pattern;
+  Access access = Access::open;
+  Work work = Work::handle;
+  std::uint64_t body_limit = 0;
+};
+
+struct Match {
+  std::size_t route = 0;
+  std::vector<std::string> captures;
+};
+
+struct NoMatch {
+  std::string allow;  // methods of the path, empty when no route has it
+};
+
+using Found = std::variant<Match, NoMatch>;
+
+Found find_route(std::span<const Route> routes, Method method, std::string_view path);
+
+// The value of a key in `a=1&b=2`; nothing where it is not there.
+std::optional<std::string_view> query_value(std::string_view query, std::string_view key);
+
+// A decimal integer in 0..maximum and nothing else.
+std::optional<std::int64_t> parse_integer(std::string_view text, std::int64_t maximum);
+
+}  // namespace hyperflock::http

@@ -1,0 +1,153 @@
+#include "http/rows.h"
+
+#include <array>
+#include <string_view>
+
+#include "protocol/json_writer.h"
+#include "protocol/names.h"
+
+namespace hyperflock::http {
+namespace {
+
+using protocol::append_float;
+using protocol::append_integer;
+using protocol::append_list;
+using protocol::name_of;
+using protocol::ObjectWriter;
+
+std::string_view state_name(storage::StudyState state) {
+  constexpr std::array<std::string_view, 3> kNames{"running", "finished", "cancelled"};
+  return kNames[static_cast<std::size_t>(state)];
+}
+std::string_view state_name(storage::TrialState state) {
+  constexpr std::array<std::string_view, 5> kNames{"running", "complete", "pruned", "failed", "cancelled"};
+  return kNames[static_cast<std::size_t>(state)];
+}
+std::string_view state_name(storage::AttemptState state) {
+  constexpr std::array<std::string_view, 7> kNames{"live",     "accepted", "evidence", "failed",
+                                                   "released", "expired",  "revoked"};
+  return kNames[static_cast<std::size_t>(state)];
+}
+
+void append_space(std::string& out, const std::vector<protocol::Dimension>& space) {
+  append_list(out, space, [&out](const protocol::Dimension& dimension) {
+    ObjectWriter entry(out);
+    entry.raw("name", dimension.name_json);
+    append_list(entry.begin("values"), dimension.values_json, [&out](const std::string& value) { out += value; });
+    entry.end();
+  });
+}
+
+void append_values(std::string& out, const std::vector<double>& values) {
+  append_list(out, values, [&out](double value) { append_float(out, value); });
+}
+
+void append_failure(std::string& out, const protocol::Failure& failure) {
+  ObjectWriter(out)
+      .text("cause", name_of(failure.cause))
+      .text("code", failure.code)
+      .text("message", failure.message)
+      .text("traceback", failure.traceback)
+      .end();
+}
+
+void append_device(std::string& out, const storage::AttemptRow& attempt) {
+  ObjectWriter(out)
+      .text("device", attempt.device)
+      .text("class", attempt.device_class)
+      .text("engine", attempt.engine)
+      .text("backend", attempt.backend)
+      .end();
+}
+
+void append_attempt(std::string& out, const storage::AttemptRow& attempt) {
+  ObjectWriter row(out);
+  row.integer("attempt", to_int(attempt.id)).text("kind", name_of(attempt.kind)).text("state", state_name(attempt.state));
+  append_device(row.begin("device"), attempt);
+  append_values(row.begin("values"), attempt.values);
+  row.integer("started_at", attempt.started_at)
+      .integer("finished_at", attempt.finished_at)
+      .integer("run_ms", attempt.metrics.run_ms)
+      .integer("load_ms", attempt.metrics.load_ms);
+  if (attempt.failure) append_failure(row.begin("error"), *attempt.failure);
+  row.end();
+}
+
+}  // namespace
+
+std::string study_row_json(const storage::StudyRow& row) {
+  std::string out;
+  out.reserve(1024);
+  ObjectWriter study(out);
+  study.integer("study", to_int(row.id))
+      .text("name", row.spec.name)
+      .text("owner", row.owner)
+      .text("project", row.project)
+      .text("state", state_name(row.state))
+      .text("direction", name_of(row.spec.direction))
+      .integer("total", row.total)
+      .integer("complete", row.complete)
+      .integer("pruned", row.pruned)
+      .integer("failed", row.failed)
+      .integer("running", row.running)
+      .integer("attempts", row.attempts)
+      .integer("cursor", row.cursor)
+      .text("entry", row.spec.entry)
+      .integer("seed", row.spec.seed)
+      .integer("created_at", row.created_at);
+  if (row.finished_at != 0) study.integer("finished_at", row.finished_at);
+  append_space(study.begin("space"), row.spec.space);
+  ObjectWriter(study.begin("runtime")).text("chainer", row.spec.chainer).end();
+  ObjectWriter(study.begin("bundle"))
+      .text("sha256", row.spec.bundle.sha256)
+      .integer("bytes", row.spec.bundle.bytes)
+      .end();
+  if (row.best_trial) {
+    const std::int64_t number = to_int(*row.best_trial);
+    ObjectWriter(study.begin("best"))
+        .integer("trial", number)
+        .number("value", row.best_value)
+        .text("params", protocol::grid_point(row.spec.space, number))
+        .end();
+  }
+  study.end();
+  return out;
+}
+
+std::string trial_row_json(const storage::TrialDetail& detail, Detail amount) {
+  const storage::TrialRow& row = detail.trial;
+  std::string out;
+  out.reserve(512);
+  ObjectWriter trial(out);
+  trial.integer("study", to_int(row.key.study))
+      .integer("trial", to_int(row.key.number))
+      .text("state", state_name(row.state))
+      .text("params", row.params)
+      .integer("seed", row.seed);
+  append_values(trial.begin("values"), row.values);
+  trial.integer("attempts", row.attempts);
+  if (row.accepted_attempt) trial.integer("accepted_attempt", to_int(*row.accepted_attempt));
+  if (detail.attempt) append_device(trial.begin("device"), *detail.attempt);
+  const protocol::RunMetrics metrics = detail.attempt ? detail.attempt->metrics : protocol::RunMetrics{};
+  trial.integer("started_at", row.started_at)
+      .integer("finished_at", row.finished_at)
+      .integer("run_ms", metrics.run_ms)
+      .integer("load_ms", metrics.load_ms)
+      .integer("seq", row.seq);
+  if (row.failure) append_failure(trial.begin("error"), *row.failure);
+  if (amount == Detail::full) {
+    append_list(trial.begin("points"), detail.points, [&out](const protocol::Point& point) {
+      out += '[';
+      append_integer(out, point.step);
+      out += ',';
+      append_float(out, point.value);
+      out += ']';
+    });
+    append_list(trial.begin("attempts_list"), detail.attempts_list,
+                [&out](const storage::AttemptRow& attempt) { append_attempt(out, attempt); });
+  }
+  trial.end();
+  return out;
+}
+
+}  // namespace hyperflock::http

@@ -1,0 +1,15 @@
+// Study and trial rows of rest.md as JSON text. Used by REST and by the updates of a watch. Pure; any thread.
+#pragma once
+
+#include <string>
+
+#include "storage/records.h"
+
+namespace hyperflock::http {
+
+enum class Detail { row, full };  // full: with points and attempts_list
+
+std::string study_row_json(const storage::StudyRow& row);
+std::string trial_row_json(const storage::TrialDetail& detail, Detail amount = Detail::row);
+
+}  // namespace hyperflock::http

@@ -1,0 +1,214 @@
+#include "net/client_session.h"
+
+#include <atomic>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "http/rows.h"
+#include "net/session_base.h"
+
+namespace hyperflock::net {
+namespace {
+
+constexpr std::size_t kWatchesPerConnection = 16;
+constexpr std::int64_t kRowsPerUpdate = 500;
+// An update stays well below the largest frame; one row is at most some 100 KiB.
+constexpr std::size_t kRowBytesPerUpdate = std::size_t{512} << 10;
+
+class ClientSession;
+
+// One watched study. Any thread may wake it; the rest belongs to its session.
+class Watch final : public Watcher, public std::enable_shared_from_this<Watch> {
+ public:
+  Watch(std::weak_ptr<ClientSession> session, const protocol::Watch& asked)
+      : study(asked.study), cursor(asked.after), session_(std::move(session)) {}
+
+  void wake() override;
+
+  const StudyId study;
+  std::int64_t cursor;
+  std::string last_study;  // the study's row as last sent
+  bool reading = false;    // a reader is at work
+  std::atomic<bool> woken{false};
+
+ private:
+  std::weak_ptr<ClientSession> session_;
+};
+
+// What a reader found.
+struct Rows {
+  std::optional<Error> error;
+  std::string study;
+  std::vector<std::string> trials;
+  std::int64_t cursor = 0;
+  bool more = false;
+};
+
+class ClientSession final : public SessionBase, public std::enable_shared_from_this<ClientSession> {
+ public:
+  using SessionBase::SessionBase;
+
+  // Any thread. Runs `action` on the strand while the connection lives.
+  void post(std::function<void(ClientSession&)> action) {
+    if (const auto open = channel()) {
+      open->post([self = shared_from_this(), action = std::move(action)] { action(*self); });
+    }
+  }
+
+  // Starts reading what is new, unless that is going on, was done just now, or the peer has not taken what was sent.
+  void advance(const std::shared_ptr<Watch>& watch) {
+    const auto open = channel();
+    if (!open || paused_ || watch->reading || !watch->woken.load()) return;
+    if (open->queued_bytes() > context_.limits.queue_bytes / 2) return;  // on_drained() comes back here
+    watch->woken = false;
+    watch->reading = true;
+    const bool posted = context_.readers.post([self = shared_from_this(), watch, after = watch->cursor] {
+      auto rows = std::make_shared<Rows>(self->read(watch->study, after));
+      self->post([watch, rows](ClientSession& session) { session.deliver(watch, std::move(*rows)); });
+    });
+    if (!posted) retry(watch);
+  }
+
+ private:
+  protocol::Role role() const override { return protocol::Role::researcher; }
+
+  Verdict on_hello(protocol::Hello hello) override {
+    const auto open = channel();
+    if (context_.admission.strangers_tired_of(open->address())) {
+      refuse("rate_limited", "Too many wrong credentials came from this address; wait a minute.");
+      return Verdict::refused;
+    }
+    principal_ = context_.book.check_token(hello.token);
+    if (!principal_) {
+      context_.admission.note_stranger(open->address());
+      refuse("bad_token", "The server does not know this token; check it, or ask the operator for a new one.");
+      return Verdict::refused;
+    }
+    open->on_drained([this] { advance_all(); });
+    protocol::Welcome welcome;
+    welcome.server = context_.server_version;
+    welcome.heartbeat_ms = context_.heartbeat_ms;
+    send(welcome);
+    return Verdict::accepted;
+  }
+
+  Credit on_message(protocol::ClientMessage message) override {
+    const auto* asked = std::get_if<protocol::Watch>(&message);
+    if (asked == nullptr) {
+      send_error(Error{"unknown_type", "A researcher's session takes watch only."});
+      return Credit::given;
+    }
+    if (watches_.size() >= kWatchesPerConnection && !watches_.contains(asked->study)) {
+      send_error(Error{"too_many", "One connection may watch at most 16 studies; open another one."});
+      return Credit::given;
+    }
+    // A second watch of the same study starts over from its own cursor.
+    const auto watch = std::make_shared<Watch>(weak_from_this(), *asked);
+    watches_.insert_or_assign(asked->study, watch);
+    context_.hub.watch(asked->study, watch);
+    return Credit::given;
+  }
+
+  void on_ended(How) override { watches_.clear(); }
+
+  // On a reader thread.
+  Rows read(StudyId id, std::int64_t after) const {
+    Rows rows;
+    rows.cursor = after;
+    const auto study = context_.storage.study(id);
+    if (!study) {
+      rows.error = study.error();
+      return rows;
+    }
+    const bool mine = *study && (principal_->role == storage::PrincipalRole::admin || (*study)->owner == principal_->name);
+    if (!mine) {
+      rows.error = Error{"unknown_study", "There is no such study, or it belongs to somebody else.", "study"};
+      return rows;
+    }
+    auto finished = context_.storage.finished_trials(id, after, kRowsPerUpdate);
+    if (!finished) {
+      rows.error = finished.error();
+      return rows;
+    }
+    rows.study = http::study_row_json(**study);
+    std::size_t bytes = 0;
+    for (const storage::TrialDetail& trial : *finished) {
+      rows.trials.push_back(http::trial_row_json(trial));
+      rows.cursor = trial.trial.seq;
+      bytes += rows.trials.back().size();
+      if (bytes > kRowBytesPerUpdate) break;
+    }
+    rows.more = rows.trials.size() < finished->size() || finished->size() == static_cast<std::size_t>(kRowsPerUpdate);
+    return rows;
+  }
+
+  void deliver(const std::shared_ptr<Watch>& watch, Rows rows) {
+    watch->reading = false;
+    const auto current = watches_.find(watch->study);
+    if (current == watches_.end() || current->second != watch) return;  // replaced meanwhile
+    if (rows.error) {
+      if (rows.error->code == "unknown_study") {
+        watches_.erase(current);
+        send_error(std::move(*rows.error));
+      } else {
+        retry(watch);
+      }
+      return;
+    }
+    if (!rows.trials.empty() || rows.study != watch->last_study) {
+      watch->cursor = rows.cursor;
+      watch->last_study = rows.study;
+      send(protocol::Update{std::move(rows.study), std::move(rows.trials), rows.cursor});
+    }
+    if (rows.more) {
+      watch->woken = true;
+      advance(watch);
+    } else {
+      pause(context_.watch_gap_ms);
+    }
+  }
+
+  void retry(const std::shared_ptr<Watch>& watch) {
+    constexpr Millis kRetryMs = 500;
+    watch->reading = false;
+    watch->woken = true;
+    pause(kRetryMs);
+  }
+
+  // Wake-ups that come in the meantime become one.
+  void pause(Millis delay) {
+    const auto open = channel();
+    if (!open) return;
+    paused_ = true;
+    open->after(delay, [this] {
+      paused_ = false;
+      advance_all();
+    });
+  }
+
+  void advance_all() {
+    for (const auto& [study, watch] : watches_) advance(watch);
+  }
+
+  std::optional<storage::Principal> principal_;  // written once, before the first read()
+  std::map<StudyId, std::shared_ptr<Watch>> watches_;
+  bool paused_ = false;
+};
+
+void Watch::wake() {
+  if (woken.exchange(true)) return;
+  if (const auto session = session_.lock()) {
+    session->post([watch = shared_from_this()](ClientSession& alive) { alive.advance(watch); });
+  }
+}
+
+}  // namespace
+
+std::function<void(std::shared_ptr<Upgrade>)> client_sessions(const SessionContext& context) {
+  return [&context](std::shared_ptr<Upgrade> upgrade) {
+    WsChannel::start(std::move(upgrade), context.limits, context.metrics, std::make_shared<ClientSession>(context));
+  };
+}
+
+}  // namespace hyperflock::net

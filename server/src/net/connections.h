@@ -1,0 +1,87 @@
+// All open connections: how many there are, how many of one address, and a way to reach each of them. Any thread.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/instant.h"
+#include "ops/metrics.h"
+
+namespace hyperflock::net {
+
+// A connection as the registry sees it. Members are called from any thread and return at once.
+class Closable {
+ public:
+  virtual ~Closable() = default;
+  // Ends the connection: a WebSocket with this close code, HTTP after the answer under way.
+  virtual void shut(int code) = 0;
+  // Called about every second: ends the connection where its peer takes nothing any more.
+  virtual void check_progress(Instant now) = 0;
+};
+
+class Connections;
+
+// A place among the open connections; gives it back at the end of its life.
+class ConnectionSlot {
+ public:
+  ConnectionSlot() = default;
+  ConnectionSlot(ConnectionSlot&& other) noexcept;
+  ConnectionSlot& operator=(ConnectionSlot&& other) noexcept;
+  ~ConnectionSlot();
+
+  // Names the object that now serves the connection (HTTP first, then perhaps a WebSocket).
+  void attach(std::weak_ptr<Closable> connection);
+  const std::string& address() const { return address_; }
+
+ private:
+  friend class Connections;
+  ConnectionSlot(Connections* owner, std::uint64_t id, std::string address)
+      : owner_(owner), id_(id), address_(std::move(address)) {}
+
+  Connections* owner_ = nullptr;
+  std::uint64_t id_ = 0;
+  std::string address_;
+};
+
+class Connections {
+ public:
+  Connections(std::size_t per_address, std::size_t total, ops::Metrics& metrics)
+      : per_address_(per_address), total_(total), metrics_(metrics) {}
+
+  // Nothing where the address, or the server, has as many as it may.
+  std::optional<ConnectionSlot> admit(const std::string& address);
+
+  // Ends all connections, and from now on each that comes.
+  void shut_all(int code);
+  void check_progress(Instant now);
+
+  // Waits until every connection has ended; false when `limit_ms` passed before.
+  bool wait_empty(Millis limit_ms);
+  std::size_t size() const;
+
+ private:
+  friend class ConnectionSlot;
+  std::vector<std::shared_ptr<Closable>> alive() const;
+  void attach(std::uint64_t id, std::weak_ptr<Closable> connection);
+  void release(std::uint64_t id, const std::string& address);
+
+  const std::size_t per_address_;
+  const std::size_t total_;
+  ops::Metrics& metrics_;
+  mutable std::mutex mutex_;
+  std::condition_variable emptied_;
+  std::uint64_t last_id_ = 0;
+  std::optional<int> shut_code_;
+  std::unordered_map<std::uint64_t, std::weak_ptr<Closable>> open_;
+  std::unordered_map<std::string, std::size_t> by_address_;
+};
+
+}  // namespace hyperflock::net

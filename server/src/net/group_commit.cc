@@ -1,0 +1,124 @@
+#include "net/group_commit.h"
+
+#include <chrono>
+#include <iterator>
+#include <utility>
+
+#include "ops/log.h"
+
+namespace hyperflock::net {
+
+GroupCommit::GroupCommit(storage::Storage& storage, ops::Metrics& metrics, std::size_t batch_limit,
+                         std::function<void(CommitDone)> done)
+    : storage_(storage), metrics_(metrics), batch_limit_(batch_limit), done_(std::move(done)), thread_([this] { run(); }) {}
+
+GroupCommit::~GroupCommit() { stop(); }
+
+void GroupCommit::push(std::vector<CommitGroup>& groups) {
+  {
+    const std::lock_guard lock(mutex_);
+    for (CommitGroup& group : groups) waiting_.push_back(std::move(group));
+  }
+  groups.clear();
+  wake_.notify_one();
+}
+
+std::vector<CommitItem> GroupCommit::resume() {
+  std::vector<CommitItem> unwritten;
+  const std::lock_guard lock(mutex_);
+  if (!halted_) return unwritten;
+  for (CommitGroup& group : waiting_) {
+    unwritten.insert(unwritten.end(), std::make_move_iterator(group.begin()), std::make_move_iterator(group.end()));
+  }
+  waiting_.clear();
+  halted_ = false;
+  return unwritten;
+}
+
+void GroupCommit::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+  }
+  wake_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+std::vector<CommitItem> GroupCommit::take_batch() {
+  std::vector<CommitItem> batch;
+  while (!waiting_.empty() && batch.size() < batch_limit_) {
+    CommitGroup& group = waiting_.front();
+    batch.insert(batch.end(), std::make_move_iterator(group.begin()), std::make_move_iterator(group.end()));
+    waiting_.pop_front();
+  }
+  return batch;
+}
+
+void GroupCommit::count(const CommitDone& batch, double seconds) {
+  const auto& outcomes = *batch.outcomes;
+  metrics_.commit(outcomes.size(), seconds);
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    const storage::Transition& transition = batch.items[i].transition;
+    if (outcomes[i].applied != storage::Applied::applied) continue;
+    if (std::holds_alternative<storage::StartAttempt>(transition)) metrics_.attempt_leased();
+    if (outcomes[i].seq == 0) continue;
+    if (const auto* stored = std::get_if<storage::StoreResult>(&transition)) {
+      metrics_.trial_finished(stored->result.outcome);
+    } else if (std::holds_alternative<storage::FailTrial>(transition)) {
+      metrics_.trial_finished(protocol::Outcome::failed);
+    }
+  }
+}
+
+void GroupCommit::run() {
+  // Housekeeping waits for a moment without work after the last commit.
+  constexpr std::chrono::milliseconds kQuiet(100);
+  bool tidy_later = false;
+  std::vector<storage::Transition> transitions;
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    const auto due = [this] { return stopped_ || (!halted_ && !waiting_.empty()); };
+    if (tidy_later && !wake_.wait_for(lock, kQuiet, due)) {
+      tidy_later = false;
+      lock.unlock();
+      storage_.idle();
+      lock.lock();
+    }
+    wake_.wait(lock, due);
+    if (halted_ || waiting_.empty()) return;  // stopped, and nothing more can be written
+    CommitDone batch{take_batch()};
+    lock.unlock();
+
+    // Storage wants the transitions side by side; they return to their items afterwards.
+    transitions.clear();
+    for (CommitItem& item : batch.items) transitions.push_back(std::move(item.transition));
+    const auto start = std::chrono::steady_clock::now();
+    batch.outcomes = storage_.apply(transitions);
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+    for (std::size_t i = 0; i < transitions.size(); ++i) batch.items[i].transition = std::move(transitions[i]);
+    if (batch.outcomes) {
+      count(batch, spent.count());
+    } else {
+      metrics_.commit_failed();
+      ops::log(ops::LogLevel::error, "commit_failed",
+               {{"code", batch.outcomes.error().code}, {"reason", batch.outcomes.error().message}, {"transitions", batch.items.size()}});
+    }
+
+    tidy_later = batch.outcomes.ok();
+    lock.lock();
+    if (!batch.outcomes) {
+      // What waits was proposed on top of what was not written: it fails with it.
+      halted_ = true;
+      for (CommitGroup& group : waiting_) {
+        batch.items.insert(batch.items.end(), std::make_move_iterator(group.begin()),
+                           std::make_move_iterator(group.end()));
+      }
+      waiting_.clear();
+    }
+    lock.unlock();
+    done_(std::move(batch));
+    lock.lock();
+  }
+}
+
+}  // namespace hyperflock::net

@@ -1,0 +1,73 @@
+// The one writer of storage: a thread that commits whatever has gathered while the last commit was under way. An idle
+// writer starts at once, so a batch costs no waiting; under load batches grow by themselves.
+//
+// push() and resume() may be called from any thread; `done` runs on the writer thread and must not block.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "base/result.h"
+#include "dispatch/event.h"
+#include "ops/metrics.h"
+#include "storage/storage.h"
+
+namespace hyperflock::net {
+
+// A transition of the dispatcher (named by `id`) or of the edge (`done` is told).
+struct CommitItem {
+  storage::Transition transition;
+  dispatch::TransitionId id{};
+  std::function<void(Result<storage::Outcome>)> done;
+};
+// Transitions that must be in one transaction, in order.
+using CommitGroup = std::vector<CommitItem>;
+
+struct CommitDone {
+  std::vector<CommitItem> items;
+  Result<std::vector<storage::Outcome>> outcomes = std::vector<storage::Outcome>();
+};
+
+class GroupCommit {
+ public:
+  // A batch takes whole groups until it has `batch_limit` transitions.
+  GroupCommit(storage::Storage& storage, ops::Metrics& metrics, std::size_t batch_limit,
+              std::function<void(CommitDone)> done);
+  ~GroupCommit();
+  GroupCommit(const GroupCommit&) = delete;
+  GroupCommit& operator=(const GroupCommit&) = delete;
+
+  // Takes every group out of `groups`.
+  void push(std::vector<CommitGroup>& groups);
+
+  // After a batch failed nothing is written until resume(): `done` got that batch and all that waited behind it. What
+  // was pushed since then comes back here unwritten.
+  std::vector<CommitItem> resume();
+
+  // Commits what waits, then ends the thread. Idempotent.
+  void stop();
+
+ private:
+  void run();
+  std::vector<CommitItem> take_batch();
+  void count(const CommitDone& batch, double seconds);
+
+  storage::Storage& storage_;
+  ops::Metrics& metrics_;
+  const std::size_t batch_limit_;
+  const std::function<void(CommitDone)> done_;
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<CommitGroup> waiting_;
+  bool halted_ = false;
+  bool stopped_ = false;
+  std::thread thread_;  // last: it uses what stands above
+};
+
+}  // namespace hyperflock::net

@@ -1,0 +1,146 @@
+// Group commit: batches gather while one is written, groups stay whole, a failure takes what waits with it.
+#include "net/group_commit.h"
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <mutex>
+
+#include "storage/faulty_storage.h"
+
+namespace hyperflock::net {
+namespace {
+
+using storage::FailBefore;
+using storage::Hold;
+
+class GroupCommitTest : public ::testing::Test {
+ protected:
+  // A group of `size` transitions with ids from `first` on.
+  static CommitGroup group(std::uint64_t first, std::size_t size = 1) {
+    CommitGroup made;
+    for (std::uint64_t i = 0; i < size; ++i) {
+      made.push_back({storage::CreateDevice{{"d" + std::to_string(first + i), "default", "hash", "node", "test"}},
+                      dispatch::TransitionId{first + i},
+                      nullptr});
+    }
+    return made;
+  }
+
+  void push(CommitGroup one) {
+    std::vector<CommitGroup> groups;
+    groups.push_back(std::move(one));
+    commit_.push(groups);
+  }
+
+  // The next batch as "ids" or "failed ids".
+  std::string next() {
+    std::unique_lock lock(mutex_);
+    EXPECT_TRUE(came_.wait_for(lock, std::chrono::seconds(10), [this] { return !batches_.empty(); }));
+    if (batches_.empty()) return "nothing came";
+    const CommitDone batch = std::move(batches_.front());
+    batches_.erase(batches_.begin());
+    std::string text = batch.outcomes ? "" : "failed";
+    for (const CommitItem& item : batch.items) {
+      if (!text.empty()) text += ' ';
+      text += std::to_string(static_cast<std::uint64_t>(item.id));
+    }
+    if (batch.outcomes) {
+      EXPECT_EQ(batch.outcomes->size(), batch.items.size());
+    }
+    return text;
+  }
+
+  storage::FaultyStorage storage_{storage::make_memory_storage([] { return std::int64_t{1}; })};
+  ops::Metrics metrics_;
+  std::mutex mutex_;
+  std::condition_variable came_;
+  std::vector<CommitDone> batches_;
+  GroupCommit commit_{storage_, metrics_, 4, [this](CommitDone done) {
+                        const std::lock_guard lock(mutex_);
+                        batches_.push_back(std::move(done));
+                        came_.notify_all();
+                      }};
+};
+
+TEST_F(GroupCommitTest, AnIdleWriterTakesOneAtOnce) {
+  push(group(1));
+  EXPECT_EQ(next(), "1");
+  push(group(2));
+  EXPECT_EQ(next(), "2");
+}
+
+TEST_F(GroupCommitTest, GathersWhileABatchIsWritten) {
+  storage_.script({Hold{}});
+  push(group(1));
+  ASSERT_TRUE(storage_.wait_until_held());
+  push(group(2));
+  push(group(3));
+  storage_.release();
+  EXPECT_EQ(next(), "1");
+  EXPECT_EQ(next(), "2 3");
+  EXPECT_EQ(storage_.batches(), 2);
+}
+
+TEST_F(GroupCommitTest, GroupsAreNeverSplit) {
+  storage_.script({Hold{}});
+  push(group(1));
+  ASSERT_TRUE(storage_.wait_until_held());
+  push(group(10, 3));
+  push(group(20, 3));  // the limit of 4 is passed within this group
+  push(group(30));
+  storage_.release();
+  EXPECT_EQ(next(), "1");
+  EXPECT_EQ(next(), "10 11 12 20 21 22");
+  EXPECT_EQ(next(), "30");
+}
+
+TEST_F(GroupCommitTest, AFailureTakesWhatWaitsAndHoldsWhatComes) {
+  storage_.script({Hold{}, FailBefore{}});
+  push(group(1));
+  ASSERT_TRUE(storage_.wait_until_held());
+  push(group(2, 4));
+  push(group(10));
+  storage_.release();
+  EXPECT_EQ(next(), "1");
+  EXPECT_EQ(next(), "failed 2 3 4 5 10");
+  push(group(20));
+  const std::vector<CommitItem> unwritten = commit_.resume();
+  ASSERT_EQ(unwritten.size(), 1U);
+  EXPECT_EQ(unwritten[0].id, dispatch::TransitionId{20});
+  push(group(30));
+  EXPECT_EQ(next(), "30");
+}
+
+TEST_F(GroupCommitTest, ResumeWithoutAFailureTakesNothing) {
+  storage_.script({Hold{}});
+  push(group(1));
+  ASSERT_TRUE(storage_.wait_until_held());
+  push(group(2));
+  EXPECT_TRUE(commit_.resume().empty());
+  storage_.release();
+  EXPECT_EQ(next(), "1");
+  EXPECT_EQ(next(), "2");
+}
+
+TEST_F(GroupCommitTest, StopWritesWhatWaits) {
+  storage_.script({Hold{}});
+  push(group(1));
+  ASSERT_TRUE(storage_.wait_until_held());
+  push(group(2));
+  storage_.release();
+  commit_.stop();
+  EXPECT_EQ(next(), "1");
+  EXPECT_EQ(next(), "2");
+}
+
+TEST_F(GroupCommitTest, CountsWhatItWrote) {
+  push(group(1, 3));
+  EXPECT_EQ(next(), "1 2 3");
+  const std::string text = metrics_.text();
+  EXPECT_NE(text.find("\ncommits_total 1"), std::string::npos) << text;
+  EXPECT_NE(text.find("commit_batch_size_sum 3"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace hyperflock::net

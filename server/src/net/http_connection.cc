@@ -1,0 +1,410 @@
+#include "net/http_connection.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/http/buffer_body.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/rfc7230.hpp>
+#include <boost/beast/websocket/rfc6455.hpp>
+#include <chrono>
+#include <exception>
+#include <fstream>
+#include <string>
+#include <utility>
+
+#include "net/stream.h"
+#include "ops/log.h"
+
+namespace hyperflock::net {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+using std::chrono::milliseconds;
+using Timer =
+    asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, Strand>;
+template <typename T>
+using Awaitable = asio::awaitable<T, Strand>;
+using HeadParser = beast::http::request_parser<beast::http::empty_body>;
+using BodyParser = beast::http::request_parser<beast::http::buffer_body>;
+
+constexpr auto kUse = asio::as_tuple(asio::use_awaitable_t<Strand>());
+// GCC 12 compiles a conditional operator inside a co_await expression wrongly where an operand has a destructor: choose
+// first, await then.
+
+// The end of a connection with something unread: so much, or so long, is taken before the socket closes, because an
+// early close would make the peer's kernel throw the answer away.
+constexpr std::size_t kLingerBytes = std::size_t{1} << 20;
+constexpr Millis kLingerMs = 2'000;
+
+http::Method method_of(beast::http::verb verb) {
+  switch (verb) {
+    case beast::http::verb::get:
+      return http::Method::get;
+    case beast::http::verb::head:
+      return http::Method::head;
+    case beast::http::verb::post:
+      return http::Method::post;
+    case beast::http::verb::put:
+      return http::Method::put;
+    default:
+      return http::Method::other;
+  }
+}
+
+class HttpConnection final : public Closable, public std::enable_shared_from_this<HttpConnection> {
+ public:
+  HttpConnection(std::unique_ptr<Stream> stream, ConnectionSlot slot, const HttpContext& context)
+      : context_(context), stream_(std::move(stream)), slot_(std::move(slot)), timer_(stream_->get_executor()) {}
+
+  void start() {
+    slot_.attach(weak_from_this());
+    asio::co_spawn(
+        stream_->get_executor(), [self = shared_from_this()] { return self->run(); },
+        [](const std::exception_ptr& fault) { note_bug(fault); });
+  }
+
+  // The answer under way is still sent; a connection that waits for a request ends at once.
+  void shut(int) override {
+    shutting_ = true;
+    asio::post(timer_.get_executor(), [self = shared_from_this()] {
+      if (self->idle_) self->abort();
+    });
+  }
+  void check_progress(Instant) override {}  // each wait here has its own time-out
+
+ private:
+  // Nothing here is expected to throw: what does is a bug, and ends its connection only.
+  static void note_bug(const std::exception_ptr& fault) {
+    if (!fault) return;
+    try {
+      std::rethrow_exception(fault);
+    } catch (const std::exception& error) {
+      ops::log(ops::LogLevel::error, "connection_fault", {{"reason", error.what()}});
+    }
+  }
+
+  Awaitable<void> run() {
+    if (co_await handshake()) {
+      bool more = true;
+      while (more) more = co_await serve_one();
+    }
+    abort();
+    slot_ = ConnectionSlot();
+  }
+
+  Awaitable<bool> handshake() {
+    if (stream_->tls() == nullptr) co_return true;
+    expire_after(context_.limits.head_ms);
+    auto [error] = co_await stream_->tls()->async_handshake(asio::ssl::stream_base::server, kUse);
+    co_return !error;
+  }
+
+  // One request and its answer; false when the connection ends with it.
+  Awaitable<bool> serve_one() {
+    HeadParser head;
+    head.header_limit(context_.limits.head_bytes);
+    head.body_limit(boost::none);
+    if (shutting_) co_return false;
+    idle_ = true;
+    expire_after(std::exchange(first_, false) ? context_.limits.head_ms : context_.limits.keep_alive_ms);
+    auto [error, bytes] = co_await beast::http::async_read_header(*stream_, buffer_, head, kUse);
+    idle_ = false;
+    if (error) {
+      if (error == beast::http::error::header_limit) {
+        co_await refuse(431, Error{"headers_too_large", "The request's headers are too large."});
+      } else if (error.category() == beast::http::make_error_code(beast::http::error::bad_method).category() &&
+                 error != beast::http::error::end_of_stream && error != beast::http::error::partial_message) {
+        co_await refuse(400, Error{"bad_request", "This is not an HTTP request that the server understands."});
+      }
+      co_return false;
+    }
+
+    auto request = std::make_shared<http::Request>(request_of(head));
+    http::Plan plan = context_.site->plan(*request);
+    const bool has_body = head.chunked() || request->content_length.value_or(0) > 0;
+    const auto keep = head.keep_alive() && !shutting_ ? http::KeepAlive::yes : http::KeepAlive::no;
+    switch (plan.kind) {
+      case http::Plan::Kind::answer:
+        co_return co_await finish(*request, std::move(plan.response), keep, has_body);
+      case http::Plan::Kind::websocket:
+        co_return co_await upgrade(*request, head);
+      case http::Plan::Kind::handle:
+      case http::Plan::Kind::upload:
+        break;
+    }
+
+    if (head.chunked() || (takes_body(request->method) && !request->content_length)) {
+      http::Response response = http::error_response(
+          Error{"length_required", "The request needs a Content-Length; send the body in one piece."});
+      co_return co_await finish(*request, std::move(response), http::KeepAlive::no, has_body);
+    }
+    if (request->content_length.value_or(0) > plan.body_limit) {
+      http::Response response = plan.kind == http::Plan::Kind::upload
+                                    ? std::move(plan.response)
+                                    : http::error_response(Error{"body_too_large", "The request's body is too large."});
+      co_return co_await finish(*request, std::move(response), http::KeepAlive::no, has_body);
+    }
+    const bool expects = beast::iequals(head.get()[beast::http::field::expect], "100-continue");
+    if (expects && has_body && !co_await write_text("HTTP/1.1 100 Continue\r\n\r\n")) co_return false;
+
+    BodyParser body(std::move(head));
+    if (plan.kind == http::Plan::Kind::upload) co_return co_await serve_upload(request, body, keep);
+    if (!co_await read_body(body, request->body)) co_return false;
+    http::Response response = co_await ask_site(request);
+    co_return co_await finish(*request, std::move(response), keep, false);
+  }
+
+  static bool takes_body(http::Method method) { return method == http::Method::post || method == http::Method::put; }
+
+  http::Request request_of(const HeadParser& head) const {
+    const auto& message = head.get();
+    const auto field = [&message](beast::http::field name) { return std::string(message[name]); };
+    http::Request request;
+    request.method = method_of(message.method());
+    const std::string target(message.target());
+    const std::size_t question = target.find('?');
+    request.path = target.substr(0, question);
+    if (question != std::string::npos) request.query = target.substr(question + 1);
+    request.host = field(beast::http::field::host);
+    request.authorization = field(beast::http::field::authorization);
+    request.accept_encoding = field(beast::http::field::accept_encoding);
+    request.if_none_match = field(beast::http::field::if_none_match);
+    request.content_type = field(beast::http::field::content_type);
+    if (const auto length = head.content_length()) request.content_length = *length;
+    request.address = slot_.address();
+    request.secure = stream_->tls() != nullptr;
+    return request;
+  }
+
+  // Hands the stream to a WebSocket. Always ends this connection's part.
+  Awaitable<bool> upgrade(const http::Request& request, HeadParser& head) {
+    if (!beast::websocket::is_upgrade(head.get()) || buffer_.size() != 0) {
+      http::Response response = http::error_response(426, Error{"bad_request", "Open this address as a WebSocket."});
+      response.headers.emplace_back("Upgrade", "websocket");
+      co_return co_await finish(request, std::move(response), http::KeepAlive::no, true);
+    }
+    timer_.cancel();
+    auto handed = std::make_shared<Upgrade>();
+    handed->stream = std::move(stream_);
+    handed->buffer = std::move(buffer_);
+    handed->request = head.release();
+    handed->slot = std::move(slot_);
+    context_.metrics.http_request(101);
+    context_.upgrade(std::move(handed));
+    co_return false;
+  }
+
+  Awaitable<bool> read_body(BodyParser& body, std::string& out) {
+    out.resize(body.content_length().value_or(0));
+    std::size_t filled = 0;
+    while (!body.is_done()) {
+      body.get().body().data = out.data() + filled;
+      body.get().body().size = out.size() - filled;
+      body.get().body().more = true;
+      const std::size_t room = out.size() - filled;
+      expire_after(context_.limits.transfer_ms);
+      auto [error, bytes] = co_await beast::http::async_read_some(*stream_, buffer_, body, kUse);
+      filled += room - body.get().body().size;
+      if (error && error != beast::http::error::need_buffer) co_return false;
+    }
+    co_return true;
+  }
+
+  Awaitable<bool> serve_upload(std::shared_ptr<http::Request> request, BodyParser& body, http::KeepAlive keep) {
+    auto upload = std::make_shared<Result<std::unique_ptr<http::Upload>>>(Error{});
+    http::Response failure;
+    bool failed = false;
+    const auto note = [&failure, &failed](Status status) {
+      if (status.ok()) return;
+      failed = true;
+      failure = http::error_response(status.error());
+    };
+    // Work for the reader pool is a local variable each time: GCC 12 destroys a lambda twice that is a temporary of a
+    // co_await expression.
+    const auto open = [this, request, upload]() -> Status {
+      *upload = context_.site->open_upload(*request);
+      return *upload ? Status(Done{}) : Status(upload->error());
+    };
+    note(co_await on_reader<Status>(open));
+    std::string piece;
+    while (!failed && !body.is_done()) {
+      piece.resize(context_.limits.piece_bytes);
+      body.get().body().data = piece.data();
+      body.get().body().size = piece.size();
+      body.get().body().more = true;
+      // Fills a whole piece before it goes to the disk.
+      while (!body.is_done() && body.get().body().size != 0) {
+        expire_after(context_.limits.transfer_ms);
+        auto [error, bytes] = co_await beast::http::async_read_some(*stream_, buffer_, body, kUse);
+        if (error && error != beast::http::error::need_buffer) co_return false;
+      }
+      piece.resize(piece.size() - body.get().body().size);
+      auto moved = std::make_shared<std::string>(std::move(piece));
+      const auto append = [upload, moved]() -> Status { return (**upload)->append(*moved); };
+      note(co_await on_reader<Status>(append));
+      piece = std::move(*moved);
+    }
+    if (failed) co_return co_await finish(*request, std::move(failure), http::KeepAlive::no, !body.is_done());
+    const auto close = [upload]() -> Result<http::Response> { return (**upload)->finish(); };
+    Result<http::Response> response = co_await on_reader<Result<http::Response>>(close);
+    if (!response) response = http::error_response(response.error());
+    co_return co_await finish(*request, std::move(*response), keep, false);
+  }
+
+  // Runs `work` on a thread that may block and comes back to the strand with what it returned.
+  template <typename T, typename Work>
+  Awaitable<T> on_reader(Work work) {
+    expire_after(context_.limits.reply_ms);
+    co_return co_await asio::async_initiate<const asio::use_awaitable_t<Strand>, void(T)>(
+        [this](auto handler, Work inner) {
+          auto shared = std::make_shared<decltype(handler)>(std::move(handler));
+          const auto resume = [executor = stream_->get_executor(), shared](T value) {
+            asio::post(executor, [shared, value = std::move(value)]() mutable { (*shared)(std::move(value)); });
+          };
+          if (!context_.readers.post([inner, resume]() mutable { resume(inner()); })) resume(T(overloaded()));
+        },
+        asio::use_awaitable_t<Strand>(), std::move(work));
+  }
+
+  Awaitable<http::Response> ask_site(std::shared_ptr<http::Request> request) {
+    expire_after(context_.limits.reply_ms);
+    co_return co_await asio::async_initiate<const asio::use_awaitable_t<Strand>, void(http::Response)>(
+        [this](auto handler, std::shared_ptr<const http::Request> asked) {
+          auto shared = std::make_shared<decltype(handler)>(std::move(handler));
+          http::Reply reply = [executor = stream_->get_executor(), shared](http::Response response) {
+            asio::post(executor,
+                       [shared, response = std::move(response)]() mutable { (*shared)(std::move(response)); });
+          };
+          http::Site& site = *context_.site;
+          if (!context_.readers.post([&site, asked, reply] { site.handle(asked, reply); })) {
+            reply(http::error_response(overloaded()));
+          }
+        },
+        asio::use_awaitable_t<Strand>(), std::shared_ptr<const http::Request>(std::move(request)));
+  }
+
+  static Error overloaded() {
+    return Error{"storage_unavailable", "The server has too much to do at the moment; try again in a few seconds."};
+  }
+
+  // Sends the answer. `unread`: the request's body was not read, so the connection cannot go on.
+  Awaitable<bool> finish(const http::Request& request, http::Response response, http::KeepAlive keep, bool unread) {
+    if (unread) keep = http::KeepAlive::no;
+    context_.metrics.http_request(response.status);
+    const std::string head = http::serialize_head(response, keep);
+    const bool with_body = request.method != http::Method::head && response.status != 304;
+    bool sent = false;
+    if (const auto* file = std::get_if<http::FileBody>(&response.body); file != nullptr && with_body) {
+      sent = co_await write_text(head) && co_await write_file(*file);
+    } else {
+      const std::string_view body = with_body ? text_of(response) : std::string_view();
+      sent = co_await write_text(head, body);
+    }
+    if (unread && sent) co_await linger();
+    co_return sent && keep == http::KeepAlive::yes;
+  }
+
+  Awaitable<void> refuse(int status, Error error) {
+    context_.metrics.http_request(status);
+    const http::Response response = http::error_response(status, error);
+    if (co_await write_text(http::serialize_head(response, http::KeepAlive::no), text_of(response))) co_await linger();
+  }
+
+  static std::string_view text_of(const http::Response& response) {
+    if (const auto* text = std::get_if<std::string>(&response.body)) return *text;
+    if (const auto* shared = std::get_if<std::shared_ptr<const std::string>>(&response.body)) return **shared;
+    return {};
+  }
+
+  Awaitable<bool> write_text(std::string_view head, std::string_view body = {}) {
+    // In pieces, so that each has its own time-out however slow the peer's line is.
+    std::size_t from = 0;
+    do {
+      const std::string_view piece = body.substr(from, context_.limits.piece_bytes);
+      const std::array<asio::const_buffer, 2> buffers{asio::buffer(from == 0 ? head : std::string_view()),
+                                                      asio::buffer(piece)};
+      expire_after(context_.limits.transfer_ms);
+      auto [error, bytes] = co_await asio::async_write(*stream_, buffers, kUse);
+      if (error) co_return false;
+      from += piece.size();
+    } while (from < body.size());
+    co_return true;
+  }
+
+  Awaitable<bool> write_file(const http::FileBody& file) {
+    auto in = std::make_shared<std::ifstream>(file.path, std::ios::binary);
+    std::uint64_t left = file.bytes;
+    while (left != 0) {
+      const std::size_t wanted = static_cast<std::size_t>(std::min<std::uint64_t>(left, context_.limits.piece_bytes));
+      const auto read = [in, wanted]() -> Result<std::string> {
+        std::string bytes(wanted, '\0');
+        if (!in->read(bytes.data(), static_cast<std::streamsize>(wanted))) return Error{"internal", "A file ended early."};
+        return bytes;
+      };
+      const Result<std::string> piece = co_await on_reader<Result<std::string>>(read);
+      // The head promised more: the peer sees a broken transfer, as it should.
+      if (!piece || !co_await write_text({}, *piece)) co_return false;
+      left -= wanted;
+    }
+    co_return true;
+  }
+
+  Awaitable<void> linger() {
+    ErrorCode ignored;
+    if (stream_->tls() == nullptr) stream_->next_layer().shutdown(Socket::shutdown_send, ignored);
+    std::string sink(16 * 1024, '\0');
+    std::size_t taken = 0;
+    expire_after(kLingerMs);
+    while (taken < kLingerBytes) {
+      auto [error, bytes] = co_await stream_->next_layer().async_read_some(asio::buffer(sink), kUse);
+      if (error) co_return;
+      taken += bytes;
+    }
+  }
+
+  // The one time-out: whatever is awaited ends with an error when it passes.
+  void expire_after(Millis limit) {
+    timer_.expires_after(milliseconds(limit));
+    timer_.async_wait([weak = weak_from_this()](ErrorCode error) {
+      const auto self = weak.lock();
+      // A wait that ended just before it was set anew is not a time-out.
+      if (error || !self || self->timer_.expiry() > std::chrono::steady_clock::now()) return;
+      self->abort();
+    });
+  }
+
+  void abort() {
+    timer_.cancel();
+    if (!stream_) return;  // handed on
+    ErrorCode ignored;
+    stream_->next_layer().close(ignored);
+  }
+
+  const HttpContext& context_;
+  std::unique_ptr<Stream> stream_;
+  ConnectionSlot slot_;
+  Timer timer_;
+  beast::flat_buffer buffer_;
+  bool first_ = true;
+  bool idle_ = false;
+  std::atomic<bool> shutting_{false};
+};
+
+}  // namespace
+
+void start_http_connection(std::unique_ptr<Stream> stream, ConnectionSlot slot, const HttpContext& context) {
+  std::make_shared<HttpConnection>(std::move(stream), std::move(slot), context)->start();
+}
+
+}  // namespace hyperflock::net

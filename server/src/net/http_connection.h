@@ -1,0 +1,41 @@
+// One HTTP connection: reads requests one after the other, asks its site, answers; hands the stream on when a request
+// asks for a WebSocket. Lives on its own strand.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "base/instant.h"
+#include "http/reader_pool.h"
+#include "http/site.h"
+#include "ops/metrics.h"
+
+namespace hyperflock::net {
+
+class Stream;
+struct Upgrade;
+class ConnectionSlot;
+
+struct HttpLimits {
+  Millis head_ms = 10'000;        // from the first byte awaited to the end of the head, for a new connection
+  Millis keep_alive_ms = 60'000;  // between two requests
+  Millis transfer_ms = 30'000;    // for each piece of a body, either way
+  Millis reply_ms = 60'000;       // for the site's answer
+  std::uint32_t head_bytes = 16 * 1024;
+  std::size_t piece_bytes = std::size_t{256} << 10;
+};
+
+// What the connections of one listener share. Outlives them.
+struct HttpContext {
+  http::Site* site = nullptr;
+  http::ReaderPool& readers;
+  ops::Metrics& metrics;
+  HttpLimits limits;
+  // Takes over a connection that asked for a WebSocket.
+  std::function<void(std::shared_ptr<Upgrade>)> upgrade;
+};
+
+void start_http_connection(std::unique_ptr<Stream> stream, ConnectionSlot slot, const HttpContext& context);
+
+}  // namespace hyperflock::net

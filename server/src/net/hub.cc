@@ -1,0 +1,429 @@
+#include "net/hub.h"
+
+#include <algorithm>
+#include <atomic>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
+#include <chrono>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <unordered_map>
+#include <utility>
+
+#include "net/group_commit.h"
+#include "ops/log.h"
+#include "protocol/codec.h"
+
+namespace hyperflock::net {
+namespace {
+
+namespace asio = boost::asio;
+using std::chrono::milliseconds;
+
+template <typename... Fs>
+struct Overloaded : Fs... {
+  using Fs::operator()...;
+};
+
+Instant now() {
+  return Instant{std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count()};
+}
+
+std::function<std::uint64_t()> random_source() {
+  return [engine = std::mt19937_64(std::random_device{}())]() mutable { return engine(); };
+}
+
+Error unavailable() {
+  return Error{"storage_unavailable", "The server cannot write to its database now; try again in a few seconds."};
+}
+
+}  // namespace
+
+class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
+ public:
+  struct Opening {
+    dispatch::SessionOpened event;
+    std::shared_ptr<Peer> peer;
+  };
+  using Task = std::function<void()>;
+  using Input = std::variant<dispatch::Event, Opening, CommitDone, Task>;
+
+  Impl(const asio::any_io_executor& executor, storage::Storage& storage, http::ReaderPool& readers,
+       ops::Metrics& metrics, const HubSettings& settings)
+      : settings_(settings),
+        storage_(storage),
+        readers_(readers),
+        strand_(asio::make_strand(executor)),
+        tick_(strand_),
+        reload_(strand_),
+        random_(random_source()),
+        dispatcher_(settings.dispatch, random_source()),
+        commit_(storage, metrics, settings.batch_limit, [this](CommitDone done) { push(std::move(done)); }) {}
+
+  void push(Input input) {
+    bool schedule = false;
+    {
+      const std::lock_guard lock(inbox_mutex_);
+      inbox_.push_back(std::move(input));
+      schedule = !std::exchange(scheduled_, true);
+    }
+    if (schedule) asio::post(strand_, [self = shared_from_this()] { self->work(); });
+  }
+
+  void submit(dispatch::StudySubmitted event, std::function<void(Result<http::Submitted>)> done) {
+    event.request = next_request();
+    submits_.emplace(event.request, std::move(done));
+    handle(std::move(event));
+  }
+
+  void cancel(StudyId study, std::function<void(Result<StudyId>)> done) {
+    const RequestId request = next_request();
+    cancels_.emplace(request, std::move(done));
+    handle(dispatch::StudyCancelRequested{request, study});
+  }
+
+  void commit(storage::Transition transition, std::function<void(Result<storage::Outcome>)> done) {
+    if (read_only) {
+      done(unavailable());
+      return;
+    }
+    CommitGroup group;
+    group.push_back(CommitItem{std::move(transition), {}, std::move(done)});
+    stage(std::move(group));
+  }
+
+  void watch(StudyId study, const std::weak_ptr<Watcher>& watcher) {
+    auto& watchers = watchers_[study];
+    std::erase_if(watchers, [](const auto& other) { return other.expired(); });
+    watchers.push_back(watcher);
+    if (const auto alive = watcher.lock()) alive->wake();
+  }
+
+  void drain(std::function<void()> quiet) {
+    draining = true;
+    quiet_ = std::move(quiet);
+    handle(dispatch::DrainStarted{});
+  }
+
+  const dispatch::Dispatcher& dispatcher() const { return dispatcher_; }
+  GroupCommit& writer() { return commit_; }
+
+  std::atomic<std::uint64_t> last_session{0};
+  std::atomic<std::size_t> open_sessions{0};
+  std::atomic<bool> read_only{false};
+  std::atomic<bool> draining{false};
+
+ private:
+  // Everything below runs on the strand.
+
+  RequestId next_request() { return RequestId{++last_request_}; }
+
+  // Deals with all that came in, then commits what it led to in one go.
+  void work() {
+    {
+      const std::lock_guard lock(inbox_mutex_);
+      std::swap(inbox_, working_);
+      scheduled_ = false;
+    }
+    for (Input& input : working_) {
+      std::visit(Overloaded{
+                     [this](dispatch::Event& event) { on_event(std::move(event)); },
+                     [this](Opening& opening) { on_open(std::move(opening)); },
+                     [this](CommitDone& done) { on_commit_done(std::move(done)); },
+                     [](Task& task) { task(); },
+                 },
+                 input);
+    }
+    working_.clear();
+    flush();
+    arm_tick();
+    if (quiet_ && unsettled_ == 0) std::exchange(quiet_, nullptr)();
+  }
+
+  void on_event(dispatch::Event event) {
+    if (const auto* message = std::get_if<dispatch::MessageReceived>(&event)) {
+      const SessionId session = message->session;
+      handle(std::move(event));
+      give_credit(session);
+    } else if (const auto* closed = std::get_if<dispatch::SessionClosed>(&event)) {
+      peers_.erase(closed->session);
+      open_sessions = peers_.size();
+      handle(std::move(event));
+    } else {
+      handle(std::move(event));
+    }
+  }
+
+  void on_open(Opening opening) {
+    peers_.insert_or_assign(opening.event.session, std::move(opening.peer));
+    open_sessions = peers_.size();
+    handle(std::move(opening.event));
+  }
+
+  // Workers bring more only while the writer keeps up.
+  void give_credit(SessionId session) {
+    const auto found = peers_.find(session);
+    if (found == peers_.end()) return;
+    if (unsettled_ > settings_.backlog_limit) {
+      owed_.push_back(found->second);
+    } else {
+      found->second->credit();
+    }
+  }
+
+  void pay_owed_credits() {
+    if (unsettled_ > settings_.backlog_limit / 2) return;
+    for (const auto& peer : std::exchange(owed_, {})) peer->credit();
+  }
+
+  void handle(dispatch::Event event) {
+    CommitGroup group;
+    for (dispatch::Effect& effect : dispatcher_.handle(event, now())) {
+      std::visit(Overloaded{
+                     [&group](dispatch::Propose& propose) {
+                       group.push_back(CommitItem{std::move(propose.transition), propose.id, nullptr});
+                     },
+                     [this](dispatch::Send& send) {
+                       const auto found = peers_.find(send.session);
+                       if (found != peers_.end()) found->second->send(protocol::serialize(send.message));
+                     },
+                     [this](dispatch::Close& close) {
+                       const auto found = peers_.find(close.session);
+                       if (found != peers_.end()) found->second->close(close.code, std::move(close.reason));
+                     },
+                     [this](dispatch::Answer& answer) { on_answer(answer); },
+                     [this](dispatch::StudyChanged& changed) { wake_watchers(changed.study); },
+                 },
+                 effect);
+    }
+    if (!group.empty()) stage(std::move(group));
+  }
+
+  void stage(CommitGroup group) {
+    unsettled_ += group.size();
+    staged_.push_back(std::move(group));
+  }
+
+  void on_answer(const dispatch::Answer& answer) {
+    if (const auto submit = submits_.extract(answer.request)) {
+      if (answer.result) {
+        const auto how = answer.repeated ? http::Submitted::How::repeated : http::Submitted::How::created;
+        submit.mapped()(http::Submitted{*answer.result, how});
+      } else {
+        submit.mapped()(answer.result.error());
+      }
+    } else if (const auto cancel = cancels_.extract(answer.request)) {
+      cancel.mapped()(answer.result);
+    }
+  }
+
+  void wake_watchers(StudyId study) {
+    const auto found = watchers_.find(study);
+    if (found == watchers_.end()) return;
+    std::erase_if(found->second, [](const std::weak_ptr<Watcher>& watcher) {
+      const auto alive = watcher.lock();
+      if (alive) alive->wake();
+      return !alive;
+    });
+    if (found->second.empty()) watchers_.erase(found);
+  }
+
+  void flush() {
+    if (staged_.empty()) return;
+    if (!read_only) {
+      commit_.push(staged_);
+      return;
+    }
+    // The dispatcher waits for Restored; what it still proposes comes straight back.
+    std::vector<CommitItem> items;
+    for (CommitGroup& group : std::exchange(staged_, {})) std::ranges::move(group, std::back_inserter(items));
+    fail(std::move(items), unavailable());
+  }
+
+  void on_commit_done(CommitDone done) {
+    if (!done.outcomes) {
+      std::ranges::move(commit_.resume(), std::back_inserter(done.items));
+      for (CommitGroup& group : std::exchange(staged_, {})) std::ranges::move(group, std::back_inserter(done.items));
+      read_only = true;
+      fail(std::move(done.items), done.outcomes.error());
+      schedule_reload();
+      return;
+    }
+    failures_in_a_row_ = 0;
+    dispatch::BatchCommitted committed;
+    committed.outcomes.reserve(done.items.size());
+    for (std::size_t i = 0; i < done.items.size(); ++i) {
+      CommitItem& item = done.items[i];
+      storage::Outcome& outcome = (*done.outcomes)[i];
+      --unsettled_;
+      if (item.done) {
+        item.done(std::move(outcome));
+        continue;
+      }
+      committed.outcomes.emplace_back(item.id, std::move(outcome));
+    }
+    if (!committed.outcomes.empty()) handle(std::move(committed));
+    pay_owed_credits();
+  }
+
+  void fail(std::vector<CommitItem> items, const Error& error) {
+    dispatch::BatchFailed failed{{}, error};
+    for (CommitItem& item : items) {
+      --unsettled_;
+      if (item.done) {
+        item.done(unavailable());
+      } else {
+        failed.transitions.push_back(item.id);
+      }
+    }
+    handle(std::move(failed));
+    // Whoever still waits for an answer proposed something that is lost.
+    for (auto& [request, done] : std::exchange(submits_, {})) done(unavailable());
+    for (auto& [request, done] : std::exchange(cancels_, {})) done(unavailable());
+    pay_owed_credits();
+  }
+
+  // Reads the state again until that works. The back-off goes on growing until a commit succeeds, so that a disk that
+  // can be read but not written is not hammered.
+  void schedule_reload() {
+    const int doublings = std::min(failures_in_a_row_++, 16);
+    const Millis mean = std::min(settings_.longest_reload_ms, settings_.first_reload_ms << doublings);
+    const auto jitter = static_cast<Millis>(random_() % static_cast<std::uint64_t>(mean / 2 + 1));
+    reload_.expires_after(milliseconds(mean - mean / 4 + jitter));
+    reload_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
+      if (!error) self->reload();
+    });
+  }
+
+  void reload() {
+    const bool posted = readers_.post([self = shared_from_this()] {
+      auto loaded = std::make_shared<Result<storage::Snapshot>>(self->storage_.load());
+      self->push(Task([self, loaded] { self->on_reloaded(std::move(*loaded)); }));
+    });
+    if (!posted) schedule_reload();
+  }
+
+  void on_reloaded(Result<storage::Snapshot> loaded) {
+    if (!loaded) {
+      ops::log(ops::LogLevel::error, "reload_failed",
+               {{"code", loaded.error().code}, {"reason", loaded.error().message}});
+      schedule_reload();
+      return;
+    }
+    read_only = false;
+    ops::log(ops::LogLevel::warning, "storage_recovered");
+    handle(dispatch::Restored{std::move(loaded).value()});
+  }
+
+  // One timer, never moved back for a later deadline: a tick that comes early only looks again.
+  void arm_tick() {
+    const std::optional<Instant> due = dispatcher_.next_deadline();
+    if (!due || (armed_ && *armed_ <= *due)) return;
+    armed_ = due;
+    tick_.expires_at(std::chrono::steady_clock::time_point(milliseconds(due->ms + 1)));
+    tick_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
+      if (error) return;
+      self->armed_.reset();
+      const std::optional<Instant> next = self->dispatcher_.next_deadline();
+      if (next && *next <= now()) self->handle(dispatch::Tick{});
+      self->flush();
+      self->arm_tick();
+    });
+  }
+
+  const HubSettings settings_;
+  storage::Storage& storage_;
+  http::ReaderPool& readers_;
+
+  std::mutex inbox_mutex_;
+  std::vector<Input> inbox_;  // bounded by the credits of peers and by the requests that HTTP admits
+  bool scheduled_ = false;
+
+  asio::strand<asio::any_io_executor> strand_;
+  asio::steady_timer tick_;
+  asio::steady_timer reload_;
+  std::optional<Instant> armed_;
+  std::function<std::uint64_t()> random_;
+  dispatch::Dispatcher dispatcher_;
+
+  std::vector<Input> working_;
+  std::vector<CommitGroup> staged_;
+  std::size_t unsettled_ = 0;  // transitions without an outcome
+  std::unordered_map<SessionId, std::shared_ptr<Peer>> peers_;
+  std::vector<std::shared_ptr<Peer>> owed_;  // credits held back while the writer is behind
+  std::unordered_map<StudyId, std::vector<std::weak_ptr<Watcher>>> watchers_;
+  std::map<RequestId, std::function<void(Result<http::Submitted>)>> submits_;
+  std::map<RequestId, std::function<void(Result<StudyId>)>> cancels_;
+  std::uint64_t last_request_ = 0;
+  std::function<void()> quiet_;
+  int failures_in_a_row_ = 0;
+
+  GroupCommit commit_;  // last: its thread calls push()
+};
+
+Hub::Hub(boost::asio::any_io_executor executor, storage::Storage& storage, http::ReaderPool& readers,
+         ops::Metrics& metrics, HubSettings settings)
+    : impl_(std::make_shared<Impl>(executor, storage, readers, metrics, settings)) {}
+
+Hub::~Hub() { stop(); }
+
+void Hub::restore(storage::Snapshot snapshot) { impl_->push(dispatch::Event(dispatch::Restored{std::move(snapshot)})); }
+
+SessionId Hub::next_session() { return SessionId{++impl_->last_session}; }
+
+void Hub::open(dispatch::SessionOpened event, std::shared_ptr<Peer> peer) {
+  impl_->push(Impl::Opening{std::move(event), std::move(peer)});
+}
+
+void Hub::message(SessionId session, protocol::ClientMessage message) {
+  impl_->push(dispatch::Event(dispatch::MessageReceived{session, std::move(message)}));
+}
+
+void Hub::closed(SessionId session, dispatch::SessionClosed::How how) {
+  impl_->push(dispatch::Event(dispatch::SessionClosed{session, how}));
+}
+
+std::size_t Hub::sessions() const { return impl_->open_sessions; }
+
+void Hub::watch(StudyId study, std::weak_ptr<Watcher> watcher) {
+  impl_->push(Impl::Task([impl = impl_.get(), study, watcher = std::move(watcher)] { impl->watch(study, watcher); }));
+}
+
+void Hub::submit_study(std::string owner, std::string project, protocol::StudySpec spec,
+                       std::function<void(Result<http::Submitted>)> done) {
+  impl_->push(Impl::Task([impl = impl_.get(),
+                          event = dispatch::StudySubmitted{{}, std::move(owner), std::move(project), std::move(spec)},
+                          done = std::move(done)] { impl->submit(event, done); }));
+}
+
+void Hub::cancel_study(StudyId study, std::function<void(Result<StudyId>)> done) {
+  impl_->push(Impl::Task([impl = impl_.get(), study, done = std::move(done)] { impl->cancel(study, done); }));
+}
+
+void Hub::commit(storage::Transition transition, std::function<void(Result<storage::Outcome>)> done) {
+  impl_->push(Impl::Task([impl = impl_.get(), transition = std::move(transition), done = std::move(done)] {
+    impl->commit(transition, done);
+  }));
+}
+
+void Hub::workers(std::function<void(std::vector<dispatch::WorkerView>)> done) {
+  impl_->push(Impl::Task([impl = impl_.get(), done = std::move(done)] { done(impl->dispatcher().workers()); }));
+}
+
+void Hub::counters(std::function<void(dispatch::Counters)> done) {
+  impl_->push(Impl::Task([impl = impl_.get(), done = std::move(done)] { done(impl->dispatcher().counters()); }));
+}
+
+http::Health Hub::health() const { return {impl_->read_only, impl_->draining}; }
+
+void Hub::drain(std::function<void()> quiet) {
+  impl_->push(Impl::Task([impl = impl_.get(), quiet = std::move(quiet)] { impl->drain(quiet); }));
+}
+
+void Hub::stop() { impl_->writer().stop(); }
+
+}  // namespace hyperflock::net

@@ -1,0 +1,37 @@
+// Accepts connections of one address and hands each to HTTP. Lives on the I/O context's threads; stop() from any thread.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "net/connections.h"
+#include "net/http_connection.h"
+
+namespace boost::asio::ssl {
+class context;
+}
+
+namespace hyperflock::net {
+
+class Listener {
+ public:
+  struct Address {
+    std::string host;         // a numeric address
+    std::uint16_t port = 0;   // 0: any free one
+  };
+
+  // `tls` is null for plain HTTP. All references must outlive the I/O context's run. Error: `bind_failed`.
+  static Result<std::unique_ptr<Listener>> open(boost::asio::io_context& io, const Address& address,
+                                                boost::asio::ssl::context* tls, Connections& connections,
+                                                const HttpContext& context);
+  virtual ~Listener() = default;
+
+  virtual void start() = 0;
+  virtual void stop() = 0;
+  virtual std::uint16_t port() const = 0;
+};
+
+}  // namespace hyperflock::net

@@ -1,0 +1,76 @@
+#include "net/session_base.h"
+
+#include <utility>
+
+namespace hyperflock::net {
+namespace {
+
+constexpr int kPolicy = 1008;
+constexpr int kErrorsPerConnection = 10;
+
+}  // namespace
+
+void SessionBase::on_open(const std::shared_ptr<WsChannel>& channel) {
+  channel_ = channel;
+  channel->after(context_.hello_ms, [this] {
+    if (!greeted_) refuse("hello_timeout", "No hello came in time; send it first.");
+  });
+}
+
+void SessionBase::on_text(std::string_view text) {
+  Result<protocol::ClientMessage> parsed = protocol::parse_client_message(text);
+  Credit credit = Credit::given;
+  if (!parsed) {
+    send_error(parsed.error());
+  } else if (!greeted_) {
+    first_message(std::move(*parsed));
+  } else {
+    credit = on_message(std::move(*parsed));
+  }
+  if (credit == Credit::given) {
+    if (const auto open = channel()) open->credit();
+  }
+}
+
+void SessionBase::on_bad_frame(const char* code) {
+  const std::string_view name = code;
+  send_error(Error{code, name == "malformed" ? "Send text frames; a binary one has no meaning here."
+                                             : "A frame may have at most 1 MiB; split what you send."});
+}
+
+void SessionBase::first_message(protocol::ClientMessage message) {
+  auto* hello = std::get_if<protocol::Hello>(&message);
+  if (hello == nullptr) {
+    refuse("hello_expected", "The first message must be hello.");
+  } else if (hello->protocol < protocol::kProtocolVersion) {
+    refuse("client_too_old", "This program speaks an older protocol; reload the page or upgrade it.");
+  } else if (hello->protocol > protocol::kProtocolVersion) {
+    refuse("server_too_old", "This server speaks an older protocol; ask its operator to upgrade it.");
+  } else if (hello->role != role()) {
+    refuse("wrong_role", "This address serves another role; see the two origins in the documentation.");
+  } else {
+    greeted_ = on_hello(std::move(*hello)) == Verdict::accepted;
+  }
+}
+
+void SessionBase::send(const protocol::ServerMessage& message) {
+  if (const auto open = channel()) open->send(protocol::serialize(message));
+}
+
+void SessionBase::refuse(std::string code, std::string message) {
+  const auto open = channel();
+  if (!open) return;
+  std::string reason = code;
+  open->send(protocol::serialize(protocol::Refused{std::move(code), std::move(message)}));
+  open->close(kPolicy, std::move(reason));
+}
+
+void SessionBase::send_error(Error error) {
+  const auto open = channel();
+  if (!open) return;
+  open->send(protocol::serialize(protocol::ErrorMessage{std::move(error.code), std::move(error.message),
+                                                        std::move(error.field), std::nullopt, std::nullopt}));
+  if (++errors_ == kErrorsPerConnection) open->close(kPolicy, "Too many errors on one connection.");
+}
+
+}  // namespace hyperflock::net

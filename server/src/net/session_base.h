@@ -1,0 +1,49 @@
+// What both kinds of session have in common: the opening (R6, R7), errors (R2, R3), and how they reach their channel.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "net/worker_session.h"
+#include "net/ws_channel.h"
+#include "protocol/codec.h"
+
+namespace hyperflock::net {
+
+class SessionBase : public ChannelUser {
+ public:
+  explicit SessionBase(const SessionContext& context) : context_(context) {}
+
+  void on_open(const std::shared_ptr<WsChannel>& channel) final;
+  void on_text(std::string_view text) final;
+  void on_bad_frame(const char* code) final;
+  void on_closed(How how) final { on_ended(how); }
+
+ protected:
+  // Checks a hello of the right version and role; on_message() follows only after it accepted.
+  enum class Verdict { accepted, refused };
+  virtual protocol::Role role() const = 0;
+  virtual Verdict on_hello(protocol::Hello hello) = 0;
+  // True when somebody else will give the channel its credit() for this message.
+  enum class Credit { given, owed };
+  virtual Credit on_message(protocol::ClientMessage message) = 0;
+  virtual void on_ended(How how) = 0;
+
+  // Any thread, after on_open(); empty when the connection is gone.
+  std::shared_ptr<WsChannel> channel() const { return channel_.lock(); }
+  void send(const protocol::ServerMessage& message);
+  void refuse(std::string code, std::string message);
+  void send_error(Error error);
+
+  const SessionContext& context_;
+
+ private:
+  void first_message(protocol::ClientMessage message);
+
+  std::weak_ptr<WsChannel> channel_;  // written once, by on_open()
+  bool greeted_ = false;
+  int errors_ = 0;
+};
+
+}  // namespace hyperflock::net

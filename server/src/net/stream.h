@@ -1,0 +1,98 @@
+// A connection's byte stream, plain or TLS, as one type: Beast's composed operations are compiled once. For the few
+// .cc files that talk to sockets; everything else sees net/peer.h and net/ws_channel.h.
+//
+// A Stream and all that hangs on it live on one strand.
+#pragma once
+
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/role.hpp>
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/message.hpp>
+#include <boost/beast/websocket/teardown.hpp>
+#include <optional>
+#include <utility>
+
+#include "net/connections.h"
+
+namespace hyperflock::net {
+
+using Strand = boost::asio::strand<boost::asio::io_context::executor_type>;
+using Socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, Strand>;
+using ErrorCode = boost::system::error_code;
+
+class Stream {
+ public:
+  using executor_type = Strand;
+  using next_layer_type = Socket;
+
+  // `tls` is null for a plain stream and must outlive this.
+  Stream(Socket socket, boost::asio::ssl::context* tls) : socket_(std::move(socket)), context_(tls) {
+    if (context_ != nullptr) tls_.emplace(socket_, *context_);
+  }
+  // Not movable: the TLS layer refers to the socket.
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  executor_type get_executor() { return socket_.get_executor(); }
+  Socket& next_layer() { return socket_; }
+  const Socket& next_layer() const { return socket_; }
+  boost::asio::ssl::stream<Socket&>* tls() { return tls_ ? &*tls_ : nullptr; }
+
+  template <typename Buffers, typename Token>
+  auto async_read_some(const Buffers& buffers, Token&& token) {
+    return boost::asio::async_initiate<Token, void(ErrorCode, std::size_t)>(
+        [this](auto handler, const Buffers& to) {
+          if (tls_) {
+            tls_->async_read_some(to, std::move(handler));
+          } else {
+            socket_.async_read_some(to, std::move(handler));
+          }
+        },
+        token, buffers);
+  }
+
+  template <typename Buffers, typename Token>
+  auto async_write_some(const Buffers& buffers, Token&& token) {
+    return boost::asio::async_initiate<Token, void(ErrorCode, std::size_t)>(
+        [this](auto handler, const Buffers& from) {
+          if (tls_) {
+            tls_->async_write_some(from, std::move(handler));
+          } else {
+            socket_.async_write_some(from, std::move(handler));
+          }
+        },
+        token, buffers);
+  }
+
+  // What a WebSocket does with its stream after the closing handshake.
+  template <typename Handler>
+  friend void async_teardown(boost::beast::role_type role, Stream& stream, Handler&& handler) {
+    using boost::beast::websocket::async_teardown;
+    async_teardown(role, stream.socket_, std::forward<Handler>(handler));
+  }
+  friend void teardown(boost::beast::role_type role, Stream& stream, ErrorCode& error) {
+    using boost::beast::websocket::teardown;
+    teardown(role, stream.socket_, error);
+  }
+
+ private:
+  Socket socket_;
+  boost::asio::ssl::context* context_;
+  std::optional<boost::asio::ssl::stream<Socket&>> tls_;
+};
+
+// A request for a WebSocket with what is needed to accept it.
+struct Upgrade {
+  std::unique_ptr<Stream> stream;
+  boost::beast::flat_buffer buffer;  // bytes that came after the request
+  boost::beast::http::request<boost::beast::http::empty_body> request;
+  ConnectionSlot slot;
+};
+
+}  // namespace hyperflock::net

@@ -1,0 +1,66 @@
+#include "net/worker_session.h"
+
+#include <utility>
+
+#include "net/session_base.h"
+
+namespace hyperflock::net {
+namespace {
+
+class WorkerSession final : public SessionBase {
+ public:
+  using SessionBase::SessionBase;
+
+ private:
+  protocol::Role role() const override { return protocol::Role::device; }
+
+  Verdict on_hello(protocol::Hello hello) override {
+    const auto peer = channel();
+    if (context_.admission.strangers_tired_of(peer->address())) {
+      refuse("rate_limited", "Too many wrong credentials came from this address; wait a minute.");
+      return Verdict::refused;
+    }
+    const std::optional<storage::Device> device = context_.book.check_device(hello.device, hello.secret);
+    if (!device) {
+      context_.admission.note_stranger(peer->address());
+      refuse("bad_token", "The server does not know this device; join again by the link.");
+      return Verdict::refused;
+    }
+    if (context_.hub.sessions() >= context_.max_workers) {
+      refuse("full", "The server has as many workers as it may have; try again later.");
+      return Verdict::refused;
+    }
+    session_ = context_.hub.next_session();
+    context_.hub.open(dispatch::SessionOpened{*session_, device->id, device->project, std::move(hello.capabilities),
+                                              std::move(hello.attempts)},
+                      peer);
+    return Verdict::accepted;
+  }
+
+  Credit on_message(protocol::ClientMessage message) override {
+    if (std::holds_alternative<protocol::Hello>(message) || std::holds_alternative<protocol::Watch>(message)) {
+      send_error(Error{"unknown_type", "This message has no meaning in an open session of a device."});
+      return Credit::given;
+    }
+    context_.hub.message(*session_, std::move(message));
+    return Credit::owed;
+  }
+
+  void on_ended(How how) override {
+    if (!session_) return;
+    context_.hub.closed(*session_, how == How::clean ? dispatch::SessionClosed::How::clean
+                                                     : dispatch::SessionClosed::How::lost);
+  }
+
+  std::optional<SessionId> session_;
+};
+
+}  // namespace
+
+std::function<void(std::shared_ptr<Upgrade>)> worker_sessions(const SessionContext& context) {
+  return [&context](std::shared_ptr<Upgrade> upgrade) {
+    WsChannel::start(std::move(upgrade), context.limits, context.metrics, std::make_shared<WorkerSession>(context));
+  };
+}
+
+}  // namespace hyperflock::net

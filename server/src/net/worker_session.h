@@ -1,0 +1,35 @@
+// A device's session on /ws/worker: hello, then messages to the hub. Speaks through a WsChannel; its own state is touched
+// on that channel's strand only.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "auth/identity_book.h"
+#include "http/admission.h"
+#include "net/hub.h"
+#include "net/ws_channel.h"
+
+namespace hyperflock::net {
+
+// What all sessions of both origins share. Outlives them.
+struct SessionContext {
+  Hub& hub;
+  storage::Storage& storage;
+  http::ReaderPool& readers;
+  auth::IdentityBook& book;
+  http::Admission& admission;
+  ops::Metrics& metrics;
+  ChannelLimits limits;
+  std::string server_version;
+  Millis hello_ms = 5'000;
+  Millis heartbeat_ms = 10'000;
+  std::size_t max_workers = 10'000;
+  Millis watch_gap_ms = 20;  // between two updates of one connection
+};
+
+// Takes over the connections of /ws/worker.
+std::function<void(std::shared_ptr<Upgrade>)> worker_sessions(const SessionContext& context);
+
+}  // namespace hyperflock::net

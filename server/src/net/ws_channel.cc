@@ -1,0 +1,279 @@
+#include "net/ws_channel.h"
+
+#include <atomic>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/beast/websocket/stream.hpp>
+#include <chrono>
+#include <deque>
+#include <utility>
+
+#include "net/stream.h"
+
+namespace hyperflock::net {
+namespace {
+
+namespace asio = boost::asio;
+namespace websocket = boost::beast::websocket;
+using std::chrono::milliseconds;
+using Timer =
+    asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, Strand>;
+
+constexpr int kFrameTooLarge = 1009;
+constexpr int kSlowPeer = 4002;
+constexpr std::size_t kReadBytes = 16 * 1024;
+
+Millis steady_ms() {
+  return std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+class Channel final : public WsChannel, public std::enable_shared_from_this<Channel> {
+ public:
+  Channel(std::shared_ptr<Upgrade> upgrade, const ChannelLimits& limits, ops::Metrics& metrics,
+          std::shared_ptr<ChannelUser> user)
+      : limits_(limits),
+        metrics_(metrics),
+        user_(std::move(user)),
+        address_(upgrade->slot.address()),
+        upgrade_(std::move(upgrade)),
+        ws_(*upgrade_->stream),
+        timer_(ws_.get_executor()) {}
+
+  void accept() {
+    upgrade_->slot.attach(weak_from_this());
+    websocket::stream_base::timeout timeout{};
+    timeout.handshake_timeout = std::chrono::seconds(10);
+    timeout.idle_timeout = milliseconds(limits_.idle_ms);
+    timeout.keep_alive_pings = true;
+    ws_.set_option(timeout);
+    ws_.read_message_max(0);  // on_read() counts, so that the answer names its code
+    ws_.auto_fragment(false);
+    ws_.text(true);
+    ws_.async_accept(upgrade_->request, [self = shared_from_this()](ErrorCode error) {
+      self->upgrade_->request = {};
+      if (error) {
+        self->finish(error);
+        return;
+      }
+      if (self->user_) self->user_->on_open(self);
+      self->maybe_read();
+    });
+  }
+
+  // ---- any thread
+
+  void send(std::string frame) override {
+    const std::size_t bytes = frame.size();
+    const std::size_t before = queued_.fetch_add(bytes);
+    if (before != 0 && before + bytes > limits_.queue_bytes) {
+      queued_.fetch_sub(bytes);
+      close_slow_peer();
+      return;
+    }
+    metrics_.queued_bytes(static_cast<std::int64_t>(bytes));
+    asio::dispatch(ws_.get_executor(), [self = shared_from_this(), frame = std::move(frame)]() mutable {
+      self->enqueue(std::move(frame));
+    });
+  }
+
+  void close(int code, std::string reason) override {
+    asio::dispatch(ws_.get_executor(), [self = shared_from_this(), code, reason = std::move(reason)] {
+      self->start_closing(code, reason);
+    });
+  }
+
+  void credit() override {
+    if (unanswered_.fetch_sub(1) != limits_.unanswered_frames) return;
+    asio::post(ws_.get_executor(), [self = shared_from_this()] { self->maybe_read(); });
+  }
+
+  void shut(int code) override { close(code, code == 1012 ? "The server restarts." : ""); }
+
+  void check_progress(Instant now) override {
+    const Millis since = write_started_;
+    if (since != 0 && now.ms - since > limits_.stuck_ms) close_slow_peer();
+  }
+
+  std::size_t queued_bytes() const override { return queued_; }
+
+  void post(std::function<void()> action) override {
+    asio::post(ws_.get_executor(), [self = shared_from_this(), action = std::move(action)] {
+      if (!self->finished_) action();
+    });
+  }
+
+  const std::string& address() const override { return address_; }
+
+  // ---- on the strand
+
+  void after(Millis delay, std::function<void()> action) override {
+    timer_.expires_after(milliseconds(delay));
+    timer_.async_wait([self = shared_from_this(), action = std::move(action)](ErrorCode error) {
+      if (!error && !self->closing_ && !self->finished_) action();
+    });
+  }
+
+  void on_drained(std::function<void()> action) override { drained_ = std::move(action); }
+
+ private:
+  void maybe_read() {
+    if (reading_ || closing_ || finished_) return;
+    if (unanswered_ >= limits_.unanswered_frames || queued_ > limits_.queue_bytes / 2) return;
+    reading_ = true;
+    ws_.async_read_some(buffer_, kReadBytes,
+                        [self = shared_from_this()](ErrorCode error, std::size_t) { self->on_read(error); });
+  }
+
+  void on_read(ErrorCode error) {
+    reading_ = false;
+    if (error) {
+      finish(error);
+      return;
+    }
+    if (closing_) return;  // the closing handshake reads on
+    if (buffer_.size() > limits_.frame_bytes) {
+      user_->on_bad_frame("frame_too_large");
+      start_closing(kFrameTooLarge, "A frame is larger than the server takes.");
+      return;
+    }
+    if (ws_.is_message_done()) {
+      if (ws_.got_text()) {
+        ++unanswered_;
+        const auto bytes = buffer_.cdata();
+        user_->on_text({static_cast<const char*>(bytes.data()), bytes.size()});
+      } else {
+        user_->on_bad_frame("malformed");
+      }
+      buffer_.consume(buffer_.size());
+      // A large frame's memory is not kept for a peer that sends small ones.
+      if (buffer_.capacity() > 4 * kReadBytes) buffer_.shrink_to_fit();
+    }
+    maybe_read();
+  }
+
+  void enqueue(std::string frame) {
+    if (finished_ || closing_) {
+      forget(frame.size());
+      return;
+    }
+    queue_.push_back(std::move(frame));
+    write_next();
+  }
+
+  void write_next() {
+    if (writing_ || queue_.empty() || finished_) return;
+    writing_ = true;
+    write_started_ = steady_ms();
+    ws_.async_write(asio::buffer(queue_.front()),
+                    [self = shared_from_this()](ErrorCode error, std::size_t) { self->on_written(error); });
+  }
+
+  void on_written(ErrorCode error) {
+    writing_ = false;
+    write_started_ = 0;
+    if (finished_) return;  // finish() forgot the queue
+    forget(queue_.front().size());
+    queue_.pop_front();
+    if (error) {
+      finish(error);
+      return;
+    }
+    if (!queue_.empty()) {
+      write_next();
+    } else if (closing_) {
+      send_close();
+    } else if (drained_) {
+      drained_();
+    }
+    maybe_read();
+  }
+
+  void close_slow_peer() {
+    if (slow_.exchange(true)) return;
+    metrics_.slow_peer_closed();
+    asio::post(ws_.get_executor(), [self = shared_from_this()] {
+      if (self->finished_) return;
+      // What waits will not be taken: only the frame that is being written stays.
+      while (self->queue_.size() > (self->writing_ ? 1U : 0U)) {
+        self->forget(self->queue_.back().size());
+        self->queue_.pop_back();
+      }
+      self->start_closing(kSlowPeer, "The peer takes its messages too slowly.");
+    });
+  }
+
+  void start_closing(int code, const std::string& reason) {
+    if (closing_ || finished_) return;
+    closing_ = true;
+    constexpr std::size_t kLongestReason = 120;  // what a close frame has room for
+    reason_ = websocket::close_reason(static_cast<websocket::close_code>(code), reason.substr(0, kLongestReason));
+    // Whatever the peer does, the socket is gone soon.
+    timer_.expires_after(milliseconds(limits_.close_ms));
+    timer_.async_wait([self = shared_from_this()](ErrorCode error) {
+      if (!error) self->finish(asio::error::timed_out);
+    });
+    if (queue_.empty()) send_close();
+  }
+
+  void send_close() {
+    ws_.async_close(reason_, [self = shared_from_this()](ErrorCode error) { self->finish(error); });
+  }
+
+  void finish(ErrorCode error) {
+    if (finished_) return;
+    finished_ = true;
+    const bool clean = !closing_ && error == websocket::error::closed &&
+                       (ws_.reason().code == websocket::close_code::normal ||
+                        ws_.reason().code == websocket::close_code::going_away);
+    timer_.cancel();
+    ErrorCode ignored;
+    upgrade_->stream->next_layer().close(ignored);
+    for (const std::string& frame : queue_) forget(frame.size());
+    // The frame that is being written is released with its operation.
+    while (queue_.size() > (writing_ ? 1U : 0U)) queue_.pop_back();
+    drained_ = nullptr;
+    if (const auto user = std::exchange(user_, nullptr)) {
+      user->on_closed(clean ? ChannelUser::How::clean : ChannelUser::How::lost);
+    }
+    upgrade_->slot = ConnectionSlot();
+  }
+
+  void forget(std::size_t bytes) {
+    queued_.fetch_sub(bytes);
+    metrics_.queued_bytes(-static_cast<std::int64_t>(bytes));
+  }
+
+  const ChannelLimits limits_;
+  ops::Metrics& metrics_;
+  std::shared_ptr<ChannelUser> user_;
+  const std::string address_;
+  std::shared_ptr<Upgrade> upgrade_;
+  websocket::stream<Stream&, false> ws_;  // without permessage-deflate: it costs 130 KiB a connection
+  Timer timer_;
+  boost::beast::flat_buffer buffer_;
+  std::deque<std::string> queue_;
+  std::function<void()> drained_;
+  websocket::close_reason reason_;
+  bool reading_ = false;
+  bool writing_ = false;
+  bool closing_ = false;   // we close; nothing more is taken or queued
+  bool finished_ = false;  // the socket is closed, the user told
+
+  // Any thread.
+  std::atomic<std::size_t> queued_{0};
+  std::atomic<std::size_t> unanswered_{0};
+  std::atomic<Millis> write_started_{0};
+  std::atomic<bool> slow_{false};
+};
+
+}  // namespace
+
+std::shared_ptr<WsChannel> WsChannel::start(std::shared_ptr<Upgrade> upgrade, const ChannelLimits& limits,
+                                            ops::Metrics& metrics, std::shared_ptr<ChannelUser> user) {
+  auto channel = std::make_shared<Channel>(std::move(upgrade), limits, metrics, std::move(user));
+  channel->accept();
+  return channel;
+}
+
+}  // namespace hyperflock::net

@@ -1,0 +1,15 @@
+// `hyperflock-server healthcheck`: asks a URL and says whether the answer was 200.
+#pragma once
+
+#include <string>
+
+#include "base/instant.h"
+#include "base/result.h"
+
+namespace hyperflock::ops {
+
+// Each network step takes at most `limit_ms`. A certificate is not verified: the check says whether the server answers,
+// not who it is. Error: `unhealthy` with one sentence.
+Status check_health(const std::string& url, Millis limit_ms);
+
+}  // namespace hyperflock::ops

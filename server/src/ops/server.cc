@@ -1,0 +1,323 @@
+#include "ops/server.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <future>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "auth/first_start.h"
+#include "auth/identity_book.h"
+#include "blobs/blob_store.h"
+#include "http/admission.h"
+#include "http/compute_site.h"
+#include "http/console_site.h"
+#include "http/reader_pool.h"
+#include "http/static_files.h"
+#include "net/client_session.h"
+#include "net/connections.h"
+#include "net/hub.h"
+#include "net/listener.h"
+#include "net/worker_session.h"
+#include "ops/credentials.h"
+#include "ops/log.h"
+#include "ops/metrics.h"
+#include "ops/version.h"
+
+namespace hyperflock::ops {
+namespace {
+
+namespace asio = boost::asio;
+namespace fs = std::filesystem;
+
+constexpr std::size_t kReaders = 2;
+constexpr std::size_t kReaderQueue = 4'096;
+constexpr int kServiceRestart = 1012;
+constexpr Millis kCloseMs = 5'000;  // for closing handshakes and answers under way
+
+std::int64_t wall_clock_ms() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+Result<std::unique_ptr<asio::ssl::context>> make_tls(const ServeConfig& config) {
+  if (!config.tls()) return std::unique_ptr<asio::ssl::context>();
+  auto context = std::make_unique<asio::ssl::context>(asio::ssl::context::tls_server);
+  context->set_options(asio::ssl::context::default_workarounds | asio::ssl::context::no_sslv2 |
+                       asio::ssl::context::no_sslv3 | asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1 |
+                       asio::ssl::context::single_dh_use);
+  boost::system::error_code error;
+  context->use_certificate_chain_file(config.tls_cert, error);
+  if (error) return Error{"bad_tls", "The certificate in " + config.tls_cert + " cannot be used: " + error.message() + "."};
+  context->use_private_key_file(config.tls_key, asio::ssl::context::pem, error);
+  if (error) return Error{"bad_tls", "The key in " + config.tls_key + " does not fit: " + error.message() + "."};
+  return context;
+}
+
+// http://127.0.0.1:8780 for people on this machine, also where the server listens on every address.
+std::string origin_of(const Address& address, std::uint16_t port, bool tls) {
+  Address shown = address;
+  shown.port = port;
+  if (shown.host == "0.0.0.0") shown.host = "127.0.0.1";
+  if (shown.host == "::") shown.host = "::1";
+  return (tls ? "https://" : "http://") + to_text(shown);
+}
+
+class RunningServer final : public Server {
+ public:
+  RunningServer(const ServeConfig& config, std::unique_ptr<storage::Storage> storage,
+                std::unique_ptr<blobs::BlobStore> blobs, std::unique_ptr<asio::ssl::context> tls)
+      : config_(config),
+        storage_(std::move(storage)),
+        blobs_(std::move(blobs)),
+        admission_({config.joins_burst, config.joins_per_s}),
+        tls_(std::move(tls)),
+        connections_(config.max_connections_per_address, config.max_connections, metrics_),
+        io_(static_cast<int>(config.io_threads)),
+        readers_(kReaders, kReaderQueue),
+        hub_(io_.get_executor(), *storage_, readers_, metrics_, hub_settings(config)),
+        sweep_(io_) {}
+
+  ~RunningServer() override { stop(); }
+
+  Status start() {
+    mount_files();
+    metrics_.storage_synchronous(storage_->synchronous());
+    for (const auto& step : {&RunningServer::listen, &RunningServer::load_identities, &RunningServer::restore}) {
+      const Status done = (this->*step)();
+      if (!done) return done;
+    }
+    compute_listener_->start();
+    console_listener_->start();
+    sweep();
+    threads_.reserve(config_.io_threads);
+    for (std::size_t i = 0; i < config_.io_threads; ++i) threads_.emplace_back([this] { io_.run(); });
+    log(LogLevel::info, "listening",
+        {{"compute", compute_origin()}, {"console", console_origin()}, {"files", files_.size()}, {"version", kVersion}});
+    if (config_.ready_file.empty()) return Done{};
+    return write_ready_file(config_.ready_file,
+                            {::getpid(), compute_port(), console_port(), compute_origin(), console_origin()});
+  }
+
+  std::uint16_t compute_port() const override { return compute_listener_->port(); }
+  std::uint16_t console_port() const override { return console_listener_->port(); }
+  std::string compute_origin() const override {
+    return config_.public_url.empty() ? origin_of(config_.compute, compute_port(), config_.tls()) : config_.public_url;
+  }
+  std::string console_origin() const override { return origin_of(config_.console, console_port(), config_.tls()); }
+  const std::optional<FirstStart>& first_start() const override { return first_start_; }
+
+  void stop() override {
+    if (stopped_.exchange(true)) return;
+    if (!threads_.empty()) {
+      log(LogLevel::info, "draining", {{"connections", connections_.size()}});
+      const auto quiet = std::make_shared<std::promise<void>>();
+      std::future<void> settled = quiet->get_future();
+      hub_.drain([quiet] { quiet->set_value(); });
+      if (settled.wait_for(std::chrono::milliseconds(config_.drain_ms)) != std::future_status::ready) {
+        log(LogLevel::warning, "drain_incomplete", {{"waited_ms", config_.drain_ms}});
+      }
+      compute_listener_->stop();
+      console_listener_->stop();
+      connections_.shut_all(kServiceRestart);
+      if (!connections_.wait_empty(kCloseMs)) {
+        log(LogLevel::warning, "connections_cut", {{"connections", connections_.size()}});
+      }
+    }
+    hub_.stop();
+    readers_.stop();
+    io_.stop();
+    for (std::thread& thread : threads_) thread.join();
+    log(LogLevel::info, "stopped");
+  }
+
+ private:
+  static net::HubSettings hub_settings(const ServeConfig& config) {
+    net::HubSettings settings;
+    settings.dispatch.lease_ms = config.lease_ms;
+    settings.dispatch.heartbeat_ms = config.heartbeat_ms;
+    settings.dispatch.server_version = kVersion;
+    return settings;
+  }
+
+  void mount_files() {
+    if (!config_.app_dir.empty()) {
+      files_.mount("/app/", (fs::path(config_.app_dir) / "app").string());
+      files_.mount_file("/join", (fs::path(config_.app_dir) / "join.html").string());
+      // Icons and the like that pages name without a hash.
+      std::error_code error;
+      for (const auto& entry : fs::directory_iterator(config_.app_dir, error)) {
+        const fs::path extension = entry.path().extension();
+        if (extension == ".html" || extension == ".br" || extension == ".gz" || entry.is_symlink(error)) continue;
+        files_.mount_file("/" + entry.path().filename().string(), entry.path().string());
+      }
+    }
+    if (!config_.runtime_dir.empty()) files_.mount("/runtime/", config_.runtime_dir);
+  }
+
+  Status listen() {
+    const auto open = [this](const Address& address, const net::HttpContext& context) {
+      return net::Listener::open(io_, {address.host, address.port}, tls_.get(), connections_, context);
+    };
+    session_.emplace(net::SessionContext{.hub = hub_,
+                                         .storage = *storage_,
+                                         .readers = readers_,
+                                         .book = book_,
+                                         .admission = admission_,
+                                         .metrics = metrics_,
+                                         .limits = {.queue_bytes = config_.queue_limit_bytes},
+                                         .server_version = std::string(kVersion),
+                                         .hello_ms = config_.hello_ms,
+                                         .heartbeat_ms = config_.heartbeat_ms});
+    // The sites need the ports, the listeners the sites: each listener gets its site before the first connection.
+    compute_http_.emplace(net::HttpContext{nullptr, readers_, metrics_, {}, net::worker_sessions(*session_)});
+    console_http_.emplace(net::HttpContext{nullptr, readers_, metrics_, {}, net::client_sessions(*session_)});
+    auto compute = open(config_.compute, *compute_http_);
+    if (!compute) return compute.error();
+    compute_listener_ = std::move(*compute);
+    auto console = open(config_.console, *console_http_);
+    if (!console) return console.error();
+    console_listener_ = std::move(*console);
+
+    const http::SiteContext site{.service = hub_,
+                                 .readers = readers_,
+                                 .storage = *storage_,
+                                 .blobs = *blobs_,
+                                 .book = book_,
+                                 .admission = admission_,
+                                 .metrics = metrics_,
+                                 .files = files_,
+                                 .server_version = std::string(kVersion),
+                                 .join_origin = compute_origin(),
+                                 .max_blob_bytes = config_.max_blob_bytes,
+                                 .open_metrics = is_loopback(config_.console)};
+    compute_site_ = http::make_compute_site(site);
+    console_site_ = http::make_console_site(site);
+    compute_http_->site = compute_site_.get();
+    console_http_->site = console_site_.get();
+    return Done{};
+  }
+
+  Status load_identities() {
+    auto identities = storage_->identities();
+    if (!identities) return identities.error();
+    if (const auto first = auth::first_start(*identities)) {
+      const Status made = make_first_identities(*first);
+      if (!made) return made;
+      identities = storage_->identities();
+      if (!identities) return identities.error();
+    } else {
+      const Status refreshed = refresh_credentials();
+      if (!refreshed) return refreshed;
+    }
+    book_.load(*identities);
+    return Done{};
+  }
+
+  // The file is written before the database: a crash in between leaves a first start to be done again.
+  Status make_first_identities(const auth::FirstStart& made) {
+    first_start_ = FirstStart{made.admin_token, made.researcher_token, made.enrolment_code};
+    if (!config_.credentials_file.empty()) {
+      const Status written = write_credentials(
+          config_.credentials_file, {made.admin_token, made.researcher_token, made.enrolment_code,
+                                     compute_origin() + "/join#" + made.enrolment_code, compute_origin(), console_origin()});
+      if (!written) return written;
+    }
+    const auto outcomes = storage_->apply(made.transitions);
+    if (!outcomes) return outcomes.error();
+    return Done{};
+  }
+
+  // Ports may be others than at the last start.
+  Status refresh_credentials() {
+    if (config_.credentials_file.empty()) return Done{};
+    if (!fs::exists(config_.credentials_file)) {
+      log(LogLevel::warning, "no_credentials_file",
+          {{"reason", "Tokens are shown at the first start only; the file is not written again."}});
+      return Done{};
+    }
+    auto credentials = read_credentials(config_.credentials_file);
+    if (!credentials) return credentials.error();
+    credentials->compute = compute_origin();
+    credentials->console = console_origin();
+    credentials->join_url = compute_origin() + "/join#" + credentials->enrolment_code;
+    return write_credentials(config_.credentials_file, *credentials);
+  }
+
+  Status restore() {
+    auto snapshot = storage_->load();
+    if (!snapshot) return snapshot.error();
+    hub_.restore(std::move(*snapshot));
+    return Done{};
+  }
+
+  void sweep() {
+    sweep_.expires_after(std::chrono::seconds(1));
+    sweep_.async_wait([this](const boost::system::error_code& error) {
+      if (error) return;
+      const auto now = std::chrono::steady_clock::now().time_since_epoch();
+      connections_.check_progress(Instant{std::chrono::duration_cast<std::chrono::milliseconds>(now).count()});
+      sweep();
+    });
+  }
+
+  // What stands above the I/O context outlives the connections that its queue may still hold; what stands below uses it.
+  const ServeConfig config_;
+  Metrics metrics_;
+  std::unique_ptr<storage::Storage> storage_;
+  std::unique_ptr<blobs::BlobStore> blobs_;
+  http::StaticFiles files_;
+  auth::IdentityBook book_;
+  http::Admission admission_;
+  std::unique_ptr<asio::ssl::context> tls_;
+  net::Connections connections_;
+  std::unique_ptr<http::Site> compute_site_;
+  std::unique_ptr<http::Site> console_site_;
+  std::optional<net::SessionContext> session_;
+  std::optional<net::HttpContext> compute_http_;
+  std::optional<net::HttpContext> console_http_;
+  std::optional<FirstStart> first_start_;
+  asio::io_context io_;
+  http::ReaderPool readers_;
+  net::Hub hub_;
+  std::unique_ptr<net::Listener> compute_listener_;
+  std::unique_ptr<net::Listener> console_listener_;
+  asio::steady_timer sweep_;
+  std::vector<std::thread> threads_;
+  std::atomic<bool> stopped_{false};
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config, std::unique_ptr<storage::Storage> storage) {
+  const fs::path state(config.state_dir);
+  std::error_code error;
+  fs::create_directories(state, error);
+  if (error) return Error{"bad_state", "Cannot make the state folder " + state.string() + ": " + error.message() + "."};
+  fs::permissions(state, fs::perms::owner_all, fs::perm_options::replace, error);
+  if (!storage) {
+    auto opened = storage::open_sqlite_storage((state / "hyperflock.db").string(), wall_clock_ms);
+    if (!opened) return opened.error();
+    storage = std::move(*opened);
+  }
+  auto blobs = blobs::BlobStore::open((state / "blobs").string(), config.max_blob_bytes);
+  if (!blobs) return blobs.error();
+  auto tls = make_tls(config);
+  if (!tls) return tls.error();
+  auto server = std::make_unique<RunningServer>(config, std::move(storage), std::move(*blobs), std::move(*tls));
+  const Status started = server->start();
+  if (!started) return started.error();
+  return std::unique_ptr<Server>(std::move(server));
+}
+
+}  // namespace hyperflock::ops

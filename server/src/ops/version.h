@@ -1,0 +1,10 @@
+// The version of this build.
+#pragma once
+
+#include <string_view>
+
+namespace hyperflock::ops {
+
+inline constexpr std::string_view kVersion = HYPERFLOCK_VERSION;
+
+}  // namespace hyperflock::ops

@@ -1,0 +1,105 @@
+// What the golden files cannot hold: frames of a limit's size, invalid UTF-8, repeated keys, order
+// of checks.
+#include "protocol/codec.h"
+
+#include <gtest/gtest.h>
+
+namespace hyperflock::protocol {
+namespace {
+
+Error client_error(std::string_view text) {
+  const Result<ClientMessage> parsed = parse_client_message(text);
+  return parsed.ok() ? Error{"parsed", ""} : parsed.error();
+}
+
+TEST(Codec, R1_FrameOfOneMebibyteIsReadAndOneByteMoreIsNot) {
+  std::string text = R"({"type":"ready","pad":")";
+  text.append((std::size_t{1} << 20) - text.size() - 2, 'x');
+  text += "\"}";
+  ASSERT_EQ(text.size(), std::size_t{1} << 20);
+  EXPECT_TRUE(parse_client_message(text).ok());
+  text.insert(text.size() - 2, "x");
+  EXPECT_EQ(client_error(text).code, "frame_too_large");
+}
+
+TEST(Codec, R1_AMebibyteOfBracketsIsRefused) {
+  EXPECT_EQ(client_error(std::string(std::size_t{1} << 20, '[')).code, "malformed");
+  std::string objects;
+  while (objects.size() < (std::size_t{1} << 20) - 5) objects += R"({"a":)";
+  EXPECT_EQ(client_error(objects).code, "malformed");
+}
+
+TEST(Codec, R1_InvalidUtf8IsMalformed) {
+  EXPECT_EQ(client_error("{\"type\":\"ready\",\"x\":\"\xff\"}").code, "malformed");
+  EXPECT_EQ(client_error("{\"type\":\"ready\",\"x\":\"\xc3\"}").code, "malformed");
+  EXPECT_EQ(client_error("{\"type\":\"ready\",\"x\":\"\xed\xa0\x80\"}").code,
+            "malformed");  // a surrogate
+  EXPECT_EQ(client_error(R"({"type":"ready","x":"\ud800"})").code, "malformed");
+}
+
+TEST(Codec, ManyRepeatedKeysCostLittleAndTheLastValueCounts) {
+  std::string text = "{";
+  while (text.size() < 900'000) text += R"("seq":0,)";
+  text += R"("type":"release","attempt":1,"seq":2,"reason":"stopped"})";
+  const Result<ClientMessage> parsed = parse_client_message(text);
+  ASSERT_TRUE(parsed.ok());
+  EXPECT_EQ(std::get<Release>(*parsed).seq, 2);
+}
+
+TEST(Codec, R6_HelloOfAnotherVersionIsReadWhateverItsFields) {
+  const Result<ClientMessage> parsed =
+      parse_client_message(R"({"type":"hello","protocol":2,"role":"device","passport":[1]})");
+  ASSERT_TRUE(parsed.ok());
+  EXPECT_EQ(std::get<Hello>(*parsed).protocol, 2);
+}
+
+TEST(Codec, FirstWrongFieldInTheOrderOfTheTableIsNamed) {
+  EXPECT_EQ(client_error(R"({"type":"report","points":7,"seq":"x","attempt":0})").field, "attempt");
+  EXPECT_EQ(client_error(R"({"type":"report","points":7,"seq":"x","attempt":1})").field, "seq");
+}
+
+TEST(Codec, NumberThatOverflowsIsNamedInsideAnUnknownFieldToo) {
+  const Error error = client_error(R"({"type":"ready","a":[0,{"b":[[1,2],1e999]}]})");
+  EXPECT_EQ(error.code, "bad_number");
+  EXPECT_EQ(error.field, "a[1].b[1]");
+}
+
+TEST(Codec, WholeFloatIsAnInteger) {
+  const Result<ClientMessage> parsed =
+      parse_client_message(R"({"type":"watch","study":5.0,"after":1e3})");
+  ASSERT_TRUE(parsed.ok());
+  EXPECT_EQ(std::get<Watch>(*parsed).study, StudyId{5});
+  EXPECT_EQ(std::get<Watch>(*parsed).after, 1000);
+}
+
+TEST(Codec, ValuesOfAPrunedResultAreNotRead) {
+  const Result<ClientMessage> parsed = parse_client_message(
+      R"({"type":"result","attempt":1,"seq":1,"outcome":"pruned","values":"none","error":7})");
+  ASSERT_TRUE(parsed.ok());
+  EXPECT_TRUE(std::get<TrialResult>(*parsed).values.empty());
+  EXPECT_FALSE(std::get<TrialResult>(*parsed).failure.has_value());
+}
+
+TEST(Codec, TextKeepsNulAndEveryControlCharacter) {
+  ErrorMessage message{.code = "x", .message = "", .field = "", .id = {}, .attempt = {}};
+  for (char c = 0; c < 0x20; ++c) message.message += c;
+  const Result<ServerMessage> parsed = parse_server_message(serialize(ServerMessage(message)));
+  ASSERT_TRUE(parsed.ok());
+  EXPECT_EQ(std::get<ErrorMessage>(*parsed), message);
+}
+
+TEST(StudyCodec, ProvenanceKeepsOrderKindsAndLargeIntegers) {
+  const std::string provenance =
+      R"({"z":1.0,"a":{"n":123456789012345678901234567890},"m":[null,true,-0.0,18446744073709551615]})";
+  const std::string text =
+      R"({"name":"n","submit_key":"k","direction":"minimize","entry":"m:f","bundle":{"sha256":")" +
+      std::string(64, 'a') +
+      R"(","bytes":1},"space":[{"name":"x","values":[1]}],"runtime":{"chainer":"7.8.1"},"provenance":)" +
+      provenance + "}";
+  const Result<StudySpec> spec = parse_study_spec(text);
+  ASSERT_TRUE(spec.ok()) << spec.error().field;
+  EXPECT_EQ(spec.value().provenance_json, provenance);
+}
+
+}  // namespace
+}  // namespace hyperflock::protocol

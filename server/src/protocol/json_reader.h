@@ -1,0 +1,116 @@
+// Hostile JSON text -> a bounded tree -> checked fields with their paths. Used by the codecs only:
+// no other part of the server sees a JSON tree. Never throws. Pure; any thread.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "protocol/limits.h"
+#include "protocol/names.h"
+
+namespace hyperflock::protocol {
+
+// Keeps the order of an object's keys. A key that comes twice is kept twice; its last value counts,
+// as in JavaScript and Python. The digits of an integer that does not fit in 64 bits are kept as
+// `binary`, which JSON text makes nowhere else.
+using Json = nlohmann::ordered_json;
+
+// Parses the text and requires an object. Errors: `frame_too_large`, `malformed`, `bad_number`.
+Result<Json> parse_object(std::string_view text);
+
+// Appends the tree as text: kinds and order kept, floats and strings as json_writer.h writes them.
+void append_json(std::string& out, const Json& json);
+
+// The first thing found wrong with a message. The readers go on with default values after it; who
+// started them asks.
+class Problem {
+ public:
+  void note(std::string code, std::string message, std::string field) {
+    if (!error_) error_ = Error{std::move(code), std::move(message), std::move(field)};
+  }
+  bool found() const { return error_.has_value(); }
+  const Error& error() const { return *error_; }
+
+ private:
+  std::optional<Error> error_;
+};
+
+struct IntegerRange {
+  std::int64_t low = 0;
+  std::int64_t high = kMaxWireInteger;
+};
+
+// One value of a message and where it stands. A Value is made from its parent and must not outlive
+// it. Each `as_` function notes what is wrong and then gives a default.
+class Value {
+ public:
+  Value(const Json& json, Problem& problem) : json_(&json), problem_(&problem) {}
+
+  // A required field; a missing one is noted.
+  Value operator[](std::string_view key) const;
+  // An optional field; `present()` tells.
+  Value find(std::string_view key) const;
+  bool present() const { return json_ != nullptr; }
+  // True for an object; another kind is noted. Nothing is noted for an absent value.
+  bool require_object() const;
+
+  // At most `limit` characters.
+  std::string as_text(std::size_t limit = kMaxText) const;
+  // At most `limit` bytes.
+  std::string as_text_bytes(std::size_t limit) const;
+  std::int64_t as_integer(IntegerRange range = {}) const;
+  double as_number() const;
+  bool as_bool() const;
+
+  template <typename Id>
+  Id as_id(std::int64_t low = 1) const {
+    return static_cast<Id>(as_integer({.low = low}));
+  }
+
+  template <typename Enum>
+  Enum as_name() const {
+    const std::string* text = string();
+    if (text == nullptr) return Enum{};
+    if (const auto value = from_name<Enum>(*text)) return *value;
+    bad_field("one of the names that the protocol lists");
+    return Enum{};
+  }
+
+  // Calls `each(Value)` for every element of an array of at most `limit`.
+  template <typename Each>
+  void each(std::size_t limit, Each each) const {
+    const std::size_t count = array_size(limit);
+    for (std::size_t i = 0; i < count && !problem_->found(); ++i) each(element(i));
+  }
+  // The length of an array of at most `limit` elements; 0 when it is none.
+  std::size_t array_size(std::size_t limit) const;
+  Value element(std::size_t index) const;
+
+  void bad_field(std::string_view wanted) const;
+  void note(std::string code, std::string message) const;
+  // REQUIRES: present().
+  const Json& json() const { return *json_; }
+  std::string path() const;
+
+ private:
+  Value(const Json* json, const Value* parent, std::string_view key, std::size_t index)
+      : json_(json), problem_(parent->problem_), parent_(parent), key_(key), index_(index) {}
+  // The text of a string, else a note and null.
+  const std::string* string() const;
+  void too_long(std::size_t limit, std::string_view unit) const;
+
+  const Json* json_;  // null: absent, and noted where it was required
+  Problem* problem_;
+  const Value* parent_ = nullptr;
+  std::string_view key_{};  // empty: an array's element
+  std::size_t index_ = 0;
+};
+
+}  // namespace hyperflock::protocol

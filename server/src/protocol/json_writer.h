@@ -1,0 +1,74 @@
+// Appends JSON text to a string: what every message leaves by. Strings must be valid UTF-8, which
+// the reader has checked for everything that a peer sent. Pure; any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace hyperflock::protocol {
+
+// A finite double as Python's repr writes it: the shortest text that reads back as the same double,
+// and always with a point or an exponent, so that it stays a float.
+void append_float(std::string& out, double value);
+void append_integer(std::string& out, std::int64_t value);
+void append_unsigned(std::string& out, std::uint64_t value);
+// Quoted; escapes what JSON requires and nothing else.
+void append_string(std::string& out, std::string_view text);
+
+// Writes one object; commas are its business. Keys are literals that need no escape.
+class ObjectWriter {
+ public:
+  explicit ObjectWriter(std::string& out) : out_(out) { out_ += '{'; }
+
+  ObjectWriter& text(std::string_view key, std::string_view value) {
+    append_string(begin(key), value);
+    return *this;
+  }
+  ObjectWriter& integer(std::string_view key, std::int64_t value) {
+    append_integer(begin(key), value);
+    return *this;
+  }
+  ObjectWriter& number(std::string_view key, double value) {
+    append_float(begin(key), value);
+    return *this;
+  }
+  ObjectWriter& boolean(std::string_view key, bool value) {
+    begin(key) += value ? "true" : "false";
+    return *this;
+  }
+  // `json` is JSON text already.
+  ObjectWriter& raw(std::string_view key, std::string_view json) {
+    begin(key) += json;
+    return *this;
+  }
+  // Starts a field whose value the caller appends.
+  std::string& begin(std::string_view key) {
+    if (!first_) out_ += ',';
+    first_ = false;
+    out_ += '"';
+    out_ += key;
+    out_ += "\":";
+    return out_;
+  }
+  void end() { out_ += '}'; }
+
+ private:
+  std::string& out_;
+  bool first_ = true;
+};
+
+// Writes `[a,b,...]`; `each` appends one element.
+template <typename Range, typename Each>
+void append_list(std::string& out, const Range& range, Each each) {
+  out += '[';
+  bool first = true;
+  for (const auto& element : range) {
+    if (!first) out += ',';
+    first = false;
+    each(element);
+  }
+  out += ']';
+}
+
+}  // namespace hyperflock::protocol

@@ -1,0 +1,42 @@
+// See study_spec.h.
+#include "protocol/study_spec.h"
+
+#include "base/ids.h"
+
+namespace hyperflock::protocol {
+
+std::int64_t grid_size(const std::vector<Dimension>& space) {
+  std::int64_t size = 1;
+  for (const Dimension& dimension : space) {
+    const auto count = static_cast<std::int64_t>(dimension.values_json.size());
+    if (count == 0 || size > kMaxWireInteger / count) return 0;
+    size *= count;
+  }
+  return size;
+}
+
+std::string grid_point(const std::vector<Dimension>& space, std::int64_t number) {
+  // The stride of a name is the number of points that the names after it span.
+  std::int64_t stride = grid_size(space);
+  std::string out = "{";
+  for (const Dimension& dimension : space) {
+    const auto count = static_cast<std::int64_t>(dimension.values_json.size());
+    stride /= count;
+    if (out.size() > 1) out += ',';
+    out += dimension.name_json;
+    out += ':';
+    out += dimension.values_json[static_cast<std::size_t>(number / stride % count)];
+  }
+  return out += '}';
+}
+
+std::uint32_t trial_seed(std::int64_t study_seed, std::int64_t number) {
+  std::uint64_t z = static_cast<std::uint64_t>(study_seed) + static_cast<std::uint64_t>(number) +
+                    0x9e3779b97f4a7c15U;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+  z ^= z >> 31;
+  return static_cast<std::uint32_t>(z >> 32);
+}
+
+}  // namespace hyperflock::protocol

@@ -1,0 +1,185 @@
+// A Storage that misbehaves by a script, around one that does not: for tests of everything that
+// uses storage.
+//
+//   FaultyStorage storage(make_memory_storage(clock));
+//   storage.script({Pass{}, FailAfter{}});   // the second batch is committed, its answer lost
+//
+// Each apply() takes one fault off the script; with an empty script it passes. script(),
+// fail_reads() and release() may be called on any thread.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <initializer_list>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "storage/storage.h"
+
+namespace hyperflock::storage {
+
+// The batch goes through.
+struct Pass {};
+// The batch is not written (a full disk).
+struct FailBefore {};
+// The batch is written, but the caller is told that it was not (a lost answer).
+struct FailAfter {};
+// The transitions at these places of the batch are lost to another server: `conflict`, the others
+// are applied.
+struct Conflict {
+  std::set<std::size_t> places;
+};
+// The batch goes through after this time.
+struct Delay {
+  std::chrono::milliseconds time{};
+};
+// The batch waits for release(), at most 10 s, and then goes through.
+struct Hold {};
+using Fault = std::variant<Pass, FailBefore, FailAfter, Conflict, Delay, Hold>;
+
+class FaultyStorage final : public Storage {
+ public:
+  using Sleep = std::function<void(std::chrono::milliseconds)>;
+
+  explicit FaultyStorage(
+      std::unique_ptr<Storage> inner,
+      Sleep sleep = [](std::chrono::milliseconds time) { std::this_thread::sleep_for(time); })
+      : inner_(std::move(inner)), sleep_(std::move(sleep)) {}
+
+  // Adds to the script.
+  void script(std::initializer_list<Fault> faults) {
+    const std::lock_guard lock(mutex_);
+    script_.insert(script_.end(), faults);
+  }
+  // The next `count` reads fail.
+  void fail_reads(int count) {
+    const std::lock_guard lock(mutex_);
+    failing_reads_ = count;
+  }
+  // Lets one batch that a Hold stops, or will stop, go on.
+  void release() {
+    const std::lock_guard lock(mutex_);
+    ++releases_;
+    released_.notify_all();
+  }
+  // Waits until a Hold stops a batch; false when none did in 10 s.
+  bool wait_until_held() {
+    std::unique_lock lock(mutex_);
+    return released_.wait_for(lock, kPatience, [this] { return held_; });
+  }
+  // Batches that apply() was called with.
+  int batches() const {
+    const std::lock_guard lock(mutex_);
+    return batches_;
+  }
+
+  Result<std::vector<Outcome>> apply(std::span<const Transition> batch) override {
+    const Fault fault = next_fault();
+    if (std::holds_alternative<FailBefore>(fault)) return failure();
+    if (const auto* conflict = std::get_if<Conflict>(&fault)) return apply_others(batch, *conflict);
+    if (const auto* delay = std::get_if<Delay>(&fault)) sleep_(delay->time);
+    if (std::holds_alternative<Hold>(fault)) hold();
+    auto outcomes = inner_->apply(batch);
+    if (std::holds_alternative<FailAfter>(fault)) return failure();
+    return outcomes;
+  }
+
+  void idle() override { inner_->idle(); }
+
+  Result<Snapshot> load() override {
+    return read<Snapshot>([this] { return inner_->load(); });
+  }
+  Result<Identities> identities() override {
+    return read<Identities>([this] { return inner_->identities(); });
+  }
+  Result<std::vector<StudyRow>> studies() override {
+    return read<std::vector<StudyRow>>([this] { return inner_->studies(); });
+  }
+  Result<std::optional<StudyRow>> study(StudyId id) override {
+    return read<std::optional<StudyRow>>([&] { return inner_->study(id); });
+  }
+  Result<std::vector<TrialDetail>> finished_trials(StudyId id, std::int64_t after,
+                                                   std::int64_t limit) override {
+    return read<std::vector<TrialDetail>>(
+        [&] { return inner_->finished_trials(id, after, limit); });
+  }
+  Result<std::optional<TrialDetail>> trial(TrialKey key) override {
+    return read<std::optional<TrialDetail>>([&] { return inner_->trial(key); });
+  }
+  Result<bool> project_references(const std::string& project, const std::string& sha256) override {
+    return read<bool>([&] { return inner_->project_references(project, sha256); });
+  }
+
+ private:
+  static constexpr std::chrono::seconds kPatience{10};
+
+  static Error failure() { return {"storage_unavailable", "A test made storage fail: go on."}; }
+
+  Fault next_fault() {
+    const std::lock_guard lock(mutex_);
+    ++batches_;
+    if (script_.empty()) return Pass{};
+    Fault fault = std::move(script_.front());
+    script_.pop_front();
+    return fault;
+  }
+
+  void hold() {
+    std::unique_lock lock(mutex_);
+    held_ = true;
+    released_.notify_all();
+    released_.wait_for(lock, kPatience, [this] { return releases_ > 0; });
+    if (releases_ > 0) --releases_;
+    held_ = false;
+  }
+
+  Result<std::vector<Outcome>> apply_others(std::span<const Transition> batch,
+                                            const Conflict& conflict) {
+    std::vector<Transition> others;
+    for (std::size_t place = 0; place < batch.size(); ++place) {
+      if (!conflict.places.contains(place)) others.push_back(batch[place]);
+    }
+    auto applied = inner_->apply(others);
+    if (!applied) return applied.error();
+    std::vector<Outcome> outcomes;
+    auto next = applied->begin();
+    for (std::size_t place = 0; place < batch.size(); ++place) {
+      if (conflict.places.contains(place)) {
+        outcomes.emplace_back().applied = Applied::conflict;
+      } else {
+        outcomes.push_back(*next++);
+      }
+    }
+    return outcomes;
+  }
+
+  template <typename T, typename Function>
+  Result<T> read(Function function) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (failing_reads_ > 0) {
+        --failing_reads_;
+        return failure();
+      }
+    }
+    return function();
+  }
+
+  const std::unique_ptr<Storage> inner_;
+  const Sleep sleep_;
+  mutable std::mutex mutex_;
+  std::condition_variable released_;
+  std::deque<Fault> script_;  // these under mutex_
+  int failing_reads_ = 0;
+  int releases_ = 0;
+  int batches_ = 0;
+  bool held_ = false;
+};
+
+}  // namespace hyperflock::storage

@@ -1,0 +1,390 @@
+// The contract in plain maps: for tests and trials of the server without a disk. Nothing survives
+// the process.
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <set>
+#include <shared_mutex>
+
+#include "storage/storage.h"
+#include "storage/study_ledger.h"
+
+namespace hyperflock::storage {
+namespace {
+
+struct Attempt {
+  AttemptRow row;
+  std::optional<protocol::Verdict> verdict;  // of its first result
+  std::map<std::int64_t, double> points;     // by step
+};
+
+struct Trial {
+  TrialRow row;  // values are filled in when read
+  std::vector<AttemptId> attempts;
+};
+
+struct State {
+  std::map<StudyId, StudyRow> studies;
+  std::map<TrialKey, Trial> trials;
+  std::map<AttemptId, Attempt> attempts;
+  std::map<std::pair<StudyId, std::int64_t>, TrialKey> finished;  // by (study, seq)
+  std::set<std::pair<std::string, std::string>> project_blobs;
+  std::vector<Principal> principals;
+  std::map<std::string, Device> devices;
+  std::set<std::string> revoked;
+  std::map<std::string, Enrolment> enrolments;
+  std::int64_t last_seq = 0;
+};
+
+template <typename Map, typename Key>
+auto* find(Map& map, const Key& key) {
+  const auto found = map.find(key);
+  return found == map.end() ? nullptr : &found->second;
+}
+
+Outcome outcome(Applied applied, std::optional<TrialKey> trial = std::nullopt) {
+  Outcome result;
+  result.applied = applied;
+  result.trial = trial;
+  return result;
+}
+
+Outcome of_study(Applied applied, StudyId study) {
+  Outcome result = outcome(applied);
+  result.study = study;
+  return result;
+}
+
+// Judges one transition after the other against the state. Used under the exclusive lock.
+class Judge {
+ public:
+  Judge(State& state, std::int64_t now) : state_(state), now_(now) {}
+
+  Outcome operator()(const CreateStudy& create) {
+    for (const auto& [id, study] : state_.studies) {
+      if (study.owner == create.owner && study.spec.submit_key == create.spec.submit_key) {
+        return of_study(Applied::repeated, id);
+      }
+    }
+    if (state_.studies.contains(create.id)) return of_study(Applied::conflict, create.id);
+    StudyRow study;
+    study.id = create.id;
+    study.owner = create.owner;
+    study.project = create.project;
+    study.spec = create.spec;
+    study.total = create.total;
+    study.created_at = now_;
+    state_.project_blobs.emplace(create.project, create.spec.bundle.sha256);
+    for (const protocol::DataRef& data : create.spec.data) {
+      state_.project_blobs.emplace(create.project, data.blob.sha256);
+    }
+    state_.studies.emplace(create.id, std::move(study));
+    return of_study(Applied::applied, create.id);
+  }
+
+  Outcome operator()(const StartAttempt& start) {
+    StudyRow* study = find(state_.studies, start.trial.study);
+    if (study == nullptr) return outcome(Applied::conflict, start.trial);
+    Trial* trial = find(state_.trials, start.trial);
+    if (!ledger::is_running(*study) ||
+        (trial != nullptr && trial->row.state != TrialState::running)) {
+      return outcome(Applied::superseded, start.trial);
+    }
+    if (state_.attempts.contains(start.attempt)) return outcome(Applied::conflict, start.trial);
+    if (trial == nullptr) {
+      trial = &state_.trials[start.trial];
+      trial->row.key = start.trial;
+      trial->row.params = start.params;
+      trial->row.seed = start.seed;
+      trial->row.started_at = now_;
+      ledger::trial_started(*study);
+    }
+    ++trial->row.attempts;
+    trial->attempts.push_back(start.attempt);
+    AttemptRow& attempt = state_.attempts[start.attempt].row;
+    attempt.id = start.attempt;
+    attempt.trial = start.trial;
+    attempt.kind = start.kind;
+    attempt.device = start.device;
+    attempt.device_class = start.device_class;
+    attempt.engine = start.engine;
+    attempt.started_at = now_;
+    ledger::attempt_started(*study);
+    return outcome(Applied::applied, start.trial);
+  }
+
+  Outcome operator()(const StoreResult& store) {
+    const protocol::TrialResult& result = store.result;
+    Attempt* attempt = find(state_.attempts, result.attempt);
+    if (attempt == nullptr || attempt->row.device != store.device)
+      return outcome(Applied::conflict);
+    const TrialKey key = attempt->row.trial;
+    if (attempt->verdict) {
+      Outcome repeated = outcome(Applied::repeated, key);
+      repeated.verdict = attempt->verdict;
+      return repeated;
+    }
+    Outcome judged = outcome(Applied::superseded, key);
+    judged.verdict = protocol::Verdict::evidence;
+    attempt->row.state = AttemptState::evidence;
+    if (result.outcome == protocol::Outcome::failed) {
+      judged = outcome(Applied::applied, key);
+      judged.verdict = protocol::Verdict::recorded;
+      attempt->row.state = AttemptState::failed;
+    } else if (ledger::is_running(state_.studies.at(key.study)) &&
+               !state_.trials.at(key).row.accepted_attempt) {
+      judged = outcome(Applied::applied, key);
+      judged.verdict = protocol::Verdict::accepted;
+      judged.seq = accept(key, result);
+      attempt->row.state = AttemptState::accepted;
+    }
+    attempt->verdict = judged.verdict;
+    attempt->row.values = result.values;
+    attempt->row.failure = result.failure;
+    attempt->row.metrics = result.metrics;
+    attempt->row.backend = result.backend;
+    attempt->row.result_seq = result.seq;
+    attempt->row.finished_at = now_;
+    add_points(*attempt, result.points);
+    return judged;
+  }
+
+  Outcome operator()(const EndAttempt& end) {
+    Attempt* attempt = find(state_.attempts, end.attempt);
+    if (attempt == nullptr) return outcome(Applied::conflict);
+    if (attempt->row.state != AttemptState::live) {
+      return outcome(Applied::repeated, attempt->row.trial);
+    }
+    attempt->row.state = end.state;
+    attempt->row.failure = end.failure;
+    attempt->row.finished_at = now_;
+    return outcome(Applied::applied, attempt->row.trial);
+  }
+
+  Outcome operator()(const AppendPoints& append) {
+    Attempt* attempt = find(state_.attempts, append.attempt);
+    if (attempt == nullptr || attempt->row.device != append.device)
+      return outcome(Applied::conflict);
+    const bool added = add_points(*attempt, append.points);
+    return outcome(added ? Applied::applied : Applied::repeated, attempt->row.trial);
+  }
+
+  Outcome operator()(const FailTrial& fail) {
+    Trial* trial = find(state_.trials, fail.trial);
+    if (trial == nullptr) return outcome(Applied::conflict, fail.trial);
+    if (trial->row.state != TrialState::running) return outcome(Applied::superseded, fail.trial);
+    Outcome failed = outcome(Applied::applied, fail.trial);
+    failed.seq = finish(*trial, TrialState::failed);
+    trial->row.failure = fail.failure;
+    ledger::trial_failed(state_.studies.at(fail.trial.study), failed.seq);
+    return failed;
+  }
+
+  Outcome operator()(const EndStudy& end) {
+    StudyRow* study = find(state_.studies, end.study);
+    if (study == nullptr) return of_study(Applied::conflict, end.study);
+    if (!ledger::is_running(*study)) return of_study(Applied::repeated, end.study);
+    for (auto trial = state_.trials.lower_bound({end.study, TrialNumber{0}});
+         trial != state_.trials.end() && trial->first.study == end.study; ++trial) {
+      if (trial->second.row.state != TrialState::running) continue;
+      ledger::trial_cancelled(*study, finish(trial->second, TrialState::cancelled));
+    }
+    ledger::ended(*study, end.state, now_);
+    return of_study(Applied::applied, end.study);
+  }
+
+  Outcome operator()(const CreatePrincipal& create) {
+    for (const Principal& known : state_.principals) {
+      if (known.name == create.principal.name) return outcome(Applied::conflict);
+    }
+    state_.principals.push_back(create.principal);
+    state_.principals.back().id = static_cast<std::int64_t>(state_.principals.size());
+    return outcome(Applied::applied);
+  }
+
+  Outcome operator()(const CreateDevice& create) {
+    const bool is_new = state_.devices.emplace(create.device.id, create.device).second;
+    return outcome(is_new ? Applied::applied : Applied::conflict);
+  }
+
+  Outcome operator()(const CreateEnrolment& create) {
+    const bool is_new =
+        state_.enrolments.emplace(create.enrolment.code_hash, create.enrolment).second;
+    return outcome(is_new ? Applied::applied : Applied::repeated);
+  }
+
+  Outcome operator()(const RevokeDevice& revoke) {
+    const bool revoked =
+        state_.devices.contains(revoke.device) && state_.revoked.insert(revoke.device).second;
+    return outcome(revoked ? Applied::applied : Applied::repeated);
+  }
+
+ private:
+  // Gives a trial its place in the order of finishing; an earlier place (a failed trial, accepted
+  // late) is left.
+  std::int64_t finish(Trial& trial, TrialState state) {
+    if (trial.row.seq != 0) state_.finished.erase({trial.row.key.study, trial.row.seq});
+    trial.row.state = state;
+    trial.row.seq = ++state_.last_seq;
+    trial.row.finished_at = now_;
+    state_.finished[{trial.row.key.study, trial.row.seq}] = trial.row.key;
+    return trial.row.seq;
+  }
+
+  std::int64_t accept(TrialKey key, const protocol::TrialResult& result) {
+    Trial& trial = state_.trials.at(key);
+    const TrialState was = trial.row.state;
+    const std::int64_t seq =
+        finish(trial, result.outcome == protocol::Outcome::complete ? TrialState::complete
+                                                                    : TrialState::pruned);
+    trial.row.accepted_attempt = result.attempt;
+    trial.row.failure.reset();
+    ledger::trial_accepted(state_.studies.at(key.study), was, key.number, result, seq);
+    return seq;
+  }
+
+  static bool add_points(Attempt& attempt, const std::vector<protocol::Point>& points) {
+    bool added = false;
+    for (const protocol::Point& point : points) {
+      added |= attempt.points.emplace(point.step, point.value).second;
+    }
+    return added;
+  }
+
+  State& state_;
+  std::int64_t now_;
+};
+
+class MemoryStorage final : public Storage {
+ public:
+  explicit MemoryStorage(WallClock clock) : clock_(std::move(clock)) {}
+
+  Result<std::vector<Outcome>> apply(std::span<const Transition> batch) override {
+    const std::int64_t now = clock_();
+    const std::lock_guard first_in_line(turnstile_);
+    const std::unique_lock lock(mutex_);
+    Judge judge(state_, now);
+    std::vector<Outcome> outcomes;
+    outcomes.reserve(batch.size());
+    for (const Transition& transition : batch) outcomes.push_back(std::visit(judge, transition));
+    return outcomes;
+  }
+
+  Result<Snapshot> load() override {
+    const std::shared_lock lock = reading();
+    Snapshot snapshot;
+    for (const auto& [id, study] : state_.studies) {
+      snapshot.next_study_id = to_int(id) + 1;
+      if (ledger::is_running(study)) snapshot.studies.push_back(running_study(study));
+    }
+    if (!state_.attempts.empty()) {
+      snapshot.next_attempt_id = to_int(state_.attempts.rbegin()->first) + 1;
+    }
+    return snapshot;
+  }
+
+  Result<Identities> identities() override {
+    const std::shared_lock lock = reading();
+    Identities all;
+    all.principals = state_.principals;
+    for (const auto& [id, device] : state_.devices) {
+      if (!state_.revoked.contains(id)) all.devices.push_back(device);
+    }
+    for (const auto& [code_hash, enrolment] : state_.enrolments)
+      all.enrolments.push_back(enrolment);
+    return all;
+  }
+
+  Result<std::vector<StudyRow>> studies() override {
+    const std::shared_lock lock = reading();
+    std::vector<StudyRow> rows;
+    for (const auto& [id, study] : state_.studies) rows.push_back(study);
+    std::reverse(rows.begin(), rows.end());
+    return rows;
+  }
+
+  Result<std::optional<StudyRow>> study(StudyId id) override {
+    const std::shared_lock lock = reading();
+    const StudyRow* row = find(state_.studies, id);
+    return row == nullptr ? std::nullopt : std::optional(*row);
+  }
+
+  Result<std::vector<TrialDetail>> finished_trials(StudyId id, std::int64_t after,
+                                                   std::int64_t limit) override {
+    const std::shared_lock lock = reading();
+    std::vector<TrialDetail> page;
+    for (auto entry = state_.finished.upper_bound({id, after});
+         entry != state_.finished.end() && entry->first.first == id &&
+         static_cast<std::int64_t>(page.size()) < limit;
+         ++entry) {
+      page.push_back(detail(state_.trials.at(entry->second)));
+    }
+    return page;
+  }
+
+  Result<std::optional<TrialDetail>> trial(TrialKey key) override {
+    const std::shared_lock lock = reading();
+    const Trial* found = find(state_.trials, key);
+    if (found == nullptr) return std::optional<TrialDetail>();
+    TrialDetail all = detail(*found);
+    all.attempts_list = attempts_of(*found);
+    for (const auto& [step, value] : state_.attempts.at(all.attempt->id).points) {
+      all.points.push_back({step, value});
+    }
+    return std::optional(std::move(all));
+  }
+
+  Result<bool> project_references(const std::string& project, const std::string& sha256) override {
+    const std::shared_lock lock = reading();
+    return state_.project_blobs.contains({project, sha256});
+  }
+
+ private:
+  // A writer waits for the readers that are in, never for those that come after it: glibc's lock
+  // alone would let a stream of readers starve it.
+  std::shared_lock<std::shared_mutex> reading() {
+    const std::lock_guard line(turnstile_);
+    return std::shared_lock(mutex_);
+  }
+
+  // The functions below need the lock.
+  TrialDetail detail(const Trial& trial) const {
+    TrialDetail all;
+    all.trial = trial.row;
+    all.attempt =
+        state_.attempts.at(trial.row.accepted_attempt.value_or(trial.attempts.back())).row;
+    if (trial.row.accepted_attempt) all.trial.values = all.attempt->values;
+    return all;
+  }
+
+  std::vector<AttemptRow> attempts_of(const Trial& trial) const {
+    std::vector<AttemptRow> rows;
+    for (const AttemptId id : trial.attempts) rows.push_back(state_.attempts.at(id).row);
+    return rows;
+  }
+
+  RunningStudy running_study(const StudyRow& study) const {
+    RunningStudy running;
+    running.study = study;
+    for (auto trial = state_.trials.lower_bound({study.id, TrialNumber{0}});
+         trial != state_.trials.end() && trial->first.study == study.id; ++trial) {
+      running.next_number = to_int(trial->first.number) + 1;
+      if (trial->second.row.state != TrialState::running) continue;
+      running.unfinished.push_back({trial->first, attempts_of(trial->second)});
+    }
+    return running;
+  }
+
+  WallClock clock_;
+  std::mutex turnstile_;  // before mutex_
+  std::shared_mutex mutex_;
+  State state_;  // under mutex_
+};
+
+}  // namespace
+
+std::unique_ptr<Storage> make_memory_storage(WallClock clock) {
+  return std::make_unique<MemoryStorage>(std::move(clock));
+}
+
+}  // namespace hyperflock::storage

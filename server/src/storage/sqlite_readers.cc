@@ -1,0 +1,191 @@
+// The reading half of the contract: see sqlite_readers.h.
+#include "storage/sqlite_readers.h"
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+
+#include "storage/sqlite_rows.h"
+
+namespace hyperflock::storage::sqlite {
+namespace {
+
+constexpr std::chrono::seconds kBorrowTimeout{10};
+constexpr std::int64_t kAnyId = std::numeric_limits<std::int64_t>::max();
+
+std::optional<StoredAttempt> attempt_by_id(Db& db, std::int64_t id) {
+  Query row = db.query(kSelectAttempt, id);
+  if (!row.next()) return std::nullopt;
+  return read_attempt(row);
+}
+
+// A trial's attempts, oldest first, by the chain that starts at its newest one.
+std::vector<AttemptRow> attempts_from(Db& db, std::int64_t newest) {
+  std::vector<AttemptRow> attempts;
+  for (std::optional<std::int64_t> id = newest; id;) {
+    auto stored = attempt_by_id(db, *id);
+    if (!stored) break;
+    id = stored->previous;
+    attempts.push_back(std::move(stored->row));
+  }
+  std::reverse(attempts.begin(), attempts.end());
+  return attempts;
+}
+
+// Fills in the attempt that decides a trial: the accepted one, else the newest.
+void add_deciding_attempt(Db& db, TrialDetail& detail, std::int64_t newest) {
+  TrialRow& trial = detail.trial;
+  auto stored =
+      attempt_by_id(db, trial.accepted_attempt ? to_int(*trial.accepted_attempt) : newest);
+  if (!stored) return;
+  if (trial.accepted_attempt) trial.values = stored->row.values;
+  detail.attempt = std::move(stored->row);
+}
+
+std::vector<StudyRow> studies_between(Db& db, std::int64_t first, std::int64_t last) {
+  std::vector<StudyRow> found;
+  Query row = db.query(kSelectStudies, first, last);
+  while (row.next()) found.push_back(read_study(row));
+  return found;
+}
+
+RunningStudy running_study(Db& db, StudyRow row) {
+  RunningStudy running;
+  running.study = std::move(row);
+  const StudyId id = running.study.id;
+  {
+    Query next = db.query("SELECT coalesce(max(number) + 1, 0) FROM trials WHERE study = ?", id);
+    next.next();
+    running.next_number = next.integer(0);
+  }
+  Query trials = db.query(kSelectUnfinishedTrials, id);
+  while (trials.next()) {
+    running.unfinished.push_back(
+        {read_trial(trials).trial.key, attempts_from(db, newest_attempt_of(trials))});
+  }
+  return running;
+}
+
+}  // namespace
+
+ReadPool::Loan ReadPool::borrow() {
+  std::unique_lock lock(mutex_);
+  if (!freed_.wait_for(lock, kBorrowTimeout,
+                       [this] { return !free_.empty() || opened_ < limit_; })) {
+    throw SqliteError(SQLITE_BUSY, "every reading connection is in use");
+  }
+  if (!free_.empty()) {
+    auto db = std::move(free_.back());
+    free_.pop_back();
+    return Loan(*this, std::move(db));
+  }
+  ++opened_;
+  lock.unlock();
+  try {
+    return Loan(*this, std::make_unique<Db>(path_, Db::Mode::read_only));
+  } catch (...) {
+    lock.lock();
+    --opened_;
+    freed_.notify_one();
+    throw;
+  }
+}
+
+void ReadPool::give_back(std::unique_ptr<Db> db) {
+  const std::lock_guard lock(mutex_);
+  free_.push_back(std::move(db));
+  freed_.notify_one();
+}
+
+Snapshot load(Db& db) {
+  const Transaction view(db, Transaction::Kind::read);
+  Snapshot snapshot;
+  std::vector<std::int64_t> ids;
+  {
+    Query running = db.query("SELECT study FROM study_progress WHERE state = ? ORDER BY study",
+                             StudyState::running);
+    while (running.next()) ids.push_back(running.integer(0));
+  }
+  for (const std::int64_t id : ids) {
+    for (StudyRow& row : studies_between(db, id, id)) {
+      snapshot.studies.push_back(running_study(db, std::move(row)));
+    }
+  }
+  Query next = db.query(
+      "SELECT coalesce((SELECT max(id) FROM studies), 0) + 1,"
+      " coalesce((SELECT max(id) FROM attempts), 0) + 1");
+  next.next();
+  snapshot.next_study_id = next.integer(0);
+  snapshot.next_attempt_id = next.integer(1);
+  return snapshot;
+}
+
+Identities identities(Db& db) {
+  const Transaction view(db, Transaction::Kind::read);
+  Identities all;
+  Query principals = db.query("SELECT id, name, role, token_hash FROM principals ORDER BY id");
+  while (principals.next()) {
+    all.principals.push_back({principals.integer(0), std::string(principals.text(1)),
+                              static_cast<PrincipalRole>(principals.integer(2)),
+                              std::string(principals.text(3))});
+  }
+  Query devices = db.query(
+      "SELECT id, project, secret_hash, device_class, engine FROM devices"
+      " WHERE revoked_at IS NULL ORDER BY id");
+  while (devices.next()) {
+    all.devices.push_back({std::string(devices.text(0)), std::string(devices.text(1)),
+                           std::string(devices.text(2)), std::string(devices.text(3)),
+                           std::string(devices.text(4))});
+  }
+  Query enrolments = db.query("SELECT code_hash, project FROM enrolments ORDER BY code_hash");
+  while (enrolments.next()) {
+    all.enrolments.push_back({std::string(enrolments.text(0)), std::string(enrolments.text(1))});
+  }
+  return all;
+}
+
+std::vector<StudyRow> studies(Db& db) { return studies_between(db, 1, kAnyId); }
+
+std::optional<StudyRow> study(Db& db, StudyId id) {
+  auto found = studies_between(db, to_int(id), to_int(id));
+  if (found.empty()) return std::nullopt;
+  return std::move(found.front());
+}
+
+std::vector<TrialDetail> finished_trials(Db& db, StudyId id, std::int64_t after,
+                                         std::int64_t limit) {
+  const Transaction view(db, Transaction::Kind::read);
+  std::vector<TrialDetail> page;
+  // A negative limit would mean "all" to SQLite, and seq 0 is "not finished".
+  Query trials = db.query(kSelectFinishedTrials, id, std::max<std::int64_t>(after, 0),
+                          std::max<std::int64_t>(limit, 0));
+  while (trials.next()) {
+    page.push_back(read_trial(trials));
+    add_deciding_attempt(db, page.back(), newest_attempt_of(trials));
+  }
+  return page;
+}
+
+std::optional<TrialDetail> trial(Db& db, TrialKey key) {
+  const Transaction view(db, Transaction::Kind::read);
+  Query row = db.query(kSelectTrial, key.study, key.number);
+  if (!row.next()) return std::nullopt;
+  TrialDetail detail = read_trial(row);
+  const std::int64_t newest = newest_attempt_of(row);
+  add_deciding_attempt(db, detail, newest);
+  detail.attempts_list = attempts_from(db, newest);
+  if (detail.attempt) {
+    Query points = db.query(kSelectPoints, detail.attempt->id);
+    while (points.next()) detail.points.push_back({points.integer(0), points.real(1)});
+  }
+  return detail;
+}
+
+bool project_references(Db& db, const std::string& project, const std::string& sha256) {
+  return db.query("SELECT 1 FROM project_blobs WHERE project = ? AND sha256 = ?", project, sha256)
+      .next();
+}
+
+}  // namespace hyperflock::storage::sqlite

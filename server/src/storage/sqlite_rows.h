@@ -1,0 +1,69 @@
+// Rows of the database <-> the records of records.h: column lists, enumerations as stored, doubles
+// as bytes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "storage/records.h"
+#include "storage/sqlite_db.h"
+
+namespace hyperflock::storage::sqlite {
+
+// Doubles as the bytes of a BLOB; `values` must outlive the view.
+Blob as_blob(const std::vector<double>& values);
+std::vector<double> doubles_of(std::string_view bytes);
+
+// The four failure columns from `column` on.
+std::optional<protocol::Failure> read_failure(const Query& row, int column);
+
+// A failure as four parameters, nulls where there is none. It must outlive these views of it.
+struct FailureColumns {
+  explicit FailureColumns(const protocol::Failure* failure);
+  std::optional<std::int64_t> cause;
+  std::optional<std::string_view> code;
+  std::optional<std::string_view> message;
+  std::optional<std::string_view> traceback;
+};
+
+// Rows of the queries below, in their column order.
+StudyRow read_study(const Query& row);
+TrialDetail read_trial(const Query& row);  // without its attempts
+struct StoredAttempt {
+  AttemptRow row;
+  std::optional<std::int64_t> previous;
+};
+StoredAttempt read_attempt(const Query& row);
+
+// The newest attempt of a trial as its row names it: where the chain of attempts begins.
+std::int64_t newest_attempt_of(const Query& trial_row);
+
+#define HYPERFLOCK_TRIAL_COLUMNS                                                        \
+  "SELECT study, number, state, seq, attempts, accepted_attempt, newest_attempt, seed," \
+  " started_at, finished_at, params, failure_cause, failure_code, failure_message,"     \
+  " failure_traceback FROM trials "
+
+// Studies with ids ?1..?2, newest first.
+inline constexpr Sql kSelectStudies =
+    "SELECT id, owner, project, spec, total, created_at, state, complete, pruned, failed, running,"
+    " attempts, cursor, finished_at, best_trial, best_value"
+    " FROM studies JOIN study_progress ON study = id WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC";
+inline constexpr Sql kSelectTrial = HYPERFLOCK_TRIAL_COLUMNS "WHERE study = ?1 AND number = ?2";
+// seq > ?2: 0 leaves out the unfinished ones.
+inline constexpr Sql kSelectFinishedTrials =
+    HYPERFLOCK_TRIAL_COLUMNS "WHERE study = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
+inline constexpr Sql kSelectUnfinishedTrials =
+    HYPERFLOCK_TRIAL_COLUMNS "WHERE study = ?1 AND seq = 0 ORDER BY number";
+inline constexpr Sql kSelectAttempt =
+    "SELECT id, study, number, previous, kind, state, result_seq, load_ms, run_ms, started_at,"
+    " finished_at, device, device_class, engine, backend, result_values, failure_cause,"
+    " failure_code, failure_message, failure_traceback FROM attempts WHERE id = ?1";
+inline constexpr Sql kSelectPoints =
+    "SELECT step, value FROM points WHERE attempt = ?1 ORDER BY step";
+
+#undef HYPERFLOCK_TRIAL_COLUMNS
+
+}  // namespace hyperflock::storage::sqlite

@@ -1,0 +1,222 @@
+// What only the SQLite back end promises: files, versions, locks, a full disk, a bounded log.
+#include "storage/sqlite_storage.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "storage/contract_suite.h"
+#include "storage/scratch_folder.h"
+#include "storage/sqlite_schema.h"
+
+namespace hyperflock::storage {
+namespace {
+
+using testing::HasSubstr;
+
+class SqliteFile : public testing::Test {
+ protected:
+  Result<std::unique_ptr<SqliteStorage>> open(SqliteSettings settings = {}) {
+    return SqliteStorage::open(path_, [] { return kNow; }, settings);
+  }
+  static std::vector<Outcome> apply(Storage& storage, const std::vector<Transition>& batch) {
+    return storage.apply(batch).value();
+  }
+  static SqliteSettings with_checkpoint_at(std::int64_t pages) {
+    SqliteSettings settings;
+    settings.checkpoint_pages = pages;
+    return settings;
+  }
+  // One cycle: the result of attempt `i` is accepted, attempt `i + 1` starts on the next trial.
+  static std::vector<Transition> cycle(std::int64_t i) {
+    return {complete(i, {0.5}), start(i + 1, key(1, i))};
+  }
+
+  ScratchFolder folder_;
+  std::string path_ = folder_.file("db");
+};
+
+TEST_F(SqliteFile, PragmasReadBackAsPromised) {
+  const auto db = sqlite::open_for_writing(path_, 1).value();
+  EXPECT_EQ(db->single("PRAGMA journal_mode"), "wal");
+  EXPECT_EQ(db->single("PRAGMA synchronous"), "2");
+  EXPECT_EQ(db->single("PRAGMA foreign_keys"), "1");
+  EXPECT_EQ(db->single("PRAGMA user_version"), std::to_string(sqlite::migrations().size()));
+}
+
+TEST_F(SqliteFile, NewerFileIsRefusedUntouched) {
+  {
+    ASSERT_TRUE(open().ok());
+  }
+  {
+    sqlite::Db(path_, sqlite::Db::Mode::read_write).exec("PRAGMA user_version = 999");
+  }
+  const auto refused = open();
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, "storage_too_new");
+  EXPECT_EQ(sqlite::Db(path_, sqlite::Db::Mode::read_only).single("PRAGMA user_version"), "999");
+}
+
+TEST_F(SqliteFile, AnotherProgramsDatabaseIsRefusedUntouched) {
+  {
+    sqlite::Db(path_, sqlite::Db::Mode::read_write).exec("CREATE TABLE photos (id INTEGER)");
+  }
+  const auto refused = open();
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, "storage_open");
+  EXPECT_THAT(refused.error().message, HasSubstr("another program"));
+  EXPECT_EQ(sqlite::Db(path_, sqlite::Db::Mode::read_only).single("PRAGMA journal_mode"), "delete");
+}
+
+TEST_F(SqliteFile, FileThatIsNoDatabaseIsRefused) {
+  std::ofstream(path_) << std::string(5'000, 'x');
+  const auto refused = open();
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, "storage_open");
+}
+
+TEST_F(SqliteFile, MissingFolderIsRefused) {
+  const auto refused = open_sqlite_storage(folder_.file("no/such/db"), [] { return kNow; });
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, "storage_open");
+}
+
+TEST_F(SqliteFile, SecondServerOnTheSameFileIsRefused) {
+  auto first = open();
+  ASSERT_TRUE(first.ok());
+  const auto second = open();
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.error().code, "storage_open");
+  EXPECT_THAT(second.error().message, HasSubstr("Another hyperflock-server"));
+  first.value().reset();
+  EXPECT_TRUE(open().ok());
+}
+
+TEST_F(SqliteFile, FullDiskChangesNothingAndRecovers) {
+  const auto storage = open().value();
+  apply(*storage, {create_study(1), start(1, key(1, 0))});
+  storage->limit_pages(1);  // SQLite takes this as "no page more than now"
+
+  std::vector<Transition> batch = {complete(1, {0.5})};
+  for (std::int64_t i = 2; i < 2'000; ++i) batch.push_back(start(i, key(1, i)));
+  const auto refused = storage->apply(batch);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, "storage_unavailable");
+  EXPECT_THAT(refused.error().message, HasSubstr("free disk space"));
+  EXPECT_EQ(storage->study(StudyId{1}).value()->complete, 0);
+  EXPECT_EQ(storage->study(StudyId{1}).value()->attempts, 1);
+  EXPECT_EQ(storage->trial(key(1, 0)).value()->trial.state, TrialState::running);
+  EXPECT_FALSE(storage->trial(key(1, 2)).value().has_value());
+  EXPECT_EQ(storage->load().value().next_attempt_id, 2);
+
+  storage->limit_pages(1'000'000);
+  const auto outcomes = apply(*storage, batch);
+  EXPECT_EQ(outcomes.front().seq, 1);
+  EXPECT_EQ(storage->study(StudyId{1}).value()->complete, 1);
+  EXPECT_EQ(storage->study(StudyId{1}).value()->attempts, 1'999);
+}
+
+TEST_F(SqliteFile, FailedBatchLeavesTheNextOneRight) {
+  const auto storage = open().value();
+  apply(*storage, {create_study(1), start(1, key(1, 0)), complete(1, {0.5})});
+  storage->limit_pages(1);
+  for (int i = 0; i < 3; ++i) {
+    std::vector<Transition> batch = {start(2, key(1, 1)), complete(2, {0.9})};
+    StoreResult with_points = complete(2, {0.9});
+    for (std::int64_t step = 0; step < 20'000; ++step) {
+      with_points.result.points.push_back({step, 0.1});
+    }
+    batch[1] = with_points;
+    EXPECT_FALSE(storage->apply(batch).ok());
+  }
+  storage->limit_pages(1'000'000);
+  const auto outcomes = apply(*storage, {start(2, key(1, 1)), complete(2, {0.9})});
+  EXPECT_EQ(outcomes[1].seq, 2);
+  EXPECT_EQ(storage->study(StudyId{1}).value()->complete, 2);
+  EXPECT_EQ(storage->study(StudyId{1}).value()->best_value, 0.9);
+}
+
+TEST_F(SqliteFile, LockOfAnotherProgramFailsABatchAndNoRead) {
+  SqliteSettings impatient;
+  impatient.busy_timeout_ms = 20;
+  const auto storage = open(impatient).value();
+  apply(*storage, {create_study(1)});
+  sqlite::Db other(path_, sqlite::Db::Mode::read_write);
+  other.exec("BEGIN IMMEDIATE");
+  const auto refused = storage->apply(std::vector<Transition>{start(1, key(1, 0))});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, "storage_unavailable");
+  EXPECT_THAT(refused.error().message, HasSubstr("other program"));
+  EXPECT_TRUE(storage->study(StudyId{1}).value().has_value());
+  other.exec("ROLLBACK");
+  EXPECT_EQ(apply(*storage, {start(1, key(1, 0))})[0].applied, Applied::applied);
+}
+
+// Readers that overlap without a gap must not keep the log from starting again.
+TEST_F(SqliteFile, LogStaysBoundedUnderReaders) {
+  const auto storage = open(with_checkpoint_at(100)).value();
+  apply(*storage, {create_study(1), start(1, key(1, 0))});
+  std::atomic<bool> writing = true;
+  std::vector<std::thread> readers;
+  for (int i = 0; i < 4; ++i) {
+    readers.emplace_back([&] {
+      while (writing) storage->finished_trials(StudyId{1}, 0, 200).value();
+    });
+  }
+  std::uintmax_t largest = 0;
+  for (std::int64_t i = 1; i <= 1'500; ++i) {
+    apply(*storage, cycle(i));
+    largest = std::max(largest, std::filesystem::file_size(path_ + "-wal"));
+  }
+  writing = false;
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_LT(largest, 1'000U * (4'096U + 24U));
+}
+
+TEST_F(SqliteFile, LogStaysBounded) {
+  const auto storage = open(with_checkpoint_at(200)).value();
+  apply(*storage, {create_study(1), start(1, key(1, 0))});
+  std::uintmax_t largest = 0;
+  for (std::int64_t i = 1; i <= 600; ++i) {
+    apply(*storage, cycle(i));
+    largest = std::max(largest, std::filesystem::file_size(path_ + "-wal"));
+  }
+  // 200 pages, what one commit adds, and room for the header of each page.
+  EXPECT_LT(largest, 240U * (4'096U + 24U));
+  EXPECT_GT(std::filesystem::file_size(path_), 100'000U);
+}
+
+TEST_F(SqliteFile, IdleCopiesTheLogToTheDatabase) {
+  const auto storage = open(with_checkpoint_at(1'000'000)).value();
+  apply(*storage, {create_study(1), start(1, key(1, 0))});
+  for (std::int64_t i = 1; i <= 100; ++i) apply(*storage, cycle(i));
+  const auto before = std::filesystem::file_size(path_);
+  const auto log = std::filesystem::file_size(path_ + "-wal");
+  storage->idle();
+  EXPECT_GT(std::filesystem::file_size(path_), before);
+  // The log starts again from its beginning.
+  for (std::int64_t i = 101; i <= 110; ++i) apply(*storage, cycle(i));
+  EXPECT_EQ(std::filesystem::file_size(path_ + "-wal"), log);
+}
+
+TEST_F(SqliteFile, FinishedStudiesNeverOutgrowTheCounterCache) {
+  const auto storage = open().value();
+  std::vector<Transition> batch;
+  for (std::int64_t id = 1; id <= 5'000; ++id) {
+    batch.push_back(create_study(id, std::to_string(id)));
+    batch.push_back(start(id, key(id, 0)));
+  }
+  apply(*storage, batch);
+  const auto outcomes = apply(*storage, {complete(1, {0.25}), complete(5'000, {0.75})});
+  EXPECT_EQ(outcomes[1].seq, 2);
+  EXPECT_EQ(storage->study(StudyId{1}).value()->complete, 1);
+  EXPECT_EQ(storage->study(StudyId{1}).value()->attempts, 1);
+  EXPECT_EQ(storage->study(StudyId{5'000}).value()->best_value, 0.75);
+}
+
+}  // namespace
+}  // namespace hyperflock::storage

@@ -1,0 +1,370 @@
+// The guards of transition.h as SQL. Per "accept a result, start the next attempt": six statements.
+#include "storage/sqlite_writer.h"
+
+#include "protocol/codec.h"
+#include "storage/sqlite_rows.h"
+#include "storage/study_ledger.h"
+
+namespace hyperflock::storage::sqlite {
+namespace {
+
+// Studies whose counters stay in memory; beyond it all are read again when needed.
+constexpr std::size_t kMaxKeptStudies = 4'096;
+
+Outcome outcome(Applied applied, std::optional<TrialKey> trial = std::nullopt) {
+  Outcome result;
+  result.applied = applied;
+  result.trial = trial;
+  return result;
+}
+
+Outcome of_result(Applied applied, TrialKey trial, protocol::Verdict verdict) {
+  Outcome result = outcome(applied, trial);
+  result.verdict = verdict;
+  return result;
+}
+
+Outcome of_study(Applied applied, StudyId study) {
+  Outcome result = outcome(applied);
+  result.study = study;
+  return result;
+}
+
+Applied applied_if(int changed_rows, Applied otherwise) {
+  return changed_rows > 0 ? Applied::applied : otherwise;
+}
+
+}  // namespace
+
+std::vector<Outcome> Writer::apply(std::span<const Transition> batch) {
+  try {
+    now_ = clock_();
+    std::vector<Outcome> outcomes;
+    outcomes.reserve(batch.size());
+    Transaction transaction(*db_, Transaction::Kind::write);
+    for (const Transition& transition : batch) {
+      outcomes.push_back(
+          std::visit([this](const auto& one) { return apply_one(one); }, transition));
+    }
+    write_changed_studies();
+    transaction.commit();
+    log_.committed();
+    if (studies_.size() > kMaxKeptStudies) studies_.clear();
+    return outcomes;
+  } catch (...) {
+    forget();
+    throw;
+  }
+}
+
+void Writer::limit_pages(std::int64_t pages) {
+  db_->exec("PRAGMA max_page_count = " + std::to_string(pages));
+}
+
+Outcome Writer::apply_one(const CreateStudy& create) {
+  {
+    Query earlier = db_->query("SELECT id FROM studies WHERE owner = ? AND submit_key = ?",
+                               create.owner, create.spec.submit_key);
+    if (earlier.next()) return of_study(Applied::repeated, StudyId{earlier.integer(0)});
+  }
+  if (find_study(create.id) != nullptr) return of_study(Applied::conflict, create.id);
+  add_study(create);
+  return of_study(Applied::applied, create.id);
+}
+
+void Writer::add_study(const CreateStudy& create) {
+  db_->run(
+      "INSERT INTO studies (id, owner, project, submit_key, direction, total, created_at, spec)"
+      " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      create.id, create.owner, create.project, create.spec.submit_key, create.spec.direction,
+      create.total, now_, protocol::serialize_study_spec(create.spec));
+  db_->run(
+      "INSERT INTO study_progress (study, state, complete, pruned, failed, running, attempts,"
+      " cursor, finished_at, best_value) VALUES (?, ?, 0, 0, 0, 0, 0, 0, 0, 0)",
+      create.id, StudyState::running);
+  constexpr Sql kAddBlob = "INSERT OR IGNORE INTO project_blobs (project, sha256) VALUES (?, ?)";
+  db_->run(kAddBlob, create.project, create.spec.bundle.sha256);
+  for (const protocol::DataRef& data : create.spec.data) {
+    db_->run(kAddBlob, create.project, data.blob.sha256);
+  }
+}
+
+Outcome Writer::apply_one(const StartAttempt& start) {
+  Study* study = find_study(start.trial.study);
+  if (study == nullptr) return outcome(Applied::conflict, start.trial);
+  if (!ledger::is_running(study->row)) return outcome(Applied::superseded, start.trial);
+  std::optional<std::int64_t> previous;
+  {
+    Query trial =
+        db_->query("SELECT state, newest_attempt FROM trials WHERE study = ? AND number = ?",
+                   start.trial.study, start.trial.number);
+    if (trial.next()) {
+      if (static_cast<TrialState>(trial.integer(0)) != TrialState::running) {
+        return outcome(Applied::superseded, start.trial);
+      }
+      previous = trial.integer(1);
+    }
+  }
+  const int inserted = db_->run(
+      "INSERT OR IGNORE INTO attempts (id, study, number, previous, kind, state, result_seq,"
+      " load_ms, run_ms, started_at, finished_at, device, device_class, engine, backend,"
+      " result_values) VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, ?, 0, ?, ?, ?, '', x'')",
+      start.attempt, start.trial.study, start.trial.number, previous, start.kind,
+      AttemptState::live, now_, start.device, start.device_class, start.engine);
+  if (inserted == 0) return outcome(Applied::conflict, start.trial);
+  if (previous) {
+    db_->run(
+        "UPDATE trials SET attempts = attempts + 1, newest_attempt = ?"
+        " WHERE study = ? AND number = ?",
+        start.attempt, start.trial.study, start.trial.number);
+  } else {
+    db_->run(
+        "INSERT INTO trials (study, number, state, seq, attempts, newest_attempt, seed,"
+        " started_at, finished_at, params) VALUES (?, ?, ?, 0, 1, ?, ?, ?, 0, ?)",
+        start.trial.study, start.trial.number, TrialState::running, start.attempt, start.seed, now_,
+        start.params);
+    ledger::trial_started(study->row);
+  }
+  ledger::attempt_started(study->row);
+  touch(*study);
+  return outcome(Applied::applied, start.trial);
+}
+
+Outcome Writer::apply_one(const StoreResult& store) {
+  const protocol::TrialResult& result = store.result;
+  TrialKey trial;
+  TrialState was = TrialState::running;
+  {
+    Query attempt = db_->query(
+        "SELECT a.study, a.number, a.device, a.verdict, t.state FROM attempts AS a"
+        " JOIN trials AS t ON t.study = a.study AND t.number = a.number WHERE a.id = ?",
+        result.attempt);
+    if (!attempt.next() || attempt.text(2) != store.device) return outcome(Applied::conflict);
+    trial = {StudyId{attempt.integer(0)}, TrialNumber{attempt.integer(1)}};
+    if (const auto first = attempt.maybe_integer(3)) {
+      return of_result(Applied::repeated, trial, static_cast<protocol::Verdict>(*first));
+    }
+    was = static_cast<TrialState>(attempt.integer(4));
+  }
+
+  Outcome judged = of_result(Applied::superseded, trial, protocol::Verdict::evidence);
+  AttemptState state = AttemptState::evidence;
+  Study* study = find_study(trial.study);
+  if (result.outcome == protocol::Outcome::failed) {
+    judged = of_result(Applied::applied, trial, protocol::Verdict::recorded);
+    state = AttemptState::failed;
+  } else if (study != nullptr && ledger::is_running(study->row)) {
+    const std::int64_t seq = next_seq();
+    const bool complete = result.outcome == protocol::Outcome::complete;
+    // The one guarded write that makes a trial count once.
+    const int accepted = db_->run(
+        "UPDATE trials SET state = ?, seq = ?, accepted_attempt = ?, finished_at = ?,"
+        " failure_cause = NULL, failure_code = NULL, failure_message = NULL,"
+        " failure_traceback = NULL"
+        " WHERE study = ? AND number = ? AND accepted_attempt IS NULL",
+        complete ? TrialState::complete : TrialState::pruned, seq, result.attempt, now_,
+        trial.study, trial.number);
+    if (accepted > 0) {
+      judged = of_result(Applied::applied, trial, protocol::Verdict::accepted);
+      judged.seq = seq;
+      state = AttemptState::accepted;
+      last_seq_ = seq;
+      ledger::trial_accepted(study->row, was, trial.number, result, seq);
+      touch(*study);
+    }
+  }
+
+  const FailureColumns failure(result.failure ? &*result.failure : nullptr);
+  db_->run(
+      "UPDATE attempts SET state = ?, verdict = ?, result_seq = ?, load_ms = ?, run_ms = ?,"
+      " finished_at = ?, backend = ?, result_values = ?, failure_cause = ?, failure_code = ?,"
+      " failure_message = ?, failure_traceback = ? WHERE id = ?",
+      state, *judged.verdict, result.seq, result.metrics.load_ms, result.metrics.run_ms, now_,
+      result.backend, as_blob(result.values), failure.cause, failure.code, failure.message,
+      failure.traceback, result.attempt);
+  add_points(result.attempt, result.points);
+  return judged;
+}
+
+Outcome Writer::apply_one(const EndAttempt& end) {
+  TrialKey trial;
+  {
+    Query attempt =
+        db_->query("SELECT study, number, state FROM attempts WHERE id = ?", end.attempt);
+    if (!attempt.next()) return outcome(Applied::conflict);
+    trial = {StudyId{attempt.integer(0)}, TrialNumber{attempt.integer(1)}};
+    if (static_cast<AttemptState>(attempt.integer(2)) != AttemptState::live) {
+      return outcome(Applied::repeated, trial);
+    }
+  }
+  const FailureColumns failure(end.failure ? &*end.failure : nullptr);
+  db_->run(
+      "UPDATE attempts SET state = ?, finished_at = ?, failure_cause = ?, failure_code = ?,"
+      " failure_message = ?, failure_traceback = ? WHERE id = ?",
+      end.state, now_, failure.cause, failure.code, failure.message, failure.traceback,
+      end.attempt);
+  return outcome(Applied::applied, trial);
+}
+
+Outcome Writer::apply_one(const AppendPoints& append) {
+  TrialKey trial;
+  {
+    Query attempt =
+        db_->query("SELECT study, number, device FROM attempts WHERE id = ?", append.attempt);
+    if (!attempt.next() || attempt.text(2) != append.device) return outcome(Applied::conflict);
+    trial = {StudyId{attempt.integer(0)}, TrialNumber{attempt.integer(1)}};
+  }
+  return outcome(applied_if(add_points(append.attempt, append.points), Applied::repeated), trial);
+}
+
+int Writer::add_points(AttemptId attempt, const std::vector<protocol::Point>& points) {
+  int added = 0;
+  for (const protocol::Point& point : points) {
+    added += db_->run("INSERT OR IGNORE INTO points (attempt, step, value) VALUES (?, ?, ?)",
+                      attempt, point.step, point.value);
+  }
+  return added;
+}
+
+Outcome Writer::apply_one(const FailTrial& fail) {
+  {
+    Query trial = db_->query("SELECT state FROM trials WHERE study = ? AND number = ?",
+                             fail.trial.study, fail.trial.number);
+    if (!trial.next()) return outcome(Applied::conflict, fail.trial);
+    if (static_cast<TrialState>(trial.integer(0)) != TrialState::running) {
+      return outcome(Applied::superseded, fail.trial);
+    }
+  }
+  const std::int64_t seq = last_seq_ = next_seq();
+  const FailureColumns failure(&fail.failure);
+  db_->run(
+      "UPDATE trials SET state = ?, seq = ?, finished_at = ?, failure_cause = ?, failure_code = ?,"
+      " failure_message = ?, failure_traceback = ? WHERE study = ? AND number = ?",
+      TrialState::failed, seq, now_, failure.cause, failure.code, failure.message,
+      failure.traceback, fail.trial.study, fail.trial.number);
+  if (Study* study = find_study(fail.trial.study); study != nullptr) {
+    ledger::trial_failed(study->row, seq);
+    touch(*study);
+  }
+  Outcome result = outcome(Applied::applied, fail.trial);
+  result.seq = seq;
+  return result;
+}
+
+Outcome Writer::apply_one(const EndStudy& end) {
+  Study* study = find_study(end.study);
+  if (study == nullptr) return of_study(Applied::conflict, end.study);
+  if (!ledger::is_running(study->row)) return of_study(Applied::repeated, end.study);
+  cancel_trials(*study);
+  ledger::ended(study->row, end.state, now_);
+  touch(*study);
+  return of_study(Applied::applied, end.study);
+}
+
+void Writer::cancel_trials(Study& study) {
+  std::vector<TrialNumber> unfinished;
+  {
+    Query trials =
+        db_->query("SELECT number FROM trials WHERE study = ? AND seq = 0", study.row.id);
+    while (trials.next()) unfinished.push_back(TrialNumber{trials.integer(0)});
+  }
+  for (const TrialNumber number : unfinished) {
+    const std::int64_t seq = last_seq_ = next_seq();
+    db_->run("UPDATE trials SET state = ?, seq = ?, finished_at = ? WHERE study = ? AND number = ?",
+             TrialState::cancelled, seq, now_, study.row.id, number);
+    ledger::trial_cancelled(study.row, seq);
+  }
+}
+
+Outcome Writer::apply_one(const CreatePrincipal& create) {
+  const Principal& principal = create.principal;
+  return outcome(applied_if(
+      db_->run("INSERT OR IGNORE INTO principals (name, role, token_hash) VALUES (?, ?, ?)",
+               principal.name, principal.role, principal.token_hash),
+      Applied::conflict));
+}
+
+Outcome Writer::apply_one(const CreateDevice& create) {
+  const Device& device = create.device;
+  return outcome(applied_if(
+      db_->run("INSERT OR IGNORE INTO devices (id, project, secret_hash, device_class, engine,"
+               " created_at) VALUES (?, ?, ?, ?, ?, ?)",
+               device.id, device.project, device.secret_hash, device.device_class, device.engine,
+               now_),
+      Applied::conflict));
+}
+
+Outcome Writer::apply_one(const CreateEnrolment& create) {
+  return outcome(
+      applied_if(db_->run("INSERT OR IGNORE INTO enrolments (code_hash, project, created_at)"
+                          " VALUES (?, ?, ?)",
+                          create.enrolment.code_hash, create.enrolment.project, now_),
+                 Applied::repeated));
+}
+
+Outcome Writer::apply_one(const RevokeDevice& revoke) {
+  return outcome(
+      applied_if(db_->run("UPDATE devices SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL",
+                          now_, revoke.device),
+                 Applied::repeated));
+}
+
+Writer::Study* Writer::find_study(StudyId id) {
+  if (const auto kept = studies_.find(id); kept != studies_.end()) return &kept->second;
+  Query row = db_->query(
+      "SELECT direction, state, complete, pruned, failed, running, attempts, cursor, finished_at,"
+      " best_trial, best_value FROM studies JOIN study_progress ON study = id WHERE id = ?",
+      id);
+  if (!row.next()) return nullptr;
+  StudyRow study;
+  study.id = id;
+  study.spec.direction = static_cast<protocol::Direction>(row.integer(0));
+  study.state = static_cast<StudyState>(row.integer(1));
+  study.complete = row.integer(2);
+  study.pruned = row.integer(3);
+  study.failed = row.integer(4);
+  study.running = row.integer(5);
+  study.attempts = row.integer(6);
+  study.cursor = row.integer(7);
+  study.finished_at = row.integer(8);
+  if (const auto best = row.maybe_integer(9)) study.best_trial = TrialNumber{*best};
+  study.best_value = row.real(10);
+  return &studies_.emplace(id, Study{std::move(study), false}).first->second;
+}
+
+void Writer::touch(Study& study) {
+  if (study.changed) return;
+  study.changed = true;
+  changed_.push_back(&study);
+}
+
+void Writer::write_changed_studies() {
+  for (Study* study : changed_) {
+    const StudyRow& row = study->row;
+    db_->run(
+        "UPDATE study_progress SET state = ?, complete = ?, pruned = ?, failed = ?, running = ?,"
+        " attempts = ?, cursor = ?, finished_at = ?, best_trial = ?, best_value = ?"
+        " WHERE study = ?",
+        row.state, row.complete, row.pruned, row.failed, row.running, row.attempts, row.cursor,
+        row.finished_at, row.best_trial, row.best_value, row.id);
+    study->changed = false;
+  }
+  changed_.clear();
+}
+
+std::int64_t Writer::next_seq() {
+  if (last_seq_ < 0) {
+    Query newest = db_->query("SELECT coalesce(max(cursor), 0) FROM study_progress");
+    newest.next();
+    last_seq_ = newest.integer(0);
+  }
+  return last_seq_ + 1;
+}
+
+void Writer::forget() {
+  changed_.clear();
+  studies_.clear();
+  last_seq_ = -1;
+}
+
+}  // namespace hyperflock::storage::sqlite

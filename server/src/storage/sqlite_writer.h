@@ -1,0 +1,74 @@
+// Applies batches of guarded transitions to the database. Writer thread only.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "storage/sqlite_db.h"
+#include "storage/sqlite_log.h"
+#include "storage/storage.h"
+
+namespace hyperflock::storage::sqlite {
+
+class Writer {
+ public:
+  Writer(std::unique_ptr<Db> db, WallClock clock, LogLimits limits)
+      : db_(std::move(db)), clock_(std::move(clock)), log_(*db_, limits) {}
+
+  // All outcomes, committed. Throws SqliteError, and then nothing has changed.
+  std::vector<Outcome> apply(std::span<const Transition> batch);
+
+  // For idle moments: copies what the log has to the database.
+  void copy_log() { log_.copy(); }
+  // `PRAGMA synchronous`, read back.
+  int synchronous() { return std::stoi(db_->single("PRAGMA synchronous")); }
+  // The database grows no further than this; for tests of a full disk.
+  void limit_pages(std::int64_t pages);
+
+ private:
+  // A study's counters, kept between batches and written once per batch in which they changed. Of
+  // StudyRow::spec only the direction is filled.
+  struct Study {
+    StudyRow row;
+    bool changed = false;  // is in changed_
+  };
+
+  Outcome apply_one(const CreateStudy& create);
+  Outcome apply_one(const StartAttempt& start);
+  Outcome apply_one(const StoreResult& store);
+  Outcome apply_one(const EndAttempt& end);
+  Outcome apply_one(const AppendPoints& append);
+  Outcome apply_one(const FailTrial& fail);
+  Outcome apply_one(const EndStudy& end);
+  Outcome apply_one(const CreatePrincipal& create);
+  Outcome apply_one(const CreateDevice& create);
+  Outcome apply_one(const CreateEnrolment& create);
+  Outcome apply_one(const RevokeDevice& revoke);
+
+  // The study with its counters; nullptr when there is none. Valid until the end of the batch.
+  Study* find_study(StudyId id);
+  void add_study(const CreateStudy& create);
+  // How many of the points are new.
+  int add_points(AttemptId attempt, const std::vector<protocol::Point>& points);
+  // Ends each unfinished trial of a study that ends.
+  void cancel_trials(Study& study);
+  // The finishing order that the next trial gets; it is taken by setting last_seq_.
+  std::int64_t next_seq();
+  void touch(Study& study);
+  void write_changed_studies();
+  // After a failure: what is kept in memory is read again.
+  void forget();
+
+  std::unique_ptr<Db> db_;
+  WallClock clock_;
+  LogKeeper log_;
+  std::int64_t now_ = 0;  // wall time of the batch
+  std::unordered_map<StudyId, Study> studies_;
+  std::vector<Study*> changed_;
+  std::int64_t last_seq_ = -1;  // -1: not read yet
+};
+
+}  // namespace hyperflock::storage::sqlite

@@ -1,0 +1,67 @@
+// How a study's row follows what happens to its trials. Pure; every back end counts with these
+// functions, so that none counts differently.
+#pragma once
+
+#include <cstdint>
+
+#include "storage/records.h"
+
+namespace hyperflock::storage::ledger {
+
+inline bool is_running(const StudyRow& study) { return study.state == StudyState::running; }
+
+// A trial got its row.
+inline void trial_started(StudyRow& study) { ++study.running; }
+
+inline void attempt_started(StudyRow& study) { ++study.attempts; }
+
+namespace detail {
+
+inline void leave(StudyRow& study, TrialState was) {
+  if (was == TrialState::running) --study.running;
+  // A trial may be accepted after it was given up (R12).
+  if (was == TrialState::failed) --study.failed;
+}
+
+inline bool is_better(const StudyRow& study, TrialNumber number, double value) {
+  if (!study.best_trial) return true;
+  if (value == study.best_value) return number < *study.best_trial;
+  return study.spec.direction == protocol::Direction::minimize ? value < study.best_value
+                                                               : value > study.best_value;
+}
+
+}  // namespace detail
+
+// REQUIRES: a complete trial has at least one value.
+inline void trial_accepted(StudyRow& study, TrialState was, TrialNumber number,
+                           const protocol::TrialResult& result, std::int64_t seq) {
+  detail::leave(study, was);
+  study.cursor = seq;
+  if (result.outcome == protocol::Outcome::pruned) {
+    ++study.pruned;
+    return;
+  }
+  ++study.complete;
+  if (detail::is_better(study, number, result.values.front())) {
+    study.best_trial = number;
+    study.best_value = result.values.front();
+  }
+}
+
+inline void trial_failed(StudyRow& study, std::int64_t seq) {
+  detail::leave(study, TrialState::running);
+  ++study.failed;
+  study.cursor = seq;
+}
+
+inline void trial_cancelled(StudyRow& study, std::int64_t seq) {
+  detail::leave(study, TrialState::running);
+  study.cursor = seq;
+}
+
+inline void ended(StudyRow& study, StudyState state, std::int64_t now) {
+  study.state = state;
+  study.finished_at = now;
+}
+
+}  // namespace hyperflock::storage::ledger

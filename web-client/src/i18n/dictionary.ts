@@ -1,0 +1,130 @@
+// Every word that the join page shows, as one type: a language that lacks a key does not compile.
+// Page thread; pure data.
+
+import type { UnsupportedReason, VolunteerState } from "@hyperflock/worker-runtime/page";
+
+export type WaitReason = Extract<VolunteerState, { phase: "waiting" }>["reason"];
+
+/** Why the project cannot be shown before the tap. */
+export type ProjectProblem = "no_code" | "bad_code" | "rate_limited" | "unreachable" | "server";
+
+/** Failure codes that have their own sentence; any other shows the message that came with it. */
+export const failureCodes = [
+  "agent_failed",
+  "bad_enrolment_code",
+  "bad_token",
+  "banned",
+  "blob_unavailable",
+  "client_too_old",
+  "device_revoked",
+  "full",
+  "rate_limited",
+  "server_too_old",
+  "unknown_runtime",
+] as const;
+export type FailureCode = (typeof failureCodes)[number];
+
+/** A heading and the sentence under it. */
+export interface Notice {
+  readonly title: string;
+  readonly text: string;
+}
+
+export interface Dictionary {
+  /** BCP 47 tag, for `lang` and Intl. */
+  readonly tag: string;
+  /** The language's own name, on the switch. */
+  readonly name: string;
+  readonly pageTitle: string;
+
+  readonly intro: {
+    readonly eyebrow: string;
+    readonly heading: (project: string) => string;
+    readonly headingWhileLoading: string;
+    readonly what: (owner: string, project: string) => string;
+    readonly sandbox: string;
+  };
+
+  /** What taking part costs, shown before the tap. */
+  readonly facts: {
+    readonly heading: string;
+    readonly download: Notice;
+    readonly power: Notice;
+    readonly open: Notice;
+    readonly stop: Notice;
+  };
+
+  readonly actions: {
+    readonly start: string;
+    readonly stop: string;
+    readonly startAgain: string;
+    readonly tryAgain: string;
+    readonly useThisTab: string;
+    readonly copyLink: string;
+    readonly copied: string;
+    readonly copyByHand: string;
+    readonly linkLabel: string;
+  };
+  readonly beforeTap: string;
+
+  readonly states: {
+    readonly joining: Notice;
+    readonly connecting: Notice;
+    readonly unreachable: (wait: string) => Notice;
+    readonly retryingNow: Notice;
+    readonly waiting: { readonly title: string } & Readonly<Record<WaitReason, string>>;
+    readonly loading: Notice;
+    readonly computing: string;
+    readonly hidden: Notice;
+    readonly stopped: Notice;
+    readonly replaced: Notice;
+    readonly failed: string;
+    readonly failures: Readonly<Record<FailureCode, string>>;
+    readonly failureCode: (code: string) => string;
+    readonly keepScreenOn: string;
+    readonly screenKeptOn: string;
+  };
+
+  readonly unsupported: {
+    readonly title: string;
+    readonly reasons: Readonly<Record<UnsupportedReason, string>>;
+    readonly remedies: Readonly<Record<UnsupportedReason, string>>;
+  };
+
+  readonly projectProblems: Readonly<Record<ProjectProblem, Notice>>;
+  readonly projectLoading: Notice;
+
+  readonly trial: {
+    readonly counter: (number: string, total: string) => string;
+    readonly forOwner: (owner: string) => string;
+    readonly parameters: string;
+    readonly curve: string;
+    readonly curveEmpty: string;
+    readonly curveSummary: (count: number, first: string, last: string) => string;
+    readonly latest: string;
+    readonly step: (step: string) => string;
+    readonly elapsed: string;
+    readonly bytes: (loaded: string, total: string) => string;
+  };
+
+  readonly contribution: {
+    readonly heading: string;
+    readonly trials: string;
+    readonly time: string;
+  };
+
+  readonly project: {
+    readonly heading: string;
+    readonly runBy: (owner: string) => string;
+    readonly progress: (done: string, total: string) => string;
+    readonly studies: (count: number, formatted: string) => string;
+    readonly noTrials: string;
+  };
+
+  readonly privacy: {
+    readonly summary: string;
+    readonly items: readonly string[];
+  };
+
+  readonly footer: string;
+}

@@ -1,0 +1,197 @@
+// English words of the join page. Page thread; pure data.
+
+import type { Dictionary } from "./dictionary.ts";
+
+export const en: Dictionary = {
+  tag: "en",
+  name: "English",
+  pageTitle: "Join – Hyperflock",
+
+  intro: {
+    eyebrow: "Volunteer computing",
+    heading: (project) => `Lend this device to “${project}”`,
+    headingWhileLoading: "Lend this device to a research project",
+    what: (owner, project) =>
+      `This device will train small neural networks for ${owner}’s project “${project}”.`,
+    sandbox:
+      "The Python code runs inside this browser’s sandbox and cannot see your files, photos or other tabs.",
+  },
+
+  facts: {
+    heading: "What it takes",
+    download: {
+      title: "About 10 MB, once",
+      text: "This browser keeps a copy for later visits.",
+    },
+    power: {
+      title: "Processor and battery",
+      text: "The device may get warm. Plug it in if you can.",
+    },
+    open: {
+      title: "This page open, screen on",
+      text: "Computing pauses while the page is hidden.",
+    },
+    stop: {
+      title: "Stop at any time",
+      text: "Tap Stop or close the page, and nothing keeps running.",
+    },
+  },
+
+  actions: {
+    start: "Start",
+    stop: "Stop",
+    startAgain: "Start again",
+    tryAgain: "Try again",
+    useThisTab: "Use this tab instead",
+    copyLink: "Copy link",
+    copied: "Link copied",
+    copyByHand: "Select the link above and copy it.",
+    linkLabel: "Join link",
+  },
+  beforeTap: "Nothing is computed before you tap Start.",
+
+  states: {
+    joining: { title: "Joining", text: "Asking the server for a random id for this browser." },
+    connecting: { title: "Connecting", text: "Opening the connection to the server." },
+    unreachable: (wait) => ({
+      title: "No connection to the server",
+      text: `Next try in ${wait}. You need not do anything.`,
+    }),
+    retryingNow: {
+      title: "No connection to the server",
+      text: "Trying again now. You need not do anything.",
+    },
+    waiting: {
+      title: "Waiting for work",
+      no_work: "There is nothing to compute right now. The next trial starts here by itself.",
+      no_matching_work:
+        "The trials that are open need another kind of device. One that fits starts here by itself.",
+      draining: "The server is restarting. Work goes on by itself in a moment.",
+      read_only:
+        "The server cannot store results at the moment, so it hands out no work. This page keeps asking.",
+    },
+    loading: {
+      title: "Getting ready",
+      text: "Fetching what the trial needs. Most of it is kept for the next visit.",
+    },
+    computing: "Computing",
+    hidden: {
+      title: "Paused",
+      text: "This page was hidden. Computing goes on by itself while you can see it.",
+    },
+    stopped: { title: "Stopped", text: "Nothing is running on this device any more. Thank you." },
+    replaced: {
+      title: "Another tab took over",
+      text: "This browser computes in one tab at a time, and a newer tab is now doing the work.",
+    },
+    failed: "This did not work",
+    failures: {
+      agent_failed: "A part of this page could not be loaded. Reload the page and try again.",
+      bad_enrolment_code:
+        "This join link is no longer valid. Ask the person who sent it for a new one.",
+      bad_token: "The server no longer knows this browser. Try again to join as a new device.",
+      banned: "The operator has excluded this device. Ask the person who sent the link why.",
+      blob_unavailable:
+        "A file that the trial needs could not be fetched. Try again; if that does not help, tell the person who sent the link.",
+      client_too_old: "This page is older than the server. Reload it to get the new version.",
+      device_revoked:
+        "The operator has removed this device. Ask the person who sent the link if you may join again.",
+      full: "The server has as many devices as it can serve. Try again later.",
+      rate_limited:
+        "Too many devices joined from this network just now. Wait a minute, then try again.",
+      server_too_old: "The server is older than this page. Reload the page, or try again later.",
+      unknown_runtime:
+        "The server does not offer the software that the trial needs. Tell the person who sent the link.",
+    },
+    failureCode: (code) => `Code: ${code}`,
+    keepScreenOn: "This browser cannot keep the screen on by itself: please keep it on.",
+    screenKeptOn: "The screen stays on while this page computes.",
+  },
+
+  unsupported: {
+    title: "This browser cannot take part",
+    reasons: {
+      not_isolated:
+        "The page was opened inside an app or in a browser that does not isolate it, so it may not compute here.",
+      insecure_context: "The page was opened over an unencrypted connection (http).",
+      no_shared_memory: "This browser does not let the parts of a page share memory.",
+      no_module_workers: "This browser is too old to run code in the background.",
+      no_wasm_simd: "This browser lacks a kind of WebAssembly that the computation needs.",
+    },
+    remedies: {
+      not_isolated:
+        "Copy the link and open it in an up-to-date Chrome, Edge, Firefox or Safari itself.",
+      insecure_context: "Ask the person who sent the link for one that begins with https.",
+      no_shared_memory:
+        "Copy the link and open it in an up-to-date Chrome, Edge, Firefox or Safari.",
+      no_module_workers: "Update the browser, or copy the link and open it in another one.",
+      no_wasm_simd: "Update the browser, or copy the link and open it on another device.",
+    },
+  },
+
+  projectProblems: {
+    no_code: {
+      title: "The join link is not complete",
+      text: "Open the whole link that you were sent, or scan its QR code again. It ends with # and a code.",
+    },
+    bad_code: {
+      title: "This join link is not valid",
+      text: "It may have expired or lost a part on its way. Ask the person who sent it for a new one.",
+    },
+    rate_limited: {
+      title: "Too many requests",
+      text: "This network asked too often just now. Wait a minute, then try again.",
+    },
+    unreachable: {
+      title: "The server cannot be reached",
+      text: "Check that this device is online and in the right network, then try again.",
+    },
+    server: {
+      title: "The server has a problem",
+      text: "It could not say what this project is. Try again in a moment.",
+    },
+  },
+  projectLoading: { title: "One moment", text: "Asking the server what this project is." },
+
+  trial: {
+    counter: (number, total) => `Trial ${number} of ${total}`,
+    forOwner: (owner) => `for ${owner}`,
+    parameters: "Being tried",
+    curve: "Reported values",
+    curveEmpty: "The first value has not been reported yet.",
+    curveSummary: (count, first, last) =>
+      count === 1
+        ? `One reported value: ${last}`
+        : `${count} reported values, from ${first} to ${last}`,
+    latest: "Latest",
+    step: (step) => `step ${step}`,
+    elapsed: "Running for",
+    bytes: (loaded, total) => `${loaded} of ${total}`,
+  },
+
+  contribution: {
+    heading: "Your contribution",
+    trials: "Trials finished",
+    time: "Time computed",
+  },
+
+  project: {
+    heading: "The project",
+    runBy: (owner) => `Run by ${owner}`,
+    progress: (done, total) => `${done} of ${total} trials finished`,
+    studies: (count, formatted) => (count === 1 ? "1 study" : `${formatted} studies`),
+    noTrials: "No trials yet. This device can join and wait for them.",
+  },
+
+  privacy: {
+    summary: "What the server learns about this device",
+    items: [
+      "A random id that this browser keeps. You need no account, and nobody asks for your name.",
+      "Whether this is a phone, a tablet or a computer, the kind of browser, its memory and its number of processor cores.",
+      "The results of the trials that it computes, and how long they took.",
+      "Its network address, as with every web page.",
+    ],
+  },
+
+  footer: "Everything on this page comes from the project’s own server.",
+};

@@ -1,0 +1,80 @@
+// Numbers, sizes and durations in the words of a language, all by Intl. Page thread; pure.
+
+/** Longest text of a parameter's value on the page, in characters. */
+const kParamChars = 60;
+
+export class Formatter {
+  readonly tag: string;
+  readonly #integer: Intl.NumberFormat;
+  readonly #megabyte: Intl.NumberFormat;
+  readonly #metric: Intl.NumberFormat;
+  readonly #scientific: Intl.NumberFormat;
+  readonly #units: Readonly<Record<"hour" | "minute" | "second", Intl.NumberFormat>>;
+
+  constructor(tag: string) {
+    this.tag = tag;
+    this.#integer = new Intl.NumberFormat(tag, { maximumFractionDigits: 0 });
+    this.#megabyte = new Intl.NumberFormat(tag, {
+      style: "unit",
+      unit: "megabyte",
+      unitDisplay: "short",
+      minimumFractionDigits: 1,
+      maximumFractionDigits: 1,
+    });
+    this.#metric = new Intl.NumberFormat(tag, { maximumSignificantDigits: 4 });
+    this.#scientific = new Intl.NumberFormat(tag, {
+      notation: "scientific",
+      maximumSignificantDigits: 3,
+    });
+    const unit = (name: string) =>
+      new Intl.NumberFormat(tag, {
+        style: "unit",
+        unit: name,
+        unitDisplay: "short",
+        maximumFractionDigits: 0,
+      });
+    this.#units = { hour: unit("hour"), minute: unit("minute"), second: unit("second") };
+  }
+
+  integer(value: number): string {
+    return this.#integer.format(value);
+  }
+
+  /** Megabytes of 10^6 bytes with one digit after the point. */
+  bytes(bytes: number): string {
+    return this.#megabyte.format(Math.max(0, bytes) / 1e6);
+  }
+
+  /** The two largest units that matter: `8 sec`, `3 min 5 sec`, `2 hr 14 min`. */
+  duration(ms: number): string {
+    const seconds = Math.max(0, Math.floor(ms / 1000));
+    const hours = Math.floor(seconds / 3600);
+    const minutes = Math.floor(seconds / 60) % 60;
+    const { hour, minute, second } = this.#units;
+    if (hours > 0) {
+      return `${hour.format(hours)} ${minute.format(minutes)}`;
+    }
+    if (minutes > 0) {
+      return `${minute.format(minutes)} ${second.format(seconds % 60)}`;
+    }
+    return second.format(seconds);
+  }
+
+  /** A countdown: whole seconds, never below one, so that it does not stand at zero. */
+  countdown(ms: number): string {
+    return this.duration(Math.max(1, Math.ceil(ms / 1000)) * 1000);
+  }
+
+  /** A reported metric: four digits that count, scientific where plain digits would be unreadable. */
+  metric(value: number): string {
+    const size = Math.abs(value);
+    const plain = value === 0 || (size >= 1e-4 && size < 1e6);
+    return (plain ? this.#metric : this.#scientific).format(value);
+  }
+
+  /** A parameter as its author would write it: no grouping, `0.001` and not `0,001`. */
+  param(value: unknown): string {
+    const text = typeof value === "string" ? value : (JSON.stringify(value) ?? String(value));
+    return text.length > kParamChars ? `${text.slice(0, kParamChars - 1)}…` : text;
+  }
+}

@@ -1,0 +1,144 @@
+import { describe, expect, it } from "vitest";
+import { en } from "./en.ts";
+import { Formatter } from "./format.ts";
+import { ja } from "./ja.ts";
+import {
+  dictionaries,
+  otherLanguage,
+  preferredLanguage,
+  rememberedLanguage,
+  rememberLanguage,
+} from "./language.ts";
+
+/** Every leaf as `path: text`; functions are called with their parameters' places. */
+function leaves(value: unknown, path = ""): [string, string][] {
+  if (typeof value === "string") {
+    return [[path, value]];
+  }
+  if (typeof value === "function") {
+    const call = value as (...places: string[]) => unknown;
+    return leaves(call("‹0›", "‹1›", "‹2›"), `${path}()`);
+  }
+  return Object.entries(value as object).flatMap(([key, child]) => leaves(child, `${path}/${key}`));
+}
+
+const kSameEverywhere = new Set(["/tag", "/name", "/trial/bytes()"]);
+
+describe("dictionaries", () => {
+  it("say something under the same keys in every language", () => {
+    const paths = leaves(en).map(([path]) => path);
+    expect(leaves(ja).map(([path]) => path)).toEqual(paths);
+    for (const [path, text] of [...leaves(en), ...leaves(ja)]) {
+      expect(text.trim(), path).not.toBe("");
+    }
+  });
+
+  it("hold no sentence that was left in English", () => {
+    const english = new Map(leaves(en));
+    const left = leaves(ja).filter(
+      ([path, text]) => text === english.get(path) && !kSameEverywhere.has(path),
+    );
+    expect(left).toEqual([]);
+    const withoutJapanese = leaves(ja)
+      .filter(
+        ([path, text]) => !kSameEverywhere.has(path) && !/[\u3040-\u30ff\u4e00-\u9fff]/.test(text),
+      )
+      .map(([path]) => path);
+    expect(withoutJapanese).toEqual([]);
+  });
+
+  it("use the same parts in both languages, wherever the grammar puts them", () => {
+    const parts = (text: string) => [...new Set(text.match(/‹\d›/g) ?? [])].sort();
+    const english = new Map(leaves(en));
+    for (const [path, text] of leaves(ja)) {
+      if (path === "/project/studies()") {
+        expect(parts(text)).toEqual(["‹1›"]); // no plural in Japanese; English takes the count too
+        continue;
+      }
+      expect(parts(text), path).toEqual(parts(english.get(path) ?? ""));
+    }
+  });
+
+  it("carry their own language tag", () => {
+    expect(Object.entries(dictionaries).map(([language, { tag }]) => [language, tag])).toEqual([
+      ["en", "en"],
+      ["ja", "ja"],
+    ]);
+  });
+});
+
+describe("language", () => {
+  it("is the first of the browser's languages that we speak, else English", () => {
+    expect(preferredLanguage(["ja-JP", "en"])).toBe("ja");
+    expect(preferredLanguage(["de-DE", "JA"])).toBe("ja");
+    expect(preferredLanguage(["de", "fr"])).toBe("en");
+    expect(preferredLanguage([])).toBe("en");
+    expect(preferredLanguage(["constructor"])).toBe("en");
+  });
+
+  it("is remembered", () => {
+    const kept = new Map<string, string>();
+    const store = {
+      getItem: (key: string) => kept.get(key) ?? null,
+      setItem: (key: string, value: string) => void kept.set(key, value),
+    };
+    expect(rememberedLanguage(store)).toBeNull();
+    rememberLanguage(store, otherLanguage("en"));
+    expect(rememberedLanguage(store)).toBe("ja");
+  });
+
+  it("works where storage is forbidden", () => {
+    const forbidden = () => {
+      throw new Error("SecurityError");
+    };
+    const store = { getItem: forbidden, setItem: forbidden };
+    expect(rememberedLanguage(store)).toBeNull();
+    expect(() => rememberLanguage(store, "ja")).not.toThrow();
+  });
+});
+
+describe("Formatter", () => {
+  const english = new Formatter("en");
+  const japanese = new Formatter("ja");
+
+  it("groups integers", () => {
+    expect(english.integer(12_345_678)).toBe("12,345,678");
+  });
+
+  it("gives sizes in megabytes of a million bytes", () => {
+    expect(english.bytes(9_870_000)).toBe("9.9 MB");
+    expect(japanese.bytes(0)).toBe("0.0 MB");
+    expect(english.bytes(-5)).toBe("0.0 MB");
+  });
+
+  it("gives the two largest units of a duration", () => {
+    expect(english.duration(8_999)).toBe("8 sec");
+    expect(english.duration(132_000)).toBe("2 min 12 sec");
+    expect(english.duration(8_040_000)).toBe("2 hr 14 min");
+    expect(japanese.duration(132_000)).toBe("2 分 12 秒");
+    expect(english.duration(-1)).toBe("0 sec");
+  });
+
+  it("never counts down to zero", () => {
+    expect(english.countdown(11_001)).toBe("12 sec");
+    expect(english.countdown(1)).toBe("1 sec");
+    expect(english.countdown(0)).toBe("1 sec");
+  });
+
+  it("shows a metric with the digits that count", () => {
+    expect(english.metric(0.144_512)).toBe("0.1445");
+    expect(english.metric(0)).toBe("0");
+    expect(english.metric(0.000_000_123)).toBe("1.23E-7");
+    expect(english.metric(-123_456_789)).toBe("-1.23E8");
+  });
+
+  it("shows a parameter as its author wrote it", () => {
+    expect(english.param(1024)).toBe("1024");
+    expect(english.param(0.001)).toBe("0.001");
+    expect(english.param("Adam")).toBe("Adam");
+    expect(english.param(null)).toBe("null");
+    expect(english.param([32, 64])).toBe("[32,64]");
+    expect(english.param(undefined)).toBe("undefined");
+    expect(english.param("x".repeat(80))).toBe(`${"x".repeat(59)}…`);
+  });
+});

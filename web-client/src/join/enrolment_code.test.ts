@@ -1,0 +1,67 @@
+import { describe, expect, it } from "vitest";
+import { joinLink, takeCode } from "./enrolment_code.ts";
+
+function environment(hash: string, kept: Record<string, string> = {}) {
+  const replaced: unknown[] = [];
+  return {
+    replaced,
+    kept,
+    location: { hash, pathname: "/join", search: "?a=1" },
+    history: {
+      replaceState: (_state: unknown, _title: string, url?: string | URL | null) => {
+        replaced.push(url);
+      },
+    },
+    store: {
+      getItem: (key: string) => kept[key] ?? null,
+      setItem: (key: string, value: string) => {
+        kept[key] = value;
+      },
+    },
+  };
+}
+
+describe("takeCode", () => {
+  it("takes the code from the fragment, clears the address and keeps the code for a reload", () => {
+    const first = environment("#hfe_abc-DEF_1");
+    expect(takeCode(first)).toEqual({ kind: "code", code: "hfe_abc-DEF_1" });
+    expect(first.replaced).toEqual(["/join?a=1"]);
+    const reload = environment("", first.kept);
+    expect(takeCode(reload)).toEqual({ kind: "code", code: "hfe_abc-DEF_1" });
+    expect(reload.replaced).toEqual([]);
+  });
+
+  it("prefers a new link to the code of an earlier visit", () => {
+    const old = environment("#one");
+    takeCode(old);
+    expect(takeCode(environment("#two", old.kept))).toEqual({ kind: "code", code: "two" });
+  });
+
+  it("clears the address of a malformed code too, and never keeps it", () => {
+    for (const hash of ["#a b", "#<script>", "#%41", `#${"x".repeat(201)}`]) {
+      const bad = environment(hash);
+      expect(takeCode(bad)).toEqual({ kind: "malformed" });
+      expect(bad.replaced).toEqual(["/join?a=1"]);
+      expect(bad.kept).toEqual({});
+    }
+  });
+
+  it("says when there is none", () => {
+    expect(takeCode(environment(""))).toEqual({ kind: "missing" });
+  });
+
+  it("works where storage is forbidden", () => {
+    const forbidden = () => {
+      throw new Error("SecurityError");
+    };
+    const store = { getItem: forbidden, setItem: forbidden };
+    expect(takeCode({ ...environment("#one"), store })).toEqual({ kind: "code", code: "one" });
+    expect(takeCode({ ...environment(""), store })).toEqual({ kind: "missing" });
+  });
+});
+
+describe("joinLink", () => {
+  it("is the link that was opened", () => {
+    expect(joinLink("https://flock.example", "hfe_1")).toBe("https://flock.example/join#hfe_1");
+  });
+});

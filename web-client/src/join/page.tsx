@@ -1,0 +1,111 @@
+// The join page: whose project this is, what it takes, one button; then what this device does. Page thread.
+
+import { useSignalEffect } from "@preact/signals";
+import { dictionaries, otherLanguage } from "../i18n/language.ts";
+import { FlockBackdrop, Mark } from "../ui/flock.tsx";
+import { ProgressBar } from "../ui/progress_bar.tsx";
+import type { JoinStore } from "./join_store.ts";
+import { Panel } from "./panel.tsx";
+
+interface Props {
+  readonly store: JoinStore;
+}
+
+function Masthead({ store }: Props) {
+  const other = otherLanguage(store.language.value);
+  return (
+    <header class="masthead">
+      <div class="brand">
+        <Mark />
+        <span>Hyperflock</span>
+      </div>
+      <button
+        type="button"
+        class="language"
+        lang={other}
+        data-action="language"
+        onClick={() => store.setLanguage(other)}
+      >
+        {dictionaries[other].name}
+      </button>
+    </header>
+  );
+}
+
+function Intro({ store }: Props) {
+  const words = store.words.value.intro;
+  const project = store.project.value;
+  return (
+    <section class="intro">
+      <p class="eyebrow">{words.eyebrow}</p>
+      <h1>{project === null ? words.headingWhileLoading : words.heading(project.name)}</h1>
+      {project === null ? null : <p class="lead">{words.what(project.owner, project.name)}</p>}
+      <p class="lead">{words.sandbox}</p>
+    </section>
+  );
+}
+
+function About({ store }: Props) {
+  const words = store.words.value;
+  const project = store.project.value;
+  const format = store.format.value;
+  return (
+    <section class="about">
+      {project === null ? null : (
+        <div class="project">
+          <h2 class="label">{words.project.heading}</h2>
+          <p class="project-name">
+            <strong>{project.name}</strong>
+            <span>
+              {words.project.runBy(project.owner)} ·{" "}
+              {words.project.studies(project.studies, format.integer(project.studies))}
+            </span>
+          </p>
+          {project.trialsTotal === 0 ? (
+            <p>{words.project.noTrials}</p>
+          ) : (
+            <ProgressBar
+              label={words.project.heading}
+              fraction={Math.min(1, project.trialsDone / project.trialsTotal)}
+              text={words.project.progress(
+                format.integer(project.trialsDone),
+                format.integer(project.trialsTotal),
+              )}
+            />
+          )}
+        </div>
+      )}
+      <details class="privacy">
+        <summary>{words.privacy.summary}</summary>
+        <ul>
+          {words.privacy.items.map((item) => (
+            <li key={item}>{item}</li>
+          ))}
+        </ul>
+      </details>
+    </section>
+  );
+}
+
+export function JoinPage({ store }: Props) {
+  useSignalEffect(() => {
+    document.documentElement.lang = store.words.value.tag;
+    document.title = store.words.value.pageTitle;
+  });
+  const joined = store.panel.value.trial !== null || store.panel.value.action?.kind === "stop";
+  return (
+    <div class="page">
+      <FlockBackdrop />
+      <Masthead store={store} />
+      <main class={joined ? "layout is-joined" : "layout"}>
+        <Intro store={store} />
+        <Panel store={store} />
+        <About store={store} />
+      </main>
+      <footer class="colophon">{store.words.value.footer}</footer>
+      <p class="unseen" role="status" aria-live="polite" data-announcement>
+        {store.panel.value.announcement}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,151 @@
+// The panel with the one large button: first what taking part costs, then what this device does. Page thread.
+
+import type { ComponentChild } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import type { Dictionary, Notice } from "../i18n/dictionary.ts";
+import { FlyingBirds } from "../ui/flock.tsx";
+import { Icon, type IconName, Spinner } from "../ui/icons.tsx";
+import { ProgressBar } from "../ui/progress_bar.tsx";
+import { CopyLink } from "./copy_link.tsx";
+import { joinLink } from "./enrolment_code.ts";
+import type { JoinStore } from "./join_store.ts";
+import { TrialDetails } from "./trial_card.tsx";
+import type { Action, Tone } from "./view_model.ts";
+
+function ToneIcon({ tone }: { readonly tone: Tone }) {
+  switch (tone) {
+    case "ready":
+      return <Icon name="done" />;
+    case "busy":
+      return <Spinner />;
+    case "active":
+      return <FlyingBirds />;
+    case "paused":
+      return <Icon name="pause" />;
+    case "problem":
+      return <Icon name="problem" />;
+    default:
+      return tone satisfies never;
+  }
+}
+
+function Facts({ words }: { readonly words: Dictionary["facts"] }) {
+  const rows: readonly (readonly [IconName, Notice])[] = [
+    ["download", words.download],
+    ["power", words.power],
+    ["screen", words.open],
+    ["hand", words.stop],
+  ];
+  return (
+    <ul class="facts">
+      {rows.map(([icon, notice]) => (
+        <li class="fact" key={icon}>
+          <Icon name={icon} />
+          <p>
+            <strong>{notice.title}</strong>
+            <span>{notice.text}</span>
+          </p>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function ContributionStrip({ store }: { readonly store: JoinStore }) {
+  const contribution = store.contribution.value;
+  const words = store.words.value.contribution;
+  if (contribution === null) {
+    return null;
+  }
+  return (
+    <div class="contribution">
+      <h3 class="label">{words.heading}</h3>
+      <dl class="contribution-list">
+        <div>
+          <dt>{words.trials}</dt>
+          <dd data-contribution="trials">{contribution.trials}</dd>
+        </div>
+        <div>
+          <dt>{words.time}</dt>
+          <dd>{contribution.time}</dd>
+        </div>
+      </dl>
+    </div>
+  );
+}
+
+/** Pressing the button removes it; the heading of what follows then takes the keyboard's focus. */
+function useFocusAfterAction(phase: string) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const pressed = useRef(false);
+  useEffect(() => {
+    const lost = document.activeElement === null || document.activeElement === document.body;
+    if (pressed.current && lost) {
+      heading.current?.focus();
+    }
+    pressed.current = false;
+  }, [phase]);
+  const press = () => {
+    pressed.current = true;
+  };
+  return { heading, press };
+}
+
+function run(store: JoinStore, action: Action): void {
+  switch (action) {
+    case "start":
+      store.start();
+      break;
+    case "stop":
+      store.stop();
+      break;
+    case "reload_project":
+      void store.loadProject();
+      break;
+    default:
+      action satisfies never;
+  }
+}
+
+export function Panel({ store }: { readonly store: JoinStore }): ComponentChild {
+  const view = store.panel.value;
+  const words = store.words.value;
+  const { heading, press } = useFocusAfterAction(view.phase);
+  const { action } = view;
+  return (
+    <section class="panel" data-phase={view.phase} data-tone={view.tone} aria-labelledby="state">
+      <div class="panel-head">
+        {view.showFacts ? null : <ToneIcon tone={view.tone} />}
+        <h2 id="state" class="panel-title" ref={heading} tabIndex={-1}>
+          {view.title}
+        </h2>
+      </div>
+      {view.showFacts ? <Facts words={words.facts} /> : null}
+      {view.text === null ? null : <p class="panel-text">{view.text}</p>}
+      {view.advice === null ? null : <p class="panel-advice">{view.advice}</p>}
+      {view.progress === null ? null : <ProgressBar label={view.title} {...view.progress} />}
+      {view.trial === null ? null : (
+        <TrialDetails trial={view.trial} words={words.trial} format={store.format.value} />
+      )}
+      <ContributionStrip store={store} />
+      {view.offerLink && store.code !== null ? (
+        <CopyLink link={joinLink(location.origin, store.code)} words={words.actions} />
+      ) : null}
+      {action === null ? null : (
+        <button
+          type="button"
+          key={action.kind}
+          class={action.kind === "stop" ? "button button-quiet" : "button button-main"}
+          data-action={action.kind}
+          onClick={() => {
+            press();
+            run(store, action.kind);
+          }}
+        >
+          {action.label}
+        </button>
+      )}
+      {view.note === null ? null : <p class="panel-note">{view.note}</p>}
+    </section>
+  );
+}

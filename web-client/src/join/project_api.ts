@@ -1,0 +1,88 @@
+// `POST /api/project`: what is computed and for whom. The one request before the tap. Page thread.
+
+import type { ProjectView } from "@hyperflock/worker-runtime/page";
+import type { ProjectProblem } from "../i18n/dictionary.ts";
+
+const kTimeoutMs = 15_000;
+const kMaxNameChars = 200;
+
+export type ProjectLoad =
+  | { readonly kind: "loading" }
+  | { readonly kind: "ready"; readonly project: ProjectView }
+  | { readonly kind: "problem"; readonly problem: ProjectProblem };
+
+export type FetchLike = (path: string, init: RequestInit) => Promise<Response>;
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function text(value: unknown): string | null {
+  return typeof value === "string" && value !== "" ? value.slice(0, kMaxNameChars) : null;
+}
+
+function count(value: unknown): number | null {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
+}
+
+/** The answer's body as a `ProjectView`, or null when it is not one. */
+export function parseProject(body: unknown): ProjectView | null {
+  if (!isRecord(body) || !isRecord(body.project)) {
+    return null;
+  }
+  const name = text(body.project.name);
+  const owner = text(body.project.owner);
+  const studies = count(body.project.studies);
+  const trialsDone = count(body.project.trials_done);
+  const trialsTotal = count(body.project.trials_total);
+  if (
+    name === null ||
+    owner === null ||
+    studies === null ||
+    trialsDone === null ||
+    trialsTotal === null
+  ) {
+    return null;
+  }
+  return { name, owner, studies, trialsDone, trialsTotal };
+}
+
+function problemOf(status: number): ProjectProblem {
+  switch (status) {
+    case 400: // the code is no code at all
+    case 403:
+    case 422:
+      return "bad_code";
+    case 429:
+      return "rate_limited";
+    default:
+      return "server";
+  }
+}
+
+export async function fetchProject(code: string, fetchLike: FetchLike): Promise<ProjectLoad> {
+  let response: Response;
+  try {
+    response = await fetchLike("/api/project", {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ code }),
+      cache: "no-store",
+      credentials: "omit",
+      signal: AbortSignal.timeout(kTimeoutMs),
+    });
+  } catch {
+    return { kind: "problem", problem: "unreachable" };
+  }
+  if (!response.ok) {
+    return { kind: "problem", problem: problemOf(response.status) };
+  }
+  let body: unknown;
+  try {
+    body = await response.json();
+  } catch {
+    return { kind: "problem", problem: "server" };
+  }
+  const project = parseProject(body);
+  return project === null ? { kind: "problem", problem: "server" } : { kind: "ready", project };
+}

@@ -1,0 +1,42 @@
+// A volunteer that computes nothing: it shows the state that a story wants and remembers what was pressed.
+// Page thread; stories and tests only.
+
+import type { Volunteer, VolunteerSnapshot } from "@hyperflock/worker-runtime/page";
+
+export class FakeVolunteer implements Volunteer {
+  readonly calls: ("start" | "stop")[] = [];
+  #snapshot: VolunteerSnapshot;
+  readonly #listeners = new Set<(snapshot: VolunteerSnapshot) => void>();
+  readonly #afterStart: VolunteerSnapshot["state"];
+
+  constructor(snapshot: VolunteerSnapshot, afterStart: VolunteerSnapshot["state"]) {
+    this.#snapshot = snapshot;
+    this.#afterStart = afterStart;
+  }
+
+  get snapshot(): VolunteerSnapshot {
+    return this.#snapshot;
+  }
+
+  subscribe(listener: (snapshot: VolunteerSnapshot) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  start(): void {
+    this.calls.push("start");
+    this.show({ state: this.#afterStart });
+  }
+
+  stop(): void {
+    this.calls.push("stop");
+    this.show({ state: { phase: "stopped" } });
+  }
+
+  show(change: Partial<VolunteerSnapshot>): void {
+    this.#snapshot = { ...this.#snapshot, ...change };
+    for (const listener of this.#listeners) {
+      listener(this.#snapshot);
+    }
+  }
+}

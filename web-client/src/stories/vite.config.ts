@@ -1,0 +1,22 @@
+// The stories: every state of the join page with a volunteer that computes nothing, for the browser tests
+// and for looking at (`npm run stories -w web-client`). Never part of `build/web`.
+
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vite";
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+export default defineConfig({
+  root: here("."),
+  publicDir: false,
+  server: { host: "127.0.0.1", open: false },
+  build: {
+    outDir: here("../../../build/stories"),
+    emptyOutDir: true,
+    assetsDir: "app",
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+    rolldownOptions: { input: { stories: here("index.html") } },
+  },
+});

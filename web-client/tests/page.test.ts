@@ -1,0 +1,218 @@
+// The built join page, under the headers that the server sets: what it asks for before the tap, what becomes
+// of the code, how large it is, and how its files are laid out.
+
+import { existsSync } from "node:fs";
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
+import { en } from "../src/i18n/en.ts";
+import { kStoryCode } from "../src/stories/states.ts";
+import { launch } from "./support/browser.ts";
+import { kGoodCode, type StaticServer, serve } from "./support/static_server.ts";
+
+/** The page's budget before compute assets. */
+const kMaxGzipBytes = 60_000;
+
+const folder = inject("pagesFolder");
+let server: StaticServer;
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+let errors: string[];
+/** Every request of the context, workers' included. */
+let asked: string[];
+
+beforeAll(async () => {
+  server = await serve(folder);
+  browser = await launch();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+beforeEach(async () => {
+  server.log.length = 0;
+  errors = [];
+  asked = [];
+  context = await browser.newContext({ viewport: { width: 390, height: 844 }, locale: "en-GB" });
+  context.on("request", (request) => asked.push(request.url()));
+  page = await context.newPage();
+  page.on("pageerror", (error) => errors.push(error.message));
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") {
+      errors.push(message.text());
+    }
+  });
+});
+
+afterEach(async () => {
+  await context.close();
+});
+
+async function openGood(): Promise<void> {
+  await page.goto(`${server.origin}/join#${kGoodCode}`);
+  await page.locator("[data-phase=idle]").waitFor({ timeout: 5_000 });
+}
+
+describe("before the tap", () => {
+  it("asks its own origin only, for the page, its files and one project", async () => {
+    await openGood();
+    await page.waitForLoadState("networkidle");
+    const foreign = asked.filter((url) => !url.startsWith(`${server.origin}/`));
+    expect(foreign).toEqual([]);
+    expect(server.log.filter((line) => !line.startsWith("GET /app/")).sort()).toEqual([
+      "GET /join",
+      "POST /api/project",
+    ]);
+    expect(errors).toEqual([]);
+  });
+
+  it("starts no thread", async () => {
+    await openGood();
+    await page.waitForLoadState("networkidle");
+    expect(page.workers()).toEqual([]);
+  });
+
+  it("weighs at most 60 kB", async () => {
+    await openGood();
+    await page.waitForLoadState("networkidle");
+    const paths = server.log
+      .filter((line) => line.startsWith("GET "))
+      .map((line) => line.slice("GET ".length))
+      .map((path) => (path === "/join" ? "/join.html" : path));
+    const sizes = await Promise.all(
+      [...new Set(paths)].map(async (path) => {
+        const { size } = await stat(join(folder, `${path}.gz`));
+        return [path, size] as const;
+      }),
+    );
+    const total = sizes.reduce((sum, [, size]) => sum + size, 0);
+    for (const [path, size] of sizes) {
+      console.log(`${size.toString().padStart(7)} bytes gzip  ${path}`);
+    }
+    console.log(
+      `${total.toString().padStart(7)} bytes gzip before the tap, at most ${kMaxGzipBytes}`,
+    );
+    expect(sizes.length).toBeGreaterThanOrEqual(3);
+    expect(total).toBeLessThanOrEqual(kMaxGzipBytes);
+  });
+
+  it("shows names as text, never as markup", async () => {
+    await openGood();
+    expect(await page.locator("h1").textContent()).toContain("Digits <b>grid</b>");
+    expect(await page.locator("h1 b").count()).toBe(0);
+  });
+});
+
+describe("the tap", () => {
+  it("starts the agent thread, which joins, and shows in words why it may not", async () => {
+    await openGood();
+    expect(server.log).not.toContain("POST /api/join");
+    await page.locator("[data-action=start]").click();
+    await page.locator("[data-phase=failed]").waitFor({ timeout: 10_000 });
+    expect(server.log.filter((line) => line === "POST /api/join")).toHaveLength(1);
+    expect(asked.filter((url) => !url.startsWith(`${server.origin}/`))).toEqual([]);
+    const words = await page.locator(".panel").textContent();
+    expect(words).toContain(en.states.failures.bad_enrolment_code);
+    expect(words).toContain("Code: bad_enrolment_code");
+    expect(await page.locator("[data-action=start]").textContent()).toBe("Try again");
+    const refused = errors.filter((error) => !error.includes("403"));
+    expect(refused).toEqual([]);
+  });
+});
+
+describe("the code", () => {
+  it("leaves the address and its history entry at once, and survives a reload", async () => {
+    await openGood();
+    expect(page.url()).toBe(`${server.origin}/join`);
+    await page.reload();
+    await page.locator("[data-phase=idle]").waitFor();
+    expect(page.url()).toBe(`${server.origin}/join`);
+  });
+
+  it("of another link in the same tab takes over", async () => {
+    await openGood();
+    await page.goto(`${server.origin}/join#hfe_other`);
+    await page.locator("[data-phase=project_problem]").waitFor({ timeout: 5_000 });
+    expect(page.url()).toBe(`${server.origin}/join`);
+  });
+
+  it("is explained when it is missing", async () => {
+    await page.goto(`${server.origin}/join`);
+    await page.locator("[data-phase=project_problem]").waitFor();
+    expect(await page.locator(".panel").textContent()).toContain("not complete");
+    expect(server.log).not.toContain("POST /api/project");
+  });
+
+  it("is explained when the server does not know it", async () => {
+    await page.goto(`${server.origin}/join#hfe_unknown`);
+    await page.locator("[data-phase=project_problem]").waitFor();
+    expect(await page.locator(".panel").textContent()).toContain("not valid");
+    expect(await page.locator("[data-action=start]").count()).toBe(0);
+  });
+});
+
+describe("the language", () => {
+  it("is the browser's, can be switched, and is remembered", async () => {
+    await openGood();
+    expect(await page.locator("html").getAttribute("lang")).toBe("en");
+    await page.locator("[data-action=language]").click();
+    await page.reload();
+    await page.locator("[data-phase=idle]").waitFor();
+    expect(await page.locator("html").getAttribute("lang")).toBe("ja");
+    expect(await page.title()).toBe("参加する – Hyperflock");
+  });
+
+  it("is Japanese where the browser prefers it", async () => {
+    const japanese = await browser.newContext({ locale: "ja-JP" });
+    const other = await japanese.newPage();
+    await other.goto(`${server.origin}/join#${kGoodCode}`);
+    await other.locator("[data-phase=idle]").waitFor();
+    expect(await other.locator("[data-action=start]").textContent()).toBe("開始");
+    await japanese.close();
+  });
+});
+
+describe("the build", () => {
+  it("has hashed names below app/ and nothing inline", async () => {
+    const html = await readFile(join(folder, "join.html"), "utf8");
+    expect(html).not.toMatch(/<style|style=|\son\w+=/);
+    expect(html.match(/<script(?![^>]*\ssrc=)[^>]*>/g)).toBeNull();
+    const links = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1]);
+    expect(links.length).toBeGreaterThanOrEqual(3);
+    for (const link of links) {
+      expect(link).toMatch(/^\/app\/[\w.-]+-[\w-]{8}\.(js|css|svg)$/);
+    }
+  });
+
+  it("keeps each thread's name in front of its file's name", async () => {
+    const files = (await readdir(join(folder, "app"))).filter((name) => name.endsWith(".js"));
+    expect(files.filter((name) => /^python-thread-[\w-]{8}\.js$/.test(name))).toHaveLength(1);
+  });
+
+  it("has a br and a gz sibling of each text file, with the same content", async () => {
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+    const texts = entries
+      .filter((entry) => entry.isFile() && /\.(js|css|html|svg)$/.test(entry.name))
+      .map((entry) => join(entry.parentPath, entry.name));
+    expect(texts.length).toBeGreaterThanOrEqual(4);
+    for (const path of texts) {
+      expect(existsSync(`${path}.br`) && existsSync(`${path}.gz`), path).toBe(true);
+      const bytes = await readFile(path);
+      expect(gunzipSync(await readFile(`${path}.gz`)).equals(bytes), path).toBe(true);
+      expect(brotliDecompressSync(await readFile(`${path}.br`)).equals(bytes), path).toBe(true);
+    }
+  });
+
+  it("holds no story", async () => {
+    const files = await readdir(join(folder, "app"));
+    for (const name of files.filter((file) => file.endsWith(".js"))) {
+      expect(await readFile(join(folder, "app", name), "utf8"), name).not.toContain(kStoryCode);
+    }
+    expect(files.length).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,215 @@
+// Every state of the join page in a real browser: fits narrow and wide screens, has no accessibility
+// violation in light and dark, works by keyboard alone.
+
+import axe from "axe-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { kStoryCode, stories } from "../src/stories/states.ts";
+import { launch } from "./support/browser.ts";
+import { type StaticServer, serve } from "./support/static_server.ts";
+
+const kWidths = [320, 390, 1280] as const;
+const kLanguages = ["en", "ja"] as const;
+const kSchemes = ["light", "dark"] as const;
+const kTouchPx = 48;
+
+let server: StaticServer;
+let browser: Browser;
+
+beforeAll(async () => {
+  server = await serve(inject("storiesFolder"));
+  browser = await launch();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+/** A page whose errors fail the test that uses it. */
+async function open(context: BrowserContext): Promise<{ page: Page; errors: string[] }> {
+  const page = await context.newPage();
+  const errors: string[] = [];
+  page.on("pageerror", (error) => errors.push(error.message));
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") {
+      errors.push(message.text());
+    }
+  });
+  return { page, errors };
+}
+
+async function show(page: Page, story: string, language: string): Promise<void> {
+  await page.goto(`${server.origin}/?story=${story}&lang=${language}`);
+  const settled =
+    story === "project_loading"
+      ? "[data-phase=project_loading]"
+      : "[data-phase]:not([data-phase=project_loading])";
+  await page.locator(settled).waitFor({ timeout: 5_000 });
+}
+
+/** Widths by which the page or any element in it sticks out of the window. */
+function overflow(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const wide = document.documentElement.scrollWidth - innerWidth;
+    const found = wide > 0 ? [`page by ${wide} px`] : [];
+    for (const element of document.querySelectorAll("main *, header *, footer *")) {
+      const box = element.getBoundingClientRect();
+      if (box.right > innerWidth + 0.5 || box.left < -0.5) {
+        found.push(`${element.tagName}.${element.getAttribute("class")}`);
+      }
+    }
+    return found;
+  });
+}
+
+function smallTargets(page: Page): Promise<string[]> {
+  return page.evaluate((least) => {
+    const controls = [...document.querySelectorAll("button, summary, input, a")];
+    return controls
+      .filter((control) => {
+        const { width, height } = control.getBoundingClientRect();
+        return width < least || height < least;
+      })
+      .map((control) => control.textContent ?? control.tagName);
+  }, kTouchPx);
+}
+
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const results = await page.evaluate(() =>
+    (globalThis as unknown as { axe: typeof axe }).axe.run(document, {
+      resultTypes: ["violations"],
+    }),
+  );
+  return results.violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `${id} ${target.join(" ")}: ${failureSummary}`),
+  );
+}
+
+describe.each(kLanguages)("in %s", (language) => {
+  let context: BrowserContext;
+  let page: Page;
+  let errors: string[];
+
+  beforeAll(async () => {
+    context = await browser.newContext({ reducedMotion: "reduce" });
+    ({ page, errors } = await open(context));
+  });
+
+  afterAll(async () => {
+    await context?.close();
+  });
+
+  it.each(Object.keys(stories))("%s fits every width and is accessible", async (name) => {
+    errors.length = 0;
+    await show(page, name, language);
+    for (const width of kWidths) {
+      await page.setViewportSize({ width, height: 844 });
+      expect(await overflow(page), `overflow at ${width} px`).toEqual([]);
+      expect(await smallTargets(page), `small targets at ${width} px`).toEqual([]);
+    }
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.locator("summary").click();
+    for (const colorScheme of kSchemes) {
+      await page.emulateMedia({ colorScheme });
+      expect(await violations(page), `axe in ${colorScheme}`).toEqual([]);
+    }
+    expect(await page.locator("html").getAttribute("lang")).toBe(language);
+    expect(errors).toEqual([]);
+  });
+});
+
+it("the test of overflow notices an element that is too wide", async () => {
+  const page = await browser.newPage({ viewport: { width: 320, height: 640 } });
+  await show(page, "idle", "en");
+  await page.evaluate(() => {
+    document.querySelector("h1")?.style.setProperty("width", "400px");
+  });
+  expect(await overflow(page)).toContain("H1.null");
+  await page.close();
+});
+
+it("the test of accessibility notices pale words and a bar without a name", async () => {
+  const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
+  await show(page, "loading", "en");
+  await page.evaluate(() => {
+    document.querySelector<HTMLElement>(".panel-text")?.style.setProperty("color", "#bbb");
+    document.querySelector("[role=progressbar]")?.removeAttribute("aria-label");
+  });
+  const found = (await violations(page)).join("\n");
+  expect(found).toContain("color-contrast .panel-text");
+  expect(found).toContain("aria-progressbar-name");
+  await page.close();
+});
+
+it("works by keyboard alone, and the focus is never lost", async () => {
+  const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
+  await show(page, "idle", "en");
+  const focused = () =>
+    page.evaluate(() => {
+      const element = document.activeElement;
+      return element?.getAttribute("data-action") ?? element?.id ?? element?.tagName;
+    });
+  const ring = () =>
+    page.evaluate(() => getComputedStyle(document.activeElement ?? document.body).outlineStyle);
+
+  await page.keyboard.press("Tab");
+  expect([await focused(), await ring()]).toEqual(["language", "solid"]);
+  await page.keyboard.press("Enter");
+  expect(await page.locator("[data-action=start]").textContent()).toBe("開始");
+  await page.keyboard.press("Enter");
+
+  await page.keyboard.press("Tab");
+  expect([await focused(), await ring()]).toEqual(["start", "solid"]);
+  await page.keyboard.press("Enter");
+  await page.locator("[data-phase=joining]").waitFor();
+  expect(await focused()).toBe("state");
+
+  await page.keyboard.press("Tab");
+  expect(await focused()).toBe("stop");
+  await page.keyboard.press("Space");
+  await page.locator("[data-phase=stopped]").waitFor();
+  expect(await focused()).toBe("state");
+  await page.keyboard.press("Tab");
+  expect(await focused()).toBe("start");
+  await page.close();
+});
+
+it("announces a change of state, in a region that was there before", async () => {
+  const page = await browser.newPage();
+  await show(page, "idle", "en");
+  const region = page.locator("[data-announcement]");
+  expect(await region.getAttribute("aria-live")).toBe("polite");
+  expect(await region.textContent()).toBe("");
+  await page.locator("[data-action=start]").click();
+  await expect.poll(() => region.textContent()).toMatch(/^Joining /);
+  await page.close();
+});
+
+it("moves nothing where motion is unwanted, and something elsewhere", async () => {
+  const moving = async (reducedMotion: "reduce" | "no-preference") => {
+    const context = await browser.newContext({ reducedMotion });
+    const page = await context.newPage();
+    let count = 0;
+    for (const story of ["computing", "joining", "loading_unknown"]) {
+      await show(page, story, "en");
+      count += await page.evaluate(() => document.getAnimations().length);
+    }
+    await context.close();
+    return count;
+  };
+  expect(await moving("reduce")).toBe(0);
+  expect(await moving("no-preference")).toBeGreaterThan(4);
+});
+
+it("copies the join link for another browser", async () => {
+  const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
+  const page = await context.newPage();
+  await show(page, "not_isolated", "en");
+  await page.locator("[data-action=copy_link]").click();
+  await page.locator(".copy-outcome", { hasText: "Link copied" }).waitFor();
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  expect(copied).toBe(`${server.origin}/join#${kStoryCode}`);
+  await context.close();
+});

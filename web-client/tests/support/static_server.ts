@@ -1,0 +1,104 @@
+// A loopback server for the browser tests: a built folder under the same headers that the real server sets,
+// and stand-ins for `POST /api/project` and for a `POST /api/join` that refuses. It logs what was asked. Runs in Node.
+
+import { readFile } from "node:fs/promises";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { extname, join, normalize } from "node:path";
+
+const kTypes: Readonly<Record<string, string>> = {
+  ".css": "text/css; charset=utf-8",
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".svg": "image/svg+xml",
+};
+
+const kHeaders = {
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Embedder-Policy": "require-corp",
+  "Cross-Origin-Resource-Policy": "same-origin",
+  "X-Content-Type-Options": "nosniff",
+  "Referrer-Policy": "no-referrer",
+  "Content-Security-Policy":
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; " +
+    "img-src 'self' data:; connect-src 'self'; worker-src 'self'; manifest-src 'self'; " +
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+} as const;
+
+export const kGoodCode = "hfe_goodcode";
+const kProject = {
+  project: {
+    name: "Digits <b>grid</b>",
+    owner: "Aoki Lab",
+    studies: 1,
+    trials_done: 3,
+    trials_total: 8,
+  },
+};
+
+export interface StaticServer {
+  readonly origin: string;
+  /** `METHOD path` of each request, in order. */
+  readonly log: string[];
+  close(): Promise<void>;
+}
+
+async function body(request: IncomingMessage): Promise<unknown> {
+  const parts: Buffer[] = [];
+  for await (const part of request) {
+    parts.push(part as Buffer);
+  }
+  return JSON.parse(Buffer.concat(parts).toString("utf8"));
+}
+
+function sendJson(response: ServerResponse, status: number, value: unknown): void {
+  response.writeHead(status, { ...kHeaders, "Content-Type": "application/json" });
+  response.end(JSON.stringify(value));
+}
+
+async function answer(folder: string, request: IncomingMessage, response: ServerResponse) {
+  const path = new URL(request.url ?? "/", "http://localhost").pathname;
+  if (request.method === "POST" && path === "/api/project") {
+    const { code } = (await body(request)) as { code?: unknown };
+    if (code === kGoodCode) {
+      sendJson(response, 200, kProject);
+    } else {
+      const error = { code: "bad_enrolment_code", message: "The join link is not valid." };
+      sendJson(response, 403, { error });
+    }
+    return;
+  }
+  if (request.method === "POST" && path === "/api/join") {
+    const error = { code: "bad_enrolment_code", message: "The join link is not valid." };
+    sendJson(response, 403, { error });
+    return;
+  }
+  const name = path === "/join" ? "join.html" : path === "/" ? "index.html" : normalize(path);
+  try {
+    const bytes = await readFile(join(folder, name));
+    const type = kTypes[extname(name)] ?? "application/octet-stream";
+    response.writeHead(200, { ...kHeaders, "Content-Type": type });
+    response.end(bytes);
+  } catch {
+    sendJson(response, 404, { error: { code: "not_found", message: "There is no such file." } });
+  }
+}
+
+export async function serve(folder: string): Promise<StaticServer> {
+  const log: string[] = [];
+  const server = createServer((request, response) => {
+    log.push(`${request.method} ${new URL(request.url ?? "/", "http://localhost").pathname}`);
+    answer(folder, request, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    log,
+    close: () =>
+      new Promise((resolve, reject) => {
+        server.closeAllConnections();
+        server.close((error) => (error ? reject(error) : resolve()));
+      }),
+  };
+}

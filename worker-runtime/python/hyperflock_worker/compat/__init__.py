@@ -1,0 +1,31 @@
+"""Chainer 7.8.1 and 5.4.0, unmodified, on Python 3.11 to 3.14 and NumPy 2.
+
+    from hyperflock_worker import compat
+    compat.install()      # before or after chainer is imported; a second call does nothing
+    import chainer
+
+Nothing of Chainer is copied or edited. Names that NumPy dropped come back as attributes
+(``numpy_names``), modules that are not installed get small stand-ins (``stand_ins``), and functions
+whose meaning shifted are wrapped right after their module was imported (``patches``). One thread:
+call it on the thread that imports Chainer.
+"""
+
+from __future__ import annotations
+
+from hyperflock_worker.compat import (
+    _hooks,
+    matrix_products,
+    numpy_names,
+    patches,
+    stand_ins,
+)
+
+__all__ = ["install"]
+
+
+def install() -> None:
+    """Install every stand-in and patch; each takes effect when its module is imported."""
+    numpy_names.install()
+    matrix_products.install()
+    stand_ins.install()
+    _hooks.install(patches.PATCHES)

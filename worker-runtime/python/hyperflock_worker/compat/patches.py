@@ -1,0 +1,213 @@
+"""Functions of Chainer whose meaning shifted under NumPy 2, Python 3.14 or WebAssembly.
+
+Each patch says what breaks and for which versions; ``PATCHES`` at the end is the table that the
+import hooks read. Every patch has a test that fails without it.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import io
+import pickle
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from hyperflock_worker import bridge
+from hyperflock_worker.compat._hooks import Patch
+
+BOTH = ("7.8.1", "5.4.0")
+ONLY_5 = ("5.4.0",)
+
+
+def softmax_cross_entropy_stays_float32(module: ModuleType) -> None:
+    """The mean loss of float32 scores comes out as float64, and training stops at the type check.
+
+    ``_coeff = 1.0 / max(count, 1)`` is a NumPy float64 scalar. NumPy 1 let the array's dtype win,
+    NumPy 2 (NEP 50) lets the scalar's. As a Python float it gives way again, and the arithmetic is
+    what it was.
+    """
+
+    def read(self: Any) -> Any:
+        return vars(self)["_coeff"]
+
+    def write(self: Any, value: Any) -> None:
+        vars(self)["_coeff"] = float(value) if isinstance(value, np.floating) else value
+
+    module.SoftmaxCrossEntropy._coeff = property(read, write)
+
+
+def clip_bounds_give_way(module: ModuleType) -> None:
+    """``F.clip`` of float32 with float64 bounds comes out as float64 (NEP 50, as above)."""
+    original = module.Clip.__init__
+
+    @functools.wraps(original)
+    def init(self: Any, x_min: Any, x_max: Any) -> None:
+        def plain(bound: Any) -> Any:
+            return float(bound) if isinstance(bound, np.float64) else bound
+
+        original(self, plain(x_min), plain(x_max))
+
+    module.Clip.__init__ = init
+
+
+def pad_sequence_wraps(module: ModuleType) -> None:
+    """``F.pad_sequence(..., padding=-1)`` of unsigned arrays raises OverflowError.
+
+    NumPy 1 stored a Python integer out of range modulo 2**n; NumPy 2 refuses. The padding is
+    converted once, by a cast, which still wraps.
+    """
+    original = module.PadSequence.forward
+
+    @functools.wraps(original)
+    def forward(self: Any, xs: Any) -> Any:
+        dtype = xs[0].dtype
+        if dtype.kind in "iu" and isinstance(self.padding, int):
+            self.padding = np.array(self.padding).astype(dtype)[()]
+        return original(self, xs)
+
+    module.PadSequence.forward = forward
+
+
+class _ArraysOnlyUnpickler(pickle.Unpickler):
+    """Reads pickled NumPy arrays of plain objects and refuses every other class."""
+
+    _ALLOWED = frozenset(
+        {
+            ("numpy", "ndarray"),
+            ("numpy", "dtype"),
+            ("numpy.core.multiarray", "_reconstruct"),
+            ("numpy._core.multiarray", "_reconstruct"),
+        }
+    )
+
+    def find_class(self, module_name: str, global_name: str) -> Any:
+        if (module_name, global_name) not in self._ALLOWED:
+            raise pickle.UnpicklingError(f"a snapshot may not hold {module_name}.{global_name}")
+        # Old snapshots name numpy.core, which warns in NumPy 2.
+        renamed = module_name.replace("numpy.core.", "numpy._core.")
+        return super().find_class(renamed, global_name)
+
+
+class _SnapshotArrays:
+    """An ``NpzFile`` that also reads the object arrays in which Chainer stores ``None``."""
+
+    def __init__(self, npz: Any) -> None:
+        self._npz = npz
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._npz
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._npz, name)
+
+    def __getitem__(self, key: str) -> Any:
+        try:
+            return self._npz[key]
+        except ValueError:
+            member = key if key in self._npz.zip.namelist() else f"{key}.npy"
+            stream = io.BytesIO(self._npz.zip.read(member))
+            version = np.lib.format.read_magic(stream)
+            read_header = {
+                (1, 0): np.lib.format.read_array_header_1_0,
+                (2, 0): np.lib.format.read_array_header_2_0,
+            }.get(version)
+            if read_header is None or not read_header(stream)[2].hasobject:
+                raise
+            return _ArraysOnlyUnpickler(stream).load()
+
+
+def snapshots_with_none_load(module: ModuleType) -> None:
+    """``load_npz`` of a snapshot that holds None (an uninitialised parameter) raises ValueError.
+
+    None is stored as an object array, and ``numpy.load`` refuses those since 1.16.3. 7.8.1 allows
+    pickle altogether; here 5.4.0 reads arrays of plain objects only, and no other class.
+    """
+    original = module.NpzDeserializer.__init__
+
+    @functools.wraps(original)
+    def init(self: Any, npz: Any, *args: Any, **kwargs: Any) -> None:
+        wrapped = _SnapshotArrays(npz) if isinstance(npz, np.lib.npyio.NpzFile) else npz
+        original(self, wrapped, *args, **kwargs)
+
+    module.NpzDeserializer.__init__ = init
+
+
+def can_start_threads() -> bool:
+    """Whether this Python can start threads and processes; in a browser it can start neither."""
+    return sys.platform != "emscripten"
+
+
+def iterators_become_serial(module: ModuleType) -> None:
+    """``MultiprocessIterator`` and ``MultithreadIterator`` need processes or threads.
+
+    In a browser they become ``SerialIterator`` with the same signature: same batches, same order.
+    Elsewhere they stay as they are.
+    """
+    if can_start_threads():
+        return
+    # chainer.iterators.multiprocess_iterator holds MultiprocessIterator, and so on.
+    name = "".join(part.capitalize() for part in module.__name__.rsplit(".", 1)[1].split("_"))
+    serial = importlib.import_module("chainer.iterators.serial_iterator").SerialIterator
+    setattr(module, name, _serial_version(getattr(module, name), serial))
+
+
+def _serial_version(parallel: type, serial: type) -> type:
+    """A subclass of ``serial`` that is built with ``parallel``'s arguments and ignores the rest."""
+    signature = inspect.signature(parallel.__init__)  # type: ignore[misc]
+    known = set(inspect.signature(serial.__init__).parameters)  # type: ignore[misc]
+
+    def init(self: Any, *args: Any, **kwargs: Any) -> None:
+        bound = signature.bind(self, *args, **kwargs).arguments
+        passed = {key: value for key, value in bound.items() if key in known and key != "self"}
+        serial.__init__(self, **passed)  # type: ignore[misc]
+
+    body = {"__init__": init, "__module__": parallel.__module__, "__doc__": parallel.__doc__}
+    return type(parallel.__name__, (serial,), body)
+
+
+def updates_count_as_progress(module: ModuleType) -> None:
+    """Each ``optimizer.update`` moves the liveness counter: no repair, but the same kind of hook.
+
+    Optimizers override ``update``, so the wrapping follows every subclass, the researcher's too.
+    """
+    optimizer = module.Optimizer
+
+    def counted(update: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(update)
+        def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
+            result = update(self, *args, **kwargs)
+            bridge.progress()
+            return result
+
+        return wrapper
+
+    def wrap_own_update(cls: type) -> None:
+        own = vars(cls).get("update")
+        if inspect.isfunction(own):
+            cls.update = counted(own)  # type: ignore[attr-defined]
+
+    def init_subclass(cls: type, /, **kwargs: Any) -> None:
+        super(optimizer, cls).__init_subclass__(**kwargs)
+        wrap_own_update(cls)
+
+    wrap_own_update(module.GradientMethod)
+    optimizer.__init_subclass__ = classmethod(init_subclass)
+
+
+PATCHES: tuple[Patch, ...] = (
+    Patch(
+        "chainer.functions.loss.softmax_cross_entropy", softmax_cross_entropy_stays_float32, ONLY_5
+    ),
+    Patch("chainer.functions.math.clip", clip_bounds_give_way, ONLY_5),
+    Patch("chainer.functions.array.pad_sequence", pad_sequence_wraps, BOTH),
+    Patch("chainer.serializers.npz", snapshots_with_none_load, ONLY_5),
+    Patch("chainer.iterators.multiprocess_iterator", iterators_become_serial, BOTH),
+    Patch("chainer.iterators.multithread_iterator", iterators_become_serial, BOTH),
+    Patch("chainer.optimizer", updates_count_as_progress, BOTH),
+)

@@ -1,0 +1,179 @@
+"""Stand-ins for modules that Chainer imports and that are not installed beside it.
+
+Two kinds. ``FALLBACKS`` are answered by a finder at the *end* of ``sys.meta_path``: where the real
+module exists, it wins. ``SHADOWS`` are seen by one module of Chainer alone, while it is imported:
+it asks the right question of a module that is gone or that warns of its own end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.abc
+import importlib.machinery
+import importlib.metadata
+import re
+import sys
+import threading
+import typing
+from collections.abc import Callable, Iterator, Sequence
+from types import ModuleType, TracebackType
+
+
+def numpy_distutils(module: ModuleType) -> None:
+    """Gone since Python 3.12, deprecated before; Chainer only wants ``system_info`` below it."""
+    module.__path__ = []
+
+
+def numpy_distutils_system_info(module: ModuleType) -> None:
+    """On macOS both versions ask it for NumPy's BLAS; an empty answer means "unknown"."""
+
+    def get_info(name: str, notfound_action: int = 0) -> dict[str, object]:
+        return {}
+
+    module.get_info = get_info  # type: ignore[attr-defined]
+
+
+def filelock(module: ModuleType) -> None:
+    """``chainer.dataset.download`` locks its cache folder, which no other process shares here."""
+
+    class FileLock:
+        """An ordinary lock with ``filelock.FileLock``'s interface."""
+
+        def __init__(self, lock_file: str, timeout: float = -1) -> None:
+            self.lock_file = lock_file
+            self.timeout = timeout
+            self._lock = threading.RLock()
+
+        def acquire(self, timeout: float | None = None) -> FileLock:
+            wait_s = self.timeout if timeout is None else timeout
+            if not self._lock.acquire(timeout=wait_s if wait_s >= 0 else -1):
+                raise Timeout(self.lock_file)
+            return self
+
+        def release(self) -> None:
+            self._lock.release()
+
+        def __enter__(self) -> FileLock:
+            return self.acquire()
+
+        def __exit__(
+            self,
+            kind: type[BaseException] | None,
+            error: BaseException | None,
+            trace: TracebackType | None,
+        ) -> None:
+            self.release()
+
+    class Timeout(TimeoutError):
+        """The lock was not free in time."""
+
+    module.FileLock = FileLock  # type: ignore[attr-defined]
+    module.Timeout = Timeout  # type: ignore[attr-defined]
+
+
+def pkg_resources(module: ModuleType) -> None:
+    """7.8.1 asks it which versions of CuPy and iDeep are installed, to warn about wrong ones."""
+
+    class DistributionNotFound(Exception):
+        """No distribution of this name is installed."""
+
+    class VersionConflict(Exception):
+        """Another version than the required one is installed."""
+
+    def get_distribution(name: str) -> importlib.metadata.Distribution:
+        try:
+            return importlib.metadata.distribution(name)
+        except importlib.metadata.PackageNotFoundError:
+            raise DistributionNotFound(name) from None
+
+    def require(requirement: str) -> list[importlib.metadata.Distribution]:
+        name = re.split(r"[^A-Za-z0-9._-]", requirement, maxsplit=1)[0]
+        return [get_distribution(name)]
+
+    module.DistributionNotFound = DistributionNotFound  # type: ignore[attr-defined]
+    module.VersionConflict = VersionConflict  # type: ignore[attr-defined]
+    module.get_distribution = get_distribution  # type: ignore[attr-defined]
+    module.require = require  # type: ignore[attr-defined]
+
+
+def typing_extensions(module: ModuleType) -> None:
+    """7.8.1's ``chainer.types`` takes ``Protocol`` from it, which ``typing`` has had since 3.8."""
+
+    def from_typing(name: str) -> object:
+        try:
+            return getattr(typing, name)
+        except AttributeError:
+            raise AttributeError(f"module 'typing_extensions' has no attribute {name!r}") from None
+
+    module.__getattr__ = from_typing  # type: ignore[method-assign]
+
+
+def mock(module: ModuleType) -> None:
+    """Chainer's test helpers import the old ``mock`` package, now ``unittest.mock``."""
+
+    def from_unittest(name: str) -> object:
+        import unittest.mock
+
+        return getattr(unittest.mock, name)
+
+    module.__getattr__ = from_unittest  # type: ignore[method-assign]
+
+
+Filler = Callable[[ModuleType], None]
+
+FALLBACKS: dict[str, Filler] = {
+    "filelock": filelock,
+    "typing_extensions": typing_extensions,
+    "mock": mock,
+}
+
+SHADOWS: dict[str, dict[str, Filler]] = {
+    "chainer._environment_check": {
+        "numpy.distutils": numpy_distutils,
+        "numpy.distutils.system_info": numpy_distutils_system_info,
+        "pkg_resources": pkg_resources,
+    },
+}
+
+
+class _FallbackFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Creates the modules of the table; being last, it is asked only for what is not installed."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if fullname not in FALLBACKS:
+            return None
+        return importlib.machinery.ModuleSpec(fullname, self, origin="hyperflock_worker.compat")
+
+    def exec_module(self, module: ModuleType) -> None:
+        FALLBACKS[module.__name__](module)
+
+
+def install() -> None:
+    """Put the finder of the fallbacks in place, once."""
+    if not any(isinstance(finder, _FallbackFinder) for finder in sys.meta_path):
+        sys.meta_path.append(_FallbackFinder())
+
+
+@contextlib.contextmanager
+def shadowing(importer: str) -> Iterator[None]:
+    """Show ``importer`` its shadows while it is imported; everyone else keeps the real modules."""
+    shadows = SHADOWS.get(importer, {})
+    hidden = {name: sys.modules.get(name) for name in shadows}
+    for name, fill in shadows.items():
+        module = ModuleType(name)
+        fill(module)
+        sys.modules[name] = module
+        parent, _, child = name.rpartition(".")
+        # The importer reaches a submodule as an attribute of its parent.
+        if parent and child not in vars(sys.modules[parent]):
+            setattr(sys.modules[parent], child, module)
+    try:
+        yield
+    finally:
+        for name, real in hidden.items():
+            if real is None:
+                sys.modules.pop(name, None)
+            else:
+                sys.modules[name] = real

@@ -1,0 +1,124 @@
+"""How an exception becomes an attempt's outcome: cause, stable code, message, trimmed traceback."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from pathlib import Path
+from typing import Any
+
+from hyperflock_worker.metrics import MetricNotFiniteError, MetricNotNumberError
+from hyperflock_worker.trial import SuggestMismatchError
+
+MAX_TRACEBACK_BYTES = 16 * 1024
+MAX_MESSAGE_CHARS = 1000
+
+CAUSES = {
+    "objective_raised": "user_error",
+    "entry_not_found": "user_error",
+    "import_failed": "user_error",
+    "suggest_mismatch": "user_error",
+    "metric_not_finite": "invalid",
+    "metric_not_number": "invalid",
+    "data_invalid": "invalid",
+    "out_of_memory": "out_of_memory",
+    "interrupted": "cancelled",
+}
+
+
+class AttemptError(Exception):
+    """The attempt cannot go on for a reason with a code of its own."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def _own_folder() -> str:
+    # As compiled code names it: in a browser that is where the archive was compiled to live.
+    return os.path.dirname(_own_folder.__code__.co_filename) + os.sep
+
+
+def outcome_of(error: BaseException, folder: Path | None) -> dict[str, Any]:
+    """The outcome of an attempt that ended by ``error``.
+
+    Parameters
+    ----------
+    error : BaseException
+        What was raised.
+    folder : Path or None
+        The attempt's folder, which is cut out of file names.
+    """
+    if is_pruned(error):
+        return {"outcome": "pruned"}
+    code = code_of(error)
+    # An import's reason is what it was raised from; the wrapper only carries the code.
+    shown = error.__cause__ if isinstance(error, AttemptError) and error.__cause__ else error
+    return {
+        "outcome": "failed",
+        "error": {
+            "cause": CAUSES[code],
+            "code": code,
+            "message": message_of(error),
+            "traceback": trimmed_traceback(shown, folder),
+        },
+    }
+
+
+def is_pruned(error: BaseException) -> bool:
+    """Whether it is a ``TrialPruned``: ours, the researcher's package's or Optuna's."""
+    return any(
+        cls.__name__ == "TrialPruned"
+        and cls.__module__.split(".")[0] in {"hyperflock", "hyperflock_worker", "optuna"}
+        for cls in type(error).__mro__
+    )
+
+
+def code_of(error: BaseException) -> str:
+    """The stable code of an exception."""
+    if isinstance(
+        error, AttemptError | SuggestMismatchError | MetricNotFiniteError | MetricNotNumberError
+    ):
+        return error.code
+    if isinstance(error, MemoryError):
+        return "out_of_memory"
+    if isinstance(error, KeyboardInterrupt):
+        return "interrupted"
+    return "objective_raised"
+
+
+def message_of(error: BaseException) -> str:
+    """One line: the exception's type (but for our own) and text."""
+    if isinstance(error, AttemptError):
+        text = str(error)
+    else:
+        lines = list(traceback.TracebackException.from_exception(error).format_exception_only())
+        text = lines[-1].strip() if lines else type(error).__name__
+    return text[:MAX_MESSAGE_CHARS]
+
+
+def trimmed_traceback(error: BaseException, folder: Path | None) -> str:
+    """The traceback without what stands above the user's code: this package, the import system."""
+    formatted = traceback.TracebackException.from_exception(error)
+    _drop_outer_frames(formatted)
+    text = "".join(formatted.format())
+    if folder is not None:
+        text = text.replace(str(folder / "code") + os.sep, "").replace(str(folder) + os.sep, "")
+    encoded = text.encode("utf-8", "replace")
+    if len(encoded) <= MAX_TRACEBACK_BYTES:
+        return text
+    head = "[...]\n"
+    tail = encoded[-(MAX_TRACEBACK_BYTES - len(head)) :].decode("utf-8", "ignore")
+    return head + tail
+
+
+def _drop_outer_frames(formatted: traceback.TracebackException) -> None:
+    kept = list(formatted.stack)
+    while kept and kept[0].filename.startswith((_own_folder(), "<frozen importlib")):
+        kept.pop(0)
+    # importlib.import_module itself stands between the runner and the module.
+    while kept and kept[0].filename.endswith(("importlib/__init__.py", "importlib/__init__.pyc")):
+        kept.pop(0)
+    while kept and kept[0].filename.startswith("<frozen importlib"):
+        kept.pop(0)
+    formatted.stack[:] = kept

@@ -1,0 +1,183 @@
+"""Run one attempt: unpack the bundle, read the data, seed, call the objective, tell the outcome.
+
+    outcome_json = run_attempt(spec_json, bundle_bytes, {"x": ("npy", x_bytes)})
+
+Blocks until the objective ends. One attempt at a time, on the thread that runs Python; an attempt
+leaves no folder, no modules and no path behind. ``failures`` says how an exception becomes an
+outcome.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import io
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hyperflock_worker import bridge, compat, failures
+from hyperflock_worker.failures import AttemptError
+from hyperflock_worker.metrics import metric
+from hyperflock_worker.seeding import seed_everything
+from hyperflock_worker.trial import Trial
+
+# The protocol's limit on a result's values.
+MAX_VALUES = 8
+
+
+def run_attempt(spec_json: str, bundle: Any, data: Any) -> str:
+    """Run one attempt and return its outcome as JSON; never raises.
+
+    Parameters
+    ----------
+    spec_json : str
+        ``{"attempt", "study", "trial", "entry": "module:function", "params": "<JSON text>",
+        "seed", "chainer"}``.
+    bundle : bytes or a JavaScript buffer
+        Zip of source files.
+    data : dict, or a JavaScript object
+        For each name a kind (``npy``, ``npz``, ``file``), bytes and, if known, the file's own name.
+
+    Returns
+    -------
+    str
+        ``{"outcome": "complete", "values": [...]}``, ``{"outcome": "pruned"}`` or
+        ``{"outcome": "failed", "error": {"cause", "code", "message", "traceback"}}``.
+    """
+    with contextlib.ExitStack() as stack:
+        folder: Path | None = None
+        try:
+            spec = json.loads(spec_json)
+            folder = stack.enter_context(_attempt_folder(int(spec["attempt"])))
+            values = _run(spec, _as_bytes(bundle), _as_mapping(data), folder)
+            outcome: dict[str, Any] = {"outcome": "complete", "values": values}
+        except BaseException as error:
+            # Everything: an objective may call sys.exit(), and an interrupt is an outcome too.
+            outcome = failures.outcome_of(error, folder)
+    with contextlib.suppress(OSError, ValueError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    gc.collect()
+    return json.dumps(outcome, allow_nan=False)
+
+
+def _run(
+    spec: Mapping[str, Any], bundle: bytes, data: Mapping[str, Any], folder: Path
+) -> list[float]:
+    """The attempt itself; returns the objective's values."""
+    compat.install()
+    code = folder / "code"
+    try:
+        with zipfile.ZipFile(io.BytesIO(bundle)) as archive:
+            archive.extractall(code)
+    except (zipfile.BadZipFile, NotImplementedError) as error:
+        raise AttemptError("import_failed", f"the bundle cannot be unpacked: {error}") from error
+    read = {name: _read_data(name, entry, folder) for name, entry in data.items()}
+    sys.path.insert(0, str(code))
+    objective = _load_entry(str(spec["entry"]))
+    trial = Trial(
+        int(spec["trial"]), params=json.loads(spec["params"]), data=read, seed=int(spec["seed"])
+    )
+    # Right before the call, so that code which runs at import cannot shift the trial's numbers.
+    seed_everything(trial.seed)
+    bridge.progress()
+    result = objective(trial)
+    returned = list(result) if isinstance(result, tuple | list) else [result]
+    if not 1 <= len(returned) <= MAX_VALUES:
+        raise AttemptError(
+            "metric_not_number",
+            f"the objective returned {len(returned)} values, but must return 1 to {MAX_VALUES}",
+        )
+    return [metric(value, "the objective's value") for value in returned]
+
+
+def _load_entry(entry: str) -> Callable[[Trial], Any]:
+    """Import ``module:function``."""
+    module_name, _, function_name = entry.partition(":")
+    importlib.invalidate_caches()
+    try:
+        module = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and (module_name + ".").startswith(error.name + "."):
+            raise AttemptError(
+                "entry_not_found", f"the bundle has no module '{module_name}'"
+            ) from error
+        raise AttemptError("import_failed", failures.message_of(error)) from error
+    except Exception as error:
+        if isinstance(error, MemoryError):
+            raise
+        raise AttemptError("import_failed", failures.message_of(error)) from error
+    found: Any = module
+    for part in function_name.split("."):
+        found = getattr(found, part, None)
+    if not callable(found):
+        raise AttemptError(
+            "entry_not_found", f"module '{module_name}' has no function '{function_name}'"
+        )
+    objective: Callable[[Trial], Any] = found
+    return objective
+
+
+def _read_data(name: str, entry: Any, folder: Path) -> Any:
+    """Turn the bytes of one data item into what ``trial.data[name]`` holds."""
+    kind, content = entry[0], _as_bytes(entry[1])
+    try:
+        if kind == "npy":
+            # Never a pickle: data travels between people who do not know each other.
+            return np.load(io.BytesIO(content), allow_pickle=False)
+        if kind == "npz":
+            with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+                return {key: arrays[key] for key in arrays.files}
+    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile) as error:
+        raise AttemptError("data_invalid", f"data '{name}' is no {kind} file: {error}") from error
+    if kind == "file":
+        files = folder / "data"
+        files.mkdir(exist_ok=True)
+        # The number keeps names apart that differ only in letters a file system may not take.
+        shown = re.sub(r"[^A-Za-z0-9._-]", "_", str(entry[2]) if len(entry) > 2 else name)
+        path = files / f"{len(list(files.iterdir()))}-{shown}"
+        path.write_bytes(content)
+        return str(path)
+    raise AttemptError("data_invalid", f"data '{name}' is of the unknown kind '{kind}'")
+
+
+@contextlib.contextmanager
+def _attempt_folder(attempt: int) -> Iterator[Path]:
+    """A fresh working folder; afterwards the folder, its modules and its path entry are gone."""
+    before_path, before_cwd = list(sys.path), os.getcwd()
+    folder = Path(tempfile.mkdtemp(prefix=f"attempt-{attempt}-")).resolve()
+    os.chdir(folder)
+    try:
+        yield folder
+    finally:
+        os.chdir(before_cwd)
+        sys.path[:] = before_path
+        prefix = str(folder) + os.sep
+        for name, module in list(sys.modules.items()):
+            if str(getattr(module, "__file__", None) or "").startswith(prefix):
+                del sys.modules[name]
+        for cached in [key for key in sys.path_importer_cache if key.startswith(str(folder))]:
+            del sys.path_importer_cache[cached]
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _as_bytes(value: Any) -> bytes:
+    """Bytes of a Python buffer or, in a browser, of a JavaScript one."""
+    return bytes(value.to_bytes()) if hasattr(value, "to_bytes") else bytes(value)
+
+
+def _as_mapping(value: Any) -> Mapping[str, Any]:
+    """A Python mapping, also of a JavaScript object."""
+    mapping: Mapping[str, Any] = value.to_py(depth=2) if hasattr(value, "to_py") else value
+    return mapping

@@ -1,0 +1,153 @@
+"""The trial object that an objective gets, and the errors that it may raise.
+
+Lives on the thread that runs the objective.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from hyperflock_worker import bridge
+from hyperflock_worker.metrics import metric
+
+
+class TrialPruned(Exception):
+    """Raised by an objective to end its trial early, usually after ``should_prune()`` said so."""
+
+
+class SuggestMismatchError(ValueError):
+    """A ``suggest_*`` asks for a name or a range that the trial's point does not fit."""
+
+    code = "suggest_mismatch"
+
+
+class Trial:
+    """One point of a study, as the objective sees it.
+
+    Parameters
+    ----------
+    number : int
+        The trial's number in its study, from 0.
+    params : Mapping
+        The point's values by name.
+    data : Mapping
+        The study's data by name: arrays, dicts of arrays, or paths of files.
+    seed : int
+        What ``random`` and ``numpy.random`` were seeded with.
+    """
+
+    def __init__(
+        self, number: int, params: Mapping[str, Any], data: Mapping[str, Any], seed: int
+    ) -> None:
+        self._number = number
+        self._params = MappingProxyType(dict(params))
+        self._data = MappingProxyType(dict(data))
+        self._seed = seed
+        self._last_step: int | None = None
+
+    @property
+    def number(self) -> int:
+        return self._number
+
+    @property
+    def params(self) -> Mapping[str, Any]:
+        return self._params
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        return self._data
+
+    @property
+    def seed(self) -> int:
+        return self._seed
+
+    def __repr__(self) -> str:
+        return f"Trial(number={self._number}, params={dict(self._params)})"
+
+    def report(self, value: object, step: int) -> None:
+        """Report one point of the learning curve.
+
+        Parameters
+        ----------
+        value : object
+            The metric at this step: one finite number, in whatever wrapping.
+        step : int
+            A whole number, 0 or more.
+
+        Raises
+        ------
+        MetricNotNumberError, MetricNotFiniteError
+            The value is no metric; the attempt ends as ``invalid`` unless this is caught.
+        """
+        if not isinstance(step, numbers.Integral) or step < 0:
+            raise ValueError(f"step must be a whole number of 0 or more, but is {step!r}")
+        number = metric(value, f"the value reported at step {step}")
+        self._last_step = int(step)
+        bridge.report(self._last_step, number)
+        bridge.progress()
+
+    def should_prune(self) -> bool:
+        """Ask whether the trial should stop here; waits for the answer.
+
+        Before the first report there is nothing to judge, and the answer is no.
+        """
+        bridge.progress()
+        if self._last_step is None:
+            return False
+        answer = bool(bridge.call("should_prune", {"step": self._last_step}))
+        bridge.progress()
+        return answer
+
+    def suggest_float(
+        self, name: str, low: float, high: float, *, step: float | None = None, log: bool = False
+    ) -> float:
+        """Return the point's value of ``name``, which must be a number in [low, high]."""
+        value = self._suggested(name)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise SuggestMismatchError(f"'{name}' is {value!r}, which is no float")
+        self._check_range(name, value, low, high, step)
+        if log and low <= 0:
+            raise SuggestMismatchError(f"'{name}' asks for a logarithmic range from {low}")
+        return float(value)
+
+    def suggest_int(
+        self, name: str, low: int, high: int, *, step: int = 1, log: bool = False
+    ) -> int:
+        """Return the point's value of ``name``, which must be a whole number in [low, high]."""
+        value = self._suggested(name)
+        if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
+            raise SuggestMismatchError(f"'{name}' is {value!r}, which is no whole number")
+        self._check_range(name, value, low, high, None if log else step)
+        return int(value)
+
+    def suggest_categorical(self, name: str, choices: Sequence[Any]) -> Any:
+        """Return the point's value of ``name``, which must be one of ``choices``."""
+        value = self._suggested(name)
+        for choice in choices:
+            # True is not 1 here: a point that says 1 was not drawn from [True, False].
+            if choice == value and isinstance(choice, bool) == isinstance(value, bool):
+                return choice
+        raise SuggestMismatchError(f"'{name}' is {value!r}, which is none of {list(choices)!r}")
+
+    def _suggested(self, name: str) -> Any:
+        bridge.progress()
+        if name not in self._params:
+            known = ", ".join(sorted(self._params)) or "none"
+            raise SuggestMismatchError(f"'{name}' is not in the study's space (names: {known})")
+        return self._params[name]
+
+    def _check_range(
+        self, name: str, value: float, low: float, high: float, step: float | None
+    ) -> None:
+        if not low <= value <= high:
+            raise SuggestMismatchError(f"'{name}' is {value!r}, which is outside [{low}, {high}]")
+        if step is not None:
+            steps = (value - low) / step
+            if not math.isclose(steps, round(steps), abs_tol=1e-8):
+                raise SuggestMismatchError(
+                    f"'{name}' is {value!r}, which is no multiple of {step} above {low}"
+                )

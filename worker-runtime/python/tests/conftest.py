@@ -1,0 +1,41 @@
+"""Puts the packages under test on the path; fixtures for tests beside a real Chainer."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from fresh_python import VERSIONS, chainer_paths, run_python
+
+Snippet = Callable[..., Any]
+
+
+@pytest.fixture(params=VERSIONS)
+def version(request: pytest.FixtureRequest) -> str:
+    """Each supported version of Chainer in turn."""
+    return str(request.param)
+
+
+@pytest.fixture
+def snippet() -> Snippet:
+    """Run a snippet beside a patched Chainer: ``snippet(version, code, before=...)``."""
+
+    def run(version: str, code: str, *, before: str = "") -> Any:
+        lines = [
+            "from hyperflock_worker import compat",
+            "from hyperflock_worker.compat import _hooks, numpy_names, patches, stand_ins",
+            before,
+            "compat.install()",
+            "import numpy as np, chainer",
+            "import chainer.functions as F",
+            code,
+        ]
+        return run_python("\n".join(lines), chainer_paths(version))
+
+    return run

@@ -1,0 +1,57 @@
+"""Fresh interpreters with one Chainer each, from the gathered wheels (``build/cache/wheels``).
+
+Two versions of Chainer cannot live in one process, and a test of import hooks needs a fresh one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+PACKAGES = ROOT / "worker-runtime" / "python"
+VERSIONS = ("7.8.1", "5.4.0")
+
+
+def cache_folder() -> Path:
+    return Path(os.environ.get("HYPERFLOCK_CACHE", ROOT / "build" / "cache"))
+
+
+def chainer_paths(version: str) -> list[str]:
+    """The wheels of one Chainer and of six; Python imports pure wheels as they are."""
+    wheel = cache_folder() / "wheels" / f"chainer-{version}-py3-none-any.whl"
+    six = cache_folder() / "downloads" / "six-1.17.0-py2.py3-none-any.whl"
+    if not wheel.is_file() or not six.is_file():
+        pytest.fail(f"{wheel} is missing: gather the runtime first (./run build)")
+    return [str(wheel), str(six)]
+
+
+def run_python(code: str, paths: list[str]) -> Any:
+    """Run ``code`` in a fresh interpreter, warnings as errors; return its ``result``."""
+    text = f"{code}\nimport json as _json\nprint('RESULT ' + _json.dumps(result))\n"
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(PACKAGES), *paths])}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", text],
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    if done.returncode != 0:
+        raise SnippetError(done.stderr)
+    return json.loads(done.stdout.rsplit("RESULT ", 1)[1])
+
+
+class SnippetError(Exception):
+    """The snippet raised; the text is its traceback."""
+
+
+def without(patch: str) -> str:
+    """Code that takes one patch out of the table before it is installed."""
+    return f"patches.PATCHES = tuple(p for p in patches.PATCHES if p.apply is not patches.{patch})"

@@ -1,0 +1,175 @@
+"""Gather the browser runtime: downloads in, the folder that the server gives out comes out.
+
+    python3 gather.py --cache build/cache --out build/runtime --node node
+
+Downloads what manifest.json pins (Pyodide, NumPy, Chainer, six), adds the project's own worker
+package, compiles all of it with the very Pyodide that runs it, and writes the content-addressed
+folder that the server gives out at /runtime/, with index.json. A second run only verifies. Needs
+Python 3.11 with pip and venv, and Node.js with npm.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import packing
+from fetching import GatherError, Tools, build_wheel, fetch, say
+
+HERE = Path(__file__).resolve().parent
+# Compared with wire bytes of Pyodide, NumPy, one Chainer, six and the worker package.
+FIRST_VISIT_BUDGET_BYTES = 11_300_000
+
+
+def load_manifest(path: Path) -> list[dict[str, Any]]:
+    """Read the pinned pieces, refusing a file of another schema."""
+    data = json.loads(path.read_text())
+    if data.get("schema") != 1:
+        raise GatherError(f"{path.name} has schema {data.get('schema')!r}; this script reads 1.")
+    return list(data["pieces"])
+
+
+def tree_of(piece: Mapping[str, Any]) -> tuple[Path, list[str]] | None:
+    """The project's own folder and packages, for a piece that is not downloaded."""
+    source = piece["sources"][0]
+    if source["kind"] != "tree":
+        return None
+    return (HERE / source["path"]).resolve(), list(source["packages"])
+
+
+def script_hash() -> bytes:
+    """Over everything here that decides what a piece looks like."""
+    digest = hashlib.sha256()
+    for path in sorted(HERE.iterdir()):
+        if path.is_file() and path.suffix in {".py", ".mjs", ".txt"}:
+            digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.digest()
+
+
+def piece_key(piece: Mapping[str, Any], pyodide_sha256: str, quality: int, script: bytes) -> str:
+    """Changes whenever the piece would be built differently."""
+    digest = hashlib.sha256(script)
+    digest.update(packing.canonical([piece, pyodide_sha256, quality]))
+    tree = tree_of(piece)
+    if tree is not None:
+        digest.update(packing.tree_archive_digest(*tree))
+    return digest.hexdigest()
+
+
+def read_stamps(out: Path) -> dict[str, Any]:
+    try:
+        return dict(json.loads((out / ".stamps.json").read_text()))
+    except (OSError, ValueError):
+        return {}
+
+
+def obtain(piece: Mapping[str, Any], pyodide: Path, tools: Tools) -> Path:
+    """The archive of Python sources of one piece, downloaded or built."""
+    if piece["pack"] == "pyodide":
+        return pyodide / "python_stdlib.zip"
+    tree = tree_of(piece)
+    if tree is not None:
+        path = tools.cache / f"{piece['name']}-sources.zip"
+        path.write_bytes(packing.tree_archive(*tree))
+        return path
+    file = fetch(piece, tools)
+    return build_wheel(file, tools) if file.name.endswith(".tar.gz") else file
+
+
+def gather(manifest: Path, out: Path, tools: Tools, quality: int) -> dict[str, Any]:
+    """Bring ``out`` up to date and return the index's pieces.
+
+    Raises
+    ------
+    GatherError
+        A file cannot be had, has the wrong content, or cannot be compiled.
+    """
+    pieces = load_manifest(manifest)
+    for folder in (tools.cache, out):
+        folder.mkdir(parents=True, exist_ok=True)
+    core = next(piece for piece in pieces if piece["pack"] == "pyodide")
+    script = script_hash()
+    keys = {p["name"]: piece_key(p, core["sha256"], quality, script) for p in pieces}
+    stamps = read_stamps(out)
+    done: dict[str, Any] = {
+        name: stamps[name]["piece"]
+        for name, key in keys.items()
+        if stamps.get(name, {}).get("key") == key and packing.is_intact(stamps[name]["piece"], out)
+    }
+    missing = [piece for piece in pieces if piece["name"] not in done]
+    if missing:
+        with ThreadPoolExecutor(max_workers=4) as pool:
+            tarball = pool.submit(fetch, core, tools)
+            others = [p for p in missing if p is not core and tree_of(p) is None]
+            for future in [pool.submit(obtain, p, Path(), tools) for p in others]:
+                future.result()
+            pyodide = packing.unpack_pyodide(tarball.result(), tools.cache)
+        archives = {p["name"]: tools.cache / f"{p['name']}-compiled.zip" for p in missing}
+        say(f"compiling {', '.join(archives)} with Pyodide {core['version']}")
+        jobs = [
+            packing.compile_job(p, obtain(p, pyodide, tools), archives[p["name"]]) for p in missing
+        ]
+        packing.compile_archives(jobs, pyodide, tools)
+        for piece in missing:
+            name = piece["name"]
+            say(f"{name}: compressing (brotli {quality})")
+            done[name] = packing.pack_piece(piece, archives[name], pyodide, out, quality, tools)
+            archives[name].unlink()
+    ordered = {piece["name"]: done[piece["name"]] for piece in pieces}
+    if missing or not (out / "index.json").is_file():
+        packing.write_index(ordered, out)
+        stamped = {name: {"key": keys[name], "piece": piece} for name, piece in ordered.items()}
+        (out / ".stamps.json").write_text(json.dumps(stamped))
+    packing.drop_unlisted(ordered, out)
+    return ordered
+
+
+def first_visit_bytes(pieces: Mapping[str, Any]) -> int:
+    """Wire bytes of a first visit: everything, but of the Chainers only the larger."""
+    sizes = {name: packing.wire_bytes(piece) for name, piece in pieces.items()}
+    chainers = [size for name, size in sizes.items() if name.startswith("chainer-")]
+    return sum(sizes.values()) - sum(chainers) + max(chainers, default=0)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description="Gather the browser runtime.")
+    parser.add_argument(
+        "--cache", type=Path, required=True, help="verified downloads are kept here"
+    )
+    parser.add_argument("--out", type=Path, required=True, help="the folder served at /runtime/")
+    parser.add_argument("--node", default="node", help="Node.js binary, npm beside it or on PATH")
+    parser.add_argument("--python", default=sys.executable, help="interpreter whose pip is used")
+    parser.add_argument("--pyodide-dir", type=Path, help="the operator's own folder, tried first")
+    parser.add_argument(
+        "--brotli-quality", type=int, default=9, choices=range(1, 12), metavar="1-11"
+    )
+    parser.add_argument("--manifest", type=Path, default=HERE / "manifest.json")
+    options = parser.parse_args(argv)
+    started = time.monotonic()
+    cache = options.cache.resolve()
+    tools = Tools(options.python, options.node, cache, options.pyodide_dir)
+    try:
+        out = options.out.resolve()
+        pieces = gather(options.manifest, out, tools, options.brotli_quality)
+    except GatherError as error:
+        print(f"runtime: error: {error}", file=sys.stderr)
+        return 1
+    visit = first_visit_bytes(pieces)
+    spent_s = time.monotonic() - started
+    say(f"ready in {spent_s:.1f} s; a first visit is {visit / 1e6:.2f} MB on the wire")
+    if visit > FIRST_VISIT_BUDGET_BYTES:
+        budget = FIRST_VISIT_BUDGET_BYTES / 1e6
+        print(f"runtime: error: a first visit may take {budget:.1f} MB at most.", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

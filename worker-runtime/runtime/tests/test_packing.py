@@ -1,0 +1,131 @@
+"""Compiling, compressing, addressing by content; each on small inputs."""
+
+from __future__ import annotations
+
+import gzip
+import importlib
+import io
+import sys
+import traceback
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import compile_pyc
+import packing
+import pytest
+
+
+def archive(files: dict[str, str]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as target:
+        for name, text in files.items():
+            target.writestr(name, text)
+    return out.getvalue()
+
+
+def compiled(files: dict[str, str], **changes: Any) -> dict[str, bytes]:
+    options = {"root": "/lib", "exclude": [], "only": ["*.py"], **changes}
+    with zipfile.ZipFile(io.BytesIO(compile_pyc.compile_archive(archive(files), options))) as made:
+        assert all(info.compress_type == zipfile.ZIP_STORED for info in made.infolist())
+        return {name: made.read(name) for name in made.namelist()}
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Compile a package, unpack it, import it without its sources."""
+    files = {
+        "compiled_pkg/__init__.py": (
+            '"""Doc."""\nfrom __future__ import annotations\nvalue = 41 + 1\n'
+        ),
+        "compiled_pkg/sub.py": (
+            'def documented():\n    """Only a docstring."""\n\n\n'
+            'class C:\n    """Doc."""\n\n    x = 1\n\n\n'
+            "def fails():\n"
+            '    """Doc."""\n'
+            "    raise ValueError('here')\n"
+        ),
+    }
+    for name, data in compiled(files).items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(data)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield importlib.import_module("compiled_pkg"), importlib.import_module("compiled_pkg.sub")
+    for name in ("compiled_pkg", "compiled_pkg.sub"):
+        sys.modules.pop(name, None)
+
+
+def test_compiled_files_import_without_sources(package: Any) -> None:
+    top, sub = package
+    assert top.value == 42
+    assert top.__file__.endswith("__init__.pyc")
+    assert sub.documented() is None
+    assert sub.C.x == 1
+
+
+def test_docstrings_go_and_lines_stay(package: Any) -> None:
+    _, sub = package
+    assert (sub.documented.__doc__, sub.C.__doc__) == (None, None)
+    with pytest.raises(ValueError, match="here") as caught:
+        sub.fails()
+    frame = traceback.extract_tb(caught.value.__traceback__)[-1]
+    assert (frame.filename, frame.lineno) == ("/lib/compiled_pkg/sub.py", 13)
+
+
+def test_asserts_stay() -> None:
+    data = compiled({"a.py": "assert False, 'kept'\n"})["a.pyc"]
+    assert b"kept" in data
+
+
+def test_excluded_files_are_left_out_and_others_kept_as_they_are() -> None:
+    files = {"a/x.py": "1", "a/tests/t.py": "1", "a/data.json": "{}", "a/cold.py": "2"}
+    made = compiled(files, exclude=["*/tests/*"], only=["a/x.py"])
+    assert sorted(made) == ["a/cold.py", "a/data.json", "a/x.pyc"]
+    assert made["a/cold.py"] == b"2"
+
+
+def test_same_input_gives_the_same_bytes() -> None:
+    source = archive({"b.py": "x = {1, 2}\n", "a.py": "def f(): return 'text'\n"})
+    options = {"root": "/lib", "exclude": [], "only": ["*.py"]}
+    assert compile_pyc.compile_archive(source, options) == compile_pyc.compile_archive(
+        source, options
+    )
+
+
+def test_siblings_are_written_where_they_save(tmp_path: Path, node: str) -> None:
+    text, noise = b"again " * 500, bytes(range(256))
+    entry = packing.write_served(tmp_path, "text", text, 5, node)
+    assert entry.gz == (tmp_path / "text.gz").stat().st_size
+    assert entry.br == (tmp_path / "text.br").stat().st_size
+    assert gzip.decompress((tmp_path / "text.gz").read_bytes()) == text
+    entry = packing.write_served(tmp_path, "noise", noise, 5, node)
+    assert (entry.br, entry.gz) == (None, None)
+    assert not (tmp_path / "noise.br").exists()
+
+
+def test_hashes_follow_content_not_compression() -> None:
+    first = packing.FileEntry("a", "00", 1, br=5, gz=6)
+    other_compression = packing.FileEntry("a", "00", 1, br=4, gz=None)
+    other_content = packing.FileEntry("a", "01", 1, br=5, gz=6)
+    assert packing.content_hash([first]) == packing.content_hash([other_compression])
+    assert packing.content_hash([first]) != packing.content_hash([other_content])
+
+    def runtime(br: int, sha256: str) -> str:
+        file = {"name": "a", "sha256": sha256, "bytes": 1, "br": br, "gz": None}
+        return packing.runtime_hash({"p": {"version": "1", "base": "/runtime/p/", "files": [file]}})
+
+    assert runtime(1, "00") == runtime(2, "00")
+    assert runtime(1, "00") != runtime(1, "01")
+
+
+def test_lock_file_names_no_package() -> None:
+    reduced = packing.reduced_lock_file('{"info": {"python": "3.14.0"}, "packages": {"scipy": {}}}')
+    assert reduced == b'{"info":{"python":"3.14.0"},"packages":{}}'
+
+
+def test_unlisted_folders_go(tmp_path: Path) -> None:
+    old, new = "numpy-0123456789abcdef", "numpy-fedcba9876543210"
+    for name in (old, new, ".part-x1y2", "photographs"):
+        (tmp_path / name).mkdir()
+    packing.drop_unlisted({"numpy": {"base": f"/runtime/{new}/"}}, tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [new, "photographs"]

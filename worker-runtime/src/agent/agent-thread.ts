@@ -1,0 +1,28 @@
+// The agent thread: a module worker that the page starts after the tap. It talks to the server while Python computes on a
+// thread of its own (python/python-thread.ts), which it starts and ends.
+
+import type { FromAgent, ToAgent } from "../page/messages.ts";
+import { Agent } from "./agent.ts";
+
+declare const self: DedicatedWorkerGlobalScope;
+
+const post = (message: FromAgent) => self.postMessage(message);
+let agent: Agent | null = null;
+
+self.addEventListener("message", (event: MessageEvent<ToAgent>) => {
+  const message = event.data;
+  switch (message.kind) {
+    case "start":
+      agent ??= new Agent(message.code, message.visible, post);
+      agent.start();
+      break;
+    case "visibility":
+      agent?.setVisible(message.visible);
+      break;
+    case "stop":
+      agent?.stop();
+      break;
+    default:
+      message satisfies never;
+  }
+});

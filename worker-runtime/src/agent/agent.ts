@@ -1,0 +1,293 @@
+// Joins the state machine to the world: socket, timers, storage, python thread, page. Runs on the agent thread.
+
+import type { FromAgent } from "../page/messages.ts";
+import type { Contribution, ProjectView } from "../page/volunteer_state.ts";
+import {
+  ProtocolError,
+  parseServerMessage,
+  type ServerMessage,
+  serialize,
+} from "../protocol/index.ts";
+import type { FromPython } from "../python/messages.ts";
+import * as api from "./api.ts";
+import { BlobCache, openByteCache } from "./blob_cache.ts";
+import { capabilitiesOf } from "./capabilities.ts";
+import type { AgentAction, AgentEvent } from "./events.ts";
+import { Machine } from "./machine.ts";
+import { PythonHost, type ThreadPort } from "./python_host.ts";
+import { Store } from "./store.ts";
+import { viewOf } from "./view.ts";
+
+const kAgentName = "hyperflock-worker/0.1.0";
+/** The page is told of changes at most this often. */
+const kTellMs = 100;
+/** How long a closing socket may take before the thread ends without it. */
+const kFarewellMs = 500;
+
+export class Agent {
+  readonly #code: string;
+  readonly #post: (message: FromAgent) => void;
+  readonly #machine: Machine;
+  readonly #host: PythonHost;
+  readonly #capabilities = capabilitiesOf(navigator);
+  #store: Store | null = null;
+  #blobs: Promise<BlobCache> | null = null;
+  #socket: WebSocket | null = null;
+  #alarm: ReturnType<typeof setTimeout> | undefined;
+  #tellTimer: ReturnType<typeof setTimeout> | undefined;
+  #contribution: Contribution = { trials: 0, seconds: 0 };
+  #project: ProjectView | null = null;
+  #isVisible: boolean;
+  #hasStarted = false;
+
+  constructor(code: string, visible: boolean, post: (message: FromAgent) => void) {
+    this.#code = code;
+    this.#isVisible = visible;
+    this.#post = post;
+    this.#host = new PythonHost({
+      spawn,
+      runtimeIndex: api.runtimeIndex,
+      fetchBlob: async (wanted, signal) => {
+        const device = this.#machine.device;
+        const cache = await this.#blobCache();
+        return cache.get(wanted, `Device ${device?.device}:${device?.secret}`, signal);
+      },
+      emit: (event) => this.#handle(event),
+      log: (line) => console.debug(line),
+    });
+    this.#machine = new Machine({
+      agent: kAgentName,
+      capabilities: this.#capabilities,
+      random: Math.random,
+      readProgress: () => this.#host.progress,
+    });
+  }
+
+  start(): void {
+    // The largest part first: Python loads while the identity is looked up.
+    if (this.#isVisible) this.#host.warm();
+    this.#loadProject();
+    this.#begin().catch((error: unknown) => {
+      const message = error instanceof Error ? error.message : String(error);
+      this.#handle({ kind: "join_failed", code: "agent_failed", message, permanent: true });
+    });
+  }
+
+  async #begin(): Promise<void> {
+    this.#store = await Store.open(this.#code);
+    this.#contribution = await this.#store.contribution();
+    const device = await this.#store.device();
+    this.#hasStarted = true;
+    this.#handle({ kind: "start", device, visible: this.#isVisible });
+  }
+
+  setVisible(visible: boolean): void {
+    this.#isVisible = visible;
+    if (this.#hasStarted) this.#handle({ kind: visible ? "visible" : "hidden" });
+  }
+
+  stop(): void {
+    this.#handle({ kind: "stop" });
+  }
+
+  #handle(event: AgentEvent): void {
+    const actions = this.#machine.handle(event, performance.now());
+    for (const action of actions) this.#perform(action);
+    this.#setAlarm();
+    this.#tellSoon();
+  }
+
+  #setAlarm(): void {
+    clearTimeout(this.#alarm);
+    const deadline = this.#machine.nextDeadline();
+    if (deadline === null) return;
+    const delay = Math.max(0, deadline - performance.now());
+    this.#alarm = setTimeout(() => this.#handle({ kind: "tick" }), delay);
+  }
+
+  #perform(action: AgentAction): void {
+    switch (action.kind) {
+      case "join":
+        this.#join();
+        break;
+      case "forget_device":
+        this.#store?.forgetDevice();
+        break;
+      case "open":
+        this.#open();
+        break;
+      case "close":
+        this.#close(action.code);
+        break;
+      case "send":
+        if (this.#socket?.readyState === WebSocket.OPEN) {
+          this.#socket.send(serialize(action.message));
+        }
+        break;
+      case "warm":
+        this.#host.warm();
+        break;
+      case "run":
+        this.#host.run(action.lease);
+        break;
+      case "abort":
+        this.#host.abort(action.attempt);
+        break;
+      case "interrupt":
+        this.#host.interrupt(action.attempt);
+        break;
+      case "terminate":
+        this.#host.terminate();
+        break;
+      case "answer":
+        this.#host.answer(action.sequence, action.text);
+        break;
+      case "taken":
+        this.#host.setTaken(action.points);
+        break;
+      case "contributed":
+        this.#contributed(action.runMs);
+        break;
+      case "end":
+        this.#end();
+        break;
+      default:
+        action satisfies never;
+    }
+  }
+
+  #join(): void {
+    api.join(this.#code, this.#capabilities).then(
+      async (device) => {
+        await this.#store?.keepDevice(device);
+        this.#handle({ kind: "joined", device });
+      },
+      (error: unknown) => {
+        const { code, message, permanent } =
+          error instanceof api.ApiError
+            ? error
+            : { code: "internal", message: String(error), permanent: true };
+        this.#handle({ kind: "join_failed", code, message, permanent });
+      },
+    );
+  }
+
+  #open(): void {
+    const socket = new WebSocket(api.socketAddress(self.location.origin));
+    this.#socket = socket;
+    // A socket that was given up may still speak; it is not heard.
+    const isCurrent = () => this.#socket === socket;
+    socket.addEventListener("open", () => {
+      if (isCurrent()) this.#handle({ kind: "opened" });
+    });
+    socket.addEventListener("message", (event: MessageEvent<unknown>) => {
+      const message = isCurrent() ? readFrame(event.data) : null;
+      if (message !== null) this.#handle({ kind: "message", message });
+    });
+    socket.addEventListener("close", (event) => {
+      if (!isCurrent()) return;
+      this.#socket = null;
+      this.#handle({ kind: "closed", code: event.code });
+    });
+  }
+
+  #close(code: number): void {
+    const socket = this.#socket;
+    this.#socket = null;
+    socket?.close(code);
+  }
+
+  #contributed(runMs: number): void {
+    const { trials, seconds } = this.#contribution;
+    this.#contribution = { trials: trials + 1, seconds: seconds + runMs / 1000 };
+    this.#store?.keepContribution(this.#contribution);
+  }
+
+  #end(): void {
+    clearTimeout(this.#tellTimer);
+    this.#tell();
+    // The goodbye frames leave in the background.
+    setTimeout(() => this.#post({ kind: "ended" }), kFarewellMs);
+  }
+
+  #blobCache(): Promise<BlobCache> {
+    this.#blobs ??= openByteCache().then((cache) => {
+      if (this.#store === null) throw new Error("A lease came before the start.");
+      return new BlobCache({
+        index: this.#store,
+        cache,
+        fetch: (url, init) => fetch(url, init),
+        random: Math.random,
+        wallClock: Date.now,
+        pause,
+      });
+    });
+    return this.#blobs;
+  }
+
+  #loadProject(): void {
+    api.project(this.#code).then(
+      (project) => {
+        this.#project = project;
+        this.#tellSoon();
+      },
+      () => {}, // Only for display; joining tells what is wrong with the code.
+    );
+  }
+
+  #tellSoon(): void {
+    this.#tellTimer ??= setTimeout(() => this.#tell(), kTellMs);
+  }
+
+  #tell(): void {
+    this.#tellTimer = undefined;
+    this.#post({
+      kind: "changed",
+      state: viewOf(this.#machine, performance.timeOrigin),
+      contribution: this.#contribution,
+      project: this.#project,
+    });
+  }
+}
+
+function spawn(
+  onMessage: (message: FromPython) => void,
+  onError: (message: string) => void,
+): ThreadPort {
+  // The server knows this script by its name, and gives it a Content-Security-Policy of its own.
+  const worker = new Worker(new URL("../python/python-thread.ts", import.meta.url), {
+    type: "module",
+    name: "hyperflock python",
+  });
+  worker.addEventListener("message", (event: MessageEvent<FromPython>) => onMessage(event.data));
+  worker.addEventListener("error", (event) => {
+    event.preventDefault();
+    onError(event.message || "The python thread's script cannot be loaded.");
+  });
+  return {
+    post: (message, transfer) => worker.postMessage(message, transfer),
+    terminate: () => worker.terminate(),
+  };
+}
+
+/** Frames that this version does not know are left alone (R2). */
+function readFrame(data: unknown): ServerMessage | null {
+  if (typeof data !== "string") return null;
+  try {
+    return parseServerMessage(data);
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error;
+    console.warn(`A message of the server was left alone: ${error.code} ${error.field ?? ""}`);
+    return null;
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    });
+  });
+}

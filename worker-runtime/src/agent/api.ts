@@ -1,0 +1,101 @@
+// The compute origin's HTTP interface as the agent uses it (server/docs/rest.md). Answers are checked at this edge.
+// Runs on the agent thread.
+
+import * as v from "valibot";
+import type { ProjectView } from "../page/volunteer_state.ts";
+import type { Capabilities } from "../protocol/index.ts";
+import type { RuntimeIndex } from "../python/messages.ts";
+import type { Device } from "./events.ts";
+
+const kRequestMs = 15_000;
+
+/** A request was refused or did not get through; `permanent` when trying again is of no use. */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  readonly code: string;
+  readonly permanent: boolean;
+
+  constructor(code: string, message: string, permanent: boolean) {
+    super(message);
+    this.code = code;
+    this.permanent = permanent;
+  }
+}
+
+const text = v.pipe(v.string(), v.maxLength(256));
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+const joinAnswer = v.object({ device: text, secret: text });
+const projectAnswer = v.object({
+  project: v.object({
+    name: text,
+    owner: text,
+    studies: count,
+    trials_done: count,
+    trials_total: count,
+  }),
+});
+const errorAnswer = v.object({ error: v.object({ code: text, message: v.string() }) });
+const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
+const indexAnswer = v.object({
+  runtime: text,
+  pieces: v.record(
+    text,
+    v.object({
+      version: text,
+      base: v.pipe(v.string(), v.regex(/^\/runtime\/[\w.-]+\/$/)),
+      files: v.array(
+        v.object({ name: v.pipe(v.string(), v.regex(/^[\w.-]+$/)), sha256, bytes: count }),
+      ),
+    }),
+  ),
+});
+
+export async function join(code: string, capabilities: Capabilities): Promise<Device> {
+  const body = { code, class: capabilities.class, engine: capabilities.engine };
+  return await request(joinAnswer, "/api/join", postOf(body));
+}
+
+export async function project(code: string): Promise<ProjectView> {
+  const answer = await request(projectAnswer, "/api/project", postOf({ code }));
+  const { name, owner, studies, trials_done, trials_total } = answer.project;
+  return { name, owner, studies, trialsDone: trials_done, trialsTotal: trials_total };
+}
+
+export async function runtimeIndex(): Promise<RuntimeIndex> {
+  return await request(indexAnswer, "/runtime/index.json", { cache: "no-cache" });
+}
+
+/** The address of the WebSocket on this origin. */
+export function socketAddress(origin: string): string {
+  return new URL("/ws/worker", origin.replace(/^http/, "ws")).href;
+}
+
+function postOf(body: object): RequestInit {
+  return {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  };
+}
+
+async function request<Schema extends v.GenericSchema>(
+  schema: Schema,
+  url: string,
+  init: RequestInit,
+): Promise<v.InferOutput<Schema>> {
+  const signal = AbortSignal.timeout(kRequestMs);
+  const response = await fetch(url, { ...init, signal, credentials: "omit" }).catch(() => null);
+  if (response === null) throw new ApiError("unreachable", "The server cannot be reached.", false);
+  const body: unknown = await response.json().catch(() => null);
+  if (!response.ok) {
+    const refused = v.safeParse(errorAnswer, body);
+    const { code, message } = refused.success
+      ? refused.output.error
+      : { code: `http_${response.status}`, message: `The server answered ${response.status}.` };
+    const permanent = response.status >= 400 && response.status < 500 && response.status !== 429;
+    throw new ApiError(code, message, permanent);
+  }
+  const parsed = v.safeParse(schema, body);
+  if (parsed.success) return parsed.output;
+  throw new ApiError("malformed", `The answer of ${url} cannot be read.`, false);
+}

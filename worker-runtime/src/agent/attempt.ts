@@ -1,0 +1,267 @@
+// One attempt on the agent's side: what has been reported, what the server has acknowledged, what must be sent again.
+// Pure: times are passed in. Owned by machine.ts on the agent thread.
+
+import {
+  type Failure,
+  kCodeCharacters,
+  kMessageCharacters,
+  kPointsPerMessage,
+  kTracebackBytes,
+  type Point,
+  type Pulse,
+  type ReleaseReason,
+  type Result,
+} from "../protocol/client_messages.ts";
+import type { ClientMessages, Lease } from "../protocol/index.ts";
+
+/** How long points are gathered before they are sent. */
+export const kFlushMs = 1_000;
+const kResendMs = 10_000;
+const kResendMostMs = 60_000;
+const kCurvePoints = 200;
+
+/** What run_attempt said. */
+export type Outcome =
+  | { readonly outcome: "complete"; readonly values: readonly number[] }
+  | { readonly outcome: "pruned" }
+  | { readonly outcome: "failed"; readonly error: Failure };
+
+type Outgoing = ClientMessages["report"] | ClientMessages["call"] | Result;
+
+interface OpenCall {
+  readonly message: ClientMessages["call"];
+  /** The call channel's number of it. */
+  readonly sequence: number;
+}
+
+export class Attempt {
+  readonly lease: Lease;
+  readonly leasedAt: number;
+  #runningAt: number | null = null;
+  #seq = 0;
+  #unsent: Point[] = [];
+  #oldestUnsentAt = 0;
+  #reports: ClientMessages["report"][] = [];
+  #fresh: Outgoing[] = [];
+  #call: OpenCall | null = null;
+  #result: Result | null = null;
+  #runMs = 0;
+  #taken = 0;
+  #curve: Point[] = [];
+  #sentAt: number | null = null;
+  #resendMs = kResendMs;
+  #resends = 0;
+
+  constructor(lease: Lease, now: number) {
+    this.lease = lease;
+    this.leasedAt = now;
+  }
+
+  get id(): number {
+    return this.lease.attempt;
+  }
+
+  get state(): Pulse["state"] {
+    if (this.#runningAt === null) return "loading";
+    return this.#call === null ? "running" : "waiting_call";
+  }
+
+  /** The result that waits for its acknowledgement. */
+  get result(): Result | null {
+    return this.#result;
+  }
+
+  get runMs(): number {
+    return this.#runMs;
+  }
+
+  get runningAt(): number | null {
+    return this.#runningAt;
+  }
+
+  get call(): OpenCall | null {
+    return this.#call;
+  }
+
+  /** Points that the server has; the python thread may have a bounded number beyond them. */
+  get taken(): number {
+    return this.#taken;
+  }
+
+  /** The newest points, for display. */
+  get curve(): readonly Point[] {
+    return this.#curve.slice(-kCurvePoints);
+  }
+
+  run(now: number): void {
+    this.#runningAt = now;
+  }
+
+  report(point: Point, now: number): void {
+    if (this.#unsent.length === 0) this.#oldestUnsentAt = now;
+    this.#unsent.push(point);
+    this.#curve.push(point);
+    if (this.#unsent.length === kPointsPerMessage) this.#pack();
+    if (this.#curve.length > 2 * kCurvePoints) this.#curve.splice(0, kCurvePoints);
+  }
+
+  /** Opens a call; it takes the unsent points along. */
+  openCall(sequence: number, id: number, method: string, step: number | null): void {
+    const args = step === null ? {} : { step };
+    const points = this.#takeUnsent();
+    const message = { type: "call" as const, id, attempt: this.id, method, args, points };
+    this.#call = { sequence, message };
+    this.#fresh.push(message);
+  }
+
+  /** The call was answered, with an error too: its points are no longer ours to send. */
+  closeCall(): void {
+    this.#taken += this.#call?.message.points.length ?? 0;
+    this.#call = null;
+  }
+
+  finish(outcome: Outcome, runMs: number, next: boolean, backend: string): void {
+    // A call that Python gave up on may still be open; its points must not be lost.
+    const call = this.#call;
+    if (call !== null) {
+      this.#unsent = [...call.message.points, ...this.#unsent];
+      this.#fresh = this.#fresh.filter((message) => message !== call.message);
+      this.#call = null;
+    }
+    while (this.#unsent.length > kPointsPerMessage) this.#pack();
+    this.#runMs = Math.round(runMs);
+    const loadMs = Math.round((this.#runningAt ?? this.leasedAt) - this.leasedAt);
+    const common = {
+      type: "result" as const,
+      attempt: this.id,
+      seq: this.#nextSeq(),
+      points: this.#takeUnsent(),
+      metrics: { load_ms: Math.max(0, loadMs), run_ms: Math.max(0, this.#runMs) },
+      backend,
+      next,
+    };
+    this.#result = resultOf(common, outcome);
+    this.#fresh.push(this.#result);
+    this.#resendMs = kResendMs;
+    this.#resends = 0;
+  }
+
+  release(reason: ReleaseReason): ClientMessages["release"] {
+    return { type: "release", attempt: this.id, seq: this.#nextSeq(), reason };
+  }
+
+  /** Makes messages of the points that have waited long enough. */
+  flush(now: number): void {
+    if (this.flushAt !== null && now >= this.flushAt) this.#pack();
+  }
+
+  /** The messages that no connection has carried yet, in order. They count as sent from now on. */
+  takeFresh(now: number): Outgoing[] {
+    const messages = this.#fresh;
+    this.#fresh = [];
+    if (messages.length > 0) this.#sentAt = now;
+    return messages;
+  }
+
+  /** All that is not acknowledged, in order and the result last: for a new connection, or after a long silence. */
+  takeUnacknowledged(now: number): Outgoing[] {
+    const last = this.#result ?? this.#call?.message;
+    this.#fresh = [];
+    this.#sentAt = now;
+    return last === undefined ? [...this.#reports] : [...this.#reports, last];
+  }
+
+  /** `ack {attempt, seq}`; true when it was for a report of ours. */
+  acknowledge(seq: number): boolean {
+    const report = this.#reports.find((message) => message.seq === seq);
+    if (report === undefined) return false;
+    this.#reports = this.#reports.filter((message) => message !== report);
+    if (this.#reports.length === 0 && this.#result === null) this.#sentAt = null;
+    this.#resendMs = kResendMs;
+    this.#resends = 0;
+    this.#taken += report.points.length;
+    return true;
+  }
+
+  /** When points are due to be sent; null: none wait. */
+  get flushAt(): number | null {
+    return this.#unsent.length === 0 ? null : this.#oldestUnsentAt + kFlushMs;
+  }
+
+  /** When what the server left unanswered is due again (a call has its own deadline). */
+  get resendAt(): number | null {
+    const waits = this.#result !== null || this.#reports.length > 0;
+    return waits && this.#sentAt !== null ? this.#sentAt + this.#resendMs : null;
+  }
+
+  /** How often that happened on a live connection. */
+  get resends(): number {
+    return this.#resends;
+  }
+
+  /** All that is not acknowledged, once more; the next pause is twice as long. */
+  takeAgain(now: number): Outgoing[] {
+    this.#resends += 1;
+    this.#resendMs = Math.min(kResendMostMs, this.#resendMs * 2);
+    return this.takeUnacknowledged(now);
+  }
+
+  #pack(): void {
+    const report = {
+      type: "report" as const,
+      attempt: this.id,
+      seq: this.#nextSeq(),
+      points: this.#takeUnsent(),
+    };
+    this.#reports.push(report);
+    this.#fresh.push(report);
+  }
+
+  #takeUnsent(): [number, number][] {
+    return this.#unsent.splice(0, kPointsPerMessage).map(([step, value]) => [step, value]);
+  }
+
+  #nextSeq(): number {
+    this.#seq += 1;
+    return this.#seq;
+  }
+}
+
+type ResultHead = Omit<Extract<Result, { outcome: "pruned" }>, "outcome">;
+
+function resultOf(head: ResultHead, outcome: Outcome): Result {
+  switch (outcome.outcome) {
+    case "complete":
+      return { ...head, outcome: "complete", values: [...outcome.values] };
+    case "pruned":
+      return { ...head, outcome: "pruned" };
+    case "failed":
+      return { ...head, outcome: "failed", error: clampFailure(outcome.error) };
+    default:
+      return outcome satisfies never;
+  }
+}
+
+/** An error in the protocol's limits: trial code chooses its text. */
+function clampFailure(error: Failure): Failure {
+  return {
+    cause: error.cause,
+    code: cut(error.code, kCodeCharacters),
+    message: cut(error.message, kMessageCharacters),
+    traceback: cutBytes(error.traceback, kTracebackBytes),
+  };
+}
+
+function cut(text: string, characters: number): string {
+  const whole = text.toWellFormed();
+  return whole.length <= characters ? whole : [...whole].slice(0, characters).join("");
+}
+
+// Keeps the end: that is where a traceback names the error.
+function cutBytes(text: string, most: number): string {
+  const bytes = new TextEncoder().encode(text);
+  if (bytes.length <= most) return text.toWellFormed();
+  let from = bytes.length - most;
+  while (((bytes[from] ?? 0) & 0xc0) === 0x80) from += 1;
+  return new TextDecoder().decode(bytes.subarray(from));
+}

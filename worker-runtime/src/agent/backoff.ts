@@ -1,0 +1,30 @@
+// Jittered exponential back-off. Pure; the random source is passed in. Agent thread.
+
+export class Backoff {
+  readonly #firstMs: number;
+  readonly #mostMs: number;
+  readonly #random: () => number;
+  #failures = 0;
+
+  constructor(firstMs: number, mostMs: number, random: () => number) {
+    this.#firstMs = firstMs;
+    this.#mostMs = mostMs;
+    this.#random = random;
+  }
+
+  /** Failures in a row. */
+  get failures(): number {
+    return this.#failures;
+  }
+
+  /** Counts a failure and gives the delay before the next try: between half and all of first x 2^failures. */
+  nextMs(): number {
+    const ceiling = Math.min(this.#mostMs, this.#firstMs * 2 ** this.#failures);
+    this.#failures += 1;
+    return ceiling * (0.5 + 0.5 * this.#random());
+  }
+
+  reset(): void {
+    this.#failures = 0;
+  }
+}

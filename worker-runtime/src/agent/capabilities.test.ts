@@ -1,0 +1,47 @@
+// What browsers say about themselves, from user agents as they are.
+
+import { expect, test } from "vitest";
+import { capabilitiesOf } from "./capabilities.ts";
+
+const kAgents: [userAgent: string, engine: string, deviceClass: string][] = [
+  [
+    "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36",
+    "chromium 156",
+    "desktop",
+  ],
+  [
+    "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Mobile Safari/537.36",
+    "chromium 156",
+    "phone",
+  ],
+  [
+    "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36",
+    "chromium 156",
+    "tablet",
+  ],
+  [
+    "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.1 Mobile/15E148 Safari/604.1",
+    "webkit 26",
+    "phone",
+  ],
+  [
+    "Mozilla/5.0 (X11; Linux x86_64; rv:153.0) Gecko/20100101 Firefox/153.0",
+    "firefox 153",
+    "desktop",
+  ],
+  ["curl/8", "other", "desktop"],
+];
+
+test.each(kAgents)("%s", (userAgent, engine, deviceClass) => {
+  expect(capabilitiesOf({ userAgent, hardwareConcurrency: 8, deviceMemory: 4 })).toEqual({
+    backends: ["cpu"],
+    memory_mb: 4096,
+    cores: 8,
+    engine,
+    class: deviceClass,
+  });
+});
+
+test("What the browser does not say is not made up.", () => {
+  expect(capabilitiesOf({ userAgent: "" })).toMatchObject({ memory_mb: 0, cores: 1 });
+});

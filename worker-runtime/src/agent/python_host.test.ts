@@ -1,0 +1,288 @@
+// The owner of the python thread, with a thread that only writes down what it is told.
+
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import type { Lease } from "../protocol/index.ts";
+import type { FromPython, RuntimeIndex, ToPython } from "../python/messages.ts";
+import type { AgentEvent } from "./events.ts";
+import { PythonHost, parseOutcome } from "./python_host.ts";
+import { leaseOf } from "./scenario.fixture.ts";
+
+class FakeThread {
+  readonly told: ToPython[] = [];
+  isAlive = true;
+  say: (message: FromPython) => void = () => {};
+
+  get pieces(): string[] {
+    const load = this.told.find((message) => message.kind === "load");
+    return load?.pieces.map((piece) => piece.base) ?? [];
+  }
+
+  get runs(): number[] {
+    return this.told.flatMap((m) => (m.kind === "run" ? [m.spec.attempt] : []));
+  }
+}
+
+const pieceNames = ["pyodide", "numpy", "chainer-7.8.1", "chainer-5.4.0", "six", "worker"];
+const index: RuntimeIndex = {
+  runtime: "r",
+  pieces: Object.fromEntries(
+    pieceNames.map((name) => [name, { version: "1", base: `/runtime/${name}/`, files: [] }]),
+  ),
+};
+
+let threads: FakeThread[];
+let events: AgentEvent[];
+let host: PythonHost;
+let fetchBlob: (sha256: string) => Promise<Uint8Array<ArrayBuffer>>;
+let readIndex: () => Promise<RuntimeIndex>;
+
+beforeEach(() => {
+  threads = [];
+  events = [];
+  fetchBlob = async () => new Uint8Array([1, 2, 3]);
+  readIndex = async () => index;
+  host = new PythonHost({
+    spawn: (onMessage) => {
+      const thread = new FakeThread();
+      thread.say = onMessage;
+      threads.push(thread);
+      return {
+        post: (message) => thread.told.push(message),
+        terminate: () => {
+          thread.isAlive = false;
+        },
+      };
+    },
+    runtimeIndex: () => readIndex(),
+    fetchBlob: ({ sha256 }) => fetchBlob(sha256),
+    emit: (event) => events.push(event),
+    log: () => {},
+  });
+});
+
+const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
+const kinds = () => events.map((event) => event.kind).filter((kind) => kind !== "loading");
+
+function thread(i: number): FakeThread {
+  const found = threads[i];
+  if (found === undefined) throw new Error(`There is no thread ${i}.`);
+  return found;
+}
+
+async function load(i: number): Promise<FakeThread> {
+  await settled();
+  thread(i).say({ kind: "loaded", timings: {} });
+  await settled();
+  return thread(i);
+}
+
+async function finish(i: number, attempt: number): Promise<void> {
+  thread(i).say({ kind: "outcome", attempt, outcome: '{"outcome":"pruned"}', runMs: 1 });
+  await settled();
+}
+
+describe("Loading", () => {
+  test("A warm thread loads the first Chainer of the index, once.", async () => {
+    host.warm();
+    host.warm();
+    await settled();
+    expect(threads).toHaveLength(1);
+    expect(thread(0).pieces).toEqual(
+      ["pyodide", "numpy", "six", "worker", "chainer-7.8.1"].map((name) => `/runtime/${name}/`),
+    );
+  });
+
+  test("A lease runs on the thread that was warmed up.", async () => {
+    host.warm();
+    host.run(leaseOf(7));
+    await load(0);
+    expect(thread(0).runs).toEqual([7]);
+    expect(kinds()).toEqual(["running"]);
+  });
+
+  test("A lease for another Chainer gets a thread of its own.", async () => {
+    host.warm();
+    await load(0);
+    host.run(leaseOf(7, { runtime: { chainer: "5.4.0" } }));
+    await load(1);
+    expect(thread(0).isAlive).toBe(false);
+    expect(thread(1).pieces).toContain("/runtime/chainer-5.4.0/");
+    expect(thread(1).runs).toEqual([7]);
+  });
+
+  test("So does one that comes while the first is loading.", async () => {
+    host.warm();
+    host.run(leaseOf(7, { runtime: { chainer: "5.4.0" } }));
+    await load(0);
+    await load(1);
+    expect(thread(0).runs).toEqual([]);
+    expect(thread(1).runs).toEqual([7]);
+  });
+
+  test("A Chainer that the server does not have is a reason to give the attempt back.", async () => {
+    host.run(leaseOf(7, { runtime: { chainer: "1.0.0" } }));
+    await settled();
+    expect(events.at(-1)).toMatchObject({ kind: "cannot_run", code: "unknown_runtime" });
+  });
+
+  test("An index that cannot be read is asked for again by the next attempt.", async () => {
+    readIndex = () => Promise.reject(new Error("offline"));
+    host.run(leaseOf(7));
+    await settled();
+    expect(kinds()).toEqual(["cannot_run"]);
+    readIndex = async () => index;
+    host.run(leaseOf(8));
+    await load(1);
+    expect(thread(1).runs).toEqual([8]);
+  });
+
+  test("Loading without progress for 90 s is given up.", async () => {
+    vi.useFakeTimers();
+    try {
+      host.run(leaseOf(7));
+      await vi.advanceTimersByTimeAsync(89_000);
+      thread(0).say({ kind: "loading", loaded: 1, total: 2 });
+      await vi.advanceTimersByTimeAsync(89_000);
+      expect(kinds()).toEqual([]);
+      await vi.advanceTimersByTimeAsync(1_000);
+      expect(events.at(-1)).toMatchObject({ kind: "cannot_run", code: "load_timeout" });
+      expect(thread(0).isAlive).toBe(false);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+describe("Reuse", () => {
+  const runBoth = async (second: Lease) => {
+    host.run(leaseOf(7));
+    await load(0);
+    await finish(0, 7);
+    host.run(second);
+    await settled();
+  };
+
+  test("The same bundle of the same study runs in the same Pyodide.", async () => {
+    await runBoth(leaseOf(8));
+    expect(thread(0).runs).toEqual([7, 8]);
+  });
+
+  test("Another study gets a fresh one.", async () => {
+    await runBoth(leaseOf(8, { study: 4 }));
+    expect(thread(0).isAlive).toBe(false);
+    expect((await load(1)).runs).toEqual([8]);
+  });
+
+  test("Another bundle of the same study gets a fresh one.", async () => {
+    await runBoth(leaseOf(8, { bundle: { sha256: "c".repeat(64), bytes: 1 } }));
+    expect(thread(0).isAlive).toBe(false);
+    expect((await load(1)).runs).toEqual([8]);
+  });
+});
+
+describe("Running", () => {
+  test("An attempt that was forgotten while it was loading never runs.", async () => {
+    host.run(leaseOf(7));
+    host.abort(7);
+    await load(0);
+    expect(thread(0).runs).toEqual([]);
+    host.run(leaseOf(8));
+    await settled();
+    expect(thread(0).runs).toEqual([8]);
+  });
+
+  test("Data that cannot be had is a reason to give the attempt back; the thread is kept.", async () => {
+    fetchBlob = () => Promise.reject(Object.assign(new Error("gone"), { code: "hash_mismatch" }));
+    host.run(leaseOf(7));
+    await load(0);
+    expect(events.at(-1)).toEqual({
+      kind: "cannot_run",
+      attempt: 7,
+      code: "hash_mismatch",
+      message: "gone",
+    });
+    expect(thread(0).isAlive).toBe(true);
+  });
+
+  test("Python gets the bundle, and the data by name and kind.", async () => {
+    fetchBlob = async (sha256) => new TextEncoder().encode(sha256.slice(0, 1));
+    const item = { kind: "npy" as const, filename: "x.npy", bytes: 1 };
+    const data = [
+      { ...item, name: "x", sha256: "1".repeat(64) },
+      { ...item, name: "y", sha256: "2".repeat(64) },
+    ];
+    host.run(leaseOf(7, { data }));
+    await load(0);
+    const run = thread(0).told.find((message) => message.kind === "run");
+    expect(run?.spec).toMatchObject({ attempt: 7, entry: "digits:objective", seed: 7 });
+    const text = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes);
+    expect(text(run?.bundle)).toBe("b");
+    expect(run?.data.map(({ name, bytes }) => [name, text(bytes)])).toEqual([
+      ["x", "1"],
+      ["y", "2"],
+    ]);
+  });
+
+  test("A thread that dies is told of with its attempt, and says no more.", async () => {
+    host.run(leaseOf(7));
+    await load(0);
+    thread(0).say({ kind: "crashed", code: "out_of_memory", message: "m" });
+    await finish(0, 7);
+    expect(kinds()).toEqual(["running", "crashed"]);
+    expect(thread(0).isAlive).toBe(false);
+  });
+
+  test("A thread that was ended says no more.", async () => {
+    host.run(leaseOf(7));
+    await load(0);
+    host.terminate();
+    await finish(0, 7);
+    expect(kinds()).toEqual(["running"]);
+  });
+
+  test("Reports that are no points, or of another attempt, are left alone.", async () => {
+    host.run(leaseOf(7));
+    await load(0);
+    const report = { kind: "report" as const, attempt: 7, step: 0, value: 0.5 };
+    for (const change of [{}, { attempt: 6 }, { step: -1 }, { step: 0.5 }, { value: Number.NaN }]) {
+      thread(0).say({ ...report, ...change });
+    }
+    expect(events.filter(({ kind }) => kind === "report")).toEqual([report]);
+  });
+
+  test("A call's step is read from its arguments, when it is one.", async () => {
+    host.run(leaseOf(7));
+    await load(0);
+    const call = { kind: "call" as const, attempt: 7, sequence: 1, method: "should_prune" };
+    for (const payload of ['{"step": 4}', '{"step": -1}', "{}", "[", '{"step": 1.5}']) {
+      thread(0).say({ ...call, payload });
+    }
+    expect(events.flatMap((event) => (event.kind === "call" ? [event.step] : []))).toEqual([
+      4,
+      null,
+      null,
+      null,
+      null,
+    ]);
+  });
+});
+
+describe("Outcomes", () => {
+  test.each([
+    ['{"outcome":"complete","values":[1,0.5]}', { outcome: "complete", values: [1, 0.5] }],
+    ['{"outcome":"pruned"}', { outcome: "pruned" }],
+  ])("%s", (text, outcome) => {
+    expect(parseOutcome(text)).toEqual(outcome);
+  });
+
+  test.each([
+    '{"outcome":"complete","values":[]}',
+    '{"outcome":"complete","values":[1e999]}',
+    '{"outcome":"complete","values":["1"]}',
+    '{"outcome":"failed","error":{"cause":"bad_luck","code":"","message":"","traceback":""}}',
+    '{"outcome":"great"}',
+    "not JSON",
+  ])("%s is invalid", (text) => {
+    expect(parseOutcome(text)).toMatchObject({ outcome: "failed", error: { cause: "invalid" } });
+  });
+});

@@ -1,0 +1,375 @@
+// Owns the python thread: starts it, gathers what an attempt needs, hands the attempt over, ends the thread. One attempt at
+// a time. A Pyodide is used again only for the same bundle of the same study. Runs on the agent thread.
+
+import * as v from "valibot";
+import { Answerer } from "../channel/answerer.ts";
+import { createBlock } from "../channel/block.ts";
+import { kCauses, type Lease } from "../protocol/index.ts";
+import type {
+  DataFile,
+  FromPython,
+  RuntimeIndex,
+  RuntimePiece,
+  ToPython,
+} from "../python/messages.ts";
+import type { Outcome } from "./attempt.ts";
+import type { BlobWanted } from "./blob_cache.ts";
+import type { AgentEvent } from "./events.ts";
+
+/** Loading that shows no progress for this long is given up. */
+const kLoadSilenceMs = 90_000;
+const kCorePieces = ["pyodide", "numpy", "six", "worker"];
+const kChainerPrefix = "chainer-";
+
+/** A dedicated worker, or what stands in for it in a test. */
+export interface ThreadPort {
+  post(message: ToPython, transfer: Transferable[]): void;
+  terminate(): void;
+}
+
+export interface PythonHostOptions {
+  readonly spawn: (
+    onMessage: (message: FromPython) => void,
+    onError: (message: string) => void,
+  ) => ThreadPort;
+  readonly runtimeIndex: () => Promise<RuntimeIndex>;
+  readonly fetchBlob: (wanted: BlobWanted, signal: AbortSignal) => Promise<Uint8Array<ArrayBuffer>>;
+  readonly emit: (event: AgentEvent) => void;
+  readonly log: (line: string) => void;
+}
+
+interface Thread {
+  readonly port: ThreadPort;
+  readonly answerer: Answerer;
+  readonly loaded: Promise<void>;
+  readonly settle: { resolve(): void; reject(error: Error): void };
+  /** Null until the index is there. */
+  chainer: string | null;
+  /** Study, bundle and versions whose code this Pyodide has run. */
+  usedFor: string | null;
+  /** The attempt that was handed over. */
+  attempt: number | null;
+  silence: ReturnType<typeof setTimeout> | undefined;
+}
+
+interface Job {
+  readonly lease: Lease;
+  readonly controller: AbortController;
+}
+
+/** Why a python thread could not be brought up. */
+export class PythonError extends Error {
+  override readonly name = "PythonError";
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export class PythonHost {
+  readonly #options: PythonHostOptions;
+  #index: Promise<RuntimeIndex> | null = null;
+  #thread: Thread | null = null;
+  #job: Job | null = null;
+  #lastChainer: string | null = null;
+  readonly #bytes = { python: [0, 0], blobs: [0, 0] } as {
+    python: [loaded: number, total: number];
+    blobs: [loaded: number, total: number];
+  };
+
+  constructor(options: PythonHostOptions) {
+    this.#options = options;
+  }
+
+  get progress(): number {
+    return this.#thread?.answerer.progress ?? 0;
+  }
+
+  /** Begins to load a python thread when there is none, with the Chainer of the last trial. */
+  warm(): void {
+    if (this.#thread === null) this.#start(this.#lastChainer);
+  }
+
+  run(lease: Lease): void {
+    const job = { lease, controller: new AbortController() };
+    this.#job = job;
+    this.#lastChainer = lease.runtime.chainer;
+    this.#runJob(job).catch((error: unknown) => {
+      if (this.#job !== job) return;
+      this.#job = null;
+      const { code, message } = asPythonError(error);
+      this.#options.emit({ kind: "cannot_run", attempt: lease.attempt, code, message });
+    });
+  }
+
+  /** Forgets an attempt that has not been handed over. */
+  abort(attempt: number): void {
+    if (this.#job?.lease.attempt !== attempt) return;
+    this.#job.controller.abort();
+    this.#job = null;
+  }
+
+  interrupt(attempt: number): void {
+    if (this.#thread?.attempt === attempt) this.#thread.answerer.interrupt();
+  }
+
+  terminate(): void {
+    const thread = this.#thread;
+    this.#thread = null;
+    if (thread === null) return;
+    clearTimeout(thread.silence);
+    thread.port.terminate();
+    thread.settle.reject(new PythonError("terminated", "The python thread was ended."));
+  }
+
+  answer(sequence: number, text: string): void {
+    this.#thread?.answerer.answer(sequence, text);
+  }
+
+  setTaken(points: number): void {
+    this.#thread?.answerer.setTaken(points);
+  }
+
+  async #runJob(job: Job): Promise<void> {
+    const { lease, controller } = job;
+    const { chainer } = lease.runtime;
+    const usedFor = `${lease.study} ${lease.bundle.sha256} ${chainer}`;
+    const old = this.#thread;
+    const isForeign = old !== null && old.usedFor !== null && old.usedFor !== usedFor;
+    if (isForeign || (old !== null && old.chainer !== null && old.chainer !== chainer)) {
+      this.terminate();
+    }
+    if (this.#thread === null) this.#start(chainer);
+    const blobs = this.#gather(lease, controller.signal);
+    // Seen when it is awaited, after the thread is up.
+    blobs.catch(() => {});
+    let thread = this.#current();
+    await thread.loaded;
+    if (this.#job !== job) return;
+    if (thread.chainer !== chainer) {
+      // It had been warmed up before the lease was known, for another version.
+      this.terminate();
+      this.#start(chainer);
+      thread = this.#current();
+      await thread.loaded;
+    }
+    const { bundle, data } = await blobs;
+    if (this.#job !== job || this.#thread !== thread) return;
+    this.#job = null;
+    thread.usedFor = usedFor;
+    thread.attempt = lease.attempt;
+    thread.answerer.reset();
+    const spec = {
+      attempt: lease.attempt,
+      study: lease.study,
+      trial: lease.trial,
+      entry: lease.entry,
+      params: lease.params,
+      seed: lease.seed,
+      chainer,
+    };
+    const transfer = [bundle.buffer, ...data.map((file) => file.bytes.buffer)];
+    thread.port.post({ kind: "run", spec, bundle, data }, transfer);
+    this.#options.emit({ kind: "running", attempt: lease.attempt });
+  }
+
+  async #gather(
+    lease: Lease,
+    signal: AbortSignal,
+  ): Promise<{ bundle: Uint8Array<ArrayBuffer>; data: DataFile[] }> {
+    const total = lease.data.reduce((sum, item) => sum + item.bytes, lease.bundle.bytes);
+    this.#bytes.blobs = [0, total];
+    const get = async (wanted: BlobWanted) => {
+      const bytes = await this.#options.fetchBlob(wanted, signal);
+      this.#bytes.blobs[0] += wanted.bytes;
+      this.#tellLoading();
+      return bytes;
+    };
+    const [bundle, ...contents] = await Promise.all([lease.bundle, ...lease.data].map(get));
+    if (bundle === undefined) throw new PythonError("blob_unavailable", "The trial has no code.");
+    const data = lease.data.map(({ name, kind }, i) => ({
+      name,
+      kind,
+      bytes: contents[i] ?? new Uint8Array(),
+    }));
+    return { bundle, data };
+  }
+
+  #current(): Thread {
+    if (this.#thread === null) throw new PythonError("terminated", "The python thread was ended.");
+    return this.#thread;
+  }
+
+  #start(chainer: string | null): void {
+    const block = createBlock();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    // Nobody may be waiting for a thread that is being warmed up.
+    promise.catch(() => {});
+    const thread: Thread = {
+      port: this.#options.spawn(
+        (message) => this.#onMessage(thread, message),
+        (message) => this.#onCrash(thread, "assets_unavailable", message),
+      ),
+      answerer: new Answerer(block),
+      loaded: promise,
+      settle: { resolve, reject },
+      chainer,
+      usedFor: null,
+      attempt: null,
+      silence: undefined,
+    };
+    this.#thread = thread;
+    this.#bytes.python = [0, 0];
+    this.#watch(thread);
+    this.#readIndex()
+      .then((index) => {
+        thread.chainer ??= defaultChainer(index);
+        const pieces = piecesOf(index, thread.chainer);
+        thread.port.post({ kind: "load", memory: block.memory, pieces }, []);
+      })
+      .catch((error: unknown) => {
+        const { code, message } = asPythonError(error);
+        this.#onCrash(thread, code, message);
+      });
+  }
+
+  #readIndex(): Promise<RuntimeIndex> {
+    const index = this.#index ?? this.#options.runtimeIndex();
+    this.#index = index;
+    index.catch(() => {
+      this.#index = null;
+    });
+    return index;
+  }
+
+  #watch(thread: Thread): void {
+    clearTimeout(thread.silence);
+    const seconds = kLoadSilenceMs / 1000;
+    thread.silence = setTimeout(() => {
+      this.#onCrash(thread, "load_timeout", `Python made no progress in loading for ${seconds} s.`);
+    }, kLoadSilenceMs);
+  }
+
+  #onMessage(thread: Thread, message: FromPython): void {
+    if (this.#thread !== thread) return;
+    // Nothing that comes late, or is made up by trial code, speaks for another attempt.
+    if ("attempt" in message && message.attempt !== thread.attempt) return;
+    const { emit } = this.#options;
+    switch (message.kind) {
+      case "loading":
+        this.#watch(thread);
+        this.#bytes.python = [message.loaded, message.total];
+        this.#tellLoading();
+        break;
+      case "loaded":
+        clearTimeout(thread.silence);
+        thread.settle.resolve();
+        this.#options.log(`python thread loaded ${JSON.stringify(message.timings)}`);
+        break;
+      case "report":
+        if (isPoint(message.step, message.value)) emit(message);
+        break;
+      case "call":
+        emit({
+          kind: "call",
+          attempt: message.attempt,
+          sequence: message.sequence,
+          method: message.method,
+          step: stepOf(message.payload),
+        });
+        break;
+      case "outcome":
+        thread.attempt = null;
+        emit({ ...message, outcome: parseOutcome(message.outcome) });
+        break;
+      case "crashed":
+        this.#onCrash(thread, message.code, message.message);
+        break;
+      default:
+        message satisfies never;
+    }
+  }
+
+  #onCrash(thread: Thread, code: string, message: string): void {
+    if (this.#thread !== thread) return;
+    const { attempt } = thread;
+    // First, so that whoever waits for the thread learns why.
+    thread.settle.reject(new PythonError(code, message));
+    this.terminate();
+    if (attempt !== null) this.#options.emit({ kind: "crashed", attempt, code, message });
+  }
+
+  #tellLoading(): void {
+    const { python, blobs } = this.#bytes;
+    this.#options.emit({
+      kind: "loading",
+      loaded: python[0] + blobs[0],
+      total: python[1] + blobs[1],
+    });
+  }
+}
+
+function defaultChainer(index: RuntimeIndex): string {
+  const name = Object.keys(index.pieces).find((piece) => piece.startsWith(kChainerPrefix));
+  return name?.slice(kChainerPrefix.length) ?? "none";
+}
+
+function piecesOf(index: RuntimeIndex, chainer: string): RuntimePiece[] {
+  return [...kCorePieces, `${kChainerPrefix}${chainer}`].map((name) => {
+    const piece = Object.hasOwn(index.pieces, name) ? index.pieces[name] : undefined;
+    if (piece !== undefined) return piece;
+    throw new PythonError("unknown_runtime", `This server's runtime has no ${name}.`);
+  });
+}
+
+const number = v.pipe(v.number(), v.finite());
+const outcomeSchema = v.variant("outcome", [
+  v.object({
+    outcome: v.literal("complete"),
+    values: v.pipe(v.array(number), v.minLength(1), v.maxLength(8)),
+  }),
+  v.object({ outcome: v.literal("pruned") }),
+  v.object({
+    outcome: v.literal("failed"),
+    error: v.object({
+      cause: v.picklist(kCauses),
+      code: v.string(),
+      message: v.string(),
+      traceback: v.string(),
+    }),
+  }),
+]);
+
+// Trial code shares its thread with the runner, so the text is not to be trusted.
+export function parseOutcome(text: string): Outcome {
+  try {
+    return v.parse(outcomeSchema, JSON.parse(text));
+  } catch {
+    const message = "The objective's outcome is not 1 to 8 finite numbers.";
+    const error = { cause: "invalid" as const, code: "outcome_malformed", message, traceback: "" };
+    return { outcome: "failed", error };
+  }
+}
+
+function isPoint(step: number, value: number): boolean {
+  return Number.isSafeInteger(step) && step >= 0 && Number.isFinite(value);
+}
+
+function stepOf(payload: string): number | null {
+  try {
+    const args: unknown = JSON.parse(payload);
+    if (typeof args !== "object" || args === null || !("step" in args)) return null;
+    return isPoint(Number(args.step), 0) ? Number(args.step) : null;
+  } catch {
+    return null;
+  }
+}
+
+function asPythonError(error: unknown): { readonly code: string; readonly message: string } {
+  if (error instanceof Error && "code" in error && typeof error.code === "string") {
+    return { code: error.code, message: error.message };
+  }
+  return { code: "cannot_run", message: error instanceof Error ? error.message : String(error) };
+}

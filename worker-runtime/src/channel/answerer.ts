@@ -1,0 +1,55 @@
+// The agent's end of the call channel. Runs on the agent thread only; never blocks.
+
+import { type Block, errorText, kInterruptSignal, kPayloadBytes, Word } from "./block.ts";
+
+export class Answerer {
+  readonly #block: Block;
+  readonly #encoder = new TextEncoder();
+
+  constructor(block: Block) {
+    this.#block = block;
+  }
+
+  /** The liveness counter as an unsigned number. */
+  get progress(): number {
+    return Atomics.load(this.#block.header, Word.progress) >>> 0;
+  }
+
+  /** Answers the open request; false when nobody waits for this sequence any more. */
+  answer(sequence: number, text: string): boolean {
+    const { header, payload } = this.#block;
+    // Claiming the request keeps a caller that gives up at this moment from reusing the payload.
+    if (Atomics.compareExchange(header, Word.request, sequence, -sequence) !== sequence)
+      return false;
+    let bytes = this.#encoder.encode(text);
+    if (bytes.length > kPayloadBytes) {
+      const limit = `An answer is at most ${kPayloadBytes} bytes.`;
+      bytes = this.#encoder.encode(errorText("answer_too_large", limit));
+    }
+    payload.set(bytes);
+    Atomics.store(header, Word.length, bytes.length);
+    Atomics.store(header, Word.request, 0);
+    Atomics.store(header, Word.answer, sequence);
+    Atomics.notify(header, Word.answer);
+    return true;
+  }
+
+  /** Makes Python raise KeyboardInterrupt at its next bytecode or call; wakes it when it waits. */
+  interrupt(): void {
+    Atomics.store(this.#block.header, Word.interrupt, kInterruptSignal);
+    Atomics.notify(this.#block.header, Word.answer);
+    Atomics.notify(this.#block.header, Word.taken);
+  }
+
+  /** Before an attempt starts: no point is on the way, no interrupt is left over from the one before. */
+  reset(): void {
+    Atomics.store(this.#block.header, Word.interrupt, 0);
+    Atomics.store(this.#block.header, Word.taken, 0);
+  }
+
+  /** So many of the attempt's points are with the server. */
+  setTaken(points: number): void {
+    Atomics.store(this.#block.header, Word.taken, points);
+    Atomics.notify(this.#block.header, Word.taken);
+  }
+}

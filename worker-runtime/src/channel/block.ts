@@ -1,0 +1,63 @@
+// The block of shared memory between an agent and its python thread: a header of 32-bit words and room for one answer.
+// Made by the agent; each word says below who writes it. Usable on both threads.
+
+export const kPayloadBytes = 256 * 1024;
+const kHeaderBytes = 64;
+const kPageBytes = 64 * 1024;
+
+/** Words of the header. */
+export const Word = {
+  /** The open request's sequence; its negative while the agent writes the answer; 0: none. Both write, by exchange. */
+  request: 0,
+  /** Sequence of the newest answer. The agent writes and notifies. */
+  answer: 1,
+  /** Bytes of the answer's UTF-8. The agent writes. */
+  length: 2,
+  /** Liveness: moved by array operations, training steps and calls. The python thread adds. */
+  progress: 3,
+  /** 2 asks for a KeyboardInterrupt (SIGINT), read and cleared by Pyodide; its first byte is Pyodide's buffer. */
+  interrupt: 4,
+  /** Reported points of this attempt that the server has; bounds those on the way. The agent writes and notifies. */
+  taken: 5,
+} as const;
+
+export const kInterruptSignal = 2;
+
+export interface Block {
+  /** The shared memory itself, to be posted to the other thread. */
+  readonly memory: SharedArrayBuffer;
+  readonly header: Int32Array<SharedArrayBuffer>;
+  readonly payload: Uint8Array<SharedArrayBuffer>;
+  /** Pyodide's interrupt buffer. */
+  readonly interrupt: Uint8Array<SharedArrayBuffer>;
+}
+
+/** Shared memory comes from a WebAssembly.Memory: WebKitGTK has that without the global constructor. */
+export function allocateShared(bytes: number): SharedArrayBuffer {
+  const pages = Math.ceil(bytes / kPageBytes);
+  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+  return memory.buffer as unknown as SharedArrayBuffer;
+}
+
+export function createBlock(): Block {
+  return openBlock(allocateShared(kHeaderBytes + kPayloadBytes));
+}
+
+export function openBlock(memory: SharedArrayBuffer): Block {
+  return {
+    memory,
+    header: new Int32Array(memory, 0, kHeaderBytes / 4),
+    payload: new Uint8Array(memory, kHeaderBytes, kPayloadBytes),
+    // Little-endian, as WebAssembly is: the first byte is the low one.
+    interrupt: new Uint8Array(memory, Word.interrupt * 4, 1),
+  };
+}
+
+/** What a call is answered with: JSON text for `hyperflock_worker.bridge`. */
+export function answerText(value: unknown): string {
+  return JSON.stringify({ ok: true, value });
+}
+
+export function errorText(code: string, message: string): string {
+  return JSON.stringify({ ok: false, error: { code, message } });
+}

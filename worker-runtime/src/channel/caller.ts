@@ -1,0 +1,123 @@
+// The python thread's end of the call channel: posts a request and blocks until the agent has answered in shared memory.
+// Runs on the python thread only. Every wait is cut into slices, so that an interrupt or a deadline is seen in time.
+
+import { type Block, errorText, Word } from "./block.ts";
+
+const kSliceMs = 50;
+/** The agent writes an answer in one go; one that it began is there within this time, or the agent is gone. */
+const kWritingMs = 1_000;
+const kLastSequence = 2 ** 31 - 1;
+
+export interface CallRequest {
+  readonly sequence: number;
+  readonly method: string;
+  /** JSON text of the arguments. */
+  readonly payload: string;
+}
+
+export interface CallerOptions {
+  readonly block: Block;
+  readonly post: (request: CallRequest) => void;
+  /** Throws when an interrupt was asked for. */
+  readonly checkInterrupt: () => void;
+}
+
+export class Caller {
+  readonly #block: Block;
+  readonly #post: (request: CallRequest) => void;
+  readonly #checkInterrupt: () => void;
+  readonly #decoder = new TextDecoder();
+  #sequence = 0;
+
+  constructor(options: CallerOptions) {
+    this.#block = options.block;
+    this.#post = options.post;
+    this.#checkInterrupt = options.checkInterrupt;
+  }
+
+  /** Asks and waits; gives the answer's JSON text, `call_timeout` after `timeoutMs`. */
+  call(method: string, payload: string, timeoutMs: number): string {
+    const { header } = this.#block;
+    this.#sequence = this.#sequence === kLastSequence ? 1 : this.#sequence + 1;
+    const sequence = this.#sequence;
+    Atomics.store(header, Word.request, sequence);
+    this.#post({ sequence, method, payload });
+    try {
+      const answered = waitUntil(
+        header,
+        Word.answer,
+        (answer) => answer === sequence,
+        timeoutMs,
+        this.#checkInterrupt,
+      );
+      // An answer that is being written right now is waited for: the payload is not ours meanwhile.
+      if (answered || (!this.#withdraw(sequence) && this.#waitForWriting(sequence))) {
+        return this.#read();
+      }
+      return errorText("call_timeout", `The server did not answer '${method}' in time.`);
+    } finally {
+      this.#withdraw(sequence);
+    }
+  }
+
+  // From here on a late answer finds no request. False: the agent has already begun to write.
+  #withdraw(sequence: number): boolean {
+    return Atomics.compareExchange(this.#block.header, Word.request, sequence, 0) === sequence;
+  }
+
+  #waitForWriting(sequence: number): boolean {
+    const isAnswered = (answer: number) => answer === sequence;
+    return waitUntil(this.#block.header, Word.answer, isAnswered, kWritingMs, () => {});
+  }
+
+  #read(): string {
+    const length = Atomics.load(this.#block.header, Word.length);
+    // TextDecoder refuses views of shared memory: decode a copy.
+    return this.#decoder.decode(this.#block.payload.slice(0, length));
+  }
+}
+
+/**
+ * Bounds the points that are on the way to the server, so that an objective which reports in a tight loop waits instead
+ * of filling the agent's memory. One window for each attempt.
+ */
+export class ReportWindow {
+  readonly #header: Int32Array<SharedArrayBuffer>;
+  readonly #limit: number;
+  readonly #checkInterrupt: () => void;
+  #sent = 0;
+
+  constructor(block: Block, limit: number, checkInterrupt: () => void) {
+    this.#header = block.header;
+    this.#limit = limit;
+    this.#checkInterrupt = checkInterrupt;
+  }
+
+  /** Waits for room and counts one point; false when there was none for `timeoutMs`. */
+  admit(timeoutMs: number): boolean {
+    const hasRoom = (taken: number) => this.#sent - taken < this.#limit;
+    if (!waitUntil(this.#header, Word.taken, hasRoom, timeoutMs, this.#checkInterrupt))
+      return false;
+    this.#sent += 1;
+    return true;
+  }
+}
+
+/** Sleeps until the word satisfies `isDone` (true) or the time is over (false). `look` runs at each wake-up. */
+function waitUntil(
+  header: Int32Array<SharedArrayBuffer>,
+  word: number,
+  isDone: (value: number) => boolean,
+  timeoutMs: number,
+  look: () => void,
+): boolean {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const value = Atomics.load(header, word);
+    if (isDone(value)) return true;
+    look();
+    const left = deadline - performance.now();
+    if (left <= 0) return false;
+    Atomics.wait(header, word, value, Math.min(kSliceMs, left));
+  }
+}

@@ -1,0 +1,18 @@
+// What page and agent say to each other. Types only; both threads.
+
+import type { Contribution, ProjectView, VolunteerState } from "./volunteer_state.ts";
+
+export type ToAgent =
+  | { readonly kind: "start"; readonly code: string; readonly visible: boolean }
+  | { readonly kind: "visibility"; readonly visible: boolean }
+  | { readonly kind: "stop" };
+
+export type FromAgent =
+  | {
+      readonly kind: "changed";
+      readonly state: VolunteerState;
+      readonly contribution: Contribution;
+      readonly project: ProjectView | null;
+    }
+  /** Everything is given back; the thread may be ended. */
+  | { readonly kind: "ended" };

@@ -1,0 +1,60 @@
+// Feature detection: each thing that can be missing is named. (The page's thread; here with a scope of our own.)
+
+import { expect, test } from "vitest";
+import { type ProbeScope, probe } from "./probe.ts";
+
+class ModernWorker {
+  constructor(_url: string, options: { readonly type: string }) {
+    if (options.type !== "module") throw new TypeError();
+    throw new SyntaxError("The address is none.");
+  }
+}
+class OldWorker {}
+
+const good: ProbeScope = {
+  isSecureContext: true,
+  crossOriginIsolated: true,
+  Worker: ModernWorker,
+  WebAssembly: WebAssembly as unknown as NonNullable<ProbeScope["WebAssembly"]>,
+};
+const { Memory, validate } = good.WebAssembly ?? { Memory: undefined, validate: undefined };
+if (Memory === undefined || validate === undefined) throw new Error("No WebAssembly here.");
+
+test("A browser with everything can compute.", () => {
+  expect(probe(good)).toBeNull();
+});
+
+test.each<[string, Partial<ProbeScope>]>([
+  ["insecure_context", { isSecureContext: false, crossOriginIsolated: false }],
+  ["not_isolated", { crossOriginIsolated: false }],
+  ["no_module_workers", { Worker: OldWorker }],
+  ["no_module_workers", { Worker: undefined }],
+  ["no_wasm_simd", { WebAssembly: { Memory, validate: () => false } }],
+  [
+    "no_shared_memory",
+    {
+      WebAssembly: {
+        validate,
+        Memory: class {
+          readonly buffer = new ArrayBuffer(8);
+        },
+      },
+    },
+  ],
+  [
+    "no_shared_memory",
+    {
+      WebAssembly: {
+        validate,
+        Memory: class {
+          readonly buffer = null;
+          constructor() {
+            throw new RangeError("No room.");
+          }
+        },
+      },
+    },
+  ],
+])("%s", (reason, change) => {
+  expect(probe({ ...good, ...change })).toBe(reason);
+});

@@ -1,0 +1,66 @@
+// Can this browser compute? Features are tried, not looked up by browser name. Runs on the page thread.
+
+import type { UnsupportedReason } from "./volunteer_state.ts";
+
+/** The parts of the global scope that are looked at. */
+export interface ProbeScope {
+  readonly isSecureContext: boolean;
+  readonly crossOriginIsolated: boolean;
+  readonly Worker?: unknown;
+  readonly WebAssembly?: {
+    validate(bytes: Uint8Array<ArrayBuffer>): boolean;
+    Memory: new (descriptor: {
+      initial: number;
+      maximum: number;
+      shared: boolean;
+    }) => { readonly buffer: unknown };
+  };
+}
+
+// (module (func (result v128) i32.const 0 i8x16.splat i8x16.popcnt))
+const kSimdModule = new Uint8Array([
+  0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15,
+  253, 98, 11,
+]);
+
+/** Null when everything that is needed is there. */
+export function probe(scope: ProbeScope): UnsupportedReason | null {
+  if (!scope.isSecureContext) return "insecure_context";
+  if (!scope.crossOriginIsolated) return "not_isolated";
+  if (!hasModuleWorkers(scope)) return "no_module_workers";
+  if (scope.WebAssembly?.validate(kSimdModule) !== true) return "no_wasm_simd";
+  if (!hasSharedMemory(scope)) return "no_shared_memory";
+  return null;
+}
+
+function hasModuleWorkers(scope: ProbeScope): boolean {
+  if (typeof scope.Worker !== "function") return false;
+  let asked = false;
+  const options = {
+    // Read by a browser that knows module workers, before it finds the address to be none.
+    get type(): string {
+      asked = true;
+      return "module";
+    },
+  };
+  try {
+    const Constructor = scope.Worker as new (url: string, options: object) => { terminate(): void };
+    new Constructor("http://[", options).terminate();
+  } catch {
+    // Only whether the option was read counts.
+  }
+  return asked;
+}
+
+function hasSharedMemory(scope: ProbeScope): boolean {
+  try {
+    const memory = new (scope.WebAssembly as NonNullable<ProbeScope["WebAssembly"]>).Memory({
+      initial: 1,
+      maximum: 1,
+      shared: true,
+    });
+    return Object.prototype.toString.call(memory.buffer) === "[object SharedArrayBuffer]";
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,208 @@
+// The page's handle, with an agent thread that only writes down what it is told.
+
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { FromAgent, ToAgent } from "./messages.ts";
+import { createVolunteer } from "./volunteer.ts";
+import type { Volunteer, VolunteerSnapshot, VolunteerState } from "./volunteer_state.ts";
+
+class FakeWorker extends EventTarget {
+  static readonly all: FakeWorker[] = [];
+  readonly told: ToAgent[] = [];
+  isAlive = true;
+
+  constructor(url: URL | string, options: { readonly type: string }) {
+    super();
+    if (options.type !== "module") throw new TypeError("Not a module.");
+    if (typeof url === "string") throw new SyntaxError("The probe's address.");
+    FakeWorker.all.push(this);
+  }
+
+  postMessage(message: ToAgent): void {
+    this.told.push(message);
+  }
+
+  terminate(): void {
+    this.isAlive = false;
+  }
+
+  say(message: FromAgent): void {
+    this.dispatchEvent(new MessageEvent("message", { data: message }));
+  }
+
+  change(state: VolunteerState): void {
+    this.say({ kind: "changed", state, contribution: { trials: 1, seconds: 2 }, project: null });
+  }
+}
+
+class FakeDocument extends EventTarget {
+  visibilityState = "visible";
+
+  show(state: "visible" | "hidden"): void {
+    this.visibilityState = state;
+    this.dispatchEvent(new Event("visibilitychange"));
+  }
+}
+
+class FakeSentinel extends EventTarget {
+  async release(): Promise<void> {
+    this.dispatchEvent(new Event("release"));
+  }
+}
+
+const computing: VolunteerState = {
+  phase: "computing",
+  trial: {
+    study: 1,
+    studyName: "s",
+    owner: "ada",
+    number: 0,
+    total: 1,
+    params: {},
+    startedAt: 0,
+    points: [],
+  },
+};
+
+let volunteer: Volunteer;
+let page: FakeDocument;
+let frames: (() => void)[];
+let sentinels: FakeSentinel[];
+
+beforeEach(() => {
+  FakeWorker.all.length = 0;
+  page = new FakeDocument();
+  frames = [];
+  sentinels = [];
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  vi.stubGlobal("Worker", FakeWorker);
+  vi.stubGlobal("document", page);
+  vi.stubGlobal("isSecureContext", true);
+  vi.stubGlobal("crossOriginIsolated", true);
+  vi.stubGlobal("requestAnimationFrame", (frame: () => void) => frames.push(frame));
+  const request = async () => {
+    const sentinel = new FakeSentinel();
+    sentinels.push(sentinel);
+    return sentinel;
+  };
+  vi.stubGlobal("navigator", { wakeLock: { request } });
+  volunteer = createVolunteer({ code: "CODE" });
+});
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+});
+
+const settled = async () => {
+  for (let i = 0; i < 10; i += 1) await Promise.resolve();
+};
+
+function agent(i = 0): FakeWorker {
+  const found = FakeWorker.all[i];
+  if (found === undefined) throw new Error(`There is no agent ${i}.`);
+  return found;
+}
+
+test("Nothing starts before the tap, and one agent after it.", () => {
+  expect(FakeWorker.all).toHaveLength(0);
+  volunteer.start();
+  volunteer.start();
+  expect(FakeWorker.all).toHaveLength(1);
+  expect(agent().told).toEqual([{ kind: "start", code: "CODE", visible: true }]);
+  expect(volunteer.snapshot.state).toEqual({ phase: "joining" });
+});
+
+test("A browser that cannot compute is told why, and starts nothing.", () => {
+  vi.stubGlobal("crossOriginIsolated", false);
+  volunteer.start();
+  expect(volunteer.snapshot.state).toEqual({ phase: "unsupported", reason: "not_isolated" });
+  expect(FakeWorker.all).toHaveLength(0);
+});
+
+test("Changes are told once a frame, the newest only.", () => {
+  const seen: VolunteerSnapshot[] = [];
+  const unsubscribe = volunteer.subscribe((snapshot) => seen.push(snapshot));
+  volunteer.start();
+  agent().change({ phase: "waiting", reason: "no_work" });
+  expect(seen).toEqual([]);
+  expect(frames).toHaveLength(1);
+  for (const frame of frames.splice(0)) frame();
+  expect(seen).toMatchObject([{ state: { phase: "waiting" }, contribution: { trials: 1 } }]);
+  unsubscribe();
+  agent().change(computing);
+  for (const frame of frames.splice(0)) frame();
+  expect(seen).toHaveLength(1);
+});
+
+test("The agent is told of the page's visibility within the event.", () => {
+  volunteer.start();
+  page.show("hidden");
+  page.show("visible");
+  expect(agent().told.slice(1)).toEqual([
+    { kind: "visibility", visible: false },
+    { kind: "visibility", visible: true },
+  ]);
+});
+
+test("Stop lets the agent say goodbye, then ends it; start works again.", () => {
+  volunteer.start();
+  volunteer.stop();
+  expect(agent().told.at(-1)).toEqual({ kind: "stop" });
+  expect(volunteer.snapshot.state).toEqual({ phase: "stopped" });
+  agent().change(computing);
+  expect(volunteer.snapshot.state).toEqual({ phase: "stopped" });
+  expect(agent().isAlive).toBe(true);
+  agent().say({ kind: "ended" });
+  expect(agent().isAlive).toBe(false);
+  volunteer.start();
+  expect(FakeWorker.all).toHaveLength(2);
+});
+
+test("An agent that does not say goodbye is ended all the same.", () => {
+  volunteer.start();
+  volunteer.stop();
+  vi.advanceTimersByTime(2_000);
+  expect(agent().isAlive).toBe(false);
+});
+
+test.each<VolunteerState>([
+  { phase: "replaced" },
+  { phase: "failed", code: "banned", message: "No." },
+])("After $phase the agent is ended, and start works again.", (state) => {
+  volunteer.start();
+  agent().change(state);
+  expect(agent().isAlive).toBe(false);
+  expect(volunteer.snapshot.state).toEqual(state);
+  volunteer.start();
+  expect(FakeWorker.all).toHaveLength(2);
+});
+
+test("A script that cannot be loaded is a failure.", () => {
+  volunteer.start();
+  agent().dispatchEvent(new Event("error", { cancelable: true }));
+  expect(volunteer.snapshot.state).toMatchObject({ phase: "failed", code: "agent_failed" });
+});
+
+test("The screen stays on while a trial computes, and no longer.", async () => {
+  volunteer.start();
+  expect(sentinels).toHaveLength(0);
+  agent().change(computing);
+  agent().change(computing);
+  await settled();
+  expect(sentinels).toHaveLength(1);
+  expect(volunteer.snapshot.awake).toBe(true);
+  agent().change({ phase: "waiting", reason: "no_work" });
+  expect(volunteer.snapshot.awake).toBe(false);
+});
+
+test("A lock that the browser took with the hidden page is asked for again.", async () => {
+  volunteer.start();
+  agent().change(computing);
+  await settled();
+  page.visibilityState = "hidden";
+  await sentinels[0]?.release();
+  expect(volunteer.snapshot.awake).toBe(false);
+  page.show("visible");
+  await settled();
+  expect(volunteer.snapshot.awake).toBe(true);
+});

@@ -1,0 +1,109 @@
+// JSON text <-> messages. The only place where a peer's frame is read (R1 to R4). Pure; any thread.
+
+import * as v from "valibot";
+import { type ClientMessage, kClientSchemas } from "./client_messages.ts";
+import { fieldPath, hasAtMostBytes, type ParseCode } from "./fields.ts";
+import { kServerSchemas, type ServerMessage } from "./server_messages.ts";
+
+export const kFrameBytes = 1024 * 1024;
+const kDepth = 16;
+
+/** A frame was refused; `code` is one of protocol.md's, `field` the offending path. */
+export class ProtocolError extends Error {
+  override readonly name = "ProtocolError";
+  readonly code: ParseCode;
+  readonly field: string | null;
+
+  constructor(code: ParseCode, message: string, field: string | null = null) {
+    super(message);
+    this.code = code;
+    this.field = field;
+  }
+}
+
+/** Reads one frame of a device or a researcher. Throws ProtocolError. */
+export function parseClientMessage(frame: string): ClientMessage {
+  return parseWith(kClientSchemas, frame) as ClientMessage;
+}
+
+/** Reads one frame of the server. Throws ProtocolError. */
+export function parseServerMessage(frame: string): ServerMessage {
+  return parseWith(kServerSchemas, frame) as ServerMessage;
+}
+
+export function serialize(message: ClientMessage | ServerMessage): string {
+  return JSON.stringify(message);
+}
+
+function parseWith(schemas: Readonly<Record<string, v.GenericSchema>>, frame: string): unknown {
+  const value = parseJson(frame);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new ProtocolError("malformed", "A frame is one JSON object.");
+  }
+  const type = "type" in value ? value.type : undefined;
+  if (typeof type !== "string") {
+    throw new ProtocolError("malformed", "A message has a field 'type' with a string.");
+  }
+  const schema = Object.hasOwn(schemas, type) ? schemas[type] : undefined;
+  if (schema === undefined) {
+    throw new ProtocolError("unknown_type", `There is no message '${type.slice(0, 64)}' here.`);
+  }
+  const parsed = v.safeParse(schema, value, { abortEarly: true });
+  if (parsed.success) return parsed.output;
+  const [issue] = parsed.issues;
+  const field = fieldPath(issue);
+  throw new ProtocolError(
+    issue.message as ParseCode,
+    `${field ?? "the message"}: expected ${issue.expected ?? "another value"}.`,
+    field,
+  );
+}
+
+function parseJson(frame: string): unknown {
+  if (!hasAtMostBytes(frame, kFrameBytes)) {
+    throw new ProtocolError("frame_too_large", `A frame is at most ${kFrameBytes} bytes.`);
+  }
+  if (isDeeperThan(frame, kDepth)) {
+    throw new ProtocolError("malformed", `A message is nested at most ${kDepth} deep.`);
+  }
+  try {
+    const value: unknown = JSON.parse(frame);
+    if (frame.includes("\\u") && !hasWellFormedText(value)) {
+      throw new ProtocolError("malformed", "A string holds half of a surrogate pair.");
+    }
+    return value;
+  } catch (error) {
+    if (error instanceof ProtocolError) throw error;
+    throw new ProtocolError("malformed", "A frame is JSON text.");
+  }
+}
+
+// Looked at before JSON.parse, whose recursion a hostile frame could exhaust in some engines.
+function isDeeperThan(frame: string, limit: number): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let at = 0; at < frame.length; at += 1) {
+    const unit = frame.charCodeAt(at);
+    if (inString) {
+      if (unit === 0x5c) at += 1;
+      else if (unit === 0x22) inString = false;
+    } else if (unit === 0x22) {
+      inString = true;
+    } else if (unit === 0x7b || unit === 0x5b) {
+      depth += 1;
+      if (depth > limit) return true;
+    } else if (unit === 0x7d || unit === 0x5d) {
+      depth -= 1;
+    }
+  }
+  return false;
+}
+
+// Only an escape can bring a lone surrogate into a frame: the frame itself is UTF-8.
+function hasWellFormedText(value: unknown): boolean {
+  if (typeof value === "string") return value.isWellFormed();
+  if (typeof value !== "object" || value === null) return true;
+  return Object.entries(value).every(
+    ([key, item]) => key.isWellFormed() && hasWellFormedText(item),
+  );
+}

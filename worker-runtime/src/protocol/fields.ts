@@ -1,0 +1,117 @@
+// The field kinds of server/docs/protocol.md as valibot schemas. Each refusal's message is the protocol's stable code,
+// so that the first issue of a parse is the error that the protocol wants. Pure; any thread.
+
+import * as v from "valibot";
+
+export type ParseCode =
+  | "malformed"
+  | "frame_too_large"
+  | "unknown_type"
+  | "missing_field"
+  | "bad_field"
+  | "bad_number"
+  | "too_long"
+  | "too_many";
+
+const utf8 = new TextEncoder();
+
+/** A limit in characters counts Unicode code points, as the other two codecs do. */
+function hasAtMostCharacters(text: string, limit: number): boolean {
+  if (text.length <= limit) return true;
+  let count = 0;
+  for (const _ of text) count += 1;
+  return count <= limit;
+}
+
+/** A limit in KiB counts bytes of UTF-8. */
+export function hasAtMostBytes(text: string, limit: number): boolean {
+  return text.length * 3 <= limit || utf8.encode(text).length <= limit;
+}
+
+const kind: ParseCode = "bad_field";
+const range: ParseCode = "bad_number";
+
+export const number = v.pipe(v.number(kind), v.finite(range));
+
+export const integer = (least = 0, most = Number.MAX_SAFE_INTEGER) =>
+  v.pipe(number, v.integer(kind), v.minValue(least, range), v.maxValue(most, range));
+
+export const count = integer();
+/** Identifiers and sequence numbers start at 1. */
+export const identifier = integer(1);
+export const flag = v.boolean(kind);
+
+export const text = (limit = 256) =>
+  v.pipe(
+    v.string(kind),
+    v.check((value) => hasAtMostCharacters(value, limit), "too_long" satisfies ParseCode),
+  );
+
+export const textBytes = (limit: number) =>
+  v.pipe(
+    v.string(kind),
+    v.check((value) => hasAtMostBytes(value, limit), "too_long" satisfies ParseCode),
+  );
+
+/** A plain file name: it never names a folder. */
+export const fileName = v.pipe(
+  text(),
+  v.check((value) => value !== "" && !/[/\\\0]/.test(value) && !/^\.\.?$/.test(value), kind),
+);
+
+export const sha256 = v.pipe(v.string(kind), v.regex(/^[0-9a-f]{64}$/, kind));
+
+export const oneOf = <const Options extends readonly string[]>(options: Options) =>
+  v.picklist(options, kind);
+
+export const constant = <const Value extends string>(value: Value) => v.literal(value, kind);
+
+export const list = <Item extends v.GenericSchema>(item: Item, limit: number) =>
+  v.pipe(
+    v.array(v.unknown(), kind),
+    v.maxLength(limit, "too_many" satisfies ParseCode),
+    v.array(item, kind),
+  );
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** An object whose content is not looked into here. */
+export const record = v.custom<Record<string, unknown>>(isRecord, kind);
+
+/** An object with these fields; others are ignored (R2). */
+export const fields = <const Entries extends v.ObjectEntries>(entries: Entries) =>
+  v.pipe(record, variantOf(entries));
+
+/** One member of `unionBy`. */
+export const variantOf = <const Entries extends v.ObjectEntries>(entries: Entries) =>
+  v.object(entries, missing);
+
+/** A union told apart by one field; the value is known to be an object. */
+export const unionBy = <const Key extends string, const Options extends v.VariantOptions<Key>>(
+  key: Key,
+  options: Options,
+) => v.variant(key, options, missing);
+
+// An object's own issue is about a key that is not there; its kind was checked before.
+function missing(issue: v.BaseIssue<unknown>): ParseCode {
+  return issue.received === "undefined" ? "missing_field" : kind;
+}
+
+/** One reported value of the curve: [step, value]. */
+export const point = v.pipe(
+  v.custom<readonly unknown[]>((value) => Array.isArray(value) && value.length === 2, kind),
+  v.tuple([count, number], kind),
+);
+export const points = list(point, 1000);
+
+/** `points[1][0]` or `capabilities.class`. */
+export function fieldPath(issue: v.BaseIssue<unknown>): string | null {
+  let path = "";
+  for (const item of issue.path ?? []) {
+    if (typeof item.key === "number") path += `[${item.key}]`;
+    else path += path === "" ? String(item.key) : `.${String(item.key)}`;
+  }
+  return path === "" ? null : path;
+}

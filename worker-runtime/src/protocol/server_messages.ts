@@ -1,0 +1,109 @@
+// Messages from the server (server/docs/protocol.md). Pure; any thread.
+
+import * as v from "valibot";
+import {
+  constant,
+  count,
+  fields,
+  fileName,
+  flag,
+  identifier,
+  integer,
+  list,
+  oneOf,
+  record,
+  sha256,
+  text,
+  textBytes,
+} from "./fields.ts";
+
+const message = text(1024);
+const code = text(64);
+
+const lease = fields({
+  attempt: identifier,
+  study: identifier,
+  trial: count,
+  kind: oneOf(["primary", "duplicate", "replica"]),
+  study_name: text(),
+  owner: text(),
+  total: count,
+  params: textBytes(64 * 1024),
+  seed: integer(0, 2 ** 32 - 1),
+  entry: text(512),
+  bundle: fields({ sha256, bytes: count }),
+  data: list(
+    fields({
+      name: text(),
+      kind: oneOf(["npy", "npz", "file"]),
+      filename: fileName,
+      sha256,
+      bytes: count,
+    }),
+    64,
+  ),
+  runtime: fields({ chainer: text() }),
+  time_limit_ms: count,
+  lease_ms: count,
+});
+
+/** One schema for each type that the server sends. */
+export const kServerSchemas = {
+  welcome: fields({
+    type: constant("welcome"),
+    protocol: integer(0, 2 ** 31 - 1),
+    session: count,
+    server: text(),
+    heartbeat_ms: count,
+    lease_ms: count,
+    attempts: list(identifier, 16),
+  }),
+  refused: fields({ type: constant("refused"), code, message }),
+  lease: fields({ type: constant("lease"), lease }),
+  wait: fields({
+    type: constant("wait"),
+    delay_ms: count,
+    reason: oneOf(["no_work", "no_matching_work", "draining", "read_only"]),
+  }),
+  ack: fields({
+    type: constant("ack"),
+    attempt: v.exactOptional(identifier),
+    seq: v.exactOptional(identifier),
+  }),
+  result_ack: fields({
+    type: constant("result_ack"),
+    attempt: identifier,
+    seq: identifier,
+    verdict: oneOf(["accepted", "evidence", "recorded"]),
+    lease: v.exactOptional(lease),
+  }),
+  reply: fields({ type: constant("reply"), id: count, value: flag }),
+  error: fields({
+    type: constant("error"),
+    code,
+    message,
+    field: v.exactOptional(text()),
+    id: v.exactOptional(count),
+    attempt: v.exactOptional(identifier),
+  }),
+  revoke: fields({
+    type: constant("revoke"),
+    attempt: identifier,
+    code: oneOf(["cancelled", "timeout", "stalled", "superseded", "device_revoked"]),
+    message,
+  }),
+  update: fields({
+    type: constant("update"),
+    study: record,
+    trials: list(record, 10_000),
+    cursor: count,
+  }),
+} as const;
+
+export type ServerMessages = {
+  [Type in keyof typeof kServerSchemas]: v.InferOutput<(typeof kServerSchemas)[Type]>;
+};
+export type ServerMessage = ServerMessages[keyof ServerMessages];
+export type Lease = ServerMessages["lease"]["lease"];
+export type DataItem = Lease["data"][number];
+export type WaitReason = ServerMessages["wait"]["reason"];

@@ -1,0 +1,99 @@
+// Fetches the runtime's files from this origin, all at once, counting bytes as they come. Archives are verified against
+// the index; Pyodide's own files are streamed into the compiler, from addresses that carry their hash, like any script of
+// this origin (`integrity` of fetch would hold each back until its last byte). Runs on the python thread, before trial code.
+
+import { hexOf } from "../hex.ts";
+import type { RuntimeFile, RuntimePiece } from "./messages.ts";
+
+/** Bytes are told at most this often. */
+const kTellMs = 100;
+
+export class AssetError extends Error {
+  override readonly name = "AssetError";
+  readonly code = "assets_unavailable";
+}
+
+export type Tell = (loaded: number, total: number) => void;
+
+export class Assets {
+  readonly #tell: Tell;
+  readonly #responses = new Map<string, Promise<Response>>();
+  #loaded = 0;
+  #uncounted = 0;
+  #total = 0;
+  #toldAt = 0;
+
+  constructor(tell: Tell) {
+    this.#tell = tell;
+  }
+
+  /** Starts fetching these files of a piece; `take` gives them out. */
+  begin(piece: RuntimePiece, files: readonly RuntimeFile[] = piece.files): void {
+    for (const file of files) {
+      const url = new URL(piece.base + file.name, self.location.origin).href;
+      this.#total += file.bytes;
+      // The browser caches compiled code with its own response only, so that one is not wrapped for counting.
+      const isCode = file.name.endsWith(".wasm");
+      if (isCode) this.#uncounted += file.bytes;
+      const response = request(url).then((answer) => (isCode ? answer : this.#counted(answer)));
+      // Whoever takes it sees the failure; until then it is nobody's.
+      response.catch(() => {});
+      this.#responses.set(url, response);
+    }
+  }
+
+  /** The response for this address, once; undefined when it was not begun. */
+  take(url: string): Promise<Response> | undefined {
+    const response = this.#responses.get(url);
+    this.#responses.delete(url);
+    return response;
+  }
+
+  /** The compiler has all of its bytes. */
+  codeArrived(): void {
+    this.#loaded += this.#uncounted;
+    this.#uncounted = 0;
+    this.#tell(this.#loaded, this.#total);
+  }
+
+  /** The verified bytes of a piece that is one file. */
+  async bytesOf(piece: RuntimePiece): Promise<Uint8Array> {
+    const [file] = piece.files;
+    if (file === undefined) throw new AssetError(`The piece ${piece.base} has no file.`);
+    const url = new URL(piece.base + file.name, self.location.origin).href;
+    const response = await this.take(url);
+    if (response === undefined) throw new AssetError(`${url} was not begun.`);
+    const bytes = await response.arrayBuffer().catch(() => null);
+    if (bytes === null) throw new AssetError(`${url}: the connection broke off.`);
+    if (hexOf(await crypto.subtle.digest("SHA-256", bytes)) !== file.sha256) {
+      throw new AssetError(`${url} is not what the runtime's index says.`);
+    }
+    return new Uint8Array(bytes);
+  }
+
+  #counted(response: Response): Response {
+    const count = new TransformStream<Uint8Array, Uint8Array>({
+      transform: (chunk, controller) => {
+        this.#loaded += chunk.length;
+        this.#tellSoon();
+        controller.enqueue(chunk);
+      },
+    });
+    const body = response.body?.pipeThrough(count) ?? null;
+    return new Response(body, { status: response.status, headers: response.headers });
+  }
+
+  #tellSoon(): void {
+    const now = performance.now();
+    if (now < this.#toldAt + kTellMs && this.#loaded < this.#total) return;
+    this.#toldAt = now;
+    this.#tell(this.#loaded, this.#total);
+  }
+}
+
+async function request(url: string): Promise<Response> {
+  const response = await fetch(url).catch(() => null);
+  if (response === null) throw new AssetError(`${url} cannot be reached.`);
+  if (!response.ok) throw new AssetError(`${url}: the server answered ${response.status}.`);
+  return response;
+}

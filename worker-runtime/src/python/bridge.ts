@@ -1,0 +1,65 @@
+// The module `_hyperflock_bridge` that Python sees: blocking calls, reports, liveness. Runs on the python thread.
+
+import { type Block, Word } from "../channel/block.ts";
+import { Caller, ReportWindow } from "../channel/caller.ts";
+import type { FromPython } from "./messages.ts";
+
+/** Longer than a lease: a call may have to wait for a new connection. */
+const kCallMs = 120_000;
+/** Points that may be on the way to the server; a few full messages. */
+const kWindowPoints = 4_096;
+
+export class Bridge {
+  readonly #block: Block;
+  readonly #post: (message: FromPython) => void;
+  readonly #checkInterrupt: () => void;
+  readonly #caller: Caller;
+  #window: ReportWindow;
+  #attempt = 0;
+
+  constructor(block: Block, post: (message: FromPython) => void, checkInterrupt: () => void) {
+    this.#block = block;
+    this.#post = post;
+    this.#checkInterrupt = checkInterrupt;
+    this.#window = new ReportWindow(block, kWindowPoints, checkInterrupt);
+    this.#caller = new Caller({
+      block,
+      post: (request) => post({ kind: "call", attempt: this.#attempt, ...request }),
+      checkInterrupt,
+    });
+  }
+
+  begin(attempt: number): void {
+    this.#attempt = attempt;
+    this.#window = new ReportWindow(this.#block, kWindowPoints, this.#checkInterrupt);
+  }
+
+  /** The functions for `registerJsModule`. */
+  get module() {
+    return {
+      call: (method: string, payload: string): string => {
+        this.#progress();
+        const answer = this.#caller.call(method, payload, kCallMs);
+        this.#progress();
+        return answer;
+      },
+      report: (step: number, value: number): void => {
+        this.#progress();
+        if (!this.#window.admit(kCallMs)) {
+          throw new Error(`The server took no reports for ${kCallMs / 1000} s.`);
+        }
+        this.#post({
+          kind: "report",
+          attempt: this.#attempt,
+          step: Number(step),
+          value: Number(value),
+        });
+      },
+      progress: (): void => this.#progress(),
+    };
+  }
+
+  #progress(): void {
+    Atomics.add(this.#block.header, Word.progress, 1);
+  }
+}

@@ -1,0 +1,87 @@
+// Brings Pyodide and its packages up and runs attempts in it. Runs on the python thread.
+
+import type { Assets } from "./assets.ts";
+import type { RuntimePiece, ToPython } from "./messages.ts";
+import type { Output } from "./output.ts";
+import type { PyCallable, PyodideApi, PyodideModule } from "./pyodide_api.ts";
+
+const kSitePackages = `
+import sys
+next(path for path in sys.path if path.endswith("/site-packages"))
+`;
+
+// Chainer's import is part of loading: it is the longest one, and every trial needs it.
+const kWarmUp = `
+from hyperflock_worker import compat
+from hyperflock_worker.runner import run_attempt
+compat.install()
+import chainer
+run_attempt
+`;
+
+type Run = Extract<ToPython, { kind: "run" }>;
+
+export interface InterpreterOptions {
+  readonly assets: Assets;
+  /** Pyodide first, then the packages in the order of their imports. */
+  readonly pieces: readonly RuntimePiece[];
+  readonly output: Output;
+  readonly mark: (step: string) => void;
+  readonly prepare: (pyodide: PyodideApi) => void;
+}
+
+export class Interpreter {
+  readonly #run: PyCallable;
+
+  private constructor(run: PyCallable) {
+    this.#run = run;
+  }
+
+  static async load(options: InterpreterOptions): Promise<Interpreter> {
+    const { assets, mark } = options;
+    const [core, ...packages] = options.pieces;
+    if (core === undefined) throw new Error("The runtime's index has no Pyodide.");
+    const pyodide = await loadCore(core, assets, options.output);
+    assets.codeArrived();
+    mark("pyodide");
+    options.prepare(pyodide);
+    const extractDir = String(pyodide.runPython(kSitePackages));
+    for (const piece of packages) {
+      const archive = await assets.bytesOf(piece);
+      pyodide.unpackArchive(archive, "zip", { extractDir });
+    }
+    mark("unpacked");
+    const run = pyodide.runPython(kWarmUp) as PyCallable;
+    mark("imported");
+    return new Interpreter(run);
+  }
+
+  /** Blocks until the objective has ended; gives the outcome's JSON text. */
+  run(job: Run): string {
+    const data = Object.fromEntries(job.data.map((file) => [file.name, [file.kind, file.bytes]]));
+    return String(this.#run(JSON.stringify(job.spec), job.bundle, data));
+  }
+}
+
+async function loadCore(core: RuntimePiece, assets: Assets, output: Output): Promise<PyodideApi> {
+  const base = new URL(core.base, self.location.origin).href;
+  const wrapped = globalThis.fetch;
+  // Pyodide asks for its files one after the other; they are on their way already.
+  globalThis.fetch = (input, init) =>
+    assets.take(input instanceof Request ? input.url : String(input)) ?? wrapped(input, init);
+  try {
+    // Begun here, so that it does not wait for pyodide.mjs; Pyodide imports the same address.
+    const engine = import(/* @vite-ignore */ `${base}pyodide.asm.mjs`);
+    engine.catch(() => {});
+    const module = (await import(/* @vite-ignore */ `${base}pyodide.mjs`)) as PyodideModule;
+    return await module.loadPyodide({
+      indexURL: base,
+      lockFileURL: `${base}pyodide-lock.json`,
+      packageBaseUrl: base,
+      stdout: (line) => output.line(line),
+      stderr: (line) => output.line(line),
+    });
+  } finally {
+    globalThis.fetch = wrapped;
+  }
+}

@@ -1,0 +1,79 @@
+// What agent and python thread say to each other over the port that joins them directly. Types only; both threads.
+
+import type { CallRequest } from "../channel/caller.ts";
+
+export interface RuntimeFile {
+  readonly name: string;
+  readonly sha256: string;
+  readonly bytes: number;
+}
+
+export interface RuntimePiece {
+  readonly version: string;
+  /** Folder on this origin, with a slash at its end. */
+  readonly base: string;
+  readonly files: readonly RuntimeFile[];
+}
+
+/** /runtime/index.json */
+export interface RuntimeIndex {
+  readonly runtime: string;
+  readonly pieces: Readonly<Record<string, RuntimePiece>>;
+}
+
+export interface DataFile {
+  readonly name: string;
+  readonly kind: "npy" | "npz" | "file";
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** The attempt as `hyperflock_worker.runner.run_attempt` reads it. */
+export interface AttemptSpec {
+  readonly attempt: number;
+  readonly study: number;
+  readonly trial: number;
+  readonly entry: string;
+  /** JSON text. */
+  readonly params: string;
+  readonly seed: number;
+  readonly chainer: string;
+}
+
+export type ToPython =
+  | {
+      readonly kind: "load";
+      readonly memory: SharedArrayBuffer;
+      /** Pieces in the order in which they are needed; the first is Pyodide. */
+      readonly pieces: readonly RuntimePiece[];
+    }
+  | {
+      readonly kind: "run";
+      readonly spec: AttemptSpec;
+      readonly bundle: Uint8Array<ArrayBuffer>;
+      readonly data: readonly DataFile[];
+    };
+
+export interface LoadTimings {
+  /** Milliseconds since the thread began, when each step was done. */
+  readonly [step: string]: number;
+}
+
+export type FromPython =
+  | { readonly kind: "loading"; readonly loaded: number; readonly total: number }
+  | { readonly kind: "loaded"; readonly timings: LoadTimings }
+  | {
+      readonly kind: "report";
+      readonly attempt: number;
+      readonly step: number;
+      readonly value: number;
+    }
+  | ({ readonly kind: "call"; readonly attempt: number } & CallRequest)
+  | {
+      readonly kind: "outcome";
+      readonly attempt: number;
+      /** JSON text of run_attempt. */
+      readonly outcome: string;
+      readonly runMs: number;
+    }
+  /** The thread is of no use any more. */
+  | { readonly kind: "crashed"; readonly code: string; readonly message: string };

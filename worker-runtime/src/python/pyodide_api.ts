@@ -1,0 +1,29 @@
+// The part of Pyodide's interface that the python thread uses (Pyodide is fetched at run time, not bundled). Python thread.
+
+export interface PyCallable {
+  (...args: unknown[]): unknown;
+  destroy(): void;
+}
+
+export interface PyodideApi {
+  readonly version: string;
+  setInterruptBuffer(buffer: Uint8Array): void;
+  /** Throws KeyboardInterrupt when the interrupt buffer asks for it. */
+  checkInterrupt(): void;
+  registerJsModule(name: string, module: object): void;
+  unpackArchive(archive: Uint8Array, format: "zip", options: { readonly extractDir: string }): void;
+  runPython(code: string): unknown;
+}
+
+export interface PyodideOptions {
+  readonly indexURL: string;
+  readonly lockFileURL: string;
+  readonly packageBaseUrl: string;
+  readonly stdout: (line: string) => void;
+  readonly stderr: (line: string) => void;
+}
+
+/** `pyodide.mjs` */
+export interface PyodideModule {
+  loadPyodide(options: PyodideOptions): Promise<PyodideApi>;
+}

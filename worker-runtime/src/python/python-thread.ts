@@ -1,0 +1,94 @@
+// The python thread: a module worker that the agent starts, one Pyodide in it. It blocks in Python for as long as an
+// objective runs; the agent reaches it through shared memory only (channel/), or ends it. The server gives this file a
+// Content-Security-Policy of its own by its name, which must stay `python-thread...`.
+
+import { type Block, openBlock, Word } from "../channel/block.ts";
+import { Assets } from "./assets.ts";
+import { Bridge } from "./bridge.ts";
+import { Interpreter } from "./interpreter.ts";
+import { lockDown } from "./lockdown.ts";
+import type { FromPython, ToPython } from "./messages.ts";
+import { Output } from "./output.ts";
+import type { PyodideApi } from "./pyodide_api.ts";
+
+declare const self: DedicatedWorkerGlobalScope;
+
+// Kept from trial code, which must not speak for this thread.
+const post: (message: FromPython) => void = self.postMessage.bind(self);
+const debug = console.debug.bind(console);
+const output = new Output(debug, () => performance.now());
+
+let loading: Promise<Interpreter> | null = null;
+let bridge: Bridge | null = null;
+
+self.addEventListener("message", (event: MessageEvent<ToPython>) => {
+  const message = event.data;
+  switch (message.kind) {
+    case "load":
+      loading ??= load(message);
+      loading.catch(crash);
+      break;
+    case "run":
+      loading?.then((interpreter) => run(interpreter, message)).catch(crash);
+      break;
+    default:
+      message satisfies never;
+  }
+});
+
+async function load(message: Extract<ToPython, { kind: "load" }>): Promise<Interpreter> {
+  const timings: Record<string, number> = {};
+  const mark = (step: string) => {
+    timings[step] = Math.round(performance.now());
+  };
+  mark("begun");
+  const block = openBlock(message.memory);
+  const assets = new Assets((loaded, total) => post({ kind: "loading", loaded, total }));
+  const [core, ...packages] = message.pieces;
+  // Scripts are fetched by their import; the rest by us.
+  if (core !== undefined) {
+    assets.begin(
+      core,
+      core.files.filter((file) => !file.name.endsWith(".mjs")),
+    );
+  }
+  for (const piece of packages) assets.begin(piece);
+  const interpreter = await Interpreter.load({
+    assets,
+    pieces: message.pieces,
+    output,
+    mark,
+    prepare: (pyodide) => prepare(pyodide, block),
+  });
+  lockDown(self, navigator);
+  post({ kind: "loaded", timings });
+  return interpreter;
+}
+
+function prepare(pyodide: PyodideApi, block: Block): void {
+  Atomics.store(block.header, Word.interrupt, 0);
+  pyodide.setInterruptBuffer(block.interrupt);
+  bridge = new Bridge(block, post, () => pyodide.checkInterrupt());
+  pyodide.registerJsModule("_hyperflock_bridge", bridge.module);
+}
+
+function run(interpreter: Interpreter, message: Extract<ToPython, { kind: "run" }>): void {
+  const { attempt } = message.spec;
+  bridge?.begin(attempt);
+  const startedAt = performance.now();
+  const outcome = interpreter.run(message);
+  post({ kind: "outcome", attempt, outcome, runMs: performance.now() - startedAt });
+}
+
+// run_attempt never raises: what arrives here is the end of this Pyodide, or of its loading.
+function crash(error: unknown): void {
+  const message = error instanceof Error ? error.message : String(error);
+  const isMemory = /out of memory|allocation failed|cannot allocate/i.test(message);
+  const code = codeOf(error) ?? (isMemory ? "out_of_memory" : "runtime_crashed");
+  post({ kind: "crashed", code, message: message.slice(-1_000) });
+}
+
+function codeOf(error: unknown): string | null {
+  if (typeof error !== "object" || error === null || !("code" in error)) return null;
+  return typeof error.code === "string" ? error.code : null;
+}
