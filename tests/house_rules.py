@@ -46,7 +46,7 @@ def problems() -> list[str]:
                 found.append(f"{name}: {lines} lines; split it by idea")
             if path.suffix == ".ts" and re.search(r"Atomics\.wait\([^,()]*,[^,()]*,[^,()]*\)", text):
                 found.append(f"{name}: Atomics.wait without a time-out")
-        if path.name == "package-lock.json" and '"resolved"' in path.read_text():
+        if path.name == "package-lock.json" and re.search(r'"resolved": *"\w+:', path.read_text()):
             found.append(f"{name}: names a host")
     return found
 

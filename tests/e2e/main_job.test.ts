@@ -2,7 +2,7 @@
 
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Device, type LeaseMessage } from "./device.ts";
+import { Device, enrol, hello, type LeaseMessage } from "./device.ts";
 import {
   joinVolunteer,
   launchChromium,
@@ -16,12 +16,21 @@ import {
 
 let server: Server;
 let browser: Browser;
-const volunteers: Volunteer[] = [];
+const everyone: Volunteer[] = [];
+const present = new Set<Volunteer>();
 
 async function volunteer(): Promise<Volunteer> {
   const joined = await joinVolunteer(browser, await server.joinUrl());
-  volunteers.push(joined);
+  everyone.push(joined);
+  present.add(joined);
   return joined;
+}
+
+async function leave(...leaving: readonly Volunteer[]): Promise<void> {
+  for (const one of leaving) {
+    present.delete(one);
+    await one.context.close();
+  }
 }
 
 async function newestStudy(): Promise<StudyRow | undefined> {
@@ -70,8 +79,8 @@ describe("the main job", () => {
 
     // Closed while it computes: the page says so, and then the tab is gone.
     await complete(1);
-    await first.page.getByText(/computing|training/i).first().waitFor();
-    await first.context.close();
+    await first.page.locator('[data-phase="computing"]').waitFor();
+    await leave(first);
     await volunteer();
 
     await complete(4);
@@ -89,7 +98,7 @@ describe("the main job", () => {
   test("two devices deliver the same trial; one result counts, the other is evidence", async () => {
     const queued = await runPython(server, ["tests/e2e/objectives/constant.py", "--label", "late"]);
     // Browser volunteers would take the trial first.
-    for (const { context } of volunteers.splice(0)) await context.close();
+    await leave(...present);
     expect(await queued.done, queued.output()).toBe(0);
     const study = Number(queued.output().trim().split("\n").at(-1));
     const leaseOf = async (device: Device): Promise<LeaseMessage> => {
@@ -127,7 +136,7 @@ describe("results equal CPython's", () => {
     const run = await runPython(server, ["tests/e2e/objectives/parity.py", "--chainer", version]);
     expect(await run.done, run.output()).toBe(0);
     console.log(run.output().trim().split("\n").at(-1));
-    await joined.context.close();
+    await leave(joined);
   });
 });
 
@@ -155,9 +164,8 @@ describe("bad objectives", () => {
   });
 
   test("a hidden page releases its trial", async () => {
-    for (const { context } of volunteers.splice(1)) await context.close();
-    const [only] = volunteers;
-    if (only === undefined) throw new Error("no volunteer is left");
+    await leave(...present);
+    const only = await volunteer();
     const queued = await runPython(server, ["tests/e2e/objectives/constant.py", "--endless"]);
     expect(await queued.done, queued.output()).toBe(0);
     const study = Number(queued.output().trim().split("\n").at(-1));
@@ -178,9 +186,58 @@ describe("bad objectives", () => {
   });
 });
 
+describe("bad peers", () => {
+  test("each gets its code; a study finishes beside them", async () => {
+    await leave(...present);
+    await volunteer();
+    const healthy = await runPython(server, ["tests/e2e/objectives/constant.py", "--trials", "6", "--wait"]);
+
+    const tooLarge = await Device.join(server);
+    tooLarge.sendText(JSON.stringify({ type: "ready", padding: "x".repeat(2 ** 20) }));
+    await until("the oversized frame's close", async () => tooLarge.closeCode === 1009);
+
+    const malformed = await Device.join(server);
+    malformed.sendText('{"type": "ready"');
+    expect(await malformed.next("error")).toMatchObject({ code: "malformed" });
+    malformed.sendText('{"type": "result", "attempt": 1, "seq": 1, "outcome": "complete", "values": [NaN]}');
+    expect(await malformed.next("error")).toMatchObject({ code: "malformed" });
+    malformed.send({ type: "dance" });
+    expect(await malformed.next("error")).toMatchObject({ code: "unknown_type" });
+    malformed.send({ type: "release", attempt: 4_000_000, seq: 1, reason: "stopped" });
+    expect(await malformed.next("error")).toMatchObject({ code: "unknown_attempt" });
+    malformed.close();
+
+    const identity = await enrol(server);
+    const old = await Device.connect(server);
+    old.send(hello(identity, 0));
+    expect(await old.next("refused")).toMatchObject({ code: "client_too_old" });
+    const forged = await Device.connect(server);
+    forged.send(hello({ ...identity, secret: "hfd_guessed" }));
+    expect(await forged.next("refused")).toMatchObject({ code: "bad_token" });
+    for (const refused of [old, forged]) {
+      await until("the refused peer's close", async () => refused.closeCode === 1008);
+    }
+
+    const { researcher_token } = await server.credentials();
+    const put = (token: string) =>
+      fetch(`${server.console}/api/blobs/${"0".repeat(64)}`, {
+        method: "PUT",
+        headers: { authorization: `Bearer ${token}` },
+        body: "other bytes",
+      });
+    const mismatch = await put(researcher_token);
+    expect([mismatch.status, await mismatch.json()]).toMatchObject([422, { error: { code: "hash_mismatch" } }]);
+    const stranger = await put("hfr_guessed");
+    expect([stranger.status, await stranger.json()]).toMatchObject([401, { error: { code: "unauthorized" } }]);
+
+    expect(await healthy.done, healthy.output()).toBe(0);
+  });
+});
+
 describe("origins", () => {
   test("no page asked anything of another origin, and no page threw", () => {
-    for (const { requests, errors } of volunteers) {
+    for (const { requests, errors } of everyone) {
+      expect(requests.length).toBeGreaterThan(0);
       expect(requests.filter((url) => !url.startsWith(server.compute) && !url.startsWith("blob:"))).toEqual([]);
       expect(errors.filter((text) => !/WebSocket|ERR_CONNECTION/.test(text))).toEqual([]);
     }

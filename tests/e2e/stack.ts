@@ -21,6 +21,8 @@ export const CHROMIUM_FLAGS = [
   "--disable-component-update",
   "--no-first-run",
   "--disable-dev-shm-usage",
+  // Whatever a page might ask of another host cannot even be looked up.
+  "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ];
 
 export function chromiumPath(): string {
@@ -218,7 +220,8 @@ export async function openVolunteer(context: BrowserContext, joinUrl: string): P
 }
 
 export async function tapStart(page: Page): Promise<void> {
-  await page.getByRole("button", { name: /^start/i }).click();
+  await page.locator('.panel[data-phase="idle"]').waitFor();
+  await page.locator('[data-action="start"]').click();
 }
 
 export interface PythonRun {

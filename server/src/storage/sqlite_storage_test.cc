@@ -158,7 +158,7 @@ TEST_F(SqliteFile, LockOfAnotherProgramFailsABatchAndNoRead) {
 
 // Readers that overlap without a gap must not keep the log from starting again.
 TEST_F(SqliteFile, LogStaysBoundedUnderReaders) {
-  const auto storage = open(with_checkpoint_at(100)).value();
+  const auto storage = open(with_checkpoint_at(40)).value();
   apply(*storage, {create_study(1), start(1, key(1, 0))});
   std::atomic<bool> writing = true;
   std::vector<std::thread> readers;
@@ -168,13 +168,14 @@ TEST_F(SqliteFile, LogStaysBoundedUnderReaders) {
     });
   }
   std::uintmax_t largest = 0;
-  for (std::int64_t i = 1; i <= 1'500; ++i) {
+  for (std::int64_t i = 1; i <= 600; ++i) {
     apply(*storage, cycle(i));
     largest = std::max(largest, std::filesystem::file_size(path_ + "-wal"));
   }
   writing = false;
   for (std::thread& reader : readers) reader.join();
-  EXPECT_LT(largest, 1'000U * (4'096U + 24U));
+  // Eight times the length at which it is copied, and what commits add meanwhile.
+  EXPECT_LT(largest, 400U * (4'096U + 24U));
 }
 
 TEST_F(SqliteFile, LogStaysBounded) {

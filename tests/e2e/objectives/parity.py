@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[3]
+# 1.0 must stay a float on its way through every JSON. Divided by 50: at 0.2 training is chaotic and rounding alone moves accuracy.
 SPACE = {"channels": [4, 8], "lr": [0.05, 1.0]}
 LOSSES = 20
 WEIGHTS_STEP = 10**6  # the step under which the checksum of the initial weights is reported
@@ -56,7 +57,7 @@ def objective(trial: Any) -> float:
     for _, parameter in sorted(model.namedparams()):
         checksum = zlib.crc32(np.ascontiguousarray(parameter.array).tobytes(), checksum)
     trial.report(float(checksum), WEIGHTS_STEP)
-    optimizer = chainer.optimizers.MomentumSGD(lr=trial.params["lr"] / 5, momentum=0.9)
+    optimizer = chainer.optimizers.MomentumSGD(lr=trial.params["lr"] / 50, momentum=0.9)
     optimizer.setup(model)
     order = np.random.permutation(len(images) - held_out) + held_out
     for step, start in enumerate(range(0, len(order), 32)):

@@ -1,0 +1,98 @@
+// One cycle of the dispatcher: a result comes in, its commit and that of the next lease come back,
+// the acknowledgement goes out. With few and with many workers and studies, to see that the cost
+// does not follow their number.
+#include <benchmark/benchmark.h>
+
+#include "dispatch/dispatcher.h"
+
+namespace hyperflock::dispatch {
+namespace {
+
+class Loop {
+ public:
+  Loop(std::int64_t workers, std::int64_t studies) : dispatcher_({}, [this] { return ++random_; }) {
+    handle(Restored{});
+    for (std::int64_t i = 0; i < studies; ++i) submit(i);
+    for (std::int64_t i = 1; i <= workers; ++i) {
+      const auto session = static_cast<SessionId>(i);
+      handle(SessionOpened{session, "device " + std::to_string(i), "p", {}, {}});
+      handle(MessageReceived{session, protocol::Ready{}});
+    }
+    open_.swap(leased_);
+  }
+
+  // Every worker sends a result and gets its next lease.
+  std::size_t round() {
+    for (const auto& [session, attempt] : open_) {
+      protocol::TrialResult result;
+      result.attempt = attempt;
+      result.seq = 1;
+      result.values = {0.5};
+      result.next = true;
+      handle(MessageReceived{session, std::move(result)});
+    }
+    open_.swap(leased_);
+    leased_.clear();
+    return open_.size();
+  }
+
+ private:
+  void submit(std::int64_t i) {
+    protocol::StudySpec spec;
+    spec.name = "s";
+    spec.submit_key = std::to_string(i);
+    spec.entry = "m:f";
+    spec.bundle = {std::string(64, 'a'), 1};
+    protocol::Dimension thousand{"\"x\"", {}};
+    for (int value = 0; value < 1000; ++value)
+      thousand.values_json.push_back(std::to_string(value));
+    spec.space = {thousand, thousand, thousand};
+    handle(StudySubmitted{RequestId{1}, "ada", "p", std::move(spec)});
+  }
+
+  // Carries an event out, and commits what it proposes as storage would.
+  void handle(const Event& event) {
+    BatchCommitted committed;
+    for (const Effect& effect : dispatcher_.handle(event, now_)) {
+      if (const auto* propose = std::get_if<Propose>(&effect)) {
+        storage::Outcome outcome;
+        if (std::holds_alternative<storage::StoreResult>(propose->transition)) {
+          outcome.verdict = protocol::Verdict::accepted;
+        }
+        committed.outcomes.emplace_back(propose->id, outcome);
+      } else if (const auto* send = std::get_if<Send>(&effect)) {
+        if (const auto* ack = std::get_if<protocol::ResultAck>(&send->message)) {
+          if (ack->lease) leased_.emplace_back(send->session, ack->lease->attempt);
+        } else if (const auto* offer = std::get_if<protocol::LeaseOffer>(&send->message)) {
+          leased_.emplace_back(send->session, offer->lease.attempt);
+        }
+      }
+    }
+    ++now_.ms;
+    if (!committed.outcomes.empty()) handle(committed);
+  }
+
+  std::uint64_t random_ = 0;
+  Dispatcher dispatcher_;
+  Instant now_;
+  std::vector<std::pair<SessionId, AttemptId>> open_;
+  std::vector<std::pair<SessionId, AttemptId>> leased_;
+};
+
+void cycle(benchmark::State& state) {
+  Loop loop(state.range(0), state.range(1));
+  std::size_t cycles = 0;
+  for (auto _ : state) cycles += loop.round();
+  if (cycles != static_cast<std::size_t>(state.iterations() * state.range(0)))
+    state.SkipWithError("a worker got no lease");
+  state.SetItemsProcessed(static_cast<std::int64_t>(cycles));
+}
+BENCHMARK(cycle)
+    ->ArgNames({"workers", "studies"})
+    ->Args({32, 1})
+    ->Args({1000, 1})
+    ->Args({10'000, 1})
+    ->Args({10'000, 1000});
+
+}  // namespace
+}  // namespace hyperflock::dispatch
