@@ -1,7 +1,8 @@
 """Sum GoogleTest's XML reports and print one closing line.
 
-Usage: ``count_cases.py TITLE FOLDER``; prints ``TITLE: N passed, N failed, N skipped`` and ends with 1 where a case
-failed or where no case ran (a suite that runs nothing must not look like one that passes).
+Usage: ``count_cases.py TITLE FOLDER``; prints ``TITLE: N passed, N failed, N skipped`` and ends
+with 1 where a case failed or where no case ran (a suite that runs nothing must not look like one
+that passes).
 """
 
 import sys

@@ -1,7 +1,7 @@
 """Rules of the tree that no formatter knows; run by ``./run lint``.
 
-The root holds what it should and nothing else; no source file is longer than 800 lines; lock files name no host;
-``Atomics.wait`` always has a time-out.
+The root holds what it should and nothing else; no source file is longer than 800 lines; lock files
+name no host; ``Atomics.wait`` always has a time-out.
 """
 
 import re
@@ -11,10 +11,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOT_ENTRIES = {
-    "CMakeLists.txt", "CMakePresets.json", "server", "worker-runtime", "array-core", "python", "web-client", "deploy", "tests",
-    "docker-compose.yml", "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "LICENSE", "run", "package.json",
-    "package-lock.json", ".npmrc", ".ci", ".clang-format", ".gitignore", ".dockerignore", "biome.json",
-    "tsconfig.base.json", "ruff.toml",
+    "CMakeLists.txt", "CMakePresets.json", "server", "worker-runtime", "array-core", "python",
+    "web-client", "deploy", "tests", "docker-compose.yml", "README.md", "ARCHITECTURE.md",
+    "CHANGELOG.md", "LICENSE", "run", "package.json", "package-lock.json", ".npmrc", ".ci",
+    ".clang-format",
+    ".clang-tidy", ".gitignore", ".dockerignore", "biome.json", "tsconfig.base.json",
+    "ruff.toml",
 }  # fmt: skip
 SOURCES = {".h", ".cc", ".ts", ".tsx", ".py", ".sh", ".css", ".mjs"}
 MAX_LINES = 800
@@ -23,11 +25,18 @@ MAX_LINES = 800
 def tracked() -> list[str]:
     """Files that git tracks or would track; every file outside a checkout."""
     listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, check=False
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
     )
     if listed.returncode:
         skip = {"build", "node_modules", ".git"}
-        return [str(p.relative_to(ROOT)) for p in ROOT.rglob("*") if p.is_file() and not skip & set(p.parts)]
+        return [
+            str(p.relative_to(ROOT))
+            for p in ROOT.rglob("*")
+            if p.is_file() and not skip & set(p.parts)
+        ]
     return [name for name in listed.stdout.decode().split("\0") if name and (ROOT / name).exists()]
 
 
@@ -44,7 +53,9 @@ def problems() -> list[str]:
             lines = text.count("\n")
             if lines > MAX_LINES:
                 found.append(f"{name}: {lines} lines; split it by idea")
-            if path.suffix == ".ts" and re.search(r"Atomics\.wait\([^,()]*,[^,()]*,[^,()]*\)", text):
+            if path.suffix == ".ts" and re.search(
+                r"Atomics\.wait\([^,()]*,[^,()]*,[^,()]*\)", text
+            ):
                 found.append(f"{name}: Atomics.wait without a time-out")
         if path.name == "package-lock.json" and re.search(r'"resolved": *"\w+:', path.read_text()):
             found.append(f"{name}: names a host")

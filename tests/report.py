@@ -1,8 +1,9 @@
 """Print the benchmark figures in ``build/reports`` as one table.
 
-Each report is ``{"name", "machine", "figures": [{"name", "value", "unit", "op": ">=" | "<=", "goal", "peer"}]}``; ``op``,
-``goal`` and ``peer`` may be missing or null. ``peer`` is ``{"name", "value"}``: what another system or a physical limit
-reached in the same run; the ratio is ours over the peer's.
+Each report is ``{"name", "machine", "figures": [{"name", "value", "unit", "op": ">=" | "<=",
+"goal", "peer"}]}``; ``op``, ``goal`` and ``peer`` may be missing or null. ``peer`` is ``{"name",
+"value"}``: what another system or a physical limit reached in the same run; the ratio is ours over
+the peer's.
 
 Usage: ``report.py FOLDER [--json]``. Ends with 1 where a goal is missed.
 """
@@ -42,7 +43,9 @@ def number(value: float) -> str:
 
 def main() -> int:
     """Print every report; return 1 where a goal is missed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--json", action="store_true", help="print one JSON list instead of tables")
     options = parser.parse_args()
@@ -58,10 +61,16 @@ def main() -> int:
     missed = 0
     for report in reports:
         machine = report.get("machine") or {}
-        about = ", ".join(f"{key} {value}" for key, value in machine.items()) if isinstance(machine, dict) else machine
+        about = (
+            ", ".join(f"{key} {value}" for key, value in machine.items())
+            if isinstance(machine, dict)
+            else machine
+        )
         table = Table(title=f"{report['name']} ({about})", title_justify="left")
         for column in ("figure", "value", "unit", "goal", "", "peer", "ratio to peer"):
-            table.add_column(column, justify="right" if column in ("value", "goal", "ratio to peer") else "left")
+            table.add_column(
+                column, justify="right" if column in ("value", "goal", "ratio to peer") else "left"
+            )
         for figure in report["figures"]:
             verdict = met(figure)
             missed += verdict is False

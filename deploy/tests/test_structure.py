@@ -1,6 +1,7 @@
 """The structure of docker-compose.yml and the Dockerfile: what an operator's safety stands on.
 
-No container engine is needed; what the files name is compared with what the tree and the server offer.
+No container engine is needed; what the files name is compared with what the tree and the server
+offer.
 """
 
 import re
@@ -29,7 +30,9 @@ def test_insecure_goes_with_loopback_ports_only(service: dict[str, Any]) -> None
     assert "--insecure" in service["command"]
     assert service["ports"], "no port is published"
     for port in service["ports"]:
-        assert re.fullmatch(r"127\.0\.0\.1:\d+:\d+", port), f"{port} is reachable from other machines"
+        assert re.fullmatch(r"127\.0\.0\.1:\d+:\d+", port), (
+            f"{port} is reachable from other machines"
+        )
 
 
 def test_published_ports_are_those_the_server_binds(service: dict[str, Any]) -> None:
@@ -77,7 +80,7 @@ def test_every_flag_is_one_the_server_knows(service: dict[str, Any]) -> None:
 
 
 def test_server_links_only_libraries_of_the_image() -> None:
-    """Every shared library that is no part of the base image comes from a package that the image installs."""
+    """Every shared library beyond the base image comes from a package that the image installs."""
     binary = ROOT / "build/release/bin/hyperflock-server"
     linked = subprocess.run(["ldd", binary], capture_output=True, text=True, check=True).stdout
     base = ("libc.so", "libm.so", "libgcc_s", "libstdc++", "ld-linux", "linux-vdso", "libz.so")

@@ -97,8 +97,19 @@ const figures = [
 ] as const;
 const report = {
   name: "first_compute",
-  machine: { cpu: cpus()[0]?.model, cores: cpus().length, memory_gb: Math.round(totalmem() / 2 ** 30) },
-  figures: figures.map(([name, value, unit, goal]) => ({ name, value, unit, op: "<=", goal, peer: null })),
+  machine: {
+    cpu: cpus()[0]?.model,
+    cores: cpus().length,
+    memory_gb: Math.round(totalmem() / 2 ** 30),
+  },
+  figures: figures.map(([name, value, unit, goal]) => ({
+    name,
+    value,
+    unit,
+    op: "<=",
+    goal,
+    peer: null,
+  })),
 };
 await mkdir(dirname(options.out), { recursive: true });
 await writeFile(options.out, `${JSON.stringify(report, null, 2)}\n`);

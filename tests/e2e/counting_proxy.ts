@@ -33,7 +33,11 @@ export class CountingProxy {
             bytes += chunk.length;
           });
           answer.on("end", () =>
-            this.transfers.push({ path: incoming.url ?? "", status: answer.statusCode ?? 0, bytes }),
+            this.transfers.push({
+              path: incoming.url ?? "",
+              status: answer.statusCode ?? 0,
+              bytes,
+            }),
           );
           answer.pipe(outgoing);
         },
@@ -58,7 +62,8 @@ export class CountingProxy {
 
   get origin(): string {
     const address = this.#server.address();
-    if (address === null || typeof address === "string") throw new Error("the proxy is not listening");
+    if (address === null || typeof address === "string")
+      throw new Error("the proxy is not listening");
     return `http://127.0.0.1:${address.port}`;
   }
 

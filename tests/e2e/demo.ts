@@ -30,10 +30,14 @@ try {
   const joinUrl = await server.joinUrl();
   console.log(`server      ${server.compute} (volunteers), ${server.console} (researchers)`);
   console.log(`join page   ${joinUrl}`);
-  const study = await runPython(server, ["python/examples/digits_grid.py", ...process.argv.slice(2)], {
-    echo: true,
-    env: { HYPERFLOCK_JOIN_URL: joinUrl },
-  });
+  const study = await runPython(
+    server,
+    ["python/examples/digits_grid.py", ...process.argv.slice(2)],
+    {
+      echo: true,
+      env: { HYPERFLOCK_JOIN_URL: joinUrl },
+    },
+  );
   for (const name of ["first", "second"]) {
     await joinVolunteer(browser, joinUrl);
     console.log(`volunteer   the ${name} tapped Start in headless Chromium`);
@@ -41,7 +45,9 @@ try {
   status = await study.done;
   const seconds = Math.round((performance.now() - began) / 1000);
   if (status === 0) {
-    console.log(`demo        finished in ${seconds} s. Run it yourself: ./run serve, then open the join link on a phone.`);
+    console.log(
+      `demo        finished in ${seconds} s. Run it yourself: ./run serve, then open the join link on a phone.`,
+    );
   }
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);

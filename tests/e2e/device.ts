@@ -125,7 +125,13 @@ export function hello({ device, secret }: Enrolled, protocol = 1): object {
     device,
     secret,
     agent: "test/1",
-    capabilities: { backends: ["cpu"], memory_mb: 1024, cores: 1, engine: "test", class: "desktop" },
+    capabilities: {
+      backends: ["cpu"],
+      memory_mb: 1024,
+      cores: 1,
+      engine: "test",
+      class: "desktop",
+    },
     attempts: [],
   };
 }

@@ -38,7 +38,8 @@ async function newestStudy(): Promise<StudyRow | undefined> {
 }
 
 async function trialsOf(study: number): Promise<readonly TrialRow[]> {
-  return (await server.api<{ trials: TrialRow[] }>(`/api/studies/${study}/trials?limit=500`)).trials;
+  return (await server.api<{ trials: TrialRow[] }>(`/api/studies/${study}/trials?limit=500`))
+    .trials;
 }
 
 /** Every trial finished once, by one accepted attempt. */
@@ -72,10 +73,14 @@ describe("the main job", () => {
     const [first] = [await volunteer(), await volunteer()];
     const study = await runPython(server, ["python/examples/digits_grid.py"]);
     const complete = async (count: number) =>
-      until(`${count} complete trials`, async () => {
-        const row = await newestStudy();
-        return row !== undefined && row.complete >= count && row;
-      }, 120_000);
+      until(
+        `${count} complete trials`,
+        async () => {
+          const row = await newestStudy();
+          return row !== undefined && row.complete >= count && row;
+        },
+        120_000,
+      );
 
     // Closed while it computes: the page says so, and then the tab is gone.
     await complete(1);
@@ -131,13 +136,16 @@ describe("the main job", () => {
 });
 
 describe("results equal CPython's", () => {
-  test.each(["7.8.1", "5.4.0"])("Chainer %s: points, weights, losses, accuracy", async (version) => {
-    const joined = await volunteer();
-    const run = await runPython(server, ["tests/e2e/objectives/parity.py", "--chainer", version]);
-    expect(await run.done, run.output()).toBe(0);
-    console.log(run.output().trim().split("\n").at(-1));
-    await leave(joined);
-  });
+  test.each(["7.8.1", "5.4.0"])(
+    "Chainer %s: points, weights, losses, accuracy",
+    async (version) => {
+      const joined = await volunteer();
+      const run = await runPython(server, ["tests/e2e/objectives/parity.py", "--chainer", version]);
+      expect(await run.done, run.output()).toBe(0);
+      console.log(run.output().trim().split("\n").at(-1));
+      await leave(joined);
+    },
+  );
 });
 
 describe("bad objectives", () => {
@@ -154,11 +162,18 @@ describe("bad objectives", () => {
     expect(await queued.done, queued.output()).toBe(0);
     const study = Number(queued.output().trim().split("\n").at(-1));
     await until("a running trial", async () => {
-      const { workers } = await server.api<{ workers: { study?: number; state: string }[] }>("/api/workers");
+      const { workers } = await server.api<{ workers: { study?: number; state: string }[] }>(
+        "/api/workers",
+      );
       return workers.some((worker) => worker.study === study && worker.state === "computing");
     });
     await server.api(`/api/studies/${study}/cancel`, { method: "POST" });
-    const next = await runPython(server, ["tests/e2e/objectives/constant.py", "--trials", "4", "--wait"]);
+    const next = await runPython(server, [
+      "tests/e2e/objectives/constant.py",
+      "--trials",
+      "4",
+      "--wait",
+    ]);
     expect(await next.done, next.output()).toBe(0);
     expect((await server.api<StudyRow>(`/api/studies/${study}`)).state).toBe("cancelled");
   });
@@ -190,7 +205,12 @@ describe("bad peers", () => {
   test("each gets its code; a study finishes beside them", async () => {
     await leave(...present);
     await volunteer();
-    const healthy = await runPython(server, ["tests/e2e/objectives/constant.py", "--trials", "6", "--wait"]);
+    const healthy = await runPython(server, [
+      "tests/e2e/objectives/constant.py",
+      "--trials",
+      "6",
+      "--wait",
+    ]);
 
     const tooLarge = await Device.join(server);
     tooLarge.sendText(JSON.stringify({ type: "ready", padding: "x".repeat(2 ** 20) }));
@@ -199,7 +219,9 @@ describe("bad peers", () => {
     const malformed = await Device.join(server);
     malformed.sendText('{"type": "ready"');
     expect(await malformed.next("error")).toMatchObject({ code: "malformed" });
-    malformed.sendText('{"type": "result", "attempt": 1, "seq": 1, "outcome": "complete", "values": [NaN]}');
+    malformed.sendText(
+      '{"type": "result", "attempt": 1, "seq": 1, "outcome": "complete", "values": [NaN]}',
+    );
     expect(await malformed.next("error")).toMatchObject({ code: "malformed" });
     malformed.send({ type: "dance" });
     expect(await malformed.next("error")).toMatchObject({ code: "unknown_type" });
@@ -226,9 +248,15 @@ describe("bad peers", () => {
         body: "other bytes",
       });
     const mismatch = await put(researcher_token);
-    expect([mismatch.status, await mismatch.json()]).toMatchObject([422, { error: { code: "hash_mismatch" } }]);
+    expect([mismatch.status, await mismatch.json()]).toMatchObject([
+      422,
+      { error: { code: "hash_mismatch" } },
+    ]);
     const stranger = await put("hfr_guessed");
-    expect([stranger.status, await stranger.json()]).toMatchObject([401, { error: { code: "unauthorized" } }]);
+    expect([stranger.status, await stranger.json()]).toMatchObject([
+      401,
+      { error: { code: "unauthorized" } },
+    ]);
 
     expect(await healthy.done, healthy.output()).toBe(0);
   });
@@ -238,7 +266,9 @@ describe("origins", () => {
   test("no page asked anything of another origin, and no page threw", () => {
     for (const { requests, errors } of everyone) {
       expect(requests.length).toBeGreaterThan(0);
-      expect(requests.filter((url) => !url.startsWith(server.compute) && !url.startsWith("blob:"))).toEqual([]);
+      expect(
+        requests.filter((url) => !url.startsWith(server.compute) && !url.startsWith("blob:")),
+      ).toEqual([]);
       expect(errors.filter((text) => !/WebSocket|ERR_CONNECTION/.test(text))).toEqual([]);
     }
   });

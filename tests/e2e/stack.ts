@@ -89,9 +89,7 @@ export class Server {
   }
 
   async credentials(): Promise<Credentials> {
-    return JSON.parse(
-      await readFile(join(this.state, "credentials.json"), "utf8"),
-    ) as Credentials;
+    return JSON.parse(await readFile(join(this.state, "credentials.json"), "utf8")) as Credentials;
   }
 
   async joinUrl(): Promise<string> {

@@ -55,7 +55,7 @@ std::optional<storage::Principal> IdentityBook::check_token(std::string_view tok
 }
 
 std::optional<storage::Device> IdentityBook::check_device(std::string_view id,
-                                                    std::string_view secret) const {
+                                                          std::string_view secret) const {
   const std::string hash = token_hash(secret);
   const std::string key(id);
   const std::shared_lock lock(mutex_);

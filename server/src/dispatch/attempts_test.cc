@@ -203,6 +203,18 @@ TEST(Attempt, R16_AttemptOfAnotherDeviceOrOfNobodyIsUnknown) {
   EXPECT_EQ(s.accepted(), 1);
 }
 
+TEST(Attempt, R16_AnAttemptThatIsOpenHereIsRefusedWithoutAskingStorage) {
+  Scenario s;
+  s.worker("a").worker("b").study(2);
+  s.ready("a");
+  EXPECT_EQ(s.complete("b", 1), (Said{"b < error unknown_attempt"}));
+  EXPECT_THAT(s.proposed(), IsEmpty());
+  s.hold();
+  s.ready("b");
+  EXPECT_EQ(s.complete("b", 2), (Said{"b < error unknown_attempt"}));  // guessed: its lease is not committed
+  EXPECT_THAT(s.resume(), Contains("b < lease #2 trial 1"));
+}
+
 TEST(Attempt, R16_UnknownAttemptWithNextIsAnErrorAndStillGetsWork) {
   Scenario s;
   s.worker("a").study(1);

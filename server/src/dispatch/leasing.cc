@@ -9,14 +9,13 @@ void State::ask(SessionId id, int tries) {
   seek(id, tries);
   const auto found = sessions.find(id);
   if (found == sessions.end()) return;
-  const bool leased = found->second.idle_order == 0 && !draining;
-  if (leased || !has_room(found->second)) return;
+  if (found->second.idle_order == 0) return;  // it was leased something, or has no room
   send(id, protocol::Wait{jitter(settings.wait_ms), wait_reason(found->second)});
 }
 
 std::optional<TransitionId> State::seek(SessionId id, int tries) {
   const auto found = sessions.find(id);
-  if (found == sessions.end() || draining || !has_room(found->second)) return std::nullopt;
+  if (found == sessions.end() || !has_room(found->second)) return std::nullopt;
   join_queue(found->second, id);
   if (tries > kMaxLeaseTries) return std::nullopt;
   const std::optional<TransitionId> started = pump(projects[found->second.project], id);

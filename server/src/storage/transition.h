@@ -22,7 +22,7 @@ struct CreateStudy {
 };
 
 // Guard: the study is running and the trial is not finished (else `superseded`); the attempt id is new (else
-// `conflict`). Inserts the trial's row when it has none.
+// `conflict`). A study that does not exist is a `conflict`. Inserts the trial's row when it has none.
 struct StartAttempt {
   AttemptId attempt{};
   TrialKey trial;
@@ -37,6 +37,7 @@ struct StartAttempt {
 // Guard: the attempt exists and is `device`'s (else `conflict`). Its first result is stored once: a second one of the same
 // attempt is `repeated` and changes nothing (Outcome::verdict is the first one's). Where the trial has no accepted attempt and its study is running, a complete or
 // pruned result is accepted (`applied`, verdict accepted); else it is kept as evidence (`superseded`, verdict evidence).
+// A trial that FailTrial gave up is accepted too: it then counts as complete or pruned instead, with a new seq (R12).
 // A failed result ends the attempt (`applied`, verdict recorded). Points are stored with the attempt; a point of a known step replaces nothing.
 struct StoreResult {
   std::string device;
@@ -57,19 +58,20 @@ struct AppendPoints {
   std::vector<protocol::Point> points;
 };
 
-// Guard: the trial has no accepted attempt and is not finished (else `superseded`).
+// Guard: the trial has a row (else `conflict`), no accepted attempt and is not finished (else `superseded`).
 struct FailTrial {
   TrialKey trial;
   protocol::Failure failure;
 };
 
-// Guard: the study is running (else `repeated`).
+// Guard: the study exists (else `conflict`) and is running (else `repeated`). Its unfinished trials become cancelled, each
+// with its own seq; its attempts are left as they are. A result that comes later is evidence.
 struct EndStudy {
   StudyId study{};
   StudyState state = StudyState::finished;
 };
 
-// Guard: the name is new (else `conflict`).
+// Guard: the name is new (else `conflict`). Storage gives the id.
 struct CreatePrincipal {
   Principal principal;
 };
@@ -77,6 +79,7 @@ struct CreatePrincipal {
 struct CreateDevice {
   Device device;
 };
+// Guard: the code is new (else `repeated`).
 struct CreateEnrolment {
   Enrolment enrolment;
 };

@@ -1,6 +1,7 @@
-"""A one-trial study whose value is the wall-clock time (Unix ms) at the end of the first ``optimizer.update``.
+"""A one-trial study whose value is the time (Unix ms) at the end of the first ``optimizer.update``.
 
-Run as a script it queues the study and prints its id; ``bench_first_compute.ts`` subtracts the time of the tap.
+Run as a script it queues the study and prints its id; ``bench_first_compute.ts`` subtracts the time
+of the tap.
 """
 
 import time
@@ -40,10 +41,9 @@ def objective(trial: Any) -> float:
 
 
 def main() -> None:
-    """Queue the study; 32 random images of 28 x 28 stand for data, whose loading is not what is measured."""
-    import numpy as np
-
+    """Queue the study on 32 random images of 28 x 28: loading data is not what is measured."""
     import hyperflock
+    import numpy as np
 
     generator = np.random.default_rng(0)
     data = {

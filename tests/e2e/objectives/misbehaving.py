@@ -1,4 +1,4 @@
-"""Four studies at once: three whose objective misbehaves, and a healthy one that must finish beside them."""
+"""Four studies at once: three misbehave, and a healthy one must finish beside them."""
 
 import math
 import sys

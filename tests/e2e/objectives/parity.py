@@ -1,7 +1,8 @@
-"""The same candidates in volunteers' browsers and in this CPython: points, weights, losses and accuracy must agree.
+"""The same candidates in volunteers' browsers and in this CPython must agree.
 
-Ends with 1 and a sentence where they do not. The goals are those of the platform: points and initial weights exactly
-equal, the first 20 losses within 1e-4 relative, the final accuracy within 1 percentage point.
+Ends with 1 and a sentence where they do not. The goals are those of the platform: points and
+initial weights exactly equal, the first 20 losses within 1e-4 relative, the final accuracy within
+1 percentage point.
 """
 
 import argparse
@@ -11,14 +12,15 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[3]
-# 1.0 must stay a float on its way through every JSON. Divided by 50: at 0.2 training is chaotic and rounding alone moves accuracy.
+# 1.0 must stay a float on its way through every JSON. The objective divides by 50: at a rate of 0.2
+# training is chaotic, and rounding alone moves the accuracy.
 SPACE = {"channels": [4, 8], "lr": [0.05, 1.0]}
 LOSSES = 20
 WEIGHTS_STEP = 10**6  # the step under which the checksum of the initial weights is reported
 
 
 def build(channels: int) -> Any:
-    """Three convolutions with batch normalisation and a linear layer, weights from NumPy's global generator."""
+    """Three convolutions with batch normalisation and a linear layer."""
     import chainer
     import chainer.functions as F
     import chainer.links as L
@@ -45,7 +47,7 @@ def build(channels: int) -> Any:
 
 
 def objective(trial: Any) -> float:
-    """Train one epoch; report the weights' checksum and the first losses; give the accuracy on held-out images."""
+    """Train one epoch; report weights and first losses; give the accuracy on held-out images."""
     import chainer
     import numpy as np
 
@@ -94,7 +96,13 @@ def main() -> int:
     }
     client = hyperflock.Client()
     study = client.grid(
-        objective, SPACE, data=data, name="parity", seed=2024, chainer=options.chainer, direction="maximize"
+        objective,
+        SPACE,
+        data=data,
+        name="parity",
+        seed=2024,
+        chainer=options.chainer,
+        direction="maximize",
     )
     points = list(hyperflock.suggest_grid(SPACE))
     worst_loss = worst_accuracy = 0.0
@@ -111,7 +119,9 @@ def main() -> int:
         if trial.seed != hyperflock.trial_seed(2024, trial.number):
             print(f"trial {trial.number}: seed {trial.seed}")
             return 1
-        run = hyperflock.run_local(objective, expected, seed=trial.seed, data=data, number=trial.number)
+        run = hyperflock.run_local(
+            objective, expected, seed=trial.seed, data=data, number=trial.number
+        )
         ours, theirs = dict(study.trial(trial.number).points), dict(run.points)
         if ours.pop(WEIGHTS_STEP) != theirs.pop(WEIGHTS_STEP):
             print(f"trial {trial.number}: initial weights differ")
@@ -122,8 +132,8 @@ def main() -> int:
         worst_loss = max(worst_loss, *(abs(ours[k] - theirs[k]) / abs(theirs[k]) for k in theirs))
         worst_accuracy = max(worst_accuracy, abs(trial.value - run.value))
     print(
-        f"Chainer {options.chainer}: {finished} candidates, largest relative difference of a loss {worst_loss:.1e}, "
-        f"of accuracy {100 * worst_accuracy:.2f} percentage points"
+        f"Chainer {options.chainer}: {finished} candidates, largest relative difference of a loss "
+        f"{worst_loss:.1e}, of accuracy {100 * worst_accuracy:.2f} percentage points"
     )
     return int(finished != len(points) or worst_loss > 1e-4 or worst_accuracy > 0.01)
 

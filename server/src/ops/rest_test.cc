@@ -1,0 +1,312 @@
+// rest.md against a running server: both origins, their answers and their refusals.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "blobs/sha256.h"
+#include "ops/test_server.h"
+
+namespace hyperflock::ops {
+namespace {
+
+using net::http_raw;
+using net::http_request;
+using net::TestSocket;
+
+std::string code_of(const net::HttpAnswer& answer) {
+  return std::to_string(answer.status) + " " + json_at(answer.body, "error.code");
+}
+
+class RestTest : public ::testing::Test {
+ protected:
+  TestServer server_;
+  const std::string missing_ = std::string(64, '0');
+};
+
+TEST_F(RestTest, MeNamesTheCaller) {
+  const auto answer = server_.rest("GET", "/api/me");
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(json_at(answer.body, "name"), "researcher");
+  EXPECT_EQ(json_at(answer.body, "role"), "researcher");
+  EXPECT_EQ(json_at(answer.body, "join_origin"), server_.server().compute_origin());
+  EXPECT_EQ(json_at(server_.rest_as(server_.secrets().admin_token, "GET", "/api/me").body, "role"), "admin");
+}
+
+TEST_F(RestTest, NothingWithoutAToken) {
+  for (const char* target : {"/api/me", "/api/studies", "/api/studies/1", "/api/workers"}) {
+    EXPECT_EQ(code_of(http_request(server_.console(), "GET", target)), "401 unauthorized") << target;
+    EXPECT_EQ(code_of(server_.rest_as("hfr_wrong", "GET", target)), "401 unauthorized") << target;
+  }
+  EXPECT_EQ(code_of(http_request(server_.console(), "POST", "/api/studies", {}, "{}")), "401 unauthorized");
+  EXPECT_EQ(code_of(http_request(server_.console(), "PUT", "/api/blobs/" + missing_, {}, "x")), "401 unauthorized");
+}
+
+TEST_F(RestTest, ManyWrongTokensAreNotLookedAt) {
+  std::string last;
+  for (int i = 0; i < 25; ++i) last = code_of(server_.rest_as("hfr_wrong", "GET", "/api/me"));
+  EXPECT_EQ(last, "429 rate_limited");
+  EXPECT_EQ(code_of(server_.rest("GET", "/api/me")), "429 rate_limited");
+}
+
+TEST_F(RestTest, BlobRoundTrip) {
+  const std::string bytes(700'000, 'b');  // several pieces
+  const std::string sha256 = blobs::sha256_hex(bytes);
+  EXPECT_EQ(server_.rest("HEAD", "/api/blobs/" + sha256).status, 404);
+  EXPECT_EQ(server_.rest("PUT", "/api/blobs/" + sha256, bytes).status, 201);
+  EXPECT_EQ(server_.rest("PUT", "/api/blobs/" + sha256, bytes).status, 200);
+  EXPECT_EQ(server_.rest("HEAD", "/api/blobs/" + sha256).status, 200);
+}
+
+TEST_F(RestTest, BlobRefusals) {
+  EXPECT_EQ(code_of(server_.rest("PUT", "/api/blobs/" + missing_, "other bytes")), "422 hash_mismatch");
+  EXPECT_EQ(server_.rest("HEAD", "/api/blobs/" + missing_).status, 404);
+  EXPECT_EQ(code_of(server_.rest("PUT", "/api/blobs/xyz", "x")), "422 bad_field");
+  TestServer small([](ServeConfig& config) { config.max_blob_bytes = 1'000; });
+  const std::string bytes(1'001, 'x');
+  EXPECT_EQ(code_of(small.rest("PUT", "/api/blobs/" + blobs::sha256_hex(bytes), bytes)), "413 blob_too_large");
+  // Refused by its header alone, before a byte of the body.
+  TestSocket socket(small.console());
+  EXPECT_EQ(code_of(http_raw(socket, "PUT /api/blobs/" + missing_ + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " +
+                                         small.secrets().researcher_token + "\r\nContent-Length: 99999999999\r\n\r\n")),
+            "413 blob_too_large");
+}
+
+TEST_F(RestTest, AnEmptyBlobIsABlob) {
+  EXPECT_EQ(server_.rest("PUT", "/api/blobs/" + blobs::sha256_hex("")).status, 201);
+}
+
+TEST_F(RestTest, StudyRoundTrip) {
+  const std::int64_t id = server_.submit(3);
+  const auto row = server_.rest("GET", "/api/studies/" + std::to_string(id));
+  EXPECT_EQ(row.status, 200);
+  EXPECT_EQ(json_at(row.body, "owner"), "researcher");
+  EXPECT_EQ(json_at(row.body, "total"), "3");
+  EXPECT_EQ(json_at(row.body, "state"), "running");
+  EXPECT_EQ(json_at(row.body, "space"), R"([{"name":"x","values":[0,1,2]}])");
+  const auto list = server_.rest("GET", "/api/studies");
+  EXPECT_EQ(json_at(list.body, "studies.0.study"), std::to_string(id));
+  const auto trials = server_.rest("GET", "/api/studies/" + std::to_string(id) + "/trials");
+  EXPECT_EQ(trials.body, R"({"trials":[],"cursor":0})");
+}
+
+TEST_F(RestTest, SubmitIsIdempotentByItsKey) {
+  const std::string bundle = "a bundle";
+  const std::string sha256 = server_.upload(bundle);
+  const auto first = server_.rest("POST", "/api/studies", TestServer::spec(2, "k", sha256, bundle.size()));
+  const auto again = server_.rest("POST", "/api/studies", TestServer::spec(2, "k", sha256, bundle.size()));
+  const auto other = server_.rest("POST", "/api/studies", TestServer::spec(2, "l", sha256, bundle.size()));
+  EXPECT_EQ(first.status, 201);
+  EXPECT_EQ(again.status, 200);
+  EXPECT_EQ(other.status, 201);
+  EXPECT_EQ(json_at(first.body, "study"), json_at(again.body, "study"));
+  EXPECT_NE(json_at(first.body, "study"), json_at(other.body, "study"));
+}
+
+TEST_F(RestTest, SubmitRefusals) {
+  const std::string sha256 = server_.upload("b");
+  const auto post = [this](const std::string& body) { return code_of(server_.rest("POST", "/api/studies", body)); };
+  EXPECT_EQ(post("{"), "400 malformed");
+  EXPECT_EQ(post("{}"), "422 missing_field");
+  EXPECT_EQ(post(TestServer::spec(1, "k", missing_, 1)), "422 unknown_blob");
+  EXPECT_EQ(post(TestServer::spec(1, "k", sha256, 2)), "422 bad_field");
+  EXPECT_EQ(post(TestServer::spec(0, "k", sha256, 1)), "422 empty_space");
+  EXPECT_EQ(post(std::string(600'000, ' ')), "413 body_too_large");
+  EXPECT_EQ(server_.rest("GET", "/api/studies").body, R"({"studies":[]})");
+}
+
+TEST_F(RestTest, CancelEndsAStudy) {
+  const std::string id = std::to_string(server_.submit(2));
+  const auto cancelled = server_.rest("POST", "/api/studies/" + id + "/cancel");
+  EXPECT_EQ(cancelled.status, 200);
+  EXPECT_EQ(json_at(cancelled.body, "state"), "cancelled");
+  EXPECT_EQ(server_.rest("POST", "/api/studies/" + id + "/cancel").status, 200);
+}
+
+TEST_F(RestTest, UnknownStudies) {
+  for (const char* target : {"/api/studies/99", "/api/studies/abc", "/api/studies/-1", "/api/studies/99/trials",
+                             "/api/studies/99/trials/0", "/api/studies/9999999999999999999"}) {
+    EXPECT_EQ(code_of(server_.rest("GET", target)), "404 unknown_study") << target;
+  }
+  EXPECT_EQ(code_of(server_.rest("POST", "/api/studies/99/cancel")), "404 unknown_study");
+  const std::string id = std::to_string(server_.submit(2));
+  EXPECT_EQ(code_of(server_.rest("GET", "/api/studies/" + id + "/trials/0")), "404 not_found");
+  EXPECT_EQ(code_of(server_.rest("GET", "/api/studies/" + id + "/trials?limit=0")), "422 bad_number");
+  EXPECT_EQ(code_of(server_.rest("GET", "/api/studies/" + id + "/trials?after=x")), "422 bad_number");
+}
+
+TEST_F(RestTest, AnEnrolmentCodeOpensTheProject) {
+  const auto made = server_.rest("POST", "/api/enrolment");
+  ASSERT_EQ(made.status, 201) << made.body;
+  const std::string code = json_at(made.body, "code");
+  EXPECT_EQ(json_at(made.body, "join_url"), server_.server().compute_origin() + "/join#" + code);
+  server_.submit(4);
+  const auto project = http_request(server_.compute(), "POST", "/api/project", {}, R"({"code":")" + code + "\"}");
+  EXPECT_EQ(project.body,
+            R"({"project":{"name":"default","owner":"researcher","studies":1,"trials_done":0,"trials_total":4}})");
+  EXPECT_EQ(code_of(server_.rest("POST", "/api/enrolment", R"({"project":"other"})")), "422 bad_field");
+}
+
+TEST_F(RestTest, JoinRefusals) {
+  const auto join = [this](const std::string& body) {
+    return code_of(http_request(server_.compute(), "POST", "/api/join", {}, body));
+  };
+  EXPECT_EQ(join(R"({"code":"hfe_wrong","class":"phone","engine":"x"})"), "403 bad_enrolment_code");
+  EXPECT_EQ(join(R"({"code":"hfe_wrong","class":"fridge","engine":"x"})"), "422 bad_field");
+  EXPECT_EQ(join(R"({"code":"hfe_wrong"})"), "422 missing_field");
+  EXPECT_EQ(join("["), "400 malformed");
+  EXPECT_EQ(join(std::string(5'000, ' ')), "413 body_too_large");
+  EXPECT_EQ(code_of(http_request(server_.compute(), "POST", "/api/project", {}, R"({"code":"no"})")),
+            "403 bad_enrolment_code");
+}
+
+TEST_F(RestTest, JoinsAreRateLimited) {
+  TestServer strict([](ServeConfig& config) {
+    config.joins_burst = 2;
+    config.joins_per_s = 0.001;
+  });
+  strict.join();
+  strict.join();
+  const std::string body = R"({"code":")" + strict.secrets().enrolment_code + R"(","class":"phone","engine":"x"})";
+  EXPECT_EQ(code_of(http_request(strict.compute(), "POST", "/api/join", {}, body)), "429 rate_limited");
+}
+
+TEST_F(RestTest, ADeviceReadsTheBlobsOfItsProjectOnly) {
+  const std::string bundle(600'000, 'z');
+  const std::string sha256 = server_.upload(bundle);
+  const std::string unreferenced = server_.upload("nobody names this");
+  ASSERT_EQ(server_.rest("POST", "/api/studies", TestServer::spec(1, "k", sha256, bundle.size())).status, 201);
+  const TestDevice device = server_.join();
+  const auto get = [this](const std::string& blob, const std::string& authorization) {
+    return http_request(server_.compute(), "GET", "/api/blobs/" + blob, {{"Authorization", authorization}});
+  };
+  const std::string own = "Device " + device.id + ":" + device.secret;
+  const auto answer = get(sha256, own);
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.body, bundle);
+  EXPECT_EQ(code_of(get(unreferenced, own)), "404 unknown_blob");
+  EXPECT_EQ(code_of(get("../hyperflock.db", own)), "404 not_found");
+  EXPECT_EQ(code_of(get("x", own)), "404 unknown_blob");
+  for (const std::string& wrong : {std::string(), "Device " + device.id + ":wrong", std::string("Device x"),
+                                   "Bearer " + server_.secrets().researcher_token}) {
+    EXPECT_EQ(code_of(get(sha256, wrong)), "401 unauthorized") << wrong;
+  }
+}
+
+TEST_F(RestTest, MethodsAndPaths) {
+  const auto wrong_method = server_.rest("PUT", "/api/studies", "x");
+  EXPECT_EQ(code_of(wrong_method), "405 method_not_allowed");
+  EXPECT_EQ(wrong_method.headers.at("allow"), "POST, GET, HEAD");
+  EXPECT_EQ(code_of(server_.rest("GET", "/nothing")), "404 not_found");
+  EXPECT_EQ(code_of(http_request(server_.compute(), "GET", "/api/studies")), "404 not_found");
+  EXPECT_EQ(code_of(http_request(server_.compute(), "DELETE", "/healthz")), "405 method_not_allowed");
+  const auto root = http_request(server_.compute(), "GET", "/");
+  EXPECT_EQ(root.status, 302);
+  EXPECT_EQ(root.headers.at("location"), "/join");
+  EXPECT_EQ(http_request(server_.console(), "GET", "/ws/client").status, 426);
+}
+
+TEST_F(RestTest, HealthAndMetrics) {
+  EXPECT_EQ(http_request(server_.compute(), "GET", "/healthz").body, R"({"status":"ok"})");
+  EXPECT_EQ(http_request(server_.console(), "GET", "/healthz").status, 200);
+  EXPECT_EQ(http_request(server_.console(), "GET", "/readyz").status, 200);
+  const auto metrics = http_request(server_.console(), "GET", "/metrics");
+  EXPECT_EQ(metrics.status, 200);
+  EXPECT_NE(metrics.body.find("\nstorage_synchronous 2"), std::string::npos) << metrics.body;
+  EXPECT_NE(metrics.body.find("http_requests_total{status=\"2xx\"} 3"), std::string::npos) << metrics.body;
+}
+
+TEST_F(RestTest, MetricsNeedATokenWhereOthersCanReachThem) {
+  TestServer open([](ServeConfig& config) {
+    config.console = {"0.0.0.0", 0};
+    config.insecure = true;
+  });
+  EXPECT_EQ(code_of(http_request(open.console(), "GET", "/metrics")), "401 unauthorized");
+  EXPECT_EQ(open.rest("GET", "/metrics").status, 200);
+}
+
+TEST_F(RestTest, BadHttp) {
+  const auto raw = [this](const std::string& bytes) {
+    TestSocket socket(server_.console());
+    return code_of(http_raw(socket, bytes));
+  };
+  EXPECT_EQ(raw("nonsense\r\n\r\n"), "400 bad_request");
+  EXPECT_EQ(raw("GET / HTTP/1.1\r\nHost: x\r\nA: " + std::string(20'000, 'a') + "\r\n\r\n"), "431 headers_too_large");
+  const std::string token = "\r\nAuthorization: Bearer " + server_.secrets().researcher_token + "\r\n";
+  EXPECT_EQ(raw("POST /api/studies HTTP/1.1\r\nHost: x" + token + "\r\n"), "411 length_required");
+  EXPECT_EQ(raw("POST /api/studies HTTP/1.1\r\nHost: x" + token + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+            "411 length_required");
+}
+
+TEST_F(RestTest, KeepAliveServesOneAfterTheOther) {
+  TestSocket socket(server_.console());
+  for (int i = 0; i < 3; ++i) {
+    const auto answer = http_raw(socket, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_EQ(answer.headers.at("connection"), "keep-alive");
+  }
+  EXPECT_EQ(http_raw(socket, "HEAD /healthz HTTP/1.1\r\nHost: x\r\n\r\n").headers.at("content-length"), "15");
+  EXPECT_EQ(http_raw(socket, "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").headers.at("connection"),
+            "close");
+  std::string rest;
+  EXPECT_FALSE(socket.read_some(rest, 5'000));
+}
+
+TEST_F(RestTest, ExpectContinueIsAnswered) {
+  const std::string bytes = "hello";
+  TestSocket socket(server_.console());
+  const std::string head = "PUT /api/blobs/" + blobs::sha256_hex(bytes) + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " +
+                           server_.secrets().researcher_token + "\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n";
+  ASSERT_TRUE(socket.write(head));
+  std::string early;
+  ASSERT_TRUE(socket.read_some(early, 5'000));
+  EXPECT_EQ(early, "HTTP/1.1 100 Continue\r\n\r\n");
+  EXPECT_EQ(http_raw(socket, bytes).status, 201);
+}
+
+TEST_F(RestTest, ConnectionsOfOneAddressAreLimited) {
+  TestServer strict([](ServeConfig& config) { config.max_connections_per_address = 2; });
+  TestSocket first(strict.console());
+  EXPECT_EQ(http_raw(first, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n").status, 200);
+  TestSocket second(strict.compute());
+  EXPECT_EQ(http_raw(second, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n").status, 200);
+  TestSocket third(strict.console());
+  EXPECT_EQ(code_of(http_raw(third, "")), "503 full");
+}
+
+TEST(StaticPages, JoinPageScriptsAndRuntime) {
+  ScratchFolder folder;
+  std::filesystem::create_directories(folder.path() / "web/app");
+  std::filesystem::create_directories(folder.path() / "runtime/pyodide-0123456789abcdef");
+  std::ofstream(folder.file("web/join.html")) << "<!doctype html>";
+  std::ofstream(folder.file("web/app/python-thread-x.js")) << "export {};";
+  std::ofstream(folder.file("runtime/index.json")) << "{}";
+  std::ofstream(folder.file("runtime/pyodide-0123456789abcdef/a.wasm")) << "plain";
+  std::ofstream(folder.file("runtime/pyodide-0123456789abcdef/a.wasm.br")) << "brotli";
+  TestServer server([&folder](ServeConfig& config) {
+    config.app_dir = folder.file("web");
+    config.runtime_dir = folder.file("runtime");
+  });
+  const auto page = http_request(server.compute(), "GET", "/join");
+  EXPECT_EQ(page.status, 200);
+  EXPECT_EQ(page.headers.at("cross-origin-opener-policy"), "same-origin");
+  EXPECT_EQ(page.headers.at("cross-origin-embedder-policy"), "require-corp");
+  const auto thread = http_request(server.compute(), "GET", "/app/python-thread-x.js");
+  EXPECT_EQ(thread.headers.at("content-security-policy"),
+            "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src http://127.0.0.1:" +
+                std::to_string(server.compute()) + "/runtime/; worker-src 'none'");
+  EXPECT_EQ(thread.headers.at("cross-origin-embedder-policy"), "require-corp");
+  EXPECT_EQ(http_request(server.compute(), "GET", "/app/python-thread-x.js", {{"Host", "a;b"}}).status, 400);
+  const std::string wasm = "/runtime/pyodide-0123456789abcdef/a.wasm";
+  const auto compressed = http_request(server.compute(), "GET", wasm, {{"Accept-Encoding", "gzip, br"}});
+  EXPECT_EQ(compressed.body, "brotli");
+  EXPECT_EQ(compressed.headers.at("content-type"), "application/wasm");
+  const auto same = http_request(server.compute(), "GET", wasm,
+                                 {{"Accept-Encoding", "br"}, {"If-None-Match", compressed.headers.at("etag")}});
+  EXPECT_EQ(same.status, 304);
+  EXPECT_EQ(same.body, "");
+  EXPECT_EQ(http_request(server.compute(), "GET", "/runtime/../web/join.html").status, 404);
+  EXPECT_EQ(http_request(server.console(), "GET", "/join").status, 404);
+}
+
+}  // namespace
+}  // namespace hyperflock::ops

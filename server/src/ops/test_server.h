@@ -1,0 +1,99 @@
+// A whole server in this process for tests: real sockets on free ports, a real database in a scratch folder, and the
+// clients that speak to it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "net/test_client.h"
+#include "ops/server.h"
+#include "protocol/codec.h"
+#include "storage/scratch_folder.h"
+
+namespace hyperflock::ops {
+
+struct TestDevice {
+  std::string id;
+  std::string secret;
+};
+
+class TestServer {
+ public:
+  // `adjust` changes the configuration before the start.
+  explicit TestServer(const std::function<void(ServeConfig&)>& adjust = {},
+                      std::unique_ptr<storage::Storage> storage = nullptr);
+
+  Server& server() { return *server_; }
+  const ServeConfig& config() const { return config_; }
+  std::string file(const std::string& name) const { return folder_.file(name); }
+  std::uint16_t compute() const { return server_->compute_port(); }
+  std::uint16_t console() const { return server_->console_port(); }
+  const FirstStart& secrets() const { return secrets_; }
+
+  void stop() { server_->stop(); }
+  // Stops, and starts anew on the same state.
+  void restart();
+
+  // REST with the researcher's token.
+  net::HttpAnswer rest(std::string_view method, std::string_view target, std::string_view body = {}) const;
+  net::HttpAnswer rest_as(const std::string& token, std::string_view method, std::string_view target,
+                          std::string_view body = {}) const;
+
+  TestDevice join() const;
+  // Uploads bytes; their SHA-256.
+  std::string upload(const std::string& bytes) const;
+  // Submits a grid {"x": [0..trials)}; the study's id.
+  std::int64_t submit(int trials, const std::string& key = "key") const;
+  // The body of such a study.
+  static std::string spec(int trials, const std::string& key, const std::string& bundle_sha256, std::size_t bundle_bytes);
+
+ private:
+  ScratchFolder folder_;
+  ServeConfig config_;
+  std::unique_ptr<Server> server_;
+  FirstStart secrets_;
+};
+
+// A device over a real WebSocket.
+class TestWorker {
+ public:
+  explicit TestWorker(const TestServer& server) : socket_(server.compute(), "/ws/worker") {}
+  // Also says hello and waits for the welcome.
+  TestWorker(const TestServer& server, const TestDevice& device, std::vector<AttemptId> held = {});
+
+  void send(const protocol::ClientMessage& message) { socket_.send(protocol::serialize(message)); }
+  // The next message of type T. Fails the test where another comes, or none.
+  template <typename T>
+  T receive(int limit_ms = 10'000) {
+    return take<T>(socket_.receive_text(limit_ms));
+  }
+
+  protocol::Lease ready();  // says ready and waits for the lease
+  static protocol::ClientMessage hello(const TestDevice& device, std::vector<AttemptId> held = {});
+  static protocol::TrialResult result(AttemptId attempt, double value, std::int64_t seq = 1, bool next = false);
+
+  net::TestWebSocket& socket() { return socket_; }
+  const std::optional<protocol::Welcome>& welcome() const { return welcome_; }
+
+ private:
+  template <typename T>
+  T take(const std::string& text) {
+    auto message = parse(text);
+    T* wanted = message ? std::get_if<T>(&*message) : nullptr;
+    if (wanted == nullptr) unexpected(text);
+    return wanted != nullptr ? std::move(*wanted) : T{};
+  }
+  static std::optional<protocol::ServerMessage> parse(const std::string& text);
+  static void unexpected(const std::string& text);
+
+  net::TestWebSocket socket_;
+  std::optional<protocol::Welcome> welcome_;
+};
+
+// Values out of JSON text, for expectations. The path is keys and indices: "trials.0.state".
+std::string json_at(const std::string& text, const std::string& path);
+
+}  // namespace hyperflock::ops
