@@ -211,7 +211,8 @@ TEST(Attempt, R16_AnAttemptThatIsOpenHereIsRefusedWithoutAskingStorage) {
   EXPECT_THAT(s.proposed(), IsEmpty());
   s.hold();
   s.ready("b");
-  EXPECT_EQ(s.complete("b", 2), (Said{"b < error unknown_attempt"}));  // guessed: its lease is not committed
+  EXPECT_EQ(s.complete("b", 2),
+            (Said{"b < error unknown_attempt"}));  // guessed: its lease is not committed
   EXPECT_THAT(s.resume(), Contains("b < lease #2 trial 1"));
 }
 
