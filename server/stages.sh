@@ -30,7 +30,7 @@ do_server_race_test() { run_ctest tsan; }
 
 stage fuzzers "system"
 do_fuzzers() {
-  apt_install clang-19
+  apt_install clang-19 libclang-rt-19-dev
   build_preset fuzz
 }
 

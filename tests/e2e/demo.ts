@@ -10,7 +10,10 @@ const state = join(ROOT, "build/demo-state");
 await rm(state, { recursive: true, force: true });
 await mkdir(state, { recursive: true });
 
-const server = await Server.start({ state });
+const server = await Server.start({
+  state,
+  args: ["--project", "Digits demo", "--researcher", "the demo"],
+});
 let status = 1;
 let stopping = false;
 const browser = await launchChromium();

@@ -155,24 +155,24 @@ it("works by keyboard alone, and the focus is never lost", async () => {
     page.evaluate(() => getComputedStyle(document.activeElement ?? document.body).outlineStyle);
 
   await page.keyboard.press("Tab");
-  expect([await focused(), await ring()]).toEqual(["language", "solid"]);
+  await expect.poll(async () => [await focused(), await ring()]).toEqual(["language", "solid"]);
   await page.keyboard.press("Enter");
   expect(await page.locator("[data-action=start]").textContent()).toBe("開始");
   await page.keyboard.press("Enter");
 
   await page.keyboard.press("Tab");
-  expect([await focused(), await ring()]).toEqual(["start", "solid"]);
+  await expect.poll(async () => [await focused(), await ring()]).toEqual(["start", "solid"]);
   await page.keyboard.press("Enter");
   await page.locator("[data-phase=joining]").waitFor();
-  expect(await focused()).toBe("state");
+  await expect.poll(focused).toBe("state");
 
   await page.keyboard.press("Tab");
-  expect(await focused()).toBe("stop");
+  await expect.poll(focused).toBe("stop");
   await page.keyboard.press("Space");
   await page.locator("[data-phase=stopped]").waitFor();
-  expect(await focused()).toBe("state");
+  await expect.poll(focused).toBe("state");
   await page.keyboard.press("Tab");
-  expect(await focused()).toBe("start");
+  await expect.poll(focused).toBe("start");
   await page.close();
 });
 

@@ -125,7 +125,8 @@ TEST(IdentityBook, MayBeReadWhileItChanges) {
 
 TEST(FirstStart, MakesTokensThatWorkAfterACommitAndARestart) {
   const auto storage = storage::make_memory_storage([] { return 1; });
-  const auto first = first_start(storage->identities().value());
+  const auto first =
+      first_start(storage->identities().value(), {.project = "birds", .researcher = "ada"});
   ASSERT_TRUE(first.has_value());
   const auto outcomes = storage->apply(first->transitions).value();
   for (const storage::Outcome& outcome : outcomes) EXPECT_EQ(outcome.applied, Applied::applied);
@@ -134,7 +135,9 @@ TEST(FirstStart, MakesTokensThatWorkAfterACommitAndARestart) {
   book.load(storage->identities().value());
   EXPECT_EQ(book.check_token(first->admin_token)->role, storage::PrincipalRole::admin);
   EXPECT_EQ(book.check_token(first->researcher_token)->role, storage::PrincipalRole::researcher);
-  EXPECT_EQ(book.check_code(first->enrolment_code), kFirstProject);
+  EXPECT_EQ(book.check_code(first->enrolment_code), "birds");
+  EXPECT_EQ(book.first_project(), "birds");
+  EXPECT_EQ(book.researchers(), std::vector<std::string>{"ada"});
   EXPECT_FALSE(first_start(storage->identities().value()).has_value());
 }
 

@@ -15,7 +15,7 @@ storage::CreatePrincipal principal(const std::string& name, PrincipalRole role,
 
 }  // namespace
 
-std::optional<FirstStart> first_start(const storage::Identities& stored) {
+std::optional<FirstStart> first_start(const storage::Identities& stored, const FirstNames& names) {
   if (!stored.principals.empty()) return std::nullopt;
   FirstStart first;
   first.admin_token = new_token(TokenKind::admin);
@@ -23,8 +23,8 @@ std::optional<FirstStart> first_start(const storage::Identities& stored) {
   first.enrolment_code = new_token(TokenKind::enrolment_code);
   first.transitions = {
       principal("admin", PrincipalRole::admin, first.admin_token),
-      principal("researcher", PrincipalRole::researcher, first.researcher_token),
-      storage::CreateEnrolment{{token_hash(first.enrolment_code), kFirstProject}},
+      principal(names.researcher, PrincipalRole::researcher, first.researcher_token),
+      storage::CreateEnrolment{{token_hash(first.enrolment_code), names.project}},
   };
   return first;
 }

@@ -11,7 +11,11 @@
 
 namespace hyperflock::auth {
 
-inline constexpr const char* kFirstProject = "default";
+// What volunteers read on the join page.
+struct FirstNames {
+  std::string project = "First project";
+  std::string researcher = "researcher";
+};
 
 struct FirstStart {
   std::vector<storage::Transition> transitions;  // one batch
@@ -22,6 +26,7 @@ struct FirstStart {
 };
 
 // Nothing where somebody is known already.
-std::optional<FirstStart> first_start(const storage::Identities& stored);
+std::optional<FirstStart> first_start(const storage::Identities& stored,
+                                      const FirstNames& names = {});
 
 }  // namespace hyperflock::auth

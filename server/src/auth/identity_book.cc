@@ -85,6 +85,11 @@ std::vector<std::string> IdentityBook::researchers() const {
   return names;
 }
 
+std::string IdentityBook::first_project() const {
+  const std::shared_lock lock(mutex_);
+  return enrolments_.empty() ? std::string() : enrolments_.front().project;
+}
+
 bool IdentityBook::has_project(std::string_view project) const {
   const std::shared_lock lock(mutex_);
   return std::any_of(enrolments_.begin(), enrolments_.end(),

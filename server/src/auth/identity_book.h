@@ -31,6 +31,8 @@ class IdentityBook {
 
   // Names of the researchers, sorted.
   std::vector<std::string> researchers() const;
+  // The project of every study: a server has one, made at its first start. Empty before.
+  std::string first_project() const;
   bool has_project(std::string_view project) const;
 
  private:

@@ -3,7 +3,6 @@
 #include <array>
 #include <utility>
 
-#include "auth/first_start.h"
 #include "auth/tokens.h"
 #include "http/bodies.h"
 #include "http/router.h"
@@ -219,7 +218,7 @@ class ConsoleSite final : public Site {
     if (!spec) return reply(error_response(spec.error()));
     if (const auto missing = missing_blob(*spec)) return reply(error_response(422, *missing));
     // The callbacks run on the hub's strand: the row is written without a database read there, by a reader.
-    context_.service.submit_study(request.principal.name, auth::kFirstProject, std::move(*spec),
+    context_.service.submit_study(request.principal.name, context_.book.first_project(), std::move(*spec),
                                   [this, reply = std::move(reply)](Result<Submitted> submitted) {
                                     if (!submitted) return reply(error_response(submitted.error()));
                                     const bool created = submitted->how == Submitted::How::created;
@@ -340,7 +339,7 @@ class ConsoleSite final : public Site {
   void enrolment(const Request& request, Reply reply) const {
     const auto query = parse_enrolment_query(request.body);
     if (!query) return reply(error_response(query.error()));
-    const std::string project = query->project.value_or(auth::kFirstProject);
+    const std::string project = query->project.value_or(context_.book.first_project());
     if (!context_.book.has_project(project)) {
       return reply(error_response(422, Error{"bad_field", "This server has no such project.", "project"}));
     }

@@ -4,7 +4,6 @@
 #include <array>
 #include <atomic>
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/as_tuple.hpp>
@@ -31,16 +30,14 @@ namespace {
 namespace asio = boost::asio;
 namespace beast = boost::beast;
 using std::chrono::milliseconds;
-using Timer =
-    asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, Strand>;
 template <typename T>
 using Awaitable = asio::awaitable<T, Strand>;
 using HeadParser = beast::http::request_parser<beast::http::empty_body>;
 using BodyParser = beast::http::request_parser<beast::http::buffer_body>;
 
 constexpr auto kUse = asio::as_tuple(asio::use_awaitable_t<Strand>());
-// GCC 12 compiles a conditional operator inside a co_await expression wrongly where an operand has a destructor: choose
-// first, await then.
+// GCC 12 destroys some temporaries of a co_await expression twice (conditional operators, braced aggregates, lambdas with
+// captures): here whatever has a destructor gets a name first and is awaited then.
 
 // The end of a connection with something unread: so much, or so long, is taken before the socket closes, because an
 // early close would make the peer's kernel throw the answer away.
@@ -122,10 +119,10 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     idle_ = false;
     if (error) {
       if (error == beast::http::error::header_limit) {
-        co_await refuse(431, Error{"headers_too_large", "The request's headers are too large."});
+        co_await refuse(431, "headers_too_large", "The request's headers are too large.");
       } else if (error.category() == beast::http::make_error_code(beast::http::error::bad_method).category() &&
                  error != beast::http::error::end_of_stream && error != beast::http::error::partial_message) {
-        co_await refuse(400, Error{"bad_request", "This is not an HTTP request that the server understands."});
+        co_await refuse(400, "bad_request", "This is not an HTTP request that the server understands.");
       }
       co_return false;
     }
@@ -230,8 +227,6 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
       failed = true;
       failure = http::error_response(status.error());
     };
-    // Work for the reader pool is a local variable each time: GCC 12 destroys a lambda twice that is a temporary of a
-    // co_await expression.
     const auto open = [this, request, upload]() -> Status {
       *upload = context_.site->open_upload(*request);
       return *upload ? Status(Done{}) : Status(upload->error());
@@ -315,10 +310,11 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     co_return sent && keep == http::KeepAlive::yes;
   }
 
-  Awaitable<void> refuse(int status, Error error) {
+  Awaitable<void> refuse(int status, const char* code, const char* message) {
     context_.metrics.http_request(status);
-    const http::Response response = http::error_response(status, error);
-    if (co_await write_text(http::serialize_head(response, http::KeepAlive::no), text_of(response))) co_await linger();
+    const http::Response response = http::error_response(status, Error{code, message});
+    const std::string head = http::serialize_head(response, http::KeepAlive::no);
+    if (co_await write_text(head, text_of(response))) co_await linger();
   }
 
   static std::string_view text_of(const http::Response& response) {

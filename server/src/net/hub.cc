@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/strand.hpp>
 #include <chrono>
 #include <iterator>
 #include <map>
@@ -14,6 +12,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "net/executor.h"
 #include "net/group_commit.h"
 #include "ops/log.h"
 #include "protocol/codec.h"
@@ -52,12 +51,12 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
   using Task = std::function<void()>;
   using Input = std::variant<dispatch::Event, Opening, CommitDone, Task>;
 
-  Impl(const asio::any_io_executor& executor, storage::Storage& storage, http::ReaderPool& readers,
+  Impl(asio::io_context& io, storage::Storage& storage, http::ReaderPool& readers,
        ops::Metrics& metrics, const HubSettings& settings)
       : settings_(settings),
         storage_(storage),
         readers_(readers),
-        strand_(asio::make_strand(executor)),
+        strand_(asio::make_strand(io)),
         tick_(strand_),
         reload_(strand_),
         random_(random_source()),
@@ -343,9 +342,9 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
   std::vector<Input> inbox_;  // bounded by the credits of peers and by the requests that HTTP admits
   bool scheduled_ = false;
 
-  asio::strand<asio::any_io_executor> strand_;
-  asio::steady_timer tick_;
-  asio::steady_timer reload_;
+  Strand strand_;
+  Timer tick_;
+  Timer reload_;
   std::optional<Instant> armed_;
   std::function<std::uint64_t()> random_;
   dispatch::Dispatcher dispatcher_;
@@ -365,9 +364,9 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
   GroupCommit commit_;  // last: its thread calls push()
 };
 
-Hub::Hub(boost::asio::any_io_executor executor, storage::Storage& storage, http::ReaderPool& readers,
+Hub::Hub(boost::asio::io_context& io, storage::Storage& storage, http::ReaderPool& readers,
          ops::Metrics& metrics, HubSettings settings)
-    : impl_(std::make_shared<Impl>(executor, storage, readers, metrics, settings)) {}
+    : impl_(std::make_shared<Impl>(io, storage, readers, metrics, settings)) {}
 
 Hub::~Hub() { stop(); }
 

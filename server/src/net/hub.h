@@ -4,7 +4,7 @@
 // Every public member may be called from any thread.
 #pragma once
 
-#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/io_context.hpp>
 #include <functional>
 #include <memory>
 #include <string>
@@ -29,9 +29,9 @@ struct HubSettings {
 
 class Hub final : public http::Service {
  public:
-  Hub(boost::asio::any_io_executor executor, storage::Storage& storage, http::ReaderPool& readers, ops::Metrics& metrics,
+  Hub(boost::asio::io_context& io, storage::Storage& storage, http::ReaderPool& readers, ops::Metrics& metrics,
       HubSettings settings);
-  // REQUIRES: stop() was called and the executor runs nothing more.
+  // REQUIRES: stop() was called and the I/O context runs nothing more.
   ~Hub() override;
 
   // The state as stored. Call before the first session.

@@ -1,6 +1,5 @@
 #include "net/listener.h"
 
-#include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <chrono>
@@ -16,8 +15,6 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 using Acceptor = asio::basic_socket_acceptor<tcp, Strand>;
-using Timer =
-    asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, Strand>;
 
 // Written as it is, without reading the request: a connection over the limit costs as little as possible.
 constexpr std::string_view kFull =

@@ -5,24 +5,24 @@
 #pragma once
 
 #include <boost/asio/async_result.hpp>
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/stream.hpp>
-#include <boost/asio/strand.hpp>
+#include <boost/beast/core/bind_handler.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/role.hpp>
 #include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/message.hpp>
-#include <boost/beast/websocket/teardown.hpp>
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include "net/connections.h"
+#include "net/executor.h"
 
 namespace hyperflock::net {
 
-using Strand = boost::asio::strand<boost::asio::io_context::executor_type>;
 using Socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, Strand>;
 using ErrorCode = boost::system::error_code;
 
@@ -70,15 +70,18 @@ class Stream {
         token, buffers);
   }
 
-  // What a WebSocket does with its stream after the closing handshake.
+  // What a WebSocket does with its stream after the closing handshake: says that no more will come and ends. Beast's own
+  // teardown waits for the peer to end too, and a device that left must be known to have left at once (R22).
   template <typename Handler>
   friend void async_teardown(boost::beast::role_type role, Stream& stream, Handler&& handler) {
-    using boost::beast::websocket::async_teardown;
-    async_teardown(role, stream.socket_, std::forward<Handler>(handler));
+    ErrorCode error;
+    teardown(role, stream, error);
+    boost::asio::post(stream.get_executor(),
+                      boost::beast::bind_front_handler(std::forward<Handler>(handler), ErrorCode()));
   }
-  friend void teardown(boost::beast::role_type role, Stream& stream, ErrorCode& error) {
-    using boost::beast::websocket::teardown;
-    teardown(role, stream.socket_, error);
+  friend void teardown(boost::beast::role_type, Stream& stream, ErrorCode& error) {
+    stream.socket_.shutdown(Socket::shutdown_send, error);
+    error = ErrorCode();
   }
 
  private:

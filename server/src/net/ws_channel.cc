@@ -3,7 +3,6 @@
 #include <atomic>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/beast/websocket/stream.hpp>
 #include <chrono>
 #include <deque>
@@ -17,8 +16,6 @@ namespace {
 namespace asio = boost::asio;
 namespace websocket = boost::beast::websocket;
 using std::chrono::milliseconds;
-using Timer =
-    asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, Strand>;
 
 constexpr int kFrameTooLarge = 1009;
 constexpr int kSlowPeer = 4002;

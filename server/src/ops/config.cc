@@ -32,6 +32,15 @@ std::string url_fault(const std::string& text) {
   return {};
 }
 
+std::string name_fault(const std::string& text) {
+  const bool has_control =
+      std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+  if (text.empty() || text.size() > 256 || has_control) {
+    return "Give a name of 1 to 256 bytes without control characters.";
+  }
+  return {};
+}
+
 const std::map<std::string, LogLevel>& log_levels() {
   static const std::map<std::string, LogLevel> levels{{"debug", LogLevel::debug},
                                                       {"info", LogLevel::info},
@@ -51,11 +60,22 @@ void add_serve_flags(CLI::App& serve, ServeConfig& config, std::string& compute,
   serve.add_option("--console", console, "where researchers and operators connect; port 0 is any free one")
       ->check(address)
       ->default_str("127.0.0.1:8790");
-  serve.add_option("--app", config.app_dir, "folder of the built pages")->check(CLI::ExistingDirectory);
-  serve.add_option("--runtime", config.runtime_dir, "folder of the browser runtime")->check(CLI::ExistingDirectory);
+  serve.add_option("--app", config.app_dir, "folder of the built pages")
+      ->check(CLI::ExistingDirectory)
+      ->envname("HYPERFLOCK_APP");
+  serve.add_option("--runtime", config.runtime_dir, "folder of the browser runtime")
+      ->check(CLI::ExistingDirectory)
+      ->envname("HYPERFLOCK_RUNTIME");
   serve.add_option("--public-url", config.public_url, "the compute origin as volunteers see it")->check(url);
   serve.add_option("--tls-cert", config.tls_cert, "certificate chain, PEM")->check(CLI::ExistingFile);
   serve.add_option("--tls-key", config.tls_key, "its private key, PEM")->check(CLI::ExistingFile);
+  const CLI::Validator name(name_fault, "NAME");
+  serve.add_option("--project", config.project, "the project's name, as volunteers read it; taken at the first start")
+      ->check(name)
+      ->capture_default_str();
+  serve.add_option("--researcher", config.researcher, "who asks, as volunteers read it; taken at the first start")
+      ->check(name)
+      ->capture_default_str();
   serve.add_flag("--insecure", config.insecure, "listen without TLS on an address that is not loopback");
   serve.add_option("--credentials-file", config.credentials_file,
                    "JSON with the first tokens and the join link (mode 0600), written at the first start");
@@ -83,6 +103,9 @@ void add_serve_flags(CLI::App& serve, ServeConfig& config, std::string& compute,
       ->capture_default_str();
   serve.add_option("--hello-ms", config.hello_ms, "how long a new WebSocket may stay silent")
       ->check(CLI::Range(10, 60'000))
+      ->capture_default_str();
+  serve.add_option("--slow-peer-ms", config.slow_peer_ms, "how long a WebSocket may take nothing of what is sent")
+      ->check(CLI::Range(100, 600'000))
       ->capture_default_str();
   serve.add_option("--drain-ms", config.drain_ms, "the longest wait for commits at the end")
       ->check(CLI::Range(0, 600'000))

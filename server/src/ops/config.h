@@ -27,6 +27,8 @@ struct ServeConfig {
   std::string state_dir;
   Address compute{"127.0.0.1", 8780};
   Address console{"127.0.0.1", 8790};
+  std::string project = "First project";   // names given at the first start
+  std::string researcher = "researcher";
   std::string app_dir;
   std::string runtime_dir;
   std::string public_url;  // empty: http(s)://<compute address>
@@ -43,6 +45,7 @@ struct ServeConfig {
   Millis lease_ms = 45'000;
   Millis heartbeat_ms = 10'000;
   Millis hello_ms = 5'000;
+  Millis slow_peer_ms = 20'000;
   Millis drain_ms = 10'000;
   std::size_t io_threads = 1;
   double joins_burst = 300;

@@ -142,7 +142,7 @@ TEST_F(RestTest, AnEnrolmentCodeOpensTheProject) {
   server_.submit(4);
   const auto project = http_request(server_.compute(), "POST", "/api/project", {}, R"({"code":")" + code + "\"}");
   EXPECT_EQ(project.body,
-            R"({"project":{"name":"default","owner":"researcher","studies":1,"trials_done":0,"trials_total":4}})");
+            R"({"project":{"name":"First project","owner":"researcher","studies":1,"trials_done":0,"trials_total":4}})");
   EXPECT_EQ(code_of(server_.rest("POST", "/api/enrolment", R"({"project":"other"})")), "422 bad_field");
 }
 

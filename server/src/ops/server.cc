@@ -3,10 +3,8 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ssl/context.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -26,6 +24,7 @@
 #include "http/static_files.h"
 #include "net/client_session.h"
 #include "net/connections.h"
+#include "net/executor.h"
 #include "net/hub.h"
 #include "net/listener.h"
 #include "net/worker_session.h"
@@ -85,8 +84,8 @@ class RunningServer final : public Server {
         connections_(config.max_connections_per_address, config.max_connections, metrics_),
         io_(static_cast<int>(config.io_threads)),
         readers_(kReaders, kReaderQueue),
-        hub_(io_.get_executor(), *storage_, readers_, metrics_, hub_settings(config)),
-        sweep_(io_) {}
+        hub_(io_, *storage_, readers_, metrics_, hub_settings(config)),
+        sweep_(asio::make_strand(io_)) {}
 
   ~RunningServer() override { stop(); }
 
@@ -175,7 +174,8 @@ class RunningServer final : public Server {
                                          .book = book_,
                                          .admission = admission_,
                                          .metrics = metrics_,
-                                         .limits = {.queue_bytes = config_.queue_limit_bytes},
+                                         .limits = {.queue_bytes = config_.queue_limit_bytes,
+                                                    .stuck_ms = config_.slow_peer_ms},
                                          .server_version = std::string(kVersion),
                                          .hello_ms = config_.hello_ms,
                                          .heartbeat_ms = config_.heartbeat_ms});
@@ -211,7 +211,7 @@ class RunningServer final : public Server {
   Status load_identities() {
     auto identities = storage_->identities();
     if (!identities) return identities.error();
-    if (const auto first = auth::first_start(*identities)) {
+    if (const auto first = auth::first_start(*identities, {config_.project, config_.researcher})) {
       const Status made = make_first_identities(*first);
       if (!made) return made;
       identities = storage_->identities();
@@ -292,7 +292,7 @@ class RunningServer final : public Server {
   net::Hub hub_;
   std::unique_ptr<net::Listener> compute_listener_;
   std::unique_ptr<net::Listener> console_listener_;
-  asio::steady_timer sweep_;
+  net::Timer sweep_;
   std::vector<std::thread> threads_;
   std::atomic<bool> stopped_{false};
 };

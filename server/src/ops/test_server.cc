@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <thread>
 
 #include "blobs/sha256.h"
 
@@ -75,6 +77,14 @@ std::int64_t TestServer::submit(int trials, const std::string& key) const {
   const auto answer = rest("POST", "/api/studies", spec(trials, key, sha256, bundle.size()));
   EXPECT_EQ(answer.status, 201) << answer.body;
   return nlohmann::json::parse(answer.body).at("study");
+}
+
+bool TestServer::reaches(std::int64_t study, const std::string& state) const {
+  for (int tries = 0; tries < 500; ++tries) {
+    if (json_at(rest("GET", "/api/studies/" + std::to_string(study)).body, "state") == state) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
 }
 
 TestWorker::TestWorker(const TestServer& server, const TestDevice& device, std::vector<AttemptId> held)

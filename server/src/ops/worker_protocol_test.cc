@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
+#include <chrono>
 #include <thread>
 
 #include "ops/test_server.h"
@@ -50,8 +51,8 @@ TEST_F(WorkerProtocolTest, JoinHelloReadyLeaseResultNextLease) {
   EXPECT_EQ(worker.receive<ResultAck>().verdict, Verdict::accepted);
   EXPECT_EQ(worker.receive<Wait>().reason, protocol::WaitReason::no_work);
 
+  EXPECT_TRUE(server_.reaches(study, "finished"));
   const auto row = server_.rest("GET", "/api/studies/" + std::to_string(study));
-  EXPECT_EQ(json_at(row.body, "state"), "finished");
   EXPECT_EQ(json_at(row.body, "complete"), "2");
   EXPECT_EQ(json_at(row.body, "best.trial"), "0");
   const auto trial = server_.rest("GET", "/api/studies/" + std::to_string(study) + "/trials/0");
@@ -290,31 +291,39 @@ TEST_F(WorkerProtocolTest, BadInputBesideAStudyThatFinishes) {
     if (ack.lease) lease = *ack.lease;
   }
   vandal.join();
+  EXPECT_TRUE(server_.reaches(study, "finished"));
   const auto row = server_.rest("GET", "/api/studies/" + std::to_string(study));
-  EXPECT_EQ(json_at(row.body, "state"), "finished");
   EXPECT_EQ(json_at(row.body, "complete"), "20");
   EXPECT_EQ(json_at(row.body, "attempts"), "20");
 }
 
-TEST_F(WorkerProtocolTest, ASlowPeerIsClosedAndCostsNoMemory) {
-  TestServer strict([](ServeConfig& config) { config.queue_limit_bytes = 4'096; });
-  strict.submit(1);
-  TestWorker worker(strict, strict.join());
-  worker.socket().socket().shrink_receive_buffer(4'096);
-  const std::string frame = protocol::serialize(protocol::ClientMessage(protocol::Heartbeat{}));
-  std::string frames;
-  for (int i = 0; i < 1'000; ++i) net::append_frame(frames, net::Opcode::text, frame);
-  // Nothing is read: first the server stops reading, so writing stops; then it gives up on this peer.
-  const auto queued = [&strict] {
+TEST_F(WorkerProtocolTest, ASlowPeerIsHeldBackAndThenClosed) {
+  TestServer strict([](ServeConfig& config) {
+    config.queue_limit_bytes = 4'096;
+    config.slow_peer_ms = 500;
+  });
+  const auto metric = [&strict](const std::string& name) {
     const std::string text = net::http_request(strict.console(), "GET", "/metrics").body;
-    return std::stod(text.substr(text.find("\noutgoing_queue_bytes ") + 22));
+    return std::stod(text.substr(text.find("\n" + name + " ") + name.size() + 2));
   };
-  const timeval limit{0, 300'000};
-  ::setsockopt(worker.socket().socket().descriptor(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+  TestWorker worker(strict, strict.join());
+  net::TestSocket& socket = worker.socket().socket();
+  socket.shrink_receive_buffer(4'096);
+  const timeval limit{0, 200'000};
+  ::setsockopt(socket.descriptor(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+  std::string frames;
+  const std::string frame = protocol::serialize(protocol::ClientMessage(protocol::Heartbeat{}));
+  for (int i = 0; i < 1'000; ++i) net::append_frame(frames, net::Opcode::text, frame);
+  // This peer reads nothing, so the server stops reading from it and its writing ends.
   int rounds = 0;
-  while (rounds < 2'000 && worker.socket().socket().write(frames)) ++rounds;
+  while (rounds < 2'000 && socket.write(frames)) ++rounds;
   EXPECT_LT(rounds, 2'000) << "the server took everything from a peer that takes nothing";
-  EXPECT_LE(queued(), 4'096.0);
+  EXPECT_LE(metric("outgoing_queue_bytes"), 4'096.0);
+  for (int i = 0; i < 100 && metric("slow_peers_closed_total") < 1; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  EXPECT_EQ(metric("slow_peers_closed_total"), 1.0);
+  EXPECT_EQ(worker.socket().wait_close(), 4002);
 }
 
 TEST_F(WorkerProtocolTest, R2_UnknownFieldsAreIgnored) {

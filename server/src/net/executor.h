@@ -1,0 +1,17 @@
+// The executors of connections and of the hub as concrete types. Asio's type-erased executor would cost a little on each
+// hop, and counts its references with fences that GCC's thread sanitizer does not understand.
+#pragma once
+
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/strand.hpp>
+#include <chrono>
+
+namespace hyperflock::net {
+
+using Strand = boost::asio::strand<boost::asio::io_context::executor_type>;
+// A timer on the steady clock.
+using Timer = boost::asio::basic_waitable_timer<std::chrono::steady_clock,
+                                                boost::asio::wait_traits<std::chrono::steady_clock>, Strand>;
+
+}  // namespace hyperflock::net
