@@ -230,7 +230,7 @@ def test_ctrl_c_on_a_terminal_detaches(server: FakeConsole, client: Client) -> N
             if not chunk:
                 break
             seen += chunk
-        assert process.wait(10) == _cli.EXIT_DETACHED
+        assert process.wait(10) == _cli.EXIT_DETACHED, seen.decode()
     finally:
         process.kill()
         process.wait(10)

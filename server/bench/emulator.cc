@@ -77,7 +77,8 @@ void Emulator::send_result(Worker& worker) {
 }
 
 void Emulator::on_frames(Worker& worker) {
-  while (auto frame = net::take_frame(worker.received)) {
+  std::string_view rest = worker.received;
+  while (auto frame = net::take_frame(rest)) {
     if (frame->opcode == net::Opcode::ping) {
       worker.socket.send_frame(net::Opcode::pong, frame->payload);
       continue;
@@ -97,6 +98,7 @@ void Emulator::on_frames(Worker& worker) {
     worker.attempt = to_int(ack->lease->attempt);
     if (sending_) send_result(worker);
   }
+  worker.received.erase(0, worker.received.size() - rest.size());
 }
 
 bool Emulator::pull(Worker& worker) {

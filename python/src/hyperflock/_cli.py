@@ -214,8 +214,12 @@ def trials(
 def _watch(study: Study) -> int:
     line = _tables.Lines(study)
     print(line.head())
-    for trial in study.watch():
-        _print_beside_bar(line.of(trial))
+    try:
+        for trial in study.watch():
+            _print_beside_bar(line.of(trial))
+    except KeyboardInterrupt:
+        study._say_detached()
+        raise
     try:
         best = study.best_trial
     except NoCompleteTrialError:

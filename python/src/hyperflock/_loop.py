@@ -35,9 +35,18 @@ def run(coroutine: Coroutine[Any, Any, _T], timeout_s: float | None = None) -> _
     WaitTimeoutError
         It took longer than ``timeout_s``.
     """
-    future = asyncio.run_coroutine_threadsafe(coroutine, _running())
+    loop = _running()
+    started: list[asyncio.Task[Any]] = []
+
+    async def held() -> _T:
+        task = asyncio.current_task()
+        assert task is not None
+        started.append(task)
+        return await coroutine
+
     deadline = math.inf if timeout_s is None else time.monotonic() + timeout_s
     try:
+        future = asyncio.run_coroutine_threadsafe(held(), loop)
         # In slices: not on every system does Ctrl-C end one long wait.
         while not future.done() and (left_s := deadline - time.monotonic()) > 0:
             concurrent.futures.wait([future], min(left_s, _SLICE_S))
@@ -45,13 +54,18 @@ def run(coroutine: Coroutine[Any, Any, _T], timeout_s: float | None = None) -> _
             raise WaitTimeoutError(f"nothing came within {timeout_s} s")
         return future.result()
     except BaseException:
-        _cancel(future)
+        # Ctrl-C may have come while the coroutine was being handed over, before there was a future.
+        asyncio.run_coroutine_threadsafe(_settle(started), loop).result(_CLEAN_UP_S + 1)
         raise
 
 
-def _cancel(future: concurrent.futures.Future[Any]) -> None:
-    if future.cancel():
-        concurrent.futures.wait([future], _CLEAN_UP_S)
+async def _settle(started: list[asyncio.Task[Any]]) -> None:
+    """Cancel what was handed over and wait until it has cleaned up."""
+    for _ in range(2):  # a handed-over coroutine becomes a task in one turn and starts in the next
+        await asyncio.sleep(0)
+    for task in started:
+        task.cancel()
+        await asyncio.wait([task], timeout=_CLEAN_UP_S)
 
 
 def _running() -> asyncio.AbstractEventLoop:

@@ -39,6 +39,7 @@ class Study:
         self._token = token
         self._row = row
         self._progress = progress
+        self._detached = False
         self._lock = threading.Lock()
         # Finished trials as they were learnt of; `_behind` is the cursor behind them.
         self._finished: list[TrialResult] = []
@@ -169,22 +170,37 @@ class Study:
             stack.callback(lambda: _loop.run(updates.aclose()))
             given = 0
             ended = False
-            while True:
-                with self._lock:
-                    fresh = self._finished[given:]
-                for trial in fresh:
-                    given += 1
+            try:
+                while True:
+                    with self._lock:
+                        fresh = self._finished[given:]
+                    for trial in fresh:
+                        given += 1
+                        show(self._row, given)
+                        yield trial
+                    if ended:
+                        return
+                    update = self._next(updates, deadline)
+                    if update is None:
+                        return
+                    ended = self._take(update)
                     show(self._row, given)
-                    yield trial
-                if ended:
-                    return
-                update = self._next(updates, deadline)
-                if update is None:
-                    return
-                ended = self._take(update)
-                show(self._row, given)
+            except KeyboardInterrupt:
+                self._say_detached()
+                raise
 
     # ---- inside
+
+    def _say_detached(self) -> None:
+        """Tell once how to come back; the command says it too when Ctrl-C met its own code."""
+        if self._detached:
+            return
+        self._detached = True
+        print(
+            f"\ndetached: study {self.id} goes on at the server; "
+            f"watch it again by: hyperflock watch {self.id}",
+            file=sys.stderr,
+        )
 
     def _next(self, updates: Any, deadline: float | None) -> Update | None:
         left_s = None if deadline is None else max(0.0, deadline - time.monotonic())
@@ -197,13 +213,6 @@ class Study:
             raise WaitTimeoutError(
                 f"study {self.id} has not ended in time; it goes on at the server"
             ) from None
-        except KeyboardInterrupt:
-            print(
-                f"\ndetached: study {self.id} goes on at the server; "
-                f"watch it again by: hyperflock watch {self.id}",
-                file=sys.stderr,
-            )
-            raise
 
     def _take(self, update: Update) -> bool:
         """Learn an update; tells whether the study has ended and all of its trials are known."""

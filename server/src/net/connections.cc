@@ -18,7 +18,7 @@ ConnectionSlot::~ConnectionSlot() {
   if (owner_ != nullptr) owner_->release(id_, address_);
 }
 
-void ConnectionSlot::attach(std::weak_ptr<Closable> connection) {
+void ConnectionSlot::attach(std::shared_ptr<Closable> connection) {
   if (owner_ != nullptr) owner_->attach(id_, std::move(connection));
 }
 
@@ -29,7 +29,7 @@ std::optional<ConnectionSlot> Connections::admit(const std::string& address) {
   if (count >= per_address_) return std::nullopt;
   ++count;
   const std::uint64_t id = ++last_id_;
-  open_.emplace(id, std::weak_ptr<Closable>());
+  open_.emplace(id, nullptr);
   metrics_.connection_opened();
   return ConnectionSlot(this, id, address);
 }
@@ -39,7 +39,7 @@ std::vector<std::shared_ptr<Closable>> Connections::alive() const {
   const std::lock_guard lock(mutex_);
   found.reserve(open_.size());
   for (const auto& [id, connection] : open_) {
-    if (auto one = connection.lock()) found.push_back(std::move(one));
+    if (connection) found.push_back(connection);
   }
   return found;
 }
@@ -49,6 +49,10 @@ void Connections::shut_all(int code) {
     const std::lock_guard lock(mutex_);
     shut_code_ = code;
   }
+  shut_present(code);
+}
+
+void Connections::shut_present(int code) {
   for (const auto& connection : alive()) connection->shut(code);
 }
 
@@ -61,26 +65,36 @@ bool Connections::wait_empty(Millis limit_ms) {
   return emptied_.wait_for(lock, std::chrono::milliseconds(limit_ms), [this] { return open_.empty(); });
 }
 
+void Connections::clear() {
+  std::unordered_map<std::uint64_t, std::shared_ptr<Closable>> rest;
+  const std::lock_guard lock(mutex_);
+  rest.swap(open_);
+}
+
 std::size_t Connections::size() const {
   const std::lock_guard lock(mutex_);
   return open_.size();
 }
 
-void Connections::attach(std::uint64_t id, std::weak_ptr<Closable> connection) {
+void Connections::attach(std::uint64_t id, std::shared_ptr<Closable> connection) {
   std::optional<int> code;
+  std::shared_ptr<Closable> before;  // goes after the lock
   {
     const std::lock_guard lock(mutex_);
-    open_[id] = connection;
+    before = std::exchange(open_[id], connection);
     code = shut_code_;
   }
-  if (!code) return;
-  if (const auto late = connection.lock()) late->shut(*code);
+  if (code) connection->shut(*code);
 }
 
 void Connections::release(std::uint64_t id, const std::string& address) {
   metrics_.connection_closed();
+  std::shared_ptr<Closable> last;  // goes after the lock
   const std::lock_guard lock(mutex_);
-  open_.erase(id);
+  if (const auto found = open_.find(id); found != open_.end()) {
+    last = std::move(found->second);
+    open_.erase(found);
+  }
   const auto count = by_address_.find(address);
   if (count != by_address_.end() && --count->second == 0) by_address_.erase(count);
   if (open_.empty()) emptied_.notify_all();

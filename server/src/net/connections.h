@@ -37,8 +37,9 @@ class ConnectionSlot {
   ConnectionSlot& operator=(ConnectionSlot&& other) noexcept;
   ~ConnectionSlot();
 
-  // Names the object that now serves the connection (HTTP first, then perhaps a WebSocket).
-  void attach(std::weak_ptr<Closable> connection);
+  // Names the object that now serves the connection (HTTP first, then perhaps a WebSocket). It is kept alive until the
+  // slot is given back.
+  void attach(std::shared_ptr<Closable> connection);
   const std::string& address() const { return address_; }
 
  private:
@@ -61,16 +62,20 @@ class Connections {
 
   // Ends all connections, and from now on each that comes.
   void shut_all(int code);
+  // Ends those that are open now.
+  void shut_present(int code);
   void check_progress(Instant now);
 
   // Waits until every connection has ended; false when `limit_ms` passed before.
   bool wait_empty(Millis limit_ms);
+  // Lets go of what is still open. REQUIRES: no connection runs any more.
+  void clear();
   std::size_t size() const;
 
  private:
   friend class ConnectionSlot;
   std::vector<std::shared_ptr<Closable>> alive() const;
-  void attach(std::uint64_t id, std::weak_ptr<Closable> connection);
+  void attach(std::uint64_t id, std::shared_ptr<Closable> connection);
   void release(std::uint64_t id, const std::string& address);
 
   const std::size_t per_address_;
@@ -80,7 +85,7 @@ class Connections {
   std::condition_variable emptied_;
   std::uint64_t last_id_ = 0;
   std::optional<int> shut_code_;
-  std::unordered_map<std::uint64_t, std::weak_ptr<Closable>> open_;
+  std::unordered_map<std::uint64_t, std::shared_ptr<Closable>> open_;  // null: not attached yet
   std::unordered_map<std::string, std::size_t> by_address_;
 };
 

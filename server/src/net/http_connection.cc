@@ -65,7 +65,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
       : context_(context), stream_(std::move(stream)), slot_(std::move(slot)), timer_(stream_->get_executor()) {}
 
   void start() {
-    slot_.attach(weak_from_this());
+    slot_.attach(shared_from_this());
     asio::co_spawn(
         stream_->get_executor(), [self = shared_from_this()] { return self->run(); },
         [](const std::exception_ptr& fault) { note_bug(fault); });

@@ -147,7 +147,7 @@ void append_frame(std::string& out, Opcode opcode, std::string_view payload, boo
   out += payload;
 }
 
-std::optional<Frame> take_frame(std::string& bytes) {
+std::optional<Frame> take_frame(std::string_view& bytes) {
   if (bytes.size() < 2) return std::nullopt;
   std::size_t header = 2;
   std::uint64_t size = static_cast<unsigned char>(bytes[1]) & 0x7F;
@@ -159,8 +159,8 @@ std::optional<Frame> take_frame(std::string& bytes) {
     for (std::size_t i = 0; i < extra; ++i) size = (size << 8) | static_cast<unsigned char>(bytes[2 + i]);
   }
   if (bytes.size() - header < size) return std::nullopt;
-  Frame frame{static_cast<Opcode>(bytes[0] & 0x0F), bytes.substr(header, size)};
-  bytes.erase(0, header + size);
+  Frame frame{static_cast<Opcode>(bytes[0] & 0x0F), std::string(bytes.substr(header, size))};
+  bytes.remove_prefix(header + size);
   return frame;
 }
 
@@ -185,13 +185,17 @@ bool TestWebSocket::send_frame(Opcode opcode, std::string_view payload, bool fin
 std::optional<Frame> TestWebSocket::receive(int limit_ms) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(limit_ms);
   for (;;) {
-    while (auto frame = take_frame(buffer_)) {
+    std::string_view rest = std::string_view(buffer_).substr(taken_);
+    while (auto frame = take_frame(rest)) {
+      taken_ = buffer_.size() - rest.size();
       if (frame->opcode == Opcode::ping) {
         send_frame(Opcode::pong, frame->payload);
       } else if (frame->opcode != Opcode::pong) {
         return frame;
       }
     }
+    buffer_.erase(0, taken_);
+    taken_ = 0;
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
     if (left.count() <= 0 || !socket_.read_some(buffer_, static_cast<int>(left.count()))) return std::nullopt;
   }

@@ -61,7 +61,7 @@ struct Frame {
 // Appends a client's (masked) frame.
 void append_frame(std::string& out, Opcode opcode, std::string_view payload, bool final = true);
 // Takes one whole frame off the front of `bytes`; nothing where it is not complete.
-std::optional<Frame> take_frame(std::string& bytes);
+std::optional<Frame> take_frame(std::string_view& bytes);
 
 class TestWebSocket {
  public:
@@ -84,6 +84,7 @@ class TestWebSocket {
  private:
   TestSocket socket_;
   std::string buffer_;
+  std::size_t taken_ = 0;  // of the buffer's front
 };
 
 }  // namespace hyperflock::net

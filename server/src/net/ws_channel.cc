@@ -19,7 +19,9 @@ using std::chrono::milliseconds;
 
 constexpr int kFrameTooLarge = 1009;
 constexpr int kSlowPeer = 4002;
-constexpr std::size_t kReadBytes = 16 * 1024;
+constexpr std::size_t kReadBytes = std::size_t{16} * 1024;
+// In the kernel, for one peer: control messages need little, and a slow peer must not cost megabytes there either.
+constexpr int kKernelSendBytes = 128 * 1024;
 
 Millis steady_ms() {
   return std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -38,7 +40,9 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
         timer_(ws_.get_executor()) {}
 
   void accept() {
-    upgrade_->slot.attach(weak_from_this());
+    upgrade_->slot.attach(shared_from_this());
+    ErrorCode ignored;
+    upgrade_->stream->next_layer().set_option(asio::socket_base::send_buffer_size(kKernelSendBytes), ignored);
     websocket::stream_base::timeout timeout{};
     timeout.handshake_timeout = std::chrono::seconds(10);
     timeout.idle_timeout = milliseconds(limits_.idle_ms);
@@ -51,6 +55,11 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
       self->upgrade_->request = {};
       if (error) {
         self->finish(error);
+        return;
+      }
+      self->accepted_ = true;
+      if (self->closing_) {
+        self->send_close();
         return;
       }
       if (self->user_) self->user_->on_open(self);
@@ -210,7 +219,7 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
     timer_.async_wait([self = shared_from_this()](ErrorCode error) {
       if (!error) self->finish(asio::error::timed_out);
     });
-    if (queue_.empty()) send_close();
+    if (queue_.empty() && accepted_) send_close();  // else when the queue is empty, or the upgrade answered
   }
 
   void send_close() {
@@ -252,6 +261,7 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
   std::deque<std::string> queue_;
   std::function<void()> drained_;
   websocket::close_reason reason_;
+  bool accepted_ = false;  // the upgrade is answered; before that nothing may be written
   bool reading_ = false;
   bool writing_ = false;
   bool closing_ = false;   // we close; nothing more is taken or queued

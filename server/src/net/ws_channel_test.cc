@@ -107,6 +107,7 @@ class WsChannelTest : public ::testing::Test {
     readers_.stop();
     io_.stop();
     thread_.join();
+    connections_.clear();
   }
 
   TestWebSocket connect() { return TestWebSocket(listener_->port(), "/"); }
@@ -227,6 +228,15 @@ TEST_F(WsChannelTest, APeerThatIgnoresTheCloseIsCut) {
   recorder_->channel()->close(1012, "");
   EXPECT_EQ(recorder_->how(), ChannelUser::How::lost);  // after close_ms
   EXPECT_TRUE(connections_.wait_empty(5'000));
+}
+
+TEST_F(WsChannelTest, AServerThatEndsDuringTheUpgradeSaysSo) {
+  // The peer has its 101 before the server's own code has run on: whatever comes in between must not disturb.
+  for (int i = 0; i < 50; ++i) {
+    TestWebSocket client = connect();
+    connections_.shut_present(1012);
+    EXPECT_EQ(client.wait_close(), 1012);
+  }
 }
 
 TEST_F(WsChannelTest, TooLargeFramesAreNamed) {

@@ -137,6 +137,7 @@ class RunningServer final : public Server {
     readers_.stop();
     io_.stop();
     for (std::thread& thread : threads_) thread.join();
+    connections_.clear();
     log(LogLevel::info, "stopped");
   }
 
