@@ -1,8 +1,9 @@
-// How many trials a second the server turns over, durably. Starts the release server on a disk, keeps 32 emulated
-// workers in a closed loop, then kills the server with SIGKILL while they cycle and looks whether each acknowledged
-// result is in the database.
+// How many trials a second the server turns over, durably. Starts the release server on a disk,
+// keeps 32 emulated workers in a closed loop, then kills the server with SIGKILL while they cycle
+// and looks whether each acknowledged result is in the database.
 //
-//   cycle_bench --server build/release/bin/hyperflock-server --state build/bench-state --out build/reports/server.json
+//   cycle_bench --server build/release/bin/hyperflock-server --state build/bench-state --out
+//   build/reports/server.json
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -42,7 +43,8 @@ std::chrono::nanoseconds to_duration(double seconds) {
 
 net::HttpAnswer require(net::HttpAnswer answer, int status, const char* what) {
   if (answer.status == status) return answer;
-  throw std::runtime_error(std::string(what) + " answered " + std::to_string(answer.status) + ": " + answer.body);
+  throw std::runtime_error(std::string(what) + " answered " + std::to_string(answer.status) + ": " +
+                           answer.body);
 }
 
 std::int64_t integer_of(const std::string& json_text, const char* key) {
@@ -62,12 +64,16 @@ std::string endless_grid(const std::string& sha256, std::size_t bytes) {
   values += "]";
   std::string out;
   protocol::ObjectWriter spec(out);
-  spec.text("name", "cycle_bench").text("submit_key", "cycle_bench").text("direction", "maximize").text("entry", "bench:run");
+  spec.text("name", "cycle_bench")
+      .text("submit_key", "cycle_bench")
+      .text("direction", "maximize")
+      .text("entry", "bench:run");
   protocol::ObjectWriter(spec.begin("bundle"))
       .text("sha256", sha256)
       .integer("bytes", static_cast<std::int64_t>(bytes))
       .end();
-  spec.raw("space", R"([{"name":"a","values":)" + values + R"(},{"name":"b","values":)" + values + "}]");
+  spec.raw("space",
+           R"([{"name":"a","values":)" + values + R"(},{"name":"b","values":)" + values + "}]");
   spec.raw("data", "[]").integer("seed", 1).raw("runtime", R"({"chainer":"7.8.1"})");
   spec.raw("limits", R"({"time_limit_ms":3600000,"stall_ms":0})").raw("provenance", "{}").end();
   return out;
@@ -77,7 +83,8 @@ std::int64_t submit(const ServerProcess& server) {
   const std::string bundle = "not a bundle: nobody runs it";
   const std::string sha256 = auth::token_hash(bundle);
   const net::Headers token{{"Authorization", "Bearer " + server.researcher_token()}};
-  require(net::http_request(server.console_port(), "PUT", "/api/blobs/" + sha256, token, bundle), 201, "PUT blob");
+  require(net::http_request(server.console_port(), "PUT", "/api/blobs/" + sha256, token, bundle),
+          201, "PUT blob");
   const auto made = require(net::http_request(server.console_port(), "POST", "/api/studies", token,
                                               endless_grid(sha256, bundle.size())),
                             201, "POST study");
@@ -86,10 +93,15 @@ std::int64_t submit(const ServerProcess& server) {
 
 std::vector<Device> join(const ServerProcess& server, int count) {
   std::string body;
-  protocol::ObjectWriter(body).text("code", server.enrolment_code()).text("class", "node").text("engine", "bench").end();
+  protocol::ObjectWriter(body)
+      .text("code", server.enrolment_code())
+      .text("class", "node")
+      .text("engine", "bench")
+      .end();
   std::vector<Device> devices;
   for (int i = 0; i < count; ++i) {
-    const auto joined = require(net::http_request(server.compute_port(), "POST", "/api/join", {}, body), 201, "join");
+    const auto joined = require(
+        net::http_request(server.compute_port(), "POST", "/api/join", {}, body), 201, "join");
     const auto json = protocol::parse_object(joined.body);
     protocol::Problem problem;
     const protocol::Value device(*json, problem);
@@ -106,19 +118,23 @@ double metric(const std::string& text, const std::string& name) {
 }
 
 std::string metrics(const ServerProcess& server) {
-  return require(net::http_request(server.console_port(), "GET", "/metrics"), 200, "GET /metrics").body;
+  return require(net::http_request(server.console_port(), "GET", "/metrics"), 200, "GET /metrics")
+      .body;
 }
 
 double percentile(std::vector<double> values, double part) {
   if (values.empty()) return 0;
-  const auto at = values.begin() + static_cast<std::ptrdiff_t>(part * static_cast<double>(values.size() - 1));
+  const auto at =
+      values.begin() + static_cast<std::ptrdiff_t>(part * static_cast<double>(values.size() - 1));
   std::nth_element(values.begin(), at, values.end());
   return *at;
 }
 
 // Acknowledged results that the database does not have as accepted, after the server was killed.
-std::int64_t lost(const Options& options, std::int64_t study, const std::vector<std::int64_t>& acknowledged) {
-  auto storage = storage::open_sqlite_storage(options.state + "/hyperflock.db", [] { return std::int64_t{1}; });
+std::int64_t lost(const Options& options, std::int64_t study,
+                  const std::vector<std::int64_t>& acknowledged) {
+  auto storage = storage::open_sqlite_storage(options.state + "/hyperflock.db",
+                                              [] { return std::int64_t{1}; });
   if (!storage) throw std::runtime_error(storage.error().message);
   std::unordered_set<std::int64_t> stored;
   std::int64_t cursor = 0;
@@ -131,7 +147,8 @@ std::int64_t lost(const Options& options, std::int64_t study, const std::vector<
       cursor = trial.trial.seq;
     }
   }
-  return std::ranges::count_if(acknowledged, [&stored](std::int64_t attempt) { return !stored.contains(attempt); });
+  return std::ranges::count_if(
+      acknowledged, [&stored](std::int64_t attempt) { return !stored.contains(attempt); });
 }
 
 int run(Options options) {
@@ -161,8 +178,10 @@ int run(Options options) {
   const std::int64_t missing = lost(options, study, emulator.acknowledged());
   const double disk = (disk_before + durable_writes_per_s(options.state, 1)) / 2;
 
-  const double commits = (metric(after, "commits_total") - metric(before, "commits_total")) / seconds;
-  const double transitions = metric(after, "commit_batch_size_sum") - metric(before, "commit_batch_size_sum");
+  const double commits =
+      (metric(after, "commits_total") - metric(before, "commits_total")) / seconds;
+  const double transitions =
+      metric(after, "commit_batch_size_sum") - metric(before, "commit_batch_size_sum");
   std::string disk_peer = "this disk alone, 16 KiB + fdatasync: ";
   disk_peer += std::to_string(std::llround(disk)) + "/s";
   const std::vector<Figure> figures{
@@ -170,7 +189,8 @@ int run(Options options) {
       {"cycles_p50_ms", percentile(emulator.latencies_ms(), 0.50), "ms", "", 0, ""},
       {"cycles_p99_ms", percentile(emulator.latencies_ms(), 0.99), "ms", "<=", 30, ""},
       {"cycles_max_ms", percentile(emulator.latencies_ms(), 1.0), "ms", "", 0, ""},
-      {"storage_synchronous", metric(after, "storage_synchronous"), "PRAGMA", ">=", 2, "2 is FULL, read back"},
+      {"storage_synchronous", metric(after, "storage_synchronous"), "PRAGMA", ">=", 2,
+       "2 is FULL, read back"},
       {"commits_per_disk_write", commits / disk, "ratio", ">=", 0.3, disk_peer},
       {"cycles_per_commit", cycles / (commits * seconds), "cycles", "", 0, ""},
       {"transitions_per_cycle", transitions / cycles, "transitions", "", 0, ""},
@@ -192,11 +212,19 @@ int run(Options options) {
 int main(int argc, char** argv) {
   hyperflock::bench::Options options;
   CLI::App app{"Durable trial cycles a second of hyperflock-server."};
-  app.add_option("--server", options.server, "the release build's hyperflock-server")->required()->check(CLI::ExistingFile);
-  app.add_option("--state", options.state, "a folder on a real disk; a folder cycle_bench in it is made anew")->required();
+  app.add_option("--server", options.server, "the release build's hyperflock-server")
+      ->required()
+      ->check(CLI::ExistingFile);
+  app.add_option("--state", options.state,
+                 "a folder on a real disk; a folder cycle_bench in it is made anew")
+      ->required();
   app.add_option("--out", options.out, "the report")->required();
-  app.add_option("--seconds", options.seconds, "measured time")->check(CLI::Range(1.0, 600.0))->capture_default_str();
-  app.add_option("--workers", options.workers, "emulated devices")->check(CLI::Range(1, 250))->capture_default_str();
+  app.add_option("--seconds", options.seconds, "measured time")
+      ->check(CLI::Range(1.0, 600.0))
+      ->capture_default_str();
+  app.add_option("--workers", options.workers, "emulated devices")
+      ->check(CLI::Range(1, 250))
+      ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   try {
     return hyperflock::bench::run(options);

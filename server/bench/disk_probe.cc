@@ -20,7 +20,8 @@ double durable_writes_per_s(const std::string& folder, double seconds) {
     return ::pwrite(file, block.data(), block.size(), at) == static_cast<ssize_t>(block.size());
   };
   bool sound = true;
-  for (off_t at = 0; at < kFileBytes; at += static_cast<off_t>(kBlock)) sound = sound && write_at(at);
+  for (off_t at = 0; at < kFileBytes; at += static_cast<off_t>(kBlock))
+    sound = sound && write_at(at);
   sound = sound && ::fsync(file) == 0;
 
   using Clock = std::chrono::steady_clock;

@@ -28,13 +28,15 @@ protocol::Hello hello_of(const Device& device) {
 
 protocol::ServerMessage parse(std::string_view text) {
   auto message = protocol::parse_server_message(text);
-  if (!message) throw std::runtime_error("the server sent what is no message: " + std::string(text));
+  if (!message)
+    throw std::runtime_error("the server sent what is no message: " + std::string(text));
   return std::move(*message);
 }
 
 }  // namespace
 
-Emulator::Emulator(std::uint16_t compute_port, const std::vector<Device>& devices) : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
+Emulator::Emulator(std::uint16_t compute_port, const std::vector<Device>& devices)
+    : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
   latencies_ms_.reserve(1'000'000);
   acknowledged_.reserve(1'000'000);
   workers_.reserve(devices.size());
@@ -93,7 +95,8 @@ void Emulator::on_frames(Worker& worker) {
     acknowledged_.push_back(worker.attempt);
     if (!ack->lease) throw std::runtime_error("no next lease: " + frame->payload);
     if (measuring_) {
-      latencies_ms_.push_back(std::chrono::duration<double, std::milli>(Clock::now() - worker.sent).count());
+      latencies_ms_.push_back(
+          std::chrono::duration<double, std::milli>(Clock::now() - worker.sent).count());
     }
     worker.attempt = to_int(ack->lease->attempt);
     if (sending_) send_result(worker);
@@ -103,7 +106,8 @@ void Emulator::on_frames(Worker& worker) {
 
 bool Emulator::pull(Worker& worker) {
   std::array<char, 16384> piece;
-  const ssize_t got = ::recv(worker.socket.socket().descriptor(), piece.data(), piece.size(), MSG_DONTWAIT);
+  const ssize_t got =
+      ::recv(worker.socket.socket().descriptor(), piece.data(), piece.size(), MSG_DONTWAIT);
   if (got > 0) worker.received.append(piece.data(), static_cast<std::size_t>(got));
   return got > 0;
 }

@@ -1,5 +1,5 @@
-// Devices in a closed loop over real WebSocket frames: each holds one attempt, sends its result, waits for the
-// acknowledgement that carries the next lease, and so on. One thread, one epoll.
+// Devices in a closed loop over real WebSocket frames: each holds one attempt, sends its result,
+// waits for the acknowledgement that carries the next lease, and so on. One thread, one epoll.
 #pragma once
 
 #include <chrono>
@@ -21,13 +21,15 @@ class Emulator {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // Opens a session for each device and waits for the first lease of each. Throws std::runtime_error.
+  // Opens a session for each device and waits for the first lease of each. Throws
+  // std::runtime_error.
   Emulator(std::uint16_t compute_port, const std::vector<Device>& devices);
   ~Emulator();
   Emulator(const Emulator&) = delete;
   Emulator& operator=(const Emulator&) = delete;
 
-  // Cycles for so long; ends with results under way. Latencies are kept from the first call of measure() on.
+  // Cycles for so long; ends with results under way. Latencies are kept from the first call of
+  // measure() on.
   void run(Clock::duration duration);
   void measure() { measuring_ = true; }
   void stop_measuring() { measuring_ = false; }

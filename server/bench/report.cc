@@ -29,9 +29,10 @@ std::string processor() {
 void append_machine(std::string& out) {
   utsname system{};
   ::uname(&system);
-  struct sysinfo memory {};
+  struct sysinfo memory{};
   ::sysinfo(&memory);
-  const double gib = static_cast<double>(memory.totalram) * memory.mem_unit / (1024.0 * 1024.0 * 1024.0);
+  const double gib =
+      static_cast<double>(memory.totalram) * memory.mem_unit / (1024.0 * 1024.0 * 1024.0);
   protocol::ObjectWriter(out)
       .text("cpu", processor())
       .integer("cores", std::thread::hardware_concurrency())
@@ -42,7 +43,8 @@ void append_machine(std::string& out) {
 
 }  // namespace
 
-void write_report(const std::string& path, const std::string& name, const std::vector<Figure>& figures) {
+void write_report(const std::string& path, const std::string& name,
+                  const std::vector<Figure>& figures) {
   std::string out;
   protocol::ObjectWriter report(out);
   report.text("name", name);

@@ -10,13 +10,14 @@ struct Figure {
   std::string name;
   double value = 0;
   std::string unit;
-  std::string op;    // ">=" or "<="; empty: no goal
+  std::string op;  // ">=" or "<="; empty: no goal
   double goal = 0;
   std::string peer;  // what it stands against, in words; may be empty
 };
 
 // Writes `{"name", "machine", "figures"}`, making the folder. Throws std::runtime_error.
-void write_report(const std::string& path, const std::string& name, const std::vector<Figure>& figures);
+void write_report(const std::string& path, const std::string& name,
+                  const std::vector<Figure>& figures);
 
 // True when every figure reaches its goal.
 bool all_reached(const std::vector<Figure>& figures);

@@ -42,15 +42,16 @@ ServerProcess::ServerProcess(const std::string& program, const std::string& stat
   const std::string ready = state_folder + "/ready.json";
   const std::string credentials = state_folder + "/credentials.json";
   std::filesystem::remove(ready);
-  std::vector<std::string> command{program,       "serve",       "--state",           state_folder,
-                                   "--compute",   "127.0.0.1:0", "--console",         "127.0.0.1:0",
-                                   "--ready-file", ready,         "--credentials-file", credentials};
+  std::vector<std::string> command{
+      program,     "serve",       "--state",      state_folder, "--compute",          "127.0.0.1:0",
+      "--console", "127.0.0.1:0", "--ready-file", ready,        "--credentials-file", credentials};
   command.insert(command.end(), flags.begin(), flags.end());
   pid_ = spawn(command);
   if (pid_ < 0) throw std::runtime_error("cannot start a process");
   for (int tries = 0; !std::filesystem::exists(ready); ++tries) {
     int status = 0;
-    if (tries == 3'000 || ::waitpid(pid_, &status, WNOHANG) == pid_) throw std::runtime_error(program + " did not start");
+    if (tries == 3'000 || ::waitpid(pid_, &status, WNOHANG) == pid_)
+      throw std::runtime_error(program + " did not start");
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   const Result<protocol::Json> json = protocol::parse_object(contents(ready));
@@ -60,7 +61,8 @@ ServerProcess::ServerProcess(const std::string& program, const std::string& stat
   compute_port_ = static_cast<std::uint16_t>(ports["compute_port"].as_integer());
   console_port_ = static_cast<std::uint16_t>(ports["console_port"].as_integer());
   const auto known = ops::read_credentials(credentials);
-  if (problem.found() || !known) throw std::runtime_error("the ready or credentials file is incomplete");
+  if (problem.found() || !known)
+    throw std::runtime_error("the ready or credentials file is incomplete");
   researcher_token_ = known->researcher_token;
   enrolment_code_ = known->enrolment_code;
 }

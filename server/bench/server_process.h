@@ -12,7 +12,8 @@ namespace hyperflock::bench {
 class ServerProcess {
  public:
   // Starts the program and waits (at most 30 s) until it listens. Throws std::runtime_error.
-  ServerProcess(const std::string& program, const std::string& state_folder, const std::vector<std::string>& flags);
+  ServerProcess(const std::string& program, const std::string& state_folder,
+                const std::vector<std::string>& flags);
   ~ServerProcess();  // kills it
   ServerProcess(const ServerProcess&) = delete;
   ServerProcess& operator=(const ServerProcess&) = delete;

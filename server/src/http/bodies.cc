@@ -20,8 +20,9 @@ Result<Query> parse(std::string_view body, Read read) {
 }  // namespace
 
 Result<ProjectQuery> parse_project_query(std::string_view body) {
-  return parse<ProjectQuery>(
-      body, [](const protocol::Value& in, ProjectQuery& query) { query.code = in["code"].as_text(); });
+  return parse<ProjectQuery>(body, [](const protocol::Value& in, ProjectQuery& query) {
+    query.code = in["code"].as_text();
+  });
 }
 
 Result<JoinQuery> parse_join_query(std::string_view body) {

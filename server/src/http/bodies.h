@@ -1,4 +1,5 @@
-// Small request bodies of rest.md, read with the protocol's own reader. Never throws. Pure; any thread.
+// Small request bodies of rest.md, read with the protocol's own reader. Never throws. Pure; any
+// thread.
 #pragma once
 
 #include <optional>

@@ -34,7 +34,8 @@ constexpr std::size_t kStaticRoute = kRoutes.size();
 Plan answer(Response response) { return Plan{Plan::Kind::answer, std::move(response), 0}; }
 
 Error bad_code() {
-  return Error{"bad_enrolment_code", "This join link is not valid (any more); ask whoever sent it for a new one."};
+  return Error{"bad_enrolment_code",
+               "This join link is not valid (any more); ask whoever sent it for a new one."};
 }
 
 // How far a project is, and for whom it computes.
@@ -58,8 +59,9 @@ class ComputeSite final : public Site {
     request.captures = match.captures;
     if (route.work == Work::websocket) return Plan{Plan::Kind::websocket, {}, 0};
     if (route.access == Access::device && !identify(request)) {
-      return answer(error_response(
-          Error{"unauthorized", "Send the header Authorization: Device <device>:<secret> of a device that has joined."}));
+      return answer(error_response(Error{
+          "unauthorized",
+          "Send the header Authorization: Device <device>:<secret> of a device that has joined."}));
     }
     return Plan{Plan::Kind::handle, {}, route.body_limit};
   }
@@ -99,13 +101,15 @@ class ComputeSite final : public Site {
       return Plan{Plan::Kind::handle, {}, 0};
     }
     if (known || !allow.empty()) {
-      Response response = error_response(Error{"method_not_allowed", "This address does not take this method."});
+      Response response =
+          error_response(Error{"method_not_allowed", "This address does not take this method."});
       response.headers.emplace_back("Allow", known ? "GET, HEAD" : allow);
       return answer(std::move(response));
     }
     if (request.path == kJoinPage) {
       return answer(error_response(
-          Error{"not_found", "The pages are not built or not given to the server (serve --app FOLDER)."}));
+          Error{"not_found",
+                "The pages are not built or not given to the server (serve --app FOLDER)."}));
     }
     return answer(error_response(Error{"not_found", "Nothing is served at this address."}));
   }
@@ -117,7 +121,8 @@ class ComputeSite final : public Site {
     header.remove_prefix(kScheme.size());
     const std::size_t colon = header.find(':');
     if (colon == std::string_view::npos) return false;
-    const auto device = context_.book.check_device(header.substr(0, colon), header.substr(colon + 1));
+    const auto device =
+        context_.book.check_device(header.substr(0, colon), header.substr(colon + 1));
     if (!device) return false;
     request.device = *device;
     return true;
@@ -182,22 +187,30 @@ class ComputeSite final : public Site {
     if (!project) return reply(error_response(project.error()));
     if (!context_.admission.admit_join(request.address)) {
       return reply(error_response(
-          Error{"rate_limited", "Many devices joined from this address just now; try again in a minute."}));
+          Error{"rate_limited",
+                "Many devices joined from this address just now; try again in a minute."}));
     }
     const std::string secret = auth::new_token(auth::TokenKind::device_secret);
-    storage::Device device{auth::new_device_id(), *project, auth::token_hash(secret), query->device_class, query->engine};
+    storage::Device device{auth::new_device_id(), *project, auth::token_hash(secret),
+                           query->device_class, query->engine};
     context_.service.commit(
-        storage::CreateDevice{device},
-        [reply = std::move(reply), device, secret, &book = context_.book](Result<storage::Outcome> outcome) {
+        storage::CreateDevice{device}, [reply = std::move(reply), device, secret,
+                                        &book = context_.book](Result<storage::Outcome> outcome) {
           if (!outcome) return reply(error_response(outcome.error()));
           if (outcome->applied != storage::Applied::applied) {
-            return reply(error_response(Error{"internal", "The new device's name was taken; join again."}));
+            return reply(
+                error_response(Error{"internal", "The new device's name was taken; join again."}));
           }
           book.committed(storage::CreateDevice{device}, *outcome);
-          ops::log(ops::LogLevel::info, "device_joined",
-                   {{"device", device.id}, {"project", device.project}, {"class", device.device_class}});
+          ops::log(
+              ops::LogLevel::info, "device_joined",
+              {{"device", device.id}, {"project", device.project}, {"class", device.device_class}});
           std::string out;
-          ObjectWriter(out).text("device", device.id).text("secret", secret).text("project", device.project).end();
+          ObjectWriter(out)
+              .text("device", device.id)
+              .text("secret", secret)
+              .text("project", device.project)
+              .end();
           reply(json_response(201, std::move(out)));
         });
   }
@@ -223,6 +236,8 @@ class ComputeSite final : public Site {
 
 }  // namespace
 
-std::unique_ptr<Site> make_compute_site(const SiteContext& context) { return std::make_unique<ComputeSite>(context); }
+std::unique_ptr<Site> make_compute_site(const SiteContext& context) {
+  return std::make_unique<ComputeSite>(context);
+}
 
 }  // namespace hyperflock::http

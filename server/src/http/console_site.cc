@@ -61,14 +61,18 @@ constexpr std::array<Route, 15> kRoutes{{
 
 Plan answer(Response response) { return Plan{Plan::Kind::answer, std::move(response), 0}; }
 
-Error unknown_study() { return Error{"unknown_study", "There is no such study, or it belongs to somebody else."}; }
+Error unknown_study() {
+  return Error{"unknown_study", "There is no such study, or it belongs to somebody else."};
+}
 
 class BlobUpload final : public Upload {
  public:
   BlobUpload(std::unique_ptr<blobs::BlobStore::Writer> writer, std::string sha256)
       : writer_(std::move(writer)), sha256_(std::move(sha256)) {}
 
-  Status append(std::string_view bytes) override { return writer_->append(std::as_bytes(std::span(bytes))); }
+  Status append(std::string_view bytes) override {
+    return writer_->append(std::as_bytes(std::span(bytes)));
+  }
 
   Response finish() override {
     const auto stored = writer_->finish(sha256_);
@@ -90,8 +94,10 @@ class ConsoleSite final : public Site {
   Plan plan(Request& request) override {
     const Found found = find_route(kRoutes, request.method, request.path);
     if (const auto* none = std::get_if<NoMatch>(&found)) {
-      if (none->allow.empty()) return answer(error_response(Error{"not_found", "Nothing is served at this address."}));
-      Response response = error_response(Error{"method_not_allowed", "This address does not take this method."});
+      if (none->allow.empty())
+        return answer(error_response(Error{"not_found", "Nothing is served at this address."}));
+      Response response =
+          error_response(Error{"method_not_allowed", "This address does not take this method."});
       response.headers.emplace_back("Allow", none->allow);
       return answer(std::move(response));
     }
@@ -100,8 +106,8 @@ class ConsoleSite final : public Site {
     request.route = match.route;
     request.captures = match.captures;
     if (route.work == Work::websocket) return Plan{Plan::Kind::websocket, {}, 0};
-    const bool wants_token =
-        route.access == Access::principal || (route.access == Access::metrics && !context_.open_metrics);
+    const bool wants_token = route.access == Access::principal ||
+                             (route.access == Access::metrics && !context_.open_metrics);
     if (wants_token) {
       const Status known = identify(request);
       if (!known) return answer(error_response(known.error()));
@@ -157,10 +163,13 @@ class ConsoleSite final : public Site {
     if (!request.authorization.starts_with(kScheme)) {
       return Error{"unauthorized", "Send the header Authorization: Bearer <token>."};
     }
-    const auto principal = context_.book.check_token(std::string_view(request.authorization).substr(kScheme.size()));
+    const auto principal =
+        context_.book.check_token(std::string_view(request.authorization).substr(kScheme.size()));
     if (!principal) {
       context_.admission.note_stranger(request.address);
-      return Error{"unauthorized", "The server does not know this token; check it, or ask the operator for a new one."};
+      return Error{
+          "unauthorized",
+          "The server does not know this token; check it, or ask the operator for a new one."};
     }
     request.principal = *principal;
     return Done{};
@@ -170,11 +179,13 @@ class ConsoleSite final : public Site {
   Plan plan_upload(const Request& request) const {
     const std::string& sha256 = request.captures.front();
     if (!blobs::is_sha256(sha256)) {
-      return answer(error_response(
-          Error{"bad_field", "Name the blob by the 64 lower-case hexadecimal digits of its SHA-256.", "sha256"}));
+      return answer(error_response(Error{
+          "bad_field", "Name the blob by the 64 lower-case hexadecimal digits of its SHA-256.",
+          "sha256"}));
     }
     Response too_large = error_response(Error{
-        "blob_too_large", "A blob may have at most " + std::to_string(context_.max_blob_bytes) + " bytes on this server."});
+        "blob_too_large", "A blob may have at most " + std::to_string(context_.max_blob_bytes) +
+                              " bytes on this server."});
     return Plan{Plan::Kind::upload, std::move(too_large), context_.max_blob_bytes};
   }
 
@@ -198,9 +209,12 @@ class ConsoleSite final : public Site {
 
   // A blob that the study names and that is not here; its field where there is one.
   std::optional<Error> missing_blob(const protocol::StudySpec& spec) const {
-    const auto check = [this](const protocol::BlobRef& blob, const std::string& field) -> std::optional<Error> {
+    const auto check = [this](const protocol::BlobRef& blob,
+                              const std::string& field) -> std::optional<Error> {
       const auto bytes = context_.blobs.size(blob.sha256);
-      if (!bytes) return Error{"unknown_blob", "Upload this blob before the study that names it.", field + ".sha256"};
+      if (!bytes)
+        return Error{"unknown_blob", "Upload this blob before the study that names it.",
+                     field + ".sha256"};
       if (*bytes != static_cast<std::uint64_t>(blob.bytes)) {
         return Error{"bad_field", "The blob of this hash has another length.", field + ".bytes"};
       }
@@ -217,8 +231,10 @@ class ConsoleSite final : public Site {
     Result<protocol::StudySpec> spec = protocol::parse_study_spec(request.body);
     if (!spec) return reply(error_response(spec.error()));
     if (const auto missing = missing_blob(*spec)) return reply(error_response(422, *missing));
-    // The callbacks run on the hub's strand: the row is written without a database read there, by a reader.
-    context_.service.submit_study(request.principal.name, context_.book.first_project(), std::move(*spec),
+    // The callbacks run on the hub's strand: the row is written without a database read there, by a
+    // reader.
+    context_.service.submit_study(request.principal.name, context_.book.first_project(),
+                                  std::move(*spec),
                                   [this, reply = std::move(reply)](Result<Submitted> submitted) {
                                     if (!submitted) return reply(error_response(submitted.error()));
                                     const bool created = submitted->how == Submitted::How::created;
@@ -229,10 +245,11 @@ class ConsoleSite final : public Site {
   void cancel(const Request& request, Reply reply) const {
     const auto row = readable_study(request);
     if (!row) return reply(error_response(row.error()));
-    context_.service.cancel_study(row->id, [this, reply = std::move(reply)](Result<StudyId> cancelled) {
-      if (!cancelled) return reply(error_response(cancelled.error()));
-      reply_with_row(*cancelled, 200, reply);
-    });
+    context_.service.cancel_study(row->id,
+                                  [this, reply = std::move(reply)](Result<StudyId> cancelled) {
+                                    if (!cancelled) return reply(error_response(cancelled.error()));
+                                    reply_with_row(*cancelled, 200, reply);
+                                  });
   }
 
   void reply_with_row(StudyId id, int status, const Reply& reply) const {
@@ -243,7 +260,8 @@ class ConsoleSite final : public Site {
       reply(json_response(status, study_row_json(**row)));
     });
     if (!posted) {
-      reply(error_response(Error{"storage_unavailable", "The server has too much to do; ask for the study again."}));
+      reply(error_response(
+          Error{"storage_unavailable", "The server has too much to do; ask for the study again."}));
     }
   }
 
@@ -282,14 +300,18 @@ class ConsoleSite final : public Site {
   Response trials(const Request& request) const {
     const auto row = readable_study(request);
     if (!row) return error_response(row.error());
-    const auto number = [&request](std::string_view key, std::int64_t fallback, std::int64_t maximum) {
+    const auto number = [&request](std::string_view key, std::int64_t fallback,
+                                   std::int64_t maximum) {
       const auto text = query_value(request.query, key);
       return text ? parse_integer(*text, maximum) : std::optional<std::int64_t>(fallback);
     };
     const auto after = number("after", 0, kMaxWireInteger);
     const auto limit = number("limit", kDefaultPage, kLargestPage);
-    if (!after) return error_response(Error{"bad_number", "after must be an integer, the cursor of the last page.", "after"});
-    if (!limit || *limit == 0) return error_response(Error{"bad_number", "limit must be in 1..5000.", "limit"});
+    if (!after)
+      return error_response(
+          Error{"bad_number", "after must be an integer, the cursor of the last page.", "after"});
+    if (!limit || *limit == 0)
+      return error_response(Error{"bad_number", "limit must be in 1..5000.", "limit"});
     const auto found = context_.storage.finished_trials(row->id, *after, *limit);
     if (!found) return error_response(found.error());
     std::int64_t cursor = *after;
@@ -316,24 +338,26 @@ class ConsoleSite final : public Site {
   }
 
   void workers(Reply reply) const {
-    context_.service.workers([reply = std::move(reply)](const std::vector<dispatch::WorkerView>& views) {
-      std::string out;
-      ObjectWriter body(out);
-      append_list(body.begin("workers"), views, [&out](const dispatch::WorkerView& view) {
-        ObjectWriter worker(out);
-        worker.text("device", view.device)
-            .text("class", view.device_class)
-            .text("engine", view.engine)
-            .text("state", view.attempt ? "computing" : "idle");
-        if (view.attempt) worker.integer("attempt", to_int(*view.attempt));
-        if (view.trial) {
-          worker.integer("trial", to_int(view.trial->number)).integer("study", to_int(view.trial->study));
-        }
-        worker.end();
-      });
-      body.end();
-      reply(json_response(200, std::move(out)));
-    });
+    context_.service.workers(
+        [reply = std::move(reply)](const std::vector<dispatch::WorkerView>& views) {
+          std::string out;
+          ObjectWriter body(out);
+          append_list(body.begin("workers"), views, [&out](const dispatch::WorkerView& view) {
+            ObjectWriter worker(out);
+            worker.text("device", view.device)
+                .text("class", view.device_class)
+                .text("engine", view.engine)
+                .text("state", view.attempt ? "computing" : "idle");
+            if (view.attempt) worker.integer("attempt", to_int(*view.attempt));
+            if (view.trial) {
+              worker.integer("trial", to_int(view.trial->number))
+                  .integer("study", to_int(view.trial->study));
+            }
+            worker.end();
+          });
+          body.end();
+          reply(json_response(200, std::move(out)));
+        });
   }
 
   void enrolment(const Request& request, Reply reply) const {
@@ -341,40 +365,44 @@ class ConsoleSite final : public Site {
     if (!query) return reply(error_response(query.error()));
     const std::string project = query->project.value_or(context_.book.first_project());
     if (!context_.book.has_project(project)) {
-      return reply(error_response(422, Error{"bad_field", "This server has no such project.", "project"}));
+      return reply(
+          error_response(422, Error{"bad_field", "This server has no such project.", "project"}));
     }
     const std::string code = auth::new_token(auth::TokenKind::enrolment_code);
     const storage::Enrolment made{auth::token_hash(code), project};
-    context_.service.commit(storage::CreateEnrolment{made},
-                            [reply = std::move(reply), code, made, this](Result<storage::Outcome> outcome) {
-                              if (!outcome) return reply(error_response(outcome.error()));
-                              context_.book.committed(storage::CreateEnrolment{made}, *outcome);
-                              ops::log(ops::LogLevel::info, "enrolment_created", {{"project", made.project}});
-                              std::string out;
-                              ObjectWriter(out)
-                                  .text("code", code)
-                                  .text("join_url", context_.join_origin + "/join#" + code)
-                                  .end();
-                              reply(json_response(201, std::move(out)));
-                            });
+    context_.service.commit(
+        storage::CreateEnrolment{made},
+        [reply = std::move(reply), code, made, this](Result<storage::Outcome> outcome) {
+          if (!outcome) return reply(error_response(outcome.error()));
+          context_.book.committed(storage::CreateEnrolment{made}, *outcome);
+          ops::log(ops::LogLevel::info, "enrolment_created", {{"project", made.project}});
+          std::string out;
+          ObjectWriter(out)
+              .text("code", code)
+              .text("join_url", context_.join_origin + "/join#" + code)
+              .end();
+          reply(json_response(201, std::move(out)));
+        });
   }
 
   Response ready() const {
     const Health health = context_.service.health();
     if (health.draining) return error_response(Error{"draining", "The server is about to stop."});
-    if (health.read_only) return error_response(Error{"read_only", "The server cannot write to its database now."});
+    if (health.read_only)
+      return error_response(Error{"read_only", "The server cannot write to its database now."});
     return json_response(200, R"({"status":"ready"})");
   }
 
   void metrics(Reply reply) const {
-    context_.service.counters([reply = std::move(reply), &metrics = context_.metrics](const dispatch::Counters& now) {
-      metrics.dispatcher(now.workers, now.leased, now.queued, now.read_only);
-      Response response;
-      response.content_type = "text/plain; version=0.0.4; charset=utf-8";
-      response.headers.emplace_back("Cache-Control", "no-store");
-      response.body = metrics.text();
-      reply(std::move(response));
-    });
+    context_.service.counters(
+        [reply = std::move(reply), &metrics = context_.metrics](const dispatch::Counters& now) {
+          metrics.dispatcher(now.workers, now.leased, now.queued, now.read_only);
+          Response response;
+          response.content_type = "text/plain; version=0.0.4; charset=utf-8";
+          response.headers.emplace_back("Cache-Control", "no-store");
+          response.body = metrics.text();
+          reply(std::move(response));
+        });
   }
 
   const SiteContext context_;
@@ -382,6 +410,8 @@ class ConsoleSite final : public Site {
 
 }  // namespace
 
-std::unique_ptr<Site> make_console_site(const SiteContext& context) { return std::make_unique<ConsoleSite>(context); }
+std::unique_ptr<Site> make_console_site(const SiteContext& context) {
+  return std::make_unique<ConsoleSite>(context);
+}
 
 }  // namespace hyperflock::http

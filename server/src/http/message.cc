@@ -15,16 +15,16 @@ struct CodeStatus {
 
 // Codes that are not listed are faults of a well-formed request: 422.
 constexpr std::array kStatuses{
-    CodeStatus{"bad_request", 400},          CodeStatus{"malformed", 400},
-    CodeStatus{"unauthorized", 401},         CodeStatus{"forbidden", 403},
-    CodeStatus{"bad_enrolment_code", 403},   CodeStatus{"not_found", 404},
-    CodeStatus{"unknown_study", 404},        CodeStatus{"unknown_trial", 404},
-    CodeStatus{"method_not_allowed", 405},   CodeStatus{"request_timeout", 408},
-    CodeStatus{"length_required", 411},      CodeStatus{"body_too_large", 413},
-    CodeStatus{"blob_too_large", 413},       CodeStatus{"unsupported_media_type", 415},
-    CodeStatus{"rate_limited", 429},         CodeStatus{"headers_too_large", 431},
-    CodeStatus{"internal", 500},             CodeStatus{"storage_unavailable", 503},
-    CodeStatus{"read_only", 503},            CodeStatus{"full", 503},
+    CodeStatus{"bad_request", 400},        CodeStatus{"malformed", 400},
+    CodeStatus{"unauthorized", 401},       CodeStatus{"forbidden", 403},
+    CodeStatus{"bad_enrolment_code", 403}, CodeStatus{"not_found", 404},
+    CodeStatus{"unknown_study", 404},      CodeStatus{"unknown_trial", 404},
+    CodeStatus{"method_not_allowed", 405}, CodeStatus{"request_timeout", 408},
+    CodeStatus{"length_required", 411},    CodeStatus{"body_too_large", 413},
+    CodeStatus{"blob_too_large", 413},     CodeStatus{"unsupported_media_type", 415},
+    CodeStatus{"rate_limited", 429},       CodeStatus{"headers_too_large", 431},
+    CodeStatus{"internal", 500},           CodeStatus{"storage_unavailable", 503},
+    CodeStatus{"read_only", 503},          CodeStatus{"full", 503},
     CodeStatus{"draining", 503},
 };
 
@@ -79,7 +79,8 @@ bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' 
 
 std::uint64_t Response::body_bytes() const {
   if (const auto* text = std::get_if<std::string>(&body)) return text->size();
-  if (const auto* shared = std::get_if<std::shared_ptr<const std::string>>(&body)) return (*shared)->size();
+  if (const auto* shared = std::get_if<std::shared_ptr<const std::string>>(&body))
+    return (*shared)->size();
   return std::get<FileBody>(body).bytes;
 }
 
@@ -131,14 +132,16 @@ bool valid_host(std::string_view host) {
     const std::size_t end = host.find(']');
     if (end == std::string_view::npos || end < 3) return false;
     name = host.substr(1, end - 1);
-    if (!std::ranges::all_of(name, [](char c) { return is_hex(c) || c == ':' || c == '.'; })) return false;
+    if (!std::ranges::all_of(name, [](char c) { return is_hex(c) || c == ':' || c == '.'; }))
+      return false;
     if (end + 1 == host.size()) return true;
     if (host[end + 1] != ':') return false;
     port = host.substr(end + 2);
   } else {
     const std::size_t colon = host.find(':');
     name = host.substr(0, colon);
-    if (name.empty() || !std::ranges::all_of(name, [](char c) { return is_alnum(c) || c == '.' || c == '-'; })) {
+    if (name.empty() ||
+        !std::ranges::all_of(name, [](char c) { return is_alnum(c) || c == '.' || c == '-'; })) {
       return false;
     }
     if (colon == std::string_view::npos) return true;
@@ -164,15 +167,18 @@ std::string serialize_head(const Response& response, KeepAlive keep_alive) {
   if (response.status != 304) header("Content-Length", std::to_string(response.body_bytes()));
   if (!response.content_type.empty()) header("Content-Type", response.content_type);
   for (const auto& [name, value] : response.headers) header(name, value);
-  // Isolation (SharedArrayBuffer in the page needs the first two) and what a page or a script may do.
+  // Isolation (SharedArrayBuffer in the page needs the first two) and what a page or a script may
+  // do.
   header("Cross-Origin-Opener-Policy", "same-origin");
   header("Cross-Origin-Embedder-Policy", "require-corp");
   header("Cross-Origin-Resource-Policy", "same-origin");
-  header("Content-Security-Policy",
-         response.content_security_policy.empty() ? kPagePolicy : std::string_view(response.content_security_policy));
+  header("Content-Security-Policy", response.content_security_policy.empty()
+                                        ? kPagePolicy
+                                        : std::string_view(response.content_security_policy));
   header("X-Content-Type-Options", "nosniff");
   header("Referrer-Policy", "no-referrer");
-  header("Permissions-Policy", "screen-wake-lock=(self), camera=(), microphone=(), geolocation=(), payment=(), usb=()");
+  header("Permissions-Policy",
+         "screen-wake-lock=(self), camera=(), microphone=(), geolocation=(), payment=(), usb=()");
   header("Connection", keep_alive == KeepAlive::yes ? "keep-alive" : "close");
   head += "\r\n";
   return head;

@@ -1,4 +1,5 @@
-// One HTTP request and its answer as plain data: what the connection (net/) and the sites exchange. No sockets here.
+// One HTTP request and its answer as plain data: what the connection (net/) and the sites exchange.
+// No sockets here.
 #pragma once
 
 #include <cstdint>
@@ -64,15 +65,18 @@ int status_of(std::string_view code);
 
 // Documents, agent scripts and everything without a policy of its own.
 inline constexpr std::string_view kPagePolicy =
-    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; "
-    "connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; "
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' "
+    "data:; "
+    "connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action "
+    "'none'; "
     "frame-ancestors 'none'";
 
-// The policy of the thread that runs trials: it may load scripts of its own origin and read the runtime, nothing else.
-// REQUIRES: valid_host(host).
+// The policy of the thread that runs trials: it may load scripts of its own origin and read the
+// runtime, nothing else. REQUIRES: valid_host(host).
 std::string python_thread_policy(std::string_view host, bool secure);
 
-// True for `name`, `name:port`, `1.2.3.4:port` and `[v6]:port` with nothing in them that could end a policy.
+// True for `name`, `name:port`, `1.2.3.4:port` and `[v6]:port` with nothing in them that could end
+// a policy.
 bool valid_host(std::string_view host);
 
 enum class KeepAlive { no, yes };

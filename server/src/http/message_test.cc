@@ -7,14 +7,18 @@ namespace hyperflock::http {
 namespace {
 
 TEST(ResponseHead, CarriesIsolationAndPolicyEverywhere) {
-  for (const Response& response : {json_response(200, "{}"), error_response(Error{"not_found", "Nothing."})}) {
+  for (const Response& response :
+       {json_response(200, "{}"), error_response(Error{"not_found", "Nothing."})}) {
     const std::string head = serialize_head(response, KeepAlive::yes);
     for (const char* line :
-         {"Cross-Origin-Opener-Policy: same-origin\r\n", "Cross-Origin-Embedder-Policy: require-corp\r\n",
+         {"Cross-Origin-Opener-Policy: same-origin\r\n",
+          "Cross-Origin-Embedder-Policy: require-corp\r\n",
           "Cross-Origin-Resource-Policy: same-origin\r\n", "X-Content-Type-Options: nosniff\r\n",
           "Referrer-Policy: no-referrer\r\n",
-          "Content-Security-Policy: default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; "
-          "img-src 'self' data:; connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; "
+          "Content-Security-Policy: default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; "
+          "style-src 'self'; "
+          "img-src 'self' data:; connect-src 'self'; worker-src 'self'; manifest-src 'self'; "
+          "base-uri 'none'; "
           "form-action 'none'; frame-ancestors 'none'\r\n"}) {
       EXPECT_NE(head.find(line), std::string::npos) << line << "in\n" << head;
     }
@@ -41,21 +45,24 @@ TEST(ErrorResponse, StatusFollowsTheCode) {
 
 TEST(PythonThreadPolicy, ReachesTheRuntimeAlone) {
   EXPECT_EQ(python_thread_policy("localhost:8780", false),
-            "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src http://localhost:8780/runtime/; "
+            "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src "
+            "http://localhost:8780/runtime/; "
             "worker-src 'none'");
-  EXPECT_NE(python_thread_policy("compute.example.org", true).find("connect-src https://compute.example.org/runtime/;"),
+  EXPECT_NE(python_thread_policy("compute.example.org", true)
+                .find("connect-src https://compute.example.org/runtime/;"),
             std::string::npos);
 }
 
 TEST(ValidHost, TakesNamesAddressesAndPorts) {
-  for (const char* host : {"localhost", "localhost:8780", "127.0.0.1:1", "[::1]:8780", "[fe80::1]", "a-b.example.org:443"}) {
+  for (const char* host : {"localhost", "localhost:8780", "127.0.0.1:1", "[::1]:8780", "[fe80::1]",
+                           "a-b.example.org:443"}) {
     EXPECT_TRUE(valid_host(host)) << host;
   }
 }
 
 TEST(ValidHost, RefusesWhatCouldEndAPolicy) {
-  for (const char* host : {"", "a b", "a;b", "a:", "a:b", "a:123456", "a,b", "*", "a/b", "[::1", "[]", "[::1]x", "[a;b]",
-                           "'self'", "a\r\nb", "x:1:2", "é.example.org"}) {
+  for (const char* host : {"", "a b", "a;b", "a:", "a:b", "a:123456", "a,b", "*", "a/b", "[::1",
+                           "[]", "[::1]x", "[a;b]", "'self'", "a\r\nb", "x:1:2", "é.example.org"}) {
     EXPECT_FALSE(valid_host(host)) << host;
   }
 }

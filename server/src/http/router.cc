@@ -54,7 +54,8 @@ Found find_route(std::span<const Route> routes, Method method, std::string_view 
   for (std::size_t i = 0; i < routes.size(); ++i) {
     auto captures = match(routes[i].pattern, path);
     if (!captures) continue;
-    const bool same = routes[i].method == method || (routes[i].method == Method::get && method == Method::head);
+    const bool same =
+        routes[i].method == method || (routes[i].method == Method::get && method == Method::head);
     if (same) return Match{i, std::move(*captures)};
     if (!none.allow.empty()) none.allow += ", ";
     none.allow += name_of(routes[i].method);
@@ -68,7 +69,8 @@ std::optional<std::string_view> query_value(std::string_view query, std::string_
     const std::string_view pair = query.substr(0, end);
     query = end == std::string_view::npos ? std::string_view() : query.substr(end + 1);
     const std::size_t equals = pair.find('=');
-    if (equals != std::string_view::npos && pair.substr(0, equals) == key) return pair.substr(equals + 1);
+    if (equals != std::string_view::npos && pair.substr(0, equals) == key)
+      return pair.substr(equals + 1);
   }
   return std::nullopt;
 }
@@ -76,7 +78,8 @@ std::optional<std::string_view> query_value(std::string_view query, std::string_
 std::optional<std::int64_t> parse_integer(std::string_view text, std::int64_t maximum) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0 || value > maximum) return std::nullopt;
+  if (error != std::errc() || end != text.data() + text.size() || value < 0 || value > maximum)
+    return std::nullopt;
   return value;
 }
 

@@ -1,5 +1,5 @@
-// Finds the route of a path in a site's table. Patterns are literal segments and `{}`, which takes one non-empty segment.
-// Pure; any thread.
+// Finds the route of a path in a site's table. Patterns are literal segments and `{}`, which takes
+// one non-empty segment. Pure; any thread.
 #pragma once
 
 #include <cstdint>

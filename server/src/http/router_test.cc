@@ -35,7 +35,8 @@ TEST(Router, FindsTheRouteAndItsCaptures) {
 TEST(Router, TellsAMissingPathFromAWrongMethod) {
   EXPECT_EQ(capture_of(Method::get, "/api/studies/7/cancel"), "no match, allow POST");
   EXPECT_EQ(capture_of(Method::put, "/api/studies/7"), "no match, allow GET, HEAD, POST");
-  for (const char* path : {"/api/studies/", "/api/studies", "/api/studies/7/", "//", "/api/studies/7/cancel/x", "", "x"}) {
+  for (const char* path : {"/api/studies/", "/api/studies", "/api/studies/7/", "//",
+                           "/api/studies/7/cancel/x", "", "x"}) {
     EXPECT_EQ(capture_of(Method::get, path), "no match, allow ") << path;
   }
 }
@@ -52,7 +53,8 @@ TEST(QueryValue, TakesOneKey) {
 TEST(ParseInteger, TakesDigitsOnly) {
   EXPECT_EQ(parse_integer("0", 10), 0);
   EXPECT_EQ(parse_integer("10", 10), 10);
-  for (const char* text : {"", "11", "-1", "+1", " 1", "1 ", "1.0", "0x1", "99999999999999999999"}) {
+  for (const char* text :
+       {"", "11", "-1", "+1", " 1", "1 ", "1.0", "0x1", "99999999999999999999"}) {
     EXPECT_EQ(parse_integer(text, 10), std::nullopt) << text;
   }
 }

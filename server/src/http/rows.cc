@@ -20,7 +20,8 @@ std::string_view state_name(storage::StudyState state) {
   return kNames[static_cast<std::size_t>(state)];
 }
 std::string_view state_name(storage::TrialState state) {
-  constexpr std::array<std::string_view, 5> kNames{"running", "complete", "pruned", "failed", "cancelled"};
+  constexpr std::array<std::string_view, 5> kNames{"running", "complete", "pruned", "failed",
+                                                   "cancelled"};
   return kNames[static_cast<std::size_t>(state)];
 }
 std::string_view state_name(storage::AttemptState state) {
@@ -33,7 +34,8 @@ void append_space(std::string& out, const std::vector<protocol::Dimension>& spac
   append_list(out, space, [&out](const protocol::Dimension& dimension) {
     ObjectWriter entry(out);
     entry.raw("name", dimension.name_json);
-    append_list(entry.begin("values"), dimension.values_json, [&out](const std::string& value) { out += value; });
+    append_list(entry.begin("values"), dimension.values_json,
+                [&out](const std::string& value) { out += value; });
     entry.end();
   });
 }
@@ -62,7 +64,9 @@ void append_device(std::string& out, const storage::AttemptRow& attempt) {
 
 void append_attempt(std::string& out, const storage::AttemptRow& attempt) {
   ObjectWriter row(out);
-  row.integer("attempt", to_int(attempt.id)).text("kind", name_of(attempt.kind)).text("state", state_name(attempt.state));
+  row.integer("attempt", to_int(attempt.id))
+      .text("kind", name_of(attempt.kind))
+      .text("state", state_name(attempt.state));
   append_device(row.begin("device"), attempt);
   append_values(row.begin("values"), attempt.values);
   row.integer("started_at", attempt.started_at)
@@ -128,7 +132,8 @@ std::string trial_row_json(const storage::TrialDetail& detail, Detail amount) {
   trial.integer("attempts", row.attempts);
   if (row.accepted_attempt) trial.integer("accepted_attempt", to_int(*row.accepted_attempt));
   if (detail.attempt) append_device(trial.begin("device"), *detail.attempt);
-  const protocol::RunMetrics metrics = detail.attempt ? detail.attempt->metrics : protocol::RunMetrics{};
+  const protocol::RunMetrics metrics =
+      detail.attempt ? detail.attempt->metrics : protocol::RunMetrics{};
   trial.integer("started_at", row.started_at)
       .integer("finished_at", row.finished_at)
       .integer("run_ms", metrics.run_ms)

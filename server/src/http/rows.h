@@ -1,4 +1,5 @@
-// Study and trial rows of rest.md as JSON text. Used by REST and by the updates of a watch. Pure; any thread.
+// Study and trial rows of rest.md as JSON text. Used by REST and by the updates of a watch. Pure;
+// any thread.
 #pragma once
 
 #include <string>

@@ -28,12 +28,13 @@ storage::StudyRow study() {
 }
 
 TEST(StudyRow, RunningWithoutABest) {
-  EXPECT_EQ(study_row_json(study()),
-            R"({"study":3,"name":"digits \"1\"","owner":"ada","project":"default","state":"running",)"
-            R"("direction":"maximize","total":3,"complete":2,"pruned":0,"failed":0,"running":1,"attempts":4,"cursor":9,)"
-            R"("entry":"m:f","seed":5,"created_at":1000,)"
-            R"("space":[{"name":"c","values":[4,1.0,null]},{"name":"d","values":["x"]}],)"
-            R"("runtime":{"chainer":"7.8.1"},"bundle":{"sha256":"ab","bytes":12}})");
+  EXPECT_EQ(
+      study_row_json(study()),
+      R"({"study":3,"name":"digits \"1\"","owner":"ada","project":"default","state":"running",)"
+      R"("direction":"maximize","total":3,"complete":2,"pruned":0,"failed":0,"running":1,"attempts":4,"cursor":9,)"
+      R"("entry":"m:f","seed":5,"created_at":1000,)"
+      R"("space":[{"name":"c","values":[4,1.0,null]},{"name":"d","values":["x"]}],)"
+      R"("runtime":{"chainer":"7.8.1"},"bundle":{"sha256":"ab","bytes":12}})");
 }
 
 TEST(StudyRow, FinishedWithItsBest) {
@@ -45,7 +46,9 @@ TEST(StudyRow, FinishedWithItsBest) {
   const std::string json = study_row_json(row);
   EXPECT_NE(json.find(R"("state":"finished")"), std::string::npos) << json;
   EXPECT_NE(json.find(R"("finished_at":2000)"), std::string::npos) << json;
-  EXPECT_NE(json.find(R"("best":{"trial":1,"value":0.5,"params":"{\"c\":1.0,\"d\":\"x\"}"})"), std::string::npos) << json;
+  EXPECT_NE(json.find(R"("best":{"trial":1,"value":0.5,"params":"{\"c\":1.0,\"d\":\"x\"}"})"),
+            std::string::npos)
+      << json;
 }
 
 TEST(TrialRow, CompleteWithItsDevice) {
@@ -76,20 +79,25 @@ TEST(TrialRow, CompleteWithItsDevice) {
 
   detail.points = {{0, 0.5}, {1, 2}};
   detail.attempts_list = {attempt};
-  EXPECT_EQ(trial_row_json(detail, Detail::full),
-            row + R"(,"points":[[0,0.5],[1,2.0]],"attempts_list":[{"attempt":8,"kind":"primary","state":"live",)"
-                  R"("device":{"device":"d_1","class":"phone","engine":"firefox","backend":"cpu"},"values":[],)"
-                  R"("started_at":0,"finished_at":0,"run_ms":6,"load_ms":5}]})");
+  EXPECT_EQ(
+      trial_row_json(detail, Detail::full),
+      row +
+          R"(,"points":[[0,0.5],[1,2.0]],"attempts_list":[{"attempt":8,"kind":"primary","state":"live",)"
+          R"("device":{"device":"d_1","class":"phone","engine":"firefox","backend":"cpu"},"values":[],)"
+          R"("started_at":0,"finished_at":0,"run_ms":6,"load_ms":5}]})");
 }
 
 TEST(TrialRow, FailedWithItsError) {
   storage::TrialDetail detail;
   detail.trial.key = {StudyId{1}, TrialNumber{0}};
   detail.trial.state = storage::TrialState::failed;
-  detail.trial.failure = protocol::Failure{protocol::Cause::user_error, "objective_raised", "no", "line\n"};
+  detail.trial.failure =
+      protocol::Failure{protocol::Cause::user_error, "objective_raised", "no", "line\n"};
   const std::string json = trial_row_json(detail);
-  EXPECT_NE(json.find(R"("error":{"cause":"user_error","code":"objective_raised","message":"no","traceback":"line\n"})"),
-            std::string::npos)
+  EXPECT_NE(
+      json.find(
+          R"("error":{"cause":"user_error","code":"objective_raised","message":"no","traceback":"line\n"})"),
+      std::string::npos)
       << json;
   EXPECT_EQ(json.find("accepted_attempt"), std::string::npos);
   EXPECT_EQ(json.find("\"device\""), std::string::npos);

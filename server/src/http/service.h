@@ -1,5 +1,5 @@
-// What REST asks of the one owner of the dispatcher (net/hub.h implements it). Any thread may call; each callback runs
-// on the owner's strand and must not block there.
+// What REST asks of the one owner of the dispatcher (net/hub.h implements it). Any thread may call;
+// each callback runs on the owner's strand and must not block there.
 #pragma once
 
 #include <functional>
@@ -31,7 +31,8 @@ class Service {
                             std::function<void(Result<Submitted>)> done) = 0;
   virtual void cancel_study(StudyId study, std::function<void(Result<StudyId>)> done) = 0;
   // Commits one transition that the dispatcher does not care about (a device, an enrolment code).
-  virtual void commit(storage::Transition transition, std::function<void(Result<storage::Outcome>)> done) = 0;
+  virtual void commit(storage::Transition transition,
+                      std::function<void(Result<storage::Outcome>)> done) = 0;
   virtual void workers(std::function<void(std::vector<dispatch::WorkerView>)> done) = 0;
   virtual void counters(std::function<void(dispatch::Counters)> done) = 0;
   virtual Health health() const = 0;

@@ -1,5 +1,5 @@
-// What one listener serves. The connection asks for a plan with the head of a request, brings the body that the plan
-// wants, and hands both back.
+// What one listener serves. The connection asks for a plan with the head of a request, brings the
+// body that the plan wants, and hands both back.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,8 @@ struct Plan {
 // May be called from any thread, once.
 using Reply = std::function<void(Response)>;
 
-// A body that is stored while it arrives. Members are called one after the other, on threads that may block.
+// A body that is stored while it arrives. Members are called one after the other, on threads that
+// may block.
 class Upload {
  public:
   virtual ~Upload() = default;
@@ -38,7 +39,8 @@ class Upload {
 class Site {
  public:
   virtual ~Site() = default;
-  // On the connection's strand: never blocks. Checks the credential, so that the body of a stranger is never read.
+  // On the connection's strand: never blocks. Checks the credential, so that the body of a stranger
+  // is never read.
   virtual Plan plan(Request& request) = 0;
   // On a thread that may block. `reply` may be kept and called later.
   virtual void handle(std::shared_ptr<const Request> request, Reply reply) = 0;

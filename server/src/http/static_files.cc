@@ -41,7 +41,8 @@ constexpr std::array kMimeTypes{
 
 std::string_view content_type_of(const fs::path& path) {
   const std::string extension = path.extension().string();
-  const auto* found = std::ranges::find(kMimeTypes, std::string_view(extension), &MimeType::extension);
+  const auto* found =
+      std::ranges::find(kMimeTypes, std::string_view(extension), &MimeType::extension);
   return found == kMimeTypes.end() ? "application/octet-stream" : found->type;
 }
 
@@ -52,7 +53,8 @@ bool immutable_url(std::string_view url) {
   if (!url.starts_with(kRuntime)) return false;
   url.remove_prefix(kRuntime.size());
   const std::size_t slash = url.find('/');
-  return slash != std::string_view::npos && url.substr(0, slash).find('-') != std::string_view::npos;
+  return slash != std::string_view::npos &&
+         url.substr(0, slash).find('-') != std::string_view::npos;
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -116,7 +118,8 @@ void StaticFiles::add(const std::string& url, const std::string& path) {
   if (fs::is_regular_file(path + ".br", error)) file.brotli.path = path + ".br";
   file.content_type = content_type_of(file_path);
   file.immutable = immutable_url(url);
-  file.python_thread = url.starts_with("/app/") && file_path.filename().string().starts_with("python-thread");
+  file.python_thread =
+      url.starts_with("/app/") && file_path.filename().string().starts_with("python-thread");
   files_.insert_or_assign(url, std::move(file));
 }
 
@@ -127,7 +130,8 @@ void StaticFiles::mount_file(const std::string& url, const std::string& path) {
 
 void StaticFiles::mount(const std::string& url_prefix, const std::string& folder) {
   std::error_code error;
-  fs::recursive_directory_iterator entries(folder, fs::directory_options::skip_permission_denied, error);
+  fs::recursive_directory_iterator entries(folder, fs::directory_options::skip_permission_denied,
+                                           error);
   if (error) return;
   for (const auto& entry : entries) {
     const std::string name = entry.path().filename().string();
@@ -137,7 +141,8 @@ void StaticFiles::mount(const std::string& url_prefix, const std::string& folder
       fs::path original = entry.path();
       if (fs::is_regular_file(original.replace_extension(), error)) continue;
     }
-    add(url_prefix + entry.path().lexically_relative(folder).generic_string(), entry.path().string());
+    add(url_prefix + entry.path().lexically_relative(folder).generic_string(),
+        entry.path().string());
   }
 }
 
@@ -159,15 +164,18 @@ const StaticFiles::Form& StaticFiles::form(const File& file, Coding coding) {
   return file.plain;
 }
 
-Response StaticFiles::respond(const Request& request, const File& file, Coding coding, const Contents& contents) {
+Response StaticFiles::respond(const Request& request, const File& file, Coding coding,
+                              const Contents& contents) {
   Response response;
   response.headers.emplace_back("ETag", contents.etag);
-  response.headers.emplace_back("Cache-Control",
-                                file.immutable ? "public, max-age=31536000, immutable" : "no-cache");
-  if (!file.gzip.path.empty() || !file.brotli.path.empty()) response.headers.emplace_back("Vary", "Accept-Encoding");
+  response.headers.emplace_back(
+      "Cache-Control", file.immutable ? "public, max-age=31536000, immutable" : "no-cache");
+  if (!file.gzip.path.empty() || !file.brotli.path.empty())
+    response.headers.emplace_back("Vary", "Accept-Encoding");
   if (file.python_thread) {
     if (!valid_host(request.host)) {
-      return error_response(Error{"bad_request", "The Host header names no host; open the page by its own address."});
+      return error_response(
+          Error{"bad_request", "The Host header names no host; open the page by its own address."});
     }
     response.content_security_policy = python_thread_policy(request.host, request.secure);
   }
@@ -203,7 +211,8 @@ Response StaticFiles::load(const Request& request) const {
   std::ifstream in(wanted.path, std::ios::binary);
   std::string bytes(std::istreambuf_iterator<char>(in), {});
   if (!in.is_open() || in.bad()) {
-    return error_response(Error{"not_found", "The file is no longer there; build the pages again and restart."});
+    return error_response(
+        Error{"not_found", "The file is no longer there; build the pages again and restart."});
   }
   Contents contents{std::make_shared<const std::string>(std::move(bytes)), {}};
   contents.etag = etag_of(*contents.bytes);

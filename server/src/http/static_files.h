@@ -1,6 +1,6 @@
-// Built pages and the browser's runtime, served from memory. Folders are listed once at the start and only what was
-// listed is ever served, so no request can name a path outside. Contents are read at the first request and kept.
-// Any thread.
+// Built pages and the browser's runtime, served from memory. Folders are listed once at the start
+// and only what was listed is ever served, so no request can name a path outside. Contents are read
+// at the first request and kept. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,9 @@ namespace hyperflock::http {
 
 class StaticFiles {
  public:
-  // Lists `folder` below the URL prefix (`/app/`). Symbolic links and dot files are left out; `x.br` and `x.gz` beside
-  // `x` are its pre-compressed forms. A folder that is not there lists nothing.
+  // Lists `folder` below the URL prefix (`/app/`). Symbolic links and dot files are left out;
+  // `x.br` and `x.gz` beside `x` are its pre-compressed forms. A folder that is not there lists
+  // nothing.
   void mount(const std::string& url_prefix, const std::string& folder);
   // Lists one file.
   void mount_file(const std::string& url, const std::string& path);
@@ -53,7 +54,8 @@ class StaticFiles {
 
   static Coding choose(const File& file, std::string_view accept_encoding);
   static const Form& form(const File& file, Coding coding);
-  static Response respond(const Request& request, const File& file, Coding coding, const Contents& contents);
+  static Response respond(const Request& request, const File& file, Coding coding,
+                          const Contents& contents);
   void add(const std::string& url, const std::string& path);
 
   std::unordered_map<std::string, File> files_;

@@ -21,7 +21,8 @@ class StaticFilesTest : public ::testing::Test {
     std::ofstream(path, std::ios::binary) << text;
   }
 
-  static Request request(const std::string& path, const std::string& accept = "", const std::string& etag = "") {
+  static Request request(const std::string& path, const std::string& accept = "",
+                         const std::string& etag = "") {
     Request made;
     made.method = Method::get;
     made.path = path;
@@ -98,7 +99,8 @@ TEST_F(StaticFilesTest, ImmutableWhereTheNameHasAHash) {
   EXPECT_EQ(header(files_.load(request("/runtime/index.json")), "Cache-Control"), "no-cache");
   EXPECT_EQ(header(files_.load(request("/join")), "Cache-Control"), "no-cache");
   EXPECT_EQ(files_.load(request("/join")).content_type, "text/html; charset=utf-8");
-  EXPECT_EQ(header(files_.load(request("/runtime/pyodide-0123456789abcdef/pyodide.mjs")), "Cache-Control"),
+  EXPECT_EQ(header(files_.load(request("/runtime/pyodide-0123456789abcdef/pyodide.mjs")),
+                   "Cache-Control"),
             "public, max-age=31536000, immutable");
 }
 
@@ -120,8 +122,8 @@ TEST_F(StaticFilesTest, NothingOutsideIsReachable) {
   write("app/.hidden", "x");
   fs::create_symlink(folder_.path() / "secret", folder_.path() / "app" / "link");
   files_.mount("/app/", folder_.file("app"));
-  for (const char* path : {"/app/../secret", "/app//a.js", "/app/./a.js", "/app/%2e%2e/secret", "/app/", "/app", "/app/link",
-                           "/app/.hidden", "/secret"}) {
+  for (const char* path : {"/app/../secret", "/app//a.js", "/app/./a.js", "/app/%2e%2e/secret",
+                           "/app/", "/app", "/app/link", "/app/.hidden", "/secret"}) {
     EXPECT_FALSE(files_.knows(path)) << path;
   }
   EXPECT_TRUE(files_.knows("/app/a.js"));

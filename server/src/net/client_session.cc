@@ -56,17 +56,21 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
     }
   }
 
-  // Starts reading what is new, unless that is going on, was done just now, or the peer has not taken what was sent.
+  // Starts reading what is new, unless that is going on, was done just now, or the peer has not
+  // taken what was sent.
   void advance(const std::shared_ptr<Watch>& watch) {
     const auto open = channel();
     if (!open || paused_ || watch->reading || !watch->woken.load()) return;
-    if (open->queued_bytes() > context_.limits.queue_bytes / 2) return;  // on_drained() comes back here
+    if (open->queued_bytes() > context_.limits.queue_bytes / 2)
+      return;  // on_drained() comes back here
     watch->woken = false;
     watch->reading = true;
-    const bool posted = context_.readers.post([self = shared_from_this(), watch, after = watch->cursor] {
-      auto rows = std::make_shared<Rows>(self->read(watch->study, after));
-      self->post([watch, rows](ClientSession& session) { session.deliver(watch, std::move(*rows)); });
-    });
+    const bool posted =
+        context_.readers.post([self = shared_from_this(), watch, after = watch->cursor] {
+          auto rows = std::make_shared<Rows>(self->read(watch->study, after));
+          self->post(
+              [watch, rows](ClientSession& session) { session.deliver(watch, std::move(*rows)); });
+        });
     if (!posted) retry(watch);
   }
 
@@ -82,7 +86,8 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
     principal_ = context_.book.check_token(hello.token);
     if (!principal_) {
       context_.admission.note_stranger(open->address());
-      refuse("bad_token", "The server does not know this token; check it, or ask the operator for a new one.");
+      refuse("bad_token",
+             "The server does not know this token; check it, or ask the operator for a new one.");
       return Verdict::refused;
     }
     open->on_drained([this] { advance_all(); });
@@ -100,7 +105,8 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
       return Credit::given;
     }
     if (watches_.size() >= kWatchesPerConnection && !watches_.contains(asked->study)) {
-      send_error(Error{"too_many", "One connection may watch at most 16 studies; open another one."});
+      send_error(
+          Error{"too_many", "One connection may watch at most 16 studies; open another one."});
       return Credit::given;
     }
     // A second watch of the same study starts over from its own cursor.
@@ -121,9 +127,11 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
       rows.error = study.error();
       return rows;
     }
-    const bool mine = *study && (principal_->role == storage::PrincipalRole::admin || (*study)->owner == principal_->name);
+    const bool mine = *study && (principal_->role == storage::PrincipalRole::admin ||
+                                 (*study)->owner == principal_->name);
     if (!mine) {
-      rows.error = Error{"unknown_study", "There is no such study, or it belongs to somebody else.", "study"};
+      rows.error = Error{"unknown_study", "There is no such study, or it belongs to somebody else.",
+                         "study"};
       return rows;
     }
     auto finished = context_.storage.finished_trials(id, after, kRowsPerUpdate);
@@ -139,7 +147,8 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
       bytes += rows.trials.back().size();
       if (bytes > kRowBytesPerUpdate) break;
     }
-    rows.more = rows.trials.size() < finished->size() || finished->size() == static_cast<std::size_t>(kRowsPerUpdate);
+    rows.more = rows.trials.size() < finished->size() ||
+                finished->size() == static_cast<std::size_t>(kRowsPerUpdate);
     return rows;
   }
 
@@ -207,7 +216,8 @@ void Watch::wake() {
 
 std::function<void(std::shared_ptr<Upgrade>)> client_sessions(const SessionContext& context) {
   return [&context](std::shared_ptr<Upgrade> upgrade) {
-    WsChannel::start(std::move(upgrade), context.limits, context.metrics, std::make_shared<ClientSession>(context));
+    WsChannel::start(std::move(upgrade), context.limits, context.metrics,
+                     std::make_shared<ClientSession>(context));
   };
 }
 

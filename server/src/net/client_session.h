@@ -1,5 +1,6 @@
-// A researcher's session on /ws/client: hello, then watches. Rows come from storage's readers, after the cursor of each
-// watch; wake-ups of the hub are coalesced. State is touched on the channel's strand only.
+// A researcher's session on /ws/client: hello, then watches. Rows come from storage's readers,
+// after the cursor of each watch; wake-ups of the hub are coalesced. State is touched on the
+// channel's strand only.
 #pragma once
 
 #include <functional>

@@ -5,7 +5,9 @@
 namespace hyperflock::net {
 
 ConnectionSlot::ConnectionSlot(ConnectionSlot&& other) noexcept
-    : owner_(std::exchange(other.owner_, nullptr)), id_(other.id_), address_(std::move(other.address_)) {}
+    : owner_(std::exchange(other.owner_, nullptr)),
+      id_(other.id_),
+      address_(std::move(other.address_)) {}
 
 ConnectionSlot& ConnectionSlot::operator=(ConnectionSlot&& other) noexcept {
   std::swap(owner_, other.owner_);
@@ -18,8 +20,8 @@ ConnectionSlot::~ConnectionSlot() {
   if (owner_ != nullptr) owner_->release(id_, address_);
 }
 
-void ConnectionSlot::attach(std::shared_ptr<Closable> connection) {
-  if (owner_ != nullptr) owner_->attach(id_, std::move(connection));
+void ConnectionSlot::attach(const std::shared_ptr<Closable>& connection) {
+  if (owner_ != nullptr) owner_->attach(id_, connection);
 }
 
 std::optional<ConnectionSlot> Connections::admit(const std::string& address) {
@@ -62,7 +64,8 @@ void Connections::check_progress(Instant now) {
 
 bool Connections::wait_empty(Millis limit_ms) {
   std::unique_lock lock(mutex_);
-  return emptied_.wait_for(lock, std::chrono::milliseconds(limit_ms), [this] { return open_.empty(); });
+  return emptied_.wait_for(lock, std::chrono::milliseconds(limit_ms),
+                           [this] { return open_.empty(); });
 }
 
 void Connections::clear() {
@@ -76,7 +79,7 @@ std::size_t Connections::size() const {
   return open_.size();
 }
 
-void Connections::attach(std::uint64_t id, std::shared_ptr<Closable> connection) {
+void Connections::attach(std::uint64_t id, const std::shared_ptr<Closable>& connection) {
   std::optional<int> code;
   std::shared_ptr<Closable> before;  // goes after the lock
   {

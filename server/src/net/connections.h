@@ -1,4 +1,5 @@
-// All open connections: how many there are, how many of one address, and a way to reach each of them. Any thread.
+// All open connections: how many there are, how many of one address, and a way to reach each of
+// them. Any thread.
 #pragma once
 
 #include <condition_variable>
@@ -37,9 +38,9 @@ class ConnectionSlot {
   ConnectionSlot& operator=(ConnectionSlot&& other) noexcept;
   ~ConnectionSlot();
 
-  // Names the object that now serves the connection (HTTP first, then perhaps a WebSocket). It is kept alive until the
-  // slot is given back.
-  void attach(std::shared_ptr<Closable> connection);
+  // Names the object that now serves the connection (HTTP first, then perhaps a WebSocket). It is
+  // kept alive until the slot is given back.
+  void attach(const std::shared_ptr<Closable>& connection);
   const std::string& address() const { return address_; }
 
  private:
@@ -75,7 +76,7 @@ class Connections {
  private:
   friend class ConnectionSlot;
   std::vector<std::shared_ptr<Closable>> alive() const;
-  void attach(std::uint64_t id, std::shared_ptr<Closable> connection);
+  void attach(std::uint64_t id, const std::shared_ptr<Closable>& connection);
   void release(std::uint64_t id, const std::string& address);
 
   const std::size_t per_address_;

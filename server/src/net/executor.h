@@ -1,5 +1,6 @@
-// The executors of connections and of the hub as concrete types. Asio's type-erased executor would cost a little on each
-// hop, and counts its references with fences that GCC's thread sanitizer does not understand.
+// The executors of connections and of the hub as concrete types. Asio's type-erased executor would
+// cost a little on each hop, and counts its references with fences that GCC's thread sanitizer does
+// not understand.
 #pragma once
 
 #include <boost/asio/basic_waitable_timer.hpp>
@@ -11,7 +12,8 @@ namespace hyperflock::net {
 
 using Strand = boost::asio::strand<boost::asio::io_context::executor_type>;
 // A timer on the steady clock.
-using Timer = boost::asio::basic_waitable_timer<std::chrono::steady_clock,
-                                                boost::asio::wait_traits<std::chrono::steady_clock>, Strand>;
+using Timer =
+    boost::asio::basic_waitable_timer<std::chrono::steady_clock,
+                                      boost::asio::wait_traits<std::chrono::steady_clock>, Strand>;
 
 }  // namespace hyperflock::net

@@ -10,7 +10,11 @@ namespace hyperflock::net {
 
 GroupCommit::GroupCommit(storage::Storage& storage, ops::Metrics& metrics, std::size_t batch_limit,
                          std::function<void(CommitDone)> done)
-    : storage_(storage), metrics_(metrics), batch_limit_(batch_limit), done_(std::move(done)), thread_([this] { run(); }) {}
+    : storage_(storage),
+      metrics_(metrics),
+      batch_limit_(batch_limit),
+      done_(std::move(done)),
+      thread_([this] { run(); }) {}
 
 GroupCommit::~GroupCommit() { stop(); }
 
@@ -28,7 +32,8 @@ std::vector<CommitItem> GroupCommit::resume() {
   const std::lock_guard lock(mutex_);
   if (!halted_) return unwritten;
   for (CommitGroup& group : waiting_) {
-    unwritten.insert(unwritten.end(), std::make_move_iterator(group.begin()), std::make_move_iterator(group.end()));
+    unwritten.insert(unwritten.end(), std::make_move_iterator(group.begin()),
+                     std::make_move_iterator(group.end()));
   }
   waiting_.clear();
   halted_ = false;
@@ -48,7 +53,8 @@ std::vector<CommitItem> GroupCommit::take_batch() {
   std::vector<CommitItem> batch;
   while (!waiting_.empty() && batch.size() < batch_limit_) {
     CommitGroup& group = waiting_.front();
-    batch.insert(batch.end(), std::make_move_iterator(group.begin()), std::make_move_iterator(group.end()));
+    batch.insert(batch.end(), std::make_move_iterator(group.begin()),
+                 std::make_move_iterator(group.end()));
     waiting_.pop_front();
   }
   return batch;
@@ -95,13 +101,16 @@ void GroupCommit::run() {
     const auto start = std::chrono::steady_clock::now();
     batch.outcomes = storage_.apply(transitions);
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-    for (std::size_t i = 0; i < transitions.size(); ++i) batch.items[i].transition = std::move(transitions[i]);
+    for (std::size_t i = 0; i < transitions.size(); ++i)
+      batch.items[i].transition = std::move(transitions[i]);
     if (batch.outcomes) {
       count(batch, spent.count());
     } else {
       metrics_.commit_failed();
       ops::log(ops::LogLevel::error, "commit_failed",
-               {{"code", batch.outcomes.error().code}, {"reason", batch.outcomes.error().message}, {"transitions", batch.items.size()}});
+               {{"code", batch.outcomes.error().code},
+                {"reason", batch.outcomes.error().message},
+                {"transitions", batch.items.size()}});
     }
 
     tidy_later = batch.outcomes.ok();

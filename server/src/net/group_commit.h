@@ -1,7 +1,9 @@
-// The one writer of storage: a thread that commits whatever has gathered while the last commit was under way. An idle
-// writer starts at once, so a batch costs no waiting; under load batches grow by themselves.
+// The one writer of storage: a thread that commits whatever has gathered while the last commit was
+// under way. An idle writer starts at once, so a batch costs no waiting; under load batches grow by
+// themselves.
 //
-// push() and resume() may be called from any thread; `done` runs on the writer thread and must not block.
+// push() and resume() may be called from any thread; `done` runs on the writer thread and must not
+// block.
 #pragma once
 
 #include <condition_variable>
@@ -45,8 +47,8 @@ class GroupCommit {
   // Takes every group out of `groups`.
   void push(std::vector<CommitGroup>& groups);
 
-  // After a batch failed nothing is written until resume(): `done` got that batch and all that waited behind it. What
-  // was pushed since then comes back here unwritten.
+  // After a batch failed nothing is written until resume(): `done` got that batch and all that
+  // waited behind it. What was pushed since then comes back here unwritten.
   std::vector<CommitItem> resume();
 
   // Commits what waits, then ends the thread. Idempotent.

@@ -1,4 +1,5 @@
-// Group commit: batches gather while one is written, groups stay whole, a failure takes what waits with it.
+// Group commit: batches gather while one is written, groups stay whole, a failure takes what waits
+// with it.
 #include "net/group_commit.h"
 
 #include <gtest/gtest.h>
@@ -20,9 +21,9 @@ class GroupCommitTest : public ::testing::Test {
   static CommitGroup group(std::uint64_t first, std::size_t size = 1) {
     CommitGroup made;
     for (std::uint64_t i = 0; i < size; ++i) {
-      made.push_back({storage::CreateDevice{{"d" + std::to_string(first + i), "default", "hash", "node", "test"}},
-                      dispatch::TransitionId{first + i},
-                      nullptr});
+      made.push_back({storage::CreateDevice{
+                          {"d" + std::to_string(first + i), "default", "hash", "node", "test"}},
+                      dispatch::TransitionId{first + i}, nullptr});
     }
     return made;
   }
@@ -36,7 +37,8 @@ class GroupCommitTest : public ::testing::Test {
   // The next batch as "ids" or "failed ids".
   std::string next() {
     std::unique_lock lock(mutex_);
-    EXPECT_TRUE(came_.wait_for(lock, std::chrono::seconds(10), [this] { return !batches_.empty(); }));
+    EXPECT_TRUE(
+        came_.wait_for(lock, std::chrono::seconds(10), [this] { return !batches_.empty(); }));
     if (batches_.empty()) return "nothing came";
     const CommitDone batch = std::move(batches_.front());
     batches_.erase(batches_.begin());

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
@@ -36,11 +36,12 @@ using HeadParser = beast::http::request_parser<beast::http::empty_body>;
 using BodyParser = beast::http::request_parser<beast::http::buffer_body>;
 
 constexpr auto kUse = asio::as_tuple(asio::use_awaitable_t<Strand>());
-// GCC 12 destroys some temporaries of a co_await expression twice (conditional operators, braced aggregates, lambdas with
-// captures): here whatever has a destructor gets a name first and is awaited then.
+// GCC 12 destroys some temporaries of a co_await expression twice (conditional operators, braced
+// aggregates, lambdas with captures): here whatever has a destructor gets a name first and is
+// awaited then.
 
-// The end of a connection with something unread: so much, or so long, is taken before the socket closes, because an
-// early close would make the peer's kernel throw the answer away.
+// The end of a connection with something unread: so much, or so long, is taken before the socket
+// closes, because an early close would make the peer's kernel throw the answer away.
 constexpr std::size_t kLingerBytes = std::size_t{1} << 20;
 constexpr Millis kLingerMs = 2'000;
 
@@ -62,7 +63,10 @@ http::Method method_of(beast::http::verb verb) {
 class HttpConnection final : public Closable, public std::enable_shared_from_this<HttpConnection> {
  public:
   HttpConnection(std::unique_ptr<Stream> stream, ConnectionSlot slot, const HttpContext& context)
-      : context_(context), stream_(std::move(stream)), slot_(std::move(slot)), timer_(stream_->get_executor()) {}
+      : context_(context),
+        stream_(std::move(stream)),
+        slot_(std::move(slot)),
+        timer_(stream_->get_executor()) {}
 
   void start() {
     slot_.attach(shared_from_this());
@@ -114,15 +118,19 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     head.body_limit(boost::none);
     if (shutting_) co_return false;
     idle_ = true;
-    expire_after(std::exchange(first_, false) ? context_.limits.head_ms : context_.limits.keep_alive_ms);
+    expire_after(std::exchange(first_, false) ? context_.limits.head_ms
+                                              : context_.limits.keep_alive_ms);
     auto [error, bytes] = co_await beast::http::async_read_header(*stream_, buffer_, head, kUse);
     idle_ = false;
     if (error) {
       if (error == beast::http::error::header_limit) {
         co_await refuse(431, "headers_too_large", "The request's headers are too large.");
-      } else if (error.category() == beast::http::make_error_code(beast::http::error::bad_method).category() &&
-                 error != beast::http::error::end_of_stream && error != beast::http::error::partial_message) {
-        co_await refuse(400, "bad_request", "This is not an HTTP request that the server understands.");
+      } else if (error.category() ==
+                     beast::http::make_error_code(beast::http::error::bad_method).category() &&
+                 error != beast::http::error::end_of_stream &&
+                 error != beast::http::error::partial_message) {
+        co_await refuse(400, "bad_request",
+                        "This is not an HTTP request that the server understands.");
       }
       co_return false;
     }
@@ -142,18 +150,20 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     }
 
     if (head.chunked() || (takes_body(request->method) && !request->content_length)) {
-      http::Response response = http::error_response(
-          Error{"length_required", "The request needs a Content-Length; send the body in one piece."});
+      http::Response response = http::error_response(Error{
+          "length_required", "The request needs a Content-Length; send the body in one piece."});
       co_return co_await finish(*request, std::move(response), http::KeepAlive::no, has_body);
     }
     if (request->content_length.value_or(0) > plan.body_limit) {
-      http::Response response = plan.kind == http::Plan::Kind::upload
-                                    ? std::move(plan.response)
-                                    : http::error_response(Error{"body_too_large", "The request's body is too large."});
+      http::Response response =
+          plan.kind == http::Plan::Kind::upload
+              ? std::move(plan.response)
+              : http::error_response(Error{"body_too_large", "The request's body is too large."});
       co_return co_await finish(*request, std::move(response), http::KeepAlive::no, has_body);
     }
     const bool expects = beast::iequals(head.get()[beast::http::field::expect], "100-continue");
-    if (expects && has_body && !co_await write_text("HTTP/1.1 100 Continue\r\n\r\n")) co_return false;
+    if (expects && has_body && !co_await write_text("HTTP/1.1 100 Continue\r\n\r\n"))
+      co_return false;
 
     BodyParser body(std::move(head));
     if (plan.kind == http::Plan::Kind::upload) co_return co_await serve_upload(request, body, keep);
@@ -162,7 +172,9 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     co_return co_await finish(*request, std::move(response), keep, false);
   }
 
-  static bool takes_body(http::Method method) { return method == http::Method::post || method == http::Method::put; }
+  static bool takes_body(http::Method method) {
+    return method == http::Method::post || method == http::Method::put;
+  }
 
   http::Request request_of(const HeadParser& head) const {
     const auto& message = head.get();
@@ -187,7 +199,8 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
   // Hands the stream to a WebSocket. Always ends this connection's part.
   Awaitable<bool> upgrade(const http::Request& request, HeadParser& head) {
     if (!beast::websocket::is_upgrade(head.get()) || buffer_.size() != 0) {
-      http::Response response = http::error_response(426, Error{"bad_request", "Open this address as a WebSocket."});
+      http::Response response =
+          http::error_response(426, Error{"bad_request", "Open this address as a WebSocket."});
       response.headers.emplace_back("Upgrade", "websocket");
       co_return co_await finish(request, std::move(response), http::KeepAlive::no, true);
     }
@@ -218,7 +231,8 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     co_return true;
   }
 
-  Awaitable<bool> serve_upload(std::shared_ptr<http::Request> request, BodyParser& body, http::KeepAlive keep) {
+  Awaitable<bool> serve_upload(std::shared_ptr<http::Request> request, BodyParser& body,
+                               http::KeepAlive keep) {
     auto upload = std::make_shared<Result<std::unique_ptr<http::Upload>>>(Error{});
     http::Response failure;
     bool failed = false;
@@ -250,7 +264,8 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
       note(co_await on_reader<Status>(append));
       piece = std::move(*moved);
     }
-    if (failed) co_return co_await finish(*request, std::move(failure), http::KeepAlive::no, !body.is_done());
+    if (failed)
+      co_return co_await finish(*request, std::move(failure), http::KeepAlive::no, !body.is_done());
     const auto close = [upload]() -> Result<http::Response> { return (**upload)->finish(); };
     Result<http::Response> response = co_await on_reader<Result<http::Response>>(close);
     if (!response) response = http::error_response(response.error());
@@ -265,21 +280,27 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
         [this](auto handler, Work inner) {
           auto shared = std::make_shared<decltype(handler)>(std::move(handler));
           const auto resume = [executor = stream_->get_executor(), shared](T value) {
-            asio::post(executor, [shared, value = std::move(value)]() mutable { (*shared)(std::move(value)); });
+            asio::post(executor, [shared, value = std::move(value)]() mutable {
+              (*shared)(std::move(value));
+            });
           };
-          if (!context_.readers.post([inner, resume]() mutable { resume(inner()); })) resume(T(overloaded()));
+          if (!context_.readers.post([inner, resume]() mutable { resume(inner()); }))
+            resume(T(overloaded()));
         },
         asio::use_awaitable_t<Strand>(), std::move(work));
   }
 
   Awaitable<http::Response> ask_site(std::shared_ptr<http::Request> request) {
     expire_after(context_.limits.reply_ms);
-    co_return co_await asio::async_initiate<const asio::use_awaitable_t<Strand>, void(http::Response)>(
+    co_return co_await asio::async_initiate<const asio::use_awaitable_t<Strand>,
+                                            void(http::Response)>(
         [this](auto handler, std::shared_ptr<const http::Request> asked) {
           auto shared = std::make_shared<decltype(handler)>(std::move(handler));
-          http::Reply reply = [executor = stream_->get_executor(), shared](http::Response response) {
-            asio::post(executor,
-                       [shared, response = std::move(response)]() mutable { (*shared)(std::move(response)); });
+          http::Reply reply = [executor = stream_->get_executor(),
+                               shared](http::Response response) {
+            asio::post(executor, [shared, response = std::move(response)]() mutable {
+              (*shared)(std::move(response));
+            });
           };
           http::Site& site = *context_.site;
           if (!context_.readers.post([&site, asked, reply] { site.handle(asked, reply); })) {
@@ -290,24 +311,27 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
   }
 
   static Error overloaded() {
-    return Error{"storage_unavailable", "The server has too much to do at the moment; try again in a few seconds."};
+    return Error{"storage_unavailable",
+                 "The server has too much to do at the moment; try again in a few seconds."};
   }
 
   // Sends the answer. `unread`: the request's body was not read, so the connection cannot go on.
-  Awaitable<bool> finish(const http::Request& request, http::Response response, http::KeepAlive keep, bool unread) {
+  Awaitable<bool> finish(const http::Request& request, http::Response response,
+                         http::KeepAlive keep, bool unread) {
     if (unread) keep = http::KeepAlive::no;
     context_.metrics.http_request(response.status);
     const std::string head = http::serialize_head(response, keep);
     const bool with_body = request.method != http::Method::head && response.status != 304;
     bool sent = false;
-    if (const auto* file = std::get_if<http::FileBody>(&response.body); file != nullptr && with_body) {
+    if (const auto* file = std::get_if<http::FileBody>(&response.body);
+        file != nullptr && with_body) {
       sent = co_await write_text(head) && co_await write_file(*file);
     } else {
       const std::string_view body = with_body ? text_of(response) : std::string_view();
       sent = co_await write_text(head, body);
     }
     if (unread && sent) co_await linger();
-    co_return sent && keep == http::KeepAlive::yes;
+    co_return sent&& keep == http::KeepAlive::yes;
   }
 
   Awaitable<void> refuse(int status, const char* code, const char* message) {
@@ -319,7 +343,8 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
 
   static std::string_view text_of(const http::Response& response) {
     if (const auto* text = std::get_if<std::string>(&response.body)) return *text;
-    if (const auto* shared = std::get_if<std::shared_ptr<const std::string>>(&response.body)) return **shared;
+    if (const auto* shared = std::get_if<std::shared_ptr<const std::string>>(&response.body))
+      return **shared;
     return {};
   }
 
@@ -328,8 +353,8 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     std::size_t from = 0;
     do {
       const std::string_view piece = body.substr(from, context_.limits.piece_bytes);
-      const std::array<asio::const_buffer, 2> buffers{asio::buffer(from == 0 ? head : std::string_view()),
-                                                      asio::buffer(piece)};
+      const std::array<asio::const_buffer, 2> buffers{
+          asio::buffer(from == 0 ? head : std::string_view()), asio::buffer(piece)};
       expire_after(context_.limits.transfer_ms);
       auto [error, bytes] = co_await asio::async_write(*stream_, buffers, kUse);
       if (error) co_return false;
@@ -342,10 +367,12 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     auto in = std::make_shared<std::ifstream>(file.path, std::ios::binary);
     std::uint64_t left = file.bytes;
     while (left != 0) {
-      const std::size_t wanted = static_cast<std::size_t>(std::min<std::uint64_t>(left, context_.limits.piece_bytes));
+      const std::size_t wanted =
+          static_cast<std::size_t>(std::min<std::uint64_t>(left, context_.limits.piece_bytes));
       const auto read = [in, wanted]() -> Result<std::string> {
         std::string bytes(wanted, '\0');
-        if (!in->read(bytes.data(), static_cast<std::streamsize>(wanted))) return Error{"internal", "A file ended early."};
+        if (!in->read(bytes.data(), static_cast<std::streamsize>(wanted)))
+          return Error{"internal", "A file ended early."};
         return bytes;
       };
       const Result<std::string> piece = co_await on_reader<Result<std::string>>(read);
@@ -363,7 +390,8 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     std::size_t taken = 0;
     expire_after(kLingerMs);
     while (taken < kLingerBytes) {
-      auto [error, bytes] = co_await stream_->next_layer().async_read_some(asio::buffer(sink), kUse);
+      auto [error, bytes] =
+          co_await stream_->next_layer().async_read_some(asio::buffer(sink), kUse);
       if (error) co_return;
       taken += bytes;
     }
@@ -399,7 +427,8 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
 
 }  // namespace
 
-void start_http_connection(std::unique_ptr<Stream> stream, ConnectionSlot slot, const HttpContext& context) {
+void start_http_connection(std::unique_ptr<Stream> stream, ConnectionSlot slot,
+                           const HttpContext& context) {
   std::make_shared<HttpConnection>(std::move(stream), std::move(slot), context)->start();
 }
 

@@ -1,5 +1,5 @@
-// One HTTP connection: reads requests one after the other, asks its site, answers; hands the stream on when a request
-// asks for a WebSocket. Lives on its own strand.
+// One HTTP connection: reads requests one after the other, asks its site, answers; hands the stream
+// on when a request asks for a WebSocket. Lives on its own strand.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@ struct Upgrade;
 class ConnectionSlot;
 
 struct HttpLimits {
-  Millis head_ms = 10'000;        // from the first byte awaited to the end of the head, for a new connection
+  Millis head_ms =
+      10'000;  // from the first byte awaited to the end of the head, for a new connection
   Millis keep_alive_ms = 60'000;  // between two requests
   Millis transfer_ms = 30'000;    // for each piece of a body, either way
   Millis reply_ms = 60'000;       // for the site's answer
@@ -36,6 +37,7 @@ struct HttpContext {
   std::function<void(std::shared_ptr<Upgrade>)> upgrade;
 };
 
-void start_http_connection(std::unique_ptr<Stream> stream, ConnectionSlot slot, const HttpContext& context);
+void start_http_connection(std::unique_ptr<Stream> stream, ConnectionSlot slot,
+                           const HttpContext& context);
 
 }  // namespace hyperflock::net

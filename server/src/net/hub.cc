@@ -29,7 +29,9 @@ struct Overloaded : Fs... {
 };
 
 Instant now() {
-  return Instant{std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count()};
+  return Instant{
+      std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now().time_since_epoch())
+          .count()};
 }
 
 std::function<std::uint64_t()> random_source() {
@@ -37,7 +39,8 @@ std::function<std::uint64_t()> random_source() {
 }
 
 Error unavailable() {
-  return Error{"storage_unavailable", "The server cannot write to its database now; try again in a few seconds."};
+  return Error{"storage_unavailable",
+               "The server cannot write to its database now; try again in a few seconds."};
 }
 
 }  // namespace
@@ -61,7 +64,8 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
         reload_(strand_),
         random_(random_source()),
         dispatcher_(settings.dispatch, random_source()),
-        commit_(storage, metrics, settings.batch_limit, [this](CommitDone done) { push(std::move(done)); }) {}
+        commit_(storage, metrics, settings.batch_limit,
+                [this](CommitDone done) { push(std::move(done)); }) {}
 
   void push(Input input) {
     bool schedule = false;
@@ -96,9 +100,15 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
   }
 
   void watch(StudyId study, const std::weak_ptr<Watcher>& watcher) {
-    auto& watchers = watchers_[study];
-    std::erase_if(watchers, [](const auto& other) { return other.expired(); });
-    watchers.push_back(watcher);
+    // Studies that never change again (or never were) keep no watchers that have gone.
+    constexpr std::size_t kWatchesBetweenSweeps = 1'000;
+    if (++watches_ % kWatchesBetweenSweeps == 0) {
+      std::erase_if(watchers_, [](auto& entry) {
+        std::erase_if(entry.second, [](const auto& other) { return other.expired(); });
+        return entry.second.empty();
+      });
+    }
+    watchers_[study].push_back(watcher);
     if (const auto alive = watcher.lock()) alive->wake();
   }
 
@@ -182,22 +192,24 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
   void handle(dispatch::Event event) {
     CommitGroup group;
     for (dispatch::Effect& effect : dispatcher_.handle(event, now())) {
-      std::visit(Overloaded{
-                     [&group](dispatch::Propose& propose) {
-                       group.push_back(CommitItem{std::move(propose.transition), propose.id, nullptr});
-                     },
-                     [this](dispatch::Send& send) {
-                       const auto found = peers_.find(send.session);
-                       if (found != peers_.end()) found->second->send(protocol::serialize(send.message));
-                     },
-                     [this](dispatch::Close& close) {
-                       const auto found = peers_.find(close.session);
-                       if (found != peers_.end()) found->second->close(close.code, std::move(close.reason));
-                     },
-                     [this](dispatch::Answer& answer) { on_answer(answer); },
-                     [this](dispatch::StudyChanged& changed) { wake_watchers(changed.study); },
-                 },
-                 effect);
+      std::visit(
+          Overloaded{
+              [&group](dispatch::Propose& propose) {
+                group.push_back(CommitItem{std::move(propose.transition), propose.id, nullptr});
+              },
+              [this](dispatch::Send& send) {
+                const auto found = peers_.find(send.session);
+                if (found != peers_.end()) found->second->send(protocol::serialize(send.message));
+              },
+              [this](dispatch::Close& close) {
+                const auto found = peers_.find(close.session);
+                if (found != peers_.end())
+                  found->second->close(close.code, std::move(close.reason));
+              },
+              [this](dispatch::Answer& answer) { on_answer(answer); },
+              [this](dispatch::StudyChanged& changed) { wake_watchers(changed.study); },
+          },
+          effect);
     }
     if (!group.empty()) stage(std::move(group));
   }
@@ -210,7 +222,8 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
   void on_answer(const dispatch::Answer& answer) {
     if (const auto submit = submits_.extract(answer.request)) {
       if (answer.result) {
-        const auto how = answer.repeated ? http::Submitted::How::repeated : http::Submitted::How::created;
+        const auto how =
+            answer.repeated ? http::Submitted::How::repeated : http::Submitted::How::created;
         submit.mapped()(http::Submitted{*answer.result, how});
       } else {
         submit.mapped()(answer.result.error());
@@ -239,14 +252,16 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
     }
     // The dispatcher waits for Restored; what it still proposes comes straight back.
     std::vector<CommitItem> items;
-    for (CommitGroup& group : std::exchange(staged_, {})) std::ranges::move(group, std::back_inserter(items));
+    for (CommitGroup& group : std::exchange(staged_, {}))
+      std::ranges::move(group, std::back_inserter(items));
     fail(std::move(items), unavailable());
   }
 
   void on_commit_done(CommitDone done) {
     if (!done.outcomes) {
       std::ranges::move(commit_.resume(), std::back_inserter(done.items));
-      for (CommitGroup& group : std::exchange(staged_, {})) std::ranges::move(group, std::back_inserter(done.items));
+      for (CommitGroup& group : std::exchange(staged_, {}))
+        std::ranges::move(group, std::back_inserter(done.items));
       read_only = true;
       fail(std::move(done.items), done.outcomes.error());
       schedule_reload();
@@ -286,11 +301,12 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
     pay_owed_credits();
   }
 
-  // Reads the state again until that works. The back-off goes on growing until a commit succeeds, so that a disk that
-  // can be read but not written is not hammered.
+  // Reads the state again until that works. The back-off goes on growing until a commit succeeds,
+  // so that a disk that can be read but not written is not hammered.
   void schedule_reload() {
     const int doublings = std::min(failures_in_a_row_++, 16);
-    const Millis mean = std::min(settings_.longest_reload_ms, settings_.first_reload_ms << doublings);
+    const Millis mean =
+        std::min(settings_.longest_reload_ms, settings_.first_reload_ms << doublings);
     const auto jitter = static_cast<Millis>(random_() % static_cast<std::uint64_t>(mean / 2 + 1));
     reload_.expires_after(milliseconds(mean - mean / 4 + jitter));
     reload_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
@@ -339,7 +355,8 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
   http::ReaderPool& readers_;
 
   std::mutex inbox_mutex_;
-  std::vector<Input> inbox_;  // bounded by the credits of peers and by the requests that HTTP admits
+  std::vector<Input>
+      inbox_;  // bounded by the credits of peers and by the requests that HTTP admits
   bool scheduled_ = false;
 
   Strand strand_;
@@ -355,6 +372,7 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
   std::unordered_map<SessionId, std::shared_ptr<Peer>> peers_;
   std::vector<std::shared_ptr<Peer>> owed_;  // credits held back while the writer is behind
   std::unordered_map<StudyId, std::vector<std::weak_ptr<Watcher>>> watchers_;
+  std::size_t watches_ = 0;  // asked for so far
   std::map<RequestId, std::function<void(Result<http::Submitted>)>> submits_;
   std::map<RequestId, std::function<void(Result<StudyId>)>> cancels_;
   std::uint64_t last_request_ = 0;
@@ -370,7 +388,9 @@ Hub::Hub(boost::asio::io_context& io, storage::Storage& storage, http::ReaderPoo
 
 Hub::~Hub() { stop(); }
 
-void Hub::restore(storage::Snapshot snapshot) { impl_->push(dispatch::Event(dispatch::Restored{std::move(snapshot)})); }
+void Hub::restore(storage::Snapshot snapshot) {
+  impl_->push(dispatch::Event(dispatch::Restored{std::move(snapshot)}));
+}
 
 SessionId Hub::next_session() { return SessionId{++impl_->last_session}; }
 
@@ -389,32 +409,37 @@ void Hub::closed(SessionId session, dispatch::SessionClosed::How how) {
 std::size_t Hub::sessions() const { return impl_->open_sessions; }
 
 void Hub::watch(StudyId study, std::weak_ptr<Watcher> watcher) {
-  impl_->push(Impl::Task([impl = impl_.get(), study, watcher = std::move(watcher)] { impl->watch(study, watcher); }));
+  impl_->push(Impl::Task(
+      [impl = impl_.get(), study, watcher = std::move(watcher)] { impl->watch(study, watcher); }));
 }
 
 void Hub::submit_study(std::string owner, std::string project, protocol::StudySpec spec,
                        std::function<void(Result<http::Submitted>)> done) {
-  impl_->push(Impl::Task([impl = impl_.get(),
-                          event = dispatch::StudySubmitted{{}, std::move(owner), std::move(project), std::move(spec)},
-                          done = std::move(done)] { impl->submit(event, done); }));
+  impl_->push(Impl::Task(
+      [impl = impl_.get(),
+       event = dispatch::StudySubmitted{{}, std::move(owner), std::move(project), std::move(spec)},
+       done = std::move(done)] { impl->submit(event, done); }));
 }
 
 void Hub::cancel_study(StudyId study, std::function<void(Result<StudyId>)> done) {
-  impl_->push(Impl::Task([impl = impl_.get(), study, done = std::move(done)] { impl->cancel(study, done); }));
+  impl_->push(Impl::Task(
+      [impl = impl_.get(), study, done = std::move(done)] { impl->cancel(study, done); }));
 }
 
-void Hub::commit(storage::Transition transition, std::function<void(Result<storage::Outcome>)> done) {
-  impl_->push(Impl::Task([impl = impl_.get(), transition = std::move(transition), done = std::move(done)] {
-    impl->commit(transition, done);
-  }));
+void Hub::commit(storage::Transition transition,
+                 std::function<void(Result<storage::Outcome>)> done) {
+  impl_->push(Impl::Task([impl = impl_.get(), transition = std::move(transition),
+                          done = std::move(done)] { impl->commit(transition, done); }));
 }
 
 void Hub::workers(std::function<void(std::vector<dispatch::WorkerView>)> done) {
-  impl_->push(Impl::Task([impl = impl_.get(), done = std::move(done)] { done(impl->dispatcher().workers()); }));
+  impl_->push(Impl::Task(
+      [impl = impl_.get(), done = std::move(done)] { done(impl->dispatcher().workers()); }));
 }
 
 void Hub::counters(std::function<void(dispatch::Counters)> done) {
-  impl_->push(Impl::Task([impl = impl_.get(), done = std::move(done)] { done(impl->dispatcher().counters()); }));
+  impl_->push(Impl::Task(
+      [impl = impl_.get(), done = std::move(done)] { done(impl->dispatcher().counters()); }));
 }
 
 http::Health Hub::health() const { return {impl_->read_only, impl_->draining}; }

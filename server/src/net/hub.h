@@ -1,5 +1,6 @@
-// The shell around the dispatcher. It owns the one Dispatcher and feeds it events on one strand, hands what it proposes
-// to the group commit, and carries its effects out: nothing that promises something leaves before its commit.
+// The shell around the dispatcher. It owns the one Dispatcher and feeds it events on one strand,
+// hands what it proposes to the group commit, and carries its effects out: nothing that promises
+// something leaves before its commit.
 //
 // Every public member may be called from any thread.
 #pragma once
@@ -21,23 +22,24 @@ namespace hyperflock::net {
 
 struct HubSettings {
   dispatch::Settings dispatch;
-  std::size_t batch_limit = 256;          // transitions in one transaction
-  std::size_t backlog_limit = 4096;       // transitions that may wait before workers are held back
-  Millis first_reload_ms = 100;           // back-off after a failed commit, doubling
+  std::size_t batch_limit = 256;     // transitions in one transaction
+  std::size_t backlog_limit = 4096;  // transitions that may wait before workers are held back
+  Millis first_reload_ms = 100;      // back-off after a failed commit, doubling
   Millis longest_reload_ms = 5'000;
 };
 
 class Hub final : public http::Service {
  public:
-  Hub(boost::asio::io_context& io, storage::Storage& storage, http::ReaderPool& readers, ops::Metrics& metrics,
-      HubSettings settings);
+  Hub(boost::asio::io_context& io, storage::Storage& storage, http::ReaderPool& readers,
+      ops::Metrics& metrics, HubSettings settings);
   // REQUIRES: stop() was called and the I/O context runs nothing more.
   ~Hub() override;
 
   // The state as stored. Call before the first session.
   void restore(storage::Snapshot snapshot);
 
-  // Sessions of devices. `peer` is kept until closed(); each message() is followed by one Peer::credit().
+  // Sessions of devices. `peer` is kept until closed(); each message() is followed by one
+  // Peer::credit().
   SessionId next_session();
   void open(dispatch::SessionOpened event, std::shared_ptr<Peer> peer);
   void message(SessionId session, protocol::ClientMessage message);
@@ -50,7 +52,8 @@ class Hub final : public http::Service {
   void submit_study(std::string owner, std::string project, protocol::StudySpec spec,
                     std::function<void(Result<http::Submitted>)> done) override;
   void cancel_study(StudyId study, std::function<void(Result<StudyId>)> done) override;
-  void commit(storage::Transition transition, std::function<void(Result<storage::Outcome>)> done) override;
+  void commit(storage::Transition transition,
+              std::function<void(Result<storage::Outcome>)> done) override;
   void workers(std::function<void(std::vector<dispatch::WorkerView>)> done) override;
   void counters(std::function<void(dispatch::Counters)> done) override;
   http::Health health() const override;

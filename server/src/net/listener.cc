@@ -16,7 +16,8 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using Acceptor = asio::basic_socket_acceptor<tcp, Strand>;
 
-// Written as it is, without reading the request: a connection over the limit costs as little as possible.
+// Written as it is, without reading the request: a connection over the limit costs as little as
+// possible.
 constexpr std::string_view kFull =
     "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nContent-Length: 88\r\n"
     "Retry-After: 5\r\nConnection: close\r\n\r\n"
@@ -26,9 +27,15 @@ static_assert(kFull.substr(kFull.find("\r\n\r\n") + 4).size() == 88);
 
 class TcpListener final : public Listener {
  public:
-  TcpListener(asio::io_context& io, asio::ssl::context* tls, Connections& connections, const HttpContext& context)
-      : io_(io), tls_(tls), connections_(connections), context_(context), strand_(asio::make_strand(io)),
-        acceptor_(strand_), pause_(strand_) {}
+  TcpListener(asio::io_context& io, asio::ssl::context* tls, Connections& connections,
+              const HttpContext& context)
+      : io_(io),
+        tls_(tls),
+        connections_(connections),
+        context_(context),
+        strand_(asio::make_strand(io)),
+        acceptor_(strand_),
+        pause_(strand_) {}
 
   Status bind(const Address& address) {
     ErrorCode error;
@@ -40,8 +47,9 @@ class TcpListener final : public Listener {
     if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
     if (!error) port_ = acceptor_.local_endpoint(error).port();
     if (!error) return Done{};
-    return Error{"bind_failed", "Cannot listen on " + address.host + ":" + std::to_string(address.port) + " (" +
-                                    error.message() + "); choose another address or port."};
+    return Error{"bind_failed", "Cannot listen on " + address.host + ":" +
+                                    std::to_string(address.port) + " (" + error.message() +
+                                    "); choose another address or port."};
   }
 
   void start() override {
@@ -85,7 +93,8 @@ class TcpListener final : public Listener {
       if (tls_ == nullptr) socket.write_some(asio::buffer(kFull), error);
       return;
     }
-    start_http_connection(std::make_unique<Stream>(std::move(socket), tls_), std::move(*slot), context_);
+    start_http_connection(std::make_unique<Stream>(std::move(socket), tls_), std::move(*slot),
+                          context_);
   }
 
   asio::io_context& io_;
@@ -100,8 +109,9 @@ class TcpListener final : public Listener {
 
 }  // namespace
 
-Result<std::unique_ptr<Listener>> Listener::open(asio::io_context& io, const Address& address, asio::ssl::context* tls,
-                                                 Connections& connections, const HttpContext& context) {
+Result<std::unique_ptr<Listener>> Listener::open(asio::io_context& io, const Address& address,
+                                                 asio::ssl::context* tls, Connections& connections,
+                                                 const HttpContext& context) {
   auto listener = std::make_unique<TcpListener>(io, tls, connections, context);
   const Status bound = listener->bind(address);
   if (!bound) return bound.error();

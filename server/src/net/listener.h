@@ -1,4 +1,5 @@
-// Accepts connections of one address and hands each to HTTP. Lives on the I/O context's threads; stop() from any thread.
+// Accepts connections of one address and hands each to HTTP. Lives on the I/O context's threads;
+// stop() from any thread.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -19,13 +20,15 @@ namespace hyperflock::net {
 class Listener {
  public:
   struct Address {
-    std::string host;         // a numeric address
-    std::uint16_t port = 0;   // 0: any free one
+    std::string host;        // a numeric address
+    std::uint16_t port = 0;  // 0: any free one
   };
 
-  // `tls` is null for plain HTTP. All references must outlive the I/O context's run. Error: `bind_failed`.
+  // `tls` is null for plain HTTP. All references must outlive the I/O context's run. Error:
+  // `bind_failed`.
   static Result<std::unique_ptr<Listener>> open(boost::asio::io_context& io, const Address& address,
-                                                boost::asio::ssl::context* tls, Connections& connections,
+                                                boost::asio::ssl::context* tls,
+                                                Connections& connections,
                                                 const HttpContext& context);
   virtual ~Listener() = default;
 

@@ -16,7 +16,8 @@ class Peer {
   virtual void credit() = 0;
 };
 
-// Wants to know that rows of a study changed. Carries no data: the watcher reads rows after its own cursor.
+// Wants to know that rows of a study changed. Carries no data: the watcher reads rows after its own
+// cursor.
 class Watcher {
  public:
   virtual ~Watcher() = default;

@@ -34,8 +34,9 @@ void SessionBase::on_text(std::string_view text) {
 
 void SessionBase::on_bad_frame(const char* code) {
   const std::string_view name = code;
-  send_error(Error{code, name == "malformed" ? "Send text frames; a binary one has no meaning here."
-                                             : "A frame may have at most 1 MiB; split what you send."});
+  send_error(Error{code, name == "malformed"
+                             ? "Send text frames; a binary one has no meaning here."
+                             : "A frame may have at most 1 MiB; split what you send."});
 }
 
 void SessionBase::first_message(protocol::ClientMessage message) {
@@ -43,11 +44,14 @@ void SessionBase::first_message(protocol::ClientMessage message) {
   if (hello == nullptr) {
     refuse("hello_expected", "The first message must be hello.");
   } else if (hello->protocol < protocol::kProtocolVersion) {
-    refuse("client_too_old", "This program speaks an older protocol; reload the page or upgrade it.");
+    refuse("client_too_old",
+           "This program speaks an older protocol; reload the page or upgrade it.");
   } else if (hello->protocol > protocol::kProtocolVersion) {
-    refuse("server_too_old", "This server speaks an older protocol; ask its operator to upgrade it.");
+    refuse("server_too_old",
+           "This server speaks an older protocol; ask its operator to upgrade it.");
   } else if (hello->role != role()) {
-    refuse("wrong_role", "This address serves another role; see the two origins in the documentation.");
+    refuse("wrong_role",
+           "This address serves another role; see the two origins in the documentation.");
   } else {
     greeted_ = on_hello(std::move(*hello)) == Verdict::accepted;
   }
@@ -68,8 +72,9 @@ void SessionBase::refuse(std::string code, std::string message) {
 void SessionBase::send_error(Error error) {
   const auto open = channel();
   if (!open) return;
-  open->send(protocol::serialize(protocol::ErrorMessage{std::move(error.code), std::move(error.message),
-                                                        std::move(error.field), std::nullopt, std::nullopt}));
+  open->send(protocol::serialize(
+      protocol::ErrorMessage{std::move(error.code), std::move(error.message),
+                             std::move(error.field), std::nullopt, std::nullopt}));
   if (++errors_ == kErrorsPerConnection) open->close(kPolicy, "Too many errors on one connection.");
 }
 

@@ -1,4 +1,5 @@
-// What both kinds of session have in common: the opening (R6, R7), errors (R2, R3), and how they reach their channel.
+// What both kinds of session have in common: the opening (R6, R7), errors (R2, R3), and how they
+// reach their channel.
 #pragma once
 
 #include <memory>

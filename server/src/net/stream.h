@@ -1,5 +1,6 @@
-// A connection's byte stream, plain or TLS, as one type: Beast's composed operations are compiled once. For the few
-// .cc files that talk to sockets; everything else sees net/peer.h and net/ws_channel.h.
+// A connection's byte stream, plain or TLS, as one type: Beast's composed operations are compiled
+// once. For the few .cc files that talk to sockets; everything else sees net/peer.h and
+// net/ws_channel.h.
 //
 // A Stream and all that hangs on it live on one strand.
 #pragma once
@@ -32,7 +33,8 @@ class Stream {
   using next_layer_type = Socket;
 
   // `tls` is null for a plain stream and must outlive this.
-  Stream(Socket socket, boost::asio::ssl::context* tls) : socket_(std::move(socket)), context_(tls) {
+  Stream(Socket socket, boost::asio::ssl::context* tls)
+      : socket_(std::move(socket)), context_(tls) {
     if (context_ != nullptr) tls_.emplace(socket_, *context_);
   }
   // Not movable: the TLS layer refers to the socket.
@@ -70,14 +72,15 @@ class Stream {
         token, buffers);
   }
 
-  // What a WebSocket does with its stream after the closing handshake: says that no more will come and ends. Beast's own
-  // teardown waits for the peer to end too, and a device that left must be known to have left at once (R22).
+  // What a WebSocket does with its stream after the closing handshake: says that no more will come
+  // and ends. Beast's own teardown waits for the peer to end too, and a device that left must be
+  // known to have left at once (R22).
   template <typename Handler>
   friend void async_teardown(boost::beast::role_type role, Stream& stream, Handler&& handler) {
     ErrorCode error;
     teardown(role, stream, error);
-    boost::asio::post(stream.get_executor(),
-                      boost::beast::bind_front_handler(std::forward<Handler>(handler), ErrorCode()));
+    boost::asio::post(stream.get_executor(), boost::beast::bind_front_handler(
+                                                 std::forward<Handler>(handler), ErrorCode()));
   }
   friend void teardown(boost::beast::role_type, Stream& stream, ErrorCode& error) {
     stream.socket_.shutdown(Socket::shutdown_send, error);

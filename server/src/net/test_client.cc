@@ -20,7 +20,8 @@ namespace {
 constexpr int kAnswerMs = 20'000;
 
 std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::ranges::transform(text, text.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
 }
 
@@ -34,14 +35,16 @@ HttpAnswer parse_head(const std::string& head) {
     line = head.find("\r\n", start);
     const std::string text = head.substr(start, line - start);
     const std::size_t colon = text.find(": ");
-    if (colon != std::string::npos) answer.headers[lower(text.substr(0, colon))] = text.substr(colon + 2);
+    if (colon != std::string::npos)
+      answer.headers[lower(text.substr(0, colon))] = text.substr(colon + 2);
   }
   return answer;
 }
 
 }  // namespace
 
-TestSocket::TestSocket(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+TestSocket::TestSocket(std::uint16_t port)
+    : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
@@ -110,12 +113,14 @@ HttpAnswer http_raw(TestSocket& socket, std::string_view bytes) {
   return answer;
 }
 
-HttpAnswer http_request(std::uint16_t port, std::string_view method, std::string_view target, const Headers& headers,
-                        std::string_view body) {
+HttpAnswer http_request(std::uint16_t port, std::string_view method, std::string_view target,
+                        const Headers& headers, std::string_view body) {
   std::string text = std::string(method) + " " + std::string(target) + " HTTP/1.1\r\n";
-  const bool own_host = std::ranges::any_of(headers, [](const auto& header) { return header.first == "Host"; });
+  const bool own_host =
+      std::ranges::any_of(headers, [](const auto& header) { return header.first == "Host"; });
   if (!own_host) text += "Host: 127.0.0.1:" + std::to_string(port) + "\r\n";
-  for (const auto& [name, value] : headers) text += name + ": " + value + "\r\n";
+  for (const auto& [name, value] : headers)
+    text.append(name).append(": ").append(value).append("\r\n");
   if (!body.empty() || method == "POST" || method == "PUT") {
     text += "Content-Length: " + std::to_string(body.size()) + "\r\n";
   }
@@ -156,7 +161,8 @@ std::optional<Frame> take_frame(std::string_view& bytes) {
     header += extra;
     if (bytes.size() < header) return std::nullopt;
     size = 0;
-    for (std::size_t i = 0; i < extra; ++i) size = (size << 8) | static_cast<unsigned char>(bytes[2 + i]);
+    for (std::size_t i = 0; i < extra; ++i)
+      size = (size << 8) | static_cast<unsigned char>(bytes[2 + i]);
   }
   if (bytes.size() - header < size) return std::nullopt;
   Frame frame{static_cast<Opcode>(bytes[0] & 0x0F), std::string(bytes.substr(header, size))};
@@ -165,12 +171,14 @@ std::optional<Frame> take_frame(std::string_view& bytes) {
 }
 
 TestWebSocket::TestWebSocket(std::uint16_t port, std::string_view path) : socket_(port) {
-  socket_.write("GET " + std::string(path) + " HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(port) +
+  socket_.write("GET " + std::string(path) +
+                " HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(port) +
                 "\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
                 "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n");
   std::size_t end = std::string::npos;
   while ((end = buffer_.find("\r\n\r\n")) == std::string::npos) {
-    if (!socket_.read_some(buffer_, kAnswerMs)) throw std::runtime_error("no answer to the upgrade");
+    if (!socket_.read_some(buffer_, kAnswerMs))
+      throw std::runtime_error("no answer to the upgrade");
   }
   if (!buffer_.starts_with("HTTP/1.1 101 ")) throw std::runtime_error("no upgrade: " + buffer_);
   buffer_.erase(0, end + 4);
@@ -196,8 +204,10 @@ std::optional<Frame> TestWebSocket::receive(int limit_ms) {
     }
     buffer_.erase(0, taken_);
     taken_ = 0;
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-    if (left.count() <= 0 || !socket_.read_some(buffer_, static_cast<int>(left.count()))) return std::nullopt;
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        deadline - std::chrono::steady_clock::now());
+    if (left.count() <= 0 || !socket_.read_some(buffer_, static_cast<int>(left.count())))
+      return std::nullopt;
   }
 }
 
@@ -209,7 +219,8 @@ std::string TestWebSocket::receive_text(int limit_ms) {
 int TestWebSocket::wait_close(int limit_ms) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(limit_ms);
   for (;;) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        deadline - std::chrono::steady_clock::now());
     if (left.count() <= 0) return -1;
     const auto frame = receive(static_cast<int>(left.count()));
     if (frame && frame->opcode == Opcode::close) return frame->close_code();

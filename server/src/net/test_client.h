@@ -1,5 +1,6 @@
-// A small blocking HTTP and WebSocket client on loopback, for tests and the load emulator. Written by hand, so that it
-// can also send what no well-behaved client sends. One thread at a time per object; every wait has a limit.
+// A small blocking HTTP and WebSocket client on loopback, for tests and the load emulator. Written
+// by hand, so that it can also send what no well-behaved client sends. One thread at a time per
+// object; every wait has a limit.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,8 @@ class TestSocket {
 
   int descriptor() const { return socket_; }
   bool write(std::string_view bytes);
-  // Appends what comes within the limit; false at the end of the stream, on a fault or after the limit.
+  // Appends what comes within the limit; false at the end of the stream, on a fault or after the
+  // limit.
   bool read_some(std::string& to, int limit_ms);
   // Makes the kernel take little before the peer notices (call before the peer sends much).
   void shrink_receive_buffer(int bytes);
@@ -50,7 +52,14 @@ HttpAnswer http_request(std::uint16_t port, std::string_view method, std::string
 // Sends `bytes` as they are and reads one answer.
 HttpAnswer http_raw(TestSocket& socket, std::string_view bytes);
 
-enum class Opcode : std::uint8_t { continuation = 0, text = 1, binary = 2, close = 8, ping = 9, pong = 10 };
+enum class Opcode : std::uint8_t {
+  continuation = 0,
+  text = 1,
+  binary = 2,
+  close = 8,
+  ping = 9,
+  pong = 10
+};
 
 struct Frame {
   Opcode opcode = Opcode::text;
@@ -70,11 +79,13 @@ class TestWebSocket {
 
   bool send(std::string_view text) { return send_frame(Opcode::text, text); }
   bool send_frame(Opcode opcode, std::string_view payload, bool final = true);
-  // The next text or close frame (pings are answered on the way); nothing after the limit or the end of the stream.
+  // The next text or close frame (pings are answered on the way); nothing after the limit or the
+  // end of the stream.
   std::optional<Frame> receive(int limit_ms = 5'000);
   // The next text, "" where none comes.
   std::string receive_text(int limit_ms = 5'000);
-  // Reads on until a close frame or the end of the stream; the close code, 0 without one, -1 after the limit.
+  // Reads on until a close frame or the end of the stream; the close code, 0 without one, -1 after
+  // the limit.
   int wait_close(int limit_ms = 5'000);
   // Sends a close frame.
   void close(int code);

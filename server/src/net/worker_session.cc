@@ -20,7 +20,8 @@ class WorkerSession final : public SessionBase {
       refuse("rate_limited", "Too many wrong credentials came from this address; wait a minute.");
       return Verdict::refused;
     }
-    const std::optional<storage::Device> device = context_.book.check_device(hello.device, hello.secret);
+    const std::optional<storage::Device> device =
+        context_.book.check_device(hello.device, hello.secret);
     if (!device) {
       context_.admission.note_stranger(peer->address());
       refuse("bad_token", "The server does not know this device; join again by the link.");
@@ -31,15 +32,18 @@ class WorkerSession final : public SessionBase {
       return Verdict::refused;
     }
     session_ = context_.hub.next_session();
-    context_.hub.open(dispatch::SessionOpened{*session_, device->id, device->project, std::move(hello.capabilities),
-                                              std::move(hello.attempts)},
-                      peer);
+    context_.hub.open(
+        dispatch::SessionOpened{*session_, device->id, device->project,
+                                std::move(hello.capabilities), std::move(hello.attempts)},
+        peer);
     return Verdict::accepted;
   }
 
   Credit on_message(protocol::ClientMessage message) override {
-    if (std::holds_alternative<protocol::Hello>(message) || std::holds_alternative<protocol::Watch>(message)) {
-      send_error(Error{"unknown_type", "This message has no meaning in an open session of a device."});
+    if (std::holds_alternative<protocol::Hello>(message) ||
+        std::holds_alternative<protocol::Watch>(message)) {
+      send_error(
+          Error{"unknown_type", "This message has no meaning in an open session of a device."});
       return Credit::given;
     }
     context_.hub.message(*session_, std::move(message));
@@ -59,7 +63,8 @@ class WorkerSession final : public SessionBase {
 
 std::function<void(std::shared_ptr<Upgrade>)> worker_sessions(const SessionContext& context) {
   return [&context](std::shared_ptr<Upgrade> upgrade) {
-    WsChannel::start(std::move(upgrade), context.limits, context.metrics, std::make_shared<WorkerSession>(context));
+    WsChannel::start(std::move(upgrade), context.limits, context.metrics,
+                     std::make_shared<WorkerSession>(context));
   };
 }
 

@@ -1,5 +1,5 @@
-// A device's session on /ws/worker: hello, then messages to the hub. Speaks through a WsChannel; its own state is touched
-// on that channel's strand only.
+// A device's session on /ws/worker: hello, then messages to the hub. Speaks through a WsChannel;
+// its own state is touched on that channel's strand only.
 #pragma once
 
 #include <functional>

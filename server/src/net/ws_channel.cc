@@ -20,11 +20,14 @@ using std::chrono::milliseconds;
 constexpr int kFrameTooLarge = 1009;
 constexpr int kSlowPeer = 4002;
 constexpr std::size_t kReadBytes = std::size_t{16} * 1024;
-// In the kernel, for one peer: control messages need little, and a slow peer must not cost megabytes there either.
+// In the kernel, for one peer: control messages need little, and a slow peer must not cost
+// megabytes there either.
 constexpr int kKernelSendBytes = 128 * 1024;
 
 Millis steady_ms() {
-  return std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<milliseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 class Channel final : public WsChannel, public std::enable_shared_from_this<Channel> {
@@ -42,7 +45,8 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
   void accept() {
     upgrade_->slot.attach(shared_from_this());
     ErrorCode ignored;
-    upgrade_->stream->next_layer().set_option(asio::socket_base::send_buffer_size(kKernelSendBytes), ignored);
+    upgrade_->stream->next_layer().set_option(asio::socket_base::send_buffer_size(kKernelSendBytes),
+                                              ignored);
     websocket::stream_base::timeout timeout{};
     timeout.handshake_timeout = std::chrono::seconds(10);
     timeout.idle_timeout = milliseconds(limits_.idle_ms);
@@ -78,15 +82,17 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
       return;
     }
     metrics_.queued_bytes(static_cast<std::int64_t>(bytes));
-    asio::dispatch(ws_.get_executor(), [self = shared_from_this(), frame = std::move(frame)]() mutable {
-      self->enqueue(std::move(frame));
-    });
+    asio::dispatch(ws_.get_executor(),
+                   [self = shared_from_this(), frame = std::move(frame)]() mutable {
+                     self->enqueue(std::move(frame));
+                   });
   }
 
   void close(int code, std::string reason) override {
-    asio::dispatch(ws_.get_executor(), [self = shared_from_this(), code, reason = std::move(reason)] {
-      self->start_closing(code, reason);
-    });
+    asio::dispatch(ws_.get_executor(),
+                   [self = shared_from_this(), code, reason = std::move(reason)] {
+                     self->start_closing(code, reason);
+                   });
   }
 
   void credit() override {
@@ -127,8 +133,9 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
     if (reading_ || closing_ || finished_) return;
     if (unanswered_ >= limits_.unanswered_frames || queued_ > limits_.queue_bytes / 2) return;
     reading_ = true;
-    ws_.async_read_some(buffer_, kReadBytes,
-                        [self = shared_from_this()](ErrorCode error, std::size_t) { self->on_read(error); });
+    ws_.async_read_some(
+        buffer_, kReadBytes,
+        [self = shared_from_this()](ErrorCode error, std::size_t) { self->on_read(error); });
   }
 
   void on_read(ErrorCode error) {
@@ -171,8 +178,9 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
     if (writing_ || queue_.empty() || finished_) return;
     writing_ = true;
     write_started_ = steady_ms();
-    ws_.async_write(asio::buffer(queue_.front()),
-                    [self = shared_from_this()](ErrorCode error, std::size_t) { self->on_written(error); });
+    ws_.async_write(
+        asio::buffer(queue_.front()),
+        [self = shared_from_this()](ErrorCode error, std::size_t) { self->on_written(error); });
   }
 
   void on_written(ErrorCode error) {
@@ -213,13 +221,15 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
     if (closing_ || finished_) return;
     closing_ = true;
     constexpr std::size_t kLongestReason = 120;  // what a close frame has room for
-    reason_ = websocket::close_reason(static_cast<websocket::close_code>(code), reason.substr(0, kLongestReason));
+    reason_ = websocket::close_reason(static_cast<websocket::close_code>(code),
+                                      reason.substr(0, kLongestReason));
     // Whatever the peer does, the socket is gone soon.
     timer_.expires_after(milliseconds(limits_.close_ms));
     timer_.async_wait([self = shared_from_this()](ErrorCode error) {
       if (!error) self->finish(asio::error::timed_out);
     });
-    if (queue_.empty() && accepted_) send_close();  // else when the queue is empty, or the upgrade answered
+    if (queue_.empty() && accepted_)
+      send_close();  // else when the queue is empty, or the upgrade answered
   }
 
   void send_close() {
@@ -255,7 +265,8 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
   std::shared_ptr<ChannelUser> user_;
   const std::string address_;
   std::shared_ptr<Upgrade> upgrade_;
-  websocket::stream<Stream&, false> ws_;  // without permessage-deflate: it costs 130 KiB a connection
+  websocket::stream<Stream&, false>
+      ws_;  // without permessage-deflate: it costs 130 KiB a connection
   Timer timer_;
   boost::beast::flat_buffer buffer_;
   std::deque<std::string> queue_;
@@ -276,8 +287,9 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
 
 }  // namespace
 
-std::shared_ptr<WsChannel> WsChannel::start(std::shared_ptr<Upgrade> upgrade, const ChannelLimits& limits,
-                                            ops::Metrics& metrics, std::shared_ptr<ChannelUser> user) {
+std::shared_ptr<WsChannel> WsChannel::start(std::shared_ptr<Upgrade> upgrade,
+                                            const ChannelLimits& limits, ops::Metrics& metrics,
+                                            std::shared_ptr<ChannelUser> user) {
   auto channel = std::make_shared<Channel>(std::move(upgrade), limits, metrics, std::move(user));
   channel->accept();
   return channel;

@@ -1,7 +1,9 @@
-// One WebSocket: one strand, one reader, one writer, an outgoing queue bounded in bytes. Knows frames, not messages.
+// One WebSocket: one strand, one reader, one writer, an outgoing queue bounded in bytes. Knows
+// frames, not messages.
 //
-// A peer that is slow to take what it asked for is first not read from any more (half of the queue's limit), then
-// closed with 4002 (the whole limit, or nothing taken for `stuck_ms`). The server's memory never grows with it.
+// A peer that is slow to take what it asked for is first not read from any more (half of the
+// queue's limit), then closed with 4002 (the whole limit, or nothing taken for `stuck_ms`). The
+// server's memory never grows with it.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +39,8 @@ class ChannelUser {
   virtual void on_open(const std::shared_ptr<WsChannel>& channel) = 0;
   // One text frame; answered by a credit() when it has been dealt with.
   virtual void on_text(std::string_view text) = 0;
-  // A frame that breaks R1: `frame_too_large` (the channel closes with 1009) or `malformed` (binary).
+  // A frame that breaks R1: `frame_too_large` (the channel closes with 1009) or `malformed`
+  // (binary).
   virtual void on_bad_frame(const char* code) = 0;
   // After this the channel forgets its user. clean: the peer closed with 1000 or 1001.
   enum class How { clean, lost };
@@ -47,10 +50,12 @@ class ChannelUser {
 class WsChannel : public Peer, public Closable {
  public:
   // Answers the upgrade; then on_open(), or on_closed() where that fails.
-  static std::shared_ptr<WsChannel> start(std::shared_ptr<Upgrade> upgrade, const ChannelLimits& limits,
-                                          ops::Metrics& metrics, std::shared_ptr<ChannelUser> user);
+  static std::shared_ptr<WsChannel> start(std::shared_ptr<Upgrade> upgrade,
+                                          const ChannelLimits& limits, ops::Metrics& metrics,
+                                          std::shared_ptr<ChannelUser> user);
 
-  // Runs `action` on the strand after `delay`, unless another call came before or the channel closed.
+  // Runs `action` on the strand after `delay`, unless another call came before or the channel
+  // closed.
   virtual void after(Millis delay, std::function<void()> action) = 0;
   // Runs `action` on the strand.
   virtual void post(std::function<void()> action) = 0;

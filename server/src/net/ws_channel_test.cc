@@ -22,7 +22,9 @@ class SocketsOnly final : public http::Site {
  public:
   http::Plan plan(http::Request&) override { return {http::Plan::Kind::websocket, {}, 0}; }
   void handle(std::shared_ptr<const http::Request>, http::Reply) override {}
-  Result<std::unique_ptr<http::Upload>> open_upload(const http::Request&) override { return Error{"not_found", "No."}; }
+  Result<std::unique_ptr<http::Upload>> open_upload(const http::Request&) override {
+    return Error{"not_found", "No."};
+  }
 };
 
 // Notes what its channel tells it.
@@ -56,7 +58,8 @@ class Recorder final : public ChannelUser {
   }
   bool stays_at(std::size_t count) {
     std::unique_lock lock(mutex_);
-    return !changed_.wait_for(lock, std::chrono::milliseconds(200), [this, count] { return texts_.size() > count; });
+    return !changed_.wait_for(lock, std::chrono::milliseconds(200),
+                              [this, count] { return texts_.size() > count; });
   }
   std::vector<std::string> texts() {
     const std::lock_guard lock(mutex_);
@@ -166,7 +169,9 @@ TEST_F(WsChannelTest, AQueueOverItsLimitClosesTheSlowPeer) {
   const auto channel = recorder_->channel();
   // The kernel takes some megabytes for a peer that does not read; then the queue fills.
   const std::string frame(9'000, 'x');
-  const auto closed = [this] { return metrics_.text().find("\nslow_peers_closed_total 1") != std::string::npos; };
+  const auto closed = [this] {
+    return metrics_.text().find("\nslow_peers_closed_total 1") != std::string::npos;
+  };
   for (int i = 0; i < 20'000 && !closed(); ++i) {
     channel->send(frame);
     ASSERT_LE(channel->queued_bytes(), 10'000U + frame.size());
@@ -207,9 +212,10 @@ TEST_F(WsChannelTest, ALongReasonIsCut) {
 }
 
 TEST_F(WsChannelTest, CleanAndLostEndsDiffer) {
-  for (const auto& [code, how] : std::vector<std::pair<int, ChannelUser::How>>{{1000, ChannelUser::How::clean},
-                                                                              {1001, ChannelUser::How::clean},
-                                                                              {4321, ChannelUser::How::lost}}) {
+  for (const auto& [code, how] :
+       std::vector<std::pair<int, ChannelUser::How>>{{1000, ChannelUser::How::clean},
+                                                     {1001, ChannelUser::How::clean},
+                                                     {4321, ChannelUser::How::lost}}) {
     new_recorder();
     TestWebSocket client = connect();
     recorder_->channel();
@@ -231,7 +237,8 @@ TEST_F(WsChannelTest, APeerThatIgnoresTheCloseIsCut) {
 }
 
 TEST_F(WsChannelTest, AServerThatEndsDuringTheUpgradeSaysSo) {
-  // The peer has its 101 before the server's own code has run on: whatever comes in between must not disturb.
+  // The peer has its 101 before the server's own code has run on: whatever comes in between must
+  // not disturb.
   for (int i = 0; i < 50; ++i) {
     TestWebSocket client = connect();
     connections_.shut_present(1012);
@@ -259,7 +266,8 @@ TEST_F(WsChannelTest, SendersOnManyThreads) {
   for (int i = 0; i < 200; ++i) EXPECT_EQ(client.receive_text(), "0123456789");
   for (std::thread& sender : senders) sender.join();
   // The last frame is off the queue shortly after the peer has it.
-  for (int i = 0; i < 100 && channel->queued_bytes() != 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  for (int i = 0; i < 100 && channel->queued_bytes() != 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
   EXPECT_EQ(channel->queued_bytes(), 0U);
 }
 

@@ -50,14 +50,18 @@ const std::map<std::string, LogLevel>& log_levels() {
   return levels;
 }
 
-void add_serve_flags(CLI::App& serve, ServeConfig& config, std::string& compute, std::string& console) {
+void add_serve_flags(CLI::App& serve, ServeConfig& config, std::string& compute,
+                     std::string& console) {
   const CLI::Validator address(address_fault, "ADDR:PORT");
   const CLI::Validator url(url_fault, "URL");
-  serve.add_option("--state", config.state_dir, "folder of the database and the blobs (created)")->required();
+  serve.add_option("--state", config.state_dir, "folder of the database and the blobs (created)")
+      ->required();
   serve.add_option("--compute", compute, "where volunteers connect; port 0 is any free one")
       ->check(address)
       ->default_str("127.0.0.1:8780");
-  serve.add_option("--console", console, "where researchers and operators connect; port 0 is any free one")
+  serve
+      .add_option("--console", console,
+                  "where researchers and operators connect; port 0 is any free one")
       ->check(address)
       ->default_str("127.0.0.1:8790");
   serve.add_option("--app", config.app_dir, "folder of the built pages")
@@ -66,36 +70,51 @@ void add_serve_flags(CLI::App& serve, ServeConfig& config, std::string& compute,
   serve.add_option("--runtime", config.runtime_dir, "folder of the browser runtime")
       ->check(CLI::ExistingDirectory)
       ->envname("HYPERFLOCK_RUNTIME");
-  serve.add_option("--public-url", config.public_url, "the compute origin as volunteers see it")->check(url);
-  serve.add_option("--tls-cert", config.tls_cert, "certificate chain, PEM")->check(CLI::ExistingFile);
+  serve.add_option("--public-url", config.public_url, "the compute origin as volunteers see it")
+      ->check(url);
+  serve.add_option("--tls-cert", config.tls_cert, "certificate chain, PEM")
+      ->check(CLI::ExistingFile);
   serve.add_option("--tls-key", config.tls_key, "its private key, PEM")->check(CLI::ExistingFile);
   const CLI::Validator name(name_fault, "NAME");
-  serve.add_option("--project", config.project, "the project's name, as volunteers read it; taken at the first start")
+  serve
+      .add_option("--project", config.project,
+                  "the project's name, as volunteers read it; taken at the first start")
       ->check(name)
       ->capture_default_str();
-  serve.add_option("--researcher", config.researcher, "who asks, as volunteers read it; taken at the first start")
+  serve
+      .add_option("--researcher", config.researcher,
+                  "who asks, as volunteers read it; taken at the first start")
       ->check(name)
       ->capture_default_str();
-  serve.add_flag("--insecure", config.insecure, "listen without TLS on an address that is not loopback");
-  serve.add_option("--credentials-file", config.credentials_file,
-                   "JSON with the first tokens and the join link (mode 0600), written at the first start");
-  serve.add_option("--ready-file", config.ready_file, "JSON with the process id and the ports, written when listening");
+  serve.add_flag("--insecure", config.insecure,
+                 "listen without TLS on an address that is not loopback");
+  serve.add_option(
+      "--credentials-file", config.credentials_file,
+      "JSON with the first tokens and the join link (mode 0600), written at the first start");
+  serve.add_option("--ready-file", config.ready_file,
+                   "JSON with the process id and the ports, written when listening");
   serve.add_option("--log-level", config.log_level, "debug, info, warning, error or off")
       ->transform(CLI::CheckedTransformer(log_levels()))
       ->default_str("info");
-  serve.add_option("--max-connections-per-address", config.max_connections_per_address, "open connections of one address")
+  serve
+      .add_option("--max-connections-per-address", config.max_connections_per_address,
+                  "open connections of one address")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   serve.add_option("--max-connections", config.max_connections, "open connections in all")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
-  serve.add_option("--queue-limit-bytes", config.queue_limit_bytes, "what may wait for one slow WebSocket")
+  serve
+      .add_option("--queue-limit-bytes", config.queue_limit_bytes,
+                  "what may wait for one slow WebSocket")
       ->check(CLI::Range(std::int64_t{1'024}, std::int64_t{1} << 30))
       ->capture_default_str();
   serve.add_option("--max-blob-bytes", config.max_blob_bytes, "the largest upload")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
       ->capture_default_str();
-  serve.add_option("--lease-ms", config.lease_ms, "how long an attempt lives without a sign of its device")
+  serve
+      .add_option("--lease-ms", config.lease_ms,
+                  "how long an attempt lives without a sign of its device")
       ->check(CLI::Range(1'000, 3'600'000))
       ->capture_default_str();
   serve.add_option("--heartbeat-ms", config.heartbeat_ms, "how often a device gives a sign")
@@ -104,7 +123,9 @@ void add_serve_flags(CLI::App& serve, ServeConfig& config, std::string& compute,
   serve.add_option("--hello-ms", config.hello_ms, "how long a new WebSocket may stay silent")
       ->check(CLI::Range(10, 60'000))
       ->capture_default_str();
-  serve.add_option("--slow-peer-ms", config.slow_peer_ms, "how long a WebSocket may take nothing of what is sent")
+  serve
+      .add_option("--slow-peer-ms", config.slow_peer_ms,
+                  "how long a WebSocket may take nothing of what is sent")
       ->check(CLI::Range(100, 600'000))
       ->capture_default_str();
   serve.add_option("--drain-ms", config.drain_ms, "the longest wait for commits at the end")
@@ -116,7 +137,9 @@ void add_serve_flags(CLI::App& serve, ServeConfig& config, std::string& compute,
   serve.add_option("--joins-burst", config.joins_burst, "devices that one address may add at once")
       ->check(CLI::Range(1.0, 1e9))
       ->capture_default_str();
-  serve.add_option("--joins-per-s", config.joins_per_s, "devices that one address may add in the long run")
+  serve
+      .add_option("--joins-per-s", config.joins_per_s,
+                  "devices that one address may add in the long run")
       ->check(CLI::Range(0.001, 1e9))
       ->capture_default_str();
 }
@@ -124,7 +147,8 @@ void add_serve_flags(CLI::App& serve, ServeConfig& config, std::string& compute,
 }  // namespace
 
 Result<Address> parse_address(const std::string& text) {
-  const Error fault{"bad_flag", "Give an address and a port, such as 127.0.0.1:8780, [::1]:8780 or localhost:0."};
+  const Error fault{
+      "bad_flag", "Give an address and a port, such as 127.0.0.1:8780, [::1]:8780 or localhost:0."};
   const std::size_t colon = text.rfind(':');
   if (colon == std::string::npos || colon == 0) return fault;
   Address address;
@@ -144,7 +168,9 @@ Result<Address> parse_address(const std::string& text) {
   return address;
 }
 
-bool is_loopback(const Address& address) { return address.host.starts_with("127.") || address.host == "::1"; }
+bool is_loopback(const Address& address) {
+  return address.host.starts_with("127.") || address.host == "::1";
+}
 
 std::string to_text(const Address& address) {
   const bool v6 = address.host.find(':') != std::string::npos;
@@ -152,7 +178,8 @@ std::string to_text(const Address& address) {
 }
 
 Command parse_command_line(const std::vector<std::string>& arguments) {
-  CLI::App app{"Hyperflock's job server: leases the trials of studies to browsers.", "hyperflock-server"};
+  CLI::App app{"Hyperflock's job server: leases the trials of studies to browsers.",
+               "hyperflock-server"};
   app.require_subcommand(1);
   ServeConfig serve_config;
   HealthcheckConfig health_config;
@@ -160,7 +187,8 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   std::string console;
   CLI::App* serve = app.add_subcommand("serve", "run the server");
   add_serve_flags(*serve, serve_config, compute, console);
-  CLI::App* healthcheck = app.add_subcommand("healthcheck", "ask a running server whether it is well; exit 0 or 1");
+  CLI::App* healthcheck =
+      app.add_subcommand("healthcheck", "ask a running server whether it is well; exit 0 or 1");
   healthcheck->add_option("--url", health_config.url, "address to ask")
       ->check(CLI::Validator(url_fault, "URL"))
       ->capture_default_str();
@@ -192,13 +220,17 @@ Status check(const ServeConfig& config) {
   if (!config.tls() && !config.insecure) {
     for (const Address& address : {config.compute, config.console}) {
       if (is_loopback(address)) continue;
-      return Error{"bad_flag", to_text(address) +
-                                   " can be reached from other machines: give --tls-cert and --tls-key, or --insecure "
-                                   "where something in front of the server does TLS."};
+      return Error{
+          "bad_flag",
+          to_text(address) +
+              " can be reached from other machines: give --tls-cert and --tls-key, or --insecure "
+              "where something in front of the server does TLS."};
     }
   }
   if (config.heartbeat_ms * 2 > config.lease_ms) {
-    return Error{"bad_flag", "--lease-ms must be at least twice --heartbeat-ms, or leases end between two signs."};
+    return Error{
+        "bad_flag",
+        "--lease-ms must be at least twice --heartbeat-ms, or leases end between two signs."};
   }
   return Done{};
 }

@@ -1,4 +1,5 @@
-// What `hyperflock-server` is told on its command line, checked. See --help for the meaning of each.
+// What `hyperflock-server` is told on its command line, checked. See --help for the meaning of
+// each.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,7 @@ struct ServeConfig {
   std::string state_dir;
   Address compute{"127.0.0.1", 8780};
   Address console{"127.0.0.1", 8790};
-  std::string project = "First project";   // names given at the first start
+  std::string project = "First project";  // names given at the first start
   std::string researcher = "researcher";
   std::string app_dir;
   std::string runtime_dir;

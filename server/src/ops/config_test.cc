@@ -36,8 +36,9 @@ TEST(CommandLine, DefaultsAreSafe) {
 }
 
 TEST(CommandLine, TakesItsFlags) {
-  const ServeConfig config = serve({"--compute", "[::1]:0", "--console", "localhost:9", "--log-level", "warning",
-                                    "--public-url", "https://x.example.org/", "--queue-limit-bytes", "2048"});
+  const ServeConfig config =
+      serve({"--compute", "[::1]:0", "--console", "localhost:9", "--log-level", "warning",
+             "--public-url", "https://x.example.org/", "--queue-limit-bytes", "2048"});
   EXPECT_EQ(to_text(config.compute), "[::1]:0");
   EXPECT_EQ(to_text(config.console), "127.0.0.1:9");
   EXPECT_EQ(config.log_level, LogLevel::warning);
@@ -48,12 +49,15 @@ TEST(CommandLine, TakesItsFlags) {
 TEST(CommandLine, EachBadFlagIsRefused) {
   const std::vector<std::string> base{"serve", "--state", "/tmp"};
   const std::vector<std::vector<std::string>> bad{
-      {"--compute", "127.0.0.1"},      {"--compute", "127.0.0.1:99999"}, {"--compute", "host:1"},
-      {"--compute", ":80"},            {"--console", "[::1]"},           {"--app", "/nowhere/at/all"},
-      {"--log-level", "loud"},         {"--lease-ms", "0"},              {"--heartbeat-ms", "x"},
-      {"--public-url", "ftp://x"},     {"--public-url", "https://"},     {"--public-url", "http://x/#a"},
-      {"--queue-limit-bytes", "-1"},   {"--nonsense"},                   {"--tls-cert", "/nowhere"},
-      {"--max-blob-bytes", "0"},       {"--io-threads", "0"},            {"--max-connections-per-address", "0"},
+      {"--compute", "127.0.0.1"},    {"--compute", "127.0.0.1:99999"},
+      {"--compute", "host:1"},       {"--compute", ":80"},
+      {"--console", "[::1]"},        {"--app", "/nowhere/at/all"},
+      {"--log-level", "loud"},       {"--lease-ms", "0"},
+      {"--heartbeat-ms", "x"},       {"--public-url", "ftp://x"},
+      {"--public-url", "https://"},  {"--public-url", "http://x/#a"},
+      {"--queue-limit-bytes", "-1"}, {"--nonsense"},
+      {"--tls-cert", "/nowhere"},    {"--max-blob-bytes", "0"},
+      {"--io-threads", "0"},         {"--max-connections-per-address", "0"},
   };
   for (const auto& flags : bad) {
     std::vector<std::string> line = base;
@@ -69,7 +73,7 @@ TEST(CommandLine, APublicAddressNeedsTlsOrInsecure) {
   const std::vector<std::string> open{"serve", "--state", "/tmp", "--compute", "0.0.0.0:1"};
   EXPECT_NE(refusal(open).find("--tls-cert"), std::string::npos);
   auto insecure = open;
-  insecure.push_back("--insecure");
+  insecure.emplace_back("--insecure");
   EXPECT_EQ(refusal(insecure), "");
   EXPECT_NE(refusal({"serve", "--state", "/tmp", "--console", "[::]:1"}), "");
 }

@@ -21,13 +21,17 @@ namespace {
 Status write_atomically(const std::string& path, const std::string& text, mode_t mode) {
   const std::string temporary = path + ".new";
   const auto fault = [&path] {
-    return Error{"file_unwritable", "Cannot write " + path + " (" + std::strerror(errno) + "); choose another path."};
+    return Error{"file_unwritable",
+                 "Cannot write " + path + " (" + std::strerror(errno) + "); choose another path."};
   };
   ::unlink(temporary.c_str());
-  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+  const int file =
+      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
   if (file < 0) return fault();
-  const bool written = ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && ::fsync(file) == 0;
-  const Status status = written ? Status(Done{}) : Status(fault());
+  const bool written =
+      ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
+      ::fsync(file) == 0;
+  Status status = written ? Status(Done{}) : Status(fault());
   ::close(file);
   if (!status) return status;
   if (std::rename(temporary.c_str(), path.c_str()) != 0) return fault();

@@ -1,4 +1,5 @@
-// The small JSON files that tell people and scripts how to reach a server. Written atomically; start-up only.
+// The small JSON files that tell people and scripts how to reach a server. Written atomically;
+// start-up only.
 #pragma once
 
 #include <cstdint>

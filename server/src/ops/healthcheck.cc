@@ -22,7 +22,9 @@ struct Url {
   std::string path;
 };
 
-Error unhealthy(const std::string& why) { return Error{"unhealthy", "The server is not well: " + why + "."}; }
+Error unhealthy(const std::string& why) {
+  return Error{"unhealthy", "The server is not well: " + why + "."};
+}
 
 Result<Url> parse_url(const std::string& text) {
   Url url;
@@ -41,7 +43,8 @@ Result<Url> parse_url(const std::string& text) {
     url.port = authority.substr(colon + 1);
     authority = authority.substr(0, colon);
   }
-  if (authority.starts_with('[') && authority.ends_with(']')) authority = authority.substr(1, authority.size() - 2);
+  if (authority.starts_with('[') && authority.ends_with(']'))
+    authority = authority.substr(1, authority.size() - 2);
   url.host = authority;
   return url;
 }
@@ -60,7 +63,8 @@ class Connection {
     addrinfo hints{};
     hints.ai_socktype = SOCK_STREAM;
     addrinfo* list = nullptr;
-    if (::getaddrinfo(url.host.c_str(), url.port.c_str(), &hints, &list) != 0) return unhealthy("unknown host");
+    if (::getaddrinfo(url.host.c_str(), url.port.c_str(), &hints, &list) != 0)
+      return unhealthy("unknown host");
     const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owned(list, &::freeaddrinfo);
     socket_ = ::socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     timeval limit{};
@@ -80,8 +84,11 @@ class Connection {
   }
 
   bool write(const std::string& text) {
-    if (tls_) return SSL_write(tls_.get(), text.data(), static_cast<int>(text.size())) == static_cast<int>(text.size());
-    return ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
+    if (tls_)
+      return SSL_write(tls_.get(), text.data(), static_cast<int>(text.size())) ==
+             static_cast<int>(text.size());
+    return ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL) ==
+           static_cast<ssize_t>(text.size());
   }
 
   // Bytes read; 0 or less at the end or on a fault.
@@ -105,9 +112,10 @@ Status check_health(const std::string& url_text, Millis limit_ms) {
   const Result<Url> url = parse_url(url_text);
   if (!url) return url.error();
   Connection connection;
-  const Status opened = connection.open(*url, limit_ms);
+  Status opened = connection.open(*url, limit_ms);
   if (!opened) return opened;
-  if (!connection.write("GET " + url->path + " HTTP/1.1\r\nHost: " + url->host + "\r\nConnection: close\r\n\r\n")) {
+  if (!connection.write("GET " + url->path + " HTTP/1.1\r\nHost: " + url->host +
+                        "\r\nConnection: close\r\n\r\n")) {
     return unhealthy("it takes no request");
   }
   std::string answer;

@@ -5,9 +5,12 @@
 namespace hyperflock::ops {
 namespace {
 
-// Length of the valid UTF-8 sequence at `at`, 0 where there is none (overlong forms and surrogates are not valid).
+// Length of the valid UTF-8 sequence at `at`, 0 where there is none (overlong forms and surrogates
+// are not valid).
 std::size_t utf8_length(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t offset) { return static_cast<unsigned char>(text[at + offset]); };
+  const auto byte = [&](std::size_t offset) {
+    return static_cast<unsigned char>(text[at + offset]);
+  };
   const auto follows = [&](std::size_t offset, unsigned char low, unsigned char high) {
     return at + offset < text.size() && byte(offset) >= low && byte(offset) <= high;
   };

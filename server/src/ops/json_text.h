@@ -1,5 +1,5 @@
-// JSON strings from text of unknown origin (log lines, error messages). What the protocol's readers have checked is
-// written by protocol/json_writer.h instead. Pure; any thread.
+// JSON strings from text of unknown origin (log lines, error messages). What the protocol's readers
+// have checked is written by protocol/json_writer.h instead. Pure; any thread.
 #pragma once
 
 #include <string>
@@ -7,7 +7,8 @@
 
 namespace hyperflock::ops {
 
-// Appends `text` as a quoted JSON string. Bytes that are not valid UTF-8 become U+FFFD, so the line always parses.
+// Appends `text` as a quoted JSON string. Bytes that are not valid UTF-8 become U+FFFD, so the line
+// always parses.
 void append_json_string(std::string& out, std::string_view text);
 
 inline std::string json_string(std::string_view text) {

@@ -34,12 +34,16 @@ spdlog::level::level_enum to_spdlog(LogLevel level) {
 
 }  // namespace
 
-LogField::LogField(std::string_view name, std::string_view text) : key(name), json(json_string(text)) {}
+LogField::LogField(std::string_view name, std::string_view text)
+    : key(name), json(json_string(text)) {}
 
-LogField::LogField(std::string_view name, double number) : key(name) { protocol::append_float(json, number); }
+LogField::LogField(std::string_view name, double number) : key(name) {
+  protocol::append_float(json, number);
+}
 
 void start_logging(LogLevel level) {
-  auto made = std::make_shared<spdlog::logger>("server", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  auto made =
+      std::make_shared<spdlog::logger>("server", std::make_shared<spdlog::sinks::stderr_sink_mt>());
   made->set_level(to_spdlog(level));
   made->set_pattern(R"({"time":"%Y-%m-%dT%H:%M:%S.%e%z","level":"%l",%v})");
   made->flush_on(spdlog::level::info);

@@ -1,4 +1,5 @@
-// Structured logs: one JSON object a line on stderr. Any thread. Never given a token, a secret or an enrolment code.
+// Structured logs: one JSON object a line on stderr. Any thread. Never given a token, a secret or
+// an enrolment code.
 //   log(LogLevel::info, "listening", {{"port", 8780}});
 #pragma once
 
@@ -18,7 +19,8 @@ struct LogField {
 
   LogField(std::string_view name, std::string_view text);
   LogField(std::string_view name, const char* text) : LogField(name, std::string_view(text)) {}
-  LogField(std::string_view name, const std::string& text) : LogField(name, std::string_view(text)) {}
+  LogField(std::string_view name, const std::string& text)
+      : LogField(name, std::string_view(text)) {}
   LogField(std::string_view name, double number);
   LogField(std::string_view name, bool value) : key(name), json(value ? "true" : "false") {}
   template <std::integral Number>

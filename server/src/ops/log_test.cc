@@ -1,8 +1,9 @@
 // Log lines and the JSON strings in them; tokens never get there.
+#include "ops/log.h"
+
 #include <gtest/gtest.h>
 
 #include "ops/json_text.h"
-#include "ops/log.h"
 #include "ops/test_server.h"
 
 namespace hyperflock::ops {
@@ -23,7 +24,8 @@ TEST(Log, OneJsonObjectALineAndNoSecrets) {
   {
     TestServer server;
     const TestDevice device = server.join();
-    secrets = server.secrets().admin_token + "\n" + server.secrets().enrolment_code + "\n" + device.secret;
+    secrets = server.secrets().admin_token + "\n" + server.secrets().enrolment_code + "\n" +
+              device.secret;
     TestWorker worker(server, device);
     server.rest("GET", "/api/me");
     server.rest("POST", "/api/enrolment");
@@ -40,7 +42,9 @@ TEST(Log, OneJsonObjectALineAndNoSecrets) {
     ++lines;
   }
   EXPECT_GE(lines, 4);
-  EXPECT_NE(text.find(R"("event":"odd","text":"a\"b","number":3,"share":0.5,"yes":true)"), std::string::npos) << text;
+  EXPECT_NE(text.find(R"("event":"odd","text":"a\"b","number":3,"share":0.5,"yes":true)"),
+            std::string::npos)
+      << text;
   std::size_t start = 0;
   for (std::size_t end = 0; start < secrets.size(); start = end + 1) {
     end = std::min(secrets.find('\n', start), secrets.size());

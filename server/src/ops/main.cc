@@ -25,13 +25,14 @@ void print(const std::string& text) {
 }
 
 void introduce(const Server& server) {
-  print("Hyperflock listens on " + server.compute_origin() + " (volunteers) and " + server.console_origin() +
-        " (researchers).\n");
+  print("Hyperflock listens on " + server.compute_origin() + " (volunteers) and " +
+        server.console_origin() + " (researchers).\n");
   if (!server.first_start()) return;
   const FirstStart& made = *server.first_start();
-  print("\nThis is the first start. Keep these; they are not shown again.\n  admin token       " + made.admin_token +
-        "\n  researcher token  " + made.researcher_token + "\n  join link         " + server.compute_origin() + "/join#" +
-        made.enrolment_code + "\n\n");
+  print("\nThis is the first start. Keep these; they are not shown again.\n  admin token       " +
+        made.admin_token + "\n  researcher token  " + made.researcher_token +
+        "\n  join link         " + server.compute_origin() + "/join#" + made.enrolment_code +
+        "\n\n");
 }
 
 int serve(const ServeConfig& config) {

@@ -29,7 +29,8 @@ class Metrics {
   void slow_peer_closed();
   void http_request(int status);
 
-  // The value of `PRAGMA synchronous` as the writing connection reads it back (2 is FULL); -1 for a store without one.
+  // The value of `PRAGMA synchronous` as the writing connection reads it back (2 is FULL); -1 for a
+  // store without one.
   void storage_synchronous(int value);
   // State of the dispatcher, set when somebody asks for the metrics.
   void dispatcher(std::int64_t workers, std::int64_t leased, std::int64_t queued, bool read_only);

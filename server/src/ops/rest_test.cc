@@ -29,16 +29,20 @@ TEST_F(RestTest, MeNamesTheCaller) {
   EXPECT_EQ(json_at(answer.body, "name"), "researcher");
   EXPECT_EQ(json_at(answer.body, "role"), "researcher");
   EXPECT_EQ(json_at(answer.body, "join_origin"), server_.server().compute_origin());
-  EXPECT_EQ(json_at(server_.rest_as(server_.secrets().admin_token, "GET", "/api/me").body, "role"), "admin");
+  EXPECT_EQ(json_at(server_.rest_as(server_.secrets().admin_token, "GET", "/api/me").body, "role"),
+            "admin");
 }
 
 TEST_F(RestTest, NothingWithoutAToken) {
   for (const char* target : {"/api/me", "/api/studies", "/api/studies/1", "/api/workers"}) {
-    EXPECT_EQ(code_of(http_request(server_.console(), "GET", target)), "401 unauthorized") << target;
+    EXPECT_EQ(code_of(http_request(server_.console(), "GET", target)), "401 unauthorized")
+        << target;
     EXPECT_EQ(code_of(server_.rest_as("hfr_wrong", "GET", target)), "401 unauthorized") << target;
   }
-  EXPECT_EQ(code_of(http_request(server_.console(), "POST", "/api/studies", {}, "{}")), "401 unauthorized");
-  EXPECT_EQ(code_of(http_request(server_.console(), "PUT", "/api/blobs/" + missing_, {}, "x")), "401 unauthorized");
+  EXPECT_EQ(code_of(http_request(server_.console(), "POST", "/api/studies", {}, "{}")),
+            "401 unauthorized");
+  EXPECT_EQ(code_of(http_request(server_.console(), "PUT", "/api/blobs/" + missing_, {}, "x")),
+            "401 unauthorized");
 }
 
 TEST_F(RestTest, ManyWrongTokensAreNotLookedAt) {
@@ -58,16 +62,20 @@ TEST_F(RestTest, BlobRoundTrip) {
 }
 
 TEST_F(RestTest, BlobRefusals) {
-  EXPECT_EQ(code_of(server_.rest("PUT", "/api/blobs/" + missing_, "other bytes")), "422 hash_mismatch");
+  EXPECT_EQ(code_of(server_.rest("PUT", "/api/blobs/" + missing_, "other bytes")),
+            "422 hash_mismatch");
   EXPECT_EQ(server_.rest("HEAD", "/api/blobs/" + missing_).status, 404);
   EXPECT_EQ(code_of(server_.rest("PUT", "/api/blobs/xyz", "x")), "422 bad_field");
   TestServer small([](ServeConfig& config) { config.max_blob_bytes = 1'000; });
   const std::string bytes(1'001, 'x');
-  EXPECT_EQ(code_of(small.rest("PUT", "/api/blobs/" + blobs::sha256_hex(bytes), bytes)), "413 blob_too_large");
+  EXPECT_EQ(code_of(small.rest("PUT", "/api/blobs/" + blobs::sha256_hex(bytes), bytes)),
+            "413 blob_too_large");
   // Refused by its header alone, before a byte of the body.
   TestSocket socket(small.console());
-  EXPECT_EQ(code_of(http_raw(socket, "PUT /api/blobs/" + missing_ + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " +
-                                         small.secrets().researcher_token + "\r\nContent-Length: 99999999999\r\n\r\n")),
+  EXPECT_EQ(code_of(http_raw(socket, "PUT /api/blobs/" + missing_ +
+                                         " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " +
+                                         small.secrets().researcher_token +
+                                         "\r\nContent-Length: 99999999999\r\n\r\n")),
             "413 blob_too_large");
 }
 
@@ -92,9 +100,12 @@ TEST_F(RestTest, StudyRoundTrip) {
 TEST_F(RestTest, SubmitIsIdempotentByItsKey) {
   const std::string bundle = "a bundle";
   const std::string sha256 = server_.upload(bundle);
-  const auto first = server_.rest("POST", "/api/studies", TestServer::spec(2, "k", sha256, bundle.size()));
-  const auto again = server_.rest("POST", "/api/studies", TestServer::spec(2, "k", sha256, bundle.size()));
-  const auto other = server_.rest("POST", "/api/studies", TestServer::spec(2, "l", sha256, bundle.size()));
+  const auto first =
+      server_.rest("POST", "/api/studies", TestServer::spec(2, "k", sha256, bundle.size()));
+  const auto again =
+      server_.rest("POST", "/api/studies", TestServer::spec(2, "k", sha256, bundle.size()));
+  const auto other =
+      server_.rest("POST", "/api/studies", TestServer::spec(2, "l", sha256, bundle.size()));
   EXPECT_EQ(first.status, 201);
   EXPECT_EQ(again.status, 200);
   EXPECT_EQ(other.status, 201);
@@ -104,7 +115,9 @@ TEST_F(RestTest, SubmitIsIdempotentByItsKey) {
 
 TEST_F(RestTest, SubmitRefusals) {
   const std::string sha256 = server_.upload("b");
-  const auto post = [this](const std::string& body) { return code_of(server_.rest("POST", "/api/studies", body)); };
+  const auto post = [this](const std::string& body) {
+    return code_of(server_.rest("POST", "/api/studies", body));
+  };
   EXPECT_EQ(post("{"), "400 malformed");
   EXPECT_EQ(post("{}"), "422 missing_field");
   EXPECT_EQ(post(TestServer::spec(1, "k", missing_, 1)), "422 unknown_blob");
@@ -123,15 +136,18 @@ TEST_F(RestTest, CancelEndsAStudy) {
 }
 
 TEST_F(RestTest, UnknownStudies) {
-  for (const char* target : {"/api/studies/99", "/api/studies/abc", "/api/studies/-1", "/api/studies/99/trials",
-                             "/api/studies/99/trials/0", "/api/studies/9999999999999999999"}) {
+  for (const char* target :
+       {"/api/studies/99", "/api/studies/abc", "/api/studies/-1", "/api/studies/99/trials",
+        "/api/studies/99/trials/0", "/api/studies/9999999999999999999"}) {
     EXPECT_EQ(code_of(server_.rest("GET", target)), "404 unknown_study") << target;
   }
   EXPECT_EQ(code_of(server_.rest("POST", "/api/studies/99/cancel")), "404 unknown_study");
   const std::string id = std::to_string(server_.submit(2));
   EXPECT_EQ(code_of(server_.rest("GET", "/api/studies/" + id + "/trials/0")), "404 not_found");
-  EXPECT_EQ(code_of(server_.rest("GET", "/api/studies/" + id + "/trials?limit=0")), "422 bad_number");
-  EXPECT_EQ(code_of(server_.rest("GET", "/api/studies/" + id + "/trials?after=x")), "422 bad_number");
+  EXPECT_EQ(code_of(server_.rest("GET", "/api/studies/" + id + "/trials?limit=0")),
+            "422 bad_number");
+  EXPECT_EQ(code_of(server_.rest("GET", "/api/studies/" + id + "/trials?after=x")),
+            "422 bad_number");
 }
 
 TEST_F(RestTest, AnEnrolmentCodeOpensTheProject) {
@@ -140,10 +156,13 @@ TEST_F(RestTest, AnEnrolmentCodeOpensTheProject) {
   const std::string code = json_at(made.body, "code");
   EXPECT_EQ(json_at(made.body, "join_url"), server_.server().compute_origin() + "/join#" + code);
   server_.submit(4);
-  const auto project = http_request(server_.compute(), "POST", "/api/project", {}, R"({"code":")" + code + "\"}");
-  EXPECT_EQ(project.body,
-            R"({"project":{"name":"First project","owner":"researcher","studies":1,"trials_done":0,"trials_total":4}})");
-  EXPECT_EQ(code_of(server_.rest("POST", "/api/enrolment", R"({"project":"other"})")), "422 bad_field");
+  const auto project =
+      http_request(server_.compute(), "POST", "/api/project", {}, R"({"code":")" + code + "\"}");
+  EXPECT_EQ(
+      project.body,
+      R"({"project":{"name":"First project","owner":"researcher","studies":1,"trials_done":0,"trials_total":4}})");
+  EXPECT_EQ(code_of(server_.rest("POST", "/api/enrolment", R"({"project":"other"})")),
+            "422 bad_field");
 }
 
 TEST_F(RestTest, JoinRefusals) {
@@ -155,8 +174,9 @@ TEST_F(RestTest, JoinRefusals) {
   EXPECT_EQ(join(R"({"code":"hfe_wrong"})"), "422 missing_field");
   EXPECT_EQ(join("["), "400 malformed");
   EXPECT_EQ(join(std::string(5'000, ' ')), "413 body_too_large");
-  EXPECT_EQ(code_of(http_request(server_.compute(), "POST", "/api/project", {}, R"({"code":"no"})")),
-            "403 bad_enrolment_code");
+  EXPECT_EQ(
+      code_of(http_request(server_.compute(), "POST", "/api/project", {}, R"({"code":"no"})")),
+      "403 bad_enrolment_code");
 }
 
 TEST_F(RestTest, JoinsAreRateLimited) {
@@ -166,18 +186,23 @@ TEST_F(RestTest, JoinsAreRateLimited) {
   });
   strict.join();
   strict.join();
-  const std::string body = R"({"code":")" + strict.secrets().enrolment_code + R"(","class":"phone","engine":"x"})";
-  EXPECT_EQ(code_of(http_request(strict.compute(), "POST", "/api/join", {}, body)), "429 rate_limited");
+  const std::string body =
+      R"({"code":")" + strict.secrets().enrolment_code + R"(","class":"phone","engine":"x"})";
+  EXPECT_EQ(code_of(http_request(strict.compute(), "POST", "/api/join", {}, body)),
+            "429 rate_limited");
 }
 
 TEST_F(RestTest, ADeviceReadsTheBlobsOfItsProjectOnly) {
   const std::string bundle(600'000, 'z');
   const std::string sha256 = server_.upload(bundle);
   const std::string unreferenced = server_.upload("nobody names this");
-  ASSERT_EQ(server_.rest("POST", "/api/studies", TestServer::spec(1, "k", sha256, bundle.size())).status, 201);
+  ASSERT_EQ(
+      server_.rest("POST", "/api/studies", TestServer::spec(1, "k", sha256, bundle.size())).status,
+      201);
   const TestDevice device = server_.join();
   const auto get = [this](const std::string& blob, const std::string& authorization) {
-    return http_request(server_.compute(), "GET", "/api/blobs/" + blob, {{"Authorization", authorization}});
+    return http_request(server_.compute(), "GET", "/api/blobs/" + blob,
+                        {{"Authorization", authorization}});
   };
   const std::string own = "Device " + device.id + ":" + device.secret;
   const auto answer = get(sha256, own);
@@ -186,8 +211,9 @@ TEST_F(RestTest, ADeviceReadsTheBlobsOfItsProjectOnly) {
   EXPECT_EQ(code_of(get(unreferenced, own)), "404 unknown_blob");
   EXPECT_EQ(code_of(get("../hyperflock.db", own)), "404 not_found");
   EXPECT_EQ(code_of(get("x", own)), "404 unknown_blob");
-  for (const std::string& wrong : {std::string(), "Device " + device.id + ":wrong", std::string("Device x"),
-                                   "Bearer " + server_.secrets().researcher_token}) {
+  for (const std::string& wrong :
+       {std::string(), "Device " + device.id + ":wrong", std::string("Device x"),
+        "Bearer " + server_.secrets().researcher_token}) {
     EXPECT_EQ(code_of(get(sha256, wrong)), "401 unauthorized") << wrong;
   }
 }
@@ -198,7 +224,8 @@ TEST_F(RestTest, MethodsAndPaths) {
   EXPECT_EQ(wrong_method.headers.at("allow"), "POST, GET, HEAD");
   EXPECT_EQ(code_of(server_.rest("GET", "/nothing")), "404 not_found");
   EXPECT_EQ(code_of(http_request(server_.compute(), "GET", "/api/studies")), "404 not_found");
-  EXPECT_EQ(code_of(http_request(server_.compute(), "DELETE", "/healthz")), "405 method_not_allowed");
+  EXPECT_EQ(code_of(http_request(server_.compute(), "DELETE", "/healthz")),
+            "405 method_not_allowed");
   const auto root = http_request(server_.compute(), "GET", "/");
   EXPECT_EQ(root.status, 302);
   EXPECT_EQ(root.headers.at("location"), "/join");
@@ -212,7 +239,8 @@ TEST_F(RestTest, HealthAndMetrics) {
   const auto metrics = http_request(server_.console(), "GET", "/metrics");
   EXPECT_EQ(metrics.status, 200);
   EXPECT_NE(metrics.body.find("\nstorage_synchronous 2"), std::string::npos) << metrics.body;
-  EXPECT_NE(metrics.body.find("http_requests_total{status=\"2xx\"} 3"), std::string::npos) << metrics.body;
+  EXPECT_NE(metrics.body.find("http_requests_total{status=\"2xx\"} 3"), std::string::npos)
+      << metrics.body;
 }
 
 TEST_F(RestTest, MetricsNeedATokenWhereOthersCanReachThem) {
@@ -230,10 +258,13 @@ TEST_F(RestTest, BadHttp) {
     return code_of(http_raw(socket, bytes));
   };
   EXPECT_EQ(raw("nonsense\r\n\r\n"), "400 bad_request");
-  EXPECT_EQ(raw("GET / HTTP/1.1\r\nHost: x\r\nA: " + std::string(20'000, 'a') + "\r\n\r\n"), "431 headers_too_large");
-  const std::string token = "\r\nAuthorization: Bearer " + server_.secrets().researcher_token + "\r\n";
+  EXPECT_EQ(raw("GET / HTTP/1.1\r\nHost: x\r\nA: " + std::string(20'000, 'a') + "\r\n\r\n"),
+            "431 headers_too_large");
+  const std::string token =
+      "\r\nAuthorization: Bearer " + server_.secrets().researcher_token + "\r\n";
   EXPECT_EQ(raw("POST /api/studies HTTP/1.1\r\nHost: x" + token + "\r\n"), "411 length_required");
-  EXPECT_EQ(raw("POST /api/studies HTTP/1.1\r\nHost: x" + token + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+  EXPECT_EQ(raw("POST /api/studies HTTP/1.1\r\nHost: x" + token +
+                "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
             "411 length_required");
 }
 
@@ -244,8 +275,11 @@ TEST_F(RestTest, KeepAliveServesOneAfterTheOther) {
     EXPECT_EQ(answer.status, 200);
     EXPECT_EQ(answer.headers.at("connection"), "keep-alive");
   }
-  EXPECT_EQ(http_raw(socket, "HEAD /healthz HTTP/1.1\r\nHost: x\r\n\r\n").headers.at("content-length"), "15");
-  EXPECT_EQ(http_raw(socket, "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").headers.at("connection"),
+  EXPECT_EQ(
+      http_raw(socket, "HEAD /healthz HTTP/1.1\r\nHost: x\r\n\r\n").headers.at("content-length"),
+      "15");
+  EXPECT_EQ(http_raw(socket, "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                .headers.at("connection"),
             "close");
   std::string rest;
   EXPECT_FALSE(socket.read_some(rest, 5'000));
@@ -254,8 +288,10 @@ TEST_F(RestTest, KeepAliveServesOneAfterTheOther) {
 TEST_F(RestTest, ExpectContinueIsAnswered) {
   const std::string bytes = "hello";
   TestSocket socket(server_.console());
-  const std::string head = "PUT /api/blobs/" + blobs::sha256_hex(bytes) + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " +
-                           server_.secrets().researcher_token + "\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n";
+  const std::string head = "PUT /api/blobs/" + blobs::sha256_hex(bytes) +
+                           " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " +
+                           server_.secrets().researcher_token +
+                           "\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n";
   ASSERT_TRUE(socket.write(head));
   std::string early;
   ASSERT_TRUE(socket.read_some(early, 5'000));
@@ -291,17 +327,22 @@ TEST(StaticPages, JoinPageScriptsAndRuntime) {
   EXPECT_EQ(page.headers.at("cross-origin-opener-policy"), "same-origin");
   EXPECT_EQ(page.headers.at("cross-origin-embedder-policy"), "require-corp");
   const auto thread = http_request(server.compute(), "GET", "/app/python-thread-x.js");
-  EXPECT_EQ(thread.headers.at("content-security-policy"),
-            "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src http://127.0.0.1:" +
-                std::to_string(server.compute()) + "/runtime/; worker-src 'none'");
+  EXPECT_EQ(
+      thread.headers.at("content-security-policy"),
+      "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src http://127.0.0.1:" +
+          std::to_string(server.compute()) + "/runtime/; worker-src 'none'");
   EXPECT_EQ(thread.headers.at("cross-origin-embedder-policy"), "require-corp");
-  EXPECT_EQ(http_request(server.compute(), "GET", "/app/python-thread-x.js", {{"Host", "a;b"}}).status, 400);
+  EXPECT_EQ(
+      http_request(server.compute(), "GET", "/app/python-thread-x.js", {{"Host", "a;b"}}).status,
+      400);
   const std::string wasm = "/runtime/pyodide-0123456789abcdef/a.wasm";
-  const auto compressed = http_request(server.compute(), "GET", wasm, {{"Accept-Encoding", "gzip, br"}});
+  const auto compressed =
+      http_request(server.compute(), "GET", wasm, {{"Accept-Encoding", "gzip, br"}});
   EXPECT_EQ(compressed.body, "brotli");
   EXPECT_EQ(compressed.headers.at("content-type"), "application/wasm");
-  const auto same = http_request(server.compute(), "GET", wasm,
-                                 {{"Accept-Encoding", "br"}, {"If-None-Match", compressed.headers.at("etag")}});
+  const auto same =
+      http_request(server.compute(), "GET", wasm,
+                   {{"Accept-Encoding", "br"}, {"If-None-Match", compressed.headers.at("etag")}});
   EXPECT_EQ(same.status, 304);
   EXPECT_EQ(same.body, "");
   EXPECT_EQ(http_request(server.compute(), "GET", "/runtime/../web/join.html").status, 404);

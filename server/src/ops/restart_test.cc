@@ -37,7 +37,8 @@ TEST(Restart, R21_R24_ALeaseSurvivesTheServer) {
   ASSERT_TRUE(ack.lease);
   EXPECT_EQ(to_int(ack.lease->trial), 1);
   EXPECT_GT(to_int(ack.lease->attempt), to_int(lease.attempt));
-  EXPECT_EQ(json_at(server.rest("GET", "/api/studies/" + std::to_string(study)).body, "complete"), "1");
+  EXPECT_EQ(json_at(server.rest("GET", "/api/studies/" + std::to_string(study)).body, "complete"),
+            "1");
 }
 
 TEST(Restart, TheFirstStartIsTheOnlyOneThatMakesTokens) {
@@ -73,10 +74,10 @@ TEST(Drain, KeepAliveConnectionsEnd) {
 TEST(Drain, ABusyServerStopsWithEveryAcknowledgedResultStored) {
   TestServer server;
   const std::int64_t study = server.submit(10'000);
-  std::vector<TestDevice> devices;
-  for (int i = 0; i < 4; ++i) devices.push_back(server.join());
+  const std::vector<TestDevice> devices{server.join(), server.join(), server.join(), server.join()};
   std::atomic<int> acknowledged{0};
   std::vector<std::thread> workers;
+  workers.reserve(devices.size());
   for (const TestDevice& device : devices) {
     workers.emplace_back([&server, &device, &acknowledged] {
       TestWorker worker(server, device);
@@ -112,19 +113,21 @@ TEST(Files, ReadyAndCredentials) {
   EXPECT_EQ(json_at(contents(ready), "compute_port"), std::to_string(server.compute()));
   EXPECT_EQ(json_at(contents(ready), "console_port"), std::to_string(server.console()));
   EXPECT_EQ(json_at(contents(ready), "pid"), std::to_string(::getpid()));
-  struct stat status {};
+  struct stat status{};
   ASSERT_EQ(::stat(credentials.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0600U);
   const std::string first = contents(credentials);
   EXPECT_EQ(json_at(first, "researcher_token"), server.secrets().researcher_token);
-  EXPECT_EQ(json_at(first, "join_url"), server.server().compute_origin() + "/join#" + server.secrets().enrolment_code);
+  EXPECT_EQ(json_at(first, "join_url"),
+            server.server().compute_origin() + "/join#" + server.secrets().enrolment_code);
 
   server.restart();  // on other free ports
   const std::string second = contents(credentials);
   EXPECT_EQ(json_at(second, "admin_token"), server.secrets().admin_token);
   EXPECT_EQ(json_at(second, "compute"), server.server().compute_origin());
   EXPECT_EQ(json_at(second, "console"), server.server().console_origin());
-  EXPECT_EQ(json_at(second, "join_url"), server.server().compute_origin() + "/join#" + server.secrets().enrolment_code);
+  EXPECT_EQ(json_at(second, "join_url"),
+            server.server().compute_origin() + "/join#" + server.secrets().enrolment_code);
 }
 
 TEST(Files, NoSecondServerOnTheSameState) {
@@ -137,7 +140,8 @@ TEST(Files, NoSecondServerOnTheSameState) {
 TEST(Files, APublicUrlIsWhatVolunteersSee) {
   TestServer server([](ServeConfig& config) { config.public_url = "https://compute.example.org"; });
   const auto made = server.rest("POST", "/api/enrolment");
-  EXPECT_TRUE(json_at(made.body, "join_url").starts_with("https://compute.example.org/join#hfe_")) << made.body;
+  EXPECT_TRUE(json_at(made.body, "join_url").starts_with("https://compute.example.org/join#hfe_"))
+      << made.body;
 }
 
 TEST(Bind, APortInUseIsOneSentence) {

@@ -45,7 +45,8 @@ constexpr int kServiceRestart = 1012;
 constexpr Millis kCloseMs = 5'000;  // for closing handshakes and answers under way
 
 std::int64_t wall_clock_ms() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
       .count();
 }
 
@@ -53,13 +54,17 @@ Result<std::unique_ptr<asio::ssl::context>> make_tls(const ServeConfig& config) 
   if (!config.tls()) return std::unique_ptr<asio::ssl::context>();
   auto context = std::make_unique<asio::ssl::context>(asio::ssl::context::tls_server);
   context->set_options(asio::ssl::context::default_workarounds | asio::ssl::context::no_sslv2 |
-                       asio::ssl::context::no_sslv3 | asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1 |
-                       asio::ssl::context::single_dh_use);
+                       asio::ssl::context::no_sslv3 | asio::ssl::context::no_tlsv1 |
+                       asio::ssl::context::no_tlsv1_1 | asio::ssl::context::single_dh_use);
   boost::system::error_code error;
   context->use_certificate_chain_file(config.tls_cert, error);
-  if (error) return Error{"bad_tls", "The certificate in " + config.tls_cert + " cannot be used: " + error.message() + "."};
+  if (error)
+    return Error{"bad_tls", "The certificate in " + config.tls_cert +
+                                " cannot be used: " + error.message() + "."};
   context->use_private_key_file(config.tls_key, asio::ssl::context::pem, error);
-  if (error) return Error{"bad_tls", "The key in " + config.tls_key + " does not fit: " + error.message() + "."};
+  if (error)
+    return Error{"bad_tls",
+                 "The key in " + config.tls_key + " does not fit: " + error.message() + "."};
   return context;
 }
 
@@ -92,7 +97,8 @@ class RunningServer final : public Server {
   Status start() {
     mount_files();
     metrics_.storage_synchronous(storage_->synchronous());
-    for (const auto& step : {&RunningServer::listen, &RunningServer::load_identities, &RunningServer::restore}) {
+    for (const auto& step :
+         {&RunningServer::listen, &RunningServer::load_identities, &RunningServer::restore}) {
       const Status done = (this->*step)();
       if (!done) return done;
     }
@@ -100,20 +106,27 @@ class RunningServer final : public Server {
     console_listener_->start();
     sweep();
     threads_.reserve(config_.io_threads);
-    for (std::size_t i = 0; i < config_.io_threads; ++i) threads_.emplace_back([this] { io_.run(); });
+    for (std::size_t i = 0; i < config_.io_threads; ++i)
+      threads_.emplace_back([this] { io_.run(); });
     log(LogLevel::info, "listening",
-        {{"compute", compute_origin()}, {"console", console_origin()}, {"files", files_.size()}, {"version", kVersion}});
+        {{"compute", compute_origin()},
+         {"console", console_origin()},
+         {"files", files_.size()},
+         {"version", kVersion}});
     if (config_.ready_file.empty()) return Done{};
-    return write_ready_file(config_.ready_file,
-                            {::getpid(), compute_port(), console_port(), compute_origin(), console_origin()});
+    return write_ready_file(config_.ready_file, {::getpid(), compute_port(), console_port(),
+                                                 compute_origin(), console_origin()});
   }
 
   std::uint16_t compute_port() const override { return compute_listener_->port(); }
   std::uint16_t console_port() const override { return console_listener_->port(); }
   std::string compute_origin() const override {
-    return config_.public_url.empty() ? origin_of(config_.compute, compute_port(), config_.tls()) : config_.public_url;
+    return config_.public_url.empty() ? origin_of(config_.compute, compute_port(), config_.tls())
+                                      : config_.public_url;
   }
-  std::string console_origin() const override { return origin_of(config_.console, console_port(), config_.tls()); }
+  std::string console_origin() const override {
+    return origin_of(config_.console, console_port(), config_.tls());
+  }
   const std::optional<FirstStart>& first_start() const override { return first_start_; }
 
   void stop() override {
@@ -123,7 +136,8 @@ class RunningServer final : public Server {
       const auto quiet = std::make_shared<std::promise<void>>();
       std::future<void> settled = quiet->get_future();
       hub_.drain([quiet] { quiet->set_value(); });
-      if (settled.wait_for(std::chrono::milliseconds(config_.drain_ms)) != std::future_status::ready) {
+      if (settled.wait_for(std::chrono::milliseconds(config_.drain_ms)) !=
+          std::future_status::ready) {
         log(LogLevel::warning, "drain_incomplete", {{"waited_ms", config_.drain_ms}});
       }
       compute_listener_->stop();
@@ -158,7 +172,9 @@ class RunningServer final : public Server {
       std::error_code error;
       for (const auto& entry : fs::directory_iterator(config_.app_dir, error)) {
         const fs::path extension = entry.path().extension();
-        if (extension == ".html" || extension == ".br" || extension == ".gz" || entry.is_symlink(error)) continue;
+        if (extension == ".html" || extension == ".br" || extension == ".gz" ||
+            entry.is_symlink(error))
+          continue;
         files_.mount_file("/" + entry.path().filename().string(), entry.path().string());
       }
     }
@@ -167,22 +183,26 @@ class RunningServer final : public Server {
 
   Status listen() {
     const auto open = [this](const Address& address, const net::HttpContext& context) {
-      return net::Listener::open(io_, {address.host, address.port}, tls_.get(), connections_, context);
+      return net::Listener::open(io_, {address.host, address.port}, tls_.get(), connections_,
+                                 context);
     };
-    session_.emplace(net::SessionContext{.hub = hub_,
-                                         .storage = *storage_,
-                                         .readers = readers_,
-                                         .book = book_,
-                                         .admission = admission_,
-                                         .metrics = metrics_,
-                                         .limits = {.queue_bytes = config_.queue_limit_bytes,
-                                                    .stuck_ms = config_.slow_peer_ms},
-                                         .server_version = std::string(kVersion),
-                                         .hello_ms = config_.hello_ms,
-                                         .heartbeat_ms = config_.heartbeat_ms});
-    // The sites need the ports, the listeners the sites: each listener gets its site before the first connection.
-    compute_http_.emplace(net::HttpContext{nullptr, readers_, metrics_, {}, net::worker_sessions(*session_)});
-    console_http_.emplace(net::HttpContext{nullptr, readers_, metrics_, {}, net::client_sessions(*session_)});
+    session_.emplace(net::SessionContext{
+        .hub = hub_,
+        .storage = *storage_,
+        .readers = readers_,
+        .book = book_,
+        .admission = admission_,
+        .metrics = metrics_,
+        .limits = {.queue_bytes = config_.queue_limit_bytes, .stuck_ms = config_.slow_peer_ms},
+        .server_version = std::string(kVersion),
+        .hello_ms = config_.hello_ms,
+        .heartbeat_ms = config_.heartbeat_ms});
+    // The sites need the ports, the listeners the sites: each listener gets its site before the
+    // first connection.
+    compute_http_.emplace(
+        net::HttpContext{nullptr, readers_, metrics_, {}, net::worker_sessions(*session_)});
+    console_http_.emplace(
+        net::HttpContext{nullptr, readers_, metrics_, {}, net::client_sessions(*session_)});
     auto compute = open(config_.compute, *compute_http_);
     if (!compute) return compute.error();
     compute_listener_ = std::move(*compute);
@@ -225,13 +245,15 @@ class RunningServer final : public Server {
     return Done{};
   }
 
-  // The file is written before the database: a crash in between leaves a first start to be done again.
+  // The file is written before the database: a crash in between leaves a first start to be done
+  // again.
   Status make_first_identities(const auth::FirstStart& made) {
     first_start_ = FirstStart{made.admin_token, made.researcher_token, made.enrolment_code};
     if (!config_.credentials_file.empty()) {
       const Status written = write_credentials(
-          config_.credentials_file, {made.admin_token, made.researcher_token, made.enrolment_code,
-                                     compute_origin() + "/join#" + made.enrolment_code, compute_origin(), console_origin()});
+          config_.credentials_file,
+          {made.admin_token, made.researcher_token, made.enrolment_code,
+           compute_origin() + "/join#" + made.enrolment_code, compute_origin(), console_origin()});
       if (!written) return written;
     }
     const auto outcomes = storage_->apply(made.transitions);
@@ -267,12 +289,14 @@ class RunningServer final : public Server {
     sweep_.async_wait([this](const boost::system::error_code& error) {
       if (error) return;
       const auto now = std::chrono::steady_clock::now().time_since_epoch();
-      connections_.check_progress(Instant{std::chrono::duration_cast<std::chrono::milliseconds>(now).count()});
+      connections_.check_progress(
+          Instant{std::chrono::duration_cast<std::chrono::milliseconds>(now).count()});
       sweep();
     });
   }
 
-  // What stands above the I/O context outlives the connections that its queue may still hold; what stands below uses it.
+  // What stands above the I/O context outlives the connections that its queue may still hold; what
+  // stands below uses it.
   const ServeConfig config_;
   Metrics metrics_;
   std::unique_ptr<storage::Storage> storage_;
@@ -300,11 +324,14 @@ class RunningServer final : public Server {
 
 }  // namespace
 
-Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config, std::unique_ptr<storage::Storage> storage) {
+Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config,
+                                              std::unique_ptr<storage::Storage> storage) {
   const fs::path state(config.state_dir);
   std::error_code error;
   fs::create_directories(state, error);
-  if (error) return Error{"bad_state", "Cannot make the state folder " + state.string() + ": " + error.message() + "."};
+  if (error)
+    return Error{"bad_state",
+                 "Cannot make the state folder " + state.string() + ": " + error.message() + "."};
   fs::permissions(state, fs::perms::owner_all, fs::perm_options::replace, error);
   if (!storage) {
     auto opened = storage::open_sqlite_storage((state / "hyperflock.db").string(), wall_clock_ms);
@@ -315,7 +342,8 @@ Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config, std::un
   if (!blobs) return blobs.error();
   auto tls = make_tls(config);
   if (!tls) return tls.error();
-  auto server = std::make_unique<RunningServer>(config, std::move(storage), std::move(*blobs), std::move(*tls));
+  auto server = std::make_unique<RunningServer>(config, std::move(storage), std::move(*blobs),
+                                                std::move(*tls));
   const Status started = server->start();
   if (!started) return started.error();
   return std::unique_ptr<Server>(std::move(server));

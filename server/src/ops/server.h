@@ -1,5 +1,5 @@
-// The whole server in one object: storage, dispatcher, both listeners and their threads. main.cc runs one; tests run
-// several.
+// The whole server in one object: storage, dispatcher, both listeners and their threads. main.cc
+// runs one; tests run several.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ struct FirstStart {
 
 class Server {
  public:
-  // Opens the state folder, listens, and serves from then on. `storage` replaces the database (tests).
-  // Errors: one sentence for the operator.
+  // Opens the state folder, listens, and serves from then on. `storage` replaces the database
+  // (tests). Errors: one sentence for the operator.
   static Result<std::unique_ptr<Server>> start(const ServeConfig& config,
                                                std::unique_ptr<storage::Storage> storage = nullptr);
   virtual ~Server() = default;
@@ -34,8 +34,9 @@ class Server {
   virtual std::string console_origin() const = 0;
   virtual const std::optional<FirstStart>& first_start() const = 0;
 
-  // Leases nothing more, waits (bounded) until what is under way is committed, closes every connection, ends the
-  // threads. Leases survive in the database. Idempotent; the destructor calls it.
+  // Leases nothing more, waits (bounded) until what is under way is committed, closes every
+  // connection, ends the threads. Leases survive in the database. Idempotent; the destructor calls
+  // it.
   virtual void stop() = 0;
 };
 

@@ -1,4 +1,5 @@
-// A database that fails under a running server: nothing is promised, the server says so, and it recovers by itself.
+// A database that fails under a running server: nothing is promised, the server says so, and it
+// recovers by itself.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -17,7 +18,8 @@ using protocol::Verdict;
 class StorageTroubleTest : public ::testing::Test {
  protected:
   StorageTroubleTest() {
-    auto faulty = std::make_unique<storage::FaultyStorage>(storage::make_memory_storage([] { return std::int64_t{1}; }));
+    auto faulty = std::make_unique<storage::FaultyStorage>(
+        storage::make_memory_storage([] { return std::int64_t{1}; }));
     storage_ = faulty.get();
     server_ = std::make_unique<TestServer>(nullptr, std::move(faulty));
   }
@@ -61,7 +63,8 @@ TEST_F(StorageTroubleTest, AFailedCommitClosesSessionsAndTheServerRecovers) {
   TestWorker again(*server_, device, {lease.attempt});
   again.send(TestWorker::result(lease.attempt, 0.5));
   EXPECT_EQ(again.receive<ResultAck>().verdict, Verdict::accepted);
-  EXPECT_EQ(json_at(server_->rest("GET", "/api/studies/" + std::to_string(study)).body, "complete"), "1");
+  EXPECT_EQ(json_at(server_->rest("GET", "/api/studies/" + std::to_string(study)).body, "complete"),
+            "1");
 }
 
 TEST_F(StorageTroubleTest, ALostAnswerIsNotALostResult) {
@@ -77,7 +80,8 @@ TEST_F(StorageTroubleTest, ALostAnswerIsNotALostResult) {
   again.send(TestWorker::result(lease.attempt, 0.5));
   EXPECT_EQ(again.receive<ResultAck>().verdict, Verdict::accepted);
   EXPECT_TRUE(server_->reaches(study, "finished"));
-  EXPECT_EQ(json_at(server_->rest("GET", "/api/studies/" + std::to_string(study)).body, "complete"), "1");
+  EXPECT_EQ(json_at(server_->rest("GET", "/api/studies/" + std::to_string(study)).body, "complete"),
+            "1");
 }
 
 TEST_F(StorageTroubleTest, ReadOnlyWhileTheStateCannotBeReadAgain) {
@@ -93,7 +97,8 @@ TEST_F(StorageTroubleTest, ReadOnlyWhileTheStateCannotBeReadAgain) {
 
 TEST_F(StorageTroubleTest, AJoinThatIsNotWrittenIsRefused) {
   storage_->script({storage::FailBefore{}});
-  const std::string body = R"({"code":")" + server_->secrets().enrolment_code + R"(","class":"phone","engine":"x"})";
+  const std::string body =
+      R"({"code":")" + server_->secrets().enrolment_code + R"(","class":"phone","engine":"x"})";
   const auto refused = http_request(server_->compute(), "POST", "/api/join", {}, body);
   EXPECT_EQ(refused.status, 503);
   EXPECT_EQ(json_at(refused.body, "error.code"), "storage_unavailable");

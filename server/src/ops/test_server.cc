@@ -11,10 +11,12 @@
 
 namespace hyperflock::ops {
 
-TestServer::TestServer(const std::function<void(ServeConfig&)>& adjust, std::unique_ptr<storage::Storage> storage) {
+TestServer::TestServer(const std::function<void(ServeConfig&)>& adjust,
+                       std::unique_ptr<storage::Storage> storage) {
   config_.state_dir = folder_.file("state");
   config_.compute.port = 0;
   config_.console.port = 0;
+  config_.io_threads = 2;  // so that strands have something to keep apart
   if (adjust) adjust(config_);
   auto started = Server::start(config_, std::move(storage));
   if (!started) throw std::runtime_error(started.error().message);
@@ -29,17 +31,19 @@ void TestServer::restart() {
   server_ = std::move(*started);
 }
 
-net::HttpAnswer TestServer::rest_as(const std::string& token, std::string_view method, std::string_view target,
-                                    std::string_view body) const {
+net::HttpAnswer TestServer::rest_as(const std::string& token, std::string_view method,
+                                    std::string_view target, std::string_view body) const {
   return net::http_request(console(), method, target, {{"Authorization", "Bearer " + token}}, body);
 }
 
-net::HttpAnswer TestServer::rest(std::string_view method, std::string_view target, std::string_view body) const {
+net::HttpAnswer TestServer::rest(std::string_view method, std::string_view target,
+                                 std::string_view body) const {
   return rest_as(secrets_.researcher_token, method, target, body);
 }
 
 TestDevice TestServer::join() const {
-  const nlohmann::json query{{"code", secrets_.enrolment_code}, {"class", "desktop"}, {"engine", "test 1"}};
+  const nlohmann::json query{
+      {"code", secrets_.enrolment_code}, {"class", "desktop"}, {"engine", "test 1"}};
   const auto answer = net::http_request(compute(), "POST", "/api/join", {}, query.dump());
   EXPECT_EQ(answer.status, 201) << answer.body;
   const auto joined = nlohmann::json::parse(answer.body);
@@ -81,13 +85,15 @@ std::int64_t TestServer::submit(int trials, const std::string& key) const {
 
 bool TestServer::reaches(std::int64_t study, const std::string& state) const {
   for (int tries = 0; tries < 500; ++tries) {
-    if (json_at(rest("GET", "/api/studies/" + std::to_string(study)).body, "state") == state) return true;
+    if (json_at(rest("GET", "/api/studies/" + std::to_string(study)).body, "state") == state)
+      return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   return false;
 }
 
-TestWorker::TestWorker(const TestServer& server, const TestDevice& device, std::vector<AttemptId> held)
+TestWorker::TestWorker(const TestServer& server, const TestDevice& device,
+                       std::vector<AttemptId> held)
     : TestWorker(server) {
   send(hello(device, std::move(held)));
   welcome_ = receive<protocol::Welcome>();
@@ -110,7 +116,8 @@ protocol::Lease TestWorker::ready() {
   return receive<protocol::LeaseOffer>().lease;
 }
 
-protocol::TrialResult TestWorker::result(AttemptId attempt, double value, std::int64_t seq, bool next) {
+protocol::TrialResult TestWorker::result(AttemptId attempt, double value, std::int64_t seq,
+                                         bool next) {
   protocol::TrialResult result;
   result.attempt = attempt;
   result.seq = seq;
@@ -143,7 +150,7 @@ std::string json_at(const std::string& text, const std::string& path) {
     } else if (value.is_object() && value.contains(key)) {
       value = nlohmann::json(value[key]);
     } else {
-      return "nothing at " + path + " of " + text;
+      return std::string("nothing at ").append(path).append(" of ").append(text);
     }
     if (dot == std::string::npos) break;
     from = dot + 1;

@@ -1,5 +1,5 @@
-// A whole server in this process for tests: real sockets on free ports, a real database in a scratch folder, and the
-// clients that speak to it.
+// A whole server in this process for tests: real sockets on free ports, a real database in a
+// scratch folder, and the clients that speak to it.
 #pragma once
 
 #include <functional>
@@ -38,19 +38,22 @@ class TestServer {
   void restart();
 
   // REST with the researcher's token.
-  net::HttpAnswer rest(std::string_view method, std::string_view target, std::string_view body = {}) const;
-  net::HttpAnswer rest_as(const std::string& token, std::string_view method, std::string_view target,
-                          std::string_view body = {}) const;
+  net::HttpAnswer rest(std::string_view method, std::string_view target,
+                       std::string_view body = {}) const;
+  net::HttpAnswer rest_as(const std::string& token, std::string_view method,
+                          std::string_view target, std::string_view body = {}) const;
 
   TestDevice join() const;
   // Uploads bytes; their SHA-256.
   std::string upload(const std::string& bytes) const;
   // Submits a grid {"x": [0..trials)}; the study's id.
   std::int64_t submit(int trials, const std::string& key = "key") const;
-  // True once the study's row has this state; a study ends in a commit of its own, after the last result's.
+  // True once the study's row has this state; a study ends in a commit of its own, after the last
+  // result's.
   bool reaches(std::int64_t study, const std::string& state) const;
   // The body of such a study.
-  static std::string spec(int trials, const std::string& key, const std::string& bundle_sha256, std::size_t bundle_bytes);
+  static std::string spec(int trials, const std::string& key, const std::string& bundle_sha256,
+                          std::size_t bundle_bytes);
 
  private:
   ScratchFolder folder_;
@@ -75,7 +78,8 @@ class TestWorker {
 
   protocol::Lease ready();  // says ready and waits for the lease
   static protocol::ClientMessage hello(const TestDevice& device, std::vector<AttemptId> held = {});
-  static protocol::TrialResult result(AttemptId attempt, double value, std::int64_t seq = 1, bool next = false);
+  static protocol::TrialResult result(AttemptId attempt, double value, std::int64_t seq = 1,
+                                      bool next = false);
 
   net::TestWebSocket& socket() { return socket_; }
   const std::optional<protocol::Welcome>& welcome() const { return welcome_; }

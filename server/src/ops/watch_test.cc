@@ -26,7 +26,8 @@ class WatchTest : public ::testing::Test {
   }
 
   static void watch(net::TestWebSocket& socket, std::int64_t study, std::int64_t after = 0) {
-    socket.send(protocol::serialize(protocol::ClientMessage(protocol::Watch{StudyId{study}, after})));
+    socket.send(
+        protocol::serialize(protocol::ClientMessage(protocol::Watch{StudyId{study}, after})));
   }
 
   TestServer server_;
@@ -124,7 +125,8 @@ TEST_F(WatchTest, SeventeenWatchesAreTooMany) {
   net::TestWebSocket client = open();
   for (int i = 0; i < 17; ++i) {
     watch(client, server_.submit(1, "key" + std::to_string(i)));
-    EXPECT_EQ(json_at(client.receive_text(), i < 16 ? "type" : "code"), i < 16 ? "update" : "too_many");
+    EXPECT_EQ(json_at(client.receive_text(), i < 16 ? "type" : "code"),
+              i < 16 ? "update" : "too_many");
   }
 }
 

@@ -1,5 +1,5 @@
-// protocol.md over real WebSockets: a device's session from the opening to the acknowledged result, and every bad input
-// with its code while another study goes on.
+// protocol.md over real WebSockets: a device's session from the opening to the acknowledged result,
+// and every bad input with its code while another study goes on.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
@@ -183,7 +183,7 @@ TEST_F(WorkerProtocolTest, WorkersAreListed) {
 
 TEST_F(WorkerProtocolTest, R6_HelloRefusals) {
   const TestDevice device = server_.join();
-  const auto refusal = [this](protocol::ClientMessage message) {
+  const auto refusal = [this](const protocol::ClientMessage& message) {
     TestWorker worker(server_);
     worker.send(message);
     const std::string code = worker.receive<Refused>().code;
@@ -257,7 +257,8 @@ TEST_F(WorkerProtocolTest, R2_R3_ErrorsKeepTheConnection) {
   const auto missing = error_of(R"({"type":"result","attempt":1})");
   EXPECT_EQ(missing.code, "missing_field");
   EXPECT_EQ(missing.field, "seq");
-  EXPECT_EQ(error_of(R"({"type":"report","attempt":1,"seq":1,"points":[[0,1e999]]})").code, "bad_number");
+  EXPECT_EQ(error_of(R"({"type":"report","attempt":1,"seq":1,"points":[[0,1e999]]})").code,
+            "bad_number");
   EXPECT_EQ(to_int(worker.ready().trial), 0);
 }
 
@@ -311,13 +312,15 @@ TEST_F(WorkerProtocolTest, ASlowPeerIsHeldBackAndThenClosed) {
   std::string frames;
   const std::string frame = protocol::serialize(protocol::ClientMessage(protocol::Heartbeat{}));
   for (int i = 0; i < 1'000; ++i) net::append_frame(frames, net::Opcode::text, frame);
-  // This peer only sends: its answers fill every buffer on the way, the server stops reading, and then gives up.
+  // This peer only sends: its answers fill every buffer on the way, the server stops reading, and
+  // then gives up.
   std::size_t sent = 0;
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (metric("slow_peers_closed_total") < 1 && std::chrono::steady_clock::now() < deadline) {
     for (ssize_t taken = 1; taken > 0;) {
       const std::size_t at = sent % frames.size();
-      taken = ::send(socket.descriptor(), frames.data() + at, frames.size() - at, MSG_DONTWAIT | MSG_NOSIGNAL);
+      taken = ::send(socket.descriptor(), frames.data() + at, frames.size() - at,
+                     MSG_DONTWAIT | MSG_NOSIGNAL);
       if (taken > 0) sent += static_cast<std::size_t>(taken);
     }
     EXPECT_LE(metric("outgoing_queue_bytes"), 4'096.0);
