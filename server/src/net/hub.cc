@@ -14,6 +14,7 @@
 
 #include "net/executor.h"
 #include "net/group_commit.h"
+#include "net/watchers.h"
 #include "ops/log.h"
 #include "protocol/codec.h"
 
@@ -100,16 +101,7 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
   }
 
   void watch(StudyId study, const std::weak_ptr<Watcher>& watcher) {
-    // Studies that never change again (or never were) keep no watchers that have gone.
-    constexpr std::size_t kWatchesBetweenSweeps = 1'000;
-    if (++watches_ % kWatchesBetweenSweeps == 0) {
-      std::erase_if(watchers_, [](auto& entry) {
-        std::erase_if(entry.second, [](const auto& other) { return other.expired(); });
-        return entry.second.empty();
-      });
-    }
-    watchers_[study].push_back(watcher);
-    if (const auto alive = watcher.lock()) alive->wake();
+    watchers_.add(study, watcher);
   }
 
   void drain(std::function<void()> quiet) {
@@ -207,7 +199,7 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
                   found->second->close(close.code, std::move(close.reason));
               },
               [this](dispatch::Answer& answer) { on_answer(answer); },
-              [this](dispatch::StudyChanged& changed) { wake_watchers(changed.study); },
+              [this](dispatch::StudyChanged& changed) { watchers_.wake(changed.study); },
           },
           effect);
     }
@@ -231,17 +223,6 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
     } else if (const auto cancel = cancels_.extract(answer.request)) {
       cancel.mapped()(answer.result);
     }
-  }
-
-  void wake_watchers(StudyId study) {
-    const auto found = watchers_.find(study);
-    if (found == watchers_.end()) return;
-    std::erase_if(found->second, [](const std::weak_ptr<Watcher>& watcher) {
-      const auto alive = watcher.lock();
-      if (alive) alive->wake();
-      return !alive;
-    });
-    if (found->second.empty()) watchers_.erase(found);
   }
 
   void flush() {
@@ -371,8 +352,7 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
   std::size_t unsettled_ = 0;  // transitions without an outcome
   std::unordered_map<SessionId, std::shared_ptr<Peer>> peers_;
   std::vector<std::shared_ptr<Peer>> owed_;  // credits held back while the writer is behind
-  std::unordered_map<StudyId, std::vector<std::weak_ptr<Watcher>>> watchers_;
-  std::size_t watches_ = 0;  // asked for so far
+  Watchers watchers_;
   std::map<RequestId, std::function<void(Result<http::Submitted>)>> submits_;
   std::map<RequestId, std::function<void(Result<StudyId>)>> cancels_;
   std::uint64_t last_request_ = 0;

@@ -1,0 +1,52 @@
+// Who wants to know about which study. Holds watchers weakly; used on the hub's strand only.
+#pragma once
+
+#include <cstddef>
+#include <iterator>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "base/ids.h"
+#include "net/peer.h"
+
+namespace hyperflock::net {
+
+class Watchers {
+ public:
+  // Adds a watcher and wakes it once.
+  void add(StudyId study, const std::weak_ptr<Watcher>& watcher) {
+    // Studies that never change again (or never were) must not keep watchers that are gone.
+    constexpr std::size_t kAddedBetweenSweeps = 1'000;
+    if (++added_ % kAddedBetweenSweeps == 0) sweep();
+    by_study_[study].push_back(watcher);
+    if (const auto alive = watcher.lock()) alive->wake();
+  }
+
+  void wake(StudyId study) {
+    const auto found = by_study_.find(study);
+    if (found == by_study_.end()) return;
+    std::erase_if(found->second, [](const std::weak_ptr<Watcher>& watcher) {
+      const auto alive = watcher.lock();
+      if (alive) alive->wake();
+      return !alive;
+    });
+    if (found->second.empty()) by_study_.erase(found);
+  }
+
+  // Studies that have watchers.
+  std::size_t studies() const { return by_study_.size(); }
+
+ private:
+  void sweep() {
+    for (auto entry = by_study_.begin(); entry != by_study_.end();) {
+      std::erase_if(entry->second, [](const auto& watcher) { return watcher.expired(); });
+      entry = entry->second.empty() ? by_study_.erase(entry) : std::next(entry);
+    }
+  }
+
+  std::unordered_map<StudyId, std::vector<std::weak_ptr<Watcher>>> by_study_;
+  std::size_t added_ = 0;
+};
+
+}  // namespace hyperflock::net
