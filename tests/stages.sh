@@ -6,7 +6,7 @@ TEST_STAGES=(lint server_test server_race_test runtime_test worker_test web_test
 stage e2e "server web runtime browser python_package" alone
 do_e2e() { npx vitest run --root tests/e2e; }
 
-CPP_FILES() { find server array-core -name '*.h' -o -name '*.cc' 2>/dev/null | grep -v /build/; }
+CPP_FILES() { find server -name '*.h' -o -name '*.cc'; }
 
 stage lint "npm python_package"
 do_lint() {
