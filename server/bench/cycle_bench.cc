@@ -182,20 +182,21 @@ int run(Options options) {
       (metric(after, "commits_total") - metric(before, "commits_total")) / seconds;
   const double transitions =
       metric(after, "commit_batch_size_sum") - metric(before, "commit_batch_size_sum");
-  std::string disk_peer = "this disk alone, 16 KiB + fdatasync: ";
-  disk_peer += std::to_string(std::llround(disk)) + "/s";
+  const double cycles_per_s = cycles / seconds;
   const std::vector<Figure> figures{
-      {"cycles_per_s", cycles / seconds, "1/s", ">=", 2000, disk_peer},
-      {"cycles_p50_ms", percentile(emulator.latencies_ms(), 0.50), "ms", "", 0, ""},
-      {"cycles_p99_ms", percentile(emulator.latencies_ms(), 0.99), "ms", "<=", 30, ""},
-      {"cycles_max_ms", percentile(emulator.latencies_ms(), 1.0), "ms", "", 0, ""},
-      {"storage_synchronous", metric(after, "storage_synchronous"), "PRAGMA", ">=", 2,
-       "2 is FULL, read back"},
-      {"commits_per_disk_write", commits / disk, "ratio", ">=", 0.3, disk_peer},
-      {"cycles_per_commit", cycles / (commits * seconds), "cycles", "", 0, ""},
-      {"transitions_per_cycle", transitions / cycles, "transitions", "", 0, ""},
-      {"acknowledged", static_cast<double>(emulator.acknowledged().size()), "results", "", 0, ""},
-      {"lost_acknowledged", static_cast<double>(missing), "results", "<=", 0, ""},
+      // The peer is what a server can reach at best that makes each cycle durable by itself.
+      {"cycles_per_s", cycles_per_s, "1/s", ">=", 2000, "16 KiB + fdatasync, one by one, same disk",
+       disk},
+      {"cycles_p50_ms", percentile(emulator.latencies_ms(), 0.50), "ms"},
+      {"cycles_p99_ms", percentile(emulator.latencies_ms(), 0.99), "ms", "<=", 30},
+      {"cycles_max_ms", percentile(emulator.latencies_ms(), 1.0), "ms"},
+      {"cycles_per_disk_write", cycles_per_s / disk, "ratio", ">=", 2},
+      {"cycles_per_commit", cycles / (commits * seconds), "cycles"},
+      {"transitions_per_cycle", transitions / cycles, "transitions"},
+      // PRAGMA synchronous as the server reads it back; 2 is FULL.
+      {"storage_synchronous", metric(after, "storage_synchronous"), "level", ">=", 2},
+      {"acknowledged", static_cast<double>(emulator.acknowledged().size()), "results"},
+      {"lost_acknowledged", static_cast<double>(missing), "results", "<=", 0},
   };
   for (const Figure& figure : figures) {
     std::printf("%-24s %12.2f %s\n", figure.name.c_str(), figure.value, figure.unit.c_str());

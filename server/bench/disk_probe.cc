@@ -10,7 +10,7 @@
 namespace hyperflock::bench {
 
 double durable_writes_per_s(const std::string& folder, double seconds) {
-  constexpr std::size_t kBlock = 16 * 1024;
+  constexpr std::size_t kBlock = std::size_t{16} * 1024;
   constexpr off_t kFileBytes = off_t{4} << 20;
   const std::string path = folder + "/disk-probe";
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);

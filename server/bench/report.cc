@@ -53,7 +53,10 @@ void write_report(const std::string& path, const std::string& name,
     protocol::ObjectWriter row(out);
     row.text("name", figure.name).number("value", figure.value).text("unit", figure.unit);
     if (!figure.op.empty()) row.text("op", figure.op).number("goal", figure.goal);
-    if (!figure.peer.empty()) row.text("peer", figure.peer);
+    if (!figure.peer.empty()) {
+      protocol::ObjectWriter peer(row.begin("peer"));
+      peer.text("name", figure.peer).number("value", figure.peer_value).end();
+    }
     row.end();
   });
   report.end();

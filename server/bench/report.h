@@ -10,9 +10,10 @@ struct Figure {
   std::string name;
   double value = 0;
   std::string unit;
-  std::string op;  // ">=" or "<="; empty: no goal
+  std::string op{};  // ">=" or "<="; empty: no goal
   double goal = 0;
-  std::string peer;  // what it stands against, in words; may be empty
+  std::string peer{};  // another system, or a physical limit, measured in the same run
+  double peer_value = 0;
 };
 
 // Writes `{"name", "machine", "figures"}`, making the folder. Throws std::runtime_error.

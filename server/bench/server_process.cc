@@ -25,6 +25,7 @@ std::string contents(const std::string& path) {
 
 pid_t spawn(const std::vector<std::string>& command) {
   std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   const pid_t pid = ::fork();

@@ -236,7 +236,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     auto upload = std::make_shared<Result<std::unique_ptr<http::Upload>>>(Error{});
     http::Response failure;
     bool failed = false;
-    const auto note = [&failure, &failed](Status status) {
+    const auto note = [&failure, &failed](const Status& status) {
       if (status.ok()) return;
       failed = true;
       failure = http::error_response(status.error());
@@ -386,7 +386,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
   Awaitable<void> linger() {
     ErrorCode ignored;
     if (stream_->tls() == nullptr) stream_->next_layer().shutdown(Socket::shutdown_send, ignored);
-    std::string sink(16 * 1024, '\0');
+    std::string sink(std::size_t{16} * 1024, '\0');
     std::size_t taken = 0;
     expire_after(kLingerMs);
     while (taken < kLingerBytes) {

@@ -81,7 +81,7 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
   void submit(dispatch::StudySubmitted event, std::function<void(Result<http::Submitted>)> done) {
     event.request = next_request();
     submits_.emplace(event.request, std::move(done));
-    handle(std::move(event));
+    handle(event);
   }
 
   void cancel(StudyId study, std::function<void(Result<StudyId>)> done) {
@@ -132,7 +132,7 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
     }
     for (Input& input : working_) {
       std::visit(Overloaded{
-                     [this](dispatch::Event& event) { on_event(std::move(event)); },
+                     [this](const dispatch::Event& event) { on_event(event); },
                      [this](Opening& opening) { on_open(std::move(opening)); },
                      [this](CommitDone& done) { on_commit_done(std::move(done)); },
                      [](Task& task) { task(); },
@@ -145,24 +145,20 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
     if (quiet_ && unsettled_ == 0) std::exchange(quiet_, nullptr)();
   }
 
-  void on_event(dispatch::Event event) {
-    if (const auto* message = std::get_if<dispatch::MessageReceived>(&event)) {
-      const SessionId session = message->session;
-      handle(std::move(event));
-      give_credit(session);
-    } else if (const auto* closed = std::get_if<dispatch::SessionClosed>(&event)) {
+  void on_event(const dispatch::Event& event) {
+    if (const auto* closed = std::get_if<dispatch::SessionClosed>(&event)) {
       peers_.erase(closed->session);
       open_sessions = peers_.size();
-      handle(std::move(event));
-    } else {
-      handle(std::move(event));
     }
+    handle(event);
+    const auto* message = std::get_if<dispatch::MessageReceived>(&event);
+    if (message != nullptr) give_credit(message->session);
   }
 
   void on_open(Opening opening) {
     peers_.insert_or_assign(opening.event.session, std::move(opening.peer));
     open_sessions = peers_.size();
-    handle(std::move(opening.event));
+    handle(opening.event);
   }
 
   // Workers bring more only while the writer keeps up.
@@ -181,7 +177,7 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
     for (const auto& peer : std::exchange(owed_, {})) peer->credit();
   }
 
-  void handle(dispatch::Event event) {
+  void handle(const dispatch::Event& event) {
     CommitGroup group;
     for (dispatch::Effect& effect : dispatcher_.handle(event, now())) {
       std::visit(
@@ -235,7 +231,7 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
     std::vector<CommitItem> items;
     for (CommitGroup& group : std::exchange(staged_, {}))
       std::ranges::move(group, std::back_inserter(items));
-    fail(std::move(items), unavailable());
+    fail(items, unavailable());
   }
 
   void on_commit_done(CommitDone done) {
@@ -244,7 +240,7 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
       for (CommitGroup& group : std::exchange(staged_, {}))
         std::ranges::move(group, std::back_inserter(done.items));
       read_only = true;
-      fail(std::move(done.items), done.outcomes.error());
+      fail(done.items, done.outcomes.error());
       schedule_reload();
       return;
     }
@@ -253,21 +249,21 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
     committed.outcomes.reserve(done.items.size());
     for (std::size_t i = 0; i < done.items.size(); ++i) {
       CommitItem& item = done.items[i];
-      storage::Outcome& outcome = (*done.outcomes)[i];
+      const storage::Outcome& outcome = (*done.outcomes)[i];
       --unsettled_;
       if (item.done) {
-        item.done(std::move(outcome));
+        item.done(outcome);
         continue;
       }
-      committed.outcomes.emplace_back(item.id, std::move(outcome));
+      committed.outcomes.emplace_back(item.id, outcome);
     }
-    if (!committed.outcomes.empty()) handle(std::move(committed));
+    if (!committed.outcomes.empty()) handle(committed);
     pay_owed_credits();
   }
 
-  void fail(std::vector<CommitItem> items, const Error& error) {
+  void fail(const std::vector<CommitItem>& items, const Error& error) {
     dispatch::BatchFailed failed{{}, error};
-    for (CommitItem& item : items) {
+    for (const CommitItem& item : items) {
       --unsettled_;
       if (item.done) {
         item.done(unavailable());
@@ -275,7 +271,7 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
         failed.transitions.push_back(item.id);
       }
     }
-    handle(std::move(failed));
+    handle(failed);
     // Whoever still waits for an answer proposed something that is lost.
     for (auto& [request, done] : std::exchange(submits_, {})) done(unavailable());
     for (auto& [request, done] : std::exchange(cancels_, {})) done(unavailable());
@@ -363,7 +359,7 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
 };
 
 Hub::Hub(boost::asio::io_context& io, storage::Storage& storage, http::ReaderPool& readers,
-         ops::Metrics& metrics, HubSettings settings)
+         ops::Metrics& metrics, const HubSettings& settings)
     : impl_(std::make_shared<Impl>(io, storage, readers, metrics, settings)) {}
 
 Hub::~Hub() { stop(); }

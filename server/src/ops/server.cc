@@ -233,7 +233,7 @@ class RunningServer final : public Server {
     auto identities = storage_->identities();
     if (!identities) return identities.error();
     if (const auto first = auth::first_start(*identities, {config_.project, config_.researcher})) {
-      const Status made = make_first_identities(*first);
+      Status made = make_first_identities(*first);
       if (!made) return made;
       identities = storage_->identities();
       if (!identities) return identities.error();
