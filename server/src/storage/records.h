@@ -1,4 +1,5 @@
-// Rows as storage keeps them. Plain data; wall times (`*_at`, Unix ms) are written by storage's injected clock.
+// Rows as storage keeps them. Plain data; wall times (`*_at`, Unix ms) are written by storage's
+// injected clock.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ enum class AttemptState { live, accepted, evidence, failed, released, expired, r
 
 struct StudyRow {
   StudyId id{};
-  std::string owner;    // name of the principal
+  std::string owner;  // name of the principal
   std::string project;
   protocol::StudySpec spec;
   StudyState state = StudyState::running;
@@ -27,9 +28,9 @@ struct StudyRow {
   std::int64_t complete = 0;
   std::int64_t pruned = 0;
   std::int64_t failed = 0;
-  std::int64_t running = 0;   // trials with no outcome yet that have a row
+  std::int64_t running = 0;  // trials with no outcome yet that have a row
   std::int64_t attempts = 0;
-  std::int64_t cursor = 0;    // seq of the newest finished trial, 0 when none
+  std::int64_t cursor = 0;  // seq of the newest finished trial, 0 when none
   std::int64_t created_at = 0;
   std::int64_t finished_at = 0;  // 0: not yet
   // Best complete trial by the first value, in the study's direction; the lowest number wins a tie.

@@ -1,5 +1,5 @@
-// The storage contract. One text, one suite (contract_suite.h) that every back end passes: in-memory, SQLite, later
-// PostgreSQL.
+// The storage contract. One text, one suite (contract_suite.h) that every back end passes:
+// in-memory, SQLite, later PostgreSQL.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 
 namespace hyperflock::storage {
 
-// What the dispatcher needs to go on after a start: every running study, its unfinished trials that have a row, and
-// attempts of those.
+// What the dispatcher needs to go on after a start: every running study, its unfinished trials that
+// have a row, and attempts of those.
 struct RunningTrial {
   TrialKey key;
   std::vector<AttemptRow> attempts;
@@ -46,35 +46,39 @@ class Storage {
  public:
   virtual ~Storage() = default;
 
-  // Applies the batch in one durable transaction: all outcomes, in order, or an error and nothing changed (code
-  // `storage_unavailable`; a disk that is full, a locked file). When it returns a value, the batch survives kill -9.
-  // Writer thread only.
+  // Applies the batch in one durable transaction: all outcomes, in order, or an error and nothing
+  // changed (code `storage_unavailable`; a disk that is full, a locked file). When it returns a
+  // value, the batch survives kill -9. Writer thread only.
   virtual Result<std::vector<Outcome>> apply(std::span<const Transition> batch) = 0;
 
-  // Housekeeping that may take a few milliseconds, for moments when no batch waits. Writer thread only.
+  // Housekeeping that may take a few milliseconds, for moments when no batch waits. Writer thread
+  // only.
   virtual void idle() {}
 
-  // `PRAGMA synchronous` as the writing connection reads it back now (2 is FULL); -1 for a store without one. Writer
-  // thread, or before it starts.
+  // `PRAGMA synchronous` as the writing connection reads it back now (2 is FULL); -1 for a store
+  // without one. Writer thread, or before it starts.
   virtual int synchronous() { return -1; }
 
-  // The functions below may be called on any thread, also while apply() runs; each sees a committed state.
+  // The functions below may be called on any thread, also while apply() runs; each sees a committed
+  // state.
   virtual Result<Snapshot> load() = 0;
   virtual Result<Identities> identities() = 0;
-  virtual Result<std::vector<StudyRow>> studies() = 0;                 // newest first
+  virtual Result<std::vector<StudyRow>> studies() = 0;  // newest first
   virtual Result<std::optional<StudyRow>> study(StudyId id) = 0;
   // Finished trials with seq > after in order of seq, at most `limit`, without points.
-  virtual Result<std::vector<TrialDetail>> finished_trials(StudyId id, std::int64_t after, std::int64_t limit) = 0;
+  virtual Result<std::vector<TrialDetail>> finished_trials(StudyId id, std::int64_t after,
+                                                           std::int64_t limit) = 0;
   // One trial with points and all attempts.
   virtual Result<std::optional<TrialDetail>> trial(TrialKey key) = 0;
   // True where a study of `project` names the blob as its bundle or data.
-  virtual Result<bool> project_references(const std::string& project, const std::string& sha256) = 0;
+  virtual Result<bool> project_references(const std::string& project,
+                                          const std::string& sha256) = 0;
 };
 
 std::unique_ptr<Storage> make_memory_storage(WallClock clock);
 
-// Opens (creating and migrating) the database file. WAL, synchronous=FULL (read back by PRAGMA; another value is an
-// error). Errors: `storage_open`, `storage_too_new`.
+// Opens (creating and migrating) the database file. WAL, synchronous=FULL (read back by PRAGMA;
+// another value is an error). Errors: `storage_open`, `storage_too_new`.
 Result<std::unique_ptr<Storage>> open_sqlite_storage(const std::string& path, WallClock clock);
 
 }  // namespace hyperflock::storage

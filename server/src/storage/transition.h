@@ -1,5 +1,6 @@
-// Guarded transitions: the only way in which durable state changes. A batch of them is one durable transaction; each is
-// judged by its guard in order, and those before it in the batch are visible to it.
+// Guarded transitions: the only way in which durable state changes. A batch of them is one durable
+// transaction; each is judged by its guard in order, and those before it in the batch are visible
+// to it.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,8 @@
 
 namespace hyperflock::storage {
 
-// Guard: no study of this owner has the submit_key (else `repeated`, Outcome::study is the earlier one).
+// Guard: no study of this owner has the submit_key (else `repeated`, Outcome::study is the earlier
+// one).
 struct CreateStudy {
   StudyId id{};
   std::string owner;
@@ -21,8 +23,9 @@ struct CreateStudy {
   std::int64_t total = 0;
 };
 
-// Guard: the study is running and the trial is not finished (else `superseded`); the attempt id is new (else
-// `conflict`). A study that does not exist is a `conflict`. Inserts the trial's row when it has none.
+// Guard: the study is running and the trial is not finished (else `superseded`); the attempt id is
+// new (else `conflict`). A study that does not exist is a `conflict`. Inserts the trial's row when
+// it has none.
 struct StartAttempt {
   AttemptId attempt{};
   TrialKey trial;
@@ -34,11 +37,13 @@ struct StartAttempt {
   std::uint32_t seed = 0;
 };
 
-// Guard: the attempt exists and is `device`'s (else `conflict`). Its first result is stored once: a second one of the same
-// attempt is `repeated` and changes nothing (Outcome::verdict is the first one's). Where the trial has no accepted attempt and its study is running, a complete or
-// pruned result is accepted (`applied`, verdict accepted); else it is kept as evidence (`superseded`, verdict evidence).
-// A trial that FailTrial gave up is accepted too: it then counts as complete or pruned instead, with a new seq (R12).
-// A failed result ends the attempt (`applied`, verdict recorded). Points are stored with the attempt; a point of a known step replaces nothing.
+// Guard: the attempt exists and is `device`'s (else `conflict`). Its first result is stored once: a
+// second one of the same attempt is `repeated` and changes nothing (Outcome::verdict is the first
+// one's). Where the trial has no accepted attempt and its study is running, a complete or pruned
+// result is accepted (`applied`, verdict accepted); else it is kept as evidence (`superseded`,
+// verdict evidence). A trial that FailTrial gave up is accepted too: it then counts as complete or
+// pruned instead, with a new seq (R12). A failed result ends the attempt (`applied`, verdict
+// recorded). Points are stored with the attempt; a point of a known step replaces nothing.
 struct StoreResult {
   std::string device;
   protocol::TrialResult result;
@@ -51,21 +56,24 @@ struct EndAttempt {
   std::optional<protocol::Failure> failure;
 };
 
-// Guard: the attempt exists and is `device`'s (else `conflict`). Points of known steps are skipped (`repeated` when all are).
+// Guard: the attempt exists and is `device`'s (else `conflict`). Points of known steps are skipped
+// (`repeated` when all are).
 struct AppendPoints {
   AttemptId attempt{};
   std::string device;
   std::vector<protocol::Point> points;
 };
 
-// Guard: the trial has a row (else `conflict`), no accepted attempt and is not finished (else `superseded`).
+// Guard: the trial has a row (else `conflict`), no accepted attempt and is not finished (else
+// `superseded`).
 struct FailTrial {
   TrialKey trial;
   protocol::Failure failure;
 };
 
-// Guard: the study exists (else `conflict`) and is running (else `repeated`). Its unfinished trials become cancelled, each
-// with its own seq; its attempts are left as they are. A result that comes later is evidence.
+// Guard: the study exists (else `conflict`) and is running (else `repeated`). Its unfinished trials
+// become cancelled, each with its own seq; its attempts are left as they are. A result that comes
+// later is evidence.
 struct EndStudy {
   StudyId study{};
   StudyState state = StudyState::finished;
@@ -88,8 +96,9 @@ struct RevokeDevice {
   std::string device;
 };
 
-using Transition = std::variant<CreateStudy, StartAttempt, StoreResult, EndAttempt, AppendPoints, FailTrial, EndStudy,
-                                CreatePrincipal, CreateDevice, CreateEnrolment, RevokeDevice>;
+using Transition =
+    std::variant<CreateStudy, StartAttempt, StoreResult, EndAttempt, AppendPoints, FailTrial,
+                 EndStudy, CreatePrincipal, CreateDevice, CreateEnrolment, RevokeDevice>;
 
 enum class Applied {
   applied,     // the guard held; the change is durable
@@ -100,10 +109,10 @@ enum class Applied {
 
 struct Outcome {
   Applied applied = Applied::applied;
-  std::optional<TrialKey> trial;              // of the attempt or trial concerned
-  std::optional<StudyId> study;               // CreateStudy: the study's id
-  std::optional<protocol::Verdict> verdict;   // StoreResult
-  std::int64_t seq = 0;                       // the trial's finishing order, when it finished by this
+  std::optional<TrialKey> trial;             // of the attempt or trial concerned
+  std::optional<StudyId> study;              // CreateStudy: the study's id
+  std::optional<protocol::Verdict> verdict;  // StoreResult
+  std::int64_t seq = 0;  // the trial's finishing order, when it finished by this
   bool operator==(const Outcome&) const = default;
 };
 
