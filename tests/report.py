@@ -69,7 +69,9 @@ def main() -> int:
         table = Table(title=f"{report['name']} ({about})", title_justify="left")
         for column in ("figure", "value", "unit", "goal", "", "peer", "ratio to peer"):
             table.add_column(
-                column, justify="right" if column in ("value", "goal", "ratio to peer") else "left"
+                column,
+                justify="right" if column in ("value", "goal", "ratio to peer") else "left",
+                no_wrap=column in ("figure", "value", "goal"),
             )
         for figure in report["figures"]:
             verdict = met(figure)
