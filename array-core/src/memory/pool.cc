@@ -1,0 +1,157 @@
+#include "memory/pool.h"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+
+namespace arraycore {
+namespace {
+
+std::int64_t padded(std::int64_t bytes) { return std::max<std::int64_t>(4, (bytes + 3) & ~3LL); }
+
+}  // namespace
+
+std::int64_t buffer_bytes_for(std::int64_t bytes) {
+  if (bytes > Pool::kExactBytes)
+    return (bytes + Pool::kSlotBytes - 1) / Pool::kSlotBytes * Pool::kSlotBytes;
+  const auto wanted = static_cast<std::uint64_t>(std::max(bytes, Pool::kSlotBytes));
+  const std::uint64_t power = std::bit_floor(wanted);
+  const std::uint64_t step = std::max<std::uint64_t>(power / 4, Pool::kSlotBytes);
+  return static_cast<std::int64_t>((wanted + step - 1) / step * step);
+}
+
+int Pool::slot_class_of(std::int64_t bytes) {
+  const auto slots = static_cast<std::uint64_t>((bytes + kSlotBytes - 1) / kSlotBytes);
+  return std::countr_zero(std::bit_ceil(slots));
+}
+
+Result<Region> Pool::allocate(std::int64_t bytes) {
+  const std::int64_t size = padded(bytes);
+  Result<Region> region = size <= kLargestSlot ? allocate_slot(size) : allocate_buffer(size);
+  if (region) live_ += size;
+  return region;
+}
+
+Result<Region> Pool::allocate_slot(std::int64_t bytes) {
+  const int slot_class = slot_class_of(bytes);
+  std::vector<BufferId>& open = open_heaps_[static_cast<std::size_t>(slot_class)];
+  if (open.empty()) {
+    const Result<BufferId> made = make_buffer(kHeapBytes, bytes);
+    if (!made) return made.error();
+    Heap heap{.slot_class = slot_class, .free = {}, .slots = 0};
+    heap.slots = static_cast<std::size_t>(kHeapBytes / slot_bytes(slot_class));
+    for (std::size_t slot = heap.slots; slot > 0; --slot)
+      heap.free.push_back(static_cast<std::uint16_t>(slot - 1));
+    heaps_.emplace(*made, std::move(heap));
+    open.push_back(*made);
+    kept_ += kHeapBytes;  // until its first slot is taken, just below
+  }
+  const BufferId buffer = open.back();
+  Heap& heap = heaps_.at(buffer);
+  if (heap.free.size() == heap.slots) kept_ -= kHeapBytes;
+  const std::uint16_t slot = heap.free.back();
+  heap.free.pop_back();
+  if (heap.free.empty()) open.pop_back();
+  return Region{buffer, slot * slot_bytes(slot_class), bytes};
+}
+
+Result<Region> Pool::allocate_buffer(std::int64_t bytes) {
+  const std::int64_t size = buffer_bytes_for(bytes);
+  const auto found = unused_.find(size);
+  if (found != unused_.end()) {
+    const BufferId buffer = found->second.back();
+    found->second.pop_back();
+    if (found->second.empty()) unused_.erase(found);
+    kept_ -= size;
+    own_.emplace(buffer, size);
+    return Region{buffer, 0, bytes};
+  }
+  const Result<BufferId> made = make_buffer(size, bytes);
+  if (!made) return made.error();
+  own_.emplace(*made, size);
+  return Region{*made, 0, bytes};
+}
+
+Result<BufferId> Pool::make_buffer(std::int64_t bytes, std::int64_t asked) {
+  if (bytes > limits_.largest_buffer) {
+    return Error{ErrorKind::memory, "too_large",
+                 "An array of " + std::to_string(asked) + " bytes is larger than this device's " +
+                     "largest buffer of " + std::to_string(limits_.largest_buffer) +
+                     " bytes: split it, or use smaller batches."};
+  }
+  if (held_ + bytes > limits_.budget_bytes) trim();
+  if (held_ + bytes > limits_.budget_bytes) {
+    return Error{ErrorKind::memory, "over_budget",
+                 std::to_string(asked) + " bytes more than the " + std::to_string(live_) +
+                     " in use would exceed the budget of " + std::to_string(limits_.budget_bytes) +
+                     " bytes: free arrays, or use smaller batches."};
+  }
+  Result<BufferId> buffer = source_.create_buffer(bytes);
+  if (buffer) held_ += bytes;
+  return buffer;
+}
+
+void Pool::free(const Region& region) {
+  live_ -= region.bytes;
+  if (const auto own = own_.find(region.buffer); own != own_.end()) {
+    const std::int64_t size = own->second;
+    own_.erase(own);
+    keep(region.buffer, size);
+    return;
+  }
+  const auto found = heaps_.find(region.buffer);
+  Heap& heap = found->second;
+  std::vector<BufferId>& open = open_heaps_[static_cast<std::size_t>(heap.slot_class)];
+  if (heap.free.empty()) open.push_back(region.buffer);
+  heap.free.push_back(static_cast<std::uint16_t>(region.offset / slot_bytes(heap.slot_class)));
+  if (heap.free.size() < heap.slots) return;
+  // The whole heap is free. One of each class stays, or a single array that comes and goes would
+  // make and destroy it each time.
+  if (open.size() > 1 && kept_ + kHeapBytes > limits_.kept_bytes) {
+    open.erase(std::find(open.begin(), open.end(), region.buffer));
+    heaps_.erase(found);
+    destroy(region.buffer, kHeapBytes);
+  } else {
+    kept_ += kHeapBytes;
+  }
+}
+
+void Pool::keep(BufferId buffer, std::int64_t bytes) {
+  if (kept_ + bytes > limits_.kept_bytes) {
+    destroy(buffer, bytes);
+    return;
+  }
+  unused_[bytes].push_back(buffer);
+  kept_ += bytes;
+}
+
+void Pool::destroy(BufferId buffer, std::int64_t bytes) {
+  source_.destroy_buffer(buffer);
+  held_ -= bytes;
+}
+
+void Pool::trim() {
+  for (const auto& [bytes, buffers] : unused_)
+    for (const BufferId buffer : buffers) destroy(buffer, bytes);
+  unused_.clear();
+  for (auto heap = heaps_.begin(); heap != heaps_.end();) {
+    if (heap->second.free.size() < heap->second.slots) {
+      ++heap;
+      continue;
+    }
+    std::erase(open_heaps_[static_cast<std::size_t>(heap->second.slot_class)], heap->first);
+    destroy(heap->first, kHeapBytes);
+    heap = heaps_.erase(heap);
+  }
+  kept_ = 0;
+}
+
+void Pool::forget() {
+  heaps_.clear();
+  for (auto& open : open_heaps_) open.clear();
+  own_.clear();
+  unused_.clear();
+  live_ = held_ = kept_ = 0;
+}
+
+}  // namespace arraycore

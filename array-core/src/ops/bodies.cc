@@ -1,0 +1,221 @@
+#include "ops/bodies.h"
+
+#include "ir/op_info.h"
+
+namespace arraycore::ops {
+namespace {
+
+using ir::Builder;
+using ir::Op;
+using ir::Value;
+
+constexpr double kPi = 3.14159265358979323846;
+constexpr double kLn2 = 0.69314718055994530942;
+constexpr double kLn10 = 2.30258509299404568402;
+
+Value zero_of(Builder& b, Value like) { return b.constant(like.type, 0); }
+Value one_of(Builder& b, Value like) { return b.constant(like.type, 1); }
+bool is_bool(Value x) { return x.type == DType::boolean; }
+bool is_unsigned(Value x) { return kind_of(x.type) == Kind::unsigned_integer; }
+
+// |x| of an integer as the unsigned type of its size: INT_MIN has one there.
+Value magnitude(Builder& b, Value x) {
+  if (is_unsigned(x)) return x;
+  const auto unsigned_type = static_cast<DType>(static_cast<int>(x.type) + 1);
+  return b.bitcast(unsigned_type, b.apply(Op::absolute, {x}));
+}
+
+// Euclid's algorithm.
+Value unsigned_gcd(Builder& b, Value x, Value y) {
+  const ir::LocalRef a = b.local("a", x);
+  const ir::LocalRef c = b.local("c", y);
+  const ir::LocalRef rest = b.local("rest", x.type);
+  b.while_(b.read(c) != zero_of(b, x), [&] {
+    b.set(rest, b.read(a) % b.read(c));
+    b.set(a, b.read(c));
+    b.set(c, b.read(rest));
+  });
+  return b.read(a);
+}
+
+Value divided(Builder& b, Value x, double by) {
+  if (!is_complex(x.type)) return x / b.constant(x.type, by);
+  const DType real = ir::real_of(x.type);
+  const Value divisor = b.constant(real, by);
+  return b.make_complex(b.apply(Op::real, {x}) / divisor, b.apply(Op::imag, {x}) / divisor);
+}
+
+}  // namespace
+
+Values same(Builder&, const Values& x) { return {x[0]}; }
+Values bool_false(Builder& b, const Values&) { return {b.constant(DType::boolean, 0)}; }
+Values bool_true(Builder& b, const Values&) { return {b.constant(DType::boolean, 1)}; }
+
+Values add(Builder& b, const Values& x) {
+  return {b.apply(is_bool(x[0]) ? Op::logical_or : Op::add, x)};
+}
+
+Values multiply(Builder& b, const Values& x) {
+  return {b.apply(is_bool(x[0]) ? Op::logical_and : Op::multiply, x)};
+}
+
+Values divide(Builder& b, const Values& x) {
+  if (is_floating(x[0].type) || is_complex(x[0].type)) return {x[0] / x[1]};
+  return {b.convert(DType::float64, x[0]) / b.convert(DType::float64, x[1])};
+}
+
+Values power(Builder& b, const Values& x) {
+  if (!is_complex(x[0].type)) return {b.apply(Op::power, x)};
+  // By logarithms, which 0 has not: 0 to a positive power is 0, to 0 is 1, else NaN.
+  const Value zero = zero_of(b, x[0]);
+  const Value nan = zero / zero;
+  const Value positive = b.apply(Op::real, {x[1]}) > 0.0;
+  const Value of_zero = b.select(x[1] == zero, one_of(b, x[0]), b.select(positive, zero, nan));
+  return {b.select(x[0] == zero, of_zero, b.apply(Op::power, x))};
+}
+
+Values absolute(Builder& b, const Values& x) {
+  if (is_bool(x[0]) || is_unsigned(x[0])) return {x[0]};
+  return {b.apply(Op::absolute, x)};
+}
+
+Values sign(Builder& b, const Values& x) {
+  if (!is_complex(x[0].type)) return {b.apply(Op::sign, x)};
+  // NumPy 2: x / |x|. 0 stays 0; of an infinite number the finite part counts for nothing.
+  const Value modulus = b.apply(Op::absolute, x);
+  const Value one = one_of(b, modulus);
+  const Value zero = zero_of(b, modulus);
+  const Value infinite = b.apply(Op::is_inf, {modulus});
+  const auto part = [&](Op op) {
+    const Value value = b.apply(op, x);
+    const Value unit =
+        b.select(b.apply(Op::is_inf, {value}), b.apply(Op::copysign, {one, value}), zero);
+    return b.select(infinite, unit, value);
+  };
+  const Value real = part(Op::real);
+  const Value imag = part(Op::imag);
+  const Value both = b.apply(Op::logical_and, {infinite, (real * imag) != zero});
+  const Value nan = modulus - modulus;  // where the modulus is infinite
+  const Value divisor = b.select(infinite, one, b.select(modulus == zero, one, modulus));
+  return {b.make_complex(b.select(both, nan, real / divisor), b.select(both, nan, imag / divisor))};
+}
+
+Values square(Builder&, const Values& x) { return {x[0] * x[0]}; }
+
+Values reciprocal(Builder& b, const Values& x) { return {one_of(b, x[0]) / x[0]}; }
+
+Values rint(Builder& b, const Values& x) {
+  if (!is_complex(x[0].type)) return {b.apply(Op::rint, x)};
+  return {b.make_complex(b.apply(Op::rint, {b.apply(Op::real, x)}),
+                         b.apply(Op::rint, {b.apply(Op::imag, x)}))};
+}
+
+Values tangent(Builder& b, const Values& x) {
+  if (!is_complex(x[0].type)) return {b.apply(Op::tan, x)};
+  return {b.apply(Op::sin, x) / b.apply(Op::cos, x)};
+}
+
+Values log2(Builder& b, const Values& x) {
+  if (!is_complex(x[0].type)) return {b.apply(Op::log2, x)};
+  return {divided(b, b.apply(Op::log, x), kLn2)};
+}
+
+Values log10(Builder& b, const Values& x) {
+  if (!is_complex(x[0].type)) return {b.apply(Op::log10, x)};
+  return {divided(b, b.apply(Op::log, x), kLn10)};
+}
+
+Values degrees(Builder&, const Values& x) { return {x[0] * (180.0 / kPi)}; }
+Values radians(Builder&, const Values& x) { return {x[0] * (kPi / 180.0)}; }
+
+Values logaddexp(Builder& b, const Values& x) {
+  // Equal operands apart: their difference is NaN where both are the same infinity.
+  const Value larger = b.apply(Op::maximum, x);
+  const Value distance = b.apply(Op::absolute, {x[0] - x[1]});
+  const Value sum = larger + b.apply(Op::log1p, {b.apply(Op::exp, {-distance})});
+  return {b.select(x[0] == x[1], x[0] + b.constant(x[0].type, kLn2), sum)};
+}
+
+Values logaddexp2(Builder& b, const Values& x) {
+  const Value larger = b.apply(Op::maximum, x);
+  const Value distance = b.apply(Op::absolute, {x[0] - x[1]});
+  const Value tail = b.apply(Op::log1p, {b.apply(Op::exp2, {-distance})});
+  return {b.select(x[0] == x[1], x[0] + one_of(b, x[0]), larger + tail * (1.0 / kLn2))};
+}
+
+Values heaviside(Builder& b, const Values& x) {
+  const Value zero = zero_of(b, x[0]);
+  const Value rest = b.select(x[0] > zero, one_of(b, x[0]), x[0]);  // what is left is NaN
+  return {b.select(x[0] == zero, x[1], b.select(x[0] < zero, zero, rest))};
+}
+
+Values spacing(Builder& b, const Values& x) {
+  const Value size = b.apply(Op::absolute, x);
+  const Value infinity = one_of(b, x[0]) / zero_of(b, x[0]);
+  const Value step = b.apply(Op::nextafter, {size, infinity}) - size;
+  const Value not_finite = x[0] - x[0];  // NaN
+  const Value finite = b.apply(Op::is_finite, x);
+  if (x[0].type == DType::float16) {
+    // NumPy's own for half precision: the step upwards, never negative.
+    const Value inner = size - b.apply(Op::nextafter, {size, zero_of(b, size)});
+    const Value distance = b.select(x[0] < 0.0, inner, step);
+    return {b.select(finite, distance, not_finite)};
+  }
+  return {b.select(finite, b.select(x[0] < 0.0, -step, step), not_finite)};
+}
+
+Values gcd(Builder& b, const Values& x) {
+  const DType type = x[0].type;
+  const Value divisor = unsigned_gcd(b, magnitude(b, x[0]), magnitude(b, x[1]));
+  return {b.bitcast(type, divisor)};
+}
+
+Values lcm(Builder& b, const Values& x) {
+  const Value first = magnitude(b, x[0]);
+  const Value second = magnitude(b, x[1]);
+  // 0 / 0 = 0 in the IR, so that lcm(0, 0) is 0.
+  const Value quotient = first / unsigned_gcd(b, first, second);
+  return {b.bitcast(x[0].type, quotient * second)};
+}
+
+Values ldexp(Builder& b, const Values& x) {
+  if (x[1].type == DType::int32) return {b.apply(Op::ldexp, x)};
+  // Far outside every exponent; a conversion of int64 to int32 alone would wrap.
+  const Value low = b.integer(x[1].type, -100'000);
+  const Value high = b.integer(x[1].type, 100'000);
+  const Value clamped = b.apply(Op::maximum, {low, b.apply(Op::minimum, {high, x[1]})});
+  return {b.apply(Op::ldexp, {x[0], b.convert(DType::int32, clamped)})};
+}
+
+Values modf(Builder& b, const Values& x) {
+  const Value whole = b.apply(Op::trunc, x);
+  const Value infinite = b.apply(Op::is_inf, x);
+  const Value fraction = b.select(infinite, zero_of(b, x[0]), x[0] - whole);
+  return {b.apply(Op::copysign, {fraction, x[0]}), whole};
+}
+
+Values divmod(Builder& b, const Values& x) {
+  return {b.apply(Op::floor_divide, x), b.apply(Op::modulo, x)};
+}
+
+Values bitwise_count(Builder& b, const Values& x) {
+  return {b.apply(Op::popcount, {absolute(b, x)[0]})};
+}
+
+Values compare_mixed(Builder& b, Op op, const Values& x) {
+  const bool signed_first = !is_unsigned(x[0]);
+  const Value negative = signed_first ? x[0] < zero_of(b, x[0]) : x[1] < zero_of(b, x[1]);
+  const Value as_unsigned =
+      b.apply(op, {b.convert(DType::uint64, x[0]), b.convert(DType::uint64, x[1])});
+  const bool less = op == Op::less || op == Op::less_equal;
+  const bool greater = op == Op::greater || op == Op::greater_equal;
+  // What a negative number on its side of the operator decides.
+  const bool decides = op == Op::not_equal || (signed_first ? less : greater);
+  return {b.select(negative, b.constant(DType::boolean, decides ? 1 : 0), as_unsigned)};
+}
+
+Values logical_not(Builder& b, const Values& x) {
+  return {b.apply(Op::logical_not, {b.convert(DType::boolean, x[0])})};
+}
+
+}  // namespace arraycore::ops

@@ -1,0 +1,170 @@
+#include "ops/ufunc.h"
+
+#include <algorithm>
+#include <string>
+
+namespace arraycore::ops {
+namespace {
+
+constexpr std::string_view kLetters = "?bBhHiIqQefdFD";
+
+DType dtype_of(char letter) { return static_cast<DType>(kLetters.find(letter)); }
+
+// One pattern, such as "11->?", with its 1s replaced.
+Loop loop_from(std::string_view pattern, char letter) {
+  Loop loop;
+  const std::size_t arrow = pattern.find("->");
+  const auto type = [letter](char c) { return dtype_of(c == '1' ? letter : c); };
+  for (std::size_t i = 0; i < arrow; ++i) loop.operands[i] = type(pattern[i]);
+  for (std::size_t i = arrow + 2; i < pattern.size(); ++i)
+    loop.results[i - arrow - 2] = type(pattern[i]);
+  return loop;
+}
+
+// Calls `each(loop)` for the ufunc's loops in order until it gives true.
+template <typename Each>
+void walk(std::string_view loops, Each each) {
+  while (!loops.empty()) {
+    const std::size_t end = std::min(loops.find(' '), loops.size());
+    const std::string_view word = loops.substr(0, end);
+    loops.remove_prefix(std::min(end + 1, loops.size()));
+    const std::size_t colon = word.find(':');
+    if (colon == std::string_view::npos) {
+      if (each(loop_from(word, '?'))) return;
+      continue;
+    }
+    for (const char letter : word.substr(colon + 1))
+      if (each(loop_from(word.substr(0, colon), letter))) return;
+  }
+}
+
+std::string operand_name(const Operand& operand) {
+  if (!operand.python) return std::string(name_of(operand.dtype));
+  switch (*operand.python) {
+    case PythonScalar::integer:
+      return "int";
+    case PythonScalar::floating:
+      return "float";
+    case PythonScalar::complex:
+      return "complex";
+  }
+  return {};
+}
+
+// What stands for the scalars, which may be weak, when the loop is looked for.
+DType scalar_dtype(PromotionMode mode, std::span<const Operand> operands) {
+  std::array<DType, kMaxOperands> arrays{};
+  std::array<ScalarOperand, kMaxOperands> scalars{};
+  std::size_t array_count = 0;
+  std::size_t scalar_count = 0;
+  for (const Operand& operand : operands) {
+    if (operand.python) {
+      scalars[scalar_count++] = ScalarOperand::of(*operand.python);
+    } else if (operand.is_scalar) {
+      scalars[scalar_count++] = ScalarOperand::of(operand.dtype);
+    } else {
+      arrays[array_count++] = operand.dtype;
+    }
+  }
+  return result_type(mode, {arrays.data(), array_count}, {scalars.data(), scalar_count});
+}
+
+bool half_in_float32(const UFunc& ufunc, const Loop& loop) {
+  if (ufunc.half == UFunc::Half::native) return false;
+  return std::any_of(loop.operands.begin(), loop.operands.begin() + ufunc.operands,
+                     [](DType d) { return d == DType::float16; });
+}
+
+DType widened(DType dtype) { return dtype == DType::float16 ? DType::float32 : dtype; }
+
+}  // namespace
+
+std::optional<UFuncId> find(std::string_view name) {
+  const std::span<const UFunc> all = table();
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (all[i].name == name) return static_cast<UFuncId>(i);
+  return std::nullopt;
+}
+
+std::vector<Loop> loops_of(const UFunc& ufunc) {
+  std::vector<Loop> loops;
+  walk(ufunc.loops, [&loops](const Loop& loop) {
+    loops.push_back(loop);
+    return false;
+  });
+  return loops;
+}
+
+Result<Loop> resolve(const UFunc& ufunc, PromotionMode mode, std::span<const Operand> operands) {
+  std::array<DType, kMaxOperands> types{};
+  const bool scalars = std::any_of(operands.begin(), operands.end(),
+                                   [](const Operand& o) { return o.is_scalar || o.python; });
+  const DType common = scalars ? scalar_dtype(mode, operands) : DType::float32;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const Operand& operand = operands[i];
+    types[i] = operand.python || (operand.is_scalar && mode == PromotionMode::cupy) ? common
+                                                                                    : operand.dtype;
+  }
+  const bool bools = std::all_of(types.begin(), types.begin() + ufunc.operands,
+                                 [](DType d) { return d == DType::boolean; });
+  std::optional<Loop> found;
+  if (!(bools && ufunc.refuses_bool))
+    walk(ufunc.loops, [&](const Loop& loop) {
+      for (std::size_t i = 0; i < operands.size(); ++i)
+        if (!can_cast(types[i], loop.operands[i], Casting::safe)) return false;
+      found = loop;
+      return true;
+    });
+  if (found) return *found;
+  std::string names;
+  for (const Operand& operand : operands)
+    names += (names.empty() ? "" : ", ") + operand_name(operand);
+  return Error{ErrorKind::type, "no_loop",
+               std::string(ufunc.name) + " does not take (" + names + "): cast an operand first."};
+}
+
+ir::Kernel make_kernel(const KernelSpec& spec) {
+  const UFunc& ufunc = *spec.ufunc;
+  ir::Builder builder{std::string(ufunc.name)};
+  const bool widen = half_in_float32(ufunc, spec.loop);
+  std::vector<ir::ParamRef> params;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(ufunc.operands); ++i) {
+    const std::string name = "x" + std::to_string(i);
+    params.push_back(spec.scalar[i] ? builder.scalar(name, spec.loop.operands[i])
+                                    : builder.in(name, spec.operands[i]));
+  }
+  std::vector<ir::ParamRef> outs;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(ufunc.results); ++i)
+    outs.push_back(builder.out("y" + std::to_string(i), spec.out[i]));
+  Values x;
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    // Through the loop's type first: that rounds as NumPy's cast does.
+    const ir::Value value = builder.convert(spec.loop.operands[i], builder.read(params[i]));
+    x.push_back(widen ? builder.convert(widened(value.type), value) : value);
+  }
+  const Values y = ufunc.body(builder, x);
+  for (std::size_t i = 0; i < outs.size(); ++i) {
+    const ir::Value value = builder.convert(spec.loop.results[i], y[i]);
+    builder.store(outs[i], builder.convert(spec.out[i], value));
+  }
+  return builder.take();
+}
+
+ir::Kernel make_gradient_kernel(const UFunc& ufunc, DType dtype, int which) {
+  ir::Builder builder{std::string(ufunc.name) + "_gradient"};
+  std::vector<ir::ParamRef> params;
+  for (int i = 0; i < ufunc.operands; ++i)
+    params.push_back(builder.in("x" + std::to_string(i), dtype));
+  const ir::ParamRef y = builder.in("y", dtype);
+  const ir::ParamRef g = builder.in("g", dtype);
+  const ir::ParamRef dx = builder.out("dx", dtype);
+  const DType inner = widened(dtype);
+  const auto read = [&](ir::ParamRef param) { return builder.convert(inner, builder.read(param)); };
+  Values x;
+  for (const ir::ParamRef param : params) x.push_back(read(param));
+  const ir::Value value = ufunc.gradient(builder, x, read(y), read(g), which);
+  builder.store(dx, builder.convert(dtype, value));
+  return builder.take();
+}
+
+}  // namespace arraycore::ops

@@ -1,0 +1,142 @@
+#include "ops/ufunc.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <set>
+#include <string>
+
+#include "ir/interpret.h"
+#include "ir/verify.h"
+
+namespace arraycore::ops {
+namespace {
+
+const UFunc& named(std::string_view name) {
+  return table()[static_cast<std::size_t>(find(name).value())];
+}
+
+KernelSpec plain(const UFunc& ufunc, const Loop& loop) {
+  KernelSpec spec{
+      .ufunc = &ufunc, .loop = loop, .operands = loop.operands, .scalar = {}, .out = {}};
+  spec.out = loop.results;
+  return spec;
+}
+
+TEST(UFuncTable, NamesAreOwnAndFound) {
+  std::set<std::string_view> names;
+  for (std::size_t i = 0; i < table().size(); ++i) {
+    EXPECT_TRUE(names.insert(table()[i].name).second) << table()[i].name;
+    EXPECT_EQ(find(table()[i].name), static_cast<UFuncId>(i));
+  }
+  EXPECT_FALSE(find("no_such_function"));
+}
+
+TEST(UFuncTable, EveryLoopMakesAVerifiedKernel) {
+  int kernels = 0;
+  for (const UFunc& ufunc : table()) {
+    for (const Loop& loop : loops_of(ufunc)) {
+      const ir::Kernel kernel = make_kernel(plain(ufunc, loop));
+      const Status status = ir::verify(kernel);
+      EXPECT_TRUE(status) << ufunc.name << " of " << name_of(loop.operands[0]) << ": "
+                          << status.error().message;
+      EXPECT_EQ(kernel.params.size(), static_cast<std::size_t>(ufunc.operands + ufunc.results));
+      ++kernels;
+    }
+  }
+  EXPECT_GT(kernels, 600);
+}
+
+TEST(UFuncResolve, TakesTheFirstLoopThatCastsSafely) {
+  const auto arrays = [](DType a, DType b) {
+    return std::array{Operand{a, false, {}}, Operand{b, false, {}}};
+  };
+  const auto add =
+      resolve(named("add"), PromotionMode::numpy2, arrays(DType::int16, DType::uint16));
+  ASSERT_TRUE(add);
+  EXPECT_EQ(add->results[0], DType::int32);
+  const auto divide =
+      resolve(named("divide"), PromotionMode::numpy2, arrays(DType::int8, DType::int8));
+  ASSERT_TRUE(divide);
+  EXPECT_EQ(divide->results[0], DType::float64);
+  const auto compare =
+      resolve(named("less"), PromotionMode::numpy2, arrays(DType::int64, DType::uint64));
+  ASSERT_TRUE(compare);
+  EXPECT_EQ(compare->operands[1], DType::uint64);
+}
+
+TEST(UFuncResolve, ScalarsAreWeakAsTheModeSays) {
+  const std::array weak{Operand{DType::float32, false, {}},
+                        Operand{DType::float64, true, PythonScalar::floating}};
+  EXPECT_EQ(resolve(named("multiply"), PromotionMode::numpy2, weak)->results[0], DType::float32);
+  const std::array numpy{Operand{DType::float32, false, {}}, Operand{DType::float64, true, {}}};
+  EXPECT_EQ(resolve(named("multiply"), PromotionMode::numpy2, numpy)->results[0], DType::float64);
+  EXPECT_EQ(resolve(named("multiply"), PromotionMode::cupy, numpy)->results[0], DType::float32);
+}
+
+TEST(UFuncResolve, NamesWhatNoLoopTakes) {
+  const std::array bools{Operand{DType::boolean, false, {}}, Operand{DType::complex64, false, {}}};
+  const auto loop = resolve(named("bitwise_and"), PromotionMode::numpy2, bools);
+  ASSERT_FALSE(loop);
+  EXPECT_EQ(loop.error().kind, ErrorKind::type);
+  EXPECT_EQ(loop.error().code, "no_loop");
+  EXPECT_NE(loop.error().message.find("bitwise_and"), std::string::npos);
+  EXPECT_NE(loop.error().message.find("complex64"), std::string::npos);
+}
+
+double run(const ir::Kernel& kernel, std::vector<double> operands) {
+  ir::Launch launch;
+  launch.loop = Dims{1};
+  operands.push_back(0);  // the result
+  const View view = contiguous(Dims{1}, sizeof(double));
+  for (double& operand : operands) launch.arguments.push_back(ir::Argument::array(&operand, view));
+  const Status status = ir::interpret(kernel, launch);
+  EXPECT_TRUE(status);
+  return operands.back();
+}
+
+// Points inside each function's domain and away from its corners.
+std::vector<double> points_of(std::string_view name) {
+  if (name == "arccosh") return {1.25, 2.5};
+  if (name == "erfcinv") return {0.25, 1.5};
+  if (name == "ndtri" || name == "log" || name == "log2" || name == "log10" || name == "sqrt" ||
+      name == "cbrt" || name == "gamma" || name == "gammaln")
+    return {0.25, 0.75};
+  return {-0.625, 0.25, 0.75};
+}
+
+TEST(UFuncGradient, AgreesWithDifferences) {
+  int checked = 0;
+  for (const UFunc& ufunc : table()) {
+    if (ufunc.gradient == nullptr) continue;
+    const Loop loop{.operands = {DType::float64, DType::float64, {}}, .results = {DType::float64}};
+    const ir::Kernel forward = make_kernel(plain(ufunc, loop));
+    for (int which = 0; which < ufunc.operands; ++which) {
+      const ir::Kernel backward = make_gradient_kernel(ufunc, DType::float64, which);
+      ASSERT_TRUE(ir::verify(backward)) << ufunc.name;
+      for (const double point : points_of(ufunc.name)) {
+        std::vector<double> x{ufunc.name.ends_with("power") ? std::abs(point) : point};
+        if (ufunc.operands == 2) x.push_back(1.375);
+        constexpr double kStep = 1e-6;
+        std::vector<double> above = x;
+        std::vector<double> below = x;
+        above[static_cast<std::size_t>(which)] += kStep;
+        below[static_cast<std::size_t>(which)] -= kStep;
+        const double slope = (run(forward, above) - run(forward, below)) / (2 * kStep);
+        std::vector<double> arguments = x;
+        arguments.push_back(run(forward, x));
+        constexpr double kG = 1.75;
+        arguments.push_back(kG);
+        const double dx = run(backward, arguments);
+        EXPECT_NEAR(dx, kG * slope, 1e-6 * (1 + std::abs(dx)))
+            << ufunc.name << " operand " << which << " at " << x[0];
+        ++checked;
+      }
+    }
+  }
+  EXPECT_GT(checked, 120);
+}
+
+}  // namespace
+}  // namespace arraycore::ops

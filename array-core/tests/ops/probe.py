@@ -1,0 +1,92 @@
+"""The operation table's probe library, loaded by ctypes."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+LETTERS = "?bBhHiIqQefdFD"
+DTYPES = [np.dtype(letter) for letter in LETTERS]
+MODES = {"numpy2": 0, "cupy": 1}
+
+
+@cache
+def library() -> ctypes.CDLL:
+    """Return the library; its path is in ``ARRAYCORE_OPS_PROBE``."""
+    path = os.environ.get("ARRAYCORE_OPS_PROBE")
+    if not path:
+        raise RuntimeError("Set ARRAYCORE_OPS_PROBE to libarraycore_ops_probe.so; ./run test does.")
+    loaded = ctypes.CDLL(path)
+    loaded.probe_name.restype = ctypes.c_char_p
+    loaded.probe_error.restype = ctypes.c_char_p
+    loaded.probe_cpu_ulp.restype = ctypes.c_double
+    loaded.probe_run.argtypes = [
+        ctypes.c_int,
+        ctypes.c_int,
+        ctypes.c_int64,
+        ctypes.POINTER(ctypes.c_void_p),
+    ]
+    return loaded
+
+
+@dataclass(frozen=True)
+class UFunc:
+    """One row of the table."""
+
+    id: int
+    name: str
+    operands: int
+    results: int
+    cpu_ulp: float
+
+    def resolve(self, mode: str, operands: list[int]) -> str | None:
+        """Return the loop as NumPy writes it, None where there is none."""
+        given = (ctypes.c_int * len(operands))(*operands)
+        out = (ctypes.c_int * (self.operands + self.results))()
+        if library().probe_resolve(self.id, MODES[mode], given, out) != 0:
+            return None
+        letters = "".join(LETTERS[number] for number in out)
+        return f"{letters[: self.operands]}->{letters[self.operands :]}"
+
+    def loops(self) -> list[str]:
+        """Return every loop as NumPy writes it."""
+        width = self.operands + self.results
+        out = (ctypes.c_int * (64 * width))()
+        count = library().probe_loops(self.id, out)
+        rows = [out[i * width : (i + 1) * width] for i in range(count)]
+        texts = ["".join(LETTERS[number] for number in row) for row in rows]
+        return [f"{text[: self.operands]}->{text[self.operands :]}" for text in texts]
+
+    def run(self, loop: int, *operands: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
+        """Return the results of loop number ``loop`` on arrays of its dtypes."""
+        signature = self.loops()[loop]
+        results = [
+            np.zeros(operands[0].shape, np.dtype(letter)) for letter in signature.split("->")[1]
+        ]
+        arrays = [np.ascontiguousarray(operand) for operand in operands] + results
+        pointers = (ctypes.c_void_p * len(arrays))(*[array.ctypes.data for array in arrays])
+        if library().probe_run(self.id, loop, operands[0].size, pointers) != 0:
+            raise RuntimeError(library().probe_error().decode())
+        return results
+
+
+@cache
+def table() -> tuple[UFunc, ...]:
+    """Return the whole table."""
+    lib = library()
+    return tuple(
+        UFunc(
+            i,
+            lib.probe_name(i).decode(),
+            lib.probe_operands(i),
+            lib.probe_results(i),
+            lib.probe_cpu_ulp(i),
+        )
+        for i in range(lib.probe_ufuncs())
+    )
