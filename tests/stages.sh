@@ -6,7 +6,8 @@ TEST_STAGES=(lint server_test server_race_test runtime_test worker_test web_test
 stage e2e "server web runtime browser python_package" alone
 do_e2e() { npx vitest run --root tests/e2e; }
 
-CPP_FILES() { find server -name '*.h' -o -name '*.cc'; }
+CPP_FILES() { find server array-core -name '*.h' -o -name '*.cc'; }
+PYTHON_FOLDERS=(python worker-runtime array-core tests deploy)
 
 stage lint "npm python_package"
 do_lint() {
@@ -15,8 +16,8 @@ do_lint() {
   npx tsc --noEmit -p worker-runtime
   npx tsc --noEmit -p web-client
   npx tsc --noEmit -p tests/e2e
-  ruff check python worker-runtime tests deploy
-  ruff format --check python worker-runtime tests deploy
+  ruff check "${PYTHON_FOLDERS[@]}"
+  ruff format --check "${PYTHON_FOLDERS[@]}"
   (cd python && mypy --strict src)
   python3 tests/house_rules.py
 }
@@ -24,8 +25,8 @@ do_lint() {
 format_command() {
   CPP_FILES | xargs clang-format -i
   npx biome check --write .
-  ruff check --fix python worker-runtime tests deploy
-  ruff format python worker-runtime tests deploy
+  ruff check --fix "${PYTHON_FOLDERS[@]}"
+  ruff format "${PYTHON_FOLDERS[@]}"
 }
 
 # bench NAME "STAGES": declares bench_NAME, which writes build/reports/NAME.json.

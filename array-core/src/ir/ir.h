@@ -6,7 +6,12 @@
 // An elementwise kernel runs its body once for each element of its loop, a C-ordered n-dimensional
 // domain of `n` elements to which every elementwise parameter is broadcast. A reduction runs `body`
 // for each element, combines what it left in `reduction.mapped`, and runs `reduction.post` once for
-// each element of the output.
+// each element of the output. The body reads elementwise parameters at the loop's element; `post`
+// stores to the written ones at the output's (the loop's axes without the reduced ones), and may
+// read those back, raw parameters and scalars.
+//
+// Locals are zero when an element begins. An expression is evaluated once in each statement that
+// uses it, however often; operands of `select`, `logical_and` and `logical_or` only where needed.
 #pragma once
 
 #include <cstdint>
@@ -29,10 +34,11 @@ enum class Op : std::uint8_t {
   constant,      // bits (and bits_high: the imaginary part of complex128), in memory's layout
   local,         // index: a Local
   local_at,      // index: a Local that is an array; args[0]: int32
-  loop_index,    // `i`: the element's number in the loop, C order; int32
-  loop_size,     // `n`; int32
-  axis_index,    // the loop's coordinate along axis `index`; int32
-  reduce_index,  // `_j`: the number of the element that is being mapped; int32
+  loop_index,    // `i`: the element's number in the loop, C order; in `post` the output's; int32
+  loop_size,     // `n`: elements of the loop; in `post` of the output; int32
+  axis_index,    // the loop's coordinate along axis `index`; in `post` the output's; int32
+  reduce_index,  // `_j`: the mapped element's number in its reduction: C order over reduced axes;
+                 // int32. In `body` only
   param,         // index: a Param. Elementwise: its element here; scalar: its value
   param_at,      // index: a raw Param; args: one C-order element number, or one int32 per axis.
                  // Outside the array: undefined in C++; here the nearest element (index clamped)
@@ -215,7 +221,7 @@ struct Reduction {
   Id mapped = kNone;    // Local that the body sets for each element
   Id a = kNone;         // Local: so far
   Id b = kNone;         // Local: one more. The same type as a
-  Id combine = kNone;   // Expr over a and b without effects; associative
+  Id combine = kNone;   // Expr over a and b without effects; associative, commutative
   Id identity = kNone;  // Expr, constant; kNone: an empty reduction is an error
   Id post = kNone;      // Block: reads a, stores outputs
 };

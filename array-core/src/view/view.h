@@ -7,6 +7,8 @@
 #include <initializer_list>
 #include <span>
 
+#include "base/result.h"
+
 namespace arraycore {
 
 inline constexpr int kMaxDims = 32;
@@ -64,9 +66,34 @@ struct View {
   }
 };
 
-// The C-ordered view of `shape` from byte 0.
+// The C-ordered view of `shape` from byte 0. REQUIRES: checked_bytes(shape, item_size).ok().
 View contiguous(const Dims& shape, std::size_t item_size);
+// As NumPy's flags: axes of extent 1 do not matter, and a view without elements is both.
 bool is_c_contiguous(const View& view, std::size_t item_size);
 bool is_f_contiguous(const View& view, std::size_t item_size);
+
+// More elements than this no shape has, nor would it if its extents of 0 were 1: so neither a
+// count, nor its bytes in any dtype, nor a product of extents overflows anywhere later.
+inline constexpr std::int64_t kMaxCount = (std::int64_t{1} << 59) - 1;
+// Nor does a storage have more bytes.
+inline constexpr std::int64_t kMaxBytes = std::int64_t{1} << 61;
+
+// Number of elements, and of bytes, of a shape. Error: value, "negative_dimension" or
+// "array_too_big".
+Result<std::int64_t> checked_count(const Dims& shape);
+Result<std::int64_t> checked_bytes(const Dims& shape, std::size_t item_size);
+
+// The bytes [begin, end) that the view's elements lie in; begin == end == offset without elements.
+struct ByteExtent {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  bool operator==(const ByteExtent&) const = default;
+};
+ByteExtent byte_extent(const View& view, std::size_t item_size);
+
+// Whether a view that came from outside is one: matching ranks, no negative extent, no overflow,
+// and each element inside a storage of `storage_bytes`. Error: value, "bad_view". Every function of
+// this folder REQUIRES such views and gives such views.
+Status check_view(const View& view, std::size_t item_size, std::int64_t storage_bytes);
 
 }  // namespace arraycore

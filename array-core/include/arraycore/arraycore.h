@@ -1,0 +1,98 @@
+// The C interface of array-core: what Python calls, in a browser (exports of the WebAssembly
+// module) and natively (ctypes on libarraycore.so). Plain integers and addresses only; nothing
+// throws.
+//
+// One library state a process (a module instance in a browser), touched by one thread: Python's.
+// A call that fails gives a negative number, minus the error's kind (ErrorKind in base/result.h);
+// ac_error_* tell the rest until the next call fails.
+//
+// An array is named by a positive id that holds a generation, so that an id used after its array
+// was freed is an error and never another array. Python's `__del__` only notes ids; the next
+// operations carry up to two of them each as `freed_a` and `freed_b` (0: none), which costs no call
+// of its own.
+#pragma once
+
+#include <stddef.h>  // NOLINT(modernize-deprecated-headers): this header is C too
+#include <stdint.h>  // NOLINT(modernize-deprecated-headers)
+
+#if defined(__wasm__)
+#define AC_EXPORT(name) __attribute__((export_name(#name)))
+#else
+#define AC_EXPORT(name) __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Raised by one with every change of this interface that is not an addition.
+#define AC_INTERFACE_VERSION 1
+AC_EXPORT(ac_interface_version) int32_t ac_interface_version(void);
+
+enum ac_backend { AC_BACKEND_CPU = 0, AC_BACKEND_WEBGPU = 1 };
+
+// Opens the library. `budget_bytes`: the most that arrays may take together, 0 for no limit (a
+// double, because JavaScript has no other number of that size). REQUIRES: not open.
+AC_EXPORT(ac_open) int32_t ac_open(int32_t backend, double budget_bytes);
+// Frees every array and what the back end holds. Closing what is not open does nothing.
+AC_EXPORT(ac_close) int32_t ac_close(void);
+// Frees every array and sets the counters to 0; the back end stays.
+AC_EXPORT(ac_reset) int32_t ac_reset(void);
+
+// The last error: its kind, its stable code and one sentence; texts end with a zero byte and stay
+// until the next error.
+AC_EXPORT(ac_error_kind) int32_t ac_error_kind(void);
+AC_EXPORT(ac_error_code) const char* ac_error_code(void);
+AC_EXPORT(ac_error_message) const char* ac_error_message(void);
+
+// Memory for a caller that cannot give an address of its own (Python's is another than the
+// WebAssembly module's). 0 when there is none left.
+AC_EXPORT(ac_allocate) void* ac_allocate(size_t bytes);
+AC_EXPORT(ac_deallocate) void ac_deallocate(void* address);
+
+// A new C-ordered array: `dtype` is dtype.h's number, `data` holds its elements in C order, or is 0
+// for zeros. Gives its id.
+AC_EXPORT(ac_create)
+int32_t ac_create(int32_t dtype, int32_t ndim, const int64_t* shape, const void* data);
+
+// Copies the array's elements in C order to `out`, which has room for `bytes`: exactly their size.
+// Waits for all that the elements depend on.
+AC_EXPORT(ac_read) int32_t ac_read(int32_t id, void* out, size_t bytes);
+
+// Writes dtype, number of dimensions, then shape, then strides in bytes: AC_DESCRIPTION_WORDS at
+// most.
+#define AC_DESCRIPTION_WORDS (2 + 2 * 32)
+AC_EXPORT(ac_describe) int32_t ac_describe(int32_t id, int64_t* out);
+
+// Frees `count` arrays at once, for when more ids wait than operations can carry along.
+AC_EXPORT(ac_free) int32_t ac_free(int32_t count, const int32_t* ids);
+
+enum ac_binary_operation { AC_ADD = 0, AC_SUBTRACT = 1, AC_MULTIPLY = 2, AC_DIVIDE = 3 };
+
+// `a OP b` as a new array; gives its id. What is named freed is freed first.
+AC_EXPORT(ac_binary)
+int32_t ac_binary(int32_t operation, int32_t a, int32_t b, int32_t freed_a, int32_t freed_b);
+
+// `a OP value`, or `value OP a` with `reversed` = 1; the value takes the array's dtype.
+AC_EXPORT(ac_binary_scalar)
+int32_t ac_binary_scalar(int32_t operation, int32_t a, double value, int32_t reversed,
+                         int32_t freed_a, int32_t freed_b);
+
+enum ac_counter_name {
+  AC_CROSSINGS = 0,    // calls of this interface, ac_counter itself not counted
+  AC_LIVE_BYTES = 1,   // storage of arrays
+  AC_PEAK_BYTES = 2,   // the most of it at a time
+  AC_LIVE_ARRAYS = 3,  //
+  AC_DISPATCHES = 4,   // kernels launched
+  AC_CPU_OPS = 5,      // operations that the CPU did for a GPU back end
+  AC_BYTES_UP = 6,     // to the back end's storage
+  AC_BYTES_DOWN = 7,   // from it
+  AC_SYNC_WAITS = 8,   // times that the caller waited for a device
+  AC_COUNTERS = 9
+};
+// A counter since ac_open or ac_reset (peak: since then too); -1 when there is no such counter.
+AC_EXPORT(ac_counter) double ac_counter(int32_t name);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,30 @@
+"""arraycore: NumPy's arrays for browsers, computed by array-core.
+
+    import arraycore as ac
+    a = ac.array([1.0, 2.0], dtype="float32")
+    print((a + a).get())
+
+The library is one a process and belongs to the thread that imports it.
+"""
+
+from ._creation import array, asnumpy, zeros
+from ._errors import CompileError, DeviceError, DeviceLostError, InternalError
+from ._library import close, counters, open, reset
+from ._ndarray import ndarray
+
+__all__ = [
+    "CompileError",
+    "DeviceError",
+    "DeviceLostError",
+    "InternalError",
+    "array",
+    "asnumpy",
+    "close",
+    "counters",
+    "ndarray",
+    "open",
+    "reset",
+    "zeros",
+]
+
+open()

@@ -1,0 +1,26 @@
+"""The bridge to array-core: WebAssembly under Pyodide, ctypes on ordinary CPython."""
+
+from __future__ import annotations
+
+import sys
+
+from ._interface import FREE_IDS, Bridge
+
+__all__ = ["FREE_IDS", "Bridge", "connect"]
+
+
+def connect() -> Bridge:
+    """Return the bridge for this interpreter.
+
+    Raises
+    ------
+    ImportError
+        The library (or, under Pyodide, the host's module) is not there.
+    """
+    if sys.platform == "emscripten":
+        from ._wasm import WasmBridge
+
+        return WasmBridge()
+    from ._native import NativeBridge, library_path
+
+    return NativeBridge(library_path())

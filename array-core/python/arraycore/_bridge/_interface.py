@@ -1,0 +1,50 @@
+"""What the two bridges to array-core's C interface have in common."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+#: The most ids that one call of :meth:`Bridge.free` takes.
+FREE_IDS = 1024
+
+
+class Bridge(Protocol):
+    """Calls into array-core; plain integers, one crossing each.
+
+    Functions that may fail give a negative number; :meth:`error` then tells what happened.
+    """
+
+    name: str
+
+    def open(self, backend: int, budget_bytes: float, /) -> int: ...
+    def close(self) -> int: ...
+    def reset(self) -> int: ...
+    def error(self) -> str:
+        """Return ``"kind code sentence"`` of the last failure."""
+        ...
+
+    def create(self, dtype: int, shape: tuple[int, ...], elements: Any | None) -> int:
+        """Return a new array's id; ``elements``: a C-contiguous buffer, or None for zeros."""
+        ...
+
+    def read(self, array: int, target: Any) -> int:
+        """Copy an array's elements into a C-contiguous writable buffer of their size."""
+        ...
+
+    def describe(self, array: int) -> tuple[int, tuple[int, ...], tuple[int, ...]] | None:
+        """Return dtype number, shape and strides in bytes; None after an error."""
+        ...
+
+    def free(self, arrays: list[int]) -> int: ...
+    def binary(self, operation: int, a: int, b: int, freed_a: int, freed_b: int, /) -> int: ...
+    def binary_scalar(
+        self,
+        operation: int,
+        a: int,
+        value: float,
+        reversed_: int,
+        freed_a: int,
+        freed_b: int,
+        /,
+    ) -> int: ...
+    def counter(self, name: int, /) -> float: ...

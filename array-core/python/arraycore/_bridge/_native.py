@@ -1,0 +1,93 @@
+"""The bridge to ``libarraycore.so`` by ctypes, on ordinary CPython."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from pathlib import Path
+from typing import Any
+
+_INTERFACE_VERSION = 1
+_MAX_DIMS = 32
+_DESCRIPTION_WORDS = 2 + 2 * _MAX_DIMS
+
+_INT, _DOUBLE, _ADDRESS = ctypes.c_int32, ctypes.c_double, ctypes.c_void_p
+# Return type and argument types of array-core/include/arraycore/arraycore.h.
+_SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
+    "ac_interface_version": (_INT, []),
+    "ac_open": (_INT, [_INT, _DOUBLE]),
+    "ac_close": (_INT, []),
+    "ac_reset": (_INT, []),
+    "ac_error_kind": (_INT, []),
+    "ac_error_code": (ctypes.c_char_p, []),
+    "ac_error_message": (ctypes.c_char_p, []),
+    "ac_create": (_INT, [_INT, _INT, _ADDRESS, _ADDRESS]),
+    "ac_read": (_INT, [_INT, _ADDRESS, ctypes.c_size_t]),
+    "ac_describe": (_INT, [_INT, _ADDRESS]),
+    "ac_free": (_INT, [_INT, _ADDRESS]),
+    "ac_binary": (_INT, [_INT] * 5),
+    "ac_binary_scalar": (_INT, [_INT, _INT, _DOUBLE, _INT, _INT, _INT]),
+    "ac_counter": (_DOUBLE, [_INT]),
+}
+
+
+def library_path() -> str:
+    """Return the library to load: ``ARRAYCORE_LIBRARY``, else the one beside the package.
+
+    Raises
+    ------
+    ImportError
+        There is none.
+    """
+    named = os.environ.get("ARRAYCORE_LIBRARY")
+    beside = Path(__file__).resolve().parent.parent / "libarraycore.so"
+    if named is None and not beside.is_file():
+        raise ImportError(
+            "arraycore found no libarraycore.so: build it and set ARRAYCORE_LIBRARY to its path."
+        )
+    return named or str(beside)
+
+
+class NativeBridge:
+    """Calls that keep the interpreter's lock: array-core is touched by one thread at a time."""
+
+    name = "native"
+
+    def __init__(self, path: str) -> None:
+        library = ctypes.PyDLL(path)
+        for name, (result, arguments) in _SIGNATURES.items():
+            function = getattr(library, name)
+            function.restype, function.argtypes = result, arguments
+        version = library.ac_interface_version()
+        if version != _INTERFACE_VERSION:
+            raise ImportError(f"{path} has interface {version}, this is for {_INTERFACE_VERSION}.")
+        self._library = library
+        self._description = (ctypes.c_int64 * _DESCRIPTION_WORDS)()
+        self.open = library.ac_open
+        self.close = library.ac_close
+        self.reset = library.ac_reset
+        self.binary = library.ac_binary
+        self.binary_scalar = library.ac_binary_scalar
+        self.counter = library.ac_counter
+
+    def error(self) -> str:
+        kind, code = self._library.ac_error_kind(), self._library.ac_error_code()
+        return f"{kind} {code.decode()} {self._library.ac_error_message().decode()}"
+
+    def create(self, dtype: int, shape: tuple[int, ...], elements: Any | None) -> int:
+        extents = (ctypes.c_int64 * len(shape))(*shape)
+        address = None if elements is None else elements.ctypes.data
+        return int(self._library.ac_create(dtype, len(shape), extents, address))
+
+    def read(self, array: int, target: Any) -> int:
+        return int(self._library.ac_read(array, target.ctypes.data, target.nbytes))
+
+    def describe(self, array: int) -> tuple[int, tuple[int, ...], tuple[int, ...]] | None:
+        words = self._description
+        if self._library.ac_describe(array, words) < 0:
+            return None
+        ndim = words[1]
+        return words[0], tuple(words[2 : 2 + ndim]), tuple(words[2 + ndim : 2 + 2 * ndim])
+
+    def free(self, arrays: list[int]) -> int:
+        return int(self._library.ac_free(len(arrays), (ctypes.c_int32 * len(arrays))(*arrays)))

@@ -1,0 +1,45 @@
+"""The bridge to the WebAssembly module beside Pyodide.
+
+The module's functions are called as they are; those that move memory between Python's heap and the
+module's are JavaScript's (worker-runtime/src/python/arraycore_host.ts).
+"""
+
+from __future__ import annotations
+
+import importlib
+from array import array
+from typing import Any
+
+
+class WasmBridge:
+    """Calls by way of the JavaScript module ``_arraycore_host``."""
+
+    name = "wasm"
+
+    def __init__(self) -> None:
+        host = importlib.import_module("_arraycore_host")
+        self._create, self._read = host.create, host.read
+        self._describe, self._free = host.describe, host.free
+        self.open = host.open
+        self.close = host.close
+        self.reset = host.reset
+        self.error = host.error
+        self.binary = host.binary
+        self.binary_scalar = host.binary_scalar
+        self.counter = host.counter
+
+    def create(self, dtype: int, shape: tuple[int, ...], elements: Any | None) -> int:
+        return int(self._create(dtype, ",".join(map(str, shape)), elements))
+
+    def read(self, array_: int, target: Any) -> int:
+        return int(self._read(array_, target))
+
+    def describe(self, array_: int) -> tuple[int, tuple[int, ...], tuple[int, ...]] | None:
+        text = self._describe(array_)
+        if not text:
+            return None
+        dtype, ndim, *rest = map(int, text.split(","))
+        return dtype, tuple(rest[:ndim]), tuple(rest[ndim:])
+
+    def free(self, arrays: list[int]) -> int:
+        return int(self._free(array("i", arrays)))

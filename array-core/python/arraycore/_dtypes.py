@@ -1,0 +1,30 @@
+"""NumPy's dtypes by the numbers of array-core's C interface (``src/dtype/dtype.h``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+DTYPES: tuple[np.dtype[Any], ...] = tuple(
+    np.dtype(name)
+    for name in (
+        "bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64",
+        "float16", "float32", "float64", "complex64", "complex128",
+    )
+)  # fmt: skip
+_NUMBERS = {dtype: number for number, dtype in enumerate(DTYPES)}
+
+
+def number_of(dtype: np.dtype[Any]) -> int:
+    """Return the number of a dtype.
+
+    Raises
+    ------
+    TypeError
+        array-core has no such dtype.
+    """
+    try:
+        return _NUMBERS[dtype.newbyteorder("=")]
+    except KeyError:
+        raise TypeError(f"arraycore has no dtype {dtype}.") from None

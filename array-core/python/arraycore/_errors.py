@@ -1,0 +1,48 @@
+"""array-core's errors as Python's exceptions. Kinds are those of ``src/base/result.h``."""
+
+from __future__ import annotations
+
+
+class CompileError(Exception):
+    """Raised for a kernel text that does not compile; names line and column."""
+
+
+class DeviceError(Exception):
+    """Raised when the device refused a command; names the command."""
+
+
+class DeviceLostError(DeviceError):
+    """Raised when the device is gone, and by arrays that lived on it."""
+
+
+class InternalError(Exception):
+    """Raised for what can only be a fault of arraycore's own."""
+
+
+_KINDS: dict[int, type[BaseException]] = {
+    1: ValueError,
+    2: TypeError,
+    3: IndexError,
+    4: MemoryError,
+    5: NotImplementedError,
+    6: CompileError,
+    7: DeviceLostError,
+    8: DeviceError,
+    9: KeyboardInterrupt,
+    10: TimeoutError,
+    11: InternalError,
+}
+
+
+def exception_of(text: str) -> BaseException:
+    """Return the exception for an error of array-core's.
+
+    Parameters
+    ----------
+    text : str
+        ``"kind code sentence"``; the code becomes the exception's attribute ``code``.
+    """
+    kind, code, message = text.split(" ", 2)
+    error = _KINDS.get(int(kind), InternalError)(message)
+    error.code = code  # type: ignore[attr-defined]
+    return error

@@ -1,0 +1,127 @@
+"""The library's state on Python's side: the bridge, and ids whose arrays are gone."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ._bridge import FREE_IDS, connect
+from ._dtypes import number_of
+from ._errors import exception_of
+
+_BACKENDS = {"cpu": 0, "webgpu": 1}
+#: Counters in the order of ``ac_counter_name``.
+COUNTERS = (
+    "crossings",
+    "live_bytes",
+    "peak_bytes",
+    "live_arrays",
+    "dispatches",
+    "cpu_ops",
+    "bytes_up",
+    "bytes_down",
+    "sync_waits",
+)
+_OUT_OF_MEMORY = -4
+#: Operations carry two ids each; where more than this wait, they are freed by a call of their own.
+BACKLOG = 256
+
+bridge = connect()
+#: Ids that ``__del__`` noted; the next operations free them.
+freed: list[int] = []
+
+
+def failure() -> BaseException:
+    """Return the exception for the call that has just failed."""
+    return exception_of(bridge.error())
+
+
+def check(status: int) -> int:
+    """Return ``status``, or raise what a negative one stands for."""
+    if status < 0:
+        raise failure()
+    return status
+
+
+def recover(status: int) -> None:
+    """Free what still waits to be freed if memory ran out; raise what else has failed."""
+    if status != _OUT_OF_MEMORY or not freed:
+        raise failure()
+    drain()
+
+
+def drain() -> None:
+    """Free every array that Python holds no more."""
+    while freed:
+        batch = freed[-FREE_IDS:]
+        del freed[-FREE_IDS:]
+        check(bridge.free(batch))
+
+
+def open(backend: str | None = None, *, budget_bytes: int | None = None) -> None:
+    """Open array-core; importing the package does so with the defaults.
+
+    Parameters
+    ----------
+    backend : {"cpu", "webgpu"}, optional
+        What computes; ``ARRAYCORE_BACKEND`` where not given, else ``"cpu"``.
+    budget_bytes : int, optional
+        The most that arrays may take together; ``ARRAYCORE_BUDGET_BYTES`` where not given, else
+        no limit of arraycore's own.
+
+    Raises
+    ------
+    ValueError
+        The library is open, or there is no such back end.
+    NotImplementedError
+        This build lacks the back end.
+    """
+    backend = backend or os.environ.get("ARRAYCORE_BACKEND", "cpu")
+    if budget_bytes is None:
+        budget_bytes = int(os.environ.get("ARRAYCORE_BUDGET_BYTES", "0"))
+    if backend not in _BACKENDS:
+        raise ValueError(f"There is no back end {backend!r}: take one of {', '.join(_BACKENDS)}.")
+    check(bridge.open(_BACKENDS[backend], float(budget_bytes)))
+
+
+def close() -> None:
+    """Free every array and the back end; arrays made before raise ValueError from now on."""
+    check(bridge.close())
+    freed.clear()
+
+
+def reset() -> None:
+    """Free every array and set the counters to 0; arrays made before raise ValueError."""
+    check(bridge.reset())
+    freed.clear()
+
+
+def counters() -> dict[str, int]:
+    """Return array-core's counters since :func:`open` or :func:`reset`.
+
+    ``crossings`` are calls into array-core, ``cpu_ops`` operations that the CPU did for a GPU
+    back end, ``sync_waits`` the times that Python waited for a device; the rest are arrays,
+    kernels and bytes.
+    """
+    return {name: int(bridge.counter(number)) for number, name in enumerate(COUNTERS)}
+
+
+def create(shape: tuple[int, ...], elements: npt.NDArray[Any] | None, dtype: np.dtype[Any]) -> int:
+    """Return the id of a new array; ``elements`` is C-contiguous, None for zeros."""
+    drain()
+    return check(bridge.create(number_of(dtype), shape, elements))
+
+
+def read(array: int, out: npt.NDArray[Any]) -> None:
+    check(bridge.read(array, out))
+
+
+def describe(array: int) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
+    """Return dtype number, shape and strides."""
+    described = bridge.describe(array)
+    if described is None:
+        raise failure()
+    return described

@@ -1,0 +1,214 @@
+// The C interface over Context: checks plain integers, keeps the last error, counts crossings.
+// Touched by Python's thread only.
+#include "arraycore/arraycore.h"
+
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "api/context.h"
+#include "api/cpu_backend.h"
+#include "api/webgpu_backend.h"
+
+namespace arraycore {
+namespace {
+
+struct Library {
+  ArrayTable arrays;
+  std::unique_ptr<Context> context;
+  Error error{ErrorKind::none, "", ""};
+};
+
+// Never destroyed: a process may end while Python still holds arrays.
+Library& library() {
+  static Library* const instance = new Library;
+  return *instance;
+}
+
+std::int32_t fail(Error error) {
+  const auto kind = static_cast<std::int32_t>(error.kind);
+  library().error = std::move(error);
+  return -kind;
+}
+
+std::int32_t answer(Result<ArrayId> result) { return result ? *result : fail(result.error()); }
+std::int32_t answer(const Status& status) { return status ? 0 : fail(status.error()); }
+
+// The open library, its crossing counted; nullptr (with the error noted) when it is closed.
+Context* enter() {
+  Context* const context = library().context.get();
+  if (context == nullptr) {
+    fail({ErrorKind::internal, "not_open", "The library is not open: call arraycore.open()."});
+    return nullptr;
+  }
+  ++context->counters().crossings;
+  return context;
+}
+
+constexpr std::int32_t kNotOpen = -static_cast<std::int32_t>(ErrorKind::internal);
+
+// Checks the numbers that name an operation and a dtype before they become enumerators.
+std::optional<BinaryOperation> operation_of(std::int32_t number) {
+  if (number < AC_ADD || number > AC_DIVIDE) return std::nullopt;
+  return static_cast<BinaryOperation>(number);
+}
+
+Error unknown_operation(std::int32_t number) {
+  return {ErrorKind::internal, "unknown_operation",
+          "There is no binary operation " + std::to_string(number) + "."};
+}
+
+}  // namespace
+}  // namespace arraycore
+
+using arraycore::answer;
+using arraycore::Context;
+using arraycore::DType;
+using arraycore::enter;
+using arraycore::Error;
+using arraycore::ErrorKind;
+using arraycore::fail;
+using arraycore::kNotOpen;
+using arraycore::library;
+
+extern "C" {
+
+int32_t ac_interface_version(void) { return AC_INTERFACE_VERSION; }
+
+int32_t ac_open(int32_t backend, double budget_bytes) {
+  if (library().context)
+    return fail({ErrorKind::value, "already_open", "The library is open already."});
+  if (backend != AC_BACKEND_CPU && backend != AC_BACKEND_WEBGPU)
+    return fail({ErrorKind::value, "unknown_backend",
+                 "There is no back end " + std::to_string(backend) + "."});
+  if (!(budget_bytes >= 0 && budget_bytes < 0x1p53))
+    return fail(
+        {ErrorKind::value, "bad_budget", "The budget is a number of bytes, or 0 for no limit."});
+  std::optional<std::int64_t> budget;
+  if (budget_bytes > 0) budget = static_cast<std::int64_t>(budget_bytes);
+  std::unique_ptr<arraycore::Backend> opened;
+  if (backend == AC_BACKEND_WEBGPU) {
+    auto webgpu = arraycore::open_webgpu_backend(budget);
+    if (!webgpu) return fail(webgpu.error());
+    opened = std::move(*webgpu);
+  } else {
+    opened = arraycore::make_cpu_backend();
+  }
+  library().context = std::make_unique<Context>(std::move(opened), library().arrays, budget);
+  return 0;
+}
+
+int32_t ac_close(void) {
+  library().context.reset();
+  return 0;
+}
+
+int32_t ac_reset(void) {
+  Context* const context = enter();
+  if (context == nullptr) return kNotOpen;
+  return answer(context->reset());
+}
+
+int32_t ac_error_kind(void) { return static_cast<int32_t>(library().error.kind); }
+const char* ac_error_code(void) { return library().error.code.c_str(); }
+const char* ac_error_message(void) { return library().error.message.c_str(); }
+
+void* ac_allocate(size_t bytes) {
+  // malloc(0) may give 0, which means here that memory is out.
+  return std::malloc(bytes == 0 ? 1 : bytes);  // NOLINT(*-no-malloc): an address for C callers
+}
+void ac_deallocate(void* address) { std::free(address); }  // NOLINT(*-no-malloc)
+
+int32_t ac_create(int32_t dtype, int32_t ndim, const int64_t* shape, const void* data) {
+  Context* const context = enter();
+  if (context == nullptr) return kNotOpen;
+  if (dtype < 0 || static_cast<std::size_t>(dtype) >= arraycore::kDTypes)
+    return fail(
+        {ErrorKind::type, "unknown_dtype", "There is no dtype " + std::to_string(dtype) + "."});
+  if (ndim < 0 || ndim > arraycore::kMaxDims)
+    return fail({ErrorKind::value, "too_many_dimensions",
+                 "An array has at most " + std::to_string(arraycore::kMaxDims) +
+                     " dimensions, not " + std::to_string(ndim) + "."});
+  const arraycore::Dims dims(std::span<const std::int64_t>(shape, static_cast<std::size_t>(ndim)));
+  return answer(context->create(static_cast<DType>(dtype), dims, data));
+}
+
+int32_t ac_read(int32_t id, void* out, size_t bytes) {
+  Context* const context = enter();
+  if (context == nullptr) return kNotOpen;
+  return answer(context->read(id, {static_cast<std::byte*>(out), bytes}));
+}
+
+int32_t ac_describe(int32_t id, int64_t* out) {
+  Context* const context = enter();
+  if (context == nullptr) return kNotOpen;
+  const auto described = context->describe(id);
+  if (!described) return fail(described.error());
+  *out++ = static_cast<std::int64_t>(described->dtype);
+  *out++ = described->view.ndim();
+  for (const std::int64_t extent : described->view.shape) *out++ = extent;
+  for (const std::int64_t stride : described->view.strides) *out++ = stride;
+  return 0;
+}
+
+int32_t ac_free(int32_t count, const int32_t* ids) {
+  Context* const context = enter();
+  if (context == nullptr) return kNotOpen;
+  for (int32_t i = 0; i < count; ++i) context->release(ids[i]);
+  return 0;
+}
+
+int32_t ac_binary(int32_t operation, int32_t a, int32_t b, int32_t freed_a, int32_t freed_b) {
+  Context* const context = enter();
+  if (context == nullptr) return kNotOpen;
+  context->release(freed_a);
+  context->release(freed_b);
+  const auto known = arraycore::operation_of(operation);
+  if (!known) return fail(arraycore::unknown_operation(operation));
+  return answer(context->binary(*known, a, b));
+}
+
+int32_t ac_binary_scalar(int32_t operation, int32_t a, double value, int32_t reversed,
+                         int32_t freed_a, int32_t freed_b) {
+  Context* const context = enter();
+  if (context == nullptr) return kNotOpen;
+  context->release(freed_a);
+  context->release(freed_b);
+  const auto known = arraycore::operation_of(operation);
+  if (!known) return fail(arraycore::unknown_operation(operation));
+  const auto side = reversed != 0 ? arraycore::Side::left : arraycore::Side::right;
+  return answer(context->binary_scalar(*known, a, value, side));
+}
+
+double ac_counter(int32_t name) {
+  const Context* const context = library().context.get();
+  if (context == nullptr) return -1;
+  const arraycore::Counters& counters = context->counters();
+  switch (name) {
+    case AC_CROSSINGS:
+      return static_cast<double>(counters.crossings);
+    case AC_LIVE_BYTES:
+      return static_cast<double>(counters.live_bytes);
+    case AC_PEAK_BYTES:
+      return static_cast<double>(counters.peak_bytes);
+    case AC_LIVE_ARRAYS:
+      return static_cast<double>(context->live_arrays());
+    case AC_DISPATCHES:
+      return static_cast<double>(counters.dispatches);
+    case AC_CPU_OPS:
+      return static_cast<double>(counters.cpu_ops);
+    case AC_BYTES_UP:
+      return static_cast<double>(counters.bytes_up);
+    case AC_BYTES_DOWN:
+      return static_cast<double>(counters.bytes_down);
+    case AC_SYNC_WAITS:
+      return static_cast<double>(counters.sync_waits);
+    default:
+      return -1;
+  }
+}
+
+}  // extern "C"

@@ -1,0 +1,140 @@
+// The library's state over a back end that fails on command: budget, counters, and that nothing is
+// left behind by a failure.
+#include "api/context.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <limits>
+#include <vector>
+
+#include "api/cpu_backend.h"
+
+namespace arraycore {
+namespace {
+
+// The CPU's, except for launches, which fail as a lost device does.
+class Failing final : public Backend {
+ public:
+  Result<StorageId> create_storage(std::int64_t bytes) override {
+    ++storages;
+    return inner_->create_storage(bytes);
+  }
+  void destroy_storage(StorageId storage) override {
+    --storages;
+    inner_->destroy_storage(storage);
+  }
+  Status upload(StorageId storage, std::int64_t offset, std::span<const std::byte> b) override {
+    return inner_->upload(storage, offset, b);
+  }
+  Status fill_zero(StorageId storage) override { return inner_->fill_zero(storage); }
+  Status download(StorageId storage, std::int64_t offset, std::span<std::byte> b) override {
+    return inner_->download(storage, offset, b);
+  }
+  Result<KernelId> prepare(ir::Kernel kernel) override { return inner_->prepare(kernel); }
+  Status launch(const Launch&) override {
+    return Error{ErrorKind::device_lost, "device_lost", "The device is gone."};
+  }
+  int storages = 0;
+
+ private:
+  std::unique_ptr<Backend> inner_ = make_cpu_backend();
+};
+
+struct ContextTest : testing::Test {
+  ArrayTable arrays;
+  Context context{make_cpu_backend(), arrays, 1000};
+
+  ArrayId array(std::vector<float> values) {
+    const Dims shape{static_cast<std::int64_t>(values.size())};
+    return context.create(DType::float32, shape, values.data()).value();
+  }
+  std::vector<float> values(ArrayId id) {
+    std::vector<float> out(static_cast<std::size_t>(context.describe(id)->view.count()));
+    EXPECT_TRUE(context.read(id, std::as_writable_bytes(std::span(out))));
+    return out;
+  }
+};
+
+TEST_F(ContextTest, EachBinaryOperationComputesItsOwn) {
+  const ArrayId a = array({1, 2, 3}), b = array({4, 8, 2});
+  const auto run = [&](BinaryOperation op) { return values(context.binary(op, a, b).value()); };
+  EXPECT_EQ(run(BinaryOperation::add), (std::vector<float>{5, 10, 5}));
+  EXPECT_EQ(run(BinaryOperation::subtract), (std::vector<float>{-3, -6, 1}));
+  EXPECT_EQ(run(BinaryOperation::multiply), (std::vector<float>{4, 16, 6}));
+  EXPECT_EQ(run(BinaryOperation::divide), (std::vector<float>{0.25F, 0.25F, 1.5F}));
+  EXPECT_EQ(context.counters().dispatches, 4);
+}
+
+TEST_F(ContextTest, ANumberStandsOnTheSideItWasWrittenOn) {
+  const ArrayId a = array({1, 2});
+  const auto minus = BinaryOperation::subtract;
+  EXPECT_EQ(values(context.binary_scalar(minus, a, 10, Side::right).value()),
+            (std::vector<float>{-9, -8}));
+  EXPECT_EQ(values(context.binary_scalar(minus, a, 10, Side::left).value()),
+            (std::vector<float>{9, 8}));
+}
+
+TEST_F(ContextTest, OverBudgetIsAMemoryErrorThatNamesTheNumbersAndChangesNothing) {
+  array(std::vector<float>(200));
+  const auto refused = context.create(DType::float32, {51}, nullptr);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::memory);
+  EXPECT_EQ(refused.error().message,
+            "204 bytes for an array of shape (51,) do not fit: 800 of 1000 bytes are in use.");
+  EXPECT_EQ(context.counters().live_bytes, 800);
+  EXPECT_TRUE(context.create(DType::float32, {50}, nullptr));
+  EXPECT_EQ(context.counters().peak_bytes, 1000);
+}
+
+TEST_F(ContextTest, SizesThatOverflowAreErrorsInEmptyArraysToo) {
+  constexpr std::int64_t kHuge = std::int64_t{1} << 40;
+  EXPECT_EQ(context.create(DType::float32, {kHuge, kHuge}, nullptr).error().code, "array_too_big");
+  EXPECT_EQ(context.create(DType::float32, {2, -1}, nullptr).error().code, "negative_dimension");
+  EXPECT_EQ(context.create(DType::float32, {kHuge, 0, kHuge}, nullptr).error().code,
+            "array_too_big");
+  const auto empty = context.create(DType::float32, {kHuge, 0}, nullptr);
+  ASSERT_TRUE(empty);
+  EXPECT_EQ(values(*empty), std::vector<float>{});
+}
+
+TEST_F(ContextTest, AnArrayThatWasReleasedRaisesAndItsBytesAreFree) {
+  const ArrayId a = array({1, 2});
+  context.release(a);
+  EXPECT_EQ(context.binary(BinaryOperation::add, a, a).error().code, "array_freed");
+  EXPECT_EQ(context.counters().live_bytes, 0);
+}
+
+TEST_F(ContextTest, ResetFreesEverythingAndOldIdsStayDead) {
+  const ArrayId a = array({1, 2});
+  ASSERT_TRUE(context.reset());
+  EXPECT_EQ(context.counters().peak_bytes, 0);
+  const ArrayId b = array({3, 4});
+  EXPECT_FALSE(context.describe(a));
+  EXPECT_EQ(values(b), (std::vector<float>{3, 4}));
+}
+
+TEST_F(ContextTest, ZerosAreZerosInUsedMemoryToo) {
+  const ArrayId a = array(std::vector<float>(100, 7));
+  context.release(a);
+  EXPECT_EQ(values(context.create(DType::float32, {100}, nullptr).value()),
+            std::vector<float>(100, 0));
+}
+
+TEST(ContextFaults, AFailedLaunchKeepsNoStorageAndCountsNoDispatch) {
+  auto owned = std::make_unique<Failing>();
+  Failing& backend = *owned;
+  ArrayTable arrays;
+  Context context(std::move(owned), arrays, std::nullopt);
+  const float one = 1;
+  const ArrayId a = context.create(DType::float32, {1}, &one).value();
+  const auto sum = context.binary(BinaryOperation::add, a, a);
+  ASSERT_FALSE(sum);
+  EXPECT_EQ(sum.error().kind, ErrorKind::device_lost);
+  EXPECT_EQ(backend.storages, 1);
+  EXPECT_EQ(context.counters().dispatches, 0);
+  EXPECT_EQ(context.live_arrays(), 1);
+}
+
+}  // namespace
+}  // namespace arraycore

@@ -1,0 +1,103 @@
+#include "api/cpu_backend.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ir/interpret.h"
+#include "ir/verify.h"
+
+namespace arraycore {
+
+namespace {
+
+class CpuBackend final : public Backend {
+ public:
+  CpuBackend() = default;
+  ~CpuBackend() override {
+    for (const Block& block : storages_) std::free(block.base);  // NOLINT(*-no-malloc)
+  }
+
+  Result<StorageId> create_storage(std::int64_t bytes) override {
+    // malloc gives a null pointer where memory is out; new would end the process.
+    std::byte* base = nullptr;
+    if (static_cast<std::uint64_t>(bytes) <= std::numeric_limits<std::size_t>::max() / 2)
+      base = static_cast<std::byte*>(  // NOLINTNEXTLINE(*-no-malloc)
+          std::malloc(bytes == 0 ? 1 : static_cast<std::size_t>(bytes)));
+    if (base == nullptr)
+      return Error{ErrorKind::memory, "out_of_memory",
+                   "There is no memory left for " + std::to_string(bytes) + " bytes."};
+    StorageId id = 0;
+    if (free_.empty()) {
+      storages_.emplace_back();
+      id = static_cast<StorageId>(storages_.size());
+    } else {
+      id = free_.back();
+      free_.pop_back();
+    }
+    storages_[id - 1] = {base, static_cast<std::size_t>(bytes)};
+    return id;
+  }
+
+  void destroy_storage(StorageId storage) override {
+    std::free(at(storage).base);  // NOLINT(*-no-malloc)
+    storages_[storage - 1] = {};
+    free_.push_back(storage);
+  }
+
+  Status upload(StorageId storage, std::int64_t offset, std::span<const std::byte> bytes) override {
+    if (!bytes.empty()) std::memcpy(at(storage).base + offset, bytes.data(), bytes.size());
+    return Done{};
+  }
+
+  Status fill_zero(StorageId storage) override {
+    std::memset(at(storage).base, 0, at(storage).bytes);
+    return Done{};
+  }
+
+  Status download(StorageId storage, std::int64_t offset, std::span<std::byte> bytes) override {
+    if (!bytes.empty()) std::memcpy(bytes.data(), at(storage).base + offset, bytes.size());
+    return Done{};
+  }
+
+  Result<KernelId> prepare(ir::Kernel kernel) override {
+    const Status verified = ir::verify(kernel);
+    if (!verified) return verified.error();
+    kernels_.push_back(std::move(kernel));
+    return static_cast<KernelId>(kernels_.size() - 1);
+  }
+
+  Status launch(const Launch& launch) override {
+    launch_.loop = launch.loop;
+    launch_.reduced = launch.reduced;
+    launch_.arguments.clear();
+    for (const LaunchArgument& argument : launch.arguments) {
+      if (const auto* array = std::get_if<ArrayArgument>(&argument))
+        launch_.arguments.push_back(ir::Argument::array(at(array->storage).base, array->view));
+      else
+        launch_.arguments.push_back({nullptr, {}, *std::get_if<ir::Scalar>(&argument)});
+    }
+    return ir::interpret(kernels_[launch.kernel], launch_);
+  }
+
+ private:
+  struct Block {
+    std::byte* base = nullptr;
+    std::size_t bytes = 0;
+  };
+  const Block& at(StorageId storage) const { return storages_[storage - 1]; }
+
+  std::vector<Block> storages_;  // by id - 1
+  std::vector<StorageId> free_;
+  std::vector<ir::Kernel> kernels_;
+  ir::Launch launch_;  // kept for its memory
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_cpu_backend() { return std::make_unique<CpuBackend>(); }
+
+}  // namespace arraycore

@@ -1,0 +1,92 @@
+// How one launch of a kernel meets a GPU: which parameters share a binding, how each is laid out,
+// how the loop is cut. A Plan holds what the shader's text depends on and no more, so its key() is
+// a pipeline cache's key; sizes, offsets and strides travel as uniforms. Pure; any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "ir/interpret.h"
+#include "lower/loop.h"
+
+namespace arraycore::codegen {
+
+struct Limits {
+  std::uint32_t storage_buffers = 8;
+  std::uint32_t invocations = 128;  // of one workgroup
+  std::uint32_t groups = 65535;     // along one axis of a dispatch
+};
+
+// One parameter's argument. Arguments with the same `binding` are one bound range of bytes; view
+// offsets count from its beginning. Bindings with the same `heap` lie in one buffer.
+struct Operand {
+  std::uint64_t binding = 0;
+  std::uint64_t heap = 0;
+  std::uint64_t bytes = 0;  // of the bound range
+  View view;
+  ir::Scalar scalar;
+};
+
+struct Launch {
+  Dims loop;
+  std::uint32_t reduced = 0;  // bit per axis, as in ir::Launch
+  std::vector<Operand> operands;
+};
+
+enum class Layout : std::uint8_t {
+  one,         // the same element for the whole loop
+  contiguous,  // the loop's own order
+  strided,     // anything else; raw: one stride per axis
+};
+
+struct ParamPlan {
+  std::uint32_t slot = 0;
+  Layout layout = Layout::contiguous;
+  bool aligned = false;   // contiguous, and element 0 begins a group of four
+  std::uint8_t ndim = 0;  // raw: of its view
+};
+
+struct SlotPlan {
+  bool written = false;  // some parameter of it, or another binding of the same heap
+  bool atomic = false;   // array<atomic<u32>>
+  bool vectors = false;  // array<vec4<u32>>
+};
+
+// How a reduction is cut.
+enum class Rows : std::uint8_t {
+  none,    // no reduction
+  thread,  // one invocation reduces one row
+  group,   // one workgroup reduces one row
+  split,   // several workgroups reduce one row into a scratch buffer; a second dispatch joins them
+};
+
+struct Plan {
+  std::vector<ParamPlan> params;  // scalars have an entry too, unused
+  std::vector<SlotPlan> slots;
+  std::uint8_t loop_ndim = 0;   // axes walked; in a reduction the axes that stay
+  std::uint8_t inner_ndim = 0;  // reduced axes walked
+  bool quads = false;           // each invocation runs four neighbouring elements
+  Rows rows = Rows::none;
+  std::uint32_t workgroup = 64;
+  std::uint32_t parts = 1;  // Rows::split: workgroups per row
+  Limits limits;
+
+  // Equal keys, equal text (for one kernel).
+  std::string key() const;
+};
+
+Result<Plan> make_plan(const ir::Kernel& kernel, const Launch& launch, const Limits& limits);
+
+// The walks that a plan and its uniforms come from: of the kernel's elementwise parameters in order
+// of `params`. `virtual_index` is one more operand: the loop's C-order number, one byte an element.
+struct Walks {
+  lower::Walk outer;
+  lower::Walk inner;
+  std::vector<int> operand;  // param -> operand of the walks, -1
+  int virtual_index = -1;
+};
+Walks make_walks(const ir::Kernel& kernel, const Launch& launch);
+
+}  // namespace arraycore::codegen

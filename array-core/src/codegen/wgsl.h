@@ -1,0 +1,71 @@
+// Kernels as WGSL. One Kernel and one Plan give one program: a dispatch, or two for a reduction
+// whose few long rows are split among workgroups. Pure; any thread.
+//
+// Binding 0 of group 0 is the uniform block (an array of vec4<u32>, bound with a dynamic offset);
+// binding 1 + s is the plan's slot s; the scratch buffer of a split reduction comes last.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "codegen/plan.h"
+
+namespace arraycore::codegen {
+
+enum class BindingAccess : std::uint8_t { read, read_write };
+
+struct Binding {
+  std::uint32_t slot = 0;  // kScratch: the scratch buffer
+  BindingAccess access = BindingAccess::read;
+};
+inline constexpr std::uint32_t kScratch = 0xffffffff;
+
+// Where one word of the uniform block comes from.
+struct UniformWord {
+  enum class From : std::uint8_t {
+    bits,          // `bits`
+    loop_size,     // elements of the loop
+    rows,          // elements of a reduction's output
+    row_length,    // elements of one reduction
+    outer_extent,  // of axis `axis` of the walk
+    inner_extent,
+    outer_stride,  // of parameter `param` (or, kNone, of the loop's number) along `axis`, in
+                   // elements
+    inner_stride,
+    offset,  // of the parameter's first element, in elements
+    extent,  // of the raw parameter's own axis
+    stride,
+    count,   // of the parameter's elements
+    scalar,  // word `axis` of the scalar
+  };
+  From from = From::bits;
+  std::uint32_t param = 0;
+  std::uint32_t axis = 0;
+  std::uint32_t bits = 0;
+  bool operator==(const UniformWord&) const = default;
+};
+
+struct WgslStage {
+  std::string text;  // its entry point is `main`
+  std::vector<Binding> bindings;
+};
+
+struct WgslProgram {
+  std::vector<WgslStage> stages;      // all share one uniform block
+  std::vector<UniformWord> uniforms;  // a multiple of four
+  std::uint32_t scratch_word_pairs_per_row = 0;
+
+  std::vector<std::uint32_t> uniform_words(const ir::Kernel& kernel, const Launch& launch) const;
+  std::uint64_t scratch_bytes(const Launch& launch) const;
+};
+
+Result<WgslProgram> generate(const ir::Kernel& kernel, const Plan& plan);
+
+// Workgroups along x, y, z of stage `stage`; all zero where there is nothing to do.
+std::array<std::uint32_t, 3> grid(const ir::Kernel& kernel, const Plan& plan, const Launch& launch,
+                                  std::size_t stage);
+
+}  // namespace arraycore::codegen

@@ -1,0 +1,14 @@
+// The helper functions of generated shaders, one string each; wgsl_types.cc emits those that are
+// used. Internal to codegen/.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace arraycore::codegen {
+
+std::span<const std::string_view> integer_helpers();
+std::span<const std::string_view> float_helpers();
+std::span<const std::string_view> special_helpers();
+
+}  // namespace arraycore::codegen

@@ -1,0 +1,96 @@
+// A Kernel compiled for the blocked CPU interpreter: registers of kLanes values, steps over them,
+// and the statements' structure. Immutable once compiled; any thread may run it (each run has its
+// own registers).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/result.h"
+#include "cpu/loops.h"
+#include "ir/interpret.h"
+#include "ir/ir.h"
+
+namespace arraycore::cpu {
+
+using Register = std::uint32_t;
+inline constexpr Register kNoRegister = 0xffffffff;
+
+struct Node;
+
+struct Step {
+  enum class Kind : std::uint8_t {
+    compute,     // loop over d, a, b, c
+    select,      // d = a ? b : c
+    raw_read,    // d = params[target][index]
+    array_read,  // d = array a [index]
+    call,        // body, into d
+    lazy,        // where a holds (`negated`: does not): body, whose result is moved to d
+    atomic,      // op on params[target][index], operands b and c, old value to d
+  };
+  Kind kind = Kind::compute;
+  Loop loop = nullptr;
+  DType type = DType::int32;
+  ir::Op op = ir::Op::constant;
+  bool negated = false;
+  std::uint32_t length = 0;  // array_read
+  ir::Id target = ir::kNone;
+  Register d = kNoRegister, a = kNoRegister, b = kNoRegister, c = kNoRegister;
+  std::vector<Register> index;
+  std::vector<Step> steps;     // lazy
+  std::vector<Node> body;      // call
+  std::vector<Register> zero;  // call: the function's own locals
+};
+
+struct Node {
+  ir::StmtKind kind = ir::StmtKind::evaluate;
+  ir::Id target = ir::kNone;
+  DType type = DType::int32;
+  std::uint32_t length = 0;
+  std::vector<Step> steps;  // compute `value` and `index`; of a loop: its condition
+  Register value = kNoRegister;
+  Register to = kNoRegister;  // the local, the parameter's register, the function's result
+  std::vector<Register> index;
+  std::vector<Node> then;
+  std::vector<Node> otherwise;
+};
+
+struct RegisterInfo {
+  DType type = DType::int32;
+  std::uint32_t length = 1;  // arrays: that many registers one after the other
+};
+
+struct Fill {  // a register that holds one value throughout a run
+  Register to = kNoRegister;
+  ir::Scalar value;
+};
+
+class Program {
+ public:
+  // REQUIRES: verify(kernel) passed.
+  static Program compile(const ir::Kernel& kernel);
+
+  const ir::Kernel& kernel() const { return kernel_; }
+  Status run(const ir::Launch& launch) const;
+
+ private:
+  friend class Compiler;
+  friend class Machine;
+
+  ir::Kernel kernel_;
+  std::vector<RegisterInfo> registers_;
+  std::vector<Fill> constants_;
+  std::vector<Register> params_;  // elementwise and scalar parameters' values
+  std::vector<Register> locals_;
+  Register loop_index_ = kNoRegister, loop_size_ = kNoRegister, reduce_index_ = kNoRegister;
+  std::vector<std::pair<ir::Id, Register>> axes_;
+  std::vector<std::pair<ir::Id, Register>> sizes_;                      // param_size
+  std::vector<std::pair<std::pair<ir::Id, ir::Id>, Register>> shapes_;  // param_shape (param, axis)
+  std::vector<Node> body_;
+  std::vector<Node> post_;
+  std::vector<Step> combine_;
+  Register combined_ = kNoRegister;
+};
+
+}  // namespace arraycore::cpu

@@ -1,0 +1,228 @@
+// Syntax tree -> typed IR. Expressions become IR trees; what C++ does inside an expression
+// (assignments, ++, calls that write their arguments) becomes statements before it, operands being
+// evaluated from left to right. Serves one kernel, on one thread.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "dialect/ast.h"
+#include "dialect/dialect.h"
+#include "dialect/source.h"
+#include "ir/ir.h"
+
+namespace arraycore::dialect {
+
+inline constexpr std::size_t kMaxExprs = 100'000;  // functions written into their caller multiply
+inline constexpr std::size_t kMaxCallDepth = 16;
+inline constexpr std::size_t kMaxBlocks = 90;  // one in another; the verifier takes 100
+inline constexpr std::uint32_t kMaxArray = 64;
+
+struct Builtin;
+
+struct Value {
+  ir::Id expr = ir::kNone;
+  DType type = DType::int32;
+  bool nothing = false;  // of a void function
+};
+
+// Something that may be read and, unless it is const, written.
+struct Place {
+  enum class Kind : std::uint8_t { local, local_at, param, param_at };
+  Kind kind = Kind::local;
+  ir::Id target = ir::kNone;
+  DType type = DType::int32;
+  bool is_const = false;
+  std::vector<ir::Id> index;
+};
+
+struct Symbol {
+  enum class Kind : std::uint8_t {
+    variable,      // place
+    array,         // place.target: a Local with a length
+    parts,         // an array whose elements are Locals of their own: never indexed by a variable
+    raw,           // place.target: a Param
+    constant,      // value
+    type,          // place.type
+    loop_index,    // i
+    loop_size,     // n
+    reduce_index,  // _j
+    indexer,       // _ind
+    hidden,        // known, but not here: why
+  };
+  Kind kind = Kind::variable;
+  Place place;
+  std::vector<ir::Id> parts;
+  ir::Expr value;
+  std::string why;
+};
+
+class Lowering {
+ public:
+  // `floating`: the type of unsuffixed floating literals.
+  Lowering(Sources& sources, const Tree& tree, ir::Kernel& kernel, DType floating);
+
+  // ---- what compile.cc calls, in this order
+  void add_letters(const BoundTypes& types);
+  void add_preamble(const std::vector<StatementId>& statements);
+  // Adds the parameter to the kernel and, where `name_it`, to the innermost scope.
+  ir::Id add_param(const ParamSpec& spec, const BoundParam& bound, bool is_output);
+  void declare(std::string_view name, Symbol symbol);
+  void declare_param(std::string_view name, ir::Id param, bool is_output);
+  void open_scope() { scopes_.emplace_back(); }
+  void close_scope() { scopes_.pop_back(); }
+  ir::Id block_of(const std::function<void()>& fill);
+  // Statements in which `return`, and `continue` outside a loop, end the element or, where
+  // `then` follows, go on with it.
+  void operation(const std::vector<StatementId>& statements, bool then);
+  void statements(const std::vector<StatementId>& list);
+  Value expression(NodeId id);
+  void discard(NodeId id);  // for its effects
+  Value convert(Value value, DType to, Where where);
+  ir::Id new_local(std::string_view name, DType type, std::uint32_t length = 0);
+  void assign(ir::Id local, Value value);
+  std::optional<DType> named_type(std::string_view name) const;
+  bool is_constant(Value value) const {
+    return !value.nothing && kernel_.exprs[value.expr].op == ir::Op::constant;
+  }
+  void finish_params();  // access, from how each was used
+
+ private:
+  using Id = ir::Id;
+  struct Scope {
+    std::unordered_map<std::string_view, Symbol> names;
+  };
+  // What `return` does here.
+  struct Context {
+    enum class Kind : std::uint8_t { kernel, function, inlined };
+    Kind kind = Kind::kernel;
+    std::optional<DType> result;
+    Id result_local = ir::kNone;
+    Id done = ir::kNone;     // inlined: the Local that tells loops around a `return` to end
+    bool wrapped = false;    // inlined: in a do {} while (false) that `return` leaves
+    bool done_set = false;   // a `return` in the loop being lowered has set `done`
+    bool operation = false;  // the element's: `continue` is a `return` here
+    int loops = 0;           // open in this context
+  };
+  struct State {
+    std::vector<Scope> scopes;
+    ir::Block current;
+    Context context;
+  };
+  struct Arguments {
+    std::vector<Value> values;  // nothing: a reference
+    std::vector<Place> places;
+  };
+
+  // ---- lower.cc: emission
+  Id emit(ir::Op op, DType type, const std::vector<Id>& args = {}, Id index = 0);
+  Value make(ir::Op op, DType type, const std::vector<Id>& args = {}, Id index = 0) {
+    return {emit(op, type, args, index), type, false};
+  }
+  Value integer(std::int64_t value, DType type = DType::int32);
+  Value number(double value, DType type);
+  Value zero(DType type);
+  void add_statement(ir::Stmt statement);
+  void branch(Value condition, Id then, Id otherwise = ir::kNone);
+  void simple(ir::StmtKind kind);
+  Value local(Id id) { return make(ir::Op::local, kernel_.locals[id].type, {}, id); }
+  // Evaluates `value` before the statements that came into the current block since `position`.
+  Value keep(Value value, std::size_t position);
+  Value fold(ir::Op op, DType type, Value a, Value b);
+  std::optional<double> constant_number(Value value) const;
+  std::optional<std::int64_t> constant_integer(Value value) const;
+  void fail(Where where, std::string_view message) { sources_.fail(where, message); }
+  bool failed() const { return sources_.failed(); }
+  const Node& node(NodeId id) const { return tree_.nodes[id]; }
+
+  // ---- names and types
+  const Symbol* find(std::string_view name) const;
+  std::optional<DType> type_of(const TypeName& name);
+
+  // ---- lower_statement.cc
+  void statement(StatementId id);
+  void declaration(const Statement& s);
+  void declare_array(const Statement& s, const Declarator& d);
+  void constant_declaration(const Statement& s);
+  void loop(const Statement& s);
+  void loop_until(const Statement& s);
+  void after_loop();
+  void give(const Statement& s);
+  bool ends_with_only_return(StatementId body) const;
+  int count_returns(StatementId id, bool with_next) const;
+
+  // ---- lower_expression.cc
+  Value lower(NodeId id);
+  Value condition(NodeId id);  // bool
+  Value to_bool(Value value, Where where);
+  Value name(const Node& n);
+  Value unary(const Node& n);
+  Value increment(const Node& n, bool wanted);
+  Value binary(const Node& n);
+  Value logical(const Node& n);
+  Value arithmetic(std::string_view op, Value a, Value b, Where where);
+  Value assignment(const Node& n, bool wanted);
+  Value choice(const Node& n);
+  Value construct(const Node& n);
+
+  // ---- lower_place.cc
+  std::optional<Place> place(NodeId id);
+  std::optional<Place> element(const Node& n);
+  Value load(const Place& place);
+  void store(const Place& place, Value value, Where where);
+  std::vector<Id> indices(NodeId id, const Symbol& raw);
+  std::vector<Id> axis_indices(const Symbol& list, Where where);
+  Id extent(Id param, std::size_t axis);
+  Id element_number(const std::vector<Id>& at, Id param);  // of one index an axis, in C order
+  std::vector<Id> coordinates(Id number, Id param);        // the other way
+  Value index_value(NodeId id);
+  Value method(const Node& n);
+  Value special_subscript(const Node& n);
+  bool is_special_subscript(const Node& n) const;
+  void fix_index(Place& place);  // indices into Locals: they keep their values
+
+  // ---- lower_call.cc
+  using TypeArguments = std::vector<std::pair<std::string_view, DType>>;
+  Value call(const Node& n, bool wanted);
+  Value call_user(const Node& n, std::size_t index);
+  bool is_written(const Argument& a) const { return a.type.is_reference && !a.type.is_const; }
+  bool evaluate_arguments(const Node& n, const FunctionText& f, Arguments& arguments);
+  bool deduce(const Node& n, const FunctionText& f, const Arguments& arguments,
+              TypeArguments& types);
+  void declare_types(const TypeArguments& types);
+  bool convert_arguments(const FunctionText& f, Arguments& arguments, Where where);
+  Value call_inlined(const FunctionText& f, Arguments& arguments, const TypeArguments& types,
+                     Where where);
+  Value call_instance(std::size_t index, Arguments& arguments, const TypeArguments& types,
+                      Where where);
+  std::vector<Value> lower_list(const std::vector<NodeId>& list);
+
+  // ---- lower_builtin.cc
+  Value call_builtin(const Node& n, const Builtin& builtin, bool single);
+  Value call_atomic(const Node& n, bool wanted);
+  DType floating_of(const std::vector<Value>& values) const;
+
+  Sources& sources_;
+  const Tree& tree_;
+  ir::Kernel& kernel_;
+  const DType floating_;
+  State state_;
+  Scope globals_;  // types and constants: what functions see too
+  std::map<std::string, Id> instances_;
+  std::vector<std::size_t> calling_;       // functions being lowered, to refuse recursion
+  std::vector<std::string_view> indexed_;  // sorted names of what is indexed by a variable
+  std::vector<Scope>& scopes_ = state_.scopes;
+  // By Param: has been read, indexed by one number; its dimensions, where indexed by an array.
+  std::vector<bool> read_;
+  std::vector<bool> by_number_;
+  std::vector<std::int8_t> axes_;
+  std::size_t block_depth_ = 0;
+};
+
+}  // namespace arraycore::dialect

@@ -1,0 +1,99 @@
+// Tokens -> syntax tree, by recursive descent. Nesting is bounded (kMaxNesting, kMaxDepth): a text
+// nested deeper is refused, never a stack overflow.
+#pragma once
+
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "dialect/ast.h"
+#include "dialect/token.h"
+
+namespace arraycore::dialect {
+
+inline constexpr int kMaxNesting = 128;  // a parenthesis counts 2, a block 1
+inline constexpr int kMaxDepth = 200;    // of an expression's tree: terms of one sum count too
+
+class Parser {
+ public:
+  // `type_names`: the kernel's type letters.
+  Parser(Sources& sources, Tree& tree, std::unordered_set<std::string_view> type_names)
+      : sources_(sources), tree_(tree), type_names_(std::move(type_names)) {}
+
+  // A preamble: functions, typedefs (given as statements) and constants.
+  std::vector<StatementId> parse_preamble(std::vector<Token> tokens);
+  // The statements of an operation; the last ';' may be missing.
+  std::vector<StatementId> parse_statements(std::vector<Token> tokens);
+  // One expression and no more.
+  NodeId parse_expression(std::vector<Token> tokens);
+
+ private:
+  // parser.cc: statements, declarations, functions
+  StatementId statement();
+  StatementId block();
+  StatementId simple_statement();  // a declaration or an expression, with its ';'
+  StatementId declaration();
+  StatementId alias();
+  StatementId loop_for();
+  void function(std::vector<std::string_view> type_parameters);
+  bool at_type() const;
+  bool at_function() const;
+  TypeName type();
+  Declarator declarator();
+
+  // parser_expression.cc
+  NodeId expression();  // with ','
+  NodeId assignment();
+  NodeId binary(int lowest);
+  NodeId unary();
+  NodeId postfix();
+  NodeId primary();
+  NodeId named();
+  NodeId cast_from(Where where, TypeName to);
+  bool at_cast() const;
+  std::vector<NodeId> arguments(std::string_view close);
+
+  // Both.
+  struct Nested;  // counts nesting while it lives
+  void start(std::vector<Token> tokens);
+  const Token& peek(std::size_t ahead = 0) const {
+    return tokens_[at_ + ahead < tokens_.size() ? at_ + ahead : tokens_.size() - 1];
+  }
+  bool at_end() const { return peek().kind == TokenKind::end; }
+  bool at(std::string_view text) const { return peek().is(text); }
+  Token take();
+  bool accept(std::string_view text);
+  void expect(std::string_view text, std::string_view after);
+  std::string_view expect_name(std::string_view what);
+  // Reports at the token ahead and moves to the end, so that every loop above stops.
+  void fail(std::string_view message) { fail_at(peek().where, message); }
+  void fail_at(Where where, std::string_view message);
+  bool failed() const { return sources_.failed(); }
+  bool is_type_name(const Token& token) const;
+
+  NodeId add(Node node);
+  StatementId add(Statement statement);
+
+  Sources& sources_;
+  Tree& tree_;
+  std::unordered_set<std::string_view> type_names_;
+  std::unordered_set<std::string_view> template_names_;
+  std::vector<Token> tokens_;
+  std::size_t at_ = 0;
+  int nesting_ = 0;
+};
+
+struct Parser::Nested {
+  explicit Nested(Parser& p) : parser(p) {
+    if (++parser.nesting_ > kMaxNesting) parser.fail("the text is nested too deeply here");
+  }
+  ~Nested() { --parser.nesting_; }
+  Nested(const Nested&) = delete;
+  Nested& operator=(const Nested&) = delete;
+  Parser& parser;
+};
+
+// The built-in types: "unsigned char", "ptrdiff_t"... `words` are joined by one space.
+std::optional<DType> builtin_type(std::string_view words);
+
+}  // namespace arraycore::dialect

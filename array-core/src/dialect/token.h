@@ -1,0 +1,71 @@
+// Words of the dialect: text -> tokens, with macros expanded.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "dialect/source.h"
+
+namespace arraycore::dialect {
+
+// Sizes past which a text is refused: a kernel is a page of code, and every later step recurses or
+// copies in proportion.
+inline constexpr std::size_t kMaxTextBytes = 256 * 1024;
+inline constexpr std::size_t kMaxTokens = 64 * 1024;  // after macros
+inline constexpr int kMaxMacroDepth = 32;
+
+enum class TokenKind : std::uint8_t { end, name, integer, floating, punctuation };
+
+struct Token {
+  TokenKind kind = TokenKind::end;
+  Where where;
+  std::string_view text;  // of a name or punctuation: "x", "<<="
+  std::uint64_t integer = 0;
+  double floating = 0;
+  bool is_unsigned = false;  // suffix u
+  bool is_long = false;      // suffix l: of an integer 64 bits, of a float nothing
+  bool is_float = false;     // suffix f
+  bool starts_line = false;  // first on its line: a '#' here is a directive
+  bool after_space = false;  // "#define F (x)" has no arguments, "#define F(x)" has
+
+  bool is(std::string_view s) const {
+    return (kind == TokenKind::punctuation || kind == TokenKind::name) && text == s;
+  }
+};
+
+// Reads texts one after another; a macro that one defines is known in the next ones.
+class Tokenizer {
+ public:
+  explicit Tokenizer(Sources& sources) : sources_(sources) {}
+
+  // The tokens of one text, closed by an `end`. On an error: Sources::failed(), and what was read.
+  std::vector<Token> run(std::uint32_t text);
+
+ private:
+  struct Macro {
+    bool has_arguments = false;
+    std::vector<std::string_view> arguments;
+    std::vector<Token> body;
+  };
+  using Tokens = std::vector<Token>;
+
+  Tokens scan(std::uint32_t text);
+  void directive(const Tokens& line);
+  void define(const Tokens& line);
+  // Appends `tokens` to `out`, names in `active` left alone (a macro does not expand in itself).
+  // `at` is where an expansion is reported: the place of use.
+  void expand(const Tokens& tokens, Tokens& out, std::unordered_set<std::string_view>& active,
+              int depth);
+  bool skipping() const;
+
+  Sources& sources_;
+  std::unordered_map<std::string_view, Macro> macros_;
+  std::vector<bool> conditions_;  // of the open #ifdef's
+  std::size_t produced_ = 0;
+};
+
+}  // namespace arraycore::dialect

@@ -1,0 +1,170 @@
+// The contract between array-core (the issuer) and the executor that owns the device: the words of
+// the control block and the commands of the ring, all 32-bit little-endian words in the WebAssembly
+// module's shared memory. docs/ring.md explains them. worker-runtime/src/gpu/layout.ts mirrors the
+// numbers, and a test compares the two files: keep one `name = number,` a line.
+//
+// Data only: any thread may use it.
+#pragma once
+
+#include <cstdint>
+
+namespace arraycore::ring {
+
+inline constexpr std::uint32_t kMagic = 0x31524341;  // "ACR1": changes with the layout
+inline constexpr std::uint32_t kControlWords = 352;
+inline constexpr std::uint32_t kErrorTextBytes = 512;
+inline constexpr std::uint32_t kDeviceTextBytes = 256;
+inline constexpr std::uint32_t kMaxBindings = 24;
+inline constexpr std::uint32_t kMaxUniformWords = 256;
+inline constexpr std::uint32_t kBindingAlignment = 256;  // of a binding's offset in its buffer
+inline constexpr std::uint32_t kSliceMs = 50;            // the longest uninterrupted wait
+inline constexpr std::uint32_t kSilenceMs = 1500;  // of an executor that promised nothing else
+inline constexpr std::uint32_t kStartSilenceMs = 20000;   // while an executor's thread starts
+inline constexpr std::uint32_t kHeartbeatMs = 250;        // how often an executor moves `progress`
+inline constexpr std::uint32_t kNoPosition = 0xFFFFFFFF;  // an error that no one command caused
+inline constexpr std::uint32_t kCloseRequest = 0xFFFFFFFF;
+// `sleeps`: 0, or how the executor is woken.
+inline constexpr std::uint32_t kSleepsOnWord = 1;
+inline constexpr std::uint32_t kSleepsForMessage = 2;
+// `interrupt`: 0, or what to raise. A revoke stays.
+inline constexpr std::uint32_t kInterruptOnce = 1;
+inline constexpr std::uint32_t kInterruptRevoke = 2;
+
+// Words of the control block. Each line of 16 words has one writer, so that the two sides do not
+// fight for a cache line; what both write is apart.
+enum class Word : std::uint32_t {
+  // Set by the issuer before an executor attaches.
+  magic = 0,
+  ring_address = 1,  // byte address of the ring's first word
+  ring_words = 2,    // a power of two
+  strict = 3,        // 1: an error scope and a submit for each command
+  // The issuer's.
+  written = 16,  // words published since the beginning, modulo 2^32
+  request = 17,  // number of the newest reset, or kCloseRequest
+  // The executor's.
+  consumed = 32,    // words taken, modulo 2^32
+  fence_done = 33,  // number of the newest fence that everything before has reached
+  state = 34,       // State
+  answered = 35,    // number of the newest reset that is done
+  progress = 36,    // moves while the executor lives
+  silence_ms = 37,  // it promises to move `progress` within this time; 0: kSilenceMs. The issuer
+                    // begins with kStartSilenceMs
+  signal = 38,      // moves, and is notified, after any change that an issuer may wait for
+  // Both sides'.
+  sleeps = 48,      // the executor sets it and sleeps on it; the issuer clears it and wakes
+  interrupt = 49,   // any thread sets it (then adds to `signal` and notifies); the issuer clears
+  error_full = 50,  // the executor fills the error slot and sets 1; the issuer reads and clears
+  // Counters of the executor.
+  commands = 64,
+  dispatches = 65,
+  submits = 66,
+  pipelines_created = 67,
+  errors_dropped = 68,  // errors raised while the slot was full
+  bind_groups_created = 69,
+  bytes_up = 70,  // 64 bits, low word first
+  bytes_up_high = 71,
+  bytes_down = 72,
+  bytes_down_high = 73,
+  sleeps_taken = 74,  // how often the executor slept
+  buffers_live = 75,
+  buffer_bytes_live = 76,  // 64 bits
+  buffer_bytes_live_high = 77,
+  // The error slot.
+  error_code = 80,      // ErrorCode
+  error_position = 81,  // the command's position in words since the beginning, or kNoPosition
+  error_opcode = 82,    // Opcode
+  error_tag = 83,       // the dispatch's tag; 0 elsewhere
+  error_text_bytes = 84,
+  error_text = 88,  // kErrorTextBytes of UTF-8
+  // The capability record; sizes are bytes, saturated at 2^32-4.
+  backend = 224,  // Backend
+  capability_flags = 225,
+  max_buffer_bytes = 226,
+  max_binding_bytes = 227,
+  max_storage_buffers = 228,
+  max_workgroup_bytes = 229,
+  max_invocations = 230,
+  max_workgroup_x = 231,
+  max_workgroup_y = 232,
+  max_workgroup_z = 233,
+  max_grid = 234,  // workgroups in one dimension of a dispatch
+  min_subgroup = 235,
+  max_subgroup = 236,
+  max_uniform_bytes = 237,
+  device_text_bytes = 238,
+  device_text = 240,  // kDeviceTextBytes: vendor, architecture, device, description; one a line
+};
+
+enum class State : std::uint32_t {
+  absent = 0,  // no executor yet; commands wait in the ring
+  running = 1,
+  lost = 2,    // the device is lost, or there was none; commands are dropped until a reset
+  gone = 3,    // its thread has ended
+  closed = 4,  // as requested
+};
+
+enum class Backend : std::uint32_t {
+  none = 0,
+  recording = 1,
+  webgpu = 2,
+  webgl2 = 3,
+};
+
+enum class Capability : std::uint32_t {  // bits of capability_flags
+  shader_f16 = 1,
+  subgroups = 2,
+  timestamps = 4,
+  fallback_adapter = 8,  // a software device: name it as such
+  shared_uploads = 16,   // uploads read the module's memory without a copy between
+};
+
+enum class ErrorCode : std::uint32_t {
+  none = 0,
+  validation = 1,
+  out_of_memory = 2,
+  shader = 3,
+  device_internal = 4,
+  unknown_buffer = 5,
+  unknown_pipeline = 6,
+  bad_binding = 7,
+  bad_range = 8,
+  bad_command = 9,
+  bad_address = 10,
+  over_limit = 11,
+  device_lost = 12,
+  no_adapter = 13,
+  no_device = 14,
+};
+
+// A command's first word is `opcode | words << 8`, the words counting the first. A command never
+// wraps round the ring's end: `pad` fills what is left.
+enum class Opcode : std::uint32_t {
+  pad = 0,
+  create_buffer = 1,     // id, bytes, label address, label bytes
+  destroy_buffer = 2,    // id
+  upload = 3,            // id, offset, address, bytes
+  upload_inline = 4,     // id, offset, bytes, then the bytes
+  copy = 5,              // source id, offset, target id, offset, bytes
+  fill = 6,              // id, offset, bytes, value
+  create_pipeline = 7,   // id, text address, bytes, label address, bytes, uniform bytes, bindings,
+                         // bits of those that are read_write
+  destroy_pipeline = 8,  // id
+  dispatch = 9,          // tag, pipeline, x, y, z, bindings | uniform words << 16, then for each
+                         // binding: buffer, offset, bytes; then the uniform words
+  read = 10,             // id, offset, address, bytes
+  fence = 11,            // number
+  timestamp_begin = 12,  // no words
+  timestamp_end = 13,    // address of two 64-bit nanoseconds: begin, end
+  label = 14,            // address, bytes: the operation that the next commands belong to
+};
+
+constexpr std::uint32_t header(Opcode opcode, std::uint32_t words) {
+  return static_cast<std::uint32_t>(opcode) | words << 8;
+}
+constexpr std::uint32_t words_of(std::uint32_t header_word) { return header_word >> 8; }
+constexpr Opcode opcode_of(std::uint32_t header_word) {
+  return static_cast<Opcode>(header_word & 0xFF);
+}
+constexpr std::uint32_t at(Word word) { return static_cast<std::uint32_t>(word); }
+
+}  // namespace arraycore::ring

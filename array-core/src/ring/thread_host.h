@@ -1,0 +1,42 @@
+// Waiting and waking between native threads. Any thread may use it.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+
+#include "ring/host.h"
+
+namespace arraycore::ring {
+
+class ThreadHost : public Host {
+ public:
+  WaitResult wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                  std::uint32_t timeout_ms) override {
+    std::unique_lock lock(mutex_);
+    const bool changed = changed_.wait_for(lock, std::chrono::milliseconds(timeout_ms),
+                                           [&] { return word.load() != expected; });
+    return changed ? WaitResult::woken : WaitResult::timed_out;
+  }
+  void wake(std::atomic<std::uint32_t>& /*word*/) override {
+    // Taking the lock orders this behind a waiter that has looked and does not sleep yet.
+    {
+      const std::lock_guard lock(mutex_);
+    }
+    changed_.notify_all();
+  }
+  void post_wake_message() override { ++messages_; }
+  std::uint64_t now_ms() override {
+    using std::chrono::duration_cast, std::chrono::milliseconds, std::chrono::steady_clock;
+    return static_cast<std::uint64_t>(
+        duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count());
+  }
+  std::uint32_t messages() const { return messages_; }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::atomic<std::uint32_t> messages_{0};
+};
+
+}  // namespace arraycore::ring

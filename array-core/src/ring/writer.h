@@ -1,0 +1,150 @@
+// The issuing side of the ring: appends commands and waits for room, fences and resets.
+//
+//   Writer writer(control, ring, texts, base, host);
+//   writer.create_buffer(1, 4096, "a");  writer.upload(1, 0, address, 4096);
+//   writer.dispatch({...});  writer.read(1, 0, address, 4096);
+//   const auto fence = writer.fence();  writer.wait(*fence);   // now the bytes are there
+//
+// One thread uses a Writer. Appending allocates nothing and takes no lock; commands become visible
+// to the executor in groups of `publish_every`, at a flush and before any wait. An error of a
+// command is the result of a later wait, once, and names the command. A function that appends waits
+// only where the ring is full; if it then gives an error, its own command was not appended. Memory
+// named by address must stay as it is until is_consumed(position()) (uploads) or the next fence
+// (reads).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string_view>
+
+#include "base/result.h"
+#include "ring/control.h"
+#include "ring/host.h"
+#include "ring/state.h"
+
+namespace arraycore::ring {
+
+using BufferId = std::uint32_t;
+using PipelineId = std::uint32_t;
+using Address = std::uint32_t;  // bytes from the memory's beginning
+
+struct Binding {
+  BufferId buffer = 0;
+  std::uint32_t offset = 0;  // a multiple of kBindingAlignment
+  std::uint32_t bytes = 0;   // a multiple of 4, over 0
+};
+
+struct Dispatch {
+  std::uint32_t tag = 0;  // the issuer's number of the operation; an error carries it
+  PipelineId pipeline = 0;
+  std::uint32_t x = 1, y = 1, z = 1;  // workgroups
+  std::span<const Binding> bindings = {};
+  std::span<const std::uint32_t> uniforms = {};
+};
+
+struct PipelineText {
+  std::string_view wgsl = {};
+  std::string_view label = {};
+  std::uint32_t uniform_bytes = 0;  // 0: there is no binding 0
+  std::uint32_t bindings = 0;
+  std::uint32_t read_write_mask = 0;  // bit i: binding i is read_write, else read
+};
+
+// What the executor's error slot held.
+struct Fault {
+  ErrorCode code = ErrorCode::none;
+  std::uint32_t position = kNoPosition;
+  Opcode opcode = Opcode::pad;
+  std::uint32_t tag = 0;
+};
+
+class Writer {
+ public:
+  struct Options {
+    std::uint32_t publish_every = 32;
+    std::uint32_t wait_timeout_ms = 600'000;
+    std::uint32_t reset_timeout_ms = 20'000;
+  };
+
+  // `ring` has a power of two of words. `texts` holds labels and shader texts on their way. Both
+  // lie in the memory that begins at `base` (null: addresses are pointers, as in WebAssembly).
+  Writer(ControlBlock& control, std::span<std::uint32_t> ring, std::span<std::byte> texts,
+         const std::byte* base, Host& host, Options options);
+  Writer(ControlBlock& control, std::span<std::uint32_t> ring, std::span<std::byte> texts,
+         const std::byte* base, Host& host)
+      : Writer(control, ring, texts, base, host, Options{}) {}
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  Status create_buffer(BufferId id, std::uint32_t bytes, std::string_view label);
+  Status destroy_buffer(BufferId id);
+  // `offset` is a multiple of 4. Bytes up to the next multiple of 4 behind the end become 0.
+  Status upload(BufferId id, std::uint32_t offset, Address from, std::uint32_t bytes);
+  // The bytes travel in the ring. REQUIRES: at most max_inline_bytes().
+  Status upload_inline(BufferId id, std::uint32_t offset, std::span<const std::byte> bytes);
+  // Offsets and `bytes` are multiples of 4; source and target differ.
+  Status copy(BufferId source, std::uint32_t source_offset, BufferId target,
+              std::uint32_t target_offset, std::uint32_t bytes);
+  Status fill(BufferId id, std::uint32_t offset, std::uint32_t bytes, std::uint32_t value);
+  Status create_pipeline(PipelineId id, const PipelineText& text);
+  Status destroy_pipeline(PipelineId id);
+  Status dispatch(const Dispatch& dispatch);
+  Status read(BufferId id, std::uint32_t offset, Address to, std::uint32_t bytes);
+  Status timestamp_begin();
+  Status timestamp_end(Address to);
+  Status label(std::string_view text);
+
+  // Issues a fence and gives its number. wait() returns once everything before it is done.
+  Result<std::uint32_t> fence();
+  Status wait(std::uint32_t fence);
+  Status wait(std::uint32_t fence, std::uint32_t timeout_ms);
+  // Makes everything so far visible to the executor; never waits.
+  void flush();
+  // Drops everything, opens the device again and forgets errors. All objects are gone afterwards.
+  Status reset();
+  Status close();
+
+  // The end of the newest command, in words since the beginning.
+  std::uint32_t position() const { return machine_.head; }
+  // The executor has taken everything before `position`: uploaded memory may be reused.
+  bool is_consumed(std::uint32_t position);
+  std::uint32_t max_inline_bytes() const { return capacity_; }  // a quarter of the ring
+  Address address_of(const void* pointer) const;
+  const Fault& last_fault() const { return fault_; }
+  // As if so many words had gone by. REQUIRES: nothing is in the ring.
+  void skip_to_for_test(std::uint32_t position) {
+    machine_.head = consumed_ = position;
+    control_[Word::written] = control_[Word::consumed] = position;
+  }
+
+ private:
+  std::uint32_t* begin(Opcode opcode, std::uint32_t words);
+  Status commit(std::uint32_t words);
+  Status append(Opcode opcode, std::initializer_list<std::uint32_t> operands);
+  Status reserve_texts(std::size_t bytes);
+  Address keep_text(std::string_view text);
+  Outcome run(Goal goal, std::uint32_t target, std::uint32_t timeout_ms);
+  Error failure(Outcome outcome);
+  Error take_error();
+
+  ControlBlock& control_;
+  SharedWords words_;
+  std::uint32_t* ring_;
+  std::uint32_t capacity_;
+  std::span<std::byte> texts_;
+  const std::byte* base_;
+  Host& host_;
+  Options options_;
+  Issuer machine_;
+  Outcome refused_ = Outcome::done;  // why begin() gave nothing
+  std::uint32_t consumed_ = 0;       // as last seen
+  std::uint32_t unpublished_ = 0;    // commands
+  std::size_t texts_used_ = 0;
+  std::uint32_t fences_ = 0;
+  std::uint32_t resets_ = 0;
+  Fault fault_;
+};
+
+}  // namespace arraycore::ring

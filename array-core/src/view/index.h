@@ -1,0 +1,51 @@
+// Basic indexing: `view[3, ::-2, np.newaxis, ...]`. Exactly NumPy's rules. Pure; any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "base/result.h"
+#include "view/view.h"
+
+namespace arraycore {
+
+// One item of the tuple between the brackets. Python ints beyond 64 bits are clamped by the caller,
+// which changes no slice and keeps an integer out of bounds.
+struct Index {
+  enum class Kind : std::uint8_t { integer, slice, newaxis, ellipsis };
+
+  static Index at(std::int64_t position) {
+    Index index{Kind::integer, {}, {}, {}};
+    index.start = position;
+    return index;
+  }
+  static Index slice(std::optional<std::int64_t> start, std::optional<std::int64_t> stop,
+                     std::optional<std::int64_t> step = {}) {
+    return {Kind::slice, start, stop, step};
+  }
+  static Index newaxis() { return {Kind::newaxis, {}, {}, {}}; }
+  static Index ellipsis() { return {Kind::ellipsis, {}, {}, {}}; }
+
+  Kind kind = Kind::ellipsis;
+  std::optional<std::int64_t> start;  // also an integer's position
+  std::optional<std::int64_t> stop;
+  std::optional<std::int64_t> step;
+};
+
+// Errors: index, "index_out_of_bounds", "too_many_indices", "many_ellipses" or
+// "too_many_dimensions"; value, "zero_step".
+Result<View> basic_index(const View& view, std::span<const Index> indices);
+
+// A slice over an axis: `count` elements at start, start + step, ... Python's slice.indices().
+struct SliceRange {
+  std::int64_t start = 0;
+  std::int64_t step = 1;
+  std::int64_t count = 0;
+  bool operator==(const SliceRange&) const = default;
+};
+// REQUIRES: step is not 0.
+SliceRange slice_range(std::optional<std::int64_t> start, std::optional<std::int64_t> stop,
+                       std::optional<std::int64_t> step, std::int64_t extent);
+
+}  // namespace arraycore

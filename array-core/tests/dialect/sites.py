@@ -1,0 +1,156 @@
+"""Finds the kernel sites of a Chainer wheel: where elementwise, reduction and raw kernels are made.
+
+Two methods. By syntax: every call of ``cuda.elementwise`` and its kin in every ``.py`` file, with
+the texts where they are literals (or constants of the module). By hooking (``hooked.py``): Chainer
+runs with a stand-in ``cupy`` that notes what it is given, which also finds computed texts.
+
+    python3 sites.py WHEEL... --out FOLDER    # writes FOLDER/sites-VERSION.json
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import sys
+import zipfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+ELEMENTWISE = ("in_params", "out_params", "operation", "name")
+REDUCTION = (
+    "in_params",
+    "out_params",
+    "map_expr",
+    "reduce_expr",
+    "post_map_expr",
+    "identity",
+    "name",
+)
+# Callee -> (kind, names of its positional arguments).
+MAKERS = {
+    "elementwise": ("elementwise", ELEMENTWISE),
+    "ElementwiseKernel": ("elementwise", ELEMENTWISE),
+    "reduce": ("reduction", REDUCTION),
+    "ReductionKernel": ("reduction", REDUCTION),
+    "raw": ("raw", ("operation", "name")),
+    "RawKernel": ("raw", ("operation", "name")),
+}
+# ``x.reduce`` and ``x.raw`` are kernels only where ``x`` is the module ``cuda``.
+NEEDS_CUDA = {"reduce", "raw"}
+DEFINITIONS = "chainer/backends/cuda.py"  # of cuda.elementwise itself: no site
+
+
+@dataclass
+class Site:
+    """One place that makes a kernel. ``texts`` is None where some text is computed."""
+
+    file: str
+    line: int
+    end_line: int
+    kind: str
+    texts: dict[str, str] | None = field(default=None)
+
+    @property
+    def package(self) -> str:
+        return self.file.split("/", 1)[0]
+
+
+def constants(tree: ast.Module) -> dict[str, ast.expr]:
+    """Names that the module assigns once, at its top level."""
+    found: dict[str, ast.expr] = {}
+    for statement in tree.body:
+        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+            target = statement.targets[0]
+            if isinstance(target, ast.Name):
+                found[target.id] = statement.value
+    return found
+
+
+def literal(node: ast.expr, names: dict[str, ast.expr]) -> str | None:
+    """The text that an expression means, if it is one without running anything."""
+    if isinstance(node, ast.Constant) and (isinstance(node.value, str | int) or node.value is None):
+        return "" if node.value is None else str(node.value)
+    if isinstance(node, ast.Name) and node.id in names:
+        return literal(names[node.id], {})
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        left, right = literal(node.left, names), literal(node.right, names)
+        return None if left is None or right is None else left + right
+    return None
+
+
+def site_of(call: ast.Call, file: str, names: dict[str, ast.expr]) -> Site | None:
+    """The site that a call is, or None."""
+    callee = call.func
+    name = (
+        callee.attr
+        if isinstance(callee, ast.Attribute)
+        else callee.id
+        if isinstance(callee, ast.Name)
+        else ""
+    )
+    if name not in MAKERS or (isinstance(callee, ast.Name) and name in NEEDS_CUDA):
+        return None
+    if name in NEEDS_CUDA and isinstance(callee, ast.Attribute):
+        owner = callee.value
+        if (owner.attr if isinstance(owner, ast.Attribute) else getattr(owner, "id", "")) != "cuda":
+            return None
+    kind, arguments = MAKERS[name]
+    given: list[tuple[str, ast.expr]] = list(zip(arguments, call.args, strict=False))
+    given += [(keyword.arg or "**", keyword.value) for keyword in call.keywords]
+    texts = {argument: literal(value, names) for argument, value in given}
+    known = {argument: text for argument, text in texts.items() if text is not None}
+    end = call.end_lineno or call.lineno
+    return Site(file, call.lineno, end, kind, known if len(known) == len(texts) else None)
+
+
+def sources(wheel: Path) -> Iterator[tuple[str, str]]:
+    """Name and text of each Python file of a wheel."""
+    with zipfile.ZipFile(wheel) as archive:
+        for name in sorted(archive.namelist()):
+            if name.endswith(".py"):
+                yield name, archive.read(name).decode()
+
+
+def find_sites(wheel: Path) -> list[Site]:
+    """Every site of a wheel, by syntax."""
+    found: list[Site] = []
+    for file, text in sources(wheel):
+        if file == DEFINITIONS:
+            continue
+        tree = ast.parse(text)
+        names = constants(tree)
+        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+        sites = [site_of(call, file, names) for call in calls]
+        found += sorted((s for s in sites if s is not None), key=lambda site: site.line)
+    return found
+
+
+def version_of(wheel: Path) -> str:
+    return wheel.name.split("-")[1]
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("wheels", nargs="+", type=Path)
+    parser.add_argument("--out", type=Path, required=True)
+    options = parser.parse_args(arguments)
+    options.out.mkdir(parents=True, exist_ok=True)
+    for wheel in options.wheels:
+        sites = find_sites(wheel)
+        version = version_of(wheel)
+        path = options.out / f"sites-{version}.json"
+        path.write_text(json.dumps([asdict(site) for site in sites], indent=1))
+        for package in sorted({site.package for site in sites}):
+            of_package = [site for site in sites if site.package == package]
+            computed = sum(site.texts is None for site in of_package)
+            raw = sum(site.kind == "raw" for site in of_package)
+            print(
+                f"{version} {package}: {len(of_package)} sites, {computed} computed, {raw} raw CUDA"
+            )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,61 @@
+"""The language of view programs: operations, their numbers, and how arrays begin."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from array_core_fuzz.probe import DTYPES
+
+Array = npt.NDArray[Any]
+
+
+class StepOp(IntEnum):
+    """Operations, numbered as in program.h."""
+
+    CREATE = 0
+    INDEX = 1
+    TRANSPOSE = 2
+    SWAP_AXES = 3
+    MOVE_AXES = 4
+    RESHAPE = 5
+    RAVEL = 6
+    BROADCAST = 7
+    SQUEEZE = 8
+    EXPAND_DIMS = 9
+    DIAGONAL = 10
+    FLIP = 11
+    REINTERPRET = 12
+    REAL = 13
+    IMAG = 14
+    COPY = 15
+    ASSIGN = 16
+    ASTYPE = 17
+
+
+class IndexKind(IntEnum):
+    """Kinds of indices, numbered as in index.h."""
+
+    INTEGER = 0
+    SLICE = 1
+    NEWAXIS = 2
+    ELLIPSIS = 3
+
+
+MAX_SEED = 1 << 16
+_MAX_BYTES = 1 << 17
+_positions = np.arange(MAX_SEED + _MAX_BYTES, dtype=np.uint32)
+# program.cc's pattern(): byte k of a new storage is PATTERN[seed + k].
+PATTERN: npt.NDArray[np.uint8] = ((_positions * np.uint32(2654435761)) >> 13).astype(np.uint8)
+
+
+def create(dtype: int, seed: int, shape: list[int]) -> Array:
+    """The array that ``StepOp.CREATE`` makes."""
+    size = DTYPES[dtype].itemsize
+    for extent in shape:
+        size *= extent
+    data = PATTERN[seed : seed + size].copy()
+    return data.view(DTYPES[dtype]).reshape(shape)

@@ -1,0 +1,117 @@
+"""Promotion and casting rules against NumPy's own, asked anew for every combination."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from array_core_fuzz import probe
+from array_core_fuzz.probe import CASTINGS, DTYPES, ErrorKind, Mode
+
+DType = np.dtype[Any]
+Scalar = DType | type
+PYTHON: tuple[type, ...] = (int, float, complex)
+INTEGERS = [dtype for dtype in DTYPES if dtype.kind in "iu"]
+
+
+def as_numpy(scalar: Scalar) -> Any:
+    """A scalar operand as NumPy takes it: Python's 1, or a NumPy scalar."""
+    return scalar(1) if isinstance(scalar, type) else scalar.type(1)
+
+
+def numpy2(arrays: Sequence[DType], scalars: Sequence[Scalar]) -> DType:
+    """NumPy's own answer."""
+    return np.result_type(*arrays, *(as_numpy(scalar) for scalar in scalars))
+
+
+def category(dtype: DType) -> int:
+    """Bool < integers < floating and complex, by which CuPy compared arrays with scalars."""
+    return {"b": 0, "i": 1, "u": 1, "f": 2, "c": 2}[dtype.kind]
+
+
+def cupy(arrays: Sequence[DType], scalars: Sequence[Scalar]) -> DType:
+    """NumPy's answer with weak scalars made Python's own."""
+    highest = max((category(dtype) for dtype in arrays), default=-1)
+    weakened: list[Scalar] = []
+    for scalar in scalars:
+        if isinstance(scalar, np.dtype) and category(scalar) <= highest:
+            weakened.append(type(scalar.type(1).item()))
+        else:
+            weakened.append(scalar)
+    return np.result_type(
+        *arrays,
+        *(as_numpy(scalar) if scalar is not bool else np.bool_(True) for scalar in weakened),
+    )
+
+
+ORACLES = {Mode.NUMPY2: numpy2, Mode.CUPY: cupy}
+
+
+@pytest.mark.parametrize("a", DTYPES, ids=str)
+def test_promote_of_every_pair(a: DType) -> None:
+    assert [probe.promote(a, b) for b in DTYPES] == [np.promote_types(a, b) for b in DTYPES]
+
+
+@pytest.mark.parametrize("mode", Mode, ids=lambda mode: mode.name)
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_result_type_of_every_pair_and_triple_of_arrays(mode: Mode, count: int) -> None:
+    for arrays in itertools.product(DTYPES, repeat=count):
+        assert probe.result_type(mode, arrays, []) == np.result_type(*arrays), arrays
+
+
+def test_result_type_of_four_and_more_arrays() -> None:
+    random = np.random.default_rng(7)
+    for _ in range(3000):
+        arrays = [DTYPES[i] for i in random.integers(0, len(DTYPES), random.integers(4, 9))]
+        assert probe.result_type(Mode.NUMPY2, arrays, []) == np.result_type(*arrays), arrays
+
+
+@pytest.mark.parametrize("mode", Mode, ids=lambda mode: mode.name)
+@pytest.mark.parametrize("array_count", [0, 1, 2])
+@pytest.mark.parametrize("scalar_count", [1, 2])
+def test_result_type_with_scalars(mode: Mode, array_count: int, scalar_count: int) -> None:
+    every: tuple[Scalar, ...] = (*DTYPES, *PYTHON)
+    oracle = ORACLES[mode]
+    for arrays in itertools.product(DTYPES, repeat=array_count):
+        for scalars in itertools.product(every, repeat=scalar_count):
+            expected = oracle(arrays, scalars)
+            assert probe.result_type(mode, arrays, scalars) == expected, (arrays, scalars)
+
+
+def test_float32_stays_float32_in_cupy_mode_only() -> None:
+    arrays, scalars = [np.dtype("f4")], [np.dtype("f8")]
+    assert probe.result_type(Mode.NUMPY2, arrays, scalars) == np.dtype("f8")
+    assert probe.result_type(Mode.CUPY, arrays, scalars) == np.dtype("f4")
+
+
+@pytest.mark.parametrize("casting", CASTINGS)
+def test_can_cast_of_every_pair(casting: Any) -> None:
+    for a, b in itertools.product(DTYPES, repeat=2):
+        assert probe.can_cast(a, b, casting) == np.can_cast(a, b, casting), (a, b)
+
+
+@pytest.mark.parametrize("dtype", INTEGERS, ids=str)
+def test_weak_int_fits_where_numpy_says_so(dtype: DType) -> None:
+    edges = {0}
+    for bits in (7, 8, 15, 16, 31, 32, 63, 64, 65):
+        edges |= {sign * 2**bits + step for sign in (1, -1) for step in (-1, 0, 1)}
+    refused = 0
+    for value in sorted(edges):
+        kind, message = probe.check_fits(value, dtype)
+        numpys = _numpys_refusal(value, dtype)
+        assert kind == (ErrorKind.VALUE if numpys else 0), value
+        if "out of bounds" in numpys:  # beyond 64 bits NumPy speaks of C
+            assert message == numpys
+            refused += 1
+    assert refused > 5 or dtype.itemsize == 8
+
+
+def _numpys_refusal(value: int, dtype: DType) -> str:
+    try:
+        np.zeros(1, dtype) + value
+    except OverflowError as error:
+        return str(error)
+    return ""

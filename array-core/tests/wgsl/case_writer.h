@@ -1,0 +1,50 @@
+// Collects cases for run_wgsl.mjs: generated shaders with buffers before and after, where the
+// reference interpreter says what comes after. Written as cases.json and data.bin.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "codegen/accuracy.h"
+#include "codegen/wgsl.h"
+#include "ir/interpret.h"
+
+namespace arraycore::wgsl_cases {
+
+// One argument: storage as it is before the launch. Arguments with the same `alias` >= 0 share the
+// storage of the first of them.
+struct CaseArgument {
+  std::vector<std::byte> bytes;
+  View view;
+  ir::Scalar scalar;
+  int alias = -1;
+};
+
+class CaseWriter {
+ public:
+  // False: the kernel was refused; `refusal()` says why.
+  bool add(const std::string& name, const ir::Kernel& kernel, const Dims& loop,
+           std::uint32_t reduced, std::vector<CaseArgument> arguments,
+           codegen::Accuracy accuracy = {}, const codegen::Limits& limits = {});
+  const Error& refusal() const { return refusal_; }
+  std::size_t size() const { return cases_.size(); }
+  void write(const std::string& folder) const;
+
+ private:
+  nlohmann::json blob(const std::byte* data, std::size_t size);
+
+  nlohmann::json cases_ = nlohmann::json::array();
+  std::string data_;
+  Error refusal_;
+};
+
+// Fails the program: a case that must be possible was not.
+[[noreturn]] void die(const std::string& message);
+
+void add_operation_cases(CaseWriter& writer);
+void add_layout_cases(CaseWriter& writer);
+void add_reduction_cases(CaseWriter& writer);
+void add_random_cases(CaseWriter& writer, std::uint64_t first, std::uint64_t count);
+
+}  // namespace arraycore::wgsl_cases

@@ -1,0 +1,89 @@
+# Where the Emscripten compiler comes from. Sourced by stages.sh; needs ROOT.
+#
+# `emcc` on PATH, when it is new enough; else, on Debian as root, a folder with Debian 13 in it (Debian 12's Emscripten
+# is too old and 13's packages do not run on 12), entered by chroot. Sources are copied into that folder and products
+# out of it, since a container may refuse to mount.
+
+EMSCRIPTEN_ROOT=$ROOT/build/cache/emscripten-root
+EMSCRIPTEN_OLDEST=3.1.50
+
+# True when `emcc` on PATH is not older than EMSCRIPTEN_OLDEST.
+emcc_on_path() {
+  local version
+  command -v emcc >/dev/null || return 1
+  version=$(emcc -dumpversion 2>/dev/null) || return 1
+  [[ $(printf '%s\n%s\n' "$EMSCRIPTEN_OLDEST" "$version" | sort -V | head -n 1) == "$EMSCRIPTEN_OLDEST" ]]
+}
+
+# A folder without its stamp was left half made.
+emscripten_root_made() { [[ -f $EMSCRIPTEN_ROOT/made ]]; }
+
+# The mirror that this machine's apt uses for its own release.
+debian_mirror() {
+  apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' 2>/dev/null | grep -v security | head -n 1
+}
+
+# Settings of this machine's apt that decide how a mirror is reached and believed.
+apt_settings() { apt-config dump --format '%F "%v";%n' Acquire | grep -E '^Acquire::(Check|Retries|http|https)' || true; }
+
+make_emscripten_root() {
+  local mirror keyring=/usr/share/keyrings/debian-archive-keyring.gpg mode=()
+  if ((EUID)) || ! command -v apt-get >/dev/null; then
+    echo "Install Emscripten $EMSCRIPTEN_OLDEST or newer and put emcc on PATH; only root on Debian can do without."
+    return 1
+  fi
+  apt_install mmdebstrap debian-archive-keyring
+  mirror=$(debian_mirror)
+  [[ -n $mirror ]] || { echo "Run apt-get update with a Debian mirror in /etc/apt, or put emcc $EMSCRIPTEN_OLDEST on PATH."; return 1; }
+  rm -rf "$EMSCRIPTEN_ROOT"
+  mkdir -p "$EMSCRIPTEN_ROOT"
+  apt_settings >"$ROOT/build/cache/emscripten-apt.conf"
+  # Without the right to mount, packages are set up without /proc and /sys, which these do not need.
+  unshare --mount true 2>/dev/null || mode=(--skip=check/canmount)
+  mmdebstrap --mode=root --variant=essential "${mode[@]}" --include=emscripten,cmake,ninja-build \
+    --aptopt="$ROOT/build/cache/emscripten-apt.conf" --keyring="$keyring" \
+    --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
+    --dpkgopt='path-exclude=/usr/share/locale/*' \
+    trixie "$EMSCRIPTEN_ROOT" "$mirror"
+  rm -rf "$EMSCRIPTEN_ROOT"/var/cache/apt/archives/*.deb "$EMSCRIPTEN_ROOT"/var/lib/apt/lists/*
+  touch "$EMSCRIPTEN_ROOT/made"
+}
+
+emscripten_setup() {
+  if emcc_on_path; then
+    echo "emcc $(emcc -dumpversion) on PATH"
+    return
+  fi
+  emscripten_root_made || make_emscripten_root
+  echo "emcc $(in_emscripten_root / emcc -dumpversion) in $EMSCRIPTEN_ROOT"
+}
+
+# in_emscripten_root FOLDER COMMAND...: runs there with an environment of its own.
+in_emscripten_root() {
+  local folder=$1
+  shift
+  env -i PATH=/usr/bin:/bin HOME=/root LANG=C.UTF-8 \
+    "$(command -v chroot)" "$EMSCRIPTEN_ROOT" /bin/sh -c 'cd "$0" && exec "$@"' "$folder" "$@"
+}
+
+# wasm_build OUT: compiles array-core into OUT/arraycore.wasm.
+wasm_build() {
+  local out=$1 flags='-pthread -msimd128' inside=$EMSCRIPTEN_ROOT/hyperflock
+  local options=(-G Ninja -DCMAKE_BUILD_TYPE=Release "-DCMAKE_CXX_FLAGS=$flags"
+    -DHYPERFLOCK_SERVER=OFF -DHYPERFLOCK_TESTS=OFF -DHYPERFLOCK_BENCH=OFF)
+  mkdir -p "$out"
+  if emcc_on_path; then
+    emcmake cmake -S "$ROOT" -B "$ROOT/build/wasm" "${options[@]}"
+    cmake --build "$ROOT/build/wasm" --target arraycore_wasm -j "$JOBS"
+    cp "$ROOT/build/wasm/bin/arraycore.wasm" "$out/arraycore.wasm"
+    return
+  fi
+  # Copies keep their times, so that only what changed is compiled again.
+  rm -rf "$inside/source"
+  mkdir -p "$inside/source/array-core"
+  cp -a "$ROOT/CMakeLists.txt" "$inside/source/"
+  cp -a "$ROOT"/array-core/{CMakeLists.txt,include,src,wasm} "$inside/source/array-core/"
+  in_emscripten_root /hyperflock emcmake cmake -S source -B build "${options[@]}"
+  in_emscripten_root /hyperflock cmake --build build --target arraycore_wasm -j "$JOBS"
+  cp "$inside/build/bin/arraycore.wasm" "$out/arraycore.wasm"
+}

@@ -1,0 +1,96 @@
+// `./run python --host node`: the python thread as a worker thread of this process. Node, main thread.
+
+import { once } from "node:events";
+import { createRequire } from "node:module";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
+import type { FromGpuThread } from "../src/gpu/gpu_service.ts";
+import { prepareVulkan } from "../src/gpu/node_gpu.ts";
+import type { FromScriptThread } from "../src/python/run_script.ts";
+import { type Options, UsageError } from "./options.ts";
+import type { ThreadData } from "./script_thread.ts";
+
+/** How long a gpu thread may take for what is still on the way; a Ctrl-C meanwhile ends the process at once. */
+const kCloseMs = 60_000;
+
+/** After the ring's end Dawn still rejects what was open, on its thread's next turns. */
+const kSettleMs = 200;
+
+export type Script = Omit<ThreadData, "interrupt" | "hasGpu">;
+
+/** Runs the script to its end; gives its exit code. The first Ctrl-C is Python's, the second ends the process. */
+export function runInNode(script: Script, backend: Options["backend"]): Promise<number> {
+  const interrupt = new SharedArrayBuffer(1);
+  const bytes = new Uint8Array(interrupt);
+  let asked = false;
+  const onInterrupt = () => {
+    if (asked) process.exit(130);
+    asked = true;
+    Atomics.store(bytes, 0, 2);
+  };
+  process.on("SIGINT", onInterrupt);
+  const gpu = backend === "webgpu" ? startGpuThread() : null;
+  const worker = new Worker(new URL("./script_thread.ts", import.meta.url), {
+    workerData: { ...script, interrupt, hasGpu: gpu !== null } satisfies ThreadData,
+  });
+  return new Promise<number>((done, fail) => {
+    worker.on("message", (message: FromScriptThread) => {
+      switch (message.kind) {
+        case "gpu":
+          if (gpu === null) break;
+          if (message.message.kind === "open") gpu.closed = once(gpu.worker, "message");
+          gpu.worker.postMessage(message.message);
+          break;
+        case "ended":
+          done(message.code);
+          break;
+        default:
+          message satisfies never;
+      }
+    });
+    worker.once("error", fail);
+    worker.once("exit", (code) => done(code === 0 ? 70 : code));
+  }).finally(async () => {
+    process.off("SIGINT", onInterrupt);
+    await worker.terminate();
+    if (gpu !== null) await endGpuThread(gpu);
+  });
+}
+
+/** Dawn aborts the process when its thread ends with a promise open: the ring's end is waited for, and their answers. */
+async function endGpuThread(gpu: GpuThread): Promise<void> {
+  await Promise.race([gpu.closed, sleep(kCloseMs, undefined, { ref: false })]);
+  await sleep(kSettleMs);
+  await gpu.worker.terminate();
+}
+
+interface GpuThread {
+  readonly worker: Worker;
+  /** It has served its ring to the end, or was never asked to. */
+  closed: Promise<unknown>;
+}
+
+function startGpuThread(): GpuThread {
+  prepareVulkan();
+  const worker = new Worker(new URL("../src/gpu/gpu_thread_node.ts", import.meta.url), {
+    workerData: dawnModule(),
+  });
+  worker.on("message", (message: FromGpuThread) => {
+    if (message.kind === "failed") console.error(message.message);
+  });
+  worker.on("error", (error) => console.error(error));
+  return { worker, closed: Promise.resolve() };
+}
+
+/** The file of npm's `webgpu`: ARRAYCORE_WEBGPU, else the installed one. */
+function dawnModule(): string {
+  const named = process.env.ARRAYCORE_WEBGPU;
+  if (named !== undefined && named !== "") return named;
+  try {
+    return createRequire(import.meta.url).resolve("webgpu");
+  } catch {
+    throw new UsageError(
+      "--backend webgpu --host node needs npm's `webgpu`: npm install webgpu@0.6.2",
+    );
+  }
+}

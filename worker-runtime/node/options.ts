@@ -1,0 +1,117 @@
+// The command line of `./run python`. Node, main thread.
+
+import { existsSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+
+export const USAGE =
+  "usage: ./run python [--host node|chromium] [--backend webgpu|cpu] [--limits phone] [--mount DIR]... " +
+  "[--wheel FILE]... SCRIPT | -m MODULE [ARGS]";
+
+const kMiB = 1_048_576;
+
+/** `--limits phone`: a small phone's device and memory. */
+export const PHONE = {
+  /** The most that array-core's memory may grow to. */
+  memoryBytes: 256 * kMiB,
+  budgetBytes: 256 * kMiB,
+  gpu: {
+    limits: {
+      maxStorageBuffers: 8,
+      maxBindingBytes: 128 * kMiB,
+      maxWorkgroupBytes: 16 * 1024,
+      maxInvocations: 128,
+    },
+    withoutF16: true,
+  },
+} as const;
+
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+export interface Options {
+  readonly host: "node" | "chromium";
+  readonly backend: "webgpu" | "cpu";
+  /** The limits of PHONE hold. */
+  readonly phone: boolean;
+  /** Absolute paths, seen by the script under the same names. */
+  readonly mounts: readonly string[];
+  readonly wheels: readonly string[];
+  readonly kind: "file" | "module";
+  readonly target: string;
+  readonly args: readonly string[];
+}
+
+function oneOf<T extends string>(option: string, value: string, allowed: readonly T[]): T {
+  const found = allowed.find((each) => each === value);
+  if (found === undefined) {
+    throw new UsageError(`${option} is one of ${allowed.join(", ")}, not '${value}'.`);
+  }
+  return found;
+}
+
+function folder(path: string): string {
+  const absolute = resolve(path);
+  if (!existsSync(absolute) || !statSync(absolute).isDirectory()) {
+    throw new UsageError(`--mount ${path}: there is no such folder.`);
+  }
+  return absolute;
+}
+
+function file(what: string, path: string): string {
+  const absolute = resolve(path);
+  if (!existsSync(absolute) || !statSync(absolute).isFile()) {
+    throw new UsageError(`${what}${path}: there is no such file.`);
+  }
+  return absolute;
+}
+
+export function parseOptions(argv: readonly string[]): Options {
+  let host: Options["host"] = "node";
+  let backend: Options["backend"] = "cpu";
+  let phone = false;
+  const mounts: string[] = [];
+  const wheels: string[] = [];
+  const rest = [...argv];
+  while (rest.length > 0) {
+    const option = rest.shift() as string;
+    if (!option.startsWith("-")) {
+      const target = file("", option);
+      return { host, backend, phone, mounts, wheels, kind: "file", target, args: rest };
+    }
+    const value = rest.shift();
+    if (value === undefined) throw new UsageError(`${option} needs a value.`);
+    switch (option) {
+      case "-m":
+        return {
+          host,
+          backend,
+          phone,
+          mounts,
+          wheels,
+          kind: "module",
+          target: value,
+          args: rest,
+        };
+      case "--host":
+        host = oneOf(option, value, ["node", "chromium"]);
+        break;
+      case "--backend":
+        backend = oneOf(option, value, ["webgpu", "cpu"]);
+        break;
+      case "--limits":
+        oneOf(option, value, ["phone"]);
+        phone = true;
+        break;
+      case "--mount":
+        mounts.push(folder(value));
+        break;
+      case "--wheel":
+        wheels.push(file("--wheel ", value));
+        break;
+      default:
+        throw new UsageError(`There is no option ${option}.`);
+    }
+  }
+  throw new UsageError("Name a script, or a module by -m.");
+}

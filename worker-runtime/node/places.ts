@@ -1,0 +1,45 @@
+// Where the parts of the worker runtime lie in a checkout, and what a Pyodide is put together from. Node, any thread.
+
+import { existsSync, readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { RuntimeIndex } from "../src/python/messages.ts";
+
+export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
+export const RUNTIME = join(ROOT, "build/runtime");
+export const ARRAYCORE_WASM = join(ROOT, "build/arraycore/arraycore.wasm");
+export const ARRAYCORE_PACKAGE = join(ROOT, "array-core/python/arraycore");
+
+/** Pieces that a script finds besides Pyodide; Chainer is given as a wheel where it is wanted. */
+const PIECES = ["numpy", "six", "worker"];
+
+export interface RuntimePlaces {
+  /** Folder of Pyodide's own files. */
+  readonly core: string;
+  /** Archives to unpack into site-packages. */
+  readonly archives: readonly string[];
+}
+
+export function runtimePlaces(): RuntimePlaces {
+  if (!existsSync(join(RUNTIME, "index.json")) || !existsSync(ARRAYCORE_WASM)) {
+    throw new Error("The runtime or arraycore.wasm is not built: use ./run python.");
+  }
+  const { pieces } = JSON.parse(readFileSync(join(RUNTIME, "index.json"), "utf8")) as RuntimeIndex;
+  const folderOf = (name: string): string => {
+    const piece = pieces[name];
+    if (piece === undefined) throw new Error(`The runtime has no piece '${name}'.`);
+    return join(RUNTIME, basename(piece.base));
+  };
+  return {
+    core: folderOf("pyodide"),
+    archives: PIECES.map((name) => join(folderOf(name), `${name}.zip`)),
+  };
+}
+
+/** The wheels of `-m pytest`, pinned by test_wheels.json and fetched by test_wheels.py. */
+export function testWheels(): string[] {
+  const pinned = JSON.parse(
+    readFileSync(join(ROOT, "worker-runtime/node/test_wheels.json"), "utf8"),
+  ) as { pieces: { file: string }[] };
+  return pinned.pieces.map(({ file }) => join(ROOT, "build/cache/downloads", file));
+}

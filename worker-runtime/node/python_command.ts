@@ -1,0 +1,58 @@
+// ./run python: any Python file or module in the worker runtime, with arraycore. Output and exit code are the script's own;
+// 2 is a wrong command line, 70 a runtime that broke, 130 Ctrl-C. Node, main thread.
+
+import { dirname } from "node:path";
+import type { ScriptJob } from "../src/python/run_script.ts";
+import { runInNode } from "./node_host.ts";
+import { type Options, PHONE, parseOptions, USAGE, UsageError } from "./options.ts";
+import { testWheels } from "./places.ts";
+
+/** Settings that reach the script; the rest of the environment is this machine's own. */
+const kPassed = /^(ARRAYCORE|HYPERFLOCK|PYTEST)_/;
+
+async function main(argv: readonly string[]): Promise<number> {
+  const options = parseOptions(argv);
+  const job = jobOf(options);
+  const mounts = [...options.mounts];
+  if (options.kind === "file") mounts.push(dirname(options.target));
+  const wheels = [...options.wheels];
+  if (options.kind === "module" && options.target === "pytest") wheels.push(...testWheels());
+  const script = { job, mounts: outermost(mounts), wheels };
+  if (options.host === "node") return runInNode(script, options.backend);
+  const { runInChromium } = await import("./chromium_host.ts");
+  return runInChromium(script, options.backend);
+}
+
+function jobOf(options: Options): ScriptJob {
+  const passed = Object.entries(process.env).flatMap(([name, value]) =>
+    value !== undefined && kPassed.test(name) ? [[name, value] as const] : [],
+  );
+  const env: Record<string, string> = Object.fromEntries(passed);
+  env.ARRAYCORE_BACKEND = options.backend;
+  if (options.phone) env.ARRAYCORE_BUDGET_BYTES = String(PHONE.budgetBytes);
+  return {
+    kind: options.kind,
+    target: options.target,
+    args: options.args,
+    folder: process.cwd(),
+    env,
+    memoryBytes: options.phone ? PHONE.memoryBytes : null,
+    gpu: options.phone ? PHONE.gpu : {},
+  };
+}
+
+/** Folders that lie in none of the others. */
+function outermost(folders: readonly string[]): string[] {
+  const unique = [...new Set(folders)];
+  return unique.filter(
+    (folder) => !unique.some((other) => other !== folder && folder.startsWith(`${other}/`)),
+  );
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  if (!(error instanceof UsageError)) throw error;
+  console.error(`${error.message}\n${USAGE}`);
+  process.exitCode = 2;
+}

@@ -1,0 +1,137 @@
+// The local server of `./run python --host chromium`: an isolated page on loopback with the python thread's sources
+// (types stripped as they are asked for), the runtime's files, mounted folders, and the script's output coming back. Every
+// address carries a secret, so that no other program of this machine reads or writes the folders. Node, main thread.
+
+import { randomBytes } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { stripTypeScriptTypes } from "node:module";
+import type { AddressInfo } from "node:net";
+import { dirname, join, relative, resolve, sep } from "node:path";
+import { ROOT } from "./places.ts";
+
+const kSources = join(ROOT, "worker-runtime");
+const kTypes: Readonly<Record<string, string>> = {
+  html: "text/html",
+  ts: "text/javascript",
+  mjs: "text/javascript",
+  wasm: "application/wasm",
+};
+const kPage = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>./run python</title>`;
+
+export interface ServedFiles {
+  /** Folders that may be read; the mounted ones of them may be written. */
+  readonly read: readonly string[];
+  readonly write: readonly string[];
+}
+
+/** Every file below a folder, by its whole path. */
+export function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .map((name) => join(folder, name))
+    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true);
+}
+
+export type OnOutput = (stream: 1 | 2, bytes: Buffer) => void;
+
+export class ScriptServer {
+  readonly #server: Server;
+  readonly #files: ServedFiles;
+  readonly #onOutput: OnOutput;
+  readonly #secret = randomBytes(16).toString("hex");
+
+  private constructor(files: ServedFiles, onOutput: OnOutput) {
+    this.#files = files;
+    this.#onOutput = onOutput;
+    this.#server = createServer((request, response) => {
+      this.#answer(request, response).catch((error: unknown) => {
+        response.writeHead(500).end(String(error));
+      });
+    });
+  }
+
+  static async start(files: ServedFiles, onOutput: OnOutput): Promise<ScriptServer> {
+    const server = new ScriptServer(files, onOutput);
+    await new Promise<void>((done) => server.#server.listen(0, "127.0.0.1", done));
+    return server;
+  }
+
+  /** Where the page lies; sources are below `src/` and `node/`, files below `file/`. */
+  get base(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/${this.#secret}/`;
+  }
+
+  close(): void {
+    this.#server.closeAllConnections();
+    this.#server.close();
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = decodeURIComponent(new URL(request.url ?? "/", "http://local").pathname);
+    const [, secret, area, ...rest] = path.split("/");
+    if (secret !== this.#secret) {
+      response.writeHead(404).end();
+    } else if (request.method === "POST" && area === "output") {
+      this.#onOutput(rest[0] === "1" ? 1 : 2, await bodyOf(request));
+      response.writeHead(204).end();
+    } else if (request.method === "PUT" && area === "file") {
+      this.#store(resolve("/", ...rest), await bodyOf(request), response);
+    } else if (area === "") {
+      send(response, "html", Buffer.from(kPage));
+    } else if (area === "src" || area === "node") {
+      this.#sendSource(join(kSources, area, ...rest), response);
+    } else if (area === "file") {
+      this.#sendFile(resolve("/", ...rest), response);
+    } else {
+      response.writeHead(404).end();
+    }
+  }
+
+  #sendSource(path: string, response: ServerResponse): void {
+    if (!isBelow(path, kSources) || !path.endsWith(".ts")) {
+      response.writeHead(404).end();
+      return;
+    }
+    send(response, "ts", Buffer.from(stripTypeScriptTypes(readFileSync(path, "utf8"))));
+  }
+
+  #sendFile(path: string, response: ServerResponse): void {
+    if (!this.#files.read.some((place) => isBelow(path, place))) {
+      response.writeHead(403).end();
+      return;
+    }
+    send(response, path.slice(path.lastIndexOf(".") + 1), readFileSync(path));
+  }
+
+  #store(path: string, bytes: Buffer, response: ServerResponse): void {
+    if (!this.#files.write.some((place) => isBelow(path, place))) {
+      response.writeHead(403).end();
+      return;
+    }
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, bytes);
+    response.writeHead(204).end();
+  }
+}
+
+function isBelow(path: string, place: string): boolean {
+  const way = relative(place, path);
+  return way !== ".." && !way.startsWith(`..${sep}`);
+}
+
+function send(response: ServerResponse, extension: string, bytes: Buffer): void {
+  response.writeHead(200, {
+    "Content-Type": kTypes[extension] ?? "application/octet-stream",
+    "Content-Length": bytes.length,
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Embedder-Policy": "require-corp",
+    "Cache-Control": "no-store",
+  });
+  response.end(bytes);
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}

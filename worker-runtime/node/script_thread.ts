@@ -1,0 +1,109 @@
+// The python thread of `./run python --host node`: one Pyodide in a worker thread, which runs one script and ends. Mounted
+// folders are the real ones, so what the script writes there is there.
+
+import { readdirSync, readFileSync, readSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { parentPort, workerData } from "node:worker_threads";
+import type { PyodideModule } from "../src/python/pyodide_api.ts";
+import {
+  connectArraycore,
+  connectStreams,
+  type FromScriptThread,
+  kSitePackages,
+  runScript,
+  type ScriptJob,
+  type ScriptPyodide,
+} from "../src/python/run_script.ts";
+import { ARRAYCORE_PACKAGE, ARRAYCORE_WASM, runtimePlaces } from "./places.ts";
+
+export interface ThreadData {
+  readonly job: ScriptJob;
+  readonly mounts: readonly string[];
+  readonly wheels: readonly string[];
+  /** One byte, which Pyodide reads: 2 asks for a KeyboardInterrupt. */
+  readonly interrupt: SharedArrayBuffer;
+  readonly hasGpu: boolean;
+}
+
+interface NodePyodide extends ScriptPyodide {
+  mountNodeFS(path: string, folder: string): void;
+}
+
+const { job, mounts, wheels, interrupt, hasGpu } = workerData as ThreadData;
+const post = (message: FromScriptThread) => parentPort?.postMessage(message);
+
+// A worker thread's `process.stdin` has no descriptor that Pyodide could take.
+function read(bytes: Uint8Array): number {
+  try {
+    return readSync(0, bytes);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EOF") return 0;
+    throw error;
+  }
+}
+
+// Straight to the process's own output: a message would wait for the main thread's next turn. A full pipe is tried again.
+function write(stream: 1 | 2, bytes: Uint8Array): void {
+  let rest = bytes;
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  while (rest.length > 0) {
+    try {
+      rest = rest.subarray(writeSync(stream, rest));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
+      Atomics.wait(pause, 0, 0, 5);
+    }
+  }
+}
+
+// Pyodide does not know Node's Buffer.
+function bytesOf(path: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(readFileSync(path));
+}
+
+async function main(): Promise<number> {
+  const places = runtimePlaces();
+  const module = (await import(
+    pathToFileURL(join(places.core, "pyodide.mjs")).href
+  )) as PyodideModule;
+  const pyodide = (await module.loadPyodide({
+    indexURL: `${places.core}/`,
+    lockFileURL: join(places.core, "pyodide-lock.json"),
+    packageBaseUrl: `${places.core}/`,
+    stdout: () => {},
+    stderr: () => {},
+  })) as NodePyodide;
+  connectStreams(pyodide, { read, write });
+  pyodide.setInterruptBuffer(new Uint8Array(interrupt));
+  for (const archive of [...places.archives, ...wheels]) {
+    pyodide.unpackArchive(bytesOf(archive), "zip", { extractDir: kSitePackages });
+  }
+  for (const folder of mounts) {
+    pyodide.FS.mkdirTree(folder);
+    pyodide.mountNodeFS(folder, folder);
+  }
+  for (const name of readdirSync(ARRAYCORE_PACKAGE, { recursive: true, encoding: "utf8" })) {
+    if (!name.endsWith(".py")) continue;
+    const target = join(kSitePackages, "arraycore", name);
+    pyodide.FS.mkdirTree(join(target, ".."));
+    pyodide.FS.writeFile(target, bytesOf(join(ARRAYCORE_PACKAGE, name)));
+  }
+  const closeArraycore = await connectArraycore(pyodide, {
+    code: bytesOf(ARRAYCORE_WASM),
+    job,
+    interrupt: new Uint8Array(interrupt),
+    toGpu: hasGpu ? (message) => post({ kind: "gpu", message }) : null,
+  });
+  const code = runScript(pyodide, job);
+  closeArraycore();
+  return code;
+}
+
+main().then(
+  (code) => post({ kind: "ended", code }),
+  (error: unknown) => {
+    write(2, new TextEncoder().encode(`${error instanceof Error ? error.stack : String(error)}\n`));
+    post({ kind: "ended", code: 70 });
+  },
+);

@@ -1,0 +1,271 @@
+"""``./run python`` as its caller sees it, on both hosts: output, exit codes, files, Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+LIMIT_S = 120
+COMMAND = [
+    "node",
+    "--disable-warning=ExperimentalWarning",
+    str(ROOT / "worker-runtime/node/python_command.ts"),
+]
+
+
+HAS_DAWN = bool(os.environ.get("ARRAYCORE_WEBGPU")) or (ROOT / "node_modules/webgpu").is_dir()
+
+
+@pytest.fixture(params=["node", "chromium"])
+def host(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def run(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+    given = {"capture_output": True, "text": True, "timeout": LIMIT_S, "cwd": ROOT, **options}
+    return subprocess.run([*COMMAND, *arguments], check=False, **given)  # type: ignore[call-overload,no-any-return]
+
+
+def write(folder: Path, source: str) -> str:
+    path = folder / "script.py"
+    path.write_text(source)
+    return str(path)
+
+
+def test_arguments_streams_and_exit_code_pass_through(host: str, tmp_path: Path) -> None:
+    script = write(
+        tmp_path,
+        "import sys\n"
+        "import helper\n"
+        "print(sys.argv[1:], helper.VALUE, __name__)\n"
+        "print('to the side', file=sys.stderr)\n"
+        "sys.stdout.write('no line end')\n"
+        "sys.exit(41)\n",
+    )
+    (tmp_path / "helper.py").write_text("VALUE = 'beside the script'\n")
+    done = run("--host", host, script, "--mount", "a b")
+    assert done.returncode == 41
+    assert done.stdout == "['--mount', 'a b'] beside the script __main__\nno line end"
+    assert done.stderr == "to the side\n"
+
+
+@pytest.mark.parametrize(
+    ("ending", "code", "last"),
+    [
+        ("", 0, ""),
+        ("raise SystemExit('a sentence')", 1, "a sentence"),
+        ("raise ValueError('wrong')", 1, "ValueError: wrong"),
+        ("import nowhere", 1, "ModuleNotFoundError: No module named 'nowhere'"),
+    ],
+)
+def test_exit_codes_are_pythons(tmp_path: Path, ending: str, code: int, last: str) -> None:
+    done = run(write(tmp_path, f"def end():\n    {ending or 'pass'}\nend()\n"))
+    assert (done.returncode, done.stdout) == (code, "")
+    assert (done.stderr.splitlines() or [""])[-1] == last
+
+
+def test_a_traceback_shows_the_script_and_nothing_of_ours(tmp_path: Path) -> None:
+    script = write(tmp_path, "def end():\n    raise ValueError('wrong')\nend()\n")
+    lines = run(script).stderr.splitlines()
+    assert lines[0] == "Traceback (most recent call last):"
+    assert [line for line in lines if line.startswith("  File")] == [
+        f'  File "{script}", line 3, in <module>',
+        f'  File "{script}", line 2, in end',
+    ]
+
+
+def test_output_comes_while_the_script_runs(host: str, tmp_path: Path) -> None:
+    script = write(tmp_path, "import time\nprint('first')\ntime.sleep(60)\n")
+    process = subprocess.Popen(
+        [*COMMAND, "--host", host, script], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "first\n"
+        assert process.poll() is None
+    finally:
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 130
+
+
+def test_ctrl_c_is_a_keyboard_interrupt(host: str, tmp_path: Path) -> None:
+    script = write(
+        tmp_path,
+        "try:\n"
+        "    print('begun')\n"
+        "    while True:\n"
+        "        pass\n"
+        "except KeyboardInterrupt:\n"
+        "    print('caught')\n"
+        "    raise\n",
+    )
+    process = subprocess.Popen(
+        [*COMMAND, "--host", host, script],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "begun\n"
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=LIMIT_S)
+    assert (process.returncode, output) == (130, "caught\n")
+    assert errors.splitlines()[-1] == "KeyboardInterrupt"
+    assert time.monotonic() - began < 20
+
+
+def test_mounted_folders_are_read_and_written(host: str, tmp_path: Path) -> None:
+    data = tmp_path / "data with space"
+    (data / "in").mkdir(parents=True)
+    (data / "in" / "numbers.bin").write_bytes(bytes(range(256)) * 1000)
+    scripts = tmp_path / "scripts"
+    scripts.mkdir()
+    script = write(
+        scripts,
+        "import os, sys\n"
+        "data = sys.argv[1]\n"
+        "read = open(f'{data}/in/numbers.bin', 'rb').read()\n"
+        "os.makedirs(f'{data}/out/deep')\n"
+        "open(f'{data}/out/deep/reversed.bin', 'wb').write(read[::-1])\n"
+        "open(f'{data}/in/numbers.bin', 'ab').write(b'more')\n",
+    )
+    done = run("--host", host, "--mount", str(data), script, str(data))
+    assert (done.returncode, done.stderr) == (0, "")
+    numbers = bytes(range(256)) * 1000
+    assert (data / "out" / "deep" / "reversed.bin").read_bytes() == numbers[::-1]
+    assert (data / "in" / "numbers.bin").read_bytes() == numbers + b"more"
+
+
+def test_what_is_not_mounted_is_not_there(host: str, tmp_path: Path) -> None:
+    secret = tmp_path / "secret" / "file"
+    secret.parent.mkdir()
+    secret.write_text("x")
+    (tmp_path / "scripts").mkdir()
+    done = run("--host", host, write(tmp_path / "scripts", f"open({str(secret)!r})"))
+    assert done.returncode == 1
+    assert "FileNotFoundError" in done.stderr
+
+
+def test_wheels_are_unpacked_and_modules_run(host: str, tmp_path: Path) -> None:
+    wheel = tmp_path / "parcel-1-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("parcel/__init__.py", "")
+        archive.writestr("parcel/__main__.py", "import sys; print(sys.argv[1:])")
+    done = run("--host", host, "--wheel", str(wheel), "-m", "parcel", "-m", "x")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "['-m', 'x']\n", "")
+
+
+def test_arraycore_is_there_with_the_limits_of_a_phone(host: str, tmp_path: Path) -> None:
+    script = write(
+        tmp_path,
+        "import arraycore as ac, numpy as np\n"
+        "a = ac.array(np.arange(3, dtype='float32'))\n"
+        "print((a + a).get())\n"
+        "try:\n"
+        "    ac.zeros(1 << 28)\n"
+        "except MemoryError as error:\n"
+        "    print(error.code)\n",
+    )
+    done = run("--host", host, "--limits", "phone", script)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "[0. 2. 4.]\nover_budget\n"
+
+
+WEBGPU = (
+    "import arraycore as ac, numpy as np\n"
+    "a = ac.array(np.arange(1000, dtype='float32'))\n"
+    "b = a + a\n"
+    "for _ in range(300):\n"
+    "    b = b * 1.0\n"
+    "print(np.array_equal(b.get(), 2 * np.arange(1000)))\n"
+    "counted = ac.counters()\n"
+    "print(counted['dispatches'], counted['cpu_ops'], counted['sync_waits'])\n"
+    "%s"
+)
+
+
+@pytest.mark.parametrize("limits", [[], ["--limits", "phone"]])
+def test_webgpu_computes_on_its_device(host: str, tmp_path: Path, limits: list[str]) -> None:
+    if host == "node" and not HAS_DAWN:
+        pytest.skip("npm's `webgpu` is not installed and ARRAYCORE_WEBGPU unset")
+    script = write(tmp_path, WEBGPU % "")
+    done = run("--host", host, "--backend", "webgpu", *limits, script)
+    assert (done.returncode, done.stdout) == (0, "True\n301 0 1\n"), done.stderr
+    assert done.stderr == ""
+
+
+def test_a_script_may_end_with_work_on_the_way(host: str, tmp_path: Path) -> None:
+    if host == "node" and not HAS_DAWN:
+        pytest.skip("npm's `webgpu` is not installed and ARRAYCORE_WEBGPU unset")
+    script = write(tmp_path, WEBGPU % "for _ in range(3000):\n    b = b * 1.0\nraise SystemExit(9)")
+    done = run("--host", host, "--backend", "webgpu", script)
+    assert (done.returncode, done.stderr) == (9, "")
+
+
+def test_ctrl_c_ends_a_wait_for_the_device(host: str, tmp_path: Path) -> None:
+    if host == "node" and not HAS_DAWN:
+        pytest.skip("npm's `webgpu` is not installed and ARRAYCORE_WEBGPU unset")
+    script = write(
+        tmp_path,
+        "import arraycore as ac, numpy as np, time\n"
+        "a = ac.array(np.ones(1 << 22, 'float32'))\n"
+        "for _ in range(150):\n"
+        "    b = a * 1.0\n"
+        "print('waiting')\n"
+        "try:\n"
+        "    b.get()\n"
+        "except KeyboardInterrupt:\n"
+        "    print('caught')\n"
+        "for _ in range(10):\n"
+        "    time.sleep(0.01)\n"
+        "print('once')\n",
+    )
+    process = subprocess.Popen(
+        [*COMMAND, "--host", host, "--backend", "webgpu", script],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "waiting\n"
+    time.sleep(0.3)
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    assert process.stdout.readline() == "caught\n"
+    assert time.monotonic() - began < 1
+    output, errors = process.communicate(timeout=LIMIT_S)
+    assert (process.returncode, output, errors) == (0, "once\n", "")
+
+
+def test_standard_input_is_the_scripts(tmp_path: Path) -> None:
+    done = run(write(tmp_path, "print(input()[::-1])"), input="abc\n")
+    assert (done.returncode, done.stdout) == (0, "cba\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([], "Name a script"),
+        (["--host", "moon", "x.py"], "--host is one of node, chromium, not 'moon'."),
+        (["--mount", "nowhere", "x.py"], "--mount nowhere: there is no such folder."),
+        (["nowhere.py"], "nowhere.py: there is no such file."),
+        (["--backend", "cuda", "x.py"], "--backend is one of webgpu, cpu, not 'cuda'."),
+        (["-m"], "-m needs a value."),
+        (["--frob", "1"], "There is no option --frob."),
+    ],
+)
+def test_a_wrong_command_line_is_told_in_one_sentence(arguments: list[str], says: str) -> None:
+    done = run(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines()[0].startswith(says)
+    assert done.stderr.splitlines()[1].startswith("usage: ./run python")

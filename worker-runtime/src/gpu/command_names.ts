@@ -1,0 +1,35 @@
+// What commands are called in messages, and how short each may be. Data for the thread that drains the ring.
+
+import type { CommandName } from "./executor.ts";
+import { Opcode } from "./layout.ts";
+
+const kOpcodeNames: ReadonlyMap<number, string> = new Map(
+  Object.entries(Opcode).map(([name, number]) => [number, name]),
+);
+
+/** Fewest words of each command, the first one counted. */
+export const kLeastWords: ReadonlyMap<number, number> = new Map([
+  [Opcode.pad, 1],
+  [Opcode.createBuffer, 5],
+  [Opcode.destroyBuffer, 2],
+  [Opcode.upload, 5],
+  [Opcode.uploadInline, 4],
+  [Opcode.copy, 6],
+  [Opcode.fill, 5],
+  [Opcode.createPipeline, 9],
+  [Opcode.destroyPipeline, 2],
+  [Opcode.dispatch, 7],
+  [Opcode.read, 5],
+  [Opcode.fence, 2],
+  [Opcode.timestampBegin, 1],
+  [Opcode.timestampEnd, 2],
+  [Opcode.label, 3],
+]);
+
+/** The beginning of a message: "dispatch of operation 17 (softmax): ". */
+export function nameOf(command: CommandName): string {
+  const name = kOpcodeNames.get(command.opcode) ?? `opcode ${command.opcode}`;
+  const operation = command.tag === 0 ? "" : ` of operation ${command.tag}`;
+  const label = command.label === "" ? "" : ` (${command.label})`;
+  return `${name}${operation}${label}: `;
+}

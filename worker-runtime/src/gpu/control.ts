@@ -1,0 +1,144 @@
+// The control block as the executor's thread sees it: atomic words, the error slot, the capability record. Used by the
+// thread that drains the ring; `markGone` and `interrupt` by the threads that own the executor or the issuer.
+
+import type { Capabilities, CommandName, Counters } from "./executor.ts";
+import {
+  kControlWords,
+  kDeviceTextBytes,
+  kErrorTextBytes,
+  kInterruptOnce,
+  kInterruptRevoke,
+  kMagic,
+  kNoPosition,
+  State,
+  Word,
+} from "./layout.ts";
+
+const kLargestSize = 0xfffffffc;
+
+/** Shared memory's buffer as it is now, grown or not. */
+export function sharedBuffer(memory: WebAssembly.Memory): SharedArrayBuffer {
+  return memory.buffer as unknown as SharedArrayBuffer;
+}
+
+export class Control {
+  readonly #words: Int32Array<SharedArrayBuffer>;
+  readonly #encoder = new TextEncoder();
+  /** An issuer on this very thread that waits. */
+  onSignal: (() => void) | undefined;
+
+  constructor(memory: WebAssembly.Memory, address: number) {
+    this.#words = new Int32Array(sharedBuffer(memory), address, kControlWords);
+    if (this.load(Word.magic) !== kMagic)
+      throw new Error("This is not a control block of the ring's version.");
+  }
+
+  load(word: number): number {
+    return Atomics.load(this.#words, word) >>> 0;
+  }
+
+  store(word: number, value: number): void {
+    Atomics.store(this.#words, word, value | 0);
+  }
+
+  add(word: number, value: number): void {
+    Atomics.add(this.#words, word, value | 0);
+  }
+
+  /** Tells an issuer that waits that something has changed. */
+  signal(): void {
+    Atomics.add(this.#words, Word.signal, 1);
+    Atomics.notify(this.#words, Word.signal);
+    this.onSignal?.();
+  }
+
+  /** Resolves when `word` no longer holds `value` and was notified, at once where it does not, or after the time. */
+  async changed(word: number, value: number, timeoutMs: number): Promise<void> {
+    const waiting = Atomics.waitAsync(this.#words, word, value | 0, timeoutMs);
+    if (waiting.async) await waiting.value;
+  }
+
+  /** Fills the error slot, unless an error that nobody has read is in it. */
+  putError(code: number, message: string, command: CommandName | undefined): void {
+    if (this.load(Word.errorFull) !== 0) {
+      this.add(Word.errorsDropped, 1);
+      return;
+    }
+    this.store(Word.errorCode, code);
+    this.store(Word.errorPosition, command?.position ?? kNoPosition);
+    this.store(Word.errorOpcode, command?.opcode ?? 0);
+    this.store(Word.errorTag, command?.tag ?? 0);
+    this.store(
+      Word.errorTextBytes,
+      this.#putText(Word.errorText, message.replaceAll("\0", " "), kErrorTextBytes),
+    );
+    this.store(Word.errorFull, 1);
+  }
+
+  putCapabilities(capabilities: Capabilities): void {
+    const size = (bytes: number) => Math.min(bytes, kLargestSize);
+    this.store(Word.backend, capabilities.backend);
+    this.store(Word.capabilityFlags, capabilities.flags);
+    this.store(Word.maxBufferBytes, size(capabilities.maxBufferBytes));
+    this.store(Word.maxBindingBytes, size(capabilities.maxBindingBytes));
+    this.store(Word.maxStorageBuffers, capabilities.maxStorageBuffers);
+    this.store(Word.maxWorkgroupBytes, capabilities.maxWorkgroupBytes);
+    this.store(Word.maxInvocations, capabilities.maxInvocations);
+    this.store(Word.maxWorkgroupX, capabilities.maxWorkgroupX);
+    this.store(Word.maxWorkgroupY, capabilities.maxWorkgroupY);
+    this.store(Word.maxWorkgroupZ, capabilities.maxWorkgroupZ);
+    this.store(Word.maxGrid, capabilities.maxGrid);
+    this.store(Word.maxUniformBytes, capabilities.maxUniformBytes);
+    this.store(Word.minSubgroup, capabilities.minSubgroup);
+    this.store(Word.maxSubgroup, capabilities.maxSubgroup);
+    this.store(
+      Word.deviceTextBytes,
+      this.#putText(Word.deviceText, capabilities.device, kDeviceTextBytes),
+    );
+  }
+
+  putCounters(counters: Counters): void {
+    this.store(Word.dispatches, counters.dispatches);
+    this.store(Word.submits, counters.submits);
+    this.store(Word.pipelinesCreated, counters.pipelinesCreated);
+    this.store(Word.bindGroupsCreated, counters.bindGroupsCreated);
+    this.#putLong(Word.bytesUp, counters.bytesUp);
+    this.#putLong(Word.bytesDown, counters.bytesDown);
+    this.store(Word.buffersLive, counters.buffersLive);
+    this.#putLong(Word.bufferBytesLive, counters.bufferBytesLive);
+  }
+
+  #putLong(word: number, value: number): void {
+    this.store(word, value % 2 ** 32);
+    this.store(word + 1, Math.floor(value / 2 ** 32));
+  }
+
+  // Cut to `limit` bytes, at a character's end. Shared views are no target for TextEncoder.encodeInto.
+  #putText(word: number, text: string, limit: number): number {
+    const bytes = new Uint8Array(limit);
+    const { written } = this.#encoder.encodeInto(text, bytes);
+    const words = new Int32Array(bytes.buffer, 0, Math.ceil(written / 4));
+    words.forEach((value, i) => {
+      this.store(word + i, value);
+    });
+    return written;
+  }
+}
+
+/** By the owner of an executor's thread: it has ended. Whoever waits for it learns so at once. */
+export function markGone(memory: WebAssembly.Memory, address: number): void {
+  const control = new Control(memory, address);
+  control.store(Word.state, State.gone);
+  control.signal();
+}
+
+/** By any thread: ends the issuer's wait. A revoke stays in force. */
+export function interrupt(
+  memory: WebAssembly.Memory,
+  address: number,
+  kind: "once" | "revoke",
+): void {
+  const control = new Control(memory, address);
+  control.store(Word.interrupt, kind === "once" ? kInterruptOnce : kInterruptRevoke);
+  control.signal();
+}

@@ -1,0 +1,469 @@
+// Takes commands from the ring and gives them to an Executor: the steps of Drain and Announcement in
+// array-core/src/ring/state.h, in the same order. Runs on the gpu thread (run) or, where memory cannot be shared between
+// threads, on the python thread (pump).
+
+import { kLeastWords, nameOf } from "./command_names.ts";
+import { Control } from "./control.ts";
+import {
+  type Code,
+  CommandError,
+  type CommandName,
+  type DeviceEvents,
+  type Executor,
+  type OpenExecutor,
+} from "./executor.ts";
+import {
+  ErrorCode,
+  kCloseRequest,
+  kHeartbeatMs,
+  kSleepsForMessage,
+  kSleepsOnWord,
+  Opcode,
+  State,
+  Word,
+} from "./layout.ts";
+import { ModuleMemory } from "./module_memory.ts";
+
+/** Commands between two looks at the event loop, where results arrive. */
+const kTurnCommands = 4096;
+/** Commands after which room in the ring is given back. */
+const kPublishCommands = 256;
+/**
+ * How long it looks for work before it sleeps. Worth it only in Node, where a look costs a microsecond; in browsers
+ * looking delays the device's answers.
+ */
+const kLingerMs = typeof setImmediate === "function" ? 1 : 0;
+/** How long one sleep lasts at most. */
+const kSleepMs = 10_000;
+/** A device may block the thread in the middle of its work: a large upload, a queue that is full. */
+const kBusySilenceMs = 8_000;
+/** Compiling a shader may block the thread for long, and is no sign of death. */
+const kCompileSilenceMs = 60_000;
+
+export interface DrainOptions {
+  readonly memory: WebAssembly.Memory;
+  /** Byte address of the control block. */
+  readonly controlAddress: number;
+  readonly open: OpenExecutor;
+  /** Sleep until wake() is called, not on the control word: for engines without `Atomics.waitAsync`. */
+  readonly byMessage?: boolean;
+}
+
+export class Drain {
+  readonly #memory: ModuleMemory;
+  readonly #control: Control;
+  readonly #open: OpenExecutor;
+  readonly #byMessage: boolean;
+  readonly #ringBase: number;
+  readonly #ringMask: number;
+  readonly #strict: boolean;
+  #executor: Executor | undefined;
+  /** Counts devices: what an earlier one still tells is not listened to. */
+  #generation = 0;
+  #lost = false;
+  #closed = false;
+  #position = 0;
+  #written = 0;
+  #handled = 0;
+  #opcode = 0;
+  #tag = 0;
+  #label = "";
+  #activeAt = 0;
+  #wake: (() => void) | undefined;
+
+  constructor(options: DrainOptions) {
+    this.#memory = new ModuleMemory(options.memory);
+    this.#control = new Control(options.memory, options.controlAddress);
+    this.#open = options.open;
+    this.#byMessage = options.byMessage ?? typeof Atomics.waitAsync !== "function";
+    this.#ringBase = this.#control.load(Word.ringAddress) / 4;
+    this.#ringMask = this.#control.load(Word.ringWords) - 1;
+    this.#strict = this.#control.load(Word.strict) !== 0;
+  }
+
+  /** Opens the device and takes the ring over. */
+  async attach(): Promise<void> {
+    // After another executor nothing in the ring can be trusted: its objects went with it.
+    const isSecond = this.#control.load(Word.state) !== State.absent;
+    this.#handled = this.#control.load(Word.answered);
+    this.#position = this.#control.load(Word.consumed);
+    this.#control.store(Word.sleeps, 0);
+    this.#lost = isSecond || !(await this.#openDevice());
+    this.#control.store(Word.silenceMs, 0);
+    this.#control.store(Word.state, this.#lost ? State.lost : State.running);
+    this.#control.signal();
+  }
+
+  /** Attaches and serves the ring until it is closed. For a thread of its own. */
+  async run(): Promise<void> {
+    const heartbeat = setInterval(() => this.#control.add(Word.progress, 1), kHeartbeatMs);
+    try {
+      await this.attach();
+      while (!this.#closed) {
+        await this.#serve();
+        if (!this.#closed) await this.#sleep();
+      }
+    } finally {
+      clearInterval(heartbeat);
+    }
+  }
+
+  /**
+   * For the issuer's own thread, in place of `Atomics.wait` on `signal`: takes everything that is in the ring, then
+   * waits until `signal` has moved on from `seen`, or for so long.
+   */
+  async pump(seen: number, timeoutMs: number): Promise<void> {
+    if (!this.#closed) await this.#serve();
+    const control = this.#control;
+    if (control.load(Word.signal) !== seen >>> 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, timeoutMs);
+      control.onSignal = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    control.onSignal = undefined;
+    control.add(Word.progress, 1);
+  }
+
+  /** The issuer's message, where it cannot wake by the word. */
+  wake(): void {
+    this.#wake?.();
+  }
+
+  // ---- the loop -------------------------------------------------------------------------------
+
+  async #serve(): Promise<void> {
+    for (;;) {
+      const request = this.#control.load(Word.request);
+      if (request === kCloseRequest) return this.#close();
+      if (request !== this.#handled) {
+        this.#handled = request;
+        await this.#reset();
+        continue;
+      }
+      this.#written = this.#control.load(Word.written);
+      if (this.#written === this.#position) return;
+      await this.#turn();
+      if (this.#written === this.#position) continue;
+      await yieldToEvents();
+    }
+  }
+
+  // Executes up to kTurnCommands of what is published.
+  async #turn(): Promise<void> {
+    this.#memory.refresh();
+    this.#control.store(Word.silenceMs, kBusySilenceMs);
+    for (let done = 0; done < kTurnCommands && this.#position !== this.#written; ) {
+      const waiting = this.#executeOne();
+      if (waiting !== undefined) await waiting;
+      done += 1;
+      if (done % kPublishCommands === 0) this.#publish();
+    }
+    const full = this.#executor?.submit();
+    this.#activeAt = performance.now();
+    this.#publish();
+    this.#control.store(Word.silenceMs, 0);
+    if (full !== undefined) await full;
+  }
+
+  #publish(): void {
+    if (this.#executor !== undefined) this.#control.putCounters(this.#executor.counters);
+    this.#control.add(Word.progress, 1);
+    this.#control.store(Word.consumed, this.#position);
+    this.#control.signal();
+  }
+
+  // An issuer that was answered a moment ago mostly has its next command at hand: to be woken would cost it more than
+  // the work itself.
+  async #linger(): Promise<void> {
+    while (this.#hasNothing()) {
+      if (performance.now() - this.#activeAt >= kLingerMs) return;
+      await yieldToEvents();
+    }
+  }
+
+  #hasNothing(): boolean {
+    return (
+      this.#control.load(Word.written) === this.#position &&
+      this.#control.load(Word.request) === this.#handled
+    );
+  }
+
+  async #sleep(): Promise<void> {
+    await this.#linger();
+    const how = this.#byMessage ? kSleepsForMessage : kSleepsOnWord;
+    const woken = this.#byMessage ? this.#nextMessage() : undefined;
+    this.#control.store(Word.sleeps, how);
+    // What came before `sleeps` was seen would wake nobody: look again.
+    if (this.#hasNothing()) {
+      this.#control.add(Word.sleepsTaken, 1);
+      await (woken ?? this.#control.changed(Word.sleeps, how, kSleepMs));
+    }
+    this.#control.store(Word.sleeps, 0);
+  }
+
+  #nextMessage(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, kSleepMs);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  async #reset(): Promise<void> {
+    this.#lost = !(await this.#openDevice());
+    this.#position = this.#control.load(Word.written);
+    this.#control.store(Word.consumed, this.#position);
+    this.#control.store(Word.state, this.#lost ? State.lost : State.running);
+    this.#control.store(Word.answered, this.#handled);
+    this.#control.signal();
+  }
+
+  #close(): void {
+    this.#generation += 1;
+    this.#executor?.destroy();
+    this.#executor = undefined;
+    this.#closed = true;
+    this.#control.store(Word.state, State.closed);
+    this.#control.signal();
+  }
+
+  async #openDevice(): Promise<boolean> {
+    this.#generation += 1;
+    this.#executor?.destroy();
+    this.#executor = undefined;
+    this.#label = "";
+    try {
+      this.#executor = await this.#open(this.#events(this.#generation));
+      this.#control.putCapabilities(this.#executor.capabilities);
+      this.#control.putCounters(this.#executor.counters);
+      return true;
+    } catch (error) {
+      const code = error instanceof CommandError ? error.code : ErrorCode.noDevice;
+      this.#control.putError(code, messageOf(error), undefined);
+      return false;
+    }
+  }
+
+  // ---- what the device tells ------------------------------------------------------------------
+
+  #events(generation: number): DeviceEvents {
+    const isCurrent = () => generation === this.#generation;
+    return {
+      current: () => this.#current(),
+      failed: (code, message, command) => {
+        if (isCurrent()) this.#fail(code, message, command);
+      },
+      lost: (message) => {
+        if (!isCurrent()) return;
+        this.#lost = true;
+        this.#control.putError(ErrorCode.deviceLost, `The device was lost: ${message}`, undefined);
+        this.#control.store(Word.state, State.lost);
+        this.#control.signal();
+      },
+    };
+  }
+
+  #current(): CommandName {
+    return {
+      position: this.#position,
+      opcode: this.#opcode,
+      tag: this.#tag,
+      label: this.#label,
+    };
+  }
+
+  #fail(code: Code, message: string, command: CommandName | undefined): void {
+    const name = command === undefined ? "" : nameOf(command);
+    this.#control.putError(code, `${name}${message}`, command);
+    this.#control.signal();
+  }
+
+  #reach(fence: number, generation: number): void {
+    if (generation !== this.#generation || this.#lost) return;
+    this.#activeAt = performance.now();
+    if (this.#executor !== undefined) this.#control.putCounters(this.#executor.counters);
+    this.#control.store(Word.fenceDone, fence);
+    this.#control.signal();
+  }
+
+  // ---- one command ----------------------------------------------------------------------------
+
+  // Executes the command at `position` and moves on. A promise: the command is not over before it is settled.
+  #executeOne(): Promise<void> | undefined {
+    const at = this.#ringBase + (this.#position & this.#ringMask);
+    const header = this.#memory.words[at] ?? 0;
+    const words = header >>> 8;
+    this.#opcode = header & 0xff;
+    this.#tag = this.#opcode === Opcode.dispatch ? (this.#memory.words[at + 1] ?? 0) : 0;
+    const untilEnd = this.#ringMask + 1 - (this.#position & this.#ringMask);
+    const published = (this.#written - this.#position) >>> 0;
+    if (words === 0 || words > untilEnd || words > published) {
+      // Nothing behind a command without a length can be read.
+      this.#fail(ErrorCode.badCommand, `it has ${words} words`, this.#current());
+      this.#position = this.#written;
+      return undefined;
+    }
+    if (this.#lost || this.#opcode === Opcode.pad) {
+      this.#position = (this.#position + words) >>> 0;
+      return undefined;
+    }
+    this.#control.add(Word.commands, 1);
+    const executor = this.#executor;
+    if (executor === undefined) throw new Error("A running ring has an executor.");
+    const position = this.#position;
+    if (this.#strict) return this.#executeStrictly(executor, at, words, position);
+    let waiting: Promise<void> | undefined;
+    try {
+      waiting = this.#perform(executor, at, words);
+    } catch (error) {
+      this.#blame(error);
+    }
+    if (waiting === undefined) {
+      this.#position = (position + words) >>> 0;
+      return undefined;
+    }
+    return this.#executeLater(executor, at, words, waiting);
+  }
+
+  // The command gave a promise: some are done with it, others begin again.
+  async #executeLater(
+    executor: Executor,
+    at: number,
+    words: number,
+    waiting: Promise<void>,
+  ): Promise<void> {
+    const generation = this.#generation;
+    const again = this.#opcode === Opcode.dispatch || this.#opcode === Opcode.fill;
+    let next: Promise<void> | undefined = waiting;
+    try {
+      while (next !== undefined) {
+        await next;
+        if (generation !== this.#generation || this.#lost) break;
+        next = again ? this.#perform(executor, at, words) : undefined;
+      }
+    } catch (error) {
+      this.#blame(error);
+    }
+    this.#position = (this.#position + words) >>> 0;
+  }
+
+  async #executeStrictly(
+    executor: Executor,
+    at: number,
+    words: number,
+    position: number,
+  ): Promise<void> {
+    const finish = executor.watch();
+    try {
+      const waiting = this.#perform(executor, at, words);
+      if (waiting !== undefined) await this.#executeLater(executor, at, words, waiting);
+    } catch (error) {
+      this.#blame(error);
+    }
+    this.#position = position; // the error names the command
+    await finish();
+    this.#position = (position + words) >>> 0;
+  }
+
+  #blame(error: unknown): void {
+    const code = error instanceof CommandError ? error.code : ErrorCode.deviceInternal;
+    this.#fail(code, messageOf(error), this.#current());
+  }
+
+  #perform(executor: Executor, at: number, words: number): Promise<void> | undefined {
+    const least = kLeastWords.get(this.#opcode);
+    if (least === undefined)
+      throw new CommandError(ErrorCode.badCommand, `opcode ${this.#opcode} is unknown`);
+    if (words < least) throw new CommandError(ErrorCode.badCommand, `it has ${words} words`);
+    const w = (i: number): number => this.#memory.words[at + i] ?? 0;
+    switch (this.#opcode) {
+      case Opcode.dispatch:
+        if (7 + (w(6) & 0xffff) * 3 + (w(6) >>> 16) > words)
+          throw new CommandError(ErrorCode.badCommand, "it is shorter than its bindings");
+        return executor.dispatch(this.#memory.words, at + 1);
+      case Opcode.createBuffer:
+        return executor.createBuffer(w(1), w(2), this.#memory.text(w(3), w(4)));
+      case Opcode.destroyBuffer:
+        return void executor.destroyBuffer(w(1));
+      case Opcode.upload:
+        return void executor.upload(w(1), w(2), this.#memory.view(w(3), w(4)));
+      case Opcode.uploadInline:
+        if (4 + Math.ceil(w(3) / 4) > words)
+          throw new CommandError(ErrorCode.badCommand, "it is shorter than its bytes");
+        return void executor.upload(w(1), w(2), this.#memory.view((at + 4) * 4, w(3)));
+      case Opcode.copy:
+        return void executor.copy(w(1), w(2), w(3), w(4), w(5));
+      case Opcode.fill:
+        return executor.fill(w(1), w(2), w(3), w(4));
+      case Opcode.createPipeline:
+        return this.#createPipeline(executor, at);
+      case Opcode.destroyPipeline:
+        return void executor.destroyPipeline(w(1));
+      case Opcode.read: {
+        const [address, bytes] = [w(3), w(4)];
+        this.#memory.view(address, bytes);
+        return void executor.read(w(1), w(2), bytes, (data) => this.#memory.land(address, data));
+      }
+      case Opcode.fence: {
+        const fence = w(1);
+        const generation = this.#generation;
+        return void executor.fence(() => this.#reach(fence, generation));
+      }
+      case Opcode.timestampBegin:
+        return void executor.timestampBegin();
+      case Opcode.timestampEnd: {
+        const address = w(1);
+        this.#memory.view(address, 16);
+        return void executor.timestampEnd((data) => this.#memory.land(address, data));
+      }
+      case Opcode.label:
+        this.#label = this.#memory.text(w(1), w(2));
+        return undefined;
+      default:
+        throw new CommandError(ErrorCode.badCommand, `opcode ${this.#opcode} is unknown`);
+    }
+  }
+
+  #createPipeline(executor: Executor, at: number): undefined {
+    const w = (i: number): number => this.#memory.words[at + i] ?? 0;
+    const spec = {
+      text: this.#memory.text(w(2), w(3)),
+      label: this.#memory.text(w(4), w(5)),
+      uniformBytes: w(6),
+      bindings: w(7),
+      readWriteMask: w(8),
+    };
+    this.#control.store(Word.silenceMs, kCompileSilenceMs);
+    try {
+      executor.createPipeline(w(1), spec);
+    } finally {
+      this.#control.add(Word.progress, 1);
+      this.#control.store(Word.silenceMs, kBusySilenceMs);
+    }
+    return undefined;
+  }
+}
+
+const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
+
+/** Lets what has arrived be handled: a task, not a microtask. */
+const yieldToEvents: () => Promise<void> = makeYield();
+
+function makeYield(): () => Promise<void> {
+  if (typeof setImmediate === "function")
+    return () => new Promise((resolve) => setImmediate(resolve));
+  const { port1, port2 } = new MessageChannel();
+  const waiting: (() => void)[] = [];
+  port1.onmessage = () => waiting.shift()?.();
+  return () =>
+    new Promise((resolve) => {
+      waiting.push(resolve);
+      port2.postMessage(0);
+    });
+}

@@ -1,0 +1,113 @@
+// What a device can be told, whatever its programming interface: the seam between the ring's drain and WebGPU (or, one
+// day, WebGL2). An Executor knows buffers, pipelines and commands by number and nothing of arrays. Lives on the thread
+// that drains the ring; nothing else may touch its device.
+
+import type { ErrorCode } from "./layout.ts";
+
+export type Code = (typeof ErrorCode)[keyof typeof ErrorCode];
+
+/** A command that the device cannot take. The drain adds which command it was. */
+export class CommandError extends Error {
+  readonly code: Code;
+
+  constructor(code: Code, message: string) {
+    super(message);
+    this.name = "CommandError";
+    this.code = code;
+  }
+}
+
+/** The command that is being executed, or was when an error began. */
+export interface CommandName {
+  readonly position: number;
+  readonly opcode: number;
+  readonly tag: number;
+  /** The newest `label` command's text. */
+  readonly label: string;
+}
+
+/** What the device tells on its own, and what it asks. */
+export interface DeviceEvents {
+  /** The command that is being executed. */
+  current(): CommandName;
+  /** `command` is undefined where no one command is to blame. */
+  failed(code: Code, message: string, command: CommandName | undefined): void;
+  lost(message: string): void;
+}
+
+export interface DeviceLimits {
+  readonly maxBufferBytes: number;
+  readonly maxBindingBytes: number;
+  readonly maxStorageBuffers: number;
+  readonly maxWorkgroupBytes: number;
+  readonly maxInvocations: number;
+  readonly maxWorkgroupX: number;
+  readonly maxWorkgroupY: number;
+  readonly maxWorkgroupZ: number;
+  readonly maxGrid: number;
+  readonly maxUniformBytes: number;
+}
+
+export interface Capabilities extends DeviceLimits {
+  readonly backend: number;
+  /** Bits of Capability. */
+  readonly flags: number;
+  readonly minSubgroup: number;
+  readonly maxSubgroup: number;
+  /** Vendor, architecture, device, description; one a line. */
+  readonly device: string;
+}
+
+export interface PipelineSpec {
+  readonly text: string;
+  readonly label: string;
+  readonly uniformBytes: number;
+  readonly bindings: number;
+  /** Bit i: binding i is read_write. */
+  readonly readWriteMask: number;
+}
+
+/** Counters that the executor keeps; the drain copies them into the control block. */
+export interface Counters {
+  dispatches: number;
+  submits: number;
+  pipelinesCreated: number;
+  bindGroupsCreated: number;
+  bytesUp: number;
+  bytesDown: number;
+  buffersLive: number;
+  bufferBytesLive: number;
+}
+
+/**
+ * Methods throw a CommandError for a command that cannot be taken; it then has had no effect. A promise means: settle
+ * it before the next command.
+ */
+export interface Executor {
+  readonly capabilities: Capabilities;
+  readonly counters: Counters;
+  createBuffer(id: number, bytes: number, label: string): Promise<void> | undefined;
+  destroyBuffer(id: number): void;
+  upload(id: number, offset: number, source: Uint8Array<SharedArrayBuffer>): void;
+  copy(source: number, from: number, target: number, to: number, bytes: number): void;
+  /** A promise: nothing was done yet; call again once it is settled. */
+  fill(id: number, offset: number, bytes: number, value: number): Promise<void> | undefined;
+  createPipeline(id: number, spec: PipelineSpec): void;
+  destroyPipeline(id: number): void;
+  /** `words` holds a dispatch command's operands from `at` on. A promise: as for fill. */
+  dispatch(words: Uint32Array<SharedArrayBuffer>, at: number): Promise<void> | undefined;
+  /** `land` is called with the bytes before the next fence is reached. */
+  read(id: number, offset: number, bytes: number, land: (data: Uint8Array) => void): void;
+  /** Calls `reached` once all commands so far are done and all reads have landed, fences in order. */
+  fence(reached: () => void): void;
+  timestampBegin(): void;
+  timestampEnd(land: (data: Uint8Array) => void): void;
+  /** Hands to the device what was gathered. A promise: so much is on its way that it is better to wait. */
+  submit(): Promise<void> | undefined;
+  /** Begins to watch errors; the function given submits, reports them and says whether there were none. */
+  watch(): () => Promise<boolean>;
+  /** Ends the device and its objects; no events come afterwards. */
+  destroy(): void;
+}
+
+export type OpenExecutor = (events: DeviceEvents) => Promise<Executor>;

@@ -1,0 +1,64 @@
+// What a gpu thread does, in a browser's worker and in Node alike: opens the ring's executor when asked to and serves it
+// until it is closed. Runs on the gpu thread.
+
+import { markGone } from "./control.ts";
+import { Drain } from "./drain.ts";
+import type { DeviceLimits } from "./executor.ts";
+import { openWebGpu } from "./webgpu_open.ts";
+
+/** To the gpu thread. One `open`; a `wake` whenever the control block says that it sleeps for a message. */
+export type ToGpuThread =
+  | {
+      readonly kind: "open";
+      readonly memory: WebAssembly.Memory;
+      readonly controlAddress: number;
+      readonly byMessage?: boolean;
+      readonly limits?: Partial<DeviceLimits>;
+      readonly withoutF16?: boolean;
+    }
+  | { readonly kind: "wake" };
+
+/** From the gpu thread, at its end; the control block tells everything else. */
+export type FromGpuThread =
+  | { readonly kind: "closed" }
+  | { readonly kind: "failed"; readonly message: string };
+
+export class GpuService {
+  readonly #gpu: GPU | undefined;
+  readonly #post: (message: FromGpuThread) => void;
+  #drain: Drain | undefined;
+
+  constructor(gpu: GPU | undefined, post: (message: FromGpuThread) => void) {
+    this.#gpu = gpu;
+    this.#post = post;
+  }
+
+  receive(message: ToGpuThread): void {
+    switch (message.kind) {
+      case "wake":
+        this.#drain?.wake();
+        return;
+      case "open":
+        void this.#serve(message);
+        return;
+      default:
+        message satisfies never;
+    }
+  }
+
+  async #serve(options: Extract<ToGpuThread, { kind: "open" }>): Promise<void> {
+    const { memory, controlAddress } = options;
+    try {
+      this.#drain = new Drain({
+        ...options,
+        open: (events) => openWebGpu({ ...options, gpu: this.#gpu, events }),
+      });
+      await this.#drain.run();
+      this.#post({ kind: "closed" });
+    } catch (error) {
+      markGone(memory, controlAddress);
+      const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      this.#post({ kind: "failed", message: text });
+    }
+  }
+}

@@ -1,0 +1,55 @@
+// The module's memory as an executor reads and writes it: views that follow its growth, ranges checked, texts. Runs on the
+// thread that drains the ring.
+
+import { sharedBuffer } from "./control.ts";
+import { CommandError } from "./executor.ts";
+import { ErrorCode } from "./layout.ts";
+
+export class ModuleMemory {
+  readonly #memory: WebAssembly.Memory;
+  readonly #decoder = new TextDecoder();
+  #words: Uint32Array<SharedArrayBuffer>;
+  #bytes: Uint8Array<SharedArrayBuffer>;
+
+  constructor(memory: WebAssembly.Memory) {
+    this.#memory = memory;
+    this.#words = new Uint32Array(sharedBuffer(memory));
+    this.#bytes = new Uint8Array(sharedBuffer(memory));
+  }
+
+  get words(): Uint32Array<SharedArrayBuffer> {
+    return this.#words;
+  }
+
+  /** A view that was made before the memory grew keeps its old length. To be called for each batch. */
+  refresh(): void {
+    const buffer = sharedBuffer(this.#memory);
+    if (buffer === this.#bytes.buffer && buffer.byteLength === this.#bytes.length) return;
+    this.#words = new Uint32Array(buffer);
+    this.#bytes = new Uint8Array(buffer);
+  }
+
+  view(address: number, bytes: number): Uint8Array<SharedArrayBuffer> {
+    if (address + bytes > this.#bytes.length) {
+      // Another thread may have grown the memory a moment ago; growing by nothing makes that visible here.
+      this.#memory.grow(0);
+      this.refresh();
+    }
+    if (address + bytes > this.#bytes.length)
+      throw new CommandError(
+        ErrorCode.badAddress,
+        `bytes ${address} to ${address + bytes} lie outside the memory`,
+      );
+    return this.#bytes.subarray(address, address + bytes);
+  }
+
+  /** TextDecoder refuses views of shared memory: a copy is decoded. */
+  text(address: number, bytes: number): string {
+    return this.#decoder.decode(this.view(address, bytes).slice());
+  }
+
+  /** Puts what came back from the device where the command wanted it. */
+  land(address: number, data: Uint8Array): void {
+    this.view(address, data.length).set(data);
+  }
+}

@@ -1,0 +1,53 @@
+// Buffers through which results come back: copied on the device, mapped, handed out, used again. Bounded. Runs on its
+// executor's thread.
+
+const kMapRead = 0x1;
+const kCopyDst = 0x8;
+const kSmallest = 4096;
+/** Larger ones are not kept. */
+const kKeptBytes = 16 * 2 ** 20;
+const kKeptInAll = 32 * 2 ** 20;
+
+export interface Landing {
+  readonly staging: GPUBuffer;
+  readonly bytes: number;
+  readonly land: (data: Uint8Array) => void;
+}
+
+export class Readback {
+  readonly #device: GPUDevice;
+  readonly #free: GPUBuffer[] = [];
+  #freeBytes = 0;
+
+  constructor(device: GPUDevice) {
+    this.#device = device;
+  }
+
+  /** A buffer that takes `bytes`, whole words. */
+  take(bytes: number): GPUBuffer {
+    const index = this.#free.findIndex((buffer) => fits(buffer.size, bytes));
+    const [kept] = index >= 0 ? this.#free.splice(index, 1) : [];
+    if (kept !== undefined) {
+      this.#freeBytes -= kept.size;
+      return kept;
+    }
+    const size = bytes > kKeptBytes ? bytes : Math.max(kSmallest, 2 ** Math.ceil(Math.log2(bytes)));
+    return this.#device.createBuffer({ label: "readback", size, usage: kMapRead | kCopyDst });
+  }
+
+  /** After the submit that fills the buffers: hands out the bytes as they arrive. */
+  async land({ staging, bytes, land }: Landing): Promise<void> {
+    await staging.mapAsync(kMapRead, 0, Math.ceil(bytes / 4) * 4);
+    land(new Uint8Array(staging.getMappedRange(0, Math.ceil(bytes / 4) * 4), 0, bytes));
+    staging.unmap();
+    if (staging.size > kKeptBytes || this.#freeBytes + staging.size > kKeptInAll) {
+      staging.destroy();
+    } else {
+      this.#free.push(staging);
+      this.#freeBytes += staging.size;
+    }
+  }
+}
+
+const fits = (size: number, bytes: number): boolean =>
+  size >= bytes && (size === kSmallest || size < bytes * 2);

@@ -1,0 +1,109 @@
+// The module `_arraycore_host` that Python's bridge imports (array-core/python/arraycore/_bridge/_wasm.py): array-core's
+// functions as they are, and those that move memory between Python's heap and array-core's, each one crossing.
+// Python thread.
+
+import { type ArraycoreModule, textAt } from "./arraycore_module.ts";
+
+/** A Python object with the buffer protocol, as Pyodide passes it. */
+interface PyBufferSource {
+  getBuffer(type: "u8"): { readonly data: Uint8Array; release(): void };
+}
+
+const kShapeBytes = 32 * 8;
+const kDescriptionWords = 2 + 2 * 32;
+/** Ids that one call of `free` takes. */
+const kFreeIds = 1024;
+/** Minus ErrorKind.memory (array-core/src/base/result.h). */
+const kNoRoom = -4;
+
+export type ArraycoreHost = ReturnType<typeof arraycoreHost>;
+
+export function arraycoreHost({ exports, memory }: ArraycoreModule) {
+  // Small blocks for arguments, kept for good.
+  const shapeAt = exports.ac_allocate(kShapeBytes);
+  const descriptionAt = exports.ac_allocate(kDescriptionWords * 8);
+  const idsAt = exports.ac_allocate(kFreeIds * 4);
+
+  const writeShape = (shape: string): number => {
+    const extents = shape === "" ? [] : shape.split(",");
+    const words = new BigInt64Array(memory.buffer, shapeAt, Math.min(extents.length, 32));
+    for (const [i, extent] of extents.slice(0, 32).entries()) words[i] = BigInt(extent);
+    return extents.length;
+  };
+
+  // The copy that a crossing needs did not fit: array-core itself knows nothing of that.
+  let noRoom = "";
+  const refuse = (bytes: number): number => {
+    noRoom = `There is no room for a copy of ${bytes} bytes in array-core's memory.`;
+    return kNoRoom;
+  };
+
+  return {
+    open: exports.ac_open,
+    close: exports.ac_close,
+    reset: exports.ac_reset,
+    binary: exports.ac_binary,
+    binary_scalar: exports.ac_binary_scalar,
+    counter: exports.ac_counter,
+    /** The last failure as "kind code sentence". */
+    error: (): string => {
+      if (noRoom === "") {
+        const code = textAt(memory, exports.ac_error_code());
+        return `${exports.ac_error_kind()} ${code} ${textAt(memory, exports.ac_error_message())}`;
+      }
+      const text = `${-kNoRoom} no_room ${noRoom}`;
+      noRoom = "";
+      return text;
+    },
+
+    /** `shape` is "2,3"; without a source the elements are zeros. */
+    create(dtype: number, shape: string, source: PyBufferSource | null | undefined): number {
+      const ndim = writeShape(shape);
+      if (source == null) return exports.ac_create(dtype, ndim, shapeAt, 0);
+      const from = source.getBuffer("u8");
+      try {
+        const dataAt = exports.ac_allocate(from.data.length);
+        if (dataAt === 0) return refuse(from.data.length);
+        // Made after the allocation, which may have grown the memory.
+        new Uint8Array(memory.buffer, dataAt, from.data.length).set(from.data);
+        const id = exports.ac_create(dtype, ndim, shapeAt, dataAt);
+        exports.ac_deallocate(dataAt);
+        return id;
+      } finally {
+        from.release();
+      }
+    },
+
+    read(id: number, target: PyBufferSource): number {
+      const to = target.getBuffer("u8");
+      try {
+        const outAt = exports.ac_allocate(to.data.length);
+        if (outAt === 0) return refuse(to.data.length);
+        const status = exports.ac_read(id, outAt, to.data.length);
+        if (status === 0) to.data.set(new Uint8Array(memory.buffer, outAt, to.data.length));
+        exports.ac_deallocate(outAt);
+        return status;
+      } finally {
+        to.release();
+      }
+    },
+
+    /** dtype, number of dimensions, shape and strides as "10,1,5,4"; empty after an error. */
+    describe(id: number): string {
+      if (exports.ac_describe(id, descriptionAt) < 0) return "";
+      const words = new BigInt64Array(memory.buffer, descriptionAt, kDescriptionWords);
+      return words.slice(0, 2 + 2 * Number(words[1])).join(",");
+    },
+
+    /** `ids` holds int32. */
+    free(ids: PyBufferSource): number {
+      const from = ids.getBuffer("u8");
+      try {
+        new Uint8Array(memory.buffer, idsAt, from.data.length).set(from.data);
+        return exports.ac_free(from.data.length / 4, idsAt);
+      } finally {
+        from.release();
+      }
+    },
+  };
+}

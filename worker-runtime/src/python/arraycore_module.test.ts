@@ -1,0 +1,105 @@
+// The loader of array-core: what it asks of the engine, and what it does where the module or the engine differs. The module
+// itself is tested by its Python package's suite.
+
+import { afterEach, expect, test, vi } from "vitest";
+import { createMemory, loadArraycore, textAt } from "./arraycore_module.ts";
+
+const kMiB = 1_048_576;
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
+
+/** An engine that grants no more than `limit` bytes; tells what was asked. */
+function engineWith(limit: number): number[] {
+  const asked: number[] = [];
+  class Memory {
+    readonly maximum: number;
+    constructor({ maximum }: { maximum: number }) {
+      asked.push((maximum * 65_536) / kMiB);
+      if (maximum * 65_536 > limit) throw new RangeError("could not allocate memory");
+      this.maximum = maximum;
+    }
+  }
+  vi.stubGlobal("WebAssembly", { ...WebAssembly, Memory });
+  return asked;
+}
+
+test("The memory is shared and starts small.", () => {
+  const memory = createMemory();
+  expect(memory.buffer).toBeInstanceOf(SharedArrayBuffer);
+  expect(memory.buffer.byteLength).toBe(16 * kMiB);
+});
+
+test("Where an engine refuses a large maximum, smaller ones are tried in turn.", () => {
+  const asked = engineWith(600 * kMiB);
+  createMemory();
+  expect(asked).toEqual([2048, 1024, 512]);
+});
+
+test("An engine that grants nothing gives one sentence with its reason.", () => {
+  engineWith(0);
+  expect(() => createMemory()).toThrow(/no shared memory of 16 MiB.*could not allocate memory/);
+});
+
+test("A given maximum is the memory's own, and growth stops there.", () => {
+  const memory = createMemory(20 * kMiB);
+  expect(memory.grow(64)).toBe(256);
+  expect(() => memory.grow(1)).toThrow(RangeError);
+});
+
+test("A maximum below what the module needs is refused.", () => {
+  expect(() => createMemory(8 * kMiB)).toThrow(/no shared memory/);
+});
+
+test("Texts end at their zero byte.", () => {
+  const memory = createMemory();
+  new Uint8Array(memory.buffer).set(new TextEncoder().encode("größer\0rest"), 100);
+  expect(textAt(memory, 100)).toBe("größer");
+});
+
+test("A module of another interface is refused by both numbers.", async () => {
+  await expect(loadArraycore(moduleOf({ version: 99 }))).rejects.toMatchObject({
+    code: "module_mismatch",
+    message: "arraycore.wasm has interface 99, this loader is for 1.",
+  });
+});
+
+test("An import that nobody expected is there, and throws its name when it is called.", async () => {
+  await expect(loadArraycore(moduleOf({ version: 1 }))).resolves.toBeDefined();
+  await expect(loadArraycore(moduleOf({ version: 1, callsMystery: true }))).rejects.toMatchObject({
+    code: "aborted",
+    message: "array-core called mystery, which is not there.",
+  });
+});
+
+/** A module with the memory of array-core, one unknown import, and the two functions that loading calls. */
+function moduleOf(options: { version: number; callsMystery?: boolean }): Uint8Array<ArrayBuffer> {
+  const text = (value: string) => [value.length, ...new TextEncoder().encode(value)];
+  const leb = (value: number): number[] =>
+    value < 128 ? [value] : [(value & 127) | 128, ...leb(value >> 7)];
+  const section = (id: number, items: number[][]) => {
+    const body = [...leb(items.length), ...items.flat()];
+    return [id, ...leb(body.length), ...body];
+  };
+  const code = (instructions: number[]) => [instructions.length + 2, 0, ...instructions, 0x0b];
+  // i32.const takes a signed number: two bytes keep 64..127 from being negative.
+  const constant = [0x41, (options.version & 127) | 128, options.version >> 7];
+  return Uint8Array.from([
+    ...[0, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
+    ...section(1, [
+      [0x60, 0, 0],
+      [0x60, 0, 1, 0x7f],
+    ]),
+    ...section(2, [
+      [...text("env"), ...text("memory"), 2, 3, ...leb(256), ...leb(32_768)],
+      [...text("env"), ...text("mystery"), 0, 0],
+    ]),
+    ...section(3, [[0], [1]]),
+    ...section(7, [
+      [...text("_initialize"), 0, 1],
+      [...text("ac_interface_version"), 0, 2],
+    ]),
+    ...section(10, [code(options.callsMystery ? [0x10, 0] : []), code(constant)]),
+  ]);
+}

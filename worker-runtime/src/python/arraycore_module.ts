@@ -1,0 +1,212 @@
+// Loads arraycore.wasm: makes its shared memory, gives it what it imports, and hands out its exports. There is no script
+// of Emscripten's; the module is standalone. Any thread that has WebAssembly; the instance belongs to the python thread.
+
+const kPageBytes = 65_536;
+const kMiB = 1_048_576;
+/** What the module declares (array-core/wasm/CMakeLists.txt): less to begin with, or more at most, does not link. */
+const kInitialBytes = 16 * kMiB;
+/** Tried in order: some phones refuse to reserve much. */
+const kMaximaBytes = [2048, 1024, 512, 256].map((mib) => mib * kMiB);
+
+export class ArraycoreError extends Error {
+  override readonly name = "ArraycoreError";
+  readonly code: "memory_refused" | "module_mismatch" | "aborted";
+
+  constructor(code: ArraycoreError["code"], message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** The functions of array-core/include/arraycore/arraycore.h; addresses and ids are numbers. */
+export interface ArraycoreExports {
+  readonly ac_interface_version: () => number;
+  readonly ac_open: (backend: number, budgetBytes: number) => number;
+  readonly ac_close: () => number;
+  readonly ac_reset: () => number;
+  readonly ac_error_kind: () => number;
+  readonly ac_error_code: () => number;
+  readonly ac_error_message: () => number;
+  readonly ac_allocate: (bytes: number) => number;
+  readonly ac_deallocate: (address: number) => void;
+  readonly ac_create: (dtype: number, ndim: number, shape: number, data: number) => number;
+  readonly ac_read: (id: number, out: number, bytes: number) => number;
+  readonly ac_describe: (id: number, out: number) => number;
+  readonly ac_free: (count: number, ids: number) => number;
+  readonly ac_binary: (op: number, a: number, b: number, freedA: number, freedB: number) => number;
+  readonly ac_binary_scalar: (
+    op: number,
+    a: number,
+    value: number,
+    reversed: number,
+    freedA: number,
+    freedB: number,
+  ) => number;
+  readonly ac_counter: (name: number) => number;
+}
+
+const kInterfaceVersion = 1;
+
+export interface ArraycoreModule {
+  readonly exports: ArraycoreExports;
+  readonly memory: WebAssembly.Memory;
+}
+
+/** What array-core needs of the threads around it. */
+export interface ModuleHost {
+  /** Tells the gpu thread where the ring's control block is; false where there is none. */
+  attach(memory: WebAssembly.Memory, controlAddress: number): boolean;
+  /** Wakes a gpu thread that cannot sleep on a word. */
+  wakeByMessage(): void;
+  /** Whether Python was asked to stop; the wait then raises for it, so that the request is taken. */
+  takeInterrupt(): boolean;
+}
+
+const kNoHost: ModuleHost = {
+  attach: () => false,
+  wakeByMessage: () => {},
+  takeInterrupt: () => false,
+};
+
+export interface ModuleOptions {
+  readonly host?: ModuleHost;
+  /** The most that the memory may grow to, in bytes; a phone's limit, for example. */
+  readonly maximumBytes?: number;
+  /** Where the module's own last words go (a failed assertion of its C library). */
+  readonly print?: (text: string) => void;
+}
+
+export async function loadArraycore(
+  code: BufferSource | Response | Promise<Response>,
+  options: ModuleOptions = {},
+): Promise<ArraycoreModule> {
+  const module =
+    code instanceof ArrayBuffer || ArrayBuffer.isView(code)
+      ? await WebAssembly.compile(code)
+      : await WebAssembly.compileStreaming(code);
+  const memory = createMemory(options.maximumBytes);
+  const print = options.print ?? ((text: string) => console.error(text));
+  const host = options.host ?? kNoHost;
+  const instance = await WebAssembly.instantiate(module, importsFor(module, memory, host, print));
+  const exports = instance.exports as unknown as ArraycoreExports & { _initialize(): void };
+  exports._initialize();
+  if (exports.ac_interface_version() !== kInterfaceVersion) {
+    throw new ArraycoreError(
+      "module_mismatch",
+      `arraycore.wasm has interface ${exports.ac_interface_version()}, this loader is for ${kInterfaceVersion}.`,
+    );
+  }
+  return { exports, memory };
+}
+
+/** The largest shared memory that this engine grants. */
+export function createMemory(maximumBytes = Number.POSITIVE_INFINITY): WebAssembly.Memory {
+  const maxima = kMaximaBytes.filter((bytes) => bytes <= maximumBytes);
+  if (maxima[0] !== maximumBytes && Number.isFinite(maximumBytes)) maxima.unshift(maximumBytes);
+  let reason = "";
+  for (const bytes of maxima) {
+    if (bytes < kInitialBytes || bytes > (kMaximaBytes[0] ?? 0)) continue;
+    try {
+      return new WebAssembly.Memory({
+        initial: kInitialBytes / kPageBytes,
+        maximum: Math.floor(bytes / kPageBytes),
+        shared: true,
+      });
+    } catch (error) {
+      reason = String(error);
+    }
+  }
+  throw new ArraycoreError(
+    "memory_refused",
+    `There is no shared memory of ${kInitialBytes / kMiB} MiB and more to be had here. ${reason}`.trim(),
+  );
+}
+
+/** A copy of zero-terminated UTF-8 text (decoders refuse views of shared memory). */
+export function textAt(memory: WebAssembly.Memory, address: number): string {
+  const bytes = new Uint8Array(memory.buffer);
+  return new TextDecoder().decode(bytes.slice(address, bytes.indexOf(0, address)));
+}
+
+type HostFunction = (...args: never[]) => unknown;
+
+// Exactly what the module asks for. What its C library imports and never calls here (it starts no thread of its own)
+// throws by name, so that a new use of it cannot pass unseen.
+function importsFor(
+  module: WebAssembly.Module,
+  memory: WebAssembly.Memory,
+  host: ModuleHost,
+  print: (text: string) => void,
+): WebAssembly.Imports {
+  const known: Readonly<Record<string, HostFunction>> = {
+    ...ringFunctions(memory, host),
+    ...systemFunctions(memory, print),
+  };
+  const imports: Record<string, WebAssembly.ModuleImports> = {};
+  for (const { module: space, name, kind } of WebAssembly.Module.imports(module)) {
+    imports[space] ??= {};
+    imports[space][name] =
+      kind === "memory"
+        ? memory
+        : (known[name] ??
+          (() => {
+            throw new ArraycoreError("aborted", `array-core called ${name}, which is not there.`);
+          }));
+  }
+  return imports;
+}
+
+/** ring::WaitResult (array-core/src/ring/host.h). */
+const WaitResult = { woken: 0, timedOut: 1, interrupted: 2 } as const;
+
+function ringFunctions(
+  memory: WebAssembly.Memory,
+  host: ModuleHost,
+): Readonly<Record<string, HostFunction>> {
+  return {
+    ac_host_attach: (control: number): number => (host.attach(memory, control) ? 1 : 0),
+    ac_host_message: () => host.wakeByMessage(),
+    ac_host_wait: (address: number, expected: number, timeoutMs: number): number => {
+      if (host.takeInterrupt()) return WaitResult.interrupted;
+      const words = new Int32Array(memory.buffer);
+      const end = Atomics.wait(words, address / 4, expected | 0, timeoutMs);
+      if (host.takeInterrupt()) return WaitResult.interrupted;
+      return end === "timed-out" ? WaitResult.timedOut : WaitResult.woken;
+    },
+  };
+}
+
+function systemFunctions(
+  memory: WebAssembly.Memory,
+  print: (text: string) => void,
+): Readonly<Record<string, HostFunction>> {
+  const nothing = () => {};
+  return {
+    // Views are made anew for each use, so growth needs no answer.
+    emscripten_notify_memory_growth: nothing,
+    // The one thread of this instance needs no preparation, and may block: it is a worker.
+    _emscripten_init_main_thread_js: nothing,
+    _emscripten_thread_mailbox_await: nothing,
+    emscripten_check_blocking_allowed: nothing,
+    clock_time_get: (_clock: number, _precision: bigint, out: number): number => {
+      const nanoseconds = BigInt(Math.round(performance.now() * 1e6));
+      new DataView(memory.buffer).setBigUint64(out, nanoseconds, true);
+      return 0;
+    },
+    fd_write: (_file: number, vectors: number, count: number, written: number): number => {
+      const view = new DataView(memory.buffer);
+      const bytes: number[] = [];
+      for (let i = 0; i < count; i += 1) {
+        const address = view.getUint32(vectors + 8 * i, true);
+        const length = view.getUint32(vectors + 8 * i + 4, true);
+        bytes.push(...new Uint8Array(memory.buffer, address, length));
+      }
+      view.setUint32(written, bytes.length, true);
+      print(new TextDecoder().decode(Uint8Array.from(bytes)).trimEnd());
+      return 0;
+    },
+    proc_exit: (status: number): never => {
+      throw new ArraycoreError("aborted", `array-core ended itself with status ${status}.`);
+    },
+  };
+}
