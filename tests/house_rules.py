@@ -5,6 +5,7 @@ name no host; ``Atomics.wait`` always has a time-out; every error code of the se
 """
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -25,13 +26,10 @@ DOCS = ("protocol.md", "rest.md")
 
 def tracked() -> list[str]:
     """Files that git tracks or would track; every file outside a checkout."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        check=False,
-    )
-    if listed.returncode:
+    git = shutil.which("git")
+    command = [str(git), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = git and subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
+    if not listed or listed.returncode:
         skip = {"build", "node_modules", ".git"}
         return [
             str(p.relative_to(ROOT))
