@@ -30,7 +30,7 @@ def tracked() -> list[str]:
     command = [str(git), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = git and subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
     if not listed or listed.returncode:
-        skip = {"build", "node_modules", ".git"}
+        skip = {"build", "node_modules", ".git", ".hypothesis", ".ruff_cache", ".mypy_cache"}
         return [
             str(p.relative_to(ROOT))
             for p in ROOT.rglob("*")
