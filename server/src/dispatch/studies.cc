@@ -64,6 +64,7 @@ void State::drop_study(StudyId id) {
   study->ending = true;
   rank(*study);
   std::vector<std::int64_t> numbers;
+  numbers.reserve(study->trials.size());
   for (const auto& [number, trial] : study->trials) numbers.push_back(number);
   std::sort(numbers.begin(), numbers.end());  // effects do not depend on a hash
   for (const std::int64_t number : numbers) {
