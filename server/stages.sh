@@ -34,28 +34,39 @@ do_fuzzers() {
   build_preset fuzz
 }
 
+# Each binary NAME_fuzz begins with the seeds in the tree (PART/fuzz/corpus/NAME_fuzz) and those written by its build
+# (build/fuzz/corpus/NAME); what it finds new is kept in build/corpus.
 fuzz_command() {
-  local binary
+  local binary name seeds found=0
   for binary in build/fuzz/bin/*_fuzz; do
-    say "-- ${binary##*/}"
-    mkdir -p "build/corpus/${binary##*/}"
-    "$binary" -max_total_time="${FUZZ_SECONDS:-60}" -timeout=5 -rss_limit_mb=2048 -print_final_stats=1 \
-      "build/corpus/${binary##*/}" "server/fuzz/corpus/${binary##*/}" 2>&1 | tail -n 8
-    [[ ${PIPESTATUS[0]} == 0 ]] || die "${binary##*/} found something; see above"
+    name=${binary##*/}
+    say "-- $name"
+    mkdir -p "build/corpus/$name"
+    seeds=("build/corpus/$name")
+    for folder in */fuzz/corpus/"$name" build/fuzz/corpus/"${name%_fuzz}"; do
+      [[ -d $folder ]] && seeds+=("$folder")
+    done
+    "$binary" -max_total_time="${FUZZ_SECONDS:-60}" -timeout=5 -rss_limit_mb=2048 -print_final_stats=1 "${seeds[@]}" 2>&1 |
+      tail -n 8
+    [[ ${PIPESTATUS[0]} == 0 ]] || die "$name found something; see above"
+    found=$((found + 1))
   done
+  say "$found fuzzers, ${FUZZ_SECONDS:-60} s each: nothing found"
 }
 
-# clang-tidy over every file that does not include Beast (those take a minute each), a file at most once per content.
+# clang-tidy over every source file that does not include Beast (those take a minute each), a file at most once per
+# content. Tests stand under the compiler's warnings alone.
+TIDY_FILES() { grep -rLE 'boost/(asio|beast)' server/src --include='*.cc' --exclude='*_test.cc' | sort; }
 stage tidy "server_debug tools"
 do_tidy() {
   local headers
   headers=$(fingerprint .clang-tidy $(find server/src -name '*.h'))
   mkdir -p build/stamps/tidy
   export headers
-  grep -rLE 'boost/(asio|beast)' server/src --include='*.cc' | sort | xargs -P "$JOBS" -I{} bash -c '
+  TIDY_FILES | xargs -P "$JOBS" -I{} bash -c '
     stamp=build/stamps/tidy/$(printf "%s" "{}" | tr / _)
     key=$headers-$(sha256sum <"{}")
     [[ -f $stamp && $(<"$stamp") == "$key" ]] && exit 0
     clang-tidy -p build/debug --quiet "{}" && printf "%s" "$key" >"$stamp"'
-  printf '%s checks of files by clang-tidy\n' "$(grep -rLE 'boost/(asio|beast)' server/src --include='*.cc' | wc -l)"
+  printf '%s checks of files by clang-tidy\n' "$(TIDY_FILES | wc -l)"
 }

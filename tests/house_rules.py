@@ -1,10 +1,11 @@
 """Rules of the tree that no formatter knows; run by ``./run lint``.
 
 The root holds what it should and nothing else; no source file is longer than 800 lines; lock files
-name no host; ``Atomics.wait`` always has a time-out.
+name no host; ``Atomics.wait`` always has a time-out; every error code of the server is documented.
 """
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -20,18 +21,16 @@ ROOT_ENTRIES = {
 }  # fmt: skip
 SOURCES = {".h", ".cc", ".ts", ".tsx", ".py", ".sh", ".css", ".mjs"}
 MAX_LINES = 800
+DOCS = ("protocol.md", "rest.md")
 
 
 def tracked() -> list[str]:
     """Files that git tracks or would track; every file outside a checkout."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        check=False,
-    )
-    if listed.returncode:
-        skip = {"build", "node_modules", ".git"}
+    git = shutil.which("git")
+    command = [str(git), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = git and subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
+    if not listed or listed.returncode:
+        skip = {"build", "node_modules", ".git", ".hypothesis", ".ruff_cache", ".mypy_cache"}
         return [
             str(p.relative_to(ROOT))
             for p in ROOT.rglob("*")
@@ -59,7 +58,24 @@ def problems() -> list[str]:
                 found.append(f"{name}: Atomics.wait without a time-out")
         if path.name == "package-lock.json" and re.search(r'"resolved": *"\w+:', path.read_text()):
             found.append(f"{name}: names a host")
-    return found
+    return found + undocumented_codes(names)
+
+
+def undocumented_codes(names: list[str]) -> list[str]:
+    """Each error code in the server's sources that its documents do not list."""
+    docs = "".join((ROOT / "server" / "docs" / name).read_text() for name in DOCS)
+    known = set(re.findall(r"`([a-z][a-z_]+)`", docs))
+    made = re.compile(
+        r"(?:\b(?:Error|CodeStatus)[{(]\s*|\brefuse\((?:\d+,\s*)?|\bsend_error\([^\";]*)"
+        r"\"([a-z][a-z_]+)\""
+    )
+    found = []
+    for name in names:
+        if not name.startswith("server/src/") or "test" in name:
+            continue
+        codes = set(made.findall((ROOT / name).read_text()))
+        found += [f"{name}: the code {code} is in none of {DOCS}" for code in codes - known]
+    return sorted(found)
 
 
 if __name__ == "__main__":

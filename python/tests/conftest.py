@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -13,6 +14,8 @@ SERVER_VARIABLE = "HYPERFLOCK_TEST_SERVER_BIN"
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # A shell's background job starts with Ctrl-C ignored, and so would every command tested here.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     config.addinivalue_line("markers", f"server: needs a built server ({SERVER_VARIABLE})")
 
 

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import pty
+import select
 import signal
 import subprocess
 import sys
@@ -217,18 +218,23 @@ def test_ctrl_c_on_a_terminal_detaches(server: FakeConsole, client: Client) -> N
     )
     os.close(inside)
     seen = b""
+    deadline = time.monotonic() + 30
+
+    def more() -> bytes:
+        """Return what the terminal shows next; nothing at its end or at the deadline."""
+        left_s = max(0.0, deadline - time.monotonic())
+        if not select.select([terminal], [], [], left_s)[0]:
+            return b""
+        try:
+            return os.read(terminal, 4096)
+        except OSError:  # Linux tells the other side's end so
+            return b""
+
     try:
-        deadline = time.monotonic() + 30
-        while b"0.5" not in seen and time.monotonic() < deadline:
-            seen += os.read(terminal, 4096)
+        while b"0.5" not in seen and (chunk := more()):
+            seen += chunk
         process.send_signal(signal.SIGINT)
-        while time.monotonic() < deadline:
-            try:
-                chunk = os.read(terminal, 4096)
-            except OSError:  # Linux tells the other side's end so
-                break
-            if not chunk:
-                break
+        while chunk := more():
             seen += chunk
         assert process.wait(10) == _cli.EXIT_DETACHED, seen.decode()
     finally:

@@ -157,7 +157,7 @@ def test_objectives_train_here_and_depend_on_the_seed_alone(chainer: str) -> Non
     wheel = root / "build" / "cache" / "wheels" / f"chainer-{chainer}-py3-none-any.whl"
     six = sorted((root / "build" / "cache" / "downloads").glob("six-*.whl"))
     if not wheel.is_file() or not six:
-        pytest.skip("Chainer's wheel is not there; ./run setup makes it")
+        pytest.fail("Chainer's wheel is not there; ./run setup makes it")
     # Behind everything installed: the worker's folder has a module `hyperflock` too.
     paths = [str(wheel), str(six[0]), str(root / "worker-runtime" / "python")]
     code = TRAIN.format(paths=paths, examples=str(EXAMPLES))

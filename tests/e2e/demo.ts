@@ -1,11 +1,13 @@
-// ./run demo: a server, two volunteers in headless Chromium who tap Start on the join page, and a researcher's grid of
-// eight small networks on scikit-learn's digits, trained in those browsers.
+// ./run demo [SCRIPT.py] [ARGS]: a server, two volunteers in headless Chromium who tap Start on the join page, and a
+// researcher's script: by default a grid of eight small networks on scikit-learn's digits, trained in those browsers.
 
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { joinVolunteer, launchChromium, ROOT, runPython, Server } from "./stack.ts";
 
 const began = performance.now();
+const asked = process.argv.slice(2);
+const script = asked[0]?.endsWith(".py") ? asked : ["python/examples/digits_grid.py", ...asked];
 const state = join(ROOT, "build/demo-state");
 await rm(state, { recursive: true, force: true });
 await mkdir(state, { recursive: true });
@@ -33,14 +35,10 @@ try {
   const joinUrl = await server.joinUrl();
   console.log(`server      ${server.compute} (volunteers), ${server.console} (researchers)`);
   console.log(`join page   ${joinUrl}`);
-  const study = await runPython(
-    server,
-    ["python/examples/digits_grid.py", ...process.argv.slice(2)],
-    {
-      echo: true,
-      env: { HYPERFLOCK_JOIN_URL: joinUrl },
-    },
-  );
+  const study = await runPython(server, script, {
+    echo: true,
+    env: { HYPERFLOCK_JOIN_URL: joinUrl },
+  });
   for (const name of ["first", "second"]) {
     await joinVolunteer(browser, joinUrl);
     console.log(`volunteer   the ${name} tapped Start in headless Chromium`);

@@ -101,7 +101,10 @@ describe("the main job", () => {
   });
 
   test("two devices deliver the same trial; one result counts, the other is evidence", async () => {
-    const queued = await runPython(server, ["tests/e2e/objectives/constant.py", "--label", "late"]);
+    // Two trials: a study whose only trial has its result would refuse any other by having ended.
+    const queued = await runPython(server, [
+      ...["tests/e2e/objectives/constant.py", "--label", "late", "--trials", "2"],
+    ]);
     // Browser volunteers would take the trial first.
     await leave(...present);
     expect(await queued.done, queued.output()).toBe(0);
@@ -114,24 +117,35 @@ describe("the main job", () => {
 
     const slow = await Device.join(server);
     const slowLease = await leaseOf(slow);
-    // The first device falls silent until its lease has run out and the second is given the same trial.
-    const fast = await Device.join(server);
-    const fastLease = await leaseOf(fast);
-    expect(fastLease.trial).toBe(slowLease.trial);
-    expect(fastLease.attempt).not.toBe(slowLease.attempt);
+    // The first device falls silent until its lease has run out; then two others take both trials.
+    await until("the end of the silent device's lease", async () => {
+      const path = `/api/studies/${study}/trials/${slowLease.trial}`;
+      const [first] = (await server.api<TrialRow>(path)).attempts_list ?? [];
+      return first !== undefined && first.state !== "live";
+    });
+    const others: { device: Device; lease: LeaseMessage }[] = [];
+    for (let i = 0; i < 2; i += 1) {
+      const device = await Device.join(server);
+      others.push({ device, lease: await leaseOf(device) });
+    }
+    const same = others.find(({ lease }) => lease.trial === slowLease.trial);
+    const other = others.find(({ lease }) => lease.trial !== slowLease.trial);
+    if (same === undefined || other === undefined) throw new Error("a trial was leased twice");
+    expect(same.lease.attempt).not.toBe(slowLease.attempt);
 
     slow.result(slowLease, 1);
     expect(await slow.next("result_ack")).toMatchObject({ verdict: "accepted" });
-    fast.result(fastLease, 2);
-    expect(await fast.next("result_ack")).toMatchObject({ verdict: "evidence" });
+    same.device.result(same.lease, 2);
+    expect(await same.device.next("result_ack")).toMatchObject({ verdict: "evidence" });
     slow.result(slowLease, 1);
     expect(await slow.next("result_ack")).toMatchObject({ verdict: "accepted" });
+    other.device.result(other.lease, 3);
+    expect(await other.device.next("result_ack")).toMatchObject({ verdict: "accepted" });
 
-    await expectExactlyOnce(study, 1);
-    const [trial] = await trialsOf(study);
-    expect(trial?.values).toEqual([1]);
-    slow.close();
-    fast.close();
+    await expectExactlyOnce(study, 2);
+    const trials = await trialsOf(study);
+    expect(trials.find(({ trial }) => trial === slowLease.trial)?.values).toEqual([1]);
+    for (const device of [slow, same.device, other.device]) device.close();
   });
 });
 

@@ -109,6 +109,7 @@ TEST(IdentityBook, MayBeReadWhileItChanges) {
   book.committed(device("known", "s"), with(Applied::applied));
   std::vector<std::thread> readers;
   std::vector<int> missed(4);
+  readers.reserve(missed.size());
   for (int& misses : missed) {
     readers.emplace_back([&] {
       for (int i = 0; i < 500; ++i) misses += book.check_device("known", "s").has_value() ? 0 : 1;

@@ -172,6 +172,7 @@ TEST_F(Blobs, UploadsOfTheSameBytesAtOnceAllSucceed) {
   const std::string sha256 = sha256_hex(text);
   std::vector<int> succeeded(8);
   std::vector<std::thread> threads;
+  threads.reserve(succeeded.size());
   for (int& ok : succeeded) {
     threads.emplace_back([&] { ok = put(*store, text, sha256).ok() ? 1 : 0; });
   }

@@ -21,6 +21,25 @@ Millis back_off(protocol::Cause cause, int nth) {
 
 }  // namespace
 
+Attempt& State::add_attempt(AttemptId id, Study& study, TrialKey key, const std::string& device) {
+  Attempt& attempt = attempts[id];
+  attempt = {.trial = key,
+             .device = device,
+             .committed = false,
+             .doom = {},
+             .seen = now,
+             .loading_since = now,
+             .began = {},
+             .progressed = now,
+             .progress = 0,
+             .pulse = protocol::PulseState::loading,
+             .timer = {}};
+  study.trials.at(to_int(key.number)).open.push_back(id);
+  devices[device].open.push_back(id);
+  ++study.running;
+  return attempt;
+}
+
 void State::drop_attempt(AttemptId id) {
   const auto found = attempts.find(id);
   Attempt& attempt = found->second;

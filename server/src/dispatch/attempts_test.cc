@@ -18,7 +18,7 @@ using ::testing::Le;
 using ::testing::Not;
 using How = SessionClosed::How;
 
-constexpr Millis kLeaseMs = Settings{}.lease_ms;
+const Millis kLeaseMs = Settings{}.lease_ms;
 
 // "a" holds attempt 1 of trial 0, whose lease expires; then "b" holds attempt 2 of it.
 Scenario two_attempts_of_one_trial() {

@@ -16,7 +16,7 @@ using ::testing::Not;
 using How = SessionClosed::How;
 using storage::AttemptState;
 
-constexpr Millis kLeaseMs = Settings{}.lease_ms;
+const Millis kLeaseMs = Settings{}.lease_ms;
 
 // "a" holds attempt 1 of trial 0 of study 1.
 Scenario leased(StudyOptions options = {}) {

@@ -81,20 +81,7 @@ TransitionId State::start(Study& study, SessionId id, Session& session) {
   take_from_queue(study, trial, key);
 
   const AttemptId attempt{next_attempt++};
-  attempts.emplace(attempt, Attempt{.trial = key,
-                                    .device = session.device,
-                                    .committed = false,
-                                    .doom = {},
-                                    .seen = now,
-                                    .loading_since = now,
-                                    .began = {},
-                                    .progressed = now,
-                                    .progress = 0,
-                                    .pulse = protocol::PulseState::loading,
-                                    .timer = {}});
-  trial.open.push_back(attempt);
-  devices.at(session.device).open.push_back(attempt);
-  ++study.running;
+  add_attempt(attempt, study, key, session.device);
   rank(study);
   return propose(
       storage::StartAttempt{.attempt = attempt,

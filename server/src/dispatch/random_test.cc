@@ -222,7 +222,8 @@ INSTANTIATE_TEST_SUITE_P(Blocks, Random, ::testing::Range(0, 10));
 
 TEST_P(Random, R11_R19_NoTrialIsLostOrCountedTwiceWhateverHappens) {
   for (int i = 0; i < kSequences / 10; ++i) {
-    const auto seed = static_cast<std::uint64_t>(GetParam() * (kSequences / 10) + i);
+    const auto seed =
+        static_cast<std::uint64_t>(GetParam()) * (kSequences / 10) + static_cast<std::uint64_t>(i);
     SCOPED_TRACE("seed " + std::to_string(seed));
     Chaos(seed).run();
     if (HasFatalFailure() || HasNonfatalFailure()) return;

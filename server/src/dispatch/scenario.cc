@@ -20,9 +20,9 @@ std::string lease_text(const protocol::Lease& lease) {
 }
 
 std::string state_name(storage::AttemptState state) {
-  static const std::array<std::string, 7> kNames{"live",     "accepted", "evidence", "failed",
-                                                 "released", "expired",  "revoked"};
-  return kNames[static_cast<std::size_t>(state)];
+  static const std::array<std::string, 7> names{"live",     "accepted", "evidence", "failed",
+                                                "released", "expired",  "revoked"};
+  return names[static_cast<std::size_t>(state)];
 }
 
 std::string trial_text(TrialKey key) { return "trial " + std::to_string(to_int(key.number)); }
@@ -230,7 +230,7 @@ Said Scenario::close(const std::string& worker, SessionClosed::How how) {
   return handle(SessionClosed{id, how});
 }
 
-Said Scenario::submit(StudyOptions options) {
+Said Scenario::submit(const StudyOptions& options) {
   protocol::StudySpec spec;
   spec.name = "s";
   spec.submit_key =
@@ -309,7 +309,7 @@ Said Scenario::after(Millis ms) {
     now_ = std::max(now_, *due);
     for (std::string& line : handle(Tick{})) said.push_back(std::move(line));
     if (dispatcher_->next_deadline() == due) {
-      said.push_back("a deadline stays due after its tick");
+      said.emplace_back("a deadline stays due after its tick");
       break;
     }
   }

@@ -76,7 +76,7 @@ class Scenario {
   Said open(const std::string& worker, std::vector<AttemptId> held = {},
             const std::string& project = "p");
   Said close(const std::string& worker, SessionClosed::How how);
-  Said submit(StudyOptions options);
+  Said submit(const StudyOptions& options);
   Said cancel(std::int64_t study);
   Said ready(const std::string& worker);
   Said beat(const std::string& worker, std::int64_t attempt, std::int64_t progress,

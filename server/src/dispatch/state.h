@@ -230,6 +230,9 @@ struct State {
   void rank(Study& study);
 
   // attempts.cc
+  // Takes an attempt into memory, its clocks starting now; not yet committed. rank() the study.
+  // REQUIRES: the study knows the trial.
+  Attempt& add_attempt(AttemptId id, Study& study, TrialKey key, const std::string& device);
   // Takes the attempt out of memory. Its trial may be left without any: settle() it.
   void drop_attempt(AttemptId id);
   // Ends a live attempt by a cause (R18).

@@ -64,6 +64,7 @@ void State::drop_study(StudyId id) {
   study->ending = true;
   rank(*study);
   std::vector<std::int64_t> numbers;
+  numbers.reserve(study->trials.size());
   for (const auto& [number, trial] : study->trials) numbers.push_back(number);
   std::sort(numbers.begin(), numbers.end());  // effects do not depend on a hash
   for (const std::int64_t number : numbers) {
@@ -112,21 +113,8 @@ void State::restore_trial(Study& study, const storage::RunningTrial& stored) {
   for (const storage::AttemptRow& row : stored.attempts) {
     if (row.state ==
         storage::AttemptState::live) {  // R24: one full lease of grace, and its clocks start again
-      Attempt& attempt = attempts[row.id];
-      attempt = {.trial = key,
-                 .device = row.device,
-                 .committed = true,
-                 .doom = {},
-                 .seen = now,
-                 .loading_since = now,
-                 .began = {},
-                 .progressed = now,
-                 .progress = 0,
-                 .pulse = protocol::PulseState::loading,
-                 .timer = {}};
-      trial.open.push_back(row.id);
-      devices[row.device].open.push_back(row.id);
-      ++study.running;
+      Attempt& attempt = add_attempt(row.id, study, key, row.device);
+      attempt.committed = true;
       arm(row.id, attempt);
     } else if (row.failure) {
       const auto cause = static_cast<std::size_t>(row.failure->cause);

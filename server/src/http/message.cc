@@ -18,8 +18,7 @@ constexpr std::array kStatuses{
     CodeStatus{"bad_request", 400},        CodeStatus{"malformed", 400},
     CodeStatus{"unauthorized", 401},       CodeStatus{"forbidden", 403},
     CodeStatus{"bad_enrolment_code", 403}, CodeStatus{"not_found", 404},
-    CodeStatus{"unknown_study", 404},      CodeStatus{"unknown_trial", 404},
-    CodeStatus{"method_not_allowed", 405}, CodeStatus{"request_timeout", 408},
+    CodeStatus{"unknown_study", 404},      CodeStatus{"method_not_allowed", 405},
     CodeStatus{"length_required", 411},    CodeStatus{"body_too_large", 413},
     CodeStatus{"blob_too_large", 413},     CodeStatus{"unsupported_media_type", 415},
     CodeStatus{"rate_limited", 429},       CodeStatus{"headers_too_large", 431},
@@ -48,8 +47,6 @@ std::string_view reason_of(int status) {
       return "Not Found";
     case 405:
       return "Method Not Allowed";
-    case 408:
-      return "Request Timeout";
     case 411:
       return "Length Required";
     case 413:

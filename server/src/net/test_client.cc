@@ -85,6 +85,10 @@ void TestSocket::shrink_receive_buffer(int bytes) {
   ::setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
 }
 
+void TestSocket::shrink_send_buffer(int bytes) {
+  ::setsockopt(socket_, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+}
+
 void TestSocket::cut() {
   ::close(socket_);
   socket_ = -1;

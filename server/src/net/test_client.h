@@ -31,6 +31,7 @@ class TestSocket {
   bool read_some(std::string& to, int limit_ms);
   // Makes the kernel take little before the peer notices (call before the peer sends much).
   void shrink_receive_buffer(int bytes);
+  void shrink_send_buffer(int bytes);
   // Ends the connection without a farewell.
   void cut();
 

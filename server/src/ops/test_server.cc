@@ -83,6 +83,13 @@ std::int64_t TestServer::submit(int trials, const std::string& key) const {
   return nlohmann::json::parse(answer.body).at("study");
 }
 
+double TestServer::metric(const std::string& name) const {
+  const std::string text = net::http_request(console(), "GET", "/metrics").body;
+  const std::size_t line = text.find("\n" + name + " ");
+  if (line == std::string::npos) throw std::runtime_error("there is no metric " + name);
+  return std::stod(text.substr(line + name.size() + 2));
+}
+
 bool TestServer::reaches(std::int64_t study, const std::string& state) const {
   for (int tries = 0; tries < 500; ++tries) {
     if (json_at(rest("GET", "/api/studies/" + std::to_string(study)).body, "state") == state)

@@ -48,6 +48,8 @@ class TestServer {
   std::string upload(const std::string& bytes) const;
   // Submits a grid {"x": [0..trials)}; the study's id.
   std::int64_t submit(int trials, const std::string& key = "key") const;
+  // A counter or gauge without labels, as /metrics gives it.
+  double metric(const std::string& name) const;
   // True once the study's row has this state; a study ends in a commit of its own, after the last
   // result's.
   bool reaches(std::int64_t study, const std::string& state) const;

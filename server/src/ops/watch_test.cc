@@ -1,5 +1,10 @@
 // /ws/client: a researcher's session and the updates of its watches.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <thread>
 
 #include "ops/test_server.h"
 
@@ -8,8 +13,8 @@ namespace {
 
 class WatchTest : public ::testing::Test {
  protected:
-  net::TestWebSocket open(const std::string& token) const {
-    net::TestWebSocket socket(server_.console(), "/ws/client");
+  static net::TestWebSocket open(const TestServer& server, const std::string& token) {
+    net::TestWebSocket socket(server.console(), "/ws/client");
     protocol::Hello hello;
     hello.protocol = 1;
     hello.role = protocol::Role::researcher;
@@ -20,7 +25,7 @@ class WatchTest : public ::testing::Test {
   }
 
   net::TestWebSocket open() const {
-    net::TestWebSocket socket = open(server_.secrets().researcher_token);
+    net::TestWebSocket socket = open(server_, server_.secrets().researcher_token);
     EXPECT_EQ(json_at(socket.receive_text(), "type"), "welcome");
     return socket;
   }
@@ -100,6 +105,43 @@ TEST_F(WatchTest, ManyTrialsComeInSeveralUpdates) {
   EXPECT_EQ(updates, 3);
 }
 
+TEST_F(WatchTest, ASlowWatcherIsClosedAndTheStudyGoesOn) {
+  TestServer strict([](ServeConfig& config) {
+    config.queue_limit_bytes = 4'096;
+    config.slow_peer_ms = 500;
+  });
+  // Rows so large that the kernel's buffers do not hold one update.
+  const std::string bundle = "a bundle";
+  auto spec =
+      nlohmann::json::parse(TestServer::spec(100, "key", strict.upload(bundle), bundle.size()));
+  for (int i = 0; i < 60; ++i) {
+    spec["space"].push_back(
+        {{"name", "padding" + std::to_string(i)}, {"values", {std::string(250, 'p')}}});
+  }
+  const auto made = strict.rest("POST", "/api/studies", spec.dump());
+  ASSERT_EQ(made.status, 201) << made.body;
+  const std::int64_t study = std::stoll(json_at(made.body, "study"));
+
+  net::TestWebSocket slow = open(strict, strict.secrets().researcher_token);
+  watch(slow, study);
+  TestWorker worker(strict, strict.join());
+  auto lease = worker.ready();
+  for (int i = 0; i < 100; ++i) {
+    worker.send(TestWorker::result(lease.attempt, i, i + 1, true));
+    const auto ack = worker.receive<protocol::ResultAck>();
+    if (ack.lease) lease = *ack.lease;
+  }
+  EXPECT_TRUE(strict.reaches(study, "finished"));
+  for (int tries = 0; tries < 600 && strict.metric("slow_peers_closed_total") < 1; ++tries)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_EQ(strict.metric("slow_peers_closed_total"), 1);
+  // 0: the server gave up before this machine had read its way to the close frame.
+  EXPECT_THAT(slow.wait_close(30'000), testing::AnyOf(4002, 0));
+  for (int tries = 0; tries < 600 && strict.metric("outgoing_queue_bytes") > 0; ++tries)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_EQ(strict.metric("outgoing_queue_bytes"), 0);
+}
+
 TEST_F(WatchTest, UnknownStudiesAndStrangers) {
   net::TestWebSocket client = open();
   watch(client, 99);
@@ -110,7 +152,7 @@ TEST_F(WatchTest, UnknownStudiesAndStrangers) {
   watch(client, server_.submit(1));
   EXPECT_EQ(json_at(client.receive_text(), "type"), "update");
 
-  net::TestWebSocket stranger = open("hfr_wrong");
+  net::TestWebSocket stranger = open(server_, "hfr_wrong");
   EXPECT_EQ(json_at(stranger.receive_text(), "code"), "bad_token");
   EXPECT_EQ(stranger.wait_close(), 1008);
 }

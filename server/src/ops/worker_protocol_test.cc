@@ -298,38 +298,37 @@ TEST_F(WorkerProtocolTest, BadInputBesideAStudyThatFinishes) {
   EXPECT_EQ(json_at(row.body, "attempts"), "20");
 }
 
-TEST_F(WorkerProtocolTest, ASlowPeerIsHeldBackAndThenClosed) {
-  TestServer strict([](ServeConfig& config) {
-    config.queue_limit_bytes = 4'096;
-    config.slow_peer_ms = 500;
-  });
-  const auto metric = [&strict](const std::string& name) {
-    const std::string text = net::http_request(strict.console(), "GET", "/metrics").body;
-    return std::stod(text.substr(text.find("\n" + name + " ") + name.size() + 2));
-  };
+TEST_F(WorkerProtocolTest, APeerThatOnlySendsIsHeldBack) {
+  constexpr std::size_t kQueueBytes = 4'096;
+  TestServer strict([](ServeConfig& config) { config.queue_limit_bytes = kQueueBytes; });
   TestWorker worker(strict, strict.join());
-  net::TestSocket& socket = worker.socket().socket();
-  socket.shrink_receive_buffer(65'536);
+  worker.socket().socket().shrink_send_buffer(65'536);
   std::string frames;
   const std::string frame = protocol::serialize(protocol::ClientMessage(protocol::Heartbeat{}));
   for (int i = 0; i < 1'000; ++i) net::append_frame(frames, net::Opcode::text, frame);
-  // This peer only sends: its answers fill every buffer on the way, the server stops reading, and
-  // then gives up.
+  // Its answers fill every buffer on the way and the server stops reading, until nothing more goes
+  // out here either: which buffers are how large is the kernel's affair.
   std::size_t sent = 0;
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  while (metric("slow_peers_closed_total") < 1 && std::chrono::steady_clock::now() < deadline) {
-    for (ssize_t taken = 1; taken > 0;) {
-      const std::size_t at = sent % frames.size();
-      taken = ::send(socket.descriptor(), frames.data() + at, frames.size() - at,
-                     MSG_DONTWAIT | MSG_NOSIGNAL);
-      if (taken > 0) sent += static_cast<std::size_t>(taken);
+  const int descriptor = worker.socket().socket().descriptor();
+  for (int quiet = 0; quiet < 10;) {
+    const std::size_t at = sent % frames.size();
+    const ssize_t taken =
+        ::send(descriptor, frames.data() + at, frames.size() - at, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (taken > 0) {
+      sent += static_cast<std::size_t>(taken);
+      quiet = 0;
+      continue;
     }
-    EXPECT_LE(metric("outgoing_queue_bytes"), 4'096.0);
+    ASSERT_LE(strict.metric("outgoing_queue_bytes"), kQueueBytes);
+    ++quiet;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
-  EXPECT_EQ(metric("slow_peers_closed_total"), 1.0);
-  // 0: the server gave up before this machine had read its way to the close frame.
-  EXPECT_THAT(worker.socket().wait_close(30'000), testing::AnyOf(4002, 0));
+  EXPECT_EQ(strict.metric("slow_peers_closed_total"), 0);
+  // Others are served meanwhile, and the peer goes on where it was once it takes its answers.
+  TestWorker other(strict, strict.join());
+  other.send(protocol::Heartbeat{});
+  other.receive<Ack>();
+  for (std::size_t i = 0; i < sent / (frames.size() / 1'000); ++i) worker.receive<Ack>(60'000);
 }
 
 TEST_F(WorkerProtocolTest, R2_UnknownFieldsAreIgnored) {

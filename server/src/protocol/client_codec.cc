@@ -220,17 +220,7 @@ struct Writer {
 }  // namespace
 
 Result<ClientMessage> parse_client_message(std::string_view text) {
-  const Result<Json> json = parse_object(text);
-  if (!json) return json.error();
-  Problem problem;
-  const Value in(*json, problem);
-  const Value type = in.find("type");
-  const auto* name = type.present() ? type.json().get_ptr<const std::string*>() : nullptr;
-  if (name == nullptr) return Error{"malformed", "Give each message a type, which is a string."};
-  std::optional<ClientMessage> message = read_message(*name, in);
-  if (!message) return Error{"unknown_type", "Send a type that version 1 of the protocol has."};
-  if (problem.found()) return problem.error();
-  return *std::move(message);
+  return parse_message<ClientMessage>(text, read_message);
 }
 
 std::string serialize(const ClientMessage& message) {

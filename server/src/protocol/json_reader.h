@@ -113,4 +113,21 @@ class Value {
   std::size_t index_ = 0;
 };
 
+// One frame's text as a message of either direction (R1 to R3). `read(type, object)` gives the
+// message, or nothing for a type that it does not know.
+template <typename Message, typename Read>
+Result<Message> parse_message(std::string_view text, Read read) {
+  const Result<Json> json = parse_object(text);
+  if (!json) return json.error();
+  Problem problem;
+  const Value in(*json, problem);
+  const Value type = in.find("type");
+  const auto* name = type.present() ? type.json().get_ptr<const std::string*>() : nullptr;
+  if (name == nullptr) return Error{"malformed", "Give each message a type, which is a string."};
+  std::optional<Message> message = read(*name, in);
+  if (!message) return Error{"unknown_type", "Send a type that version 1 of the protocol has."};
+  if (problem.found()) return problem.error();
+  return *std::move(message);
+}
+
 }  // namespace hyperflock::protocol

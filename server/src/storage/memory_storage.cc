@@ -298,6 +298,7 @@ class MemoryStorage final : public Storage {
   Result<std::vector<StudyRow>> studies() override {
     const std::shared_lock lock = reading();
     std::vector<StudyRow> rows;
+    rows.reserve(state_.studies.size());
     for (const auto& [id, study] : state_.studies) rows.push_back(study);
     std::reverse(rows.begin(), rows.end());
     return rows;
@@ -359,6 +360,7 @@ class MemoryStorage final : public Storage {
 
   std::vector<AttemptRow> attempts_of(const Trial& trial) const {
     std::vector<AttemptRow> rows;
+    rows.reserve(trial.attempts.size());
     for (const AttemptId id : trial.attempts) rows.push_back(state_.attempts.at(id).row);
     return rows;
   }
