@@ -20,11 +20,23 @@ do_array_core_wasm() {
 stage test_wheels "tools"
 do_test_wheels() { python3 worker-runtime/node/test_wheels.py --cache build/cache --node build/venv/bin/node; }
 
-# One suite, two bridges: ctypes on ordinary CPython, WebAssembly in the worker runtime; then the command itself.
+# What a NumPy beside it can judge natively: dtypes, views and ufuncs against NumPy, CuPy's kernels against Chainer's own
+# CPU path, and the package on its ctypes bridge.
+stage array_core_test "server runtime tools python_package"
+do_array_core_test() {
+  local library=$ROOT/build/release/lib pytest=(python3 -m pytest -q -p no:cacheprovider)
+  ARRAYCORE_PROBE=$library/libarraycore_probe.so "${pytest[@]}" -c array-core/tests/native/pytest.ini \
+    --rootdir array-core/tests/native array-core/tests/native
+  ARRAYCORE_OPS_PROBE=$library/libarraycore_ops_probe.so "${pytest[@]}" array-core/tests/ops
+  ARRAYCORE_DIALECT_PROBE=$library/libarraycore_dialect_probe.so "${pytest[@]}" array-core/tests/dialect
+  ARRAYCORE_LIBRARY=$library/libarraycore.so PYTHONPATH=array-core/python "${pytest[@]}" \
+    -c array-core/python/pyproject.toml --rootdir array-core/python array-core/python/tests
+}
+
+# The package's suite on its other bridge: WebAssembly in the worker runtime, on both hosts; then the command itself.
 stage array_core_python_test "array_core_wasm server runtime npm test_wheels browser" alone
 do_array_core_python_test() {
   local suite=(-m pytest -q -p no:cacheprovider -c array-core/python/pyproject.toml --rootdir array-core/python array-core/python/tests)
-  ARRAYCORE_LIBRARY="$ROOT/build/release/lib/libarraycore.so" PYTHONPATH=array-core/python python3 "${suite[@]}"
   "${PYTHON_COMMAND[@]}" --mount array-core/python "${suite[@]}"
   "${PYTHON_COMMAND[@]}" --host chromium --mount array-core/python "${suite[@]}"
   "${PYTHON_COMMAND[@]}" --host chromium --backend webgpu --mount array-core/python "${suite[@]}"

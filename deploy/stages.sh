@@ -3,7 +3,7 @@
 SYSTEM_PACKAGES=(ca-certificates build-essential cmake ninja-build ccache python3 python3-venv python3-dev procps
   libboost1.81-dev libsqlite3-dev nlohmann-json3-dev libcli11-dev libspdlog-dev prometheus-cpp-dev
   libgtest-dev libgmock-dev libbenchmark-dev libssl-dev zlib1g-dev)
-BROWSER_PACKAGES=(chromium fonts-noto-cjk)
+BROWSER_PACKAGES=(chromium fonts-noto-cjk libvulkan1)
 
 # apt_install PACKAGE...: installs those that are missing; says in one sentence what to do where it may not.
 apt_install() {

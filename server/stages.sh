@@ -10,7 +10,7 @@ run_ctest() {
   local xml=build/reports/ctest-$1
   rm -rf "$xml" && mkdir -p "$xml"
   GTEST_OUTPUT="xml:$ROOT/$xml/" ctest --preset "$1" -j 2
-  python3 tests/count_cases.py "server ($1)" "$xml"
+  python3 tests/count_cases.py "C++ ($1)" "$xml"
 }
 
 stage server "system"

@@ -10,5 +10,5 @@ do_runtime() {
 stage runtime_test "runtime python_package"
 do_runtime_test() { python3 -m pytest -q -p no:cacheprovider worker-runtime/runtime worker-runtime/python; }
 
-stage worker_test "npm"
+stage worker_test "npm browser"
 do_worker_test() { npm test --silent -w worker-runtime; }
