@@ -45,7 +45,8 @@ enum class Op : std::uint8_t {
   param_shape,   // index: a Param; args[0]: a constant axis; int32
   param_size,    // index: a Param; its number of elements; int32
   // ---- one operand
-  convert,   // to `type`, C's rules made total: NaN -> 0, out of range saturates, bool is x != 0
+  convert,   // to `type`, C's rules made total (dtype/convert.h): NaN -> 0, floats out of range
+             // saturate, integers wrap, bool is x != 0
   bitcast,   // same size
   negate,    // integers wrap; unsigned too
   absolute,  // INT_MIN stays; complex gives the modulus (a real type)
