@@ -26,7 +26,7 @@ extern "C" {
 #endif
 
 // Raised by one with every change of this interface that is not an addition.
-#define AC_INTERFACE_VERSION 1
+#define AC_INTERFACE_VERSION 2
 AC_EXPORT(ac_interface_version) int32_t ac_interface_version(void);
 
 enum ac_backend { AC_BACKEND_CPU = 0, AC_BACKEND_WEBGPU = 1 };
@@ -34,6 +34,9 @@ enum ac_backend { AC_BACKEND_CPU = 0, AC_BACKEND_WEBGPU = 1 };
 // Opens the library. `budget_bytes`: the most that arrays may take together, 0 for no limit (a
 // double, because JavaScript has no other number of that size). REQUIRES: not open.
 AC_EXPORT(ac_open) int32_t ac_open(int32_t backend, double budget_bytes);
+// How dtypes meet from now on: 0 as in NumPy 2, 1 as in CuPy under Chainer (dtype/promotion.h).
+// Gives the mode before.
+AC_EXPORT(ac_set_promotion) int32_t ac_set_promotion(int32_t mode);
 // Frees every array and what the back end holds. Closing what is not open does nothing.
 AC_EXPORT(ac_close) int32_t ac_close(void);
 // Frees every array and sets the counters to 0; the back end stays.
@@ -67,16 +70,70 @@ AC_EXPORT(ac_describe) int32_t ac_describe(int32_t id, int64_t* out);
 // Frees `count` arrays at once, for when more ids wait than operations can carry along.
 AC_EXPORT(ac_free) int32_t ac_free(int32_t count, const int32_t* ids);
 
-enum ac_binary_operation { AC_ADD = 0, AC_SUBTRACT = 1, AC_MULTIPLY = 2, AC_DIVIDE = 3 };
+// ---- operations
+//
+// A ufunc's number is its place in the operation table: ac_ufunc_number by NumPy's name, -1 where
+// there is none. Results are new arrays; their ids are given.
+AC_EXPORT(ac_ufunc_number) int32_t ac_ufunc_number(const char* name);
 
-// `a OP b` as a new array; gives its id. What is named freed is freed first.
+// The hot calls, with nothing to decode: `ufunc(a)`, `ufunc(a, b)`, and `ufunc(a, value)` or, with
+// `left`, `ufunc(value, a)`. `kind`: ac_scalar_kind; integers are exact below 2^53 (ac_call takes
+// the rest). What is named freed is freed first.
+enum ac_scalar_kind {
+  AC_PYTHON_INT = 0,      // weak
+  AC_PYTHON_FLOAT = 1,    // weak
+  AC_PYTHON_COMPLEX = 2,  // weak; ac_call only
+  AC_PYTHON_BOOL = 3,     // NumPy's bool
+  AC_NUMPY_SCALAR = 4     // of a dtype; ac_call only
+};
+AC_EXPORT(ac_unary) int32_t ac_unary(int32_t ufunc, int32_t a, int32_t freed_a, int32_t freed_b);
 AC_EXPORT(ac_binary)
-int32_t ac_binary(int32_t operation, int32_t a, int32_t b, int32_t freed_a, int32_t freed_b);
-
-// `a OP value`, or `value OP a` with `reversed` = 1; the value takes the array's dtype.
+int32_t ac_binary(int32_t ufunc, int32_t a, int32_t b, int32_t freed_a, int32_t freed_b);
 AC_EXPORT(ac_binary_scalar)
-int32_t ac_binary_scalar(int32_t operation, int32_t a, double value, int32_t reversed,
+int32_t ac_binary_scalar(int32_t ufunc, int32_t a, double value, int32_t kind, int32_t left,
                          int32_t freed_a, int32_t freed_b);
+
+// Every other operation: `words` are its arguments, 32 bits each; 64-bit integers and doubles are
+// two words, the low one first. src/api/calls/*.h describe each operation's words; what is
+// malformed is refused (internal, "bad_call"). Gives an id, or what the operation says.
+enum ac_operation {
+  // calls/ufuncs.h
+  AC_CALL_UFUNC = 0,
+  AC_CALL_RESULT = 1,  // the second result of the last ufunc call
+  // calls/copies.h
+  AC_CALL_COPY = 10,
+  AC_CALL_ASSIGN = 11,
+  AC_CALL_FILL = 12,
+  // calls/views.h
+  AC_CALL_INDEX = 20,
+  AC_CALL_RESHAPE = 21,
+  AC_CALL_TRANSPOSE = 22,
+  AC_CALL_SWAP_AXES = 23,
+  AC_CALL_MOVE_AXES = 24,
+  AC_CALL_FLIP = 25,
+  AC_CALL_SQUEEZE = 26,
+  AC_CALL_EXPAND_DIMS = 27,
+  AC_CALL_BROADCAST_TO = 28,
+  AC_CALL_DIAGONAL = 29,
+  AC_CALL_REINTERPRET = 30,  // another dtype over the same bytes
+  AC_CALL_REAL = 31,
+  AC_CALL_IMAG = 32,
+  // calls/kernels.h
+  AC_CALL_KERNEL = 40,      // a kernel made by ac_kernel
+  AC_CALL_RAW_KERNEL = 41,  // one made of WGSL
+  // calls/device.h
+  AC_CALL_TIMER_BEGIN = 50,
+  AC_CALL_TIMER_END = 51
+};
+AC_EXPORT(ac_call)
+int32_t ac_call(int32_t operation, const int32_t* words, int32_t count, int32_t freed_a,
+                int32_t freed_b);
+
+// Makes a kernel of a user's texts; gives its number, at least 0 and valid until ac_close. `texts`
+// are fields, each ended by a zero byte, in the order that calls/kernels.h says. A text's error
+// comes at the first call whose types it is compiled for.
+enum ac_kernel_kind { AC_KERNEL_ELEMENTWISE = 0, AC_KERNEL_REDUCTION = 1, AC_KERNEL_RAW = 2 };
+AC_EXPORT(ac_kernel) int32_t ac_kernel(int32_t kind, const char* texts, size_t bytes);
 
 enum ac_counter_name {
   AC_CROSSINGS = 0,    // calls of this interface, ac_counter itself not counted

@@ -2,9 +2,11 @@
 // kernels, nothing of arrays, ids or Python. Touched by Python's thread only.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -35,6 +37,22 @@ struct Launch {
   std::vector<LaunchArgument> arguments;
 };
 
+// A device's own kernel, written by a user: WGSL with entry point `main`, uniforms at binding 0 of
+// group 0 where there are some, storage bindings from 1 on.
+struct RawText {
+  std::string wgsl;
+  std::string name;  // for messages
+  std::uint32_t uniform_bytes = 0;
+  std::uint32_t bindings = 0;
+  std::uint32_t read_write_mask = 0;  // bit i: binding i is read_write, else read
+};
+struct RawLaunch {
+  KernelId kernel = 0;
+  std::array<std::uint32_t, 3> groups{1, 1, 1};
+  std::vector<StorageId> bindings;  // whole storages
+  std::vector<std::uint32_t> uniforms;
+};
+
 class Backend {
  public:
   Backend() = default;
@@ -49,7 +67,8 @@ class Backend {
   virtual Result<StorageId> create_storage(std::int64_t bytes) = 0;
   virtual void destroy_storage(StorageId storage) = 0;
 
-  // REQUIRES: the range lies inside the storage.
+  // REQUIRES: the range lies inside the storage; `offset` is a multiple of 4. On a device the bytes
+  // up to the next multiple of 4 behind the end are undefined afterwards.
   virtual Status upload(StorageId storage, std::int64_t offset,
                         std::span<const std::byte> bytes) = 0;
   virtual Status fill_zero(StorageId storage) = 0;
@@ -58,8 +77,19 @@ class Backend {
 
   // Takes a verified kernel, once; what is compiled for it is kept by the back end.
   virtual Result<KernelId> prepare(ir::Kernel kernel) = 0;
-  // REQUIRES: every view lies inside its storage.
+  // Error: not_implemented, before anything has happened, for what this back end cannot run: the
+  // CPU does it then. REQUIRES: every view lies inside its storage; elementwise arguments have the
+  // loop's shape or broadcast to it; no written view overlaps another argument's in part.
   virtual Status launch(const Launch& launch) = 0;
+
+  // Kernels in the device's own language; error: not_implemented, "no_raw_kernels", on the CPU.
+  virtual Result<KernelId> prepare_raw(const RawText& text);
+  virtual Status launch_raw(const RawLaunch& launch);
+
+  // The device's own time over the launches in between; end_timer waits for them. Gives
+  // nanoseconds, 0 where the device has no clock. Error: not_implemented, "no_timer", on the CPU.
+  virtual Status begin_timer();
+  virtual Result<std::int64_t> end_timer();
 
   // Begins anew, on a new device where the old one was lost; prepared kernels stay. REQUIRES: no
   // storage is in use.

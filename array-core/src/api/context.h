@@ -1,24 +1,21 @@
-// The library's state: arrays by id, the back end, the budget and the counters. Every operation is
-// decided here and carried out by the back end. Touched by Python's thread only.
+// The library's state: arrays by id, the launcher, the counters, how dtypes meet. Operations (the
+// functions of calls/) are decided over it. Touched by Python's thread only.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "api/array_table.h"
-#include "api/backend.h"
+#include "api/launcher.h"
+#include "api/ufunc_call.h"
+#include "api/user_kernels.h"
 #include "base/result.h"
+#include "dtype/promotion.h"
 
 namespace arraycore {
-
-// Numbers are part of the C interface (ac_binary_operation).
-enum class BinaryOperation : std::uint8_t { add = 0, subtract = 1, multiply = 2, divide = 3 };
-
-enum class Side : std::uint8_t { left, right };
 
 struct Description {
   DType dtype;
@@ -28,8 +25,9 @@ struct Description {
 class Context {
  public:
   // `arrays` outlives contexts, so that an id of an earlier one never names an array of this one.
-  // `budget_bytes`: the most that storage may take together; none: no limit of our own.
-  Context(std::unique_ptr<Backend> backend, ArrayTable& arrays,
+  // `device`: null where the CPU is the only back end. `budget_bytes`: the most that storage may
+  // take together; none: no limit of our own.
+  Context(std::unique_ptr<Backend> cpu, std::unique_ptr<Backend> device, ArrayTable& arrays,
           std::optional<std::int64_t> budget_bytes);
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
@@ -41,34 +39,32 @@ class Context {
   Result<Description> describe(ArrayId id) const;
   void release(ArrayId id) { arrays_.erase(id); }
 
-  Result<ArrayId> binary(BinaryOperation operation, ArrayId a, ArrayId b);
-  // `value` stands on `side` of the operator.
-  Result<ArrayId> binary_scalar(BinaryOperation operation, ArrayId a, double value, Side side);
+  // The array of an id, valid until the next insert(). Error: value, "array_freed".
+  Result<const Array*> get(ArrayId id) const;
+  // Error: memory, "too_many_arrays".
+  Result<ArrayId> insert(Array array);
 
   // Frees every array; their ids raise from now on. Counters begin anew. Where the device was lost
   // it is opened again.
   Status reset();
 
+  Launcher& launcher() { return launcher_; }
+  UFuncCalls& ufuncs() { return ufuncs_; }
+  UserKernels& kernels() { return kernels_; }
   Counters& counters() { return counters_; }
   const Counters& counters() const { return counters_; }
   std::int64_t live_arrays() const { return arrays_.size(); }
 
- private:
-  Result<const Array*> get(ArrayId id) const;
-  // A new contiguous array with storage of its own, content undefined.
-  Result<Array> allocate(DType dtype, const Dims& shape);
-  Result<ArrayId> insert(Array array);
-  // `left`, `right` and a new array of the loop's shape as the kernel's three arguments.
-  Result<ArrayId> launch(KernelId kernel, LaunchArgument left, LaunchArgument right, DType dtype,
-                         const Dims& loop);
-  Result<KernelId> kernel(BinaryOperation operation, DType dtype, std::optional<Side> scalar);
+  PromotionMode promotion = PromotionMode::numpy2;
+  // The second result of the last ufunc call that had two; 0: none, or it was asked for.
+  ArrayId second_result = 0;
 
+ private:
   Counters counters_;
-  std::unique_ptr<Backend> backend_;
   ArrayTable& arrays_;
-  std::optional<std::int64_t> budget_bytes_;
-  std::vector<std::pair<std::uint32_t, KernelId>> kernels_;  // by what `kernel` was asked for
-  Launch launch_;  // the one being made: kept for its memory
+  Launcher launcher_;
+  UFuncCalls ufuncs_{launcher_};
+  UserKernels kernels_{launcher_};
 };
 
 }  // namespace arraycore

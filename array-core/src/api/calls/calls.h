@@ -1,0 +1,26 @@
+// The operations of ac_call, one function each, by their numbers in include/arraycore/arraycore.h.
+// Each reads its words, checks them (words.end()) and then works. Touched by Python's thread only.
+#pragma once
+
+#include <cstdint>
+
+#include "api/context.h"
+#include "api/words.h"
+#include "base/result.h"
+
+namespace arraycore::calls {
+
+// Gives an array's id, or another number that the operation says.
+using Call = Result<std::int32_t> (*)(Context& context, Words& words);
+
+// nullptr where there is no such operation.
+Call find(std::int32_t operation);
+
+// Each file's own; nullptr where the number is not one of its operations.
+Call find_ufunc_call(std::int32_t operation);
+Call find_copy_call(std::int32_t operation);
+Call find_view_call(std::int32_t operation);
+Call find_kernel_call(std::int32_t operation);
+Call find_device_call(std::int32_t operation);
+
+}  // namespace arraycore::calls

@@ -1,0 +1,103 @@
+// Runs kernels over arrays: storage, the budget, where an array lives and where an operation is
+// computed, and copies where a written array overlaps another operand. Knows neither ids nor
+// operations. Touched by Python's thread only.
+//
+// With a device, an array lives there if the device computes its dtype (on_gpu), else (float64,
+// complex128) in the CPU back end of the same module. A launch that the device cannot do is done by
+// the CPU, with the operands brought there and back, and counted in `cpu_ops`.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "api/array_table.h"
+#include "api/backend.h"
+#include "base/result.h"
+
+namespace arraycore {
+
+// A kernel of this launcher; stays valid.
+using KernelRef = std::uint32_t;
+
+// One argument: an array, or (null) a scalar of the parameter's type.
+struct Operand {
+  const Array* array = nullptr;
+  ir::Scalar scalar;
+};
+
+struct KernelCall {
+  KernelRef kernel = 0;
+  Dims loop;
+  std::uint32_t reduced = 0;  // bit k: axis k is reduced
+  std::span<const Operand> operands;
+};
+
+class Launcher {
+ public:
+  // `device`: null where the CPU is the only back end.
+  Launcher(std::unique_ptr<Backend> cpu, std::unique_ptr<Backend> device, Counters& counters,
+           std::optional<std::int64_t> budget_bytes);
+  Launcher(const Launcher&) = delete;
+  Launcher& operator=(const Launcher&) = delete;
+
+  // A new C-ordered array with storage of its own, content undefined.
+  // Error: memory, "over_budget"; value, "array_too_big".
+  Result<Array> allocate(DType dtype, const Dims& shape);
+  // `elements`: all of the array's, in C order. REQUIRES: the array is fresh from allocate().
+  Status upload(const Array& array, const void* elements);
+  Status fill_zero(const Array& array);
+  // Every element in C order. Waits for what they depend on. Error: internal, "read_size".
+  Status download(const Array& array, std::span<std::byte> out);
+
+  // REQUIRES: verify(kernel) passes.
+  Result<KernelRef> prepare(ir::Kernel kernel);
+  // One launch. Elementwise operands broadcast to the loop; written ones have its shape (in a
+  // reduction: the shape of the other axes).
+  // Error: value, "shapes_do_not_broadcast".
+  Status launch(const KernelCall& call);
+
+  // `target[...] = source`, cast by dtype/convert.h. Right for overlapping views. REQUIRES: equal
+  // shapes, or a source that broadcasts to the target's.
+  Status assign(const Array& target, const Array& source);
+  // `target[...] = value`, a value of the target's dtype.
+  Status fill(const Array& target, const ir::Scalar& value);
+  // A C-ordered copy with a storage of its own.
+  Result<Array> copy(const Array& array, DType dtype);
+
+  // The back end that kernels in its own language run on: the device, or the CPU, which refuses.
+  Backend& raw_backend() { return device_ ? *device_ : *cpu_; }
+
+  // Forgets no kernel. REQUIRES: no array is left.
+  Status reset();
+
+ private:
+  struct Prepared {
+    ir::Kernel kernel;
+    bool only_cpu = false;  // the device has no such dtype or operation
+    std::optional<KernelId> device;
+    std::optional<KernelId> cpu;
+  };
+  Backend& home(DType dtype) { return device_ && on_gpu(dtype) ? *device_ : *cpu_; }
+  Result<KernelRef> cast_kernel(DType to, DType from);
+  Result<KernelRef> fill_kernel(DType dtype);
+  Status separate(const Prepared& prepared, const KernelCall& call, std::span<Array> copies,
+                  std::span<const Array*> arrays);
+  Status launch_on(Backend& backend, KernelId kernel, const KernelCall& call,
+                   std::span<const Array* const> arrays);
+  Status launch_on_cpu(Prepared& prepared, const KernelCall& call,
+                       std::span<const Array* const> arrays);
+
+  Counters& counters_;
+  std::unique_ptr<Backend> cpu_;
+  std::unique_ptr<Backend> device_;
+  std::optional<std::int64_t> budget_bytes_;
+  std::vector<Prepared> kernels_;
+  std::vector<std::optional<KernelRef>> casts_;  // by to * kDTypes + from
+  std::vector<std::optional<KernelRef>> fills_;  // by dtype
+  Launch launch_;                                // the one being made: kept for its memory
+};
+
+}  // namespace arraycore
