@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "api/fake_device.h"
+#include "lower/gather_only.h"
 
 namespace arraycore {
 namespace {
@@ -151,6 +152,21 @@ TEST_F(UFuncCallTest, CuPysModeKeepsAnArraysDtypeAgainstANumPyScalar) {
   EXPECT_EQ(run("multiply", {of(a), two}, call)->arrays[0].dtype, DType::float64);
   call.mode = PromotionMode::cupy;
   EXPECT_EQ(run("multiply", {of(a), two}, call)->arrays[0].dtype, DType::float32);
+}
+
+// What WebGL2 will run: no operation writes elsewhere than at its own element.
+TEST(UFuncKernels, EachOnlyGathers) {
+  int kernels = 0;
+  for (const ops::UFunc& ufunc : ops::table())
+    for (const ops::Loop& loop : ops::loops_of(ufunc))
+      for (const bool where : {false, true}) {
+        const ir::Kernel kernel =
+            ops::make_kernel({&ufunc, loop, loop.operands, {}, loop.results, where});
+        const lower::Gather gather = lower::gather_only(kernel);
+        EXPECT_TRUE(gather.only) << ufunc.name << ": " << gather.reasons.front();
+        ++kernels;
+      }
+  EXPECT_GT(kernels, 1000);
 }
 
 TEST_F(UFuncCallTest, ManyCombinationsAreEachDecidedOnce) {
