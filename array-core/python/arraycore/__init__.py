@@ -7,10 +7,12 @@
 The library is one a process and belongs to the thread that imports it.
 """
 
+from . import _ufuncs, special
 from ._creation import array, asnumpy, zeros
 from ._errors import CompileError, DeviceError, DeviceLostError, InternalError
 from ._library import close, counters, open, reset
 from ._ndarray import ndarray
+from ._ufuncs import *  # noqa: F403 (NumPy's names, listed there)
 
 __all__ = [
     "CompileError",
@@ -24,7 +26,9 @@ __all__ = [
     "ndarray",
     "open",
     "reset",
+    "special",
     "zeros",
 ]
+__all__ += _ufuncs.__all__
 
 open()
