@@ -9,6 +9,7 @@ The library is one a process and belongs to the thread that imports it.
 
 from ._creation import array, asnumpy, zeros
 from ._errors import CompileError, DeviceError, DeviceLostError, InternalError
+from ._kernels import ElementwiseKernel, RawKernel, ReductionKernel
 from ._library import close, counters, open, reset
 from ._ndarray import ndarray
 
@@ -16,7 +17,10 @@ __all__ = [
     "CompileError",
     "DeviceError",
     "DeviceLostError",
+    "ElementwiseKernel",
     "InternalError",
+    "RawKernel",
+    "ReductionKernel",
     "array",
     "asnumpy",
     "close",
