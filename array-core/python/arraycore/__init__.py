@@ -10,6 +10,7 @@ The library is one a process and belongs to the thread that imports it.
 from . import _ufuncs, special
 from ._creation import array, asnumpy, zeros
 from ._errors import CompileError, DeviceError, DeviceLostError, InternalError
+from ._kernels import ElementwiseKernel, RawKernel, ReductionKernel
 from ._library import close, counters, open, reset
 from ._ndarray import ndarray
 from ._ufuncs import *  # noqa: F403 (NumPy's names, listed there)
@@ -18,7 +19,10 @@ __all__ = [
     "CompileError",
     "DeviceError",
     "DeviceLostError",
+    "ElementwiseKernel",
     "InternalError",
+    "RawKernel",
+    "ReductionKernel",
     "array",
     "asnumpy",
     "close",
