@@ -33,13 +33,26 @@ do_array_core_test() {
     -c array-core/python/pyproject.toml --rootdir array-core/python array-core/python/tests
 }
 
-# The package's suite on its other bridge: WebAssembly in the worker runtime, on both hosts; then the command itself.
+# Every WGSL text that the code generator writes: run by Dawn on a software device and compared with the reference
+# interpreter, and compiled by naga, the WGSL compiler of other browsers.
+stage array_core_wgsl_test "server_debug npm browser"
+do_array_core_wgsl_test() {
+  local cases=build/wgsl
+  mkdir -p "$cases"
+  build/debug/bin/wgsl_cases "$cases"
+  node --disable-warning=ExperimentalWarning array-core/tests/wgsl/run_wgsl.mjs "$cases"
+  python3 array-core/tests/wgsl/check_naga.py "$cases"
+}
+
+# The package's suite on its other bridge: WebAssembly in the worker runtime, one interpreter a host and back end; then
+# the command itself. Alone, because faults are timed.
 stage array_core_python_test "array_core_wasm server runtime npm test_wheels browser" alone
 do_array_core_python_test() {
-  local suite=(-m pytest -q -p no:cacheprovider -c array-core/python/pyproject.toml --rootdir array-core/python array-core/python/tests)
-  "${PYTHON_COMMAND[@]}" --mount array-core/python "${suite[@]}"
-  "${PYTHON_COMMAND[@]}" --host chromium --mount array-core/python "${suite[@]}"
-  "${PYTHON_COMMAND[@]}" --host chromium --backend webgpu --mount array-core/python "${suite[@]}"
+  local where suite=(-m pytest -q -p no:cacheprovider -c array-core/python/pyproject.toml --rootdir array-core/python array-core/python/tests)
+  for where in "--host node --backend cpu" "--host node --backend webgpu" "--host chromium --backend webgpu"; do
+    # shellcheck disable=SC2086
+    "${PYTHON_COMMAND[@]}" $where --mount array-core/python "${suite[@]}"
+  done
   python3 -m pytest -q -p no:cacheprovider worker-runtime/node/tests
 }
 
