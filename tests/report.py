@@ -46,6 +46,15 @@ def number(value: float | None) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
+def against(figure: dict[str, Any]) -> tuple[str, str]:
+    """The peer's name, and our value over the peer's."""
+    peer = figure.get("peer") or {}
+    if not isinstance(peer, dict):
+        return str(peer), ""
+    value, theirs = figure["value"], peer.get("value")
+    return peer.get("name", ""), number(value / theirs) if theirs and value is not None else ""
+
+
 def main() -> int:
     """Print every report; return 1 where a goal is missed."""
     parser = argparse.ArgumentParser(
@@ -62,7 +71,8 @@ def main() -> int:
         json.dump(reports, sys.stdout, indent=2)
         print()
         return 0
-    console = Console()
+    # What is piped or kept in a log has no width of its own.
+    console = Console() if sys.stdout.isatty() else Console(width=120)
     missed = 0
     for report in reports:
         machine = report.get("machine") or {}
@@ -73,18 +83,19 @@ def main() -> int:
         )
         table = Table(title=f"{report['name']} ({about})", title_justify="left")
         dated = any("when" in figure for figure in report["figures"])
-        columns = ("figure", "value", "unit", "goal", "", "peer", "ratio to peer")
-        for column in (*columns, "measured (UTC)") if dated else columns:
+        compared = any(figure.get("peer") for figure in report["figures"])
+        columns = ["figure", "value", "unit", "goal", ""]
+        columns += ["peer", "ratio to peer"] if compared else []
+        columns += ["measured (UTC)"] if dated else []
+        for column in columns:
             table.add_column(
                 column,
                 justify="right" if column in ("value", "goal", "ratio to peer") else "left",
-                no_wrap=column in ("figure", "value", "goal"),
+                no_wrap=column in ("figure", "value", "goal", "measured (UTC)"),
             )
         for figure in report["figures"]:
             verdict = met(figure)
             missed += verdict is False
-            peer = figure.get("peer") or {}
-            peer_value = peer.get("value") if isinstance(peer, dict) else None
             remark = figure.get("error") or figure.get("note") or ""
             goal = figure.get("goal")
             table.add_row(
@@ -94,9 +105,8 @@ def main() -> int:
                 "" if goal is None else f"{figure['op']} {number(goal)}",
                 {True: "[green]met[/]", False: "[red]missed[/] ", None: ""}[verdict]
                 + escape(remark),
-                peer.get("name", "") if isinstance(peer, dict) else str(peer),
-                number(figure["value"] / peer_value) if peer_value and figure["value"] else "",
-                *([figure.get("when", "")] if dated else []),
+                *(against(figure) if compared else ()),
+                *((figure.get("when", ""),) if dated else ()),
             )
         console.print(table)
     return 1 if missed else 0

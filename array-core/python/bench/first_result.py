@@ -28,6 +28,8 @@ total = (a + a).get()
 script_s = time.perf_counter() - began
 if not (total == 2).all():
     raise SystemExit("The first result is wrong.")
+if ac.counters()["dispatches"] != 1 or ac.counters()["cpu_ops"] != 0:
+    raise SystemExit("The first result is not the device's.")
 print(
     json.dumps(
         {
