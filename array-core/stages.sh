@@ -21,7 +21,7 @@ stage test_wheels "tools"
 do_test_wheels() { python3 worker-runtime/node/test_wheels.py --cache build/cache --node build/venv/bin/node; }
 
 # What a NumPy beside it can judge natively: dtypes, views and ufuncs against NumPy, CuPy's kernels against Chainer's own
-# CPU path, and the package on its ctypes bridge.
+# CPU path, and the package on its ctypes bridge; and that no figure of the benchmarks is lost.
 stage array_core_test "server runtime tools python_package"
 do_array_core_test() {
   local library=$ROOT/build/release/lib pytest=(python3 -m pytest -q -p no:cacheprovider)
@@ -31,6 +31,7 @@ do_array_core_test() {
   ARRAYCORE_DIALECT_PROBE=$library/libarraycore_dialect_probe.so "${pytest[@]}" array-core/tests/dialect
   ARRAYCORE_LIBRARY=$library/libarraycore.so PYTHONPATH=array-core/python "${pytest[@]}" \
     -c array-core/python/pyproject.toml --rootdir array-core/python array-core/python/tests
+  "${pytest[@]}" array-core/bench
 }
 
 # Every WGSL text that the code generator writes: run by Dawn on a software device and compared with the reference
