@@ -117,22 +117,9 @@ def compile_everywhere(kind: str, texts: dict[str, str]) -> int:
                 compile_with(kind, texts, bound)
             assert caught.value.kind == probe.NOT_IMPLEMENTED
             continue
-        if narrow_atomics(texts, bound):
-            with pytest.raises(probe.KernelError, match="does not exist for float16") as caught:
-                compile_with(kind, texts, bound)
-            assert caught.value.kind == probe.NOT_IMPLEMENTED
-            continue
         assert name in compile_with(kind, texts, bound)
         compiled += 1
     return compiled
-
-
-def narrow_atomics(texts: dict[str, str], bound: dict[str, str]) -> bool:
-    """Whether an atomic updates a float16 array: the IR has atomics of 32 and 64 bits."""
-    updated = re.findall(r"atomicAdd\(\s*&(\w+)\[", texts.get("operation", ""))
-    return any(
-        bound.get(w[-2]) == "float16" for w in words(texts["out_params"]) if w[-1] in updated
-    )
 
 
 def key(site: Site) -> str:
