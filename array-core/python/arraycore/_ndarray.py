@@ -10,7 +10,9 @@ import numpy.typing as npt
 from . import _library
 from ._dtypes import DTYPES
 
-_ADD, _SUBTRACT, _MULTIPLY, _DIVIDE = range(4)
+_ADD, _SUBTRACT, _MULTIPLY, _DIVIDE = (
+    _library.bridge.ufunc_number(name) for name in ("add", "subtract", "multiply", "divide")
+)
 _NUMBERS = (int, float)
 
 
@@ -118,6 +120,7 @@ def _reversed(operation: int, a: ndarray, other: object) -> ndarray:
 def _with_number(operation: int, a: ndarray, number: object, reversed_: int) -> ndarray:
     if not isinstance(number, _NUMBERS):
         return NotImplemented  # type: ignore[no-any-return]
+    kind = 1 if isinstance(number, float) else 3 if isinstance(number, bool) else 0
     value = float(number)
     freed = _library.freed
     if len(freed) > _library.BACKLOG:
@@ -125,8 +128,8 @@ def _with_number(operation: int, a: ndarray, number: object, reversed_: int) -> 
     freed_a = freed.pop() if freed else 0
     freed_b = freed.pop() if freed else 0
     scalar = _library.bridge.binary_scalar
-    result = scalar(operation, a._id, value, reversed_, freed_a, freed_b)
+    result = scalar(operation, a._id, value, kind, reversed_, freed_a, freed_b)
     if result < 0:
         _library.recover(result)
-        result = _library.check(scalar(operation, a._id, value, reversed_, 0, 0))
+        result = _library.check(scalar(operation, a._id, value, kind, reversed_, 0, 0))
     return ndarray(result)

@@ -59,8 +59,13 @@ class Launcher {
   // Error: value, "shapes_do_not_broadcast".
   Status launch(const KernelCall& call);
 
+  // Whether each element has memory of its own: a broadcast view has not.
+  // Error: value, "read_only".
+  static Status writable(const Array& array);
+
   // `target[...] = source`, cast by dtype/convert.h. Right for overlapping views. REQUIRES: equal
-  // shapes, or a source that broadcasts to the target's.
+  // shapes, or a source that broadcasts to the target's. Error: value, "read_only",
+  // "shapes_do_not_broadcast".
   Status assign(const Array& target, const Array& source);
   // `target[...] = value`, a value of the target's dtype.
   Status fill(const Array& target, const ir::Scalar& value);
@@ -83,7 +88,7 @@ class Launcher {
   Backend& home(DType dtype) { return device_ && on_gpu(dtype) ? *device_ : *cpu_; }
   Result<KernelRef> cast_kernel(DType to, DType from);
   Result<KernelRef> fill_kernel(DType dtype);
-  Status separate(const Prepared& prepared, const KernelCall& call, std::span<Array> copies,
+  Status separate(const Prepared& prepared, const KernelCall& call, std::vector<Array>& copies,
                   std::span<const Array*> arrays);
   Status launch_on(Backend& backend, KernelId kernel, const KernelCall& call,
                    std::span<const Array* const> arrays);

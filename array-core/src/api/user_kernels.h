@@ -19,6 +19,8 @@ class UserKernels {
   explicit UserKernels(Launcher& launcher);
   ~UserKernels();
 
+  Launcher& launcher() { return launcher_; }
+
  private:
   Launcher& launcher_;
 };

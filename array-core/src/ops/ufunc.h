@@ -76,7 +76,10 @@ struct Loop {
 
 // The first loop that takes the operands by safe casts. Error: type, "no_loop", naming ufunc and
 // dtypes. REQUIRES: as many operands as the ufunc has.
-Result<Loop> resolve(const UFunc& ufunc, PromotionMode mode, std::span<const Operand> operands);
+// `result`: the first result's dtype where the caller asks for one; operands then need casts of the
+// same kind only, as with NumPy's `dtype=`.
+Result<Loop> resolve(const UFunc& ufunc, PromotionMode mode, std::span<const Operand> operands,
+                     std::optional<DType> result = std::nullopt);
 
 // All loops of a ufunc.
 std::vector<Loop> loops_of(const UFunc& ufunc);
@@ -90,6 +93,7 @@ struct KernelSpec {
   std::array<DType, kMaxOperands> operands{};  // as they lie in memory
   std::array<bool, kMaxOperands> scalar{};
   std::array<DType, kMaxResults> out{};
+  bool where = false;  // one more operand before the results, `where`: a bool; false stores nothing
 };
 ir::Kernel make_kernel(const KernelSpec& spec);
 
