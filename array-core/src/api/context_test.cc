@@ -10,38 +10,11 @@
 
 #include "api/calls/ufuncs.h"
 #include "api/cpu_backend.h"
+#include "api/fake_device.h"
 #include "arraycore/arraycore.h"
 
 namespace arraycore {
 namespace {
-
-// The CPU's, except for launches, which fail as a lost device does.
-class Failing final : public Backend {
- public:
-  Result<StorageId> create_storage(std::int64_t bytes) override {
-    ++storages;
-    return inner_->create_storage(bytes);
-  }
-  void destroy_storage(StorageId storage) override {
-    --storages;
-    inner_->destroy_storage(storage);
-  }
-  Status upload(StorageId storage, std::int64_t offset, std::span<const std::byte> b) override {
-    return inner_->upload(storage, offset, b);
-  }
-  Status fill_zero(StorageId storage) override { return inner_->fill_zero(storage); }
-  Status download(StorageId storage, std::int64_t offset, std::span<std::byte> b) override {
-    return inner_->download(storage, offset, b);
-  }
-  Result<KernelId> prepare(ir::Kernel kernel) override { return inner_->prepare(kernel); }
-  Status launch(const Launch&) override {
-    return Error{ErrorKind::device_lost, "device_lost", "The device is gone."};
-  }
-  int storages = 0;
-
- private:
-  std::unique_ptr<Backend> inner_ = make_cpu_backend();
-};
 
 Result<ArrayId> call(Context& context, std::string_view ufunc, ArrayId a, ArrayId b) {
   return calls::binary(context, ops::find(ufunc).value(), a, b);
@@ -129,16 +102,17 @@ TEST_F(ContextTest, ZerosAreZerosInUsedMemoryToo) {
 }
 
 TEST(ContextFaults, AFailedLaunchKeepsNoStorageAndCountsNoDispatch) {
-  auto owned = std::make_unique<Failing>();
-  Failing& backend = *owned;
+  auto owned = std::make_unique<FakeDevice>();
+  FakeDevice& device = *owned;
+  device.failure = {ErrorKind::device_lost, "device_lost", "The device is gone."};
   ArrayTable arrays;
-  Context context(std::move(owned), nullptr, arrays, std::nullopt);
+  Context context(make_cpu_backend(), std::move(owned), arrays, std::nullopt);
   const float one = 1;
   const ArrayId a = context.create(DType::float32, {1}, &one).value();
   const auto sum = call(context, "add", a, a);
   ASSERT_FALSE(sum);
   EXPECT_EQ(sum.error().kind, ErrorKind::device_lost);
-  EXPECT_EQ(backend.storages, 1);
+  EXPECT_EQ(device.storages, 1);
   EXPECT_EQ(context.counters().dispatches, 0);
   EXPECT_EQ(context.live_arrays(), 1);
 }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -99,7 +100,7 @@ class Launcher {
   std::unique_ptr<Backend> cpu_;
   std::unique_ptr<Backend> device_;
   std::optional<std::int64_t> budget_bytes_;
-  std::vector<Prepared> kernels_;
+  std::deque<Prepared> kernels_;                 // a launch that copies adds one: none moves
   std::vector<std::optional<KernelRef>> casts_;  // by to * kDTypes + from
   std::vector<std::optional<KernelRef>> fills_;  // by dtype
   Launch launch_;                                // the one being made: kept for its memory
