@@ -50,6 +50,7 @@ from ._creation import (
     zeros_like,
 )
 from ._errors import CompileError, DeviceError, DeviceLostError, InternalError
+from ._kernels import ElementwiseKernel, RawKernel, ReductionKernel
 from ._library import close, counters, open, reset
 from ._manipulation import (
     atleast_1d,
@@ -79,7 +80,10 @@ __all__ = [
     "CompileError",
     "DeviceError",
     "DeviceLostError",
+    "ElementwiseKernel",
     "InternalError",
+    "RawKernel",
+    "ReductionKernel",
     "arange",
     "array",
     "asanyarray",
