@@ -2,14 +2,15 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 namespace arraycore::ir::special {
 namespace {
 
-constexpr double kPi = 3.14159265358979323846;
-constexpr double kLn2 = 0.69314718055994530942;
+constexpr double kPi = std::numbers::pi;
+constexpr double kLn2 = std::numbers::ln2;
 constexpr double kSqrtPi = 1.77245385090551602730;
-constexpr double kSqrtHalf = 0.70710678118654752440;
+constexpr double kSqrtHalf = std::numbers::sqrt2 / 2;
 constexpr double kSqrtHalfRest = -4.83364665672645672e-17;  // of the number, behind the double
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
