@@ -88,7 +88,7 @@ def measured(
     return steps
 
 
-def main(width: int = 320, limit: int = 60, folder: Path = FOLDER) -> None:
+def main(width: int = 320, limit: int = 60, *, folder: Path = FOLDER) -> None:
     """Compute the set in both ways and write both pictures."""
     pictures = []
     for compute in (by_operations, by_kernel):

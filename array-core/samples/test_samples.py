@@ -41,7 +41,7 @@ def test_a_png_holds_its_pixels(tmp_path: Path) -> None:
 def test_both_ways_give_the_mandelbrot_set(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    mandelbrot.main(64, 30, tmp_path)
+    mandelbrot.main(64, 30, folder=tmp_path)
     said = capsys.readouterr().out
     assert "by_kernel: 1 launches" in said
     assert "the pictures are equal" in said
