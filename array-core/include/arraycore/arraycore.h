@@ -119,8 +119,9 @@ enum ac_operation {
   AC_CALL_REAL = 31,
   AC_CALL_IMAG = 32,
   // calls/kernels.h
-  AC_CALL_KERNEL = 40,      // a kernel made by ac_kernel
-  AC_CALL_RAW_KERNEL = 41,  // one made of WGSL
+  AC_CALL_KERNEL = 40,         // a kernel made by ac_kernel
+  AC_CALL_RAW_KERNEL = 41,     // one made of WGSL
+  AC_CALL_KERNEL_RESULT = 42,  // a further output of the last AC_CALL_KERNEL
   // calls/device.h
   AC_CALL_TIMER_BEGIN = 50,
   AC_CALL_TIMER_END = 51

@@ -7,16 +7,22 @@
 The library is one a process and belongs to the thread that imports it.
 """
 
+from . import _ufuncs, special
 from ._creation import array, asnumpy, zeros
 from ._errors import CompileError, DeviceError, DeviceLostError, InternalError
+from ._kernels import ElementwiseKernel, RawKernel, ReductionKernel
 from ._library import close, counters, open, reset
 from ._ndarray import ndarray
+from ._ufuncs import *  # noqa: F403 (NumPy's names, listed there)
 
 __all__ = [
     "CompileError",
     "DeviceError",
     "DeviceLostError",
+    "ElementwiseKernel",
     "InternalError",
+    "RawKernel",
+    "ReductionKernel",
     "array",
     "asnumpy",
     "close",
@@ -24,7 +30,9 @@ __all__ = [
     "ndarray",
     "open",
     "reset",
+    "special",
     "zeros",
 ]
+__all__ += _ufuncs.__all__
 
 open()

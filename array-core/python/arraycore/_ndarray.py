@@ -1,4 +1,4 @@
-"""The array class: an id of array-core's, and operators that are one crossing each."""
+"""The array class: an id of array-core's; its operators are those of ``_operators.py``."""
 
 from __future__ import annotations
 
@@ -9,21 +9,16 @@ import numpy.typing as npt
 
 from . import _library
 from ._dtypes import DTYPES
-
-_ADD, _SUBTRACT, _MULTIPLY, _DIVIDE = range(4)
-_NUMBERS = (int, float)
+from ._operators import Operators
 
 
-class ndarray:
+class ndarray(Operators):
     """An n-dimensional array on array-core's device.
 
     Made by :func:`arraycore.array` and by operations, never directly.
     """
 
     __slots__ = ("_description", "_id")
-
-    # NumPy's arrays leave mixed operations to this class.
-    __array_ufunc__ = None
 
     def __init__(self, array_id: int) -> None:
         self._id = array_id
@@ -70,63 +65,3 @@ class ndarray:
 
     def __repr__(self) -> str:
         return repr(self.get())
-
-    def __add__(self, other: object) -> ndarray:
-        return _binary(_ADD, self, other)
-
-    def __radd__(self, other: object) -> ndarray:
-        return _reversed(_ADD, self, other)
-
-    def __sub__(self, other: object) -> ndarray:
-        return _binary(_SUBTRACT, self, other)
-
-    def __rsub__(self, other: object) -> ndarray:
-        return _reversed(_SUBTRACT, self, other)
-
-    def __mul__(self, other: object) -> ndarray:
-        return _binary(_MULTIPLY, self, other)
-
-    def __rmul__(self, other: object) -> ndarray:
-        return _reversed(_MULTIPLY, self, other)
-
-    def __truediv__(self, other: object) -> ndarray:
-        return _binary(_DIVIDE, self, other)
-
-    def __rtruediv__(self, other: object) -> ndarray:
-        return _reversed(_DIVIDE, self, other)
-
-
-def _binary(operation: int, a: ndarray, other: object) -> ndarray:
-    if not isinstance(other, ndarray):
-        return _with_number(operation, a, other, 0)
-    freed = _library.freed
-    if len(freed) > _library.BACKLOG:
-        _library.drain()
-    freed_a = freed.pop() if freed else 0
-    freed_b = freed.pop() if freed else 0
-    result = _library.bridge.binary(operation, a._id, other._id, freed_a, freed_b)
-    if result < 0:
-        _library.recover(result)
-        result = _library.check(_library.bridge.binary(operation, a._id, other._id, 0, 0))
-    return ndarray(result)
-
-
-def _reversed(operation: int, a: ndarray, other: object) -> ndarray:
-    return _with_number(operation, a, other, 1)
-
-
-def _with_number(operation: int, a: ndarray, number: object, reversed_: int) -> ndarray:
-    if not isinstance(number, _NUMBERS):
-        return NotImplemented  # type: ignore[no-any-return]
-    value = float(number)
-    freed = _library.freed
-    if len(freed) > _library.BACKLOG:
-        _library.drain()
-    freed_a = freed.pop() if freed else 0
-    freed_b = freed.pop() if freed else 0
-    scalar = _library.bridge.binary_scalar
-    result = scalar(operation, a._id, value, reversed_, freed_a, freed_b)
-    if result < 0:
-        _library.recover(result)
-        result = _library.check(scalar(operation, a._id, value, reversed_, 0, 0))
-    return ndarray(result)

@@ -139,20 +139,6 @@ def test_memory_that_is_freed_is_used_again() -> None:
     assert ac.counters()["peak_bytes"] <= 2 * source.nbytes
 
 
-def test_what_is_not_there_yet_says_so() -> None:
-    a = ac.array(np.ones(3, np.float32))
-    with pytest.raises(NotImplementedError, match=r"of one shape.*\(3,\) and \(2,\)"):
-        a + ac.array(np.ones(2, np.float32))
-    with pytest.raises(NotImplementedError, match="float32 and int32"):
-        a + ac.array(np.ones(3, np.int32))
-    with pytest.raises(TypeError, match="no dtype"):
-        ac.array(["text"])
-    with pytest.raises(TypeError, match="unsupported operand"):
-        a + object()
-    with pytest.raises(TypeError, match="operand"):
-        a + np.ones(3)
-
-
 def test_an_operation_that_is_refused_loses_no_freed_array() -> None:
     a = ac.array(np.ones(3, np.float32))
     ac.array(np.ones(3, np.float32))

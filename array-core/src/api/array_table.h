@@ -37,6 +37,7 @@ class Storage {
     counters_.live_bytes -= bytes_;
     backend_.destroy_storage(id_);
   }
+  Backend& backend() const { return backend_; }
   StorageId id() const { return id_; }
   std::int64_t bytes() const { return bytes_; }
 

@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "api/calls/calls.h"
+#include "api/calls/ufuncs.h"
 #include "api/context.h"
 #include "api/cpu_backend.h"
 #include "api/webgpu_backend.h"
@@ -50,17 +52,6 @@ Context* enter() {
 
 constexpr std::int32_t kNotOpen = -static_cast<std::int32_t>(ErrorKind::internal);
 
-// Checks the numbers that name an operation and a dtype before they become enumerators.
-std::optional<BinaryOperation> operation_of(std::int32_t number) {
-  if (number < AC_ADD || number > AC_DIVIDE) return std::nullopt;
-  return static_cast<BinaryOperation>(number);
-}
-
-Error unknown_operation(std::int32_t number) {
-  return {ErrorKind::internal, "unknown_operation",
-          "There is no binary operation " + std::to_string(number) + "."};
-}
-
 }  // namespace
 }  // namespace arraycore
 
@@ -89,15 +80,14 @@ int32_t ac_open(int32_t backend, double budget_bytes) {
         {ErrorKind::value, "bad_budget", "The budget is a number of bytes, or 0 for no limit."});
   std::optional<std::int64_t> budget;
   if (budget_bytes > 0) budget = static_cast<std::int64_t>(budget_bytes);
-  std::unique_ptr<arraycore::Backend> opened;
+  std::unique_ptr<arraycore::Backend> device;
   if (backend == AC_BACKEND_WEBGPU) {
     auto webgpu = arraycore::open_webgpu_backend(budget);
     if (!webgpu) return fail(webgpu.error());
-    opened = std::move(*webgpu);
-  } else {
-    opened = arraycore::make_cpu_backend();
+    device = std::move(*webgpu);
   }
-  library().context = std::make_unique<Context>(std::move(opened), library().arrays, budget);
+  library().context = std::make_unique<Context>(arraycore::make_cpu_backend(), std::move(device),
+                                                library().arrays, budget);
   return 0;
 }
 
@@ -161,26 +151,62 @@ int32_t ac_free(int32_t count, const int32_t* ids) {
   return 0;
 }
 
-int32_t ac_binary(int32_t operation, int32_t a, int32_t b, int32_t freed_a, int32_t freed_b) {
+int32_t ac_set_promotion(int32_t mode) {
+  Context* const context = enter();
+  if (context == nullptr) return kNotOpen;
+  if (mode != 0 && mode != 1)
+    return fail({ErrorKind::value, "unknown_promotion",
+                 "There is no promotion mode " + std::to_string(mode) + "."});
+  const auto before = static_cast<int32_t>(context->promotion);
+  context->promotion = static_cast<arraycore::PromotionMode>(mode);
+  return before;
+}
+
+int32_t ac_ufunc_number(const char* name) { return arraycore::ops::find(name).value_or(-1); }
+
+int32_t ac_unary(int32_t ufunc, int32_t a, int32_t freed_a, int32_t freed_b) {
   Context* const context = enter();
   if (context == nullptr) return kNotOpen;
   context->release(freed_a);
   context->release(freed_b);
-  const auto known = arraycore::operation_of(operation);
-  if (!known) return fail(arraycore::unknown_operation(operation));
-  return answer(context->binary(*known, a, b));
+  return answer(arraycore::calls::unary(*context, ufunc, a));
 }
 
-int32_t ac_binary_scalar(int32_t operation, int32_t a, double value, int32_t reversed,
+int32_t ac_binary(int32_t ufunc, int32_t a, int32_t b, int32_t freed_a, int32_t freed_b) {
+  Context* const context = enter();
+  if (context == nullptr) return kNotOpen;
+  context->release(freed_a);
+  context->release(freed_b);
+  return answer(arraycore::calls::binary(*context, ufunc, a, b));
+}
+
+int32_t ac_binary_scalar(int32_t ufunc, int32_t a, double value, int32_t kind, int32_t left,
                          int32_t freed_a, int32_t freed_b) {
   Context* const context = enter();
   if (context == nullptr) return kNotOpen;
   context->release(freed_a);
   context->release(freed_b);
-  const auto known = arraycore::operation_of(operation);
-  if (!known) return fail(arraycore::unknown_operation(operation));
-  const auto side = reversed != 0 ? arraycore::Side::left : arraycore::Side::right;
-  return answer(context->binary_scalar(*known, a, value, side));
+  return answer(arraycore::calls::binary_scalar(*context, ufunc, a, value, kind, left != 0));
+}
+
+int32_t ac_call(int32_t operation, const int32_t* words, int32_t count, int32_t freed_a,
+                int32_t freed_b) {
+  Context* const context = enter();
+  if (context == nullptr) return kNotOpen;
+  context->release(freed_a);
+  context->release(freed_b);
+  const arraycore::calls::Call call = arraycore::calls::find(operation);
+  if (call == nullptr)
+    return fail({ErrorKind::internal, "unknown_operation",
+                 "There is no operation " + std::to_string(operation) + "."});
+  arraycore::Words reader({words, static_cast<std::size_t>(count)});
+  return answer(call(*context, reader));
+}
+
+int32_t ac_kernel(int32_t kind, const char* texts, size_t bytes) {
+  Context* const context = enter();
+  if (context == nullptr) return kNotOpen;
+  return answer(arraycore::calls::make_kernel(*context, kind, {texts, bytes}));
 }
 
 double ac_counter(int32_t name) {

@@ -83,17 +83,28 @@ class Backend {
   virtual Status launch(const Launch& launch) = 0;
 
   // Kernels in the device's own language; error: not_implemented, "no_raw_kernels", on the CPU.
-  virtual Result<KernelId> prepare_raw(const RawText& text);
-  virtual Status launch_raw(const RawLaunch& launch);
+  virtual Result<KernelId> prepare_raw(const RawText& /*text*/) { return no_raw_kernels(); }
+  virtual Status launch_raw(const RawLaunch& /*launch*/) { return no_raw_kernels(); }
 
   // The device's own time over the launches in between; end_timer waits for them. Gives
   // nanoseconds, 0 where the device has no clock. Error: not_implemented, "no_timer", on the CPU.
-  virtual Status begin_timer();
-  virtual Result<std::int64_t> end_timer();
+  virtual Status begin_timer() { return no_timer(); }
+  virtual Result<std::int64_t> end_timer() { return no_timer(); }
 
   // Begins anew, on a new device where the old one was lost; prepared kernels stay. REQUIRES: no
   // storage is in use.
   virtual Status reset() { return Done{}; }
+
+ private:
+  static Error no_raw_kernels() {
+    return {ErrorKind::not_implemented, "no_raw_kernels",
+            "A RawKernel is WGSL, which only the back end 'webgpu' runs: open arraycore with it, "
+            "or write an ElementwiseKernel."};
+  }
+  static Error no_timer() {
+    return {ErrorKind::not_implemented, "no_timer",
+            "The CPU has no clock of its own: measure with time.perf_counter()."};
+  }
 };
 
 }  // namespace arraycore

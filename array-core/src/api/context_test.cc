@@ -8,42 +8,21 @@
 #include <limits>
 #include <vector>
 
+#include "api/calls/ufuncs.h"
 #include "api/cpu_backend.h"
+#include "api/fake_device.h"
+#include "arraycore/arraycore.h"
 
 namespace arraycore {
 namespace {
 
-// The CPU's, except for launches, which fail as a lost device does.
-class Failing final : public Backend {
- public:
-  Result<StorageId> create_storage(std::int64_t bytes) override {
-    ++storages;
-    return inner_->create_storage(bytes);
-  }
-  void destroy_storage(StorageId storage) override {
-    --storages;
-    inner_->destroy_storage(storage);
-  }
-  Status upload(StorageId storage, std::int64_t offset, std::span<const std::byte> b) override {
-    return inner_->upload(storage, offset, b);
-  }
-  Status fill_zero(StorageId storage) override { return inner_->fill_zero(storage); }
-  Status download(StorageId storage, std::int64_t offset, std::span<std::byte> b) override {
-    return inner_->download(storage, offset, b);
-  }
-  Result<KernelId> prepare(ir::Kernel kernel) override { return inner_->prepare(kernel); }
-  Status launch(const Launch&) override {
-    return Error{ErrorKind::device_lost, "device_lost", "The device is gone."};
-  }
-  int storages = 0;
-
- private:
-  std::unique_ptr<Backend> inner_ = make_cpu_backend();
-};
+Result<ArrayId> call(Context& context, std::string_view ufunc, ArrayId a, ArrayId b) {
+  return calls::binary(context, ops::find(ufunc).value(), a, b);
+}
 
 struct ContextTest : testing::Test {
   ArrayTable arrays;
-  Context context{make_cpu_backend(), arrays, 1000};
+  Context context{make_cpu_backend(), nullptr, arrays, 1000};
 
   ArrayId array(std::vector<float> values) {
     const Dims shape{static_cast<std::int64_t>(values.size())};
@@ -58,21 +37,22 @@ struct ContextTest : testing::Test {
 
 TEST_F(ContextTest, EachBinaryOperationComputesItsOwn) {
   const ArrayId a = array({1, 2, 3}), b = array({4, 8, 2});
-  const auto run = [&](BinaryOperation op) { return values(context.binary(op, a, b).value()); };
-  EXPECT_EQ(run(BinaryOperation::add), (std::vector<float>{5, 10, 5}));
-  EXPECT_EQ(run(BinaryOperation::subtract), (std::vector<float>{-3, -6, 1}));
-  EXPECT_EQ(run(BinaryOperation::multiply), (std::vector<float>{4, 16, 6}));
-  EXPECT_EQ(run(BinaryOperation::divide), (std::vector<float>{0.25F, 0.25F, 1.5F}));
+  const auto run = [&](std::string_view op) { return values(call(context, op, a, b).value()); };
+  EXPECT_EQ(run("add"), (std::vector<float>{5, 10, 5}));
+  EXPECT_EQ(run("subtract"), (std::vector<float>{-3, -6, 1}));
+  EXPECT_EQ(run("multiply"), (std::vector<float>{4, 16, 6}));
+  EXPECT_EQ(run("divide"), (std::vector<float>{0.25F, 0.25F, 1.5F}));
   EXPECT_EQ(context.counters().dispatches, 4);
 }
 
 TEST_F(ContextTest, ANumberStandsOnTheSideItWasWrittenOn) {
   const ArrayId a = array({1, 2});
-  const auto minus = BinaryOperation::subtract;
-  EXPECT_EQ(values(context.binary_scalar(minus, a, 10, Side::right).value()),
-            (std::vector<float>{-9, -8}));
-  EXPECT_EQ(values(context.binary_scalar(minus, a, 10, Side::left).value()),
-            (std::vector<float>{9, 8}));
+  const auto minus = [&](bool left) {
+    const ops::UFuncId subtract = ops::find("subtract").value();
+    return values(calls::binary_scalar(context, subtract, a, 10, AC_PYTHON_INT, left).value());
+  };
+  EXPECT_EQ(minus(false), (std::vector<float>{-9, -8}));
+  EXPECT_EQ(minus(true), (std::vector<float>{9, 8}));
 }
 
 TEST_F(ContextTest, OverBudgetIsAMemoryErrorThatNamesTheNumbersAndChangesNothing) {
@@ -101,7 +81,7 @@ TEST_F(ContextTest, SizesThatOverflowAreErrorsInEmptyArraysToo) {
 TEST_F(ContextTest, AnArrayThatWasReleasedRaisesAndItsBytesAreFree) {
   const ArrayId a = array({1, 2});
   context.release(a);
-  EXPECT_EQ(context.binary(BinaryOperation::add, a, a).error().code, "array_freed");
+  EXPECT_EQ(call(context, "add", a, a).error().code, "array_freed");
   EXPECT_EQ(context.counters().live_bytes, 0);
 }
 
@@ -122,16 +102,17 @@ TEST_F(ContextTest, ZerosAreZerosInUsedMemoryToo) {
 }
 
 TEST(ContextFaults, AFailedLaunchKeepsNoStorageAndCountsNoDispatch) {
-  auto owned = std::make_unique<Failing>();
-  Failing& backend = *owned;
+  auto owned = std::make_unique<FakeDevice>();
+  FakeDevice& device = *owned;
+  device.failure = {ErrorKind::device_lost, "device_lost", "The device is gone."};
   ArrayTable arrays;
-  Context context(std::move(owned), arrays, std::nullopt);
+  Context context(make_cpu_backend(), std::move(owned), arrays, std::nullopt);
   const float one = 1;
   const ArrayId a = context.create(DType::float32, {1}, &one).value();
-  const auto sum = context.binary(BinaryOperation::add, a, a);
+  const auto sum = call(context, "add", a, a);
   ASSERT_FALSE(sum);
   EXPECT_EQ(sum.error().kind, ErrorKind::device_lost);
-  EXPECT_EQ(backend.storages, 1);
+  EXPECT_EQ(device.storages, 1);
   EXPECT_EQ(context.counters().dispatches, 0);
   EXPECT_EQ(context.live_arrays(), 1);
 }

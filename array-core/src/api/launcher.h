@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -59,8 +60,13 @@ class Launcher {
   // Error: value, "shapes_do_not_broadcast".
   Status launch(const KernelCall& call);
 
+  // Whether each element has memory of its own: a broadcast view has not.
+  // Error: value, "read_only".
+  static Status writable(const Array& array);
+
   // `target[...] = source`, cast by dtype/convert.h. Right for overlapping views. REQUIRES: equal
-  // shapes, or a source that broadcasts to the target's.
+  // shapes, or a source that broadcasts to the target's. Error: value, "read_only",
+  // "shapes_do_not_broadcast".
   Status assign(const Array& target, const Array& source);
   // `target[...] = value`, a value of the target's dtype.
   Status fill(const Array& target, const ir::Scalar& value);
@@ -83,7 +89,7 @@ class Launcher {
   Backend& home(DType dtype) { return device_ && on_gpu(dtype) ? *device_ : *cpu_; }
   Result<KernelRef> cast_kernel(DType to, DType from);
   Result<KernelRef> fill_kernel(DType dtype);
-  Status separate(const Prepared& prepared, const KernelCall& call, std::span<Array> copies,
+  Status separate(const Prepared& prepared, const KernelCall& call, std::vector<Array>& copies,
                   std::span<const Array*> arrays);
   Status launch_on(Backend& backend, KernelId kernel, const KernelCall& call,
                    std::span<const Array* const> arrays);
@@ -94,7 +100,7 @@ class Launcher {
   std::unique_ptr<Backend> cpu_;
   std::unique_ptr<Backend> device_;
   std::optional<std::int64_t> budget_bytes_;
-  std::vector<Prepared> kernels_;
+  std::deque<Prepared> kernels_;                 // a launch that copies adds one: none moves
   std::vector<std::optional<KernelRef>> casts_;  // by to * kDTypes + from
   std::vector<std::optional<KernelRef>> fills_;  // by dtype
   Launch launch_;                                // the one being made: kept for its memory

@@ -9,7 +9,9 @@
 #include <numeric>
 #include <vector>
 
+#include "api/calls/ufuncs.h"
 #include "api/context.h"
+#include "api/cpu_backend.h"
 #include "ring/recording_executor.h"
 
 namespace arraycore {
@@ -48,7 +50,8 @@ struct RingBackendTest : testing::Test {
     };
     const Status opened = backend->open(std::int64_t{1} << 40);
     EXPECT_TRUE(opened) << opened.error().message;
-    context = std::make_unique<Context>(std::move(backend), arrays, std::nullopt);
+    context =
+        std::make_unique<Context>(make_cpu_backend(), std::move(backend), arrays, std::nullopt);
   }
   ~RingBackendTest() override { context.reset(); }
 
@@ -58,7 +61,7 @@ struct RingBackendTest : testing::Test {
     return context->create(DType::float32, shape, values.data()).value();
   }
   ArrayId add(ArrayId a, ArrayId b) {
-    const auto sum = context->binary(BinaryOperation::add, a, b);
+    const auto sum = calls::binary(*context, ops::find("add").value(), a, b);
     EXPECT_TRUE(sum) << sum.error().message;
     return sum ? *sum : 0;
   }

@@ -21,19 +21,25 @@ struct UFuncOperand {
   const Array* array = nullptr;
   std::optional<PythonScalar> python;
   DType dtype = DType::float64;  // of a NumPy scalar
-  // The value: of `dtype`; of a weak float: a float64; of a weak complex: a complex128.
+  bool strong = false;           // the scalar's dtype counts as an array's would
+  // The value: of `dtype`; of a weak int or float: a float64 (an int's nearest); of a weak complex:
+  // a complex128.
   ir::Scalar value;
   PythonInt integer;  // of a weak int
 };
+
+// A scalar operand as a value of dtype `to`. Error: value, "scalar_out_of_bounds", for an integer
+// that an integer dtype does not hold.
+Result<ir::Scalar> value_for(const UFuncOperand& operand, DType to);
 
 struct UFuncCall {
   ops::UFuncId ufunc = 0;
   std::span<const UFuncOperand> operands;
   PromotionMode mode = PromotionMode::numpy2;
-  std::optional<DType> dtype;                            // the loop's result type, as NumPy's `dtype=`
-  std::array<const Array*, ops::kMaxResults> out{};      // written instead of a new array
-  const Array* where = nullptr;                          // bool; elements elsewhere stay
-  Casting casting = Casting::same_kind;                  // of results to `out`
+  std::optional<DType> dtype;                        // the loop's result type, as NumPy's `dtype=`
+  std::array<const Array*, ops::kMaxResults> out{};  // written instead of a new array
+  const Array* where = nullptr;                      // bool; elements elsewhere stay
+  Casting casting = Casting::same_kind;              // of results to `out`
 };
 
 struct UFuncResults {
@@ -44,8 +50,9 @@ class UFuncCalls {
  public:
   explicit UFuncCalls(Launcher& launcher) : launcher_(launcher) {}
 
+  // REQUIRES: as many operands as the ufunc has, one of them or an `out` an array; `where` is bool.
   // Errors: type, "no_loop", "cannot_cast"; value, "shapes_do_not_broadcast", "out_shape",
-  // "scalar_out_of_bounds"; what the launch gives.
+  // "read_only", "scalar_out_of_bounds"; what the launch gives.
   Result<UFuncResults> run(const UFuncCall& call);
 
  private:
@@ -56,6 +63,9 @@ class UFuncCalls {
     KernelRef kernel = 0;
   };
   Result<const Decided*> decide(const UFuncCall& call);
+  static const Decided* put(std::vector<Decided>& table, const Decided& decided);
+  Result<std::optional<UFuncResults>> compare_beyond(const UFuncCall& call,
+                                                     std::span<UFuncOperand> operands);
 
   Launcher& launcher_;
   std::vector<Decided> decided_;  // a hash table, open addressing

@@ -1,4 +1,5 @@
 // How elements come out of a binding's words and go back: accessors, raw addresses, atomics.
+#include "codegen/wgsl_atomic.h"
 #include "codegen/wgsl_generator.h"
 #include "ir/op_info.h"
 
@@ -8,6 +9,7 @@ using ir::Access;
 using ir::Id;
 using ir::Op;
 using ir::ParamKind;
+using From = UniformWord::From;
 
 std::string Generator::getter(Id p) const {
   const DType d = param(p).dtype;
@@ -90,35 +92,6 @@ std::string Generator::raw_address(Id p) {
   return head + ") -> u32 {\n" + body + "}\n";
 }
 
-std::string Generator::atomic_function(Id p, Op op) const {
-  const DType d = param(p).dtype;
-  const std::string t = register_type(d);
-  const std::string cell = "&b" + num(own(p).slot) + "[e]";
-  const std::string head =
-      "fn p" + num(p) + "_" + std::string(ir::name_of(op)) + "(e: u32, v: " + t;
-  if (op == Op::atomic_exchange)
-    return head + ") -> " + t + " {\n  return " +
-           from_bits(d, "atomicExchange(" + cell + ", " + to_bits(d, "v") + ")") + ";\n}\n";
-  // Loops end by break: naga wants a return at a function's end.
-  if (op == Op::atomic_compare_exchange)
-    return head + ", w: " + t + ") -> " + t + " {\n  let expected = " + to_bits(d, "v") +
-           ";\n  var old = 0u;\n  loop {\n    let r = atomicCompareExchangeWeak(" + cell +
-           ", expected, " + to_bits(d, "w") +
-           ");\n    old = r.old_value;\n    if (r.exchanged || old != expected) { break; }\n  }\n"
-           "  return " +
-           from_bits(d, "old") + ";\n}\n";
-  if (op == Op::atomic_add && is_integer(d))
-    return head + ") -> " + t + " {\n  return " +
-           from_bits(d, "atomicAdd(" + cell + ", " + to_bits(d, "v") + ")") + ";\n}\n";
-  const Op plain = op == Op::atomic_add   ? Op::add
-                   : op == Op::atomic_min ? Op::minimum
-                                          : Op::maximum;
-  const std::string next = *operation(plain, d, d, {from_bits(d, "old"), "v"});
-  return head + ") -> " + t + " {\n  var old = 0u;\n  loop {\n    old = atomicLoad(" + cell +
-         ");\n    let r = atomicCompareExchangeWeak(" + cell + ", old, " + to_bits(d, next) +
-         ");\n    if (r.exchanged) { break; }\n  }\n  return " + from_bits(d, "old") + ";\n}\n";
-}
-
 std::string Generator::accessors() {
   std::string text;
   for (Id p = 0; p < k_.params.size(); ++p) {
@@ -128,7 +101,9 @@ std::string Generator::accessors() {
     if (sets) text += setter(p);
     if (used_at_.contains(p)) text += raw_address(p);
   }
-  for (const auto& [p, op] : used_atomics_) text += atomic_function(p, op);
+  for (const auto& [p, op] : used_atomics_)
+    text += atomic_function("p" + num(p) + "_" + std::string(ir::name_of(op)), op, param(p).dtype,
+                            "b" + num(own(p).slot), integer(From::count, p));
   return text;
 }
 

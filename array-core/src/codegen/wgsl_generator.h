@@ -62,7 +62,6 @@ class Generator final : public Environment {
   std::string setter(Id p) const;
   // Element address of a raw parameter: indices clamped into the array.
   std::string raw_address(Id p);
-  std::string atomic_function(Id p, Op op) const;
   std::string accessors();
 
   // ---- addresses of elementwise parameters (wgsl_element.cc)

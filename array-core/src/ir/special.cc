@@ -2,13 +2,14 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 namespace arraycore::ir::special {
 namespace {
 
-constexpr double kPi = 3.14159265358979323846;
+constexpr double kPi = std::numbers::pi;
 constexpr double kSqrtPi = 1.77245385090551602730;
-constexpr double kSqrtHalf = 0.70710678118654752440;
+constexpr double kSqrtHalf = std::numbers::sqrt2 / 2;
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 

@@ -95,7 +95,8 @@ std::vector<Loop> loops_of(const UFunc& ufunc) {
   return loops;
 }
 
-Result<Loop> resolve(const UFunc& ufunc, PromotionMode mode, std::span<const Operand> operands) {
+Result<Loop> resolve(const UFunc& ufunc, PromotionMode mode, std::span<const Operand> operands,
+                     std::optional<DType> result) {
   std::array<DType, kMaxOperands> types{};
   const bool scalars = std::any_of(operands.begin(), operands.end(),
                                    [](const Operand& o) { return o.is_scalar || o.python; });
@@ -108,19 +109,29 @@ Result<Loop> resolve(const UFunc& ufunc, PromotionMode mode, std::span<const Ope
   const bool bools = std::all_of(types.begin(), types.begin() + ufunc.operands,
                                  [](DType d) { return d == DType::boolean; });
   std::optional<Loop> found;
-  if (!(bools && ufunc.refuses_bool))
+  const auto look = [&](Casting casting, std::optional<DType> wanted) {
+    if (bools && ufunc.refuses_bool) return;
     walk(ufunc.loops, [&](const Loop& loop) {
       for (std::size_t i = 0; i < operands.size(); ++i)
-        if (!can_cast(types[i], loop.operands[i], Casting::safe)) return false;
+        if (!can_cast(types[i], loop.operands[i], casting)) return false;
+      if (wanted && loop.results[0] != *wanted) return false;
       found = loop;
       return true;
     });
+  };
+  look(Casting::safe, std::nullopt);
+  if (result && (!found || found->results[0] != *result)) {
+    found.reset();
+    look(Casting::same_kind, result);
+  }
   if (found) return *found;
   std::string names;
   for (const Operand& operand : operands)
     names += (names.empty() ? "" : ", ") + operand_name(operand);
   return Error{ErrorKind::type, "no_loop",
-               std::string(ufunc.name) + " does not take (" + names + "): cast an operand first."};
+               std::string(ufunc.name) + " does not take (" + names + ")" +
+                   (result ? " with dtype " + std::string(name_of(*result)) : "") +
+                   ": cast an operand first."};
 }
 
 ir::Kernel make_kernel(const KernelSpec& spec) {
@@ -133,20 +144,28 @@ ir::Kernel make_kernel(const KernelSpec& spec) {
     params.push_back(spec.scalar[i] ? builder.scalar(name, spec.loop.operands[i])
                                     : builder.in(name, spec.operands[i]));
   }
+  std::optional<ir::ParamRef> where;
+  if (spec.where) where = builder.in("where", DType::boolean);
   std::vector<ir::ParamRef> outs;
   for (std::size_t i = 0; i < static_cast<std::size_t>(ufunc.results); ++i)
     outs.push_back(builder.out("y" + std::to_string(i), spec.out[i]));
-  Values x;
-  for (std::size_t i = 0; i < params.size(); ++i) {
-    // Through the loop's type first: that rounds as NumPy's cast does.
-    const ir::Value value = builder.convert(spec.loop.operands[i], builder.read(params[i]));
-    x.push_back(widen ? builder.convert(widened(value.type), value) : value);
-  }
-  const Values y = ufunc.body(builder, x);
-  for (std::size_t i = 0; i < outs.size(); ++i) {
-    const ir::Value value = builder.convert(spec.loop.results[i], y[i]);
-    builder.store(outs[i], builder.convert(spec.out[i], value));
-  }
+  const auto compute = [&] {
+    Values x;
+    for (std::size_t i = 0; i < params.size(); ++i) {
+      // Through the loop's type first: that rounds as NumPy's cast does.
+      const ir::Value value = builder.convert(spec.loop.operands[i], builder.read(params[i]));
+      x.push_back(widen ? builder.convert(widened(value.type), value) : value);
+    }
+    const Values y = ufunc.body(builder, x);
+    for (std::size_t i = 0; i < outs.size(); ++i) {
+      const ir::Value value = builder.convert(spec.loop.results[i], y[i]);
+      builder.store(outs[i], builder.convert(spec.out[i], value));
+    }
+  };
+  if (where)
+    builder.if_(builder.read(*where), compute);
+  else
+    compute();
   return builder.take();
 }
 

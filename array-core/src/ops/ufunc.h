@@ -32,12 +32,14 @@ using Body = Values (*)(ir::Builder& builder, const Values& x);
 using Gradient = ir::Value (*)(ir::Builder& builder, const Values& x, ir::Value y, ir::Value g,
                                int which);
 
-// How far a result may be from the exact one, in units of the last place of the result's type
-// (float16 and float32; float64 is the CPU's own mathematical library's affair).
+// How far a result may be from the exact one. Only what a row knows of itself stands here: what its
+// operations may err on a GPU is codegen/accuracy.h's, and tolerance.h puts both together.
 struct Tolerance {
-  float cpu_ulp = 0;  // 0: the very bits
-  float gpu_ulp = 0;
-  float gpu_absolute = 0;  // beside it, for functions that cross 0
+  float cpu_ulp = 0;  // units in the last place of the result's type; 0: the very bits
+  // Results smaller than this may err by as much as this would: functions that run through zero.
+  float floor = 0;
+  // How often a result's relative error is that of the parts it is computed from, on a GPU.
+  float gain = 1;
 };
 
 struct UFunc {
@@ -76,7 +78,10 @@ struct Loop {
 
 // The first loop that takes the operands by safe casts. Error: type, "no_loop", naming ufunc and
 // dtypes. REQUIRES: as many operands as the ufunc has.
-Result<Loop> resolve(const UFunc& ufunc, PromotionMode mode, std::span<const Operand> operands);
+// `result`: the first result's dtype where the caller asks for one; operands then need casts of the
+// same kind only, as with NumPy's `dtype=`.
+Result<Loop> resolve(const UFunc& ufunc, PromotionMode mode, std::span<const Operand> operands,
+                     std::optional<DType> result = std::nullopt);
 
 // All loops of a ufunc.
 std::vector<Loop> loops_of(const UFunc& ufunc);
@@ -90,6 +95,7 @@ struct KernelSpec {
   std::array<DType, kMaxOperands> operands{};  // as they lie in memory
   std::array<bool, kMaxOperands> scalar{};
   std::array<DType, kMaxResults> out{};
+  bool where = false;  // one more operand before the results, `where`: a bool; false stores nothing
 };
 ir::Kernel make_kernel(const KernelSpec& spec);
 

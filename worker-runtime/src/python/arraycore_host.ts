@@ -13,6 +13,8 @@ const kShapeBytes = 32 * 8;
 const kDescriptionWords = 2 + 2 * 32;
 /** Ids that one call of `free` takes. */
 const kFreeIds = 1024;
+/** Words that a call has room for without asking for memory. */
+const kCallWords = 256;
 /** Minus ErrorKind.memory (array-core/src/base/result.h). */
 const kNoRoom = -4;
 
@@ -23,12 +25,28 @@ export function arraycoreHost({ exports, memory }: ArraycoreModule) {
   const shapeAt = exports.ac_allocate(kShapeBytes);
   const descriptionAt = exports.ac_allocate(kDescriptionWords * 8);
   const idsAt = exports.ac_allocate(kFreeIds * 4);
+  const wordsAt = exports.ac_allocate(kCallWords * 4);
+  // A view of grown memory would keep its old length, but these lie at the beginning.
+  const callWords = new Int32Array(memory.buffer, wordsAt, kCallWords);
 
   const writeShape = (shape: string): number => {
     const extents = shape === "" ? [] : shape.split(",");
     const words = new BigInt64Array(memory.buffer, shapeAt, Math.min(extents.length, 32));
     for (const [i, extent] of extents.slice(0, 32).entries()) words[i] = BigInt(extent);
     return extents.length;
+  };
+
+  // Gives `use` a copy of a text in array-core's memory.
+  const withText = (text: string, use: (address: number, bytes: number) => number): number => {
+    const bytes = new TextEncoder().encode(text);
+    const at = exports.ac_allocate(bytes.length + 1);
+    if (at === 0) return refuse(bytes.length + 1);
+    const target = new Uint8Array(memory.buffer, at, bytes.length + 1);
+    target.set(bytes);
+    target[bytes.length] = 0;
+    const result = use(at, bytes.length);
+    exports.ac_deallocate(at);
+    return result;
   };
 
   // The copy that a crossing needs did not fit: array-core itself knows nothing of that.
@@ -42,6 +60,8 @@ export function arraycoreHost({ exports, memory }: ArraycoreModule) {
     open: exports.ac_open,
     close: exports.ac_close,
     reset: exports.ac_reset,
+    set_promotion: exports.ac_set_promotion,
+    unary: exports.ac_unary,
     binary: exports.ac_binary,
     binary_scalar: exports.ac_binary_scalar,
     counter: exports.ac_counter,
@@ -55,6 +75,26 @@ export function arraycoreHost({ exports, memory }: ArraycoreModule) {
       noRoom = "";
       return text;
     },
+
+    ufunc_number: (name: string): number => withText(name, exports.ac_ufunc_number),
+
+    call(operation: number, freedA: number, freedB: number, ...words: number[]): number {
+      const count = words.length;
+      if (count <= kCallWords) {
+        for (let i = 0; i < count; i += 1) callWords[i] = words[i] as number;
+        return exports.ac_call(operation, wordsAt, count, freedA, freedB);
+      }
+      const at = exports.ac_allocate(count * 4);
+      if (at === 0) return refuse(count * 4);
+      new Int32Array(memory.buffer, at, count).set(words);
+      const result = exports.ac_call(operation, at, count, freedA, freedB);
+      exports.ac_deallocate(at);
+      return result;
+    },
+
+    /** `texts`: each ends with a zero character. */
+    kernel: (kind: number, texts: string): number =>
+      withText(texts, (at, bytes) => exports.ac_kernel(kind, at, bytes)),
 
     /** `shape` is "2,3"; without a source the elements are zeros. */
     create(dtype: number, shape: string, source: PyBufferSource | null | undefined): number {

@@ -33,19 +33,37 @@ export interface ArraycoreExports {
   readonly ac_read: (id: number, out: number, bytes: number) => number;
   readonly ac_describe: (id: number, out: number) => number;
   readonly ac_free: (count: number, ids: number) => number;
-  readonly ac_binary: (op: number, a: number, b: number, freedA: number, freedB: number) => number;
-  readonly ac_binary_scalar: (
-    op: number,
+  readonly ac_set_promotion: (mode: number) => number;
+  readonly ac_ufunc_number: (name: number) => number;
+  readonly ac_unary: (ufunc: number, a: number, freedA: number, freedB: number) => number;
+  readonly ac_binary: (
+    ufunc: number,
     a: number,
-    value: number,
-    reversed: number,
+    b: number,
     freedA: number,
     freedB: number,
   ) => number;
+  readonly ac_binary_scalar: (
+    ufunc: number,
+    a: number,
+    value: number,
+    kind: number,
+    left: number,
+    freedA: number,
+    freedB: number,
+  ) => number;
+  readonly ac_call: (
+    operation: number,
+    words: number,
+    count: number,
+    freedA: number,
+    freedB: number,
+  ) => number;
+  readonly ac_kernel: (kind: number, texts: number, bytes: number) => number;
   readonly ac_counter: (name: number) => number;
 }
 
-const kInterfaceVersion = 1;
+const kInterfaceVersion = 2;
 
 export interface ArraycoreModule {
   readonly exports: ArraycoreExports;

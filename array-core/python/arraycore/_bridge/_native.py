@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import os
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-_INTERFACE_VERSION = 1
+_INTERFACE_VERSION = 2
 _MAX_DIMS = 32
 _DESCRIPTION_WORDS = 2 + 2 * _MAX_DIMS
 
@@ -25,8 +26,13 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "ac_read": (_INT, [_INT, _ADDRESS, ctypes.c_size_t]),
     "ac_describe": (_INT, [_INT, _ADDRESS]),
     "ac_free": (_INT, [_INT, _ADDRESS]),
+    "ac_set_promotion": (_INT, [_INT]),
+    "ac_ufunc_number": (_INT, [ctypes.c_char_p]),
+    "ac_unary": (_INT, [_INT] * 4),
     "ac_binary": (_INT, [_INT] * 5),
-    "ac_binary_scalar": (_INT, [_INT, _INT, _DOUBLE, _INT, _INT, _INT]),
+    "ac_binary_scalar": (_INT, [_INT, _INT, _DOUBLE, _INT, _INT, _INT, _INT]),
+    "ac_call": (_INT, [_INT, _ADDRESS, _INT, _INT, _INT]),
+    "ac_kernel": (_INT, [_INT, ctypes.c_char_p, ctypes.c_size_t]),
     "ac_counter": (_DOUBLE, [_INT]),
 }
 
@@ -66,6 +72,8 @@ class NativeBridge:
         self.open = library.ac_open
         self.close = library.ac_close
         self.reset = library.ac_reset
+        self.set_promotion = library.ac_set_promotion
+        self.unary = library.ac_unary
         self.binary = library.ac_binary
         self.binary_scalar = library.ac_binary_scalar
         self.counter = library.ac_counter
@@ -91,3 +99,20 @@ class NativeBridge:
 
     def free(self, arrays: list[int]) -> int:
         return int(self._library.ac_free(len(arrays), (ctypes.c_int32 * len(arrays))(*arrays)))
+
+    def ufunc_number(self, name: str) -> int:
+        return int(self._library.ac_ufunc_number(name.encode()))
+
+    def call(self, operation: int, freed_a: int, freed_b: int, /, *words: int) -> int:
+        count = len(words)
+        packed = _words(count)(*words)
+        return int(self._library.ac_call(operation, packed, count, freed_a, freed_b))
+
+    def kernel(self, kind: int, texts: str) -> int:
+        data = texts.encode()
+        return int(self._library.ac_kernel(kind, data, len(data)))
+
+
+@cache
+def _words(count: int) -> type[ctypes.Array[ctypes.c_int32]]:
+    return ctypes.c_int32 * count

@@ -24,8 +24,13 @@ class WasmBridge:
         self.close = host.close
         self.reset = host.reset
         self.error = host.error
+        self.set_promotion = host.set_promotion
+        self.ufunc_number = host.ufunc_number
+        self.unary = host.unary
         self.binary = host.binary
         self.binary_scalar = host.binary_scalar
+        self.call = host.call
+        self.kernel = host.kernel
         self.counter = host.counter
 
     def create(self, dtype: int, shape: tuple[int, ...], elements: Any | None) -> int:

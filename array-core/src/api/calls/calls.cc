@@ -1,0 +1,12 @@
+#include "api/calls/calls.h"
+
+namespace arraycore::calls {
+
+Call find(std::int32_t operation) {
+  for (const auto look :
+       {find_ufunc_call, find_copy_call, find_view_call, find_kernel_call, find_device_call})
+    if (const Call call = look(operation)) return call;
+  return nullptr;
+}
+
+}  // namespace arraycore::calls

@@ -1,0 +1,56 @@
+// A device for tests: the CPU back end under another name, which counts what crosses to it and can
+// refuse what it is told to. One thread.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "api/cpu_backend.h"
+
+namespace arraycore {
+
+class FakeDevice final : public Backend {
+ public:
+  bool is_device() const override { return true; }
+  Result<StorageId> create_storage(std::int64_t bytes) override {
+    ++storages;
+    return inner_->create_storage(bytes);
+  }
+  void destroy_storage(StorageId storage) override {
+    --storages;
+    inner_->destroy_storage(storage);
+  }
+  Status upload(StorageId storage, std::int64_t offset, std::span<const std::byte> bytes) override {
+    if (offset % 4 != 0) return refused("an upload that does not begin on a word");
+    return inner_->upload(storage, offset, bytes);
+  }
+  Status fill_zero(StorageId storage) override { return inner_->fill_zero(storage); }
+  Status download(StorageId storage, std::int64_t offset, std::span<std::byte> bytes) override {
+    if (offset % 4 != 0) return refused("a download that does not begin on a word");
+    return inner_->download(storage, offset, bytes);
+  }
+  Result<KernelId> prepare(ir::Kernel kernel) override {
+    if (refuses_kernels) return refused("the kernel");
+    return inner_->prepare(std::move(kernel));
+  }
+  Status launch(const Launch& launch) override {
+    if (refuses_launches) return refused("the launch");
+    if (failure.kind != ErrorKind::none) return failure;
+    ++launches;
+    return inner_->launch(launch);
+  }
+
+  int storages = 0;
+  int launches = 0;
+  bool refuses_kernels = false;
+  bool refuses_launches = false;
+  Error failure{ErrorKind::none, "", ""};  // of every launch
+
+ private:
+  static Error refused(const char* what) {
+    return {ErrorKind::not_implemented, "refused", std::string("The device refuses ") + what + "."};
+  }
+  std::unique_ptr<Backend> inner_ = make_cpu_backend();
+};
+
+}  // namespace arraycore

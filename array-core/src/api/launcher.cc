@@ -1,0 +1,356 @@
+#include "api/launcher.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "ir/builder.h"
+#include "view/overlap.h"
+#include "view/shape.h"
+
+namespace arraycore {
+
+namespace {
+
+// Where a launch's arguments start to be worth a place on the heap; kernels of ufuncs have fewer.
+constexpr std::size_t kFewOperands = 8;
+
+std::string text_of(const Dims& shape) {
+  std::string text = "(";
+  for (int i = 0; i < shape.size(); ++i) {
+    if (i > 0) text += ", ";
+    text += std::to_string(shape[i]);
+  }
+  if (shape.size() == 1) text += ",";
+  return text + ")";
+}
+
+// Some value of the kernel has a dtype that no GPU of a browser computes.
+bool needs_cpu(const ir::Kernel& kernel) {
+  const auto foreign = [](const auto& each) { return !on_gpu(each.type); };
+  return std::any_of(kernel.exprs.begin(), kernel.exprs.end(), foreign) ||
+         std::any_of(kernel.locals.begin(), kernel.locals.end(), foreign) ||
+         std::any_of(kernel.params.begin(), kernel.params.end(),
+                     [](const ir::Param& param) { return !on_gpu(param.dtype); });
+}
+
+bool is_written(const ir::Param& param) { return param.access != ir::Access::read; }
+
+// A device's storage on its way through the CPU: the bytes that the operands lie in.
+struct Brought {
+  const Storage* from = nullptr;
+  ByteExtent bytes;
+  bool read = false;  // some operand is not overwritten whole, so that the old bytes are needed
+  bool written = false;
+  std::unique_ptr<Storage> copy;
+};
+
+}  // namespace
+
+Launcher::Launcher(std::unique_ptr<Backend> cpu, std::unique_ptr<Backend> device,
+                   Counters& counters, std::optional<std::int64_t> budget_bytes)
+    : counters_(counters),
+      cpu_(std::move(cpu)),
+      device_(std::move(device)),
+      budget_bytes_(budget_bytes),
+      casts_(kDTypes * kDTypes),
+      fills_(kDTypes) {}
+
+Result<Array> Launcher::allocate(DType dtype, const Dims& shape) {
+  const auto bytes = checked_bytes(shape, size_of(dtype));
+  if (!bytes) return bytes.error();
+  if (budget_bytes_ && counters_.live_bytes > *budget_bytes_ - *bytes)
+    return Error{ErrorKind::memory, "over_budget",
+                 std::to_string(*bytes) + " bytes for an array of shape " + text_of(shape) +
+                     " do not fit: " + std::to_string(counters_.live_bytes) + " of " +
+                     std::to_string(*budget_bytes_) + " bytes are in use."};
+  Backend& backend = home(dtype);
+  auto storage = backend.create_storage(*bytes);
+  if (!storage) return storage.error();
+  return Array{dtype, contiguous(shape, size_of(dtype)),
+               std::make_shared<Storage>(backend, counters_, *storage, *bytes)};
+}
+
+Status Launcher::upload(const Array& array, const void* elements) {
+  const Storage& storage = *array.storage;
+  const std::span bytes(static_cast<const std::byte*>(elements),
+                        static_cast<std::size_t>(storage.bytes()));
+  const Status uploaded = storage.backend().upload(storage.id(), 0, bytes);
+  if (uploaded) counters_.bytes_up += storage.bytes();
+  return uploaded;
+}
+
+Status Launcher::fill_zero(const Array& array) {
+  return array.storage->backend().fill_zero(array.storage->id());
+}
+
+Status Launcher::download(const Array& array, std::span<std::byte> out) {
+  const std::size_t item = size_of(array.dtype);
+  const std::int64_t bytes = array.view.count() * static_cast<std::int64_t>(item);
+  if (static_cast<std::int64_t>(out.size()) != bytes)
+    return Error{ErrorKind::internal, "read_size",
+                 "The array has " + std::to_string(bytes) + " bytes, the memory to read it to " +
+                     std::to_string(out.size()) + "."};
+  if (bytes == 0) return Done{};
+  if (!is_c_contiguous(array.view, item) || array.view.offset % 4 != 0) {
+    const auto packed = copy(array, array.dtype);
+    return packed ? download(*packed, out) : Status(packed.error());
+  }
+  Backend& backend = array.storage->backend();
+  const Status read = backend.download(array.storage->id(), array.view.offset, out);
+  if (backend.is_device()) ++counters_.sync_waits;
+  if (read) counters_.bytes_down += bytes;
+  return read;
+}
+
+Result<KernelRef> Launcher::prepare(ir::Kernel kernel) {
+  Prepared prepared;
+  prepared.only_cpu = device_ == nullptr || needs_cpu(kernel);
+  prepared.kernel = std::move(kernel);
+  kernels_.push_back(std::move(prepared));
+  return static_cast<KernelRef>(kernels_.size() - 1);
+}
+
+Status Launcher::launch(const KernelCall& call) {
+  Prepared& prepared = kernels_[call.kernel];
+  const std::size_t count = call.operands.size();
+  std::array<const Array*, kFewOperands> few{};
+  std::vector<const Array*> many(count > kFewOperands ? count : 0);
+  const std::span<const Array*> arrays =
+      count > kFewOperands ? std::span(many) : std::span(few).first(count);
+  for (std::size_t i = 0; i < count; ++i) arrays[i] = call.operands[i].array;
+
+  std::vector<Array> copies;
+  const Status apart = separate(prepared, call, copies, arrays);
+  if (!apart) return apart;
+
+  const bool at_home = std::all_of(arrays.begin(), arrays.end(), [&](const Array* array) {
+    return array == nullptr || &array->storage->backend() == device_.get();
+  });
+  if (!prepared.only_cpu && at_home) {
+    if (!prepared.device) {
+      auto id = device_->prepare(prepared.kernel);
+      if (id) prepared.device = *id;
+      if (!id && id.error().kind != ErrorKind::not_implemented) return id.error();
+      prepared.only_cpu = !id;
+    }
+    if (prepared.device) {
+      const Status launched = launch_on(*device_, *prepared.device, call, arrays);
+      if (launched || launched.error().kind != ErrorKind::not_implemented) return launched;
+    }
+  }
+  return launch_on_cpu(prepared, call, arrays);
+}
+
+// Takes copies of what a launch reads where it writes the same bytes in another order.
+Status Launcher::separate(const Prepared& prepared, const KernelCall& call,
+                          std::vector<Array>& copies, std::span<const Array*> arrays) {
+  const std::vector<ir::Param>& params = prepared.kernel.params;
+  for (std::size_t w = 0; w < arrays.size(); ++w) {
+    if (arrays[w] == nullptr || !is_written(params[w])) continue;
+    for (std::size_t o = 0; o < arrays.size(); ++o) {
+      const Array& written = *arrays[w];
+      if (o == w || arrays[o] == nullptr || arrays[o]->storage != written.storage) continue;
+      const bool raw = params[o].kind == ir::ParamKind::raw || params[w].kind == ir::ParamKind::raw;
+      View other = arrays[o]->view;
+      if (!raw && call.reduced == 0 && other.shape != written.view.shape) {
+        const auto wide = broadcast_to(other, call.loop);
+        if (!wide) return wide.error();
+        other = *wide;
+      }
+      const Overlap common =
+          overlap(written.view, size_of(written.dtype), other, size_of(arrays[o]->dtype));
+      if (common == Overlap::disjoint) continue;
+      if (common == Overlap::same && (is_written(params[o]) || (!raw && call.reduced == 0)))
+        continue;
+      if (is_written(params[o]))
+        return Error{ErrorKind::value, "outputs_overlap",
+                     "Two results of '" + prepared.kernel.name +
+                         "' lie in the same memory, in part: give each its own."};
+      if (copies.empty()) copies.reserve(arrays.size());  // pointers into it stay
+      auto copied = copy(*arrays[o], arrays[o]->dtype);
+      if (!copied) return copied.error();
+      copies.push_back(std::move(*copied));
+      arrays[o] = &copies.back();
+    }
+  }
+  return Done{};
+}
+
+Status Launcher::launch_on(Backend& backend, KernelId kernel, const KernelCall& call,
+                           std::span<const Array* const> arrays) {
+  launch_.kernel = kernel;
+  launch_.loop = call.loop;
+  launch_.reduced = call.reduced;
+  launch_.arguments.resize(arrays.size());
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    if (arrays[i] == nullptr)
+      launch_.arguments[i] = call.operands[i].scalar;
+    else
+      launch_.arguments[i] = ArrayArgument{arrays[i]->storage->id(), arrays[i]->view};
+  }
+  const Status launched = backend.launch(launch_);
+  if (launched && (&backend == device_.get() || device_ == nullptr)) ++counters_.dispatches;
+  return launched;
+}
+
+Status Launcher::launch_on_cpu(Prepared& prepared, const KernelCall& call,
+                               std::span<const Array* const> arrays) {
+  if (!prepared.cpu) {
+    const auto id = cpu_->prepare(prepared.kernel);
+    if (!id) return id.error();
+    prepared.cpu = *id;
+  }
+  if (device_ == nullptr) return launch_on(*cpu_, *prepared.cpu, call, arrays);
+  ++counters_.cpu_ops;
+
+  // What lies on the device, each storage once, so that operands which share bytes still do.
+  std::vector<Brought> brought;
+  std::vector<std::size_t> place(arrays.size());
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    if (arrays[i] == nullptr || &arrays[i]->storage->backend() == cpu_.get()) continue;
+    const Array& array = *arrays[i];
+    const ir::Param& param = prepared.kernel.params[i];
+    const std::size_t item = size_of(array.dtype);
+    const ByteExtent extent = byte_extent(array.view, item);
+    const bool overwritten = param.kind == ir::ParamKind::elementwise &&
+                             param.access == ir::Access::write && is_c_contiguous(array.view, item);
+    place[i] = static_cast<std::size_t>(
+        std::find_if(brought.begin(), brought.end(),
+                     [&](const Brought& b) { return b.from == array.storage.get(); }) -
+        brought.begin());
+    if (place[i] == brought.size()) {
+      brought.push_back({array.storage.get(), extent, !overwritten, is_written(param), nullptr});
+      continue;
+    }
+    Brought& known = brought[place[i]];
+    known.read = known.read || !overwritten || extent != known.bytes;
+    known.written = known.written || is_written(param);
+    known.bytes = {std::min(known.bytes.begin, extent.begin),
+                   std::max(known.bytes.end, extent.end)};
+  }
+  for (Brought& each : brought) {
+    // Whole words are moved; 16 keeps every element's alignment.
+    const ByteExtent exact = each.bytes;
+    each.bytes.begin -= each.bytes.begin % 16;
+    each.bytes.end = std::min((each.bytes.end + 3) / 4 * 4, each.from->bytes());
+    const std::int64_t bytes = each.bytes.end - each.bytes.begin;
+    auto storage = cpu_->create_storage(bytes);
+    if (!storage) return storage.error();
+    each.copy = std::make_unique<Storage>(*cpu_, counters_, *storage, bytes);
+    if (bytes == 0 || (!each.read && exact == each.bytes)) continue;
+    std::vector<std::byte> moved(static_cast<std::size_t>(bytes));
+    const Status down = each.from->backend().download(each.from->id(), each.bytes.begin, moved);
+    if (!down) return down;
+    ++counters_.sync_waits;
+    counters_.bytes_down += bytes;
+    const Status placed = cpu_->upload(*storage, 0, moved);
+    if (!placed) return placed;
+  }
+
+  std::vector<Array> moved(arrays.size());
+  std::vector<const Array*> here(arrays.begin(), arrays.end());
+  launch_.arguments.resize(arrays.size());
+  launch_.kernel = *prepared.cpu;
+  launch_.loop = call.loop;
+  launch_.reduced = call.reduced;
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    if (arrays[i] == nullptr) {
+      launch_.arguments[i] = call.operands[i].scalar;
+    } else if (&arrays[i]->storage->backend() == cpu_.get()) {
+      launch_.arguments[i] = ArrayArgument{arrays[i]->storage->id(), arrays[i]->view};
+    } else {
+      const Brought& each = brought[place[i]];
+      View view = arrays[i]->view;
+      view.offset -= each.bytes.begin;
+      launch_.arguments[i] = ArrayArgument{each.copy->id(), view};
+    }
+  }
+  const Status launched = cpu_->launch(launch_);
+  if (!launched) return launched;
+
+  for (const Brought& each : brought) {
+    if (!each.written || each.copy->bytes() == 0) continue;
+    std::vector<std::byte> back(static_cast<std::size_t>(each.copy->bytes()));
+    const Status read = cpu_->download(each.copy->id(), 0, back);
+    if (!read) return read;
+    const Status up = each.from->backend().upload(each.from->id(), each.bytes.begin, back);
+    if (!up) return up;
+    counters_.bytes_up += each.copy->bytes();
+  }
+  return Done{};
+}
+
+Result<KernelRef> Launcher::cast_kernel(DType to, DType from) {
+  std::optional<KernelRef>& known =
+      casts_[static_cast<std::size_t>(to) * kDTypes + static_cast<std::size_t>(from)];
+  if (known) return *known;
+  ir::Builder builder(to == from ? "copy" : "astype");
+  const ir::ParamRef source = builder.in("source", from);
+  const ir::ParamRef target = builder.out("target", to);
+  builder.store(target, builder.convert(to, builder.read(source)));
+  auto prepared = prepare(builder.take());
+  if (prepared) known = *prepared;
+  return prepared;
+}
+
+Result<KernelRef> Launcher::fill_kernel(DType dtype) {
+  std::optional<KernelRef>& known = fills_[static_cast<std::size_t>(dtype)];
+  if (known) return *known;
+  ir::Builder builder("fill");
+  const ir::ParamRef value = builder.scalar("value", dtype);
+  const ir::ParamRef target = builder.out("target", dtype);
+  builder.store(target, builder.read(value));
+  auto prepared = prepare(builder.take());
+  if (prepared) known = *prepared;
+  return prepared;
+}
+
+Status Launcher::writable(const Array& array) {
+  for (int axis = 0; axis < array.view.ndim(); ++axis)
+    if (array.view.shape[axis] > 1 && array.view.strides[axis] == 0)
+      return Error{
+          ErrorKind::value, "read_only",
+          "The array is a broadcast view, several of whose elements share their memory: it "
+          "is read-only; write to a copy."};
+  return Done{};
+}
+
+Status Launcher::assign(const Array& target, const Array& source) {
+  const Status may = writable(target);
+  if (!may) return may;
+  const auto kernel = cast_kernel(target.dtype, source.dtype);
+  if (!kernel) return kernel.error();
+  std::optional<Array> wide;
+  if (source.view.shape != target.view.shape) {
+    auto view = broadcast_for_assignment(source.view, target.view.shape);
+    if (!view) return view.error();
+    wide = Array{source.dtype, std::move(*view), source.storage};
+  }
+  const std::array<Operand, 2> operands{Operand{wide ? &*wide : &source, {}}, Operand{&target, {}}};
+  return launch({*kernel, target.view.shape, 0, operands});
+}
+
+Status Launcher::fill(const Array& target, const ir::Scalar& value) {
+  const Status may = writable(target);
+  if (!may) return may;
+  const auto kernel = fill_kernel(target.dtype);
+  if (!kernel) return kernel.error();
+  const std::array<Operand, 2> operands{Operand{nullptr, value}, Operand{&target, {}}};
+  return launch({*kernel, target.view.shape, 0, operands});
+}
+
+Result<Array> Launcher::copy(const Array& array, DType dtype) {
+  auto made = allocate(dtype, array.view.shape);
+  if (!made) return made;
+  const Status assigned = assign(*made, array);
+  if (!assigned) return assigned.error();
+  return made;
+}
+
+Status Launcher::reset() {
+  const Status cpu = cpu_->reset();
+  return cpu && device_ ? device_->reset() : cpu;
+}
+
+}  // namespace arraycore
