@@ -99,7 +99,8 @@ int32_t ac_binary_scalar(int32_t ufunc, int32_t a, double value, int32_t kind, i
 enum ac_operation {
   // calls/ufuncs.h
   AC_CALL_UFUNC = 0,
-  AC_CALL_RESULT = 1,  // the second result of the last ufunc call
+  AC_CALL_RESULT = 1,     // the second result of the last ufunc call
+  AC_CALL_TOLERANCE = 2,  // how far results may lie from the exact ones
   // calls/copies.h
   AC_CALL_COPY = 10,
   AC_CALL_ASSIGN = 11,

@@ -8,6 +8,7 @@ everything else goes by words (``src/api/calls/ufuncs.h``). Either is one crossi
 
 from __future__ import annotations
 
+import struct
 from typing import Any, NoReturn
 
 import numpy as np
@@ -122,8 +123,9 @@ __all__ = [
     "ufunc",
 ]
 
-_CALL_UFUNC, _CALL_RESULT = 0, 1
+_CALL_UFUNC, _CALL_RESULT, _CALL_TOLERANCE = range(3)
 _ARRAY = -1
+_INTS, _FLOATS = struct.Struct("<ii"), struct.Struct("<ff")
 _CASTINGS = {"no": 0, "equiv": 1, "safe": 2, "same_kind": 3, "unsafe": 4}
 
 
@@ -245,6 +247,30 @@ class ufunc:
         if outs[1] is not None:
             return first, outs[1]
         return first, cls(_library.check(_library.bridge.call(_CALL_RESULT, 0, 0)))
+
+    def tolerance(self, *dtypes: npt.DTypeLike, gpu: bool = False) -> tuple[float, float]:
+        """Return how far the results of a loop may lie from the exact ones.
+
+        Parameters
+        ----------
+        dtypes : dtype
+            The loop's operands'.
+        gpu : bool
+            On a GPU, else on the CPU.
+
+        Returns
+        -------
+        ulp : float
+            Units in the last place of the result's type; 0: the very bits.
+        floor : float
+            Results smaller than this may err by as much as this would.
+        """
+        words = [self._number, int(gpu), 0, *(number_of(np.dtype(each)) for each in dtypes)]
+        call = _library.bridge.call
+        ulp = _library.check(call(_CALL_TOLERANCE, 0, 0, *words))
+        words[2] = 1
+        floor = _library.check(call(_CALL_TOLERANCE, 0, 0, *words))
+        return _FLOATS.unpack(_INTS.pack(ulp, floor))
 
     def _absent(self, method: str, instead: str) -> NoReturn:
         raise NotImplementedError(f"arraycore has no {self.__name__}.{method}: {instead}.")

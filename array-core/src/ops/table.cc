@@ -27,14 +27,15 @@ constexpr std::string_view kLogical2 = "11->?:?bBhHiIqQefdFD";
 
 // ---- tolerances of the CPU's library, and where a function runs through zero
 constexpr Tolerance kExact{};
-constexpr Tolerance kRoot{.cpu_ulp = 1};
-constexpr Tolerance kScaled{.cpu_ulp = 1};
-constexpr Tolerance kElementary{.cpu_ulp = 2};
-constexpr Tolerance kComposed{.cpu_ulp = 4};
+constexpr Tolerance kProduct{.ulp = 0, .complex_ulp = 8};
+constexpr Tolerance kModulus{.ulp = 0, .complex_ulp = 16};
+constexpr Tolerance kRounded{.ulp = 1, .complex_ulp = 16};
+constexpr Tolerance kElementary{.ulp = 2, .complex_ulp = 32};
+constexpr Tolerance kComposed{.ulp = 4, .complex_ulp = 64};
 // The larger operand and a term that nearly takes it away: as exact as 1 is.
-constexpr Tolerance kLogarithmOfSum{.cpu_ulp = 4, .floor = 1};
-constexpr Tolerance kSpecial{.cpu_ulp = 16};
-constexpr Tolerance kSpecialThroughZero{.cpu_ulp = 16, .floor = 1};
+constexpr Tolerance kLogarithmOfSum{.ulp = 4, .floor = 1};
+constexpr Tolerance kSpecial{.ulp = 16};
+constexpr Tolerance kSpecialThroughZero{.ulp = 16, .floor = 1};
 
 constexpr auto kNative = UFunc::Half::native;
 constexpr auto kWidened = UFunc::Half::in_float32;
@@ -45,28 +46,28 @@ constexpr std::array kTable{
     UFunc{"add", 2, 1, kArithmeticBool2, add, gradient::add, kExact},
     UFunc{"subtract", 2, 1, kArithmetic2, direct<Op::subtract>, gradient::subtract, kExact,
           kWidened, kRefusesBool},
-    UFunc{"multiply", 2, 1, kArithmeticBool2, multiply, gradient::multiply, kExact},
-    UFunc{"divide", 2, 1, "11->d:?bBhHiIqQ 11->1:efdFD", divide, gradient::divide, kExact},
+    UFunc{"multiply", 2, 1, kArithmeticBool2, multiply, gradient::multiply, kProduct},
+    UFunc{"divide", 2, 1, "11->d:?bBhHiIqQ 11->1:efdFD", divide, gradient::divide, kProduct},
     UFunc{"floor_divide", 2, 1, kReal2, direct<Op::floor_divide>, gradient::flat, kExact},
-    UFunc{"remainder", 2, 1, kReal2, direct<Op::modulo>, nullptr, kComposed},
-    UFunc{"fmod", 2, 1, kReal2, direct<Op::remainder>, nullptr, kComposed},
-    UFunc{"divmod", 2, 2, "11->11:bBhHiIqQefd", divmod, nullptr, kComposed},
+    UFunc{"remainder", 2, 1, kReal2, direct<Op::modulo>, nullptr, kExact},
+    UFunc{"fmod", 2, 1, kReal2, direct<Op::remainder>, nullptr, kExact},
+    UFunc{"divmod", 2, 2, "11->11:bBhHiIqQefd", divmod, nullptr, kExact},
     UFunc{"power", 2, 1, kArithmetic2, power, gradient::power, kComposed},
     UFunc{"float_power", 2, 1, "dd->d DD->D", power, gradient::power, kComposed},
     UFunc{"negative", 1, 1, kArithmetic1, direct<Op::negate>, gradient::negative, kExact, kWidened,
           kRefusesBool},
     UFunc{"positive", 1, 1, kArithmetic1, same, gradient::positive, kExact, kWidened, kRefusesBool},
-    UFunc{"absolute", 1, 1, "1->1:?bBhHiIqQefd F->f D->d", absolute, gradient::absolute, kScaled},
+    UFunc{"absolute", 1, 1, "1->1:?bBhHiIqQefd F->f D->d", absolute, gradient::absolute, kModulus},
     UFunc{"fabs", 1, 1, kFloat1, absolute, gradient::absolute, kExact},
-    UFunc{"sign", 1, 1, kArithmetic1, sign, gradient::flat, kScaled, kWidened, kRefusesBool},
+    UFunc{"sign", 1, 1, kArithmetic1, sign, gradient::flat, kModulus, kWidened, kRefusesBool},
     UFunc{"conjugate", 1, 1, kArithmetic1,
           [](ir::Builder& b, const Values& x) {
             return is_complex(x[0].type) ? direct<Op::conj>(b, x) : same(b, x);
           },
           gradient::positive, kExact},
-    UFunc{"square", 1, 1, kArithmetic1, square, gradient::square, kExact},
-    UFunc{"reciprocal", 1, 1, kArithmetic1, reciprocal, gradient::reciprocal, kExact},
-    UFunc{"sqrt", 1, 1, kFloatComplex1, direct<Op::sqrt>, gradient::sqrt, kRoot},
+    UFunc{"square", 1, 1, kArithmetic1, square, gradient::square, kProduct},
+    UFunc{"reciprocal", 1, 1, kArithmetic1, reciprocal, gradient::reciprocal, kProduct},
+    UFunc{"sqrt", 1, 1, kFloatComplex1, direct<Op::sqrt>, gradient::sqrt, kRounded},
     UFunc{"cbrt", 1, 1, kFloat1, direct<Op::cbrt>, gradient::cbrt, kComposed},
     UFunc{"hypot", 2, 1, kFloat2, direct<Op::hypot>, gradient::hypot, kComposed},
     UFunc{"gcd", 2, 1, kInteger2, gcd, nullptr, kExact, kWidened, kRefusesBool},
@@ -95,8 +96,8 @@ constexpr std::array kTable{
     UFunc{"arcsinh", 1, 1, kFloat1, direct<Op::asinh>, gradient::arcsinh, kComposed},
     UFunc{"arccosh", 1, 1, kFloat1, direct<Op::acosh>, gradient::arccosh, kComposed},
     UFunc{"arctanh", 1, 1, kFloat1, direct<Op::atanh>, gradient::arctanh, kComposed},
-    UFunc{"degrees", 1, 1, kFloat1, degrees, gradient::degrees, kScaled},
-    UFunc{"radians", 1, 1, kFloat1, radians, gradient::radians, kScaled},
+    UFunc{"degrees", 1, 1, kFloat1, degrees, gradient::degrees, kRounded},
+    UFunc{"radians", 1, 1, kFloat1, radians, gradient::radians, kRounded},
     // ---- rounding and parts
     UFunc{"floor", 1, 1, kReal1, float_or<Op::floor, same>, gradient::flat, kExact},
     UFunc{"ceil", 1, 1, kReal1, float_or<Op::ceil, same>, gradient::flat, kExact},

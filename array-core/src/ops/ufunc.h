@@ -35,11 +35,11 @@ using Gradient = ir::Value (*)(ir::Builder& builder, const Values& x, ir::Value 
 // How far a result may be from the exact one. Only what a row knows of itself stands here: what its
 // operations may err on a GPU is codegen/accuracy.h's, and tolerance.h puts both together.
 struct Tolerance {
-  float cpu_ulp = 0;  // units in the last place of the result's type; 0: the very bits
+  float ulp = 0;  // on a CPU, units in the last place of the result's type; 0: the very bits
+  // The same for complex loops, by the larger part: NumPy contracts products to fused ones.
+  float complex_ulp = 0;
   // Results smaller than this may err by as much as this would: functions that run through zero.
   float floor = 0;
-  // How often a result's relative error is that of the parts it is computed from, on a GPU.
-  float gain = 1;
 };
 
 struct UFunc {

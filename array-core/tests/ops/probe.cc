@@ -37,8 +37,8 @@ PROBE int probe_results(int id) { return ops::table()[count(id)].results; }
 // Units in the last place, and the size from which on they count, of loop number `loop`.
 PROBE void probe_bound(int id, int loop, int executor, float* out) {
   const ops::UFunc& ufunc = ops::table()[count(id)];
-  const ops::Bound bound = ops::bound_of(ufunc, ops::loops_of(ufunc)[count(loop)],
-                                         static_cast<ops::Executor>(executor));
+  const ops::Bound bound =
+      ops::bound_of(ufunc, ops::loops_of(ufunc)[count(loop)], static_cast<ops::Executor>(executor));
   out[0] = bound.ulp;
   out[1] = bound.floor;
 }
