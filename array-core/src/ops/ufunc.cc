@@ -69,6 +69,22 @@ DType scalar_dtype(PromotionMode mode, std::span<const Operand> operands) {
   return result_type(mode, {arrays.data(), array_count}, {scalars.data(), scalar_count});
 }
 
+// Whether scalars meet the arrays in one type: not in ldexp, whose second operand is an integer.
+bool operands_are_alike(const UFunc& ufunc) {
+  bool alike = true;
+  walk(ufunc.loops, [&](const Loop& loop) {
+    alike = ufunc.operands == 1 || loop.operands[0] == loop.operands[1];
+    return true;
+  });
+  return alike;
+}
+
+// A weak scalar that meets no array.
+DType least_dtype(PythonScalar scalar) {
+  if (scalar == PythonScalar::integer) return DType::int8;
+  return scalar == PythonScalar::floating ? DType::float64 : DType::complex128;
+}
+
 bool half_in_float32(const UFunc& ufunc, const Loop& loop) {
   if (ufunc.half == UFunc::Half::native) return false;
   return std::any_of(loop.operands.begin(), loop.operands.begin() + ufunc.operands,
@@ -101,8 +117,13 @@ Result<Loop> resolve(const UFunc& ufunc, PromotionMode mode, std::span<const Ope
   const bool scalars = std::any_of(operands.begin(), operands.end(),
                                    [](const Operand& o) { return o.is_scalar || o.python; });
   const DType common = scalars ? scalar_dtype(mode, operands) : DType::float32;
+  const bool alike = operands_are_alike(ufunc);
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const Operand& operand = operands[i];
+    if (!alike) {
+      types[i] = operand.python ? least_dtype(*operand.python) : operand.dtype;
+      continue;
+    }
     types[i] = operand.python || (operand.is_scalar && mode == PromotionMode::cupy) ? common
                                                                                     : operand.dtype;
   }

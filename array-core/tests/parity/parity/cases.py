@@ -102,7 +102,7 @@ BINARY = [
     "right_shift",
 ]
 #: Python's scalars, weak but for bool.
-WEAK: dict[str, Any] = {"bool": True, "int": 3, "float": 0.5, "complex": 1.5 - 2j}
+WEAK: dict[str, Any] = {"bool": True, "int": 3, "float": 2.5, "complex": 1.5 - 2j}
 MODES = ("numpy2", "cupy")
 
 
@@ -205,9 +205,12 @@ def scalars(short: bool) -> Iterator[Case]:
             for at, (name, value) in enumerate(WEAK.items()):
                 if short and at != number % 4:
                     continue
-                weak = Operand(scalar=value)
-                yield Case("scalar", function, (array, weak), detail=name)
-                yield Case("scalar", function, (weak, other), detail=name)
+                weak, left, right = Operand(scalar=value), array, other
+                if name == "complex":  # the function's complex loop, and its values
+                    sets = inside(function, "D", [edge_values(letter)], True)
+                    left, right = placed(sets[0], "contiguous"), placed(sets[0], "strided")
+                yield Case("scalar", function, (left, weak), detail=name)
+                yield Case("scalar", function, (weak, right), detail=name)
             own = np.ones((), letter)[()]
             for mode in MODES[1:] if short else MODES:
                 for at, scalar in enumerate((own, np.float64(2.5), np.int64(3))):
