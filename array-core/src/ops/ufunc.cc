@@ -73,16 +73,22 @@ DType scalar_dtype(PromotionMode mode, std::span<const Operand> operands) {
 bool operands_are_alike(const UFunc& ufunc) {
   bool alike = true;
   walk(ufunc.loops, [&](const Loop& loop) {
-    alike = ufunc.operands == 1 || loop.operands[0] == loop.operands[1];
+    alike = ufunc.operands != 2 || loop.operands[0] == loop.operands[1];
     return true;
   });
   return alike;
 }
 
-// A weak scalar that meets no array.
-DType least_dtype(PythonScalar scalar) {
-  if (scalar == PythonScalar::integer) return DType::int8;
-  return scalar == PythonScalar::floating ? DType::float64 : DType::complex128;
+// What stands for an operand that meets no other in one type: a weak integer takes any loop's, but
+// is NumPy's default one beside a bool.
+DType own_dtype(const Operand& operand, const Operand& other, PromotionMode mode) {
+  const bool weak = operand.is_scalar && mode == PromotionMode::cupy && is_integer(operand.dtype);
+  if (operand.python == PythonScalar::integer || weak) {
+    const bool beside_bool = !other.python && other.dtype == DType::boolean;
+    return beside_bool ? DType::int64 : DType::int8;
+  }
+  if (!operand.python) return operand.dtype;
+  return *operand.python == PythonScalar::floating ? DType::float64 : DType::complex128;
 }
 
 bool half_in_float32(const UFunc& ufunc, const Loop& loop) {
@@ -121,7 +127,7 @@ Result<Loop> resolve(const UFunc& ufunc, PromotionMode mode, std::span<const Ope
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const Operand& operand = operands[i];
     if (!alike) {
-      types[i] = operand.python ? least_dtype(*operand.python) : operand.dtype;
+      types[i] = own_dtype(operand, operands[1 - i], mode);
       continue;
     }
     types[i] = operand.python || (operand.is_scalar && mode == PromotionMode::cupy) ? common
