@@ -88,7 +88,7 @@ def kernels(version: str, backend: str, python: tuple[str, ...]) -> Command:
     wheels = ("--wheel", f"build/cache/wheels/chainer-{version}-py3-none-any.whl")
     return Command(
         name,
-        ("array-core/tests/dialect/run_kernels.py", "--version", version),
+        ("array-core/tests/dialect/run_kernels.py", "--version", version, "--label", backend),
         (figure,),
         python=(*python, *wheels),
         limit_s=1_800,

@@ -79,6 +79,22 @@ struct Brought {
   std::unique_ptr<Storage> copy;
 };
 
+// An operand of a reduction, already as wide as the loop, as one element a row: nothing where the
+// elements of a row differ.
+std::optional<View> by_row(const View& wide, std::uint32_t reduced) {
+  View rows;
+  rows.offset = wide.offset;
+  for (int axis = 0; axis < wide.ndim(); ++axis) {
+    if ((reduced >> axis & 1) == 0) {
+      rows.shape.push_back(wide.shape[axis]);
+      rows.strides.push_back(wide.strides[axis]);
+    } else if (wide.shape[axis] != 1 && wide.strides[axis] != 0) {
+      return std::nullopt;
+    }
+  }
+  return rows;
+}
+
 }  // namespace
 
 Launcher::Launcher(std::unique_ptr<Backend> cpu, std::unique_ptr<Backend> device,
@@ -179,7 +195,9 @@ Status Launcher::launch(const KernelCall& call) {
   return launch_on_cpu(prepared, call, arrays);
 }
 
-// Takes copies of what a launch reads where it writes the same bytes in another order.
+// Takes copies of what a launch reads where it writes the same bytes in another order. A reduction
+// writes a row's result when it has read the row, so an operand that gives each row what is written
+// there may stay.
 Status Launcher::separate(const Prepared& prepared, const KernelCall& call,
                           std::vector<Array>& copies, std::span<const Array*> arrays) {
   const std::vector<ir::Param>& params = prepared.kernel.params;
@@ -190,16 +208,19 @@ Status Launcher::separate(const Prepared& prepared, const KernelCall& call,
       if (o == w || arrays[o] == nullptr || arrays[o]->storage != written.storage) continue;
       const bool raw = params[o].kind == ir::ParamKind::raw || params[w].kind == ir::ParamKind::raw;
       View other = arrays[o]->view;
-      if (!raw && call.reduced == 0 && other.shape != written.view.shape) {
+      bool in_step = !raw && call.reduced == 0;
+      if (!raw && !is_written(params[o]) &&
+          (call.reduced != 0 || other.shape != written.view.shape)) {
         const auto wide = broadcast_to(other, call.loop);
         if (!wide) return wide.error();
-        other = *wide;
+        const auto rows = by_row(*wide, call.reduced);
+        in_step = rows.has_value();
+        other = rows ? *rows : *wide;
       }
       const Overlap common =
           overlap(written.view, size_of(written.dtype), other, size_of(arrays[o]->dtype));
       if (common == Overlap::disjoint) continue;
-      if (common == Overlap::same && (is_written(params[o]) || (!raw && call.reduced == 0)))
-        continue;
+      if (common == Overlap::same && (is_written(params[o]) || in_step)) continue;
       if (is_written(params[o]))
         return Error{ErrorKind::value, "outputs_overlap",
                      "Two results of '" + prepared.kernel.name +

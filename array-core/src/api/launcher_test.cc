@@ -257,5 +257,34 @@ TEST_F(LauncherTest, NothingIsLeftOfAFailedLaunchOnTheCpuSide) {
   EXPECT_EQ(counters.live_bytes, 4);
 }
 
+// y[row] += sum(x[row] - m[row]): what the rows start from may be what they end in.
+TEST_F(LauncherTest, AReductionMayWriteWhatItsRowsRead) {
+  ir::Builder k("sum_from");
+  const auto x = k.in("x", DType::int32);
+  const auto m = k.in("m", DType::int32);
+  const auto y = k.in_out("y", DType::int32);
+  k.reduce(
+      k.read(x) - k.read(m), k.integer(DType::int32, 0),
+      [](ir::Value a, ir::Value b) { return a + b; },
+      [&](ir::Value total) { k.store(y, k.read(y) + total); });
+  const KernelRef kernel = launcher->prepare(k.take()).value();
+  Array numbers = array<std::int32_t>(DType::int32, {1, 2, 3, 10, 20, 30});
+  numbers.view = View{{2, 3}, {12, 4}, 0};
+  const auto reduce = [&](const View& shown) {
+    const Array result = array<std::int32_t>(DType::int32, {5, 100});
+    const Array from{DType::int32, shown, result.storage};
+    const std::array<Operand, 3> operands{Operand{&numbers, {}}, Operand{&from, {}},
+                                          Operand{&result, {}}};
+    const std::int64_t before = counters.dispatches;
+    EXPECT_TRUE(launcher->launch({kernel, {2, 3}, 2, operands}));
+    const std::int64_t launches = counters.dispatches - before;
+    return std::pair(launches, read<std::int32_t>(result));
+  };
+  const std::vector<std::int32_t> in_step{5 + 6 - 15, 100 + 60 - 300};
+  const std::vector<std::int32_t> crossed{5 + 6 - 300, 100 + 60 - 15};
+  EXPECT_EQ(reduce(View{{2, 1}, {4, 4}, 0}), std::pair(std::int64_t{1}, in_step));
+  EXPECT_EQ(reduce(View{{2, 1}, {-4, 4}, 4}), std::pair(std::int64_t{2}, crossed));
+}
+
 }  // namespace
 }  // namespace arraycore
