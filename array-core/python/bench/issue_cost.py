@@ -2,8 +2,9 @@
 
     ./run python --backend webgpu array-core/python/bench/issue_cost.py [--elements N]
 
-20,000 calls each; the closing read is not counted. Prints one JSON object: medians, 99th percentiles
-and means in microseconds. Fails when an operation was more than one crossing or not one dispatch.
+20,000 calls each; the closing read is not counted. Prints one JSON object: medians, 99th
+percentiles and means in microseconds. Fails when an operation was more than one crossing or not one
+dispatch.
 """
 
 from __future__ import annotations
