@@ -11,13 +11,18 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import numpy as np
+import scipy_parts
 import stand_in
 
 warnings.simplefilter("ignore")
+# chainer.testing asks it for versions when its own tests run; it is not installed everywhere.
+sys.modules.setdefault("pkg_resources", ModuleType("pkg_resources"))
 stand_in.install()
+scipy_parts.install()
 
 from hyperflock_worker import compat  # noqa: E402
 
