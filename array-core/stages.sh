@@ -32,6 +32,7 @@ do_array_core_test() {
   ARRAYCORE_LIBRARY=$library/libarraycore.so PYTHONPATH=array-core/python "${pytest[@]}" \
     -c array-core/python/pyproject.toml --rootdir array-core/python array-core/python/tests
   "${pytest[@]}" array-core/bench
+  ARRAYCORE_LIBRARY=$library/libarraycore.so "${pytest[@]}" array-core/tests/documents
 }
 
 # Every WGSL text that the code generator writes: run by Dawn on a software device and compared with the reference
