@@ -34,7 +34,7 @@ export interface Options {
   readonly backend: "webgpu" | "cpu";
   /** The limits of PHONE hold. */
   readonly phone: boolean;
-  /** Absolute paths, seen by the script under the same names. */
+  /** Absolute paths, seen by the script under the same names, and searched for modules. */
   readonly mounts: readonly string[];
   readonly wheels: readonly string[];
   readonly kind: "file" | "module";
