@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "api/kernel_name.h"
 #include "ir/verify.h"
 
 namespace arraycore {
@@ -21,11 +22,17 @@ RingBackend::RingBackend(std::shared_ptr<RingMemory> memory, const std::byte* ba
                          std::unique_ptr<ring::Host> host)
     : memory_(std::move(memory)),
       host_(std::move(host)),
-      writer_(memory_->control, memory_->ring, memory_->texts, base, *host_) {}
+      writer_(memory_->control, memory_->ring, memory_->texts, base, *host_) {
+  writer_.name_operations(*this);
+}
 
 RingBackend::~RingBackend() {
   // Whatever is wrong with the device, it is not this library's any more.
   static_cast<void>(writer_.close());
+}
+
+std::string RingBackend::name_of(std::uint32_t tag) const {
+  return tag <= kernels_.size() ? operation_name(kernels_[tag - 1].kernel) : std::string();
 }
 
 Status RingBackend::finish() {
@@ -168,7 +175,7 @@ Result<const RingBackend::Program*> RingBackend::program(Prepared& prepared,
     const ring::PipelineId id = ++pipelines_;
     const Status created = writer_.create_pipeline(
         id, {.wgsl = stage.text,
-             .label = prepared.kernel.name,
+             .label = operation_name(prepared.kernel),
              .uniform_bytes = static_cast<std::uint32_t>(program.wgsl.uniforms.size() * 4),
              .bindings = static_cast<std::uint32_t>(stage.bindings.size()),
              .read_write_mask = writable});
@@ -195,7 +202,6 @@ Status RingBackend::dispatch(const Prepared& prepared, const Program& program,
     if (!created) return created;
   }
   const std::vector<std::uint32_t> uniforms = program.wgsl.uniform_words(prepared.kernel, launch);
-  ++launches_;
   for (std::size_t s = 0; s < program.wgsl.stages.size(); ++s) {
     const auto [x, y, z] = codegen::grid(prepared.kernel, program.plan, launch, s);
     if (x == 0 || y == 0 || z == 0) continue;
@@ -204,13 +210,14 @@ Status RingBackend::dispatch(const Prepared& prepared, const Program& program,
       bindings.push_back(binding.slot == codegen::kScratch
                              ? ring::Binding{kScratchBuffer, 0, scratch_bytes}
                              : slots[binding.slot]);
-    const Status sent = writer_.dispatch({.tag = launches_,
-                                          .pipeline = program.pipelines[s],
-                                          .x = x,
-                                          .y = y,
-                                          .z = z,
-                                          .bindings = bindings,
-                                          .uniforms = uniforms});
+    const Status sent =
+        writer_.dispatch({.tag = static_cast<std::uint32_t>(&prepared - kernels_.data()) + 1,
+                          .pipeline = program.pipelines[s],
+                          .x = x,
+                          .y = y,
+                          .z = z,
+                          .bindings = bindings,
+                          .uniforms = uniforms});
     if (!sent) return sent;
   }
   return scratch_bytes > 0 ? writer_.destroy_buffer(kScratchBuffer) : Status(Done{});

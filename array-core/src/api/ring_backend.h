@@ -31,7 +31,7 @@ struct RingMemory {
   alignas(16) std::array<std::byte, kStagingBytes> staging;
 };
 
-class RingBackend final : public Backend, private BufferSource {
+class RingBackend final : public Backend, private BufferSource, private ring::Operations {
  public:
   // `base`: where the memory begins that addresses count from (null: addresses are pointers).
   // `memory` and every span that is downloaded to lie in it.
@@ -68,6 +68,8 @@ class RingBackend final : public Backend, private BufferSource {
 
   Result<BufferId> create_buffer(std::int64_t bytes) override;
   void destroy_buffer(BufferId buffer) override;
+  // Tags are the kernels' numbers plus 1.
+  std::string name_of(std::uint32_t tag) const override;
   const Region& at(StorageId storage) const { return storages_[storage - 1]; }
   Result<const Program*> program(Prepared& prepared, const codegen::Launch& launch);
   Status dispatch(const Prepared& prepared, const Program& program, const codegen::Launch& launch);
@@ -84,7 +86,6 @@ class RingBackend final : public Backend, private BufferSource {
   std::vector<Prepared> kernels_;
   ring::BufferId buffers_ = 0;
   ring::PipelineId pipelines_ = 0;
-  std::uint32_t launches_ = 0;
   std::size_t staged_ = 0;  // bytes of staging that the executor may still read
 };
 
