@@ -21,7 +21,7 @@ stage test_wheels "tools"
 do_test_wheels() { python3 worker-runtime/node/test_wheels.py --cache build/cache --node build/venv/bin/node; }
 
 # What a NumPy beside it can judge natively: dtypes, views and ufuncs against NumPy, CuPy's kernels against Chainer's own
-# CPU path, and the package on its ctypes bridge.
+# CPU path, and the package on its ctypes bridge; and that no figure of the benchmarks is lost.
 stage array_core_test "server runtime tools python_package"
 do_array_core_test() {
   local library=$ROOT/build/release/lib pytest=(python3 -m pytest -q -p no:cacheprovider)
@@ -31,15 +31,29 @@ do_array_core_test() {
   ARRAYCORE_DIALECT_PROBE=$library/libarraycore_dialect_probe.so "${pytest[@]}" array-core/tests/dialect
   ARRAYCORE_LIBRARY=$library/libarraycore.so PYTHONPATH=array-core/python "${pytest[@]}" \
     -c array-core/python/pyproject.toml --rootdir array-core/python array-core/python/tests
+  "${pytest[@]}" array-core/bench
 }
 
-# The package's suite on its other bridge: WebAssembly in the worker runtime, on both hosts; then the command itself.
+# Every WGSL text that the code generator writes: run by Dawn on a software device and compared with the reference
+# interpreter, and compiled by naga, the WGSL compiler of other browsers.
+stage array_core_wgsl_test "server_debug npm browser"
+do_array_core_wgsl_test() {
+  local cases=build/wgsl
+  mkdir -p "$cases"
+  build/debug/bin/wgsl_cases "$cases"
+  node --disable-warning=ExperimentalWarning array-core/tests/wgsl/run_wgsl.mjs "$cases"
+  python3 array-core/tests/wgsl/check_naga.py "$cases"
+}
+
+# The package's suite on its other bridge: WebAssembly in the worker runtime, one interpreter a host and back end; then
+# the command itself. Alone, because faults are timed.
 stage array_core_python_test "array_core_wasm server runtime npm test_wheels browser" alone
 do_array_core_python_test() {
-  local suite=(-m pytest -q -p no:cacheprovider -c array-core/python/pyproject.toml --rootdir array-core/python array-core/python/tests)
-  "${PYTHON_COMMAND[@]}" --mount array-core/python "${suite[@]}"
-  "${PYTHON_COMMAND[@]}" --host chromium --mount array-core/python "${suite[@]}"
-  "${PYTHON_COMMAND[@]}" --host chromium --backend webgpu --mount array-core/python "${suite[@]}"
+  local where suite=(-m pytest -q -p no:cacheprovider -c array-core/python/pyproject.toml --rootdir array-core/python array-core/python/tests)
+  for where in "--host node --backend cpu" "--host node --backend webgpu" "--host chromium --backend webgpu"; do
+    # shellcheck disable=SC2086
+    "${PYTHON_COMMAND[@]}" $where --mount array-core/python "${suite[@]}"
+  done
   python3 -m pytest -q -p no:cacheprovider worker-runtime/node/tests
 }
 

@@ -35,11 +35,15 @@ do_fuzzers() {
 }
 
 # Each binary NAME_fuzz begins with the seeds in the tree (PART/fuzz/corpus/NAME_fuzz) and those written by its build
-# (build/fuzz/corpus/NAME); what it finds new is kept in build/corpus.
+# (build/fuzz/corpus/NAME); what it finds new is kept in build/corpus. fuzz_command [NAME_fuzz...]: those, or all.
 fuzz_command() {
-  local binary name seeds found=0
+  local binary name wanted seeds found=0
+  for wanted in "$@"; do
+    [[ -x build/fuzz/bin/$wanted ]] || die "there is no fuzzer '$wanted' among $(cd build/fuzz/bin && echo *_fuzz)"
+  done
   for binary in build/fuzz/bin/*_fuzz; do
     name=${binary##*/}
+    [[ $# -eq 0 || " $* " == *" $name "* ]] || continue
     say "-- $name"
     mkdir -p "build/corpus/$name"
     seeds=("build/corpus/$name")

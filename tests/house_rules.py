@@ -1,7 +1,8 @@
 """Rules of the tree that no formatter knows; run by ``./run lint``.
 
 The root holds what it should and nothing else; no source file is longer than 800 lines; lock files
-name no host; ``Atomics.wait`` always has a time-out; every error code of the server is documented.
+name no host; ``Atomics.wait`` always has a time-out; every error code of the server and of
+array-core is documented, and none that is gone.
 """
 
 import re
@@ -58,7 +59,7 @@ def problems() -> list[str]:
                 found.append(f"{name}: Atomics.wait without a time-out")
         if path.name == "package-lock.json" and re.search(r'"resolved": *"\w+:', path.read_text()):
             found.append(f"{name}: names a host")
-    return found + undocumented_codes(names)
+    return found + undocumented_codes(names) + array_core_codes(names)
 
 
 def undocumented_codes(names: list[str]) -> list[str]:
@@ -75,6 +76,38 @@ def undocumented_codes(names: list[str]) -> list[str]:
             continue
         codes = set(made.findall((ROOT / name).read_text()))
         found += [f"{name}: the code {code} is in none of {DOCS}" for code in codes - known]
+    return sorted(found)
+
+
+# Where a code is made: after a kind, first in a function that makes errors, or as the ring's name.
+ARRAY_CORE_CODE = re.compile(
+    r"(?:\bErrorKind::\w+,|\b\w*(?:[eE]rror|refuse|fail)\w*\()\s*\"([a-z][a-z_]+)\""
+    r"|\bcase ErrorCode::\w+:\s*return \"([a-z][a-z_]+)\""
+)
+ARRAY_CORE_SOURCES = (
+    "array-core/src/",
+    "array-core/python/arraycore/",
+    "worker-runtime/src/python/",
+)
+
+
+def array_core_codes(names: list[str]) -> list[str]:
+    """Each code of array-core's that ``docs/errors.md`` does not list, and each that is gone."""
+    rows = re.findall(
+        r"^\| (`.*?) \|", (ROOT / "array-core/docs/errors.md").read_text(), re.MULTILINE
+    )
+    known = {code for row in rows for code in re.findall(r"`([a-z][a-z_]+)`", row)}
+    found, literals = [], set()
+    for name in names:
+        if not name.startswith(ARRAY_CORE_SOURCES) or "test" in name:
+            continue
+        text = (ROOT / name).read_text()
+        literals |= set(re.findall(r"\"([a-z][a-z_]+)\"|(?<= )(no_room) ", text))
+        if name.startswith("array-core/src/"):
+            made = {a or b for a, b in ARRAY_CORE_CODE.findall(text)} - {"none"}
+            found += [f"{name}: errors.md does not list {code}" for code in made - known]
+    there = {literal for pair in literals for literal in pair}
+    found += [f"array-core/docs/errors.md: nothing makes {code}" for code in known - there]
     return sorted(found)
 
 

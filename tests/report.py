@@ -3,7 +3,8 @@
 Each report is ``{"name", "machine", "figures": [{"name", "value", "unit", "op": ">=" | "<=",
 "goal", "peer"}]}``; ``op``, ``goal`` and ``peer`` may be missing or null. ``peer`` is ``{"name",
 "value"}``: what another system or a physical limit reached in the same run; the ratio is ours over
-the peer's.
+the peer's. A figure may say ``when`` it was measured. Without a value it has an ``error``, which
+counts as missed, or a ``note``: this machine cannot measure it.
 
 Usage: ``report.py FOLDER [--json]``. Ends with 1 where a goal is missed.
 """
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 
@@ -28,17 +30,29 @@ def load(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def met(figure: dict[str, Any]) -> bool | None:
-    """Whether the figure reaches its goal; ``None`` without one."""
-    goal = figure.get("goal")
-    if goal is None:
+    """Whether the figure reaches its goal; ``None`` without one, or where it cannot be measured."""
+    if figure.get("error"):
+        return False
+    goal, value = figure.get("goal"), figure["value"]
+    if goal is None or value is None:
         return None
-    value = figure["value"]
     return bool(value >= goal if figure["op"] == ">=" else value <= goal)
 
 
-def number(value: float) -> str:
+def number(value: float | None) -> str:
     """Four significant digits, thousands separated."""
+    if value is None:
+        return "-"
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def against(figure: dict[str, Any]) -> tuple[str, str]:
+    """The peer's name, and our value over the peer's."""
+    peer = figure.get("peer") or {}
+    if not isinstance(peer, dict):
+        return str(peer), ""
+    value, theirs = figure["value"], peer.get("value")
+    return peer.get("name", ""), number(value / theirs) if theirs and value is not None else ""
 
 
 def main() -> int:
@@ -57,7 +71,8 @@ def main() -> int:
         json.dump(reports, sys.stdout, indent=2)
         print()
         return 0
-    console = Console()
+    # What is piped or kept in a log has no width of its own.
+    console = Console() if sys.stdout.isatty() else Console(width=120)
     missed = 0
     for report in reports:
         machine = report.get("machine") or {}
@@ -67,25 +82,31 @@ def main() -> int:
             else machine
         )
         table = Table(title=f"{report['name']} ({about})", title_justify="left")
-        for column in ("figure", "value", "unit", "goal", "", "peer", "ratio to peer"):
+        dated = any("when" in figure for figure in report["figures"])
+        compared = any(figure.get("peer") for figure in report["figures"])
+        columns = ["figure", "value", "unit", "goal", ""]
+        columns += ["peer", "ratio to peer"] if compared else []
+        columns += ["measured (UTC)"] if dated else []
+        for column in columns:
             table.add_column(
                 column,
                 justify="right" if column in ("value", "goal", "ratio to peer") else "left",
-                no_wrap=column in ("figure", "value", "goal"),
+                no_wrap=column in ("figure", "value", "goal", "measured (UTC)"),
             )
         for figure in report["figures"]:
             verdict = met(figure)
             missed += verdict is False
-            peer = figure.get("peer") or {}
-            peer_value = peer.get("value") if isinstance(peer, dict) else None
+            remark = figure.get("error") or figure.get("note") or ""
+            goal = figure.get("goal")
             table.add_row(
                 figure["name"],
                 number(figure["value"]),
                 figure.get("unit", ""),
-                "" if verdict is None else f"{figure['op']} {number(figure['goal'])}",
-                "" if verdict is None else "[green]met[/]" if verdict else "[red]missed[/]",
-                peer.get("name", "") if isinstance(peer, dict) else str(peer),
-                number(figure["value"] / peer_value) if peer_value else "",
+                "" if goal is None else f"{figure['op']} {number(goal)}",
+                {True: "[green]met[/]", False: "[red]missed[/] ", None: ""}[verdict]
+                + escape(remark),
+                *(against(figure) if compared else ()),
+                *((figure.get("when", ""),) if dated else ()),
             )
         console.print(table)
     return 1 if missed else 0

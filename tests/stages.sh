@@ -1,6 +1,6 @@
 # Tests that cross parts, the linters, and the benchmarks.
 
-TEST_STAGES=(lint server_test server_race_test array_core_test runtime_test worker_test web_test python_test deploy_test e2e)
+TEST_STAGES=(lint server_test server_race_test array_core_test array_core_wgsl_test array_core_python_test runtime_test worker_test web_test python_test deploy_test e2e)
 
 # Real browsers, real server, real training: alone, because two volunteers fill two cores.
 stage e2e "server web runtime browser python_package" alone
@@ -44,6 +44,9 @@ bench_server() { build/release/bin/cycle_bench --server build/release/bin/hyperf
 bench first_compute "server web runtime browser python_package"
 bench_first_compute() { node tests/e2e/bench_first_compute.ts --out build/reports/first_compute.json "$@"; }
 
+bench array-core "server array_core_wasm runtime npm test_wheels browser python_package"
+bench_array-core() { python3 array-core/bench/collect.py "$@"; }
+
 bench_command() {
   local name names=("${BENCHES[@]}")
   if [[ ${1:-} == --list ]]; then
@@ -56,11 +59,19 @@ bench_command() {
     [[ -n ${BENCH_NEEDS[${names[0]}]+x} ]] || die "there is no benchmark '${names[0]}'; ./run bench --list"
   fi
   mkdir -p build/reports
+  local status failed=()
   for name in "${names[@]}"; do
     # shellcheck disable=SC2086
     run_or_explain ${BENCH_NEEDS[$name]}
     say "-- bench $name"
-    "bench_$name" "$@" || die "benchmark $name failed"
+    "bench_$name" "$@"
+    status=$?
+    ((status == 130)) && exit 130
+    ((status)) && failed+=("$name")
   done
+  [[ " $* " == *" --list "* ]] && return
   python3 tests/report.py build/reports
+  status=$?
+  ((${#failed[@]})) && die "benchmark ${failed[*]} failed, or missed a goal"
+  return "$status"
 }

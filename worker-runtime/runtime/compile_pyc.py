@@ -4,8 +4,9 @@
 import without a source. The files are unchecked (no time stamp is compared), stored without
 compression (HTTP's brotli packs the whole better than zip packs each) and in a fixed order with
 fixed dates, so that the same input gives the same bytes. Docstrings go: they are a fifth of the
-wire bytes and nothing reads them in a trial. Asserts stay, and so do file names and line numbers in
-tracebacks. Called by compile_pyc.mjs.
+wire bytes and nothing reads them in a trial, but for a package's own import (NumPy makes docstrings
+of ``numpy.ma`` from those of ``numpy``): such files are named by the manifest and keep theirs.
+Asserts stay, and so do file names and line numbers in tracebacks. Called by compile_pyc.mjs.
 """
 
 from __future__ import annotations
@@ -40,9 +41,10 @@ def without_docstrings(source: bytes, filename: str) -> ast.Module:
     return tree
 
 
-def compiled(source: bytes, filename: str) -> bytes:
+def compiled(source: bytes, filename: str, docstrings: bool) -> bytes:
     """Return the bytes of a ``.pyc`` that is never checked against its source."""
-    code = compile(without_docstrings(source, filename), filename, "exec", dont_inherit=True)
+    tree = ast.parse(source, filename) if docstrings else without_docstrings(source, filename)
+    code = compile(tree, filename, "exec", dont_inherit=True)
     head = importlib.util.MAGIC_NUMBER + _UNCHECKED_HASH + importlib.util.source_hash(source)
     return head + marshal.dumps(code)
 
@@ -50,11 +52,13 @@ def compiled(source: bytes, filename: str) -> bytes:
 def compile_archive(source: Any, options: Any) -> bytes:
     """Compile the Python files of the zip ``source``.
 
-    ``options``: ``root`` (folder named in tracebacks), ``exclude`` (patterns of names left out) and
-    ``only`` (patterns of names to compile; the others stay sources).
+    ``options``: ``root`` (folder named in tracebacks), ``exclude`` (patterns of names left out),
+    ``only`` (patterns of names to compile; the others stay sources), ``docstrings`` (patterns of
+    names whose docstrings stay) and ``append`` (name -> statements that follow the file's own, such
+    as one that takes back a promise of what is left out).
     """
     out = io.BytesIO()
-    exclude, only = list(options["exclude"]), list(options["only"])
+    exclude, only, docstrings = (list(options[k]) for k in ("exclude", "only", "docstrings"))
 
     def matches(name: str, patterns: list[str]) -> bool:
         return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
@@ -66,9 +70,9 @@ def compile_archive(source: Any, options: Any) -> bytes:
         for name in sorted(archive.namelist()):
             if name.endswith("/") or matches(name, exclude):
                 continue
-            data = archive.read(name)
+            data = archive.read(name) + options["append"].get(name, "").encode()
             if name.endswith(".py") and matches(name, only):
-                data = compiled(data, f"{options['root']}/{name}")
+                data = compiled(data, f"{options['root']}/{name}", matches(name, docstrings))
                 name += "c"
             target.writestr(zipfile.ZipInfo(name, _FIXED_DATE), data)
     return out.getvalue()

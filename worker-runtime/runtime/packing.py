@@ -163,9 +163,15 @@ def compile_job(piece: Mapping[str, Any], source: Path, target: Path) -> dict[st
         # files.
         lines = (HERE / "stdlib_hot.txt").read_text().splitlines()
         hot = [line for line in lines if line and not line.startswith("#")]
-        options = {"root": STDLIB_ROOT, "exclude": [], "only": hot}
+        options = {"root": STDLIB_ROOT, "exclude": [], "only": hot, "docstrings": [], "append": {}}
     else:
-        options = {"root": SITE_PACKAGES, "exclude": piece["exclude"], "only": ["*.py"]}
+        options = {
+            "root": SITE_PACKAGES,
+            "exclude": piece["exclude"],
+            "only": ["*.py"],
+            "docstrings": piece.get("docstrings", []),
+            "append": piece.get("append", {}),
+        }
     return {"source": str(source), "target": str(target), "options": options}
 
 

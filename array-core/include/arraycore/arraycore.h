@@ -99,7 +99,8 @@ int32_t ac_binary_scalar(int32_t ufunc, int32_t a, double value, int32_t kind, i
 enum ac_operation {
   // calls/ufuncs.h
   AC_CALL_UFUNC = 0,
-  AC_CALL_RESULT = 1,  // the second result of the last ufunc call
+  AC_CALL_RESULT = 1,     // the second result of the last ufunc call
+  AC_CALL_TOLERANCE = 2,  // how far results may lie from the exact ones
   // calls/copies.h
   AC_CALL_COPY = 10,
   AC_CALL_ASSIGN = 11,
@@ -119,8 +120,9 @@ enum ac_operation {
   AC_CALL_REAL = 31,
   AC_CALL_IMAG = 32,
   // calls/kernels.h
-  AC_CALL_KERNEL = 40,      // a kernel made by ac_kernel
-  AC_CALL_RAW_KERNEL = 41,  // one made of WGSL
+  AC_CALL_KERNEL = 40,         // a kernel made by ac_kernel
+  AC_CALL_RAW_KERNEL = 41,     // one made of WGSL
+  AC_CALL_KERNEL_RESULT = 42,  // a further output of the last AC_CALL_KERNEL
   // calls/device.h
   AC_CALL_TIMER_BEGIN = 50,
   AC_CALL_TIMER_END = 51

@@ -2,25 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _library
+from ._calls import integers
+from ._dtypes import supported
 from ._ndarray import ndarray
 
 
-def array(source: npt.ArrayLike | ndarray, dtype: npt.DTypeLike | None = None) -> ndarray:
-    """Return a new array that holds a copy of ``source``.
+def array(
+    object: npt.ArrayLike | ndarray,
+    dtype: npt.DTypeLike | None = None,
+    copy: bool | None = True,
+    order: str = "K",
+    subok: bool = False,
+    ndmin: int = 0,
+) -> ndarray:
+    """Return an array of whatever NumPy takes, or a copy of an array of arraycore's.
 
     Parameters
     ----------
-    source : array_like
-        Whatever NumPy takes, or an array of arraycore's.
+    object : array_like
+        NumPy's arrays and Python's nested lists and numbers are brought to the device.
     dtype : dtype, optional
         As for :func:`numpy.array`.
+    copy : bool, optional
+        Of arraycore's own arrays: False or None gives the array itself where it fits.
+    order : {"K", "A", "C", "F"}
+        The copy's layout; what comes from the host is laid out in C order except for "F".
+    subok : bool
+        Ignored: there are no subclasses.
+    ndmin : int
+        The least number of axes; new ones of extent 1 come first.
 
     Raises
     ------
@@ -29,20 +45,129 @@ def array(source: npt.ArrayLike | ndarray, dtype: npt.DTypeLike | None = None) -
     MemoryError
         The array does not fit the budget.
     """
-    if isinstance(source, ndarray):
-        source = source.get()
-    elements = np.array(source, dtype, order="C", copy=None)
-    if elements.dtype.byteorder not in "=|<":
-        elements = elements.astype(elements.dtype.newbyteorder("="))
-    return ndarray(_library.create(elements.shape, elements, elements.dtype))
+    if isinstance(object, ndarray):
+        target = object.dtype if dtype is None else dtype
+        made = object.astype(target, order=order, copy=bool(copy))
+    else:
+        elements = np.array(object, dtype, order="C", copy=None, ndmin=ndmin)
+        if elements.dtype.byteorder not in "=|<":
+            elements = elements.astype(elements.dtype.newbyteorder("="))
+        made = ndarray(_library.create(elements.shape, elements, elements.dtype))
+        if order == "F":
+            made = made.copy("F")
+    missing = ndmin - made.ndim if ndmin > 0 else 0
+    return made[(None,) * missing] if missing > 0 else made
 
 
-def zeros(shape: int | Sequence[int], dtype: npt.DTypeLike = float) -> ndarray:
-    """Return a new array of zeros."""
-    extents = (shape,) if isinstance(shape, int) else tuple(shape)
-    return ndarray(_library.create(extents, None, np.dtype(dtype)))
+def asarray(
+    a: npt.ArrayLike | ndarray, dtype: npt.DTypeLike | None = None, order: str = "K"
+) -> ndarray:
+    """Return ``a`` itself where it is an array of arraycore's that fits, else a new one."""
+    return array(a, dtype, copy=False, order=order)
 
 
-def asnumpy(source: Any) -> npt.NDArray[Any]:
+asanyarray = asarray
+
+
+def ascontiguousarray(a: npt.ArrayLike | ndarray, dtype: npt.DTypeLike | None = None) -> ndarray:
+    """Return a C-contiguous array of one dimension or more; ``a`` itself where it is one."""
+    return array(a, dtype, copy=False, order="C", ndmin=1)
+
+
+def asfortranarray(a: npt.ArrayLike | ndarray, dtype: npt.DTypeLike | None = None) -> ndarray:
+    """Return an array of one dimension or more whose first axis is the fastest."""
+    return array(a, dtype, copy=False, order="F", ndmin=1)
+
+
+def asnumpy(a: Any) -> npt.NDArray[Any]:
     """Return an array of arraycore's, or whatever NumPy takes, as a NumPy array."""
-    return source.get() if isinstance(source, ndarray) else np.asarray(source)
+    return a.get() if isinstance(a, ndarray) else np.asarray(a)
+
+
+# ---- of one value
+
+
+def zeros(shape: Any, dtype: npt.DTypeLike | None = float, order: str = "C") -> ndarray:
+    """Return a new array of zeros."""
+    extents = integers(shape)
+    if order == "F":
+        return ndarray(_library.create(extents[::-1], None, supported(dtype))).T
+    if order != "C":
+        raise ValueError(f"order must be 'C' or 'F' (got {order!r})")
+    return ndarray(_library.create(extents, None, supported(dtype)))
+
+
+def empty(shape: Any, dtype: npt.DTypeLike | None = float, order: str = "C") -> ndarray:
+    """Return a new array; what it holds is not promised."""
+    return zeros(shape, dtype, order)
+
+
+def ones(shape: Any, dtype: npt.DTypeLike | None = float, order: str = "C") -> ndarray:
+    """Return a new array of ones."""
+    return full(shape, 1, supported(dtype), order)
+
+
+def full(
+    shape: Any, fill_value: Any, dtype: npt.DTypeLike | None = None, order: str = "C"
+) -> ndarray:
+    """Return a new array of one value (a scalar, or what broadcasts to the shape)."""
+    if dtype is None:
+        own = isinstance(fill_value, ndarray)
+        dtype = fill_value.dtype if own else np.asarray(fill_value).dtype
+    made = zeros(shape, dtype, order)
+    made[...] = fill_value
+    return made
+
+
+def _like(a: ndarray, dtype: npt.DTypeLike | None, shape: Any) -> tuple[Any, np.dtype[Any]]:
+    if not isinstance(a, ndarray):
+        raise TypeError(f"Unsupported type {type(a)}")
+    wanted = a.dtype if dtype is None else supported(dtype)
+    return a.shape if shape is None else shape, wanted
+
+
+def zeros_like(a: ndarray, dtype: npt.DTypeLike | None = None, shape: Any = None) -> ndarray:
+    """Return zeros of an array's shape and dtype, or of others where they are given."""
+    return zeros(*_like(a, dtype, shape))
+
+
+def empty_like(a: ndarray, dtype: npt.DTypeLike | None = None, shape: Any = None) -> ndarray:
+    """Return an array of another's shape and dtype; what it holds is not promised."""
+    return empty(*_like(a, dtype, shape))
+
+
+def ones_like(a: ndarray, dtype: npt.DTypeLike | None = None, shape: Any = None) -> ndarray:
+    """Return ones of an array's shape and dtype, or of others where they are given."""
+    return ones(*_like(a, dtype, shape))
+
+
+def full_like(
+    a: ndarray, fill_value: Any, dtype: npt.DTypeLike | None = None, shape: Any = None
+) -> ndarray:
+    """Return an array of one value, of another's shape and dtype."""
+    extents, wanted = _like(a, dtype, shape)
+    return full(extents, fill_value, wanted)
+
+
+# ---- ranges: NumPy's own values, brought to the device
+
+
+def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> ndarray:
+    """Return evenly spaced values, as :func:`numpy.arange`."""
+    if stop is None:
+        start, stop = 0, start
+    return array(np.arange(start, stop, step, dtype=dtype))
+
+
+def linspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: Any = None,
+    axis: int = 0,
+) -> Any:
+    """Return ``num`` evenly spaced values over an interval, as :func:`numpy.linspace`."""
+    values, step = np.linspace(start, stop, num, endpoint, retstep=True, dtype=dtype, axis=axis)
+    return (array(values), step) if retstep else array(values)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 DTYPES: tuple[np.dtype[Any], ...] = tuple(
     np.dtype(name)
@@ -28,3 +29,14 @@ def number_of(dtype: np.dtype[Any]) -> int:
         return _NUMBERS[dtype.newbyteorder("=")]
     except KeyError:
         raise TypeError(f"arraycore has no dtype {dtype}.") from None
+
+
+def supported(dtype: npt.DTypeLike | None) -> np.dtype[Any]:
+    """Return NumPy's dtype in this machine's byte order; None is float64, as for NumPy.
+
+    Raises
+    ------
+    TypeError
+        array-core has no such dtype.
+    """
+    return DTYPES[number_of(np.dtype(dtype))]

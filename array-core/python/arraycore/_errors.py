@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numpy.exceptions import AxisError
+
 
 class CompileError(Exception):
     """Raised for a kernel text that does not compile; names line and column."""
@@ -32,6 +34,11 @@ _KINDS: dict[int, type[BaseException]] = {
     10: TimeoutError,
     11: InternalError,
 }
+#: Codes that NumPy has a class of its own for; each is also of its kind's class, or Python's own.
+_CODES: dict[str, type[BaseException]] = {
+    "axis_out_of_bounds": AxisError,
+    "scalar_out_of_bounds": OverflowError,
+}
 
 
 def exception_of(text: str) -> BaseException:
@@ -43,6 +50,6 @@ def exception_of(text: str) -> BaseException:
         ``"kind code sentence"``; the code becomes the exception's attribute ``code``.
     """
     kind, code, message = text.split(" ", 2)
-    error = _KINDS.get(int(kind), InternalError)(message)
+    error = (_CODES.get(code) or _KINDS.get(int(kind), InternalError))(message)
     error.code = code  # type: ignore[attr-defined]
     return error

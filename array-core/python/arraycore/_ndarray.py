@@ -1,43 +1,88 @@
-"""The array class: an id of array-core's, and operators that are one crossing each."""
+"""The array class: an id of array-core's. What makes a view or an array is one crossing each.
+
+Arithmetic is in ``_operators.py``, functions that take arrays are in ``_manipulation.py``.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _library
-from ._dtypes import DTYPES
-
-_ADD, _SUBTRACT, _MULTIPLY, _DIVIDE = (
-    _library.bridge.ufunc_number(name) for name in ("add", "subtract", "multiply", "divide")
+from ._calls import (
+    ASSIGN,
+    COPY,
+    DIAGONAL,
+    FILL,
+    IMAG,
+    INDEX,
+    REAL,
+    REINTERPRET,
+    RESHAPE,
+    SQUEEZE,
+    SWAP_AXES,
+    TRANSPOSE,
+    call,
+    int64,
+    int64s,
+    integers,
+    optional_axes,
 )
-_NUMBERS = (int, float)
+from ._dtypes import DTYPES, number_of, supported
+from ._flags import Flags
+from ._indexing import index_words
+from ._operators import Operators
+from ._scalars import is_scalar, scalar_words
+
+Description = tuple[int, tuple[int, ...], tuple[int, ...]]
+
+_ORDERS = {"C": 0, "F": 1, "A": 2, "K": 3}
+# Modes of a reshape (src/api/calls/views.h).
+_ANY, _RAVEL, _COPY, _NEVER = range(4)
 
 
-class ndarray:
+class ndarray(Operators):
     """An n-dimensional array on array-core's device.
 
-    Made by :func:`arraycore.array` and by operations, never directly.
+    Made by :func:`arraycore.array` and by operations, never directly. Slices, transposes and most
+    reshapes are views of the same memory, as in NumPy.
     """
 
-    __slots__ = ("_description", "_id")
+    __slots__ = ("__weakref__", "_description", "_id")
 
-    # NumPy's arrays leave mixed operations to this class.
-    __array_ufunc__ = None
+    __hash__ = None
 
     def __init__(self, array_id: int) -> None:
         self._id = array_id
-        self._description: tuple[int, tuple[int, ...], tuple[int, ...]] | None = None
+        self._description: Description | None = None
 
     # No call into array-core: the garbage collector may run at any moment, within a call too.
     def __del__(self, _note: Any = _library.freed.append) -> None:
         _note(self._id)
 
+    # ---- what it is
+
     @property
     def shape(self) -> tuple[int, ...]:
+        """Extents; assigning others reshapes in place, where no copy is needed."""
         return self._described()[1]
+
+    @shape.setter
+    def shape(self, shape: Any) -> None:
+        try:
+            reshaped = self._reshaped(_NEVER, 0, integers(shape))
+        except ValueError as error:
+            if getattr(error, "code", "") != "reshape_needs_copy":
+                raise
+            raise AttributeError(
+                "Incompatible shape for in-place modification. Use `.reshape()` to make a copy "
+                "with the desired shape."
+            ) from None
+        self._id, reshaped._id = reshaped._id, self._id
+        self._description = None
 
     @property
     def strides(self) -> tuple[int, ...]:
@@ -50,86 +95,331 @@ class ndarray:
 
     @property
     def ndim(self) -> int:
-        return len(self.shape)
+        return len(self._described()[1])
 
     @property
     def size(self) -> int:
+        """How many elements it has."""
         size = 1
-        for extent in self.shape:
+        for extent in self._described()[1]:
             size *= extent
         return size
 
-    def _described(self) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements; a broadcast view takes less memory."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def flags(self) -> Flags:
+        """How it lies in memory, and whether it can be written to."""
+        number, shape, strides = self._described()
+        return Flags(shape, strides, DTYPES[number].itemsize)
+
+    @property
+    def _c_contiguous(self) -> bool:
+        return self.flags.c_contiguous
+
+    @property
+    def _f_contiguous(self) -> bool:
+        return self.flags.f_contiguous
+
+    def _described(self) -> Description:
         if self._description is None:
             self._description = _library.describe(self._id)
         return self._description
 
-    def get(self) -> npt.NDArray[Any]:
-        """Return the elements as a NumPy array of the same shape and dtype."""
-        out = np.empty(self.shape, self.dtype)
+    # ---- views
+
+    @property
+    def T(self) -> ndarray:
+        """A view with all axes reversed."""
+        return ndarray(call(TRANSPOSE, self._id, 0))
+
+    @property
+    def mT(self) -> ndarray:
+        """A view with the last two axes swapped."""
+        if self.ndim < 2:
+            raise ValueError("matrix transpose with ndim < 2 is undefined")
+        return self.swapaxes(-1, -2)
+
+    @property
+    def real(self) -> ndarray:
+        """A view of the real parts; of real numbers the array itself."""
+        return ndarray(call(REAL, self._id))
+
+    @real.setter
+    def real(self, value: Any) -> None:
+        self.real[...] = value
+
+    @property
+    def imag(self) -> ndarray:
+        """A view of the imaginary parts; of real numbers new zeros."""
+        return ndarray(call(IMAG, self._id))
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        if self.dtype.kind != "c":
+            raise TypeError("array does not have imaginary part to set")
+        self.imag[...] = value
+
+    def __getitem__(self, key: Any) -> ndarray:
+        return ndarray(call(INDEX, self._id, *index_words(key)))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if isinstance(value, ndarray):
+            call(ASSIGN, self._id, value._id, *index_words(key))
+        elif is_scalar(value):
+            call(FILL, self._id, *scalar_words(value), *index_words(key))
+        else:
+            # NumPy's own conversion finds what does not fit the dtype.
+            dtype = value.dtype if isinstance(value, np.ndarray) else self.dtype
+            elements = np.asarray(value, supported(dtype), order="C")
+            source = ndarray(_library.create(elements.shape, elements, elements.dtype))
+            call(ASSIGN, self._id, source._id, *index_words(key))
+
+    def view(self, dtype: npt.DTypeLike | None = None) -> ndarray:
+        """Return a view of the same bytes, as another dtype if one is given.
+
+        Raises
+        ------
+        NotImplementedError
+            One dtype lives on the device, the other on the CPU.
+        """
+        if dtype is None:
+            return ndarray(call(INDEX, self._id))
+        return ndarray(call(REINTERPRET, self._id, number_of(np.dtype(dtype))))
+
+    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> ndarray:
+        """Return the elements in another shape: a view where strides can say it, else a copy.
+
+        Parameters
+        ----------
+        shape : int or tuple of ints
+            One extent may be -1.
+        order : {"C", "F", "A"}
+            In which order elements are read and placed.
+        copy : bool, optional
+            True: always a copy; False: ValueError where one is needed.
+        """
+        if len(shape) == 1:
+            shape = integers(shape[0])
+        mode = _ANY if copy is None else _COPY if copy else _NEVER
+        return self._reshaped(mode, _order(order, "CFA"), shape)
+
+    def ravel(self, order: str = "C") -> ndarray:
+        """Return one axis of all elements: a view of what is contiguous, else a copy."""
+        if order == "K":
+            order = "F" if self.flags.fnc else "C"
+        return self._reshaped(_RAVEL, _order(order, "CFA"), (-1,))
+
+    def flatten(self, order: str = "C") -> ndarray:
+        """Return a copy of one axis."""
+        return self._reshaped(_COPY, _order(order, "CFA"), (-1,))
+
+    def _reshaped(self, mode: int, order: int, shape: tuple[Any, ...]) -> ndarray:
+        return ndarray(call(RESHAPE, self._id, mode, order, *int64s(shape)))
+
+    def transpose(self, *axes: Any) -> ndarray:
+        """Return a view with its axes in another order; without axes reversed."""
+        if len(axes) == 1:
+            axes = (None,) if axes[0] is None else integers(axes[0])
+        if not axes or axes[0] is None:
+            return self.T
+        return ndarray(call(TRANSPOSE, self._id, 1, *int64s(axes)))
+
+    def swapaxes(self, axis1: int, axis2: int) -> ndarray:
+        """Return a view with two axes exchanged."""
+        return ndarray(call(SWAP_AXES, self._id, *int64(axis1), *int64(axis2)))
+
+    def squeeze(self, axis: int | tuple[int, ...] | None = None) -> ndarray:
+        """Return a view without the given (or all) axes of extent 1."""
+        return ndarray(call(SQUEEZE, self._id, *optional_axes(axis)))
+
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray:
+        """Return a view of the diagonal, its last axis; writable, unlike NumPy's."""
+        return ndarray(call(DIAGONAL, self._id, *int64(offset), *int64(axis1), *int64(axis2)))
+
+    # ---- copies
+
+    def copy(self, order: str = "C") -> ndarray:
+        """Return a copy with memory of its own."""
+        return ndarray(call(COPY, self._id, 0, _order(order, "CFAK")))
+
+    def astype(
+        self,
+        dtype: npt.DTypeLike,
+        order: str = "K",
+        casting: str = "unsafe",
+        subok: bool | None = None,
+        copy: bool = True,
+    ) -> ndarray:
+        """Return a copy as another dtype; the array itself if ``copy`` is False and none is needed.
+
+        Float to integer goes towards zero; NaN becomes 0, and what does not fit the nearest integer
+        that does.
+        """
+        target = supported(dtype)
+        layout = _order(order, "CFAK")
+        if casting != "unsafe" and not np.can_cast(self.dtype, target, casting):  # type: ignore[arg-type]
+            raise TypeError(
+                f"Cannot cast array data from {self.dtype!r} to {target!r} according to the rule "
+                f"{casting!r}"
+            )
+        if not copy and target == self.dtype and self._lies_in(order):
+            return self
+        return ndarray(call(COPY, self._id, 1 + number_of(target), layout))
+
+    def _lies_in(self, order: str) -> bool:
+        if order == "K":
+            return True
+        flags = self.flags
+        return (
+            flags.c_contiguous
+            if order == "C"
+            else flags.f_contiguous or (order == "A" and flags.c_contiguous)
+        )
+
+    def fill(self, value: Any) -> None:
+        """Set every element to a scalar."""
+        if isinstance(value, ndarray) and value.ndim > 0:
+            raise ValueError("setting an array element with a sequence.")
+        self[...] = value
+
+    def set(self, source: npt.NDArray[Any]) -> None:
+        """Overwrite the elements by those of a NumPy array of the same shape and dtype."""
+        if not isinstance(source, np.ndarray):
+            raise TypeError("Only numpy.ndarray can be set to arraycore.ndarray")
+        if source.dtype != self.dtype:
+            raise TypeError(f"{source.dtype} array cannot be set to {self.dtype} array")
+        if source.shape != self.shape:
+            raise ValueError(f"Shape mismatch: {source.shape} cannot be set to {self.shape}")
+        self[...] = source
+
+    # ---- to the host
+
+    def get(
+        self, stream: None = None, order: str = "C", out: npt.NDArray[Any] | None = None
+    ) -> npt.NDArray[Any]:
+        """Return the elements as a NumPy array of the same shape and dtype.
+
+        Parameters
+        ----------
+        stream : None
+            CuPy's argument; nothing else than None is taken.
+        order : {"C", "F", "A"}
+            The result's layout.
+        out : numpy.ndarray, optional
+            C-contiguous, of the same shape and dtype: written and returned.
+        """
+        if stream is not None:
+            raise NotImplementedError("arraycore has no streams: operations run in order.")
+        number, shape, _ = self._described()
+        if out is None:
+            fortran = _order(order, "CFA") and self._lies_in("F") and not self._lies_in("C")
+            if order == "F" or fortran:
+                turned: npt.NDArray[Any] = self.T.get().T
+                return turned
+            out = np.empty(shape, DTYPES[number])
+        elif out.dtype != DTYPES[number] or out.shape != shape or not out.flags.c_contiguous:
+            raise ValueError("out must be C-contiguous and have the array's shape and dtype")
         _library.read(self._id, out)
         return out
+
+    def _single(self) -> npt.NDArray[Any]:
+        """Return the value for a conversion that only takes one element."""
+        number, shape, _ = self._described()
+        if self.size == 1:
+            return self.get()
+        # NumPy's error needs no element.
+        return np.broadcast_to(np.zeros((), DTYPES[number]), shape)
+
+    def item(self, *args: Any) -> Any:
+        """Return one element as a Python scalar; arguments choose it as NumPy's do."""
+        if not args:
+            return self._single().item()
+        where = args[0] if len(args) == 1 else args
+        if not isinstance(where, tuple):
+            size = self.size
+            flat = integers(where)[0]
+            if not -size <= flat < size:
+                raise IndexError(f"index {flat} is out of bounds for size {size}")
+            where = tuple(int(i) for i in np.unravel_index(flat % size, self.shape))
+        if len(where) != self.ndim:
+            raise ValueError("incorrect number of indices for array")
+        return self[where].get().item()
+
+    def tolist(self) -> Any:
+        """Return nested lists of Python scalars."""
+        return self.get().tolist()
+
+    def tobytes(self, order: str = "C") -> bytes:
+        """Return the elements' bytes."""
+        return self.get(order=order).tobytes(order="A")
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        raise TypeError(
+            "Implicit conversion to a NumPy array is not allowed. "
+            "Please use `.get()` to construct a NumPy array explicitly."
+        )
+
+    def __bool__(self) -> bool:
+        return bool(self._single())
+
+    def __int__(self) -> int:
+        return int(self._single())
+
+    def __float__(self) -> float:
+        return float(self._single())
+
+    def __complex__(self) -> complex:
+        return complex(self._single())
+
+    def __index__(self) -> int:
+        if self.ndim or self.dtype.kind not in "iu":
+            raise TypeError("only integer scalar arrays can be converted to a scalar index")
+        return int(self.get())
+
+    def __len__(self) -> int:
+        shape = self._described()[1]
+        if not shape:
+            raise TypeError("len() of unsized object")
+        return shape[0]
+
+    def __iter__(self) -> Iterator[ndarray]:
+        if not self._described()[1]:
+            raise TypeError("iteration over a 0-d array")
+        return (self[i] for i in range(len(self)))
 
     def __repr__(self) -> str:
         return repr(self.get())
 
-    def __add__(self, other: object) -> ndarray:
-        return _binary(_ADD, self, other)
+    def __str__(self) -> str:
+        return str(self.get())
 
-    def __radd__(self, other: object) -> ndarray:
-        return _reversed(_ADD, self, other)
+    def __format__(self, spec: str) -> str:
+        return format(self.get(), spec)
 
-    def __sub__(self, other: object) -> ndarray:
-        return _binary(_SUBTRACT, self, other)
+    def __copy__(self) -> ndarray:
+        return self.copy("K")
 
-    def __rsub__(self, other: object) -> ndarray:
-        return _reversed(_SUBTRACT, self, other)
+    def __deepcopy__(self, memo: Any) -> ndarray:
+        return self.copy("K")
 
-    def __mul__(self, other: object) -> ndarray:
-        return _binary(_MULTIPLY, self, other)
+    def __reduce__(self) -> tuple[Callable[[npt.NDArray[Any]], ndarray], tuple[npt.NDArray[Any]]]:
+        from ._creation import array
 
-    def __rmul__(self, other: object) -> ndarray:
-        return _reversed(_MULTIPLY, self, other)
-
-    def __truediv__(self, other: object) -> ndarray:
-        return _binary(_DIVIDE, self, other)
-
-    def __rtruediv__(self, other: object) -> ndarray:
-        return _reversed(_DIVIDE, self, other)
+        return array, (self.get(),)
 
 
-def _binary(operation: int, a: ndarray, other: object) -> ndarray:
-    if not isinstance(other, ndarray):
-        return _with_number(operation, a, other, 0)
-    freed = _library.freed
-    if len(freed) > _library.BACKLOG:
-        _library.drain()
-    freed_a = freed.pop() if freed else 0
-    freed_b = freed.pop() if freed else 0
-    result = _library.bridge.binary(operation, a._id, other._id, freed_a, freed_b)
-    if result < 0:
-        _library.recover(result)
-        result = _library.check(_library.bridge.binary(operation, a._id, other._id, 0, 0))
-    return ndarray(result)
-
-
-def _reversed(operation: int, a: ndarray, other: object) -> ndarray:
-    return _with_number(operation, a, other, 1)
-
-
-def _with_number(operation: int, a: ndarray, number: object, reversed_: int) -> ndarray:
-    if not isinstance(number, _NUMBERS):
-        return NotImplemented  # type: ignore[no-any-return]
-    kind = 1 if isinstance(number, float) else 3 if isinstance(number, bool) else 0
-    value = float(number)
-    freed = _library.freed
-    if len(freed) > _library.BACKLOG:
-        _library.drain()
-    freed_a = freed.pop() if freed else 0
-    freed_b = freed.pop() if freed else 0
-    scalar = _library.bridge.binary_scalar
-    result = scalar(operation, a._id, value, kind, reversed_, freed_a, freed_b)
-    if result < 0:
-        _library.recover(result)
-        result = _library.check(scalar(operation, a._id, value, kind, reversed_, 0, 0))
-    return ndarray(result)
+def _order(order: str | None, allowed: str) -> int:
+    chosen = "C" if order is None else order.upper()
+    if len(chosen) != 1 or chosen not in allowed:
+        names = ", ".join(f"'{letter}'" for letter in allowed[:-1])
+        raise ValueError(f"order must be one of {names}, or '{allowed[-1]}' (got {order!r})")
+    return _ORDERS[chosen]

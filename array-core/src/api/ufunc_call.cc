@@ -57,26 +57,6 @@ PythonInt integer_in(const ir::Scalar& value, DType dtype) {
   return {wide < 0, wide < 0 ? 0 - bits : bits, false};
 }
 
-// A scalar operand as a value of the loop's type.
-Result<ir::Scalar> value_for(const UFuncOperand& operand, DType to) {
-  if (operand.python == PythonScalar::integer) {
-    if (!is_integer(to) && to != DType::boolean)
-      return converted(operand.value, DType::float64, to);
-    const Status fits = check_fits(operand.integer, to);
-    if (!fits) return fits.error();
-    return integer_of(operand.integer, to);
-  }
-  if (operand.python == PythonScalar::floating) return converted(operand.value, DType::float64, to);
-  if (operand.python == PythonScalar::complex)
-    return converted(operand.value, DType::complex128, to);
-  // Only CuPy's promotion narrows an integer.
-  if (is_integer(operand.dtype) && is_integer(to) && !can_cast(operand.dtype, to, Casting::safe)) {
-    const Status fits = check_fits(integer_in(operand.value, operand.dtype), to);
-    if (!fits) return fits.error();
-  }
-  return converted(operand.value, operand.dtype, to);
-}
-
 // NumPy compares an integer array with any Python int exactly, in range or not.
 bool is_comparison(const ops::UFunc& ufunc) {
   constexpr std::array<std::string_view, 6> kNames{"equal",      "not_equal", "less",
@@ -100,6 +80,25 @@ Error out_shape() {
 }
 
 }  // namespace
+
+Result<ir::Scalar> value_for(const UFuncOperand& operand, DType to) {
+  if (operand.python == PythonScalar::integer) {
+    if (!is_integer(to) && to != DType::boolean)
+      return converted(operand.value, DType::float64, to);
+    const Status fits = check_fits(operand.integer, to);
+    if (!fits) return fits.error();
+    return integer_of(operand.integer, to);
+  }
+  if (operand.python == PythonScalar::floating) return converted(operand.value, DType::float64, to);
+  if (operand.python == PythonScalar::complex)
+    return converted(operand.value, DType::complex128, to);
+  // Only CuPy's promotion narrows an integer.
+  if (is_integer(operand.dtype) && is_integer(to) && !can_cast(operand.dtype, to, Casting::safe)) {
+    const Status fits = check_fits(integer_in(operand.value, operand.dtype), to);
+    if (!fits) return fits.error();
+  }
+  return converted(operand.value, operand.dtype, to);
+}
 
 Result<const UFuncCalls::Decided*> UFuncCalls::decide(const UFuncCall& call) {
   const std::uint64_t key = key_of(call);

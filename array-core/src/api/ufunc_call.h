@@ -28,6 +28,10 @@ struct UFuncOperand {
   PythonInt integer;  // of a weak int
 };
 
+// A scalar operand as a value of dtype `to`. Error: value, "scalar_out_of_bounds", for an integer
+// that an integer dtype does not hold.
+Result<ir::Scalar> value_for(const UFuncOperand& operand, DType to);
+
 struct UFuncCall {
   ops::UFuncId ufunc = 0;
   std::span<const UFuncOperand> operands;

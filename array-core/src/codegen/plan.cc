@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "codegen/wgsl_atomic.h"
 #include "ir/op_info.h"
 
 namespace arraycore::codegen {
@@ -37,12 +38,13 @@ Status check_types(const Kernel& kernel) {
   for (const Param& p : kernel.params)
     if (!check(p.dtype))
       return refused(kernel, std::string(name_of(p.dtype)) + " is not computed on a GPU");
-  for (const ir::Expr& e : kernel.exprs) {
+  for (ir::Id id = 0; id < kernel.exprs.size(); ++id) {
+    const ir::Expr& e = kernel.exprs[id];
     if (!check(e.type))
       return refused(kernel, std::string(name_of(e.type)) + " is not computed on a GPU");
-    if (ir::is_atomic(e.op) && size_of(e.type) != 4)
+    if (ir::is_atomic(e.op) && !has_atomic(kernel, id))
       return refused(kernel, "atomic updates of " + std::string(name_of(e.type)) +
-                                 " are not possible on a GPU");
+                                 " are possible on a GPU only as sums whose old value is unused");
   }
   return Done{};
 }

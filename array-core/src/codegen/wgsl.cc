@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "codegen/wgsl_atomic.h"
 #include "codegen/wgsl_body.h"
 #include "ir/op_info.h"
 
@@ -293,35 +294,6 @@ class Generator final : public Environment {
     return head + ") -> u32 {\n" + body + "}\n";
   }
 
-  std::string atomic_function(Id p, Op op) const {
-    const DType d = param(p).dtype;
-    const std::string t = register_type(d);
-    const std::string cell = "&b" + num(own(p).slot) + "[e]";
-    const std::string head =
-        "fn p" + num(p) + "_" + std::string(ir::name_of(op)) + "(e: u32, v: " + t;
-    if (op == Op::atomic_exchange)
-      return head + ") -> " + t + " {\n  return " +
-             from_bits(d, "atomicExchange(" + cell + ", " + to_bits(d, "v") + ")") + ";\n}\n";
-    // Loops end by break: naga wants a return at a function's end.
-    if (op == Op::atomic_compare_exchange)
-      return head + ", w: " + t + ") -> " + t + " {\n  let expected = " + to_bits(d, "v") +
-             ";\n  var old = 0u;\n  loop {\n    let r = atomicCompareExchangeWeak(" + cell +
-             ", expected, " + to_bits(d, "w") +
-             ");\n    old = r.old_value;\n    if (r.exchanged || old != expected) { break; }\n  }\n"
-             "  return " +
-             from_bits(d, "old") + ";\n}\n";
-    if (op == Op::atomic_add && is_integer(d))
-      return head + ") -> " + t + " {\n  return " +
-             from_bits(d, "atomicAdd(" + cell + ", " + to_bits(d, "v") + ")") + ";\n}\n";
-    const Op plain = op == Op::atomic_add   ? Op::add
-                     : op == Op::atomic_min ? Op::minimum
-                                            : Op::maximum;
-    const std::string next = *operation(plain, d, d, {from_bits(d, "old"), "v"});
-    return head + ") -> " + t + " {\n  var old = 0u;\n  loop {\n    old = atomicLoad(" + cell +
-           ");\n    let r = atomicCompareExchangeWeak(" + cell + ", old, " + to_bits(d, next) +
-           ");\n    if (r.exchanged) { break; }\n  }\n  return " + from_bits(d, "old") + ";\n}\n";
-  }
-
   std::string accessors() {
     std::string text;
     for (Id p = 0; p < k_.params.size(); ++p) {
@@ -331,7 +303,9 @@ class Generator final : public Environment {
       if (sets) text += setter(p);
       if (used_at_.contains(p)) text += raw_address(p);
     }
-    for (const auto& [p, op] : used_atomics_) text += atomic_function(p, op);
+    for (const auto& [p, op] : used_atomics_)
+      text += atomic_function("p" + num(p) + "_" + std::string(ir::name_of(op)), op, param(p).dtype,
+                              "b" + num(own(p).slot), integer(From::count, p));
     return text;
   }
 

@@ -114,7 +114,7 @@ constexpr std::string_view kHelpers[] = {
     R"(fn ac_nextafter_half(a: f32, b: f32) -> f32 {
   if (ac_is_nan(b)) { return b; }
   if (ac_is_nan(a)) { return a; }
-  if (a == b) { return b; }
+  if (a == b) { return a; }
   let bits = ac_half_bits(a);
   if ((bits & 0x7fffu) == 0u) { return ac_half_value(select(0x8001u, 1u, b > 0.0)); }
   let away = (a < b) == (a > 0.0);

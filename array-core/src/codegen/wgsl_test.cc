@@ -116,14 +116,38 @@ TEST(Wgsl, NanAndInfinityTravelAsUniforms) {
   EXPECT_NE(std::find(words.begin(), words.end(), 0x7fc00001u), words.end());
 }
 
-TEST(Wgsl, NamesWhatAGpuLacks) {
-  Builder k("lost");
+// An atomic sum of int64, whose old value is used or not.
+ir::Kernel wide_sum(bool used) {
+  Builder k("total");
   const auto x = k.raw("x", DType::int64, ir::Access::read_write);
-  k.evaluate(k.atomic(Op::atomic_add, x, {k.loop_index(), k.integer(DType::int64, 1)}));
-  const Launch launch{{8}, 0, {whole(1, 8, 8)}};
-  const auto plan = make_plan(k.take(), launch, {});
+  const auto y = k.out("y", DType::int64);
+  const ir::Value old = k.atomic(Op::atomic_add, x, {k.loop_index(), k.integer(DType::int64, 1)});
+  if (used)
+    k.store(y, old);
+  else
+    k.evaluate(old);
+  return k.take();
+}
+
+TEST(Wgsl, NamesWhatAGpuLacks) {
+  const Launch launch{{8}, 0, {whole(1, 8, 8), whole(2, 8, 8)}};
+  const auto plan = make_plan(wide_sum(true), launch, {});
   ASSERT_FALSE(plan.ok());
   EXPECT_NE(plan.error().message.find("int64"), std::string::npos);
+}
+
+TEST(Wgsl, SumsOf64BitsCarry) {
+  const Launch launch{{8}, 0, {whole(1, 8, 8), whole(2, 8, 8)}};
+  const std::string text = program_of(wide_sum(false), launch).stages[0].text;
+  EXPECT_NE(text.find("low + v.x < low"), std::string::npos);
+}
+
+TEST(Wgsl, NarrowAtomicsExchangeTheWordThatHoldsThem) {
+  Builder k("total");
+  const auto x = k.raw("x", DType::float16, ir::Access::read_write);
+  k.evaluate(k.atomic(Op::atomic_add, x, {k.loop_index(), k.constant(DType::float16, 1)}));
+  const std::string text = program_of(k.take(), {{8}, 0, {whole(1, 8, 2)}}).stages[0].text;
+  EXPECT_NE(text.find("atomicCompareExchangeWeak(&b0[e >> 1u], word, "), std::string::npos);
 }
 
 TEST(Wgsl, LongRowsAreSplitAndJoined) {

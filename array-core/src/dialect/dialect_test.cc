@@ -214,6 +214,17 @@ TEST(Raw, AtomicsUpdateAndGiveTheOldValue) {
   EXPECT_TRUE(kernel->params[1].atomic);
 }
 
+TEST(Raw, AtomicsOfHalvesAddInHalfPrecision) {
+  using ir::Half;
+  Array<Half> x{{Half(1), Half(2048), Half(0.5F)}};
+  Array<Half> total{{Half(1), Half(7)}};
+  const auto kernel = compiled({"T x", "raw T total", "atomicAdd(&total[0], x);"},
+                               {DType::float16, DType::float16});
+  run(kernel, {3}, 0, x.argument(), total.argument());
+  EXPECT_EQ(static_cast<float>(total.values[0]), 2050);  // 2 + 2048, and 0.5 is lost
+  EXPECT_EQ(static_cast<float>(total.values[1]), 7);
+}
+
 TEST(Raw, ArraysOfVariables) {
   EXPECT_EQ(
       mapped("float t[4]; for (int k = 0; k < 4; ++k) t[k] = x * k; y = t[(int)x] + t[3];", {2}),

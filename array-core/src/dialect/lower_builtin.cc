@@ -153,7 +153,7 @@ Value Lowering::call_atomic(const Node& n, bool wanted) {
          "'" + kernel_.params[p->target].name + "' is an input and cannot be assigned");
     return integer(0);
   }
-  if (!ir::takes(atomic.op, p->type) || size_of(p->type) < 4) {
+  if (!ir::takes(atomic.op, p->type)) {
     sources_.fail(n.where, "'" + name + "' does not exist for " + std::string(name_of(p->type)),
                   ErrorKind::not_implemented, "kernel_function");
     return integer(0);

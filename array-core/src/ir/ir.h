@@ -138,8 +138,7 @@ enum class Op : std::uint8_t {
   select,  // (condition, then, else): only the chosen one is evaluated
   call,    // index: a Function; args
   // Read-modify-write of a raw parameter's element; args: the index or indices, then the value.
-  // Gives
-  // the old value. Integers and float32.
+  // Gives the old value. Integers and floats of any size.
   atomic_add,
   atomic_min,
   atomic_max,

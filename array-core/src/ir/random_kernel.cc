@@ -216,11 +216,13 @@ class Maker {
       array(dtype, {n});
     }
     if (random_.chance(25)) {
-      const DType dtype = random_.chance(50) ? DType::int32 : DType::uint32;
+      const DType dtypes[] = {DType::int8, DType::uint16, DType::int32, DType::uint32,
+                              DType::int64};
+      const DType dtype = dtypes[random_.below(5)];
       atomics_.push_back(b_.raw("atomic", dtype, Access::read_write));
       array(dtype, {1 + random_.below(9)});
       const Op kinds[] = {Op::atomic_add, Op::atomic_min, Op::atomic_max};
-      atomic_ = kinds[random_.below(3)];
+      atomic_ = size_of(dtype) > 4 ? Op::atomic_add : kinds[random_.below(3)];
     }
   }
 

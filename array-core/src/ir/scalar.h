@@ -250,7 +250,7 @@ inline Half next_half(Half from, Half to) {
   const auto b = static_cast<float>(to);
   Half result = from;
   if (std::isnan(b)) return to;
-  if (std::isnan(a) || a == b) return std::isnan(a) ? from : to;
+  if (std::isnan(a) || a == b) return from;  // -0 to 0 too, as NumPy's half has it
   if (a == 0) {
     result.bits = static_cast<std::uint16_t>(b > 0 ? 1 : 0x8001);
   } else {

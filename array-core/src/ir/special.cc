@@ -2,13 +2,16 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 namespace arraycore::ir::special {
 namespace {
 
-constexpr double kPi = 3.14159265358979323846;
+constexpr double kPi = std::numbers::pi;
+constexpr double kLn2 = std::numbers::ln2;
 constexpr double kSqrtPi = 1.77245385090551602730;
-constexpr double kSqrtHalf = 0.70710678118654752440;
+constexpr double kSqrtHalf = std::numbers::sqrt2 / 2;
+constexpr double kSqrtHalfRest = -4.83364665672645672e-17;  // of the number, behind the double
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
@@ -29,8 +32,15 @@ double inverse_erfc_upper(double y) {
     const double a = 2 / (kPi * 0.147) - w / 2;
     x = std::sqrt(std::sqrt(a * a + w / 0.147) - a);
   } else {
-    const double t = std::sqrt(-2 * std::log(y / 2));
+    const double t = std::sqrt(-2 * (std::log(y) - kLn2));  // y / 2 may be 0
     x = kSqrtHalf * (t - (2.30753 + t * 0.27061) / (1 + t * (0.99229 + t * 0.04481)));
+  }
+  if (y < 1e-290) {  // in logarithms: exp(x * x) overflows, and erfc may be subnormal
+    for (int step = 0; step < 4; ++step) {
+      const double scaled = erfcx(x);
+      x += (std::log(scaled) - x * x - std::log(y)) * kSqrtPi / 2 * scaled;
+    }
+    return x;
   }
   for (int step = 0; step < 4; ++step) {
     // erfc(x) - y over its slope; both scaled by exp(x * x), so that the tail does not underflow.
@@ -70,7 +80,7 @@ double erfcx(double x) {
   // Continued fraction of Laplace, evaluated from its end.
   double value = x;
   for (int k = 40; k > 0; --k) value = x + k * 0.5 / value;
-  return 1 / (kSqrtPi * value);
+  return 1 / kSqrtPi / value;
 }
 
 double lgamma(double x) {
@@ -116,7 +126,14 @@ double digamma(double x) {
                         r * (1.0 / 240 - r * (1.0 / 132 - r * (691.0 / 32760 - r / 12))))));
 }
 
-double ndtr(double x) { return 0.5 * std::erfc(-x * kSqrtHalf); }
+double ndtr(double x) {
+  const double t = -x * kSqrtHalf;
+  const double value = 0.5 * std::erfc(t);
+  if (!std::isfinite(t)) return value;
+  // What the product lost matters in the tail, by 2 * t a unit.
+  const double rest = -std::fma(x, kSqrtHalf, t) - x * kSqrtHalfRest;
+  return value - rest * std::exp(-t * t) / kSqrtPi;
+}
 
 double ndtri(double y) {
   const double value = erfcinv(2 * y);

@@ -192,8 +192,7 @@ class Verifier {
     const Param& p = k_.params[e.index];
     require(p.kind == ParamKind::raw && p.atomic && p.access == Access::read_write, where,
             "needs a raw parameter that is read, written and marked atomic");
-    require(size_of(p.dtype) >= 4 && takes(e.op, p.dtype), where,
-            "takes 32- and 64-bit integers and floats");
+    require(takes(e.op, p.dtype), where, "takes integers and floats");
     require(e.type == p.dtype, where, "has another type than the parameter");
     const std::uint32_t values = e.op == Op::atomic_compare_exchange ? 2 : 1;
     require(e.count == indices(p) + values, where, "has the wrong number of operands");

@@ -1,5 +1,7 @@
 #include "ops/bodies.h"
 
+#include <numbers>
+
 #include "ir/op_info.h"
 
 namespace arraycore::ops {
@@ -9,9 +11,9 @@ using ir::Builder;
 using ir::Op;
 using ir::Value;
 
-constexpr double kPi = 3.14159265358979323846;
-constexpr double kLn2 = 0.69314718055994530942;
-constexpr double kLn10 = 2.30258509299404568402;
+constexpr double kPi = std::numbers::pi;
+constexpr double kLn2 = std::numbers::ln2;
+constexpr double kLn10 = std::numbers::ln10;
 
 Value zero_of(Builder& b, Value like) { return b.constant(like.type, 0); }
 Value one_of(Builder& b, Value like) { return b.constant(like.type, 1); }

@@ -1,14 +1,16 @@
 #include "ops/gradients.h"
 
+#include <numbers>
+
 namespace arraycore::ops::gradient {
 namespace {
 
 using ir::Op;
 
-constexpr double kPi = 3.14159265358979323846;
-constexpr double kLn2 = 0.69314718055994530942;
-constexpr double kLn10 = 2.30258509299404568402;
-constexpr double kTwoOverSqrtPi = 1.12837916709551257390;
+constexpr double kPi = std::numbers::pi;
+constexpr double kLn2 = std::numbers::ln2;
+constexpr double kLn10 = std::numbers::ln10;
+constexpr double kTwoOverSqrtPi = 2 * std::numbers::inv_sqrtpi;
 constexpr double kSqrtTwoPi = 2.50662827463100050242;
 
 Value squared(Value x) { return x * x; }

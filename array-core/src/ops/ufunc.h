@@ -32,12 +32,14 @@ using Body = Values (*)(ir::Builder& builder, const Values& x);
 using Gradient = ir::Value (*)(ir::Builder& builder, const Values& x, ir::Value y, ir::Value g,
                                int which);
 
-// How far a result may be from the exact one, in units of the last place of the result's type
-// (float16 and float32; float64 is the CPU's own mathematical library's affair).
+// How far a result may be from the exact one. Only what a row knows of itself stands here: what its
+// operations may err on a GPU is codegen/accuracy.h's, and tolerance.h puts both together.
 struct Tolerance {
-  float cpu_ulp = 0;  // 0: the very bits
-  float gpu_ulp = 0;
-  float gpu_absolute = 0;  // beside it, for functions that cross 0
+  float ulp = 0;  // on a CPU, units in the last place of the result's type; 0: the very bits
+  // The same for complex loops, by the larger part: NumPy contracts products to fused ones.
+  float complex_ulp = 0;
+  // Results smaller than this may err by as much as this would: functions that run through zero.
+  float floor = 0;
 };
 
 struct UFunc {

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "view/messages.h"
+#include "view/shape.h"
 
 namespace arraycore {
 namespace {
@@ -18,15 +19,7 @@ Error mismatch(const View& view, std::span<const std::int64_t> shape) {
 // REQUIRES: as many elements, at least one.
 std::optional<Dims> strides_without_copy(const View& view, const Dims& shape,
                                          std::size_t item_size) {
-  const View old = [&] {  // axes of extent 1 say nothing
-    View result{{}, {}, view.offset};
-    for (int axis = 0; axis < view.ndim(); ++axis) {
-      if (view.shape[axis] == 1) continue;
-      result.shape.push_back(view.shape[axis]);
-      result.strides.push_back(view.strides[axis]);
-    }
-    return result;
-  }();
+  const View old = squeeze(view);  // axes of extent 1 say nothing
   Dims strides;
   strides.resize(shape.size());
   int old_begin = 0;

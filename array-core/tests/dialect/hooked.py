@@ -1,7 +1,8 @@
 """Runs Chainer's functions, links, optimizers on both kinds of array; see ``judge.py``.
 
-Prints one JSON object: the kernels that were made, and how each scenario ended ("ok", or what went
-wrong).
+Prints one JSON object: the kernels that were made, how each scenario ended ("ok", or what went
+wrong), and how each kernel's first call ended when it was made again in every dtype and compared
+with what its text means (``samples.py``). Natively; ``run_kernels.py`` does the same on a device.
 
     PYTHONPATH=.../worker-runtime/python:CHAINER_WHEEL:SIX_WHEEL python3 hooked.py
 """
@@ -27,6 +28,7 @@ from judge import (
     variable,
     with_link,
 )
+from samples import retype
 
 # After the judge: it installs what these need.
 import chainer  # isort: skip
@@ -330,15 +332,23 @@ def others() -> None:
     compare("walker_alias", sampler, "float32")
 
 
-def main() -> None:
+def scenarios() -> None:
     chainer.config.use_cudnn = "never"
     for part in (activations, arrays, losses, mathematics, pooling, optimizers, others):
         part()
+
+
+def main() -> None:
+    from probe_engine import ProbeEngine
+
+    engine = stand_in.STATE.engine = ProbeEngine()
+    scenarios()
+    again = retype(engine, stand_in.RECORDS)
     kernels = [
         {"file": r.file, "line": r.line, "kind": r.kind, "texts": r.texts, "calls": r.calls}
         for r in stand_in.RECORDS
     ]
-    json.dump({"results": RESULTS, "kernels": kernels}, sys.stdout)
+    json.dump({"results": RESULTS, "kernels": kernels, "again": again}, sys.stdout)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,9 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 ELEMENTWISE = ("in_params", "out_params", "operation", "name")
 REDUCTION = (
@@ -40,6 +43,15 @@ MAKERS = {
 # ``x.reduce`` and ``x.raw`` are kernels only where ``x`` is the module ``cuda``.
 NEEDS_CUDA = {"reduce", "raw"}
 DEFINITIONS = "chainer/backends/cuda.py"  # of cuda.elementwise itself: no site
+
+# They read device memory by address; array-core/docs/dialect.md says what takes their place.
+POINTERS = {"pad_sequence_fwd", "_memcpy_gather", "_memcpy_scatter"}
+# Sites that no call reaches without cuDNN, or at all (7.8.1 asks `xp is backend.cuda`, never true).
+# Their texts are literals; they are compiled like the others, and called directly.
+UNREACHABLE = {
+    "5.4.0": set[str](),
+    "7.8.1": {"groupnorm_y", "lars"},
+}
 
 
 @dataclass
@@ -105,18 +117,22 @@ def site_of(call: ast.Call, file: str, names: dict[str, ast.expr]) -> Site | Non
     return Site(file, call.lineno, end, kind, known if len(known) == len(texts) else None)
 
 
-def sources(wheel: Path) -> Iterator[tuple[str, str]]:
-    """Name and text of each Python file of a wheel."""
-    with zipfile.ZipFile(wheel) as archive:
+def sources(place: Path) -> Iterator[tuple[str, str]]:
+    """Name and text of each Python file of a wheel, or of an installed package's folder."""
+    if place.is_dir():
+        for path in sorted(place.rglob("*.py")):
+            yield path.relative_to(place.parent).as_posix(), path.read_text()
+        return
+    with zipfile.ZipFile(place) as archive:
         for name in sorted(archive.namelist()):
             if name.endswith(".py"):
                 yield name, archive.read(name).decode()
 
 
-def find_sites(wheel: Path) -> list[Site]:
-    """Every site of a wheel, by syntax."""
+def find_sites(place: Path) -> list[Site]:
+    """Every site of a wheel or a package's folder, by syntax."""
     found: list[Site] = []
-    for file, text in sources(wheel):
+    for file, text in sources(place):
         if file == DEFINITIONS:
             continue
         tree = ast.parse(text)
@@ -125,6 +141,25 @@ def find_sites(wheel: Path) -> list[Site]:
         sites = [site_of(call, file, names) for call in calls]
         found += sorted((s for s in sites if s is not None), key=lambda site: site.line)
     return found
+
+
+def direct_call(site: Site) -> tuple[dict[str, str], list[Any], list[Any]]:
+    """Texts, inputs and outputs for a call of the site's own kernel. REQUIRES: literal texts.
+
+    Numbers of two dimensions for every parameter, the outputs' too, which some kernels update.
+    """
+    texts = {
+        "preamble": "",
+        "loop_prep": "",
+        "after_loop": "",
+        "reduce_type": "",
+        **(site.texts or {}),
+    }
+    counts = [
+        len([p for p in texts[k].split(",") if p.strip()]) for k in ("in_params", "out_params")
+    ]
+    numbers = [np.linspace(-2.5, 3, 12).reshape(3, 4) * (k + 1) for k in range(sum(counts))]
+    return texts, numbers[: counts[0]], numbers[counts[0] :]
 
 
 def version_of(wheel: Path) -> str:

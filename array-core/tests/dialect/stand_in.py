@@ -1,7 +1,7 @@
-"""A stand-in ``cupy`` whose arrays are NumPy's and whose kernels go through the dialect's compiler.
+"""A stand-in ``cupy`` whose arrays are NumPy's and whose kernels an engine runs.
 
-With it installed, Chainer takes its GPU paths: every kernel that it makes is noted (``RECORDS``),
-compiled, verified and run by the reference interpreter.
+With it installed, Chainer takes its GPU paths: every kernel that it makes is noted (``RECORDS``)
+and run by an engine (``STATE.engine``; ``calls.py`` has the contract).
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-import probe
+from calls import Call, Engine, parameters
+from samples import Sample
 
 
 class ndarray(np.ndarray[Any, Any]):
@@ -133,9 +134,27 @@ class Record:
         self.texts = texts
         self.file, self.line = _maker()
         self.calls: list[list[str]] = []
+        self.scenarios: set[str] = set()
+        self.sample: Sample | None = None  # the first call
         RECORDS.append(self)
 
+    def note(self, call: Call) -> None:
+        types = [str(a.dtype) if isinstance(a, ndarray) else "scalar" for a in call.ins]
+        outs = [str(a.dtype) for a in call.outs] or ["absent"] * len(call.outputs)
+        self.calls.append(types + outs)
+        self.scenarios.add(STATE.scenario)
+        if self.sample is None:
+            self.sample = Sample(call)
 
+
+class State:
+    """What runs kernels, and what is being run."""
+
+    engine: Engine
+    scenario = ""
+
+
+STATE = State()
 RECORDS: list[Record] = []
 
 
@@ -151,61 +170,18 @@ def _maker() -> tuple[str, int]:
     return "", 0
 
 
-class Parameter:
-    """``[raw] type name``, as CuPy's users write it."""
-
-    def __init__(self, text: str) -> None:
-        words = text.split()
-        self.raw = words[0] == "raw"
-        self.type, self.name = words[-2:]
-
-    def dtype(self, letters: dict[str, np.dtype[Any]]) -> np.dtype[Any]:
-        return letters[self.type] if len(self.type) == 1 else np.dtype(self.type)
-
-
-def _parameters(text: str) -> list[Parameter]:
-    return [Parameter(part) for part in text.split(",") if part.strip()]
-
-
-def _new(shape: tuple[int, ...], dtype: np.dtype[Any]) -> ndarray:
-    # Filled with what no result is, so that an element left out shows.
-    return np.full(shape, 77, dtype).view(ndarray)
-
-
 class _Kernel:
     kind = ""
 
     def _set(self, texts: dict[str, str]) -> None:
-        self.inputs = _parameters(texts["in_params"])
-        self.outputs = _parameters(texts["out_params"])
         self.texts = texts
+        self.inputs = len(parameters(texts["in_params"]))
         self.record = Record(self.kind, texts)
 
-    def _compile(self, ins: list[Any], outs: list[Any]) -> dict[str, np.dtype[Any]]:
-        types = [str(a.dtype) if isinstance(a, ndarray) else probe.SCALAR for a in ins]
-        out_types = [str(a.dtype) for a in outs] or [probe.ABSENT] * len(self.outputs)
-        self.record.calls.append(types + out_types)
-        probe.compile_kernel(self.kind, self.texts, types, out_types)
-        letters: dict[str, np.dtype[Any]] = {}
-        for parameter, value in zip(self.outputs + self.inputs, outs + ins, strict=False):
-            if outs and isinstance(value, ndarray):
-                letters.setdefault(parameter.type, value.dtype)
-        for parameter, value in zip(self.inputs, ins, strict=True):
-            if isinstance(value, ndarray):
-                letters.setdefault(parameter.type, value.dtype)
-        return letters
-
-    def _arguments(self, ins: list[Any], letters: dict[str, np.dtype[Any]]) -> list[Any]:
-        return [
-            value if isinstance(value, ndarray) else p.dtype(letters).type(value)
-            for p, value in zip(self.inputs, ins, strict=True)
-        ]
-
-    def _loop(self, ins: list[Any], outs: list[Any]) -> list[tuple[int, ...]]:
-        pairs = list(zip(self.inputs, ins, strict=True)) + list(
-            zip(self.outputs, outs, strict=False)
-        )
-        return [a.shape for p, a in pairs if isinstance(a, ndarray) and not p.raw]
+    def _run(self, call: Call) -> Any:
+        self.record.note(call)
+        outs = [_device(array) for array in STATE.engine.run(call)]
+        return outs[0] if len(outs) == 1 else tuple(outs)
 
 
 class ElementwiseKernel(_Kernel):
@@ -234,14 +210,8 @@ class ElementwiseKernel(_Kernel):
         )  # fmt: skip
 
     def __call__(self, *args: Any, size: int | None = None) -> Any:
-        ins, outs = list(args[: len(self.inputs)]), list(args[len(self.inputs) :])
-        letters = self._compile(ins, outs)
-        shapes = self._loop(ins, outs)
-        loop = np.broadcast_shapes(*shapes) if shapes else (int(size or 0),)
-        if not outs:
-            outs = [_new(loop, p.dtype(letters)) for p in self.outputs]
-        probe.run_kernel(loop, 0, self._arguments(ins, letters) + outs)
-        return outs[0] if len(outs) == 1 else tuple(outs)
+        ins, outs = list(args[: self.inputs]), list(args[self.inputs :])
+        return self._run(Call(self.kind, self.texts, ins, outs, size=size))
 
 
 class ReductionKernel(_Kernel):
@@ -278,22 +248,10 @@ class ReductionKernel(_Kernel):
         axis: int | tuple[int, ...] | None = None,
         keepdims: bool = False,
     ) -> Any:
-        ins = list(args[: len(self.inputs)])
-        outs = [out] if out is not None else list(args[len(self.inputs) :])
-        letters = self._compile(ins, outs)
-        loop = np.broadcast_shapes(*self._loop(ins, []))
-        axes = range(len(loop)) if axis is None else [axis] if isinstance(axis, int) else axis
-        reduced = {a % len(loop) for a in axes}
-        kept = tuple(n for a, n in enumerate(loop) if a not in reduced)
-        if not outs:
-            outs = [_new(kept, p.dtype(letters)) for p in self.outputs]
-        outs = [array.reshape(kept) for array in outs]  # of keepdims: a view
-        mask = sum(1 << a for a in reduced)
-        probe.run_kernel(loop, mask, self._arguments(ins, letters) + outs)
-        if keepdims:
-            full = tuple(1 if a in reduced else n for a, n in enumerate(loop))
-            outs = [array.reshape(full) for array in outs]
-        return outs[0] if len(outs) == 1 else tuple(outs)
+        ins = list(args[: self.inputs])
+        outs = [out] if out is not None else list(args[self.inputs :])
+        call = Call(self.kind, self.texts, ins, outs, axis=axis, keepdims=keepdims)
+        return self._run(call)
 
 
 class RawKernel:

@@ -12,10 +12,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import probe
 import pytest
-from sites import Site, find_sites
+from calls import Call
+from probe_engine import ProbeEngine
+from samples import DTYPES, INTEGERS, Sample, check
+from sites import POINTERS, UNREACHABLE, Site, direct_call, find_sites
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
@@ -25,32 +27,6 @@ SITES = {"5.4.0": 132, "7.8.1": 142}
 # Texts that syntax alone does not give: N-d pooling, im2col and col2im, tree-LSTM, RMSprop; in
 # 7.8.1 also two whose preamble another module holds.
 COMPUTED = {"5.4.0": 11, "7.8.1": 13}
-DTYPES = ("float16", "float32", "int32", "int64")
-
-# They read device memory by address; array-core/docs/dialect.md says what takes their place.
-POINTERS = {"pad_sequence_fwd", "_memcpy_gather", "_memcpy_scatter"}
-# Letters that index or count: C++ takes integers only there.
-INTEGERS = {
-    "inverse_indices": "S",
-    "embed_id_bwd": "S",
-    "embed_id_bwd_ignore_label": "S",
-    "ctc_label_prob_sum": "I",
-    "negative_sampling_calculate_gx": "S",
-    "negative_sampling_calculate_gw": "S",
-    "crossent_fwd": "S",
-    "softmax_crossent_no_reduce_fwd": "S",
-    "softmax_crossent_bwd": "S",
-    "softmax_crossent_weight_bwd": "S",
-    "binary_hierarchical_softmax_max_length": "T",
-    "resize_images_interpolate_bilinear": "S",
-    "resize_images_interpolate_grad_bilinear": "S",
-}
-# Sites that no call reaches without cuDNN, or at all (7.8.1 asks `xp is backend.cuda`, never true).
-# Their texts are literals; they are compiled like the others, and judged by a test of their own.
-UNREACHABLE = {
-    "5.4.0": set[str](),
-    "7.8.1": {"groupnorm_y", "lars"},
-}
 
 
 def wheel(version: str) -> Path:
@@ -117,22 +93,9 @@ def compile_everywhere(kind: str, texts: dict[str, str]) -> int:
                 compile_with(kind, texts, bound)
             assert caught.value.kind == probe.NOT_IMPLEMENTED
             continue
-        if narrow_atomics(texts, bound):
-            with pytest.raises(probe.KernelError, match="does not exist for float16") as caught:
-                compile_with(kind, texts, bound)
-            assert caught.value.kind == probe.NOT_IMPLEMENTED
-            continue
         assert name in compile_with(kind, texts, bound)
         compiled += 1
     return compiled
-
-
-def narrow_atomics(texts: dict[str, str], bound: dict[str, str]) -> bool:
-    """Whether an atomic updates a float16 array: the IR has atomics of 32 and 64 bits."""
-    updated = re.findall(r"atomicAdd\(\s*&(\w+)\[", texts.get("operation", ""))
-    return any(
-        bound.get(w[-2]) == "float16" for w in words(texts["out_params"]) if w[-1] in updated
-    )
 
 
 def key(site: Site) -> str:
@@ -181,6 +144,14 @@ def test_gpu_paths_equal_cpu_paths(version: str) -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
+def test_every_kernel_computes_what_its_text_means_in_every_dtype(version: str) -> None:
+    again: dict[str, str] = hooked(version)["again"]
+    wrong = {name: end for name, end in again.items() if end != "ok"}
+    assert not wrong, json.dumps(wrong, indent=1)
+    assert len(again) > 560
+
+
+@pytest.mark.parametrize("version", VERSIONS)
 def test_hooking_reaches_every_site(version: str) -> None:
     called = [k for k in hooked(version)["kernels"] if k["calls"]]
 
@@ -195,18 +166,18 @@ def test_hooking_reaches_every_site(version: str) -> None:
     assert names == POINTERS | UNREACHABLE[version]
 
 
-def test_sites_that_no_call_reaches_compute_what_they_say() -> None:
-    texts = {s.texts["name"]: s.texts for s in sites("7.8.1") if s.texts}
-    x, y, z = (np.array(v, "f") for v in ([1, 2, 3], [4, 5, 6], [7, 8, 9]))
-    wanted = z * x + y
-    probe.compile_kernel("elementwise", texts["groupnorm_y"], ["float32"] * 2, ["float32"])
-    probe.run_kernel((3,), 0, [x, y, z])
-    np.testing.assert_array_equal(z, wanted)
-    rate, decay = np.float32(0.5), np.float32(0.25)
-    wanted = (y + decay * x) * rate
-    probe.compile_kernel("elementwise", texts["lars"], ["float32", "scalar", "scalar"], ["float32"])
-    probe.run_kernel((3,), 0, [x, rate, decay, y])
-    np.testing.assert_array_equal(y, wanted)
+@pytest.mark.parametrize("version", VERSIONS)
+def test_sites_that_no_call_reaches_compute_what_they_say(version: str) -> None:
+    called = set()
+    for site in sites(version):
+        if not site.texts or site.texts["name"] not in UNREACHABLE[version]:
+            continue
+        texts, ins, outs = direct_call(site)
+        sample = Sample(Call(site.kind, texts, ins, outs))
+        for bound in sample.bindings():
+            check(ProbeEngine(), sample, bound)
+        called.add(texts["name"])
+    assert called == UNREACHABLE[version]
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from array_core_fuzz import probe
-from array_core_fuzz.probe import CASTINGS, DTYPES, ErrorKind, Mode
+from array_core_fuzz.probe import CASTINGS, Mode
+from array_core_fuzz.steps import DTYPES, ErrorKind
 
 DType = np.dtype[Any]
 Scalar = DType | type

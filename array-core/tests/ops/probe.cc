@@ -8,6 +8,7 @@
 
 #include "ir/interpret.h"
 #include "ir/verify.h"
+#include "ops/tolerance.h"
 #include "ops/ufunc.h"
 
 #define PROBE extern "C" __attribute__((visibility("default")))
@@ -32,7 +33,15 @@ PROBE int probe_ufuncs() { return static_cast<int>(ops::table().size()); }
 PROBE const char* probe_name(int id) { return ops::table()[count(id)].name.data(); }
 PROBE int probe_operands(int id) { return ops::table()[count(id)].operands; }
 PROBE int probe_results(int id) { return ops::table()[count(id)].results; }
-PROBE double probe_cpu_ulp(int id) { return ops::table()[count(id)].tolerance.cpu_ulp; }
+
+// Units in the last place, and the size from which on they count, of loop number `loop`.
+PROBE void probe_bound(int id, int loop, int executor, float* out) {
+  const ops::UFunc& ufunc = ops::table()[count(id)];
+  const ops::Bound bound =
+      ops::bound_of(ufunc, ops::loops_of(ufunc)[count(loop)], static_cast<ops::Executor>(executor));
+  out[0] = bound.ulp;
+  out[1] = bound.floor;
+}
 
 // `operands`: a dtype's number; 100 + it for a NumPy scalar; 200 + PythonScalar for a weak one.
 // `out`: the loop's operand and result dtypes, one after the other.

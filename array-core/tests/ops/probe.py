@@ -25,7 +25,6 @@ def library() -> ctypes.CDLL:
     loaded = ctypes.CDLL(path)
     loaded.probe_name.restype = ctypes.c_char_p
     loaded.probe_error.restype = ctypes.c_char_p
-    loaded.probe_cpu_ulp.restype = ctypes.c_double
     loaded.probe_run.argtypes = [
         ctypes.c_int,
         ctypes.c_int,
@@ -43,7 +42,6 @@ class UFunc:
     name: str
     operands: int
     results: int
-    cpu_ulp: float
 
     def resolve(self, mode: str, operands: list[int]) -> str | None:
         """Return the loop as NumPy writes it, None where there is none."""
@@ -62,6 +60,12 @@ class UFunc:
         rows = [out[i * width : (i + 1) * width] for i in range(count)]
         texts = ["".join(LETTERS[number] for number in row) for row in rows]
         return [f"{text[: self.operands]}->{text[self.operands :]}" for text in texts]
+
+    def bound(self, loop: int, executor: str = "cpu") -> tuple[float, float]:
+        """Return the allowed distance of loop number ``loop`` and the size it counts from."""
+        out = (ctypes.c_float * 2)()
+        library().probe_bound(self.id, loop, ["cpu", "gpu"].index(executor), out)
+        return out[0], out[1]
 
     def run(self, loop: int, *operands: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
         """Return the results of loop number ``loop`` on arrays of its dtypes."""
@@ -86,7 +90,6 @@ def table() -> tuple[UFunc, ...]:
             lib.probe_name(i).decode(),
             lib.probe_operands(i),
             lib.probe_results(i),
-            lib.probe_cpu_ulp(i),
         )
         for i in range(lib.probe_ufuncs())
     )

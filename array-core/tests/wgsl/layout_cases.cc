@@ -201,19 +201,62 @@ void two_dimensional_grid(CaseWriter& writer) {
        writer, "grid");
 }
 
-// Contended atomics, floats by compare and exchange: small whole numbers, so that the sum is exact.
+// Contended atomics, floats and narrow types by compare and exchange: small whole numbers, so that
+// the sums of floats are exact (float16 up to 2048).
 void contended(CaseWriter& writer) {
-  for (const DType dtype : {DType::int32, DType::uint32, DType::float32})
+  for (const DType dtype : {DType::int8, DType::uint8, DType::int16, DType::uint16, DType::int32,
+                            DType::uint32, DType::float16, DType::float32})
     for (const Op op : {Op::atomic_add, Op::atomic_min, Op::atomic_max}) {
       Builder k("contended");
       const auto x = k.in("x", dtype);
       const auto bins = k.raw("bins", dtype, ir::Access::read_write);
       k.evaluate(k.atomic(op, bins, {k.loop_index() % k.integer(DType::int32, 5), k.read(x)}));
       const std::string name = std::string(name_of(op)) + " " + std::string(name_of(dtype));
-      must(writer.add(name, k.take(), {3000}, 0,
-                      {numbers(dtype, 3000, {3000}, {1}, 0), numbers(dtype, 5, {5}, {1}, 0)}),
+      const std::int64_t n = dtype == DType::float16 ? 800 : 3000;
+      must(writer.add(name, k.take(), {n}, 0,
+                      {numbers(dtype, n, {n}, {1}, 0), numbers(dtype, 7, {5}, {1}, 1)}),
            writer, name);
     }
+}
+
+// Sums of 64 bits, half by half: every bit of the terms counts, so that most of them carry.
+void contended_wide(CaseWriter& writer) {
+  for (const DType dtype : {DType::int64, DType::uint64}) {
+    Builder k("wide");
+    const auto x = k.in("x", dtype);
+    const auto bins = k.raw("bins", dtype, ir::Access::read_write);
+    k.evaluate(
+        k.atomic(Op::atomic_add, bins, {k.loop_index() % k.integer(DType::int32, 3), k.read(x)}));
+    CaseArgument terms = numbers(dtype, 3000, {3000}, {1}, 0);
+    std::uint64_t bits = 1;
+    for (std::size_t at = 0; at < terms.bytes.size(); at += sizeof bits) {
+      bits = bits * 6364136223846793005U + 1442695040888963407U;
+      std::memcpy(terms.bytes.data() + at, &bits, sizeof bits);
+    }
+    const std::string name = "atomic_add " + std::string(name_of(dtype));
+    must(writer.add(name, k.take(), {3000}, 0, {std::move(terms), numbers(dtype, 4, {3}, {1}, 1)}),
+         writer, name);
+  }
+}
+
+// A lock of each size below 32 bits: the old value decides, and neighbours stay as they are.
+void exchanged(CaseWriter& writer) {
+  for (const DType dtype : {DType::int8, DType::uint16, DType::float16, DType::float32}) {
+    Builder k("exchanged");
+    const auto seen = k.out("seen", dtype);
+    const auto cells = k.raw("cells", dtype, ir::Access::read_write);
+    const auto swapped = k.raw("swapped", dtype, ir::Access::read_write);
+    // Each cell is one element's: the outcome does not depend on the order.
+    const ir::Value old = k.atomic(Op::atomic_compare_exchange, cells,
+                                   {k.loop_index(), k.constant(dtype, 3), k.constant(dtype, 99)});
+    k.store(seen,
+            old + k.atomic(Op::atomic_exchange, swapped, {k.loop_index(), k.constant(dtype, 5)}));
+    const std::string name = "atomic exchange " + std::string(name_of(dtype));
+    must(writer.add(name, k.take(), {23}, 0,
+                    {numbers(dtype, 23, {23}, {1}, 0), numbers(dtype, 25, {23}, {1}, 1),
+                     numbers(dtype, 25, {23}, {1}, 1)}),
+         writer, name);
+  }
 }
 
 }  // namespace
@@ -227,6 +270,8 @@ void add_layout_cases(CaseWriter& writer) {
   }
   two_dimensional_grid(writer);
   contended(writer);
+  contended_wide(writer);
+  exchanged(writer);
 }
 
 void add_reduction_cases(CaseWriter& writer) {

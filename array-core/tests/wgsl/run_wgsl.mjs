@@ -1,21 +1,20 @@
 // run_wgsl.mjs FOLDER [NAME]: runs the cases that wgsl_cases wrote on Dawn and compares every byte of
-// every buffer. ARRAYCORE_WEBGPU is the path of npm's `webgpu` module. Main thread.
+// every buffer. ARRAYCORE_WEBGPU: another file than the installed `webgpu` module. Main thread.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { openDawn, prepareVulkan } from "../../../worker-runtime/src/gpu/node_gpu.ts";
 
 const folder = process.argv[2];
 const only = process.argv[3];
-const modulePath = process.env.ARRAYCORE_WEBGPU;
-if (!folder || !modulePath) {
-  console.error("usage: ARRAYCORE_WEBGPU=PATH node run_wgsl.mjs FOLDER [NAME]");
+if (!folder) {
+  console.error("usage: node run_wgsl.mjs FOLDER [NAME]");
   process.exit(2);
 }
-const { create, globals } = await import(pathToFileURL(modulePath).href);
+const modulePath = process.env.ARRAYCORE_WEBGPU || "webgpu";
+prepareVulkan();
+const { globals } = await import(modulePath);
 Object.assign(globalThis, globals);
-// Kept until exit: when it is collected, the process hangs or crashes.
-globalThis.webgpuInstance = create([]);
-const adapter = await globalThis.webgpuInstance.requestAdapter();
+const adapter = await (await openDawn(modulePath)).requestAdapter();
 if (!adapter) {
   console.error("no adapter");
   process.exit(1);

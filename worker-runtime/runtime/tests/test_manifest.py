@@ -32,7 +32,8 @@ def test_every_piece_is_there() -> None:
 
 @pytest.mark.parametrize("piece", pieces(), ids=lambda piece: str(piece["name"]))
 def test_piece_is_pinned_and_has_sources(piece: dict[str, Any]) -> None:
-    assert set(piece) <= {"name", "version", "file", "sha256", "sources", "pack", "exclude"}
+    known = {"name", "version", "file", "sha256", "sources", "pack", "exclude"}
+    assert set(piece) <= known | {"docstrings", "append"}
     assert piece["pack"] in {"pyodide", "python"}
     assert piece["version"]
     kinds = [source["kind"] for source in piece["sources"]]

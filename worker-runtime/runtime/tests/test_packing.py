@@ -15,6 +15,10 @@ import compile_pyc
 import packing
 import pytest
 
+OPTIONS: dict[str, Any] = {
+    "root": "/lib", "exclude": [], "only": ["*.py"], "docstrings": [], "append": {},
+}  # fmt: skip
+
 
 def archive(files: dict[str, str]) -> bytes:
     out = io.BytesIO()
@@ -25,7 +29,7 @@ def archive(files: dict[str, str]) -> bytes:
 
 
 def compiled(files: dict[str, str], **changes: Any) -> dict[str, bytes]:
-    options = {"root": "/lib", "exclude": [], "only": ["*.py"], **changes}
+    options = {**OPTIONS, **changes}
     with zipfile.ZipFile(io.BytesIO(compile_pyc.compile_archive(archive(files), options))) as made:
         assert all(info.compress_type == zipfile.ZIP_STORED for info in made.infolist())
         return {name: made.read(name) for name in made.namelist()}
@@ -72,6 +76,19 @@ def test_docstrings_go_and_lines_stay(package: Any) -> None:
     assert (frame.filename, frame.lineno) == ("/lib/compiled_pkg/sub.py", 13)
 
 
+def test_docstrings_of_named_files_stay() -> None:
+    files = {"a/kept.py": '"""Read at import."""\n', "a/other.py": '"""Read by nobody."""\n'}
+    made = compiled(files, docstrings=["a/kept.py"])
+    assert b"Read at import." in made["a/kept.pyc"]
+    assert b"Read by nobody." not in made["a/other.pyc"]
+
+
+def test_statements_are_appended_to_the_named_file() -> None:
+    made = compiled({"a.py": "x = 1\n", "b.py": "x = 1\n"}, append={"a.py": "x = 'more'\n"})
+    assert b"more" in made["a.pyc"]
+    assert b"more" not in made["b.pyc"]
+
+
 def test_asserts_stay() -> None:
     data = compiled({"a.py": "assert False, 'kept'\n"})["a.pyc"]
     assert b"kept" in data
@@ -86,10 +103,8 @@ def test_excluded_files_are_left_out_and_others_kept_as_they_are() -> None:
 
 def test_same_input_gives_the_same_bytes() -> None:
     source = archive({"b.py": "x = {1, 2}\n", "a.py": "def f(): return 'text'\n"})
-    options = {"root": "/lib", "exclude": [], "only": ["*.py"]}
-    assert compile_pyc.compile_archive(source, options) == compile_pyc.compile_archive(
-        source, options
-    )
+    first, second = (compile_pyc.compile_archive(source, OPTIONS) for _ in range(2))
+    assert first == second
 
 
 def test_siblings_are_written_where_they_save(tmp_path: Path, node: str) -> None:

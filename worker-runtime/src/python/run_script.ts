@@ -83,6 +83,8 @@ export async function connectArraycore(
   pyodide: ScriptPyodide,
   { code, job, interrupt, toGpu }: ArraycoreOptions,
 ): Promise<() => void> {
+  // From here on a script may measure how long the first result takes (array-core/python/bench/first_result.py).
+  performance.mark("arraycore-load");
   const module = await loadArraycore(code, {
     ...(job.memoryBytes === null ? {} : { maximumBytes: job.memoryBytes }),
     host: {

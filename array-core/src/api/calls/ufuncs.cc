@@ -1,6 +1,7 @@
 #include "api/calls/ufuncs.h"
 
 #include <array>
+#include <bit>
 #include <cmath>
 #include <complex>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include "api/calls/calls.h"
 #include "arraycore/arraycore.h"
+#include "ops/tolerance.h"
 
 namespace arraycore::calls {
 
@@ -119,6 +121,26 @@ Result<std::int32_t> second_result(Context& context, Words& words) {
   return std::exchange(context.second_result, 0);
 }
 
+// For tests and documents, which judge results by the table's own bounds.
+Result<std::int32_t> tolerance(Context&, Words& words) {
+  const auto number = words.below(static_cast<std::int32_t>(ops::table().size()));
+  const ops::UFunc& ufunc = ops::table()[static_cast<std::size_t>(number)];
+  const auto executor = words.flag() ? ops::Executor::gpu : ops::Executor::cpu;
+  const bool floor = words.flag();
+  std::array<DType, ops::kMaxOperands> operands{};
+  for (std::size_t i = 0; i < static_cast<std::size_t>(ufunc.operands); ++i)
+    operands[i] = words.dtype();
+  const Status read = words.end();
+  if (!read) return read.error();
+  for (const ops::Loop& loop : ops::loops_of(ufunc)) {
+    if (loop.operands != operands) continue;
+    const ops::Bound bound = ops::bound_of(ufunc, loop, executor);
+    return std::bit_cast<std::int32_t>(floor ? bound.floor : bound.ulp);
+  }
+  return Error{ErrorKind::type, "no_loop",
+               std::string(ufunc.name) + " has no loop of exactly these dtypes."};
+}
+
 }  // namespace
 
 UFuncOperand read_scalar(Words& words, std::int32_t kind) {
@@ -208,6 +230,7 @@ Result<ArrayId> binary_scalar(Context& context, std::int32_t ufunc, ArrayId a, d
 
 Call find_ufunc_call(std::int32_t operation) {
   if (operation == AC_CALL_UFUNC) return ufunc_call;
+  if (operation == AC_CALL_TOLERANCE) return tolerance;
   return operation == AC_CALL_RESULT ? second_result : nullptr;
 }
 

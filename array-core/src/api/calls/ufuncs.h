@@ -12,6 +12,9 @@
 //   AC_NUMPY_SCALAR, its dtype, its bytes, padded with zeros (four words)
 // Gives the first result's id, or 0 where it went to `out`.
 // AC_CALL_RESULT: no words. Gives the id of the second result of the last ufunc call that had one.
+// AC_CALL_TOLERANCE: the ufunc; 1 for a GPU, 0 for the CPU; 1 for the floor, 0 for the units in the
+// last place (ops/tolerance.h); the dtypes of a loop's operands. Gives the bits of the number as a
+// float32, which is never negative. Error: type, "no_loop".
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,12 @@
-"""``python -m array_core_fuzz --programs 1000000 --jobs 2``."""
+"""``python -m array_core_fuzz --programs 1000000 --jobs 2``.
+
+The last line of output is one JSON object, for ``./run bench array-core``.
+"""
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -41,6 +45,7 @@ def main() -> int:
         f"{totals.assignments} assignments, {totals.errors} expected errors, "
         f"{seconds:.1f} s, {totals.programs / seconds:.0f} programs/s"
     )
+    print(json.dumps({"view_programs": totals.programs}))
     return 0
 
 

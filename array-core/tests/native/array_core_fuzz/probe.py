@@ -12,12 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-_NAMES = (
-    *("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),
-    *("float16", "float32", "float64", "complex64", "complex128"),
-)
-# In the order of DType's numbers.
-DTYPES: tuple[np.dtype[Any], ...] = tuple(np.dtype(name) for name in _NAMES)
+from array_core_fuzz.steps import DTYPES
+
 CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 
 # Python's scalars as operands of ``result_type``.
@@ -31,13 +27,6 @@ class Mode(IntEnum):
 
     NUMPY2 = 0
     CUPY = 1
-
-
-class ErrorKind(IntEnum):
-    """Kinds of errors that views and promotion give, numbered as in result.h."""
-
-    VALUE = 1
-    INDEX = 3
 
 
 class Overlap(IntEnum):

@@ -7,18 +7,16 @@ and contents are those of ``program.h``.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from array_core_fuzz.probe import DTYPES, ErrorKind
-from array_core_fuzz.steps import MAX_SEED, Array, IndexKind, StepOp, create
+from array_core_fuzz.steps import DTYPES, MAX_SEED, Array, ErrorKind, IndexKind, StepOp, create
 
 _IS_INTEGER = [dtype.kind in "iu" for dtype in DTYPES]
-# Bytes of these may be any pattern: a bool's must be 0 or 1, NumPy says.
-_CREATED = [n for n, dtype in enumerate(DTYPES) if dtype.kind != "b"]
+_ALL = tuple(range(len(DTYPES)))
 
 _MAX_DIMS = 7
 _MAX_COUNT = 1500
@@ -37,11 +35,35 @@ class Batch:
     assignments: int = 0
 
 
-class Generator:
-    """Makes the program of one seed and runs it by NumPy."""
+@dataclass
+class Totals:
+    """What a run did."""
 
-    def __init__(self, batch: Batch) -> None:
+    programs: int = 0
+    steps: int = 0
+    errors: int = 0
+    assignments: int = 0
+
+    def add(self, other: Totals | Batch) -> None:
+        """Count what ``other`` did."""
+        self.programs += other.programs
+        self.steps += other.steps
+        self.errors += other.errors
+        self.assignments += other.assignments
+
+
+class DifferenceError(AssertionError):
+    """NumPy and array-core differ; the message holds the program as NumPy code."""
+
+
+class Generator:
+    """Makes the program of one seed and runs it by NumPy; arrays have dtypes of ``dtypes``."""
+
+    def __init__(self, batch: Batch, dtypes: Sequence[int] = _ALL) -> None:
         self._batch = batch
+        self._cast = dtypes
+        # Bytes of these may be any pattern: a bool's must be 0 or 1, NumPy says.
+        self._created = [n for n in dtypes if DTYPES[n].kind != "b"]
         self._rng = random.Random()
         self._random = self._rng.random
         self._arrays: list[Array] = []
@@ -49,6 +71,11 @@ class Generator:
         self._storages: list[Array] = []
         self._words: list[int] = []
         self._steps = 0
+
+    @property
+    def array_count(self) -> int:
+        """How many arrays the newest program made."""
+        return len(self._arrays)
 
     def make(self, seed: int) -> None:
         """Append the program of ``seed`` to the batch."""
@@ -94,7 +121,8 @@ class Generator:
             made = operation()
         except ValueError:  # AxisError is both this and IndexError
             self._error(ErrorKind.VALUE)
-        except IndexError:
+        except (IndexError, OverflowError):
+            # Where a C long has 32 bits, NumPy tells a larger index so: out of bounds it is.
             self._error(ErrorKind.INDEX)
         else:
             self._record(made, self._dtypes[source] if dtype < 0 else dtype, 0)
@@ -126,7 +154,7 @@ class Generator:
     # ---- steps
 
     def _create(self) -> None:
-        dtype = _CREATED[self._below(len(_CREATED))]
+        dtype = self._created[self._below(len(self._created))]
         r = self._random()
         ndim = self._below(5) if r < 0.95 else self._below(_MAX_DIMS + 1)
         largest = (40, 40, 12, 6, 5, 3, 3, 3)[ndim]
@@ -345,7 +373,7 @@ class Generator:
 
     def _step_reinterpret(self, source: int) -> None:
         array = self._arrays[source]
-        dtype = _CREATED[self._below(len(_CREATED))]
+        dtype = self._created[self._below(len(self._created))]
         self._emit(StepOp.REINTERPRET, source, dtype)
         self._try(source, lambda: array.view(DTYPES[dtype]), dtype)
 
@@ -371,7 +399,7 @@ class Generator:
         if not _IS_INTEGER[self._dtypes[source]]:
             self._step_copy(source)  # floats to integers: where NumPy leaves it open, test_casts.py
             return
-        dtype = self._below(len(DTYPES))
+        dtype = self._cast[self._below(len(self._cast))]
         self._emit(StepOp.ASTYPE, source, dtype)
         with np.errstate(over="ignore"):  # to float16
             self._record_new(self._arrays[source].astype(DTYPES[dtype], order="C"), dtype)

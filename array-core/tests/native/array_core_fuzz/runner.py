@@ -3,36 +3,14 @@
 from __future__ import annotations
 
 import array
-from dataclasses import dataclass
 
 import numpy as np
 
 from array_core_fuzz.probe import Runner
-from array_core_fuzz.programs import Batch, Generator
+from array_core_fuzz.programs import Batch, DifferenceError, Generator, Totals
 from array_core_fuzz.source import numpy_source
 
 PROGRAMS_A_BATCH = 250
-
-
-@dataclass
-class Totals:
-    """What a run did."""
-
-    programs: int = 0
-    steps: int = 0
-    errors: int = 0
-    assignments: int = 0
-
-    def add(self, other: Totals | Batch) -> None:
-        """Count what ``other`` did."""
-        self.programs += other.programs
-        self.steps += other.steps
-        self.errors += other.errors
-        self.assignments += other.assignments
-
-
-class DifferenceError(AssertionError):
-    """NumPy and array-core differ; the message holds the program as NumPy code."""
 
 
 def _batch(seeds: range) -> Batch:

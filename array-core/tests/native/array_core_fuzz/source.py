@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from array_core_fuzz.probe import DTYPES
-from array_core_fuzz.steps import IndexKind, StepOp
+from array_core_fuzz.steps import DTYPES, IndexKind, StepOp
 
 _HEADER = """import numpy as np
 

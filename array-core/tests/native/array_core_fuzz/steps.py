@@ -1,4 +1,4 @@
-"""The language of view programs: operations, their numbers, and how arrays begin."""
+"""The language of view programs: operations, dtypes and errors by number, and how arrays begin."""
 
 from __future__ import annotations
 
@@ -8,9 +8,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from array_core_fuzz.probe import DTYPES
-
 Array = npt.NDArray[Any]
+
+_NAMES = (
+    *("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),
+    *("float16", "float32", "float64", "complex64", "complex128"),
+)
+# In the order of DType's numbers.
+DTYPES: tuple[np.dtype[Any], ...] = tuple(np.dtype(name) for name in _NAMES)
+
+
+class ErrorKind(IntEnum):
+    """Kinds of errors that views and promotion give, numbered as in result.h."""
+
+    VALUE = 1
+    INDEX = 3
 
 
 class StepOp(IntEnum):

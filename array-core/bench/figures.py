@@ -1,0 +1,169 @@
+"""What ``./run bench array-core`` measures: one row a command, and the figures that it gives.
+
+Each command's last line of output is one flat JSON object, name -> number. A name that is missing
+there, or no number, is a figure that was not reached; ``optional`` ones may be null where the
+machine has no such device.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+PACKAGE = "array-core/python"
+BENCH = f"{PACKAGE}/bench"
+CHAINER = {"5.4.0": 132, "7.8.1": 142}  # kernel sites of each version
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One number of the report."""
+
+    name: str
+    unit: str = ""
+    op: str | None = None
+    goal: float | None = None
+    key: str = ""  # the number's name in the command's line; "": the figure's own
+    peer: tuple[str, str] | None = None  # what it is compared with, and its name in the line
+    optional: bool = False
+
+
+@dataclass(frozen=True)
+class Command:
+    """One process. ``python``: options of ``./run python``; None: the command is run as it is."""
+
+    name: str
+    arguments: tuple[str, ...]
+    figures: tuple[Figure, ...]
+    python: tuple[str, ...] | None = None
+    env: dict[str, str] = field(default_factory=dict)
+    limit_s: int = 600
+
+
+def at_least(name: str, goal: float, unit: str = "", **more: object) -> Figure:
+    """A figure that is better the larger it is."""
+    return Figure(name, unit, ">=", goal, **more)  # type: ignore[arg-type]
+
+
+def at_most(name: str, goal: float, unit: str = "", **more: object) -> Figure:
+    """A figure that is better the smaller it is."""
+    return Figure(name, unit, "<=", goal, **more)  # type: ignore[arg-type]
+
+
+def webgpu(host: str, *more: str) -> tuple[str, ...]:
+    """Options of ``./run python``: WebGPU, on a host."""
+    return ("--host", host, "--backend", "webgpu", *more)
+
+
+def cpu(host: str, *more: str) -> tuple[str, ...]:
+    """Options of ``./run python``: no device, on a host."""
+    return ("--host", host, "--backend", "cpu", *more)
+
+
+def parity(where: str, python: tuple[str, ...] | None) -> Command:
+    """The operation table against NumPy on one back end."""
+    figures = [
+        at_least(f"parity_cases_{where}", 6_000, key="parity_cases"),
+        at_most(f"parity_failures_{where}", 0, key="parity_failures"),
+    ]
+    if "webgpu" in where:
+        figures.append(at_least(f"parity_gpu_share_{where}", 0.95, key="parity_gpu_share"))
+    report = ("--report", f"build/reports/parity/{where}.json")
+    arguments = ("-m", "parity", "--backend-name", where, *report)
+    if python is None:
+        env = {
+            "ARRAYCORE_LIBRARY": "build/release/lib/libarraycore.so",
+            "PYTHONPATH": f"{PACKAGE}:array-core/tests/parity",
+        }
+        return Command(f"parity_{where}", ("python3", *arguments), tuple(figures), env=env)
+    mounts = ("--mount", "array-core/tests/parity", "--mount", "build/reports/parity")
+    return Command(
+        f"parity_{where}", arguments, tuple(figures), python=(*python, *mounts), limit_s=1_800
+    )
+
+
+def kernels(version: str, backend: str, python: tuple[str, ...]) -> Command:
+    """Chainer's kernels on real arrays, every site and dtype, on one back end."""
+    name = f"chainer_kernels_{backend}_{version}"
+    figure = at_least(name, CHAINER[version], "sites")
+    wheels = ("--wheel", f"build/cache/wheels/chainer-{version}-py3-none-any.whl")
+    return Command(
+        name,
+        ("array-core/tests/dialect/run_kernels.py", "--version", version),
+        (figure,),
+        python=(*python, *wheels),
+        limit_s=1_800,
+    )
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        "issue_cost",
+        (f"{BENCH}/issue_cost.py",),
+        (
+            at_most("issue_add_us", 5, "us"),
+            at_most("issue_add_us_p99", 60, "us"),
+            at_most("issue_scalar_us", 5, "us"),
+            at_most("issue_scalar_us_p99", 60, "us"),
+        ),
+        python=webgpu("chromium"),
+    ),
+    *(
+        kernels(version, backend, python)
+        for version in CHAINER
+        for backend, python in (
+            ("webgpu", webgpu("node")),
+            ("cpu", cpu("node")),
+            ("phone", webgpu("node", "--limits", "phone")),
+        )
+    ),
+    parity("native_cpu", None),
+    parity("node_cpu", cpu("node")),
+    parity("node_webgpu", webgpu("node")),
+    parity("chromium_webgpu", webgpu("chromium")),
+    Command(
+        "view_programs",
+        ("python3", "-m", "array_core_fuzz", "--programs", "1000000", "--jobs", "2"),
+        (at_least("view_programs", 1_000_000, "programs"),),
+        env={
+            "ARRAYCORE_PROBE": "build/release/lib/libarraycore_probe.so",
+            "PYTHONPATH": "array-core/tests/native",
+        },
+        limit_s=1_200,
+    ),
+    Command(
+        "view_programs_webgpu",
+        (f"{BENCH}/view_programs.py", "--programs", "20000"),
+        (at_least("view_programs_webgpu", 20_000, "programs"),),
+        python=webgpu("node"),
+        limit_s=3_600,
+    ),
+    *(
+        Command(
+            f"scalar_sync_{host}",
+            (f"{BENCH}/scalar_sync.py",),
+            (at_most(f"scalar_sync_ratio_{host}", 1.5),),
+            python=webgpu(host),
+        )
+        for host in ("node", "chromium")
+    ),
+    Command(
+        "gpu_add",
+        (f"{BENCH}/gpu_add.py",),
+        (at_least("gpu_add_gbs", 1_500, "GB/s", optional=True),),
+        python=webgpu("node"),
+    ),
+    Command(
+        "size",
+        ("node", "array-core/wasm/size.mjs", "build/arraycore/arraycore.wasm"),
+        (at_most("wasm_and_js_gzip_bytes", 400_000, "B"),),
+    ),
+    *(
+        Command(
+            f"first_result_{host}",
+            (f"{BENCH}/first_result.py",),
+            (at_most(f"first_result_{host}_s", 1.5, "s", key="first_result_s"),),
+            python=webgpu(host),
+        )
+        for host in ("node", "chromium")
+    ),
+)

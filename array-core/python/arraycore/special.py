@@ -1,0 +1,30 @@
+"""The functions of scipy.special that arraycore has, as cupyx.scipy.special has them."""
+
+from ._ufuncs import (
+    digamma,
+    erf,
+    erfc,
+    erfcinv,
+    erfcx,
+    erfinv,
+    gamma,
+    gammaln,
+    ndtr,
+    ndtri,
+)
+
+psi = digamma
+
+__all__ = [
+    "digamma",
+    "erf",
+    "erfc",
+    "erfcinv",
+    "erfcx",
+    "erfinv",
+    "gamma",
+    "gammaln",
+    "ndtr",
+    "ndtri",
+    "psi",
+]

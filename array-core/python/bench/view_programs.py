@@ -1,0 +1,61 @@
+"""Random view programs by the package and by NumPy: slices, transposes, reshapes, broadcasts,
+negative strides, overlapping assignments.
+
+    ./run python --backend webgpu --mount array-core array-core/python/bench/view_programs.py \
+        [--programs N] [--seed N]
+
+The programs are those of ``array-core/tests/native/array_core_fuzz``, over the dtypes that a GPU
+computes. Fails where a shape, a stride, a flag, an error or an element differs, and where anything
+was read back, or done by the CPU in the GPU's place, before the last step of a program. Its last
+line is one JSON object.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "native"))
+
+from array_core_fuzz.api import Moved, run_programs
+from array_core_fuzz.programs import Totals
+
+_PROGRESS = 1_000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Random view programs against NumPy.")
+    parser.add_argument("--programs", type=int, default=20_000)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+
+    began = time.perf_counter()
+    totals, moved = Totals(), Moved()
+    for begin in range(0, options.programs, _PROGRESS):
+        count = min(_PROGRESS, options.programs - begin)
+        done, counted = run_programs(options.seed + begin, count)
+        totals.add(done)
+        moved.add(counted)
+        seconds = time.perf_counter() - began
+        print(f"{totals.programs} of {options.programs} programs, {seconds:.0f} s", flush=True)
+    if moved.bytes_down or moved.cpu_ops:
+        raise SystemExit(f"Before the last step: {moved}.")
+    backend = os.environ.get("ARRAYCORE_BACKEND", "cpu")
+    figures = {
+        f"view_programs_{backend}": totals.programs,
+        "steps": totals.steps,
+        "assignments": totals.assignments,
+        "errors": totals.errors,
+        "dispatches": moved.dispatches,
+        "bytes_down": moved.bytes_down,
+        "cpu_ops": moved.cpu_ops,
+        "seconds": round(time.perf_counter() - began, 1),
+    }
+    print(json.dumps(figures))
+
+
+main()

@@ -1,0 +1,33 @@
+"""Random view programs on whichever back end is open equal NumPy's, and nothing is read before the
+last step. The full count runs by ``bench/view_programs.py``.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "native"))
+
+from array_core_fuzz import api
+from array_core_fuzz.programs import DifferenceError
+
+PROGRAMS = 300
+
+
+def test_random_programs_equal_numpy_and_stay_on_the_device() -> None:
+    totals, moved = api.run_programs(first_seed=0, programs=PROGRAMS)
+    assert totals.programs == PROGRAMS
+    assert totals.steps > 4 * PROGRAMS
+    assert totals.assignments > PROGRAMS // 3
+    assert moved.dispatches > PROGRAMS // 2
+    assert (moved.bytes_down, moved.cpu_ops) == (0, 0)
+
+
+def test_a_difference_is_found_and_shown_as_numpy_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    flip = api.ac.flip
+    monkeypatch.setattr(api.ac, "flip", lambda a, axes: flip(flip(a, axes), axes))
+    with pytest.raises(DifferenceError, match="import numpy as np"):
+        api.run_programs(first_seed=0, programs=100)

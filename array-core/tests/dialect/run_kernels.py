@@ -1,0 +1,121 @@
+"""Every kernel of Chainer on the array library, in the worker runtime or natively.
+
+    ./run python --backend webgpu --wheel CHAINER_WHEEL run_kernels.py --version 5.4.0
+
+Chainer's functions, links and optimizers run on the stand-in ``cupy``, whose kernels are
+arraycore's ``ElementwiseKernel`` and ``ReductionKernel``, and are compared with Chainer's own CPU
+path; then each kernel runs in float16, float32, int32 and int64, where its letters allow, and is
+compared with what its text means. A site counts when all of that was right, each call one launch,
+without help of the CPU. The last line is the figure; the exit code tells whether it is all sites.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import hooked
+import judge
+import numpy as np
+import pointers
+import stand_in
+from calls import Call
+from device_engine import DeviceEngine
+from samples import DTYPES, Sample, check, retype
+from sites import POINTERS, UNREACHABLE, Site, direct_call, find_sites
+
+import chainer  # isort: skip
+
+Outcome = dict[str, str]  # what was run -> "ok", or what went wrong
+
+
+def outcomes(engine: DeviceEngine, dtypes: tuple[str, ...]) -> Outcome:
+    """Scenarios, then every kernel that they made, retyped."""
+    judge.SKIPPED = {"float16"} - {*dtypes}
+    hooked.scenarios()
+    print(f"{len(judge.RESULTS)} scenarios, {engine.launches} launches", flush=True)
+    again = retype(engine, stand_in.RECORDS, dtypes)
+    print(f"{len(again)} kernels by dtype", flush=True)
+    return {**judge.RESULTS, **again}
+
+
+def of_site(site: Site, found: Outcome) -> Outcome:
+    """What was run of a site."""
+    mine: Outcome = {}
+    for record in stand_in.RECORDS:
+        if record.file == site.file and site.line <= record.line <= site.end_line:
+            mine |= {name: found[name] for name in record.scenarios}
+            start = f"{record.file}:{record.line} "
+            mine |= {name: end for name, end in found.items() if name.startswith(start)}
+    return mine
+
+
+def directly(site: Site, engine: DeviceEngine, dtypes: tuple[str, ...]) -> Outcome:
+    """A site that no call of Chainer's can reach here."""
+    assert site.texts is not None
+    name = site.texts["name"]
+    ends: Outcome = {}
+    if name in pointers.PATHS:
+        run, allowed = pointers.PATHS[name]
+        tests: list[tuple[str, Any]] = [(d, lambda d=d: run(d)) for d in dtypes if d in allowed]
+    else:
+        texts, ins, outs = direct_call(site)
+        sample = Sample(Call(site.kind, texts, ins, outs))
+        tests = [(str(b), lambda b=b: check(engine, sample, b)) for b in sample.bindings(dtypes)]
+    for label, test in tests:
+        try:
+            test()
+            ends[f"{name} {label}"] = "ok"
+        except Exception as error:
+            ends[f"{name} {label}"] = f"{type(error).__name__}: {str(error)[:400]}"
+    return ends
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--version", required=True, help="the Chainer that is expected")
+    parser.add_argument("--short", action="store_true", help="float32 only")
+    parser.add_argument("--label", help="stands in the figure's name, in place of the back end's")
+    parser.add_argument("--report", type=Path, help="a JSON file with what ran of each site")
+    options = parser.parse_args(arguments)
+    if chainer.__version__ != options.version:
+        raise SystemExit(f"this is Chainer {chainer.__version__}, not {options.version}")
+    began = time.monotonic()
+    dtypes = ("float32",) if options.short else DTYPES
+    engine = stand_in.STATE.engine = DeviceEngine()
+    with np.errstate(all="ignore"):
+        found = outcomes(engine, dtypes)
+        places = find_sites(Path(chainer.__file__).parent)
+        sites = [site for site in places if site.package == "chainer"]
+        report = []
+        for site in sites:
+            ends = of_site(site, found)
+            if site.texts and site.texts["name"] in POINTERS | UNREACHABLE[options.version]:
+                ends |= directly(site, engine, dtypes)
+            report.append({"file": site.file, "line": site.line, "ran": ends})
+    good = [one for one in report if one["ran"] and set(one["ran"].values()) == {"ok"}]
+    for one in report:
+        if one not in good:
+            print(f"{one['file']}:{one['line']}: {len(one['ran'])} runs")
+            for name, end in one["ran"].items():
+                if end != "ok":
+                    print(f"  {name}: {end}")
+    if options.report:
+        options.report.write_text(json.dumps(report, indent=1))
+    label = options.label or os.environ.get("ARRAYCORE_BACKEND", "cpu")
+    seconds = time.monotonic() - began
+    print(
+        f"{len(good)} of {len(sites)} sites; {engine.launches} launches, {engine.on_cpu} of them "
+        f"with float64; {seconds:.1f} s"
+    )
+    print(json.dumps({f"chainer_kernels_{label}_{options.version}": len(good)}))
+    return 0 if len(good) == len(sites) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

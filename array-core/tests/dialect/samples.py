@@ -1,0 +1,172 @@
+"""Calls that were seen, made again in other dtypes, and what they must give."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from typing import Any
+
+import meaning
+import numpy as np
+from arithmetic import TYPES, truncated
+from calls import Array, Call, Engine, Memory, Window, view_of
+
+DTYPES = ("float16", "float32", "int32", "int64")
+# Letters that index or count: C++ takes integers only there.
+INTEGERS = {
+    "inverse_indices": "S",
+    "embed_id_bwd": "S",
+    "embed_id_bwd_ignore_label": "S",
+    "ctc_label_prob_sum": "I",
+    "negative_sampling_calculate_gx": "S",
+    "negative_sampling_calculate_gw": "S",
+    "crossent_fwd": "S",
+    "softmax_crossent_no_reduce_fwd": "S",
+    "softmax_crossent_bwd": "S",
+    "softmax_crossent_weight_bwd": "S",
+    "binary_hierarchical_softmax_max_length": "T",
+    "resize_images_interpolate_bilinear": "S",
+    "resize_images_interpolate_grad_bilinear": "S",
+}
+# Between a kernel and its meaning, relative to the larger of 1 and the value. Both compute floats
+# in float32, in another order and with other last digits of exp and its kin; float16 rounds each
+# variable to 11 bits.
+TOLERANCE = {"float16": 8e-3, "float32": 5e-5}
+UNWRITTEN = 77  # what no result is, so that an element left out shows
+
+
+class Wrong(AssertionError):
+    """A kernel gave something else than its text means."""
+
+
+def _cast(values: Array, to: np.dtype[Any]) -> Array:
+    if values.dtype.kind == "f" and to.kind in "iu":
+        return np.rint(values * 3).astype(to)  # a few different integers
+    return values.astype(to)
+
+
+def _scalar(value: Any, to: np.dtype[Any]) -> Any:
+    kind = TYPES[str(to)]
+    value = np.asarray(value)[()]
+    return truncated(value, kind) if value.dtype.kind == "f" and to.kind in "iub" else kind(value)
+
+
+class Sample:
+    """A copy of a call: its texts, its arrays with the memory they share, its scalars."""
+
+    def __init__(self, call: Call) -> None:
+        memory = Memory(call.arrays())
+        self.call = call
+        self.flats = [flat.copy() for flat in memory.flats]
+        windows = iter(memory.windows)
+        self.ins = [next(windows) if isinstance(v, np.ndarray) else v for v in call.ins]
+        self.outs = [next(windows) for _ in call.outs]
+        self.shape = call.kept() if call.kind == "reduction" else call.loop()
+
+    def letters(self) -> list[str]:
+        every = [p.type for p in self.call.inputs + self.call.outputs if p.is_letter]
+        return sorted(set(every))
+
+    def bindings(self, only: tuple[str, ...] = DTYPES) -> list[dict[str, str]]:
+        """Each dtype for all letters at once; int32 for those that take integers only."""
+        integers = INTEGERS.get(self.call.name, "")
+        found: list[dict[str, str]] = []
+        for dtype in only:
+            narrowed = dtype if dtype.startswith("int") else "int32"
+            bound = {k: narrowed if k in integers else dtype for k in self.letters()}
+            if bound not in found:
+                found.append(bound)
+        return found
+
+    def again(self, bound: Mapping[str, str]) -> Call:
+        """The call with its letters bound anew, on memory of its own; outputs are passed."""
+        flats: dict[tuple[int, str], Array] = {}
+
+        def view(window: Window, to: np.dtype[Any]) -> Array:
+            key = (window.owner, str(to))
+            if key not in flats:
+                flats[key] = _cast(self.flats[window.owner], to)
+            return view_of(flats[key], window)
+
+        ins = []
+        for p, value in zip(self.call.inputs, self.ins, strict=True):
+            to = p.dtype(bound)
+            ins.append(view(value, to) if isinstance(value, Window) else _scalar(value, to))
+        outs = [
+            view(window, p.dtype(bound))
+            for p, window in zip(self.call.outputs, self.outs, strict=False)
+        ]
+        if not outs:
+            outs = [np.full(self.shape, UNWRITTEN, p.dtype(bound)) for p in self.call.outputs]
+        axis = self.call.axis
+        return Call(self.call.kind, self.call.texts, ins, outs, self.call.size, axis)
+
+
+@cache
+def _meaning(kind: str, texts: str, bound: str) -> Callable[..., None]:
+    make = meaning.elementwise if kind == "elementwise" else meaning.reduction
+    return make(json.loads(texts), json.loads(bound))
+
+
+def mean(call: Call) -> None:
+    """Do what the call's texts say."""
+    both = [*zip(call.inputs, call.ins, strict=True), *zip(call.outputs, call.outs, strict=True)]
+    bound = {p.name: str(value.dtype) for p, value in both}
+    run = _meaning(call.kind, json.dumps(call.texts), json.dumps(bound))
+    arguments = {p.name: value for p, value in both}
+    if call.kind == "reduction":  # of keepdims: views without the reduced axes
+        arguments |= {p.name: arguments[p.name].reshape(call.kept()) for p in call.outputs}
+    with np.errstate(all="ignore"):
+        if call.kind == "elementwise":
+            run(call.loop(), arguments)
+        else:
+            run(call.loop(), arguments, call.reduced())
+
+
+def difference(got: Array, wanted: Array) -> str:
+    """What is wrong, or nothing. Integers are equal; NaN is NaN, infinity infinity."""
+    tolerance = TOLERANCE.get(str(wanted.dtype), 0.0)
+    if wanted.dtype.kind == "f":
+        with np.errstate(all="ignore"):
+            near = np.isclose(
+                got.astype("d"), wanted.astype("d"), rtol=tolerance, atol=tolerance, equal_nan=True
+            )
+    else:
+        near = got == wanted
+    if near.all():
+        return ""
+    at = int(np.flatnonzero(~near)[0])
+    return f"{(~near).sum()} of {near.size} differ; at {at} {got[at]!r} instead of {wanted[at]!r}"
+
+
+def check(engine: Engine, sample: Sample, bound: Mapping[str, str]) -> None:
+    """Run the call on the engine and by its meaning; all memory must be the same afterwards."""
+    call, wanted = sample.again(bound), sample.again(bound)
+    engine.run(call)
+    mean(wanted)
+    left, right = Memory(call.arrays()), Memory(wanted.arrays())
+    for number, (got, flat) in enumerate(zip(left.flats, right.flats, strict=True)):
+        if wrong := difference(got, flat):
+            raise Wrong(f"{call.name}, {dict(bound)}, memory {number}: {wrong}")
+
+
+def retype(
+    engine: Engine, records: Iterable[Any], only: tuple[str, ...] = DTYPES
+) -> dict[str, str]:
+    """Every record's first call in every dtype: "ok", or what went wrong."""
+    results: dict[str, str] = {}
+    for record in records:
+        if record.sample is None:
+            continue
+        for bound in record.sample.bindings(only):
+            types = " ".join(f"{letter}={dtype}" for letter, dtype in bound.items())
+            label = f"{record.file}:{record.line} {record.texts['name']} {types}".rstrip()
+            if label in results:
+                continue
+            try:
+                check(engine, record.sample, bound)
+                results[label] = "ok"
+            except Exception as error:
+                results[label] = f"{type(error).__name__}: {str(error)[:400]}"
+    return results

@@ -1,0 +1,225 @@
+"""Runs random view programs through the package ``arraycore``, on whichever back end is open.
+
+Nothing is read back before a batch of programs is through: shapes, strides and errors are known to
+array-core, and the elements stay on the device until all are compared at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import arraycore as ac
+import numpy as np
+
+from array_core_fuzz.programs import Batch, DifferenceError, Generator, Totals
+from array_core_fuzz.source import numpy_source
+from array_core_fuzz.steps import DTYPES, ErrorKind, IndexKind, StepOp, create
+
+PROGRAMS_A_BATCH = 50
+# What a browser's GPU computes; the others live on the CPU, and casts between both move elements.
+DEVICE_DTYPES = tuple(
+    number for number, dtype in enumerate(DTYPES) if dtype.name not in ("float64", "complex128")
+)
+
+
+@dataclass
+class Moved:
+    """What array-core counted while the programs ran, before anything was read."""
+
+    bytes_down: int = 0
+    cpu_ops: int = 0
+    dispatches: int = 0
+
+    def add(self, other: Moved) -> None:
+        """Count what ``other`` did."""
+        self.bytes_down += other.bytes_down
+        self.cpu_ops += other.cpu_ops
+        self.dispatches += other.dispatches
+
+
+def _list(words: Iterator[int]) -> list[int] | None:
+    length = next(words)
+    return None if length < 0 else [next(words) for _ in range(length)]
+
+
+def _key(words: Iterator[int]) -> tuple[Any, ...]:
+    items: list[Any] = []
+    for _ in range(next(words)):
+        kind = next(words)
+        if kind == IndexKind.INTEGER:
+            items.append(next(words))
+        elif kind == IndexKind.SLICE:
+            given, *bounds = (next(words) for _ in range(4))
+            items.append(slice(*(b if given >> n & 1 else None for n, b in enumerate(bounds))))
+        else:
+            items.append(None if kind == IndexKind.NEWAXIS else Ellipsis)
+    return tuple(items)
+
+
+class Machine:
+    """One program's arrays."""
+
+    def __init__(self) -> None:
+        self.arrays: list[ac.ndarray] = []
+        self.results: list[int] = []
+
+    def run(self, words: Iterator[int]) -> None:
+        """Run one program; its words are taken from ``words``."""
+        for _ in range(next(words)):
+            op = next(words)
+            live = ac.counters()["live_bytes"]
+            operation = self._operation(op, words)
+            try:
+                made = operation()
+            except ValueError:  # AxisError is both this and IndexError
+                self.results.append(ErrorKind.VALUE)
+                continue
+            except IndexError:
+                self.results.append(ErrorKind.INDEX)
+                continue
+            if op == StepOp.ASSIGN:
+                self.results.append(0)
+                continue
+            self._record(made, ac.counters()["live_bytes"] > live)
+
+    def _record(self, array: ac.ndarray, is_new: bool) -> None:
+        shape, strides, flags = array.shape, array.strides, array.flags
+        self.results += (0, len(shape), *shape)
+        full = array.size > 0
+        self.results += [
+            stride if full and extent > 1 else 0
+            for extent, stride in zip(shape, strides, strict=True)
+        ]
+        self.results += (flags.c_contiguous + 2 * flags.f_contiguous, int(full and is_new))
+        self.arrays.append(array)
+
+    def _operation(self, op: int, words: Iterator[int]) -> Any:
+        """Take an operation's words; return what does it."""
+        if op == StepOp.CREATE:
+            dtype, seed = next(words), next(words)
+            elements = create(dtype, seed, _list(words) or [])
+            return lambda: ac.array(elements)
+        a = self.arrays[next(words)]
+        match op:
+            case StepOp.INDEX:
+                key = _key(words)
+                return lambda: a[key]
+            case StepOp.TRANSPOSE:
+                axes = _list(words)
+                return lambda: a.T if axes is None else a.transpose(axes)
+            case StepOp.SWAP_AXES:
+                axis1, axis2 = next(words), next(words)
+                return lambda: a.swapaxes(axis1, axis2)
+            case StepOp.MOVE_AXES:
+                source, destination = _list(words), _list(words)
+                return lambda: ac.moveaxis(a, source, destination)
+            case StepOp.RESHAPE:
+                shape = _list(words)
+                return lambda: a.reshape(shape)
+            case StepOp.BROADCAST:
+                shape = _list(words)
+                return lambda: ac.broadcast_to(a, shape)
+            case StepOp.SQUEEZE:
+                axes = _list(words)
+                return lambda: a.squeeze(axes)
+            case StepOp.EXPAND_DIMS:
+                axes = _list(words)
+                return lambda: ac.expand_dims(a, axes)
+            case StepOp.DIAGONAL:
+                offset, axis1, axis2 = next(words), next(words), next(words)
+                return lambda: a.diagonal(offset, axis1, axis2)
+            case StepOp.FLIP:
+                axes = _list(words)
+                return lambda: ac.flip(a, axes)
+            case StepOp.REINTERPRET:
+                dtype = DTYPES[next(words)]
+                return lambda: a.view(dtype)
+            case StepOp.ASTYPE:
+                dtype = DTYPES[next(words)]
+                return lambda: a.astype(dtype, order="C")
+            case StepOp.ASSIGN:
+                value = self.arrays[next(words)]
+                return lambda: a.__setitem__(Ellipsis, value)
+            case StepOp.RAVEL:
+                return a.ravel
+            case StepOp.COPY:
+                return a.copy
+            case StepOp.REAL:
+                return lambda: a.real
+            case StepOp.IMAG:
+                return lambda: a.imag
+        raise ValueError(f"no operation {op}")
+
+
+def _batch(seeds: range, dtypes: Sequence[int]) -> tuple[Batch, list[bytes]]:
+    """Return the programs of some seeds, and the contents that each one's arrays must have."""
+    batch = Batch()
+    generator = Generator(batch, dtypes)
+    contents: list[bytes] = []
+    for seed in seeds:
+        begin = len(batch.contents)
+        generator.make(seed)
+        contents += batch.contents[begin : begin + generator.array_count]
+    return batch, contents
+
+
+def _difference(seeds: range, dtypes: Sequence[int], totals: Totals, moved: Moved) -> str | None:
+    batch, contents = _batch(seeds, dtypes)
+    ac.reset()
+    words = iter(batch.words)
+    machines = [Machine() for _ in seeds]
+    for machine in machines:
+        machine.run(words)
+    counted = ac.counters()  # since the reset
+    moved.add(Moved(counted["bytes_down"], counted["cpu_ops"], counted["dispatches"]))
+    totals.add(batch)
+    results = [result for machine in machines for result in machine.results]
+    if results != batch.results:
+        pairs = enumerate(zip(results, batch.results, strict=False))
+        common = min(len(results), len(batch.results))
+        at = next((i for i, (got, wanted) in pairs if got != wanted), common)
+        return (
+            f"results differ at word {at}:\n"
+            f"numpy:      ...{batch.results[max(0, at - 12) : at + 12]}...\n"
+            f"array-core: ...{results[max(0, at - 12) : at + 12]}..."
+        )
+    arrays = [array for machine in machines for array in machine.arrays]
+    for number, (array, wanted) in enumerate(zip(arrays, contents, strict=True)):
+        got = array.get()
+        if got.tobytes() != wanted:
+            expected = np.frombuffer(wanted, got.dtype).reshape(got.shape)
+            return f"array {number} ({got.dtype}) is\n{got}\ninstead of\n{expected}"
+    return None
+
+
+def run_programs(
+    first_seed: int, programs: int, dtypes: Sequence[int] = DEVICE_DTYPES
+) -> tuple[Totals, Moved]:
+    """Compare the programs of ``programs`` seeds in a row, by the package and by NumPy.
+
+    Raises
+    ------
+    DifferenceError
+        Some program's shapes, strides, flags, errors or contents are not NumPy's.
+    """
+    totals, moved = Totals(), Moved()
+    end = first_seed + programs
+    for begin in range(first_seed, end, PROGRAMS_A_BATCH):
+        seeds = range(begin, min(begin + PROGRAMS_A_BATCH, end))
+        difference = _difference(seeds, dtypes, totals, moved)
+        if difference is not None:
+            _explain(seeds, dtypes, difference)
+    ac.reset()
+    return totals, moved
+
+
+def _explain(seeds: range, dtypes: Sequence[int], difference: str) -> None:
+    """Find the program of the batch that differs and raise with its code."""
+    for seed in seeds:
+        alone = _difference(range(seed, seed + 1), dtypes, Totals(), Moved())
+        if alone is not None:
+            batch, _ = _batch(range(seed, seed + 1), dtypes)
+            raise DifferenceError(f"program {seed}: {alone}\n\n{numpy_source(batch.words)}")
+    raise DifferenceError(f"programs {seeds} differ only when run together: {difference}")

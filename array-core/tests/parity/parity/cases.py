@@ -1,0 +1,362 @@
+"""What is compared: one case is one operation on given operands."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from . import reference, special
+from .layouts import LAYOUTS, OF_ONE, OF_TWO, UNPAIRED
+from .values import DTYPES, LETTERS, Array, cast_values, edge_values, inside, pairs
+
+#: Ufuncs by operands. The names are NumPy's and scipy.special's, so that one which array-core
+#: forgets is a failure, not an absence.
+UNARY = [
+    "negative",
+    "positive",
+    "absolute",
+    "fabs",
+    "sign",
+    "conjugate",
+    "square",
+    "reciprocal",
+    "sqrt",
+    "cbrt",
+    "exp",
+    "exp2",
+    "expm1",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "sin",
+    "cos",
+    "tan",
+    "arcsin",
+    "arccos",
+    "arctan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "arcsinh",
+    "arccosh",
+    "arctanh",
+    "degrees",
+    "radians",
+    "floor",
+    "ceil",
+    "trunc",
+    "rint",
+    "modf",
+    "spacing",
+    "logical_not",
+    "isnan",
+    "isinf",
+    "isfinite",
+    "signbit",
+    "invert",
+    "bitwise_count",
+]
+BINARY = [
+    "add",
+    "subtract",
+    "multiply",
+    "divide",
+    "floor_divide",
+    "remainder",
+    "fmod",
+    "divmod",
+    "power",
+    "float_power",
+    "hypot",
+    "gcd",
+    "lcm",
+    "logaddexp",
+    "logaddexp2",
+    "arctan2",
+    "ldexp",
+    "copysign",
+    "nextafter",
+    "heaviside",
+    "maximum",
+    "minimum",
+    "fmax",
+    "fmin",
+    "equal",
+    "not_equal",
+    "less",
+    "less_equal",
+    "greater",
+    "greater_equal",
+    "logical_and",
+    "logical_or",
+    "logical_xor",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "left_shift",
+    "right_shift",
+]
+#: Python's scalars, weak but for bool.
+WEAK: dict[str, Any] = {"bool": True, "int": 3, "float": 0.5, "complex": 1.5 - 2j}
+MODES = ("numpy2", "cupy")
+
+
+@dataclass(frozen=True)
+class Operand:
+    """An array: its base and layout; or a scalar."""
+
+    base: Array | None = None
+    layout: str = ""
+    scalar: Any = None
+
+    def made(self, module: Any, array: Callable[[Array], Any]) -> Any:
+        """Return the operand in NumPy or arraycore; ``array`` makes the latter's arrays."""
+        if self.base is None:
+            return self.scalar
+        return LAYOUTS[self.layout].view(array(self.base), module)
+
+    @property
+    def dtype(self) -> np.dtype[Any] | None:
+        """The dtype; None of Python's scalars."""
+        if self.base is not None:
+            return self.base.dtype
+        return getattr(self.scalar, "dtype", None)
+
+    @property
+    def label(self) -> str:
+        if self.base is not None:
+            return self.base.dtype.name
+        return str(self.dtype) + " scalar" if self.dtype is not None else type(self.scalar).__name__
+
+
+@dataclass(frozen=True)
+class Case:
+    """One operation.
+
+    ``form`` says how it is called: ``call``; ``operator`` and ``in_place``, with ``python`` the
+    function of module operator; ``out``, ``where``, ``overlap`` with ``out`` given; ``cast``.
+    """
+
+    group: str
+    function: str
+    operands: tuple[Operand, ...]
+    form: str = "call"
+    mode: str = "numpy2"
+    python: Callable[..., Any] | None = None
+    out: Operand | None = None
+    detail: str = ""
+    options: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def layout(self) -> str:
+        return ",".join(operand.layout or "scalar" for operand in self.operands)
+
+    @property
+    def title(self) -> str:
+        labels = ", ".join(operand.label for operand in self.operands)
+        return f"{self.group} {self.function}({labels}) {self.layout} {self.mode} {self.detail}"
+
+
+def placed(values: Array, layout: str) -> Operand:
+    return Operand(LAYOUTS[layout].base(values), layout)
+
+
+def sets_of(function: str, letters: str) -> list[Array]:
+    return inside(function, letters, [edge_values(letter) for letter in letters], True)
+
+
+def pair_of(function: str, letters: str, layouts: tuple[str, str]) -> tuple[Operand, ...]:
+    """Return two operands that hold every pair of values of their dtypes."""
+    sets = sets_of(function, letters)
+    values = sets if layouts in UNPAIRED else pairs(sets)
+    return tuple(placed(each, layout) for each, layout in zip(values, layouts, strict=True))
+
+
+def ufuncs(short: bool) -> Iterator[Case]:
+    """Every ufunc, every loop of NumPy's, every layout."""
+    for function in (*UNARY, *special.NAMES):
+        for number, loop in enumerate(reference.loops(function)):
+            letters = loop.split("->")[0]
+            for at, layout in enumerate(OF_ONE):
+                if short and at != number % len(OF_ONE):
+                    continue
+                values = sets_of(function, letters)[0]
+                yield Case("ufunc", function, (placed(values, layout),))
+    for function in BINARY:
+        for number, loop in enumerate(reference.loops(function)):
+            letters = loop.split("->")[0]
+            for at, layouts in enumerate(OF_TWO):
+                if short and at != number % len(OF_TWO):
+                    continue
+                yield Case("ufunc", function, pair_of(function, letters, layouts))
+
+
+def scalars(short: bool) -> Iterator[Case]:
+    """An array and a scalar, on either side, weak or not, in both promotion modes."""
+    for function in BINARY:
+        for number, letter in enumerate(LETTERS):
+            array = placed(sets_of(function, letter + letter)[0], "contiguous")
+            other = placed(sets_of(function, letter + letter)[1], "strided")
+            for at, (name, value) in enumerate(WEAK.items()):
+                if short and at != number % 4:
+                    continue
+                weak = Operand(scalar=value)
+                yield Case("scalar", function, (array, weak), detail=name)
+                yield Case("scalar", function, (weak, other), detail=name)
+            own = np.ones((), letter)[()]
+            for mode in MODES[1:] if short else MODES:
+                for at, scalar in enumerate((own, np.float64(2.5), np.int64(3))):
+                    if short and at != number % 3:
+                        continue
+                    strong = Operand(scalar=scalar)
+                    yield Case("scalar", function, (array, strong), mode=mode)
+
+
+def mixed(short: bool) -> Iterator[Case]:
+    """Two arrays of different dtypes."""
+    functions = ("add", "multiply", "less", "maximum", "copysign", "bitwise_and")
+    for function in functions[:2] if short else functions:
+        for first in LETTERS:
+            for second in LETTERS:
+                if first == second or (short and (ord(first) + ord(second)) % 3):
+                    continue
+                sets = [values[:: max(1, values.size // 9)]
+                        for values in sets_of(function, first + second)]  # fmt: skip
+                operands = [placed(values, "contiguous") for values in pairs(sets)]
+                yield Case("mixed", function, tuple(operands))
+
+
+def casts(short: bool) -> Iterator[Case]:
+    """Every pair of dtypes, by ``astype`` and by assignment."""
+    for source in DTYPES:
+        values = cast_values(source)
+        for number, target in enumerate(DTYPES):
+            layouts = ("contiguous", "strided", "negative", "transposed")
+            for layout in layouts[number % 4 :][:1] if short else layouts:
+                options = {"dtype": target}
+                operand = (placed(values, layout),)
+                yield Case("cast", "astype", operand, "cast", detail=target.name, options=options)
+            if not short:
+                room = placed(np.zeros(values.size, target), "negative")
+                operand = (placed(values, "strided"),)
+                yield Case("cast", "assign", operand, "assign", out=room, detail=target.name)
+
+
+_OUTPUT_FUNCTIONS = (
+    "add", "subtract", "multiply", "divide", "maximum", "negative", "square", "less", "isnan",
+    "logical_and", "exp", "floor_divide",
+)  # fmt: skip
+#: Where results of a dtype may go by a cast of the same kind, if not to their own.
+_NARROWER = {"q": "h", "i": "b", "f": "e", "d": "f", "D": "F", "Q": "H", "I": "B"}
+
+
+def outputs(short: bool) -> Iterator[Case]:
+    """``out=`` of the result's dtype, narrower, strided; ``where=``; in place and overlapping."""
+    for function in _OUTPUT_FUNCTIONS:
+        count = 2 if function in BINARY else 1
+        for number, loop in enumerate(reference.loops(function)):
+            letters, result = loop.split("->")
+            if len(set(letters)) > 1:
+                continue
+            sets = sets_of(function, letters)
+            values = pairs(sets) if count == 2 else sets
+            size = values[0].size
+            flat = tuple(placed(each, "contiguous") for each in values)
+            gaps = tuple(placed(each, "strided") for each in values)
+            own, narrow = np.ones(size, result), np.ones(size, _NARROWER.get(result, result))
+            mask = np.arange(size) % 3 != 0
+            here = [
+                Case("out", function, flat, "out", out=placed(own, "contiguous")),
+                Case("out", function, flat, "out", out=placed(own, "strided"), detail="strided"),
+                Case("out", function, gaps, "out", out=placed(own, "negative"), detail="negative"),
+                Case("out", function, flat, "out", out=placed(narrow, "contiguous"),
+                     detail=narrow.dtype.name),
+                Case("where", function, flat, "out", out=placed(own, "strided"),
+                     options={"where": placed(mask, "negative")}),
+                Case("where", function, flat, "call",
+                     options={"where": placed(mask, "contiguous")}),
+            ]  # fmt: skip
+            if result == letters[0]:
+                here += [Case("overlap", function, flat, "overlap", detail=how) for how in OVERLAPS]
+            yield from here[number % 3 :: 3] if short else here
+
+
+def _shifted(base: Any) -> tuple[Any, Any]:
+    return base[1:], base[:-1]
+
+
+def _turned(base: Any) -> tuple[Any, Any]:
+    return base, base[::-1]
+
+
+def _spread(base: Any) -> tuple[Any, Any]:
+    half = (base.shape[0] - 1) // 2
+    return base[1 : 1 + half], base[: 2 * half : 2]
+
+
+def _crossed(base: Any) -> tuple[Any, Any]:
+    side = int(base.shape[0] ** 0.5)
+    square = base[: side * side].reshape(side, side)
+    return square, square.T
+
+
+#: What is written and what is read of one array.
+OVERLAPS: dict[str, Callable[[Any], tuple[Any, Any]]] = {
+    "same": lambda base: (base, base),
+    "shifted": _shifted,
+    "reversed": _turned,
+    "strides": _spread,
+    "transposed": _crossed,
+}
+
+_OPERATORS: tuple[tuple[str, str], ...] = (
+    ("add", "add"), ("sub", "subtract"), ("mul", "multiply"), ("truediv", "divide"),
+    ("floordiv", "floor_divide"), ("mod", "remainder"), ("pow", "power"), ("and_", "bitwise_and"),
+    ("or_", "bitwise_or"), ("xor", "bitwise_xor"), ("lshift", "left_shift"),
+    ("rshift", "right_shift"),
+)  # fmt: skip
+_COMPARISONS = (
+    ("lt", "less"), ("le", "less_equal"), ("gt", "greater"), ("ge", "greater_equal"),
+    ("eq", "equal"), ("ne", "not_equal"),
+)  # fmt: skip
+_SIGNS = (("neg", "negative"), ("pos", "positive"), ("abs", "absolute"), ("invert", "invert"))
+
+
+def operators(short: bool) -> Iterator[Case]:
+    """Python's operators: two arrays, an array and a number, a number and an array, in place."""
+    for number, letter in enumerate(LETTERS):
+        for name, function in _SIGNS:
+            operand = placed(edge_values(letter), "contiguous")
+            yield Case("operator", function, (operand,), "operator", python=getattr(operator, name))
+        for at, (name, function) in enumerate((*_OPERATORS, *_COMPARISONS, ("", "divmod"))):
+            if short and (at + number) % 3:
+                continue
+            python: Callable[..., Any] = getattr(operator, name) if name else divmod
+            sets = sets_of(function, letter + letter)
+            both = tuple(placed(each, "contiguous") for each in pairs(sets))
+            first, second = placed(sets[0], "contiguous"), placed(sets[1], "contiguous")
+            yield Case("operator", function, both, "operator", python=python)
+            for scalar in (Operand(scalar=3), Operand(scalar=2.5)):
+                yield Case("operator", function, (first, scalar), "operator", python=python)
+                yield Case("operator", function, (scalar, second), "operator", python=python)
+            in_place = getattr(operator, "i" + name.rstrip("_"), None)
+            if in_place is not None and (name, function) in _OPERATORS:
+                for right in (both[1], Operand(scalar=3)):
+                    yield Case("operator", function, (both[0], right), "in_place", python=in_place,
+                               detail="in place")  # fmt: skip
+
+
+GROUPS: tuple[Callable[[bool], Iterator[Case]], ...] = (
+    ufuncs, scalars, mixed, casts, outputs, operators,
+)  # fmt: skip
+
+
+def every(short: bool) -> Iterator[Case]:
+    """Yield all cases, or a fixed selection of some hundred that has every ufunc and loop."""
+    for group in GROUPS:
+        yield from group(short)

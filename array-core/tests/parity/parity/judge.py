@@ -1,0 +1,156 @@
+"""How near is near enough: the table's bounds, in units in the last place.
+
+A device may take subnormal float32 numbers, operands and results, for 0 (WGSL allows it); the CPU
+may not. A NaN is any NaN. Which zero ``maximum`` and its like give is open in NumPy too; elsewhere
+the sign of an exact zero counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .values import Array
+
+#: NumPy's vector units choose either zero.
+_EITHER_ZERO = {"maximum", "minimum", "fmax", "fmin"}
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Allowed distance in units in the last place (0: the very bits), counted from ``floor`` on."""
+
+    ulp: float
+    floor: float = 0.0
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How far the worst element is, and a sentence on the worst that is too far."""
+
+    error_ulp: float
+    message: str = ""
+
+    @property
+    def good(self) -> bool:
+        return not self.message
+
+
+def flushed(values: Array) -> Array:
+    """Return float32 and complex64 with their subnormal parts as 0 of the same sign."""
+    if values.dtype.char not in "fF":
+        return values
+    parts = np.ascontiguousarray(values).view(np.float32)
+    small = np.abs(parts) < np.finfo(np.float32).tiny
+    return np.where(small, np.copysign(np.float32(0), parts), parts).view(values.dtype).reshape(
+        values.shape
+    )  # fmt: skip
+
+
+def distances(ours: Array, right: Array) -> Array:
+    """Return how many floats lie between: 0 for two NaNs or zeros, infinity for one NaN."""
+    size = ours.dtype.itemsize
+    unsigned = np.dtype(f"u{size}")
+    top = unsigned.type(1 << (8 * size - 1))
+
+    def ordered(values: Array) -> Array:
+        bits = np.ascontiguousarray(values).view(unsigned)
+        return np.where(bits & top, ~bits, bits | top)
+
+    a, b = ordered(ours), ordered(right)
+    apart = (np.maximum(a, b) - np.minimum(a, b)).astype(np.float64)
+    apart[ours == right] = 0
+    nan_a, nan_b = np.isnan(ours), np.isnan(right)
+    apart[nan_a | nan_b] = np.inf
+    apart[nan_a & nan_b] = 0
+    return apart
+
+
+def compare(function: str, ours: Array, choices: list[Array], bound: Bound, gpu: bool) -> Verdict:
+    """Return the verdict on results, each element of which must be near one of its choices."""
+    shape, dtype = choices[0].shape, choices[0].dtype
+    if ours.shape != shape or ours.dtype != dtype:
+        return Verdict(
+            np.inf, f"{ours.dtype} of shape {ours.shape}, NumPy {dtype} of shape {shape}"
+        )
+    if ours.size == 0:
+        return Verdict(0.0)
+    off = np.full(ours.size, np.inf)
+    far = np.full(ours.size, np.inf)
+    for right in choices:
+        each_off, each_far = _errors(function, ours.ravel(), right.ravel(), bound, gpu)
+        nearer = (each_far < far) | ((each_far == far) & (each_off < off))
+        off, far = np.where(nearer, each_off, off), np.where(nearer, each_far, far)
+    at = int(np.argmax(far))
+    worst = float(np.max(off[far <= 1], initial=0.0))
+    if far[at] <= 1:
+        return Verdict(worst)
+    return Verdict(
+        float(off[at]),
+        f"element {at} is {ours.ravel()[at]!r}, NumPy {choices[0].ravel()[at]!r}, "
+        f"{off[at]:.4g} units apart where {bound.ulp:g} are allowed",
+    )
+
+
+def _errors(
+    function: str, ours: Array, right: Array, bound: Bound, gpu: bool
+) -> tuple[Array, Array]:
+    """Return per element the distance, and as how much of the allowed one it counts."""
+    kind = right.dtype.kind
+    if kind in "biu":
+        different = (ours != right).astype(np.float64)
+        return different, 2 * different
+    if kind == "c":
+        return _complex_errors(ours, right, bound, gpu)
+    off = distances(ours, right)
+    size = np.full(right.shape, bound.floor)
+    return off, _share(function, ours, right, off, size, bound, gpu)
+
+
+def _share(
+    function: str, ours: Array, right: Array, off: Array, size: Array, bound: Bound, gpu: bool
+) -> Array:
+    """Return the share of the allowed distance; over 1 is too far."""
+    dtype = right.dtype
+    if bound.ulp == 0:
+        same_zero = np.signbit(ours) == np.signbit(right)
+        open_zero = function in _EITHER_ZERO or np.isnan(right) | (right != 0)
+        share = np.where((off == 0) & (same_zero | open_zero), 0.0, 2.0)
+    else:
+        with np.errstate(all="ignore"):
+            # What is smaller than `size` may err by as much as `size` would.
+            unit = np.spacing(size.astype(dtype)).astype(np.float64)
+            apart = np.abs(ours.astype(np.float64) - right.astype(np.float64))
+            near = (size > 0) & (apart <= bound.ulp * unit)
+        share = np.where(near, 0.0, off / bound.ulp)
+    if gpu and dtype == np.float32:
+        tiny = np.finfo(np.float32).tiny
+        small = (np.abs(right) <= tiny) & (np.abs(ours) <= tiny)
+        # 0 for a subnormal; where the operation rounds, its neighbour too.
+        gone = small & ((ours == 0) | (bound.ulp > 0)) & ((right != 0) | (bound.ulp > 0))
+        share = np.where(gone, 0.0, share)
+    return share
+
+
+def _complex_errors(ours: Array, right: Array, bound: Bound, gpu: bool) -> tuple[Array, Array]:
+    """Return the worse part's errors; either part counts by the larger of the two."""
+    part = np.float32 if right.dtype.itemsize == 8 else np.float64
+    finite = np.isfinite(right)
+    larger = np.maximum(np.abs(right.real), np.abs(right.imag))
+    size = np.where(finite, np.maximum(larger, bound.floor), bound.floor).astype(part)
+    off, share = np.zeros(right.shape), np.zeros(right.shape)
+    for mine, other in ((ours.real, right.real), (ours.imag, right.imag)):
+        mine, other = mine.astype(part), other.astype(part)
+        apart = distances(mine, other)
+        each = _share("", mine, other, apart, size, bound, gpu)
+        if bound.ulp > 0:
+            with np.errstate(all="ignore"):
+                units = np.abs(mine - other) / np.spacing(size)
+            apart = np.where(np.isfinite(units), np.minimum(apart, units), apart)
+        off, share = np.maximum(off, apart), np.maximum(share, each)
+    if bound.ulp > 0:
+        # C leaves open which part of a product or quotient with infinities and NaNs is NaN.
+        open_ends = ~finite & ~np.isfinite(ours)
+        off, share = np.where(open_ends, 0.0, off), np.where(open_ends, 0.0, share)
+    return off, share

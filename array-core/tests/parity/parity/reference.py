@@ -1,0 +1,95 @@
+"""What is right: NumPy's results, computed wider and rounded once where functions may err.
+
+NumPy's own mathematical functions differ between builds (vectorised ones on x86 err by units in the
+last place; Pyodide's come from another C library), so a function that the table lets err is judged
+by the next wider type: float16 and float32 by float64, complex64 by complex128, and float64 by an
+x87 long double where the machine has one. scipy.special's are judged by ``special``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from . import special
+from .values import Array
+
+#: float64's reference: 64 bits of mantissa. Elsewhere long double is float64 itself, or a software
+#: type whose functions are no better.
+_WIDEST = np.longdouble if np.finfo(np.longdouble).nmant == 63 else np.float64
+_WIDE: dict[str, Any] = {
+    "e": np.float64, "f": np.float64, "d": _WIDEST, "F": np.complex128,
+    "D": np.clongdouble if _WIDEST is np.longdouble else np.complex128,
+}  # fmt: skip
+#: Computed with exact remainders: a wider type would give another quotient.
+_OWN_TYPE = {"floor_divide", "remainder", "fmod", "divmod"}
+
+
+def results(function: str, loop: str, operands: list[Array], rounds: bool) -> list[Array]:
+    """Return the right results of ``function``'s loop (as NumPy writes it: ``"ff->f"``).
+
+    ``rounds``: the table allows the results to differ from the exact ones.
+    """
+    inputs, outputs = loop.split("->")
+    operands = [
+        np.asarray(operand).astype(letter, copy=False)
+        for operand, letter in zip(operands, inputs, strict=True)
+    ]
+    if function in special.NAMES:
+        values = operands[0].astype(np.float64)
+        flat = [special.evaluate(function, float(x)) for x in values.ravel()]
+        with np.errstate(all="ignore"):
+            return [np.array(flat).reshape(values.shape).astype(outputs)]
+    if rounds and function not in _OWN_TYPE and outputs[0] in _WIDE:
+        operands = [
+            operand.astype(_WIDE[letter]) if letter in _WIDE else operand
+            for operand, letter in zip(operands, inputs, strict=True)
+        ]
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        given = getattr(np, function)(*operands)
+        given = given if isinstance(given, tuple) else (given,)
+        return [
+            np.asarray(each).astype(letter) for each, letter in zip(given, outputs, strict=True)
+        ]
+
+
+def loops(function: str) -> list[str]:
+    """Return NumPy's loops of a ufunc over array-core's dtypes, each once, as NumPy writes them."""
+    if function in special.NAMES:
+        return ["e->e", "f->f", "d->d"]
+    found: dict[str, None] = {}
+    for types in getattr(np, function).types:
+        letters = [_letter(each) for each in types.replace("->", "")]
+        if None not in letters:
+            nin = getattr(np, function).nin
+            found[f"{''.join(map(str, letters[:nin]))}->{''.join(map(str, letters[nin:]))}"] = None
+    return list(found)
+
+
+def _letter(letter: str) -> str | None:
+    from .values import DTYPES, letter_of
+
+    dtype = np.dtype(letter)
+    return letter_of(dtype) if dtype in DTYPES else None
+
+
+def cast(source: Array, target: np.dtype[Any]) -> Array:
+    """Return NumPy's cast; NaN, which NumPy leaves open, gives 0, what does not fit saturates."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result: Array = source.astype(target)
+        if source.dtype.kind not in "fc" or target.kind not in "iu":
+            return result
+        ends = np.iinfo(target)
+        values = source.real.astype(np.float64)
+        # The ends as floats lie on or beyond the ends as integers; between them a cast is exact.
+        result[values >= float(ends.max)] = ends.max
+        result[values <= float(ends.min)] = ends.min
+        # Below 2**53 the end itself is a float, and values just inside of it are not above it.
+        inside = (values < float(ends.max)) & (values > float(ends.min))
+        result[inside] = np.trunc(values[inside]).astype(target)
+        result[np.isnan(values)] = 0
+    return result
