@@ -53,7 +53,9 @@ def expect_usable() -> None:
     np.testing.assert_array_equal((a + a).get(), np.full(8, 2))
 
 
-def fails(error: type[BaseException], code: str, act: Callable[[], object], match: str = "") -> None:
+def fails(
+    error: type[BaseException], code: str, act: Callable[[], object], match: str = "."
+) -> None:
     with pytest.raises(error, match=match) as raised:
         act()
     assert raised.value.code == code  # type: ignore[attr-defined]
