@@ -94,10 +94,12 @@ def test_the_uniform_block_may_be_given_as_a_structure() -> None:
 
 
 @on_webgpu
-def test_an_array_may_be_read_and_written_at_once() -> None:
+def test_views_are_read_and_written_where_they_lie() -> None:
     x = ac.array(np.arange(10, dtype=np.float32))
+    SCALE(1, (x[::2], 10, (0, 0), 0, x[1::2]))
+    np.testing.assert_array_equal(x.get(), [0, 0, 2, 20, 4, 40, 6, 60, 8, 80])
     SCALE(1, (x, 2, (0, 0), 0, x))
-    np.testing.assert_array_equal(x.get(), np.arange(10) * 2)
+    np.testing.assert_array_equal(x.get(), [0, 0, 4, 40, 8, 80, 12, 120, 16, 160])
 
 
 @on_webgpu

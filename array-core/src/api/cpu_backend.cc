@@ -3,10 +3,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cpu/machine.h"
 #include "ir/interpret.h"
 #include "ir/verify.h"
 
@@ -66,21 +68,24 @@ class CpuBackend final : public Backend {
   Result<KernelId> prepare(ir::Kernel kernel) override {
     const Status verified = ir::verify(kernel);
     if (!verified) return verified.error();
-    kernels_.push_back(std::move(kernel));
+    kernels_.push_back(std::make_unique<Prepared>(kernel));
     return static_cast<KernelId>(kernels_.size() - 1);
   }
 
   Status launch(const Launch& launch) override {
     launch_.loop = launch.loop;
     launch_.reduced = launch.reduced;
-    launch_.arguments.clear();
-    for (const LaunchArgument& argument : launch.arguments) {
-      if (const auto* array = std::get_if<ArrayArgument>(&argument))
-        launch_.arguments.push_back(ir::Argument::array(at(array->storage).base, array->view));
-      else
-        launch_.arguments.push_back({nullptr, {}, *std::get_if<ir::Scalar>(&argument)});
+    launch_.arguments.resize(launch.arguments.size());
+    for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+      ir::Argument& to = launch_.arguments[i];
+      if (const auto* array = std::get_if<ArrayArgument>(&launch.arguments[i])) {
+        to.base = at(array->storage).base;
+        to.view = array->view;
+      } else {
+        to.scalar = *std::get_if<ir::Scalar>(&launch.arguments[i]);
+      }
     }
-    return ir::interpret(kernels_[launch.kernel], launch_);
+    return kernels_[launch.kernel]->machine.run(launch_);
   }
 
  private:
@@ -88,11 +93,17 @@ class CpuBackend final : public Backend {
     std::byte* base = nullptr;
     std::size_t bytes = 0;
   };
+  // Compiled once; its registers are kept, so that a launch allocates nothing.
+  struct Prepared {
+    explicit Prepared(const ir::Kernel& kernel) : program(cpu::Program::compile(kernel)) {}
+    cpu::Program program;
+    cpu::Machine machine{program};
+  };
   const Block& at(StorageId storage) const { return storages_[storage - 1]; }
 
   std::vector<Block> storages_;  // by id - 1
   std::vector<StorageId> free_;
-  std::vector<ir::Kernel> kernels_;
+  std::vector<std::unique_ptr<Prepared>> kernels_;
   ir::Launch launch_;  // kept for its memory
 };
 

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "api/kernel_name.h"
-#include "ir/verify.h"
 
 namespace arraycore {
 
@@ -13,8 +12,6 @@ namespace {
 
 // Uploads up to this size travel in the ring itself.
 constexpr std::size_t kInlineBytes = 1024;
-// Not a pooled buffer's number: scratch buffers of split reductions live for one launch.
-constexpr ring::BufferId kScratchBuffer = 0x8000'0000;
 
 }  // namespace
 
@@ -32,7 +29,9 @@ RingBackend::~RingBackend() {
 }
 
 std::string RingBackend::name_of(std::uint32_t tag) const {
-  return tag <= kernels_.size() ? operation_name(kernels_[tag - 1].kernel) : std::string();
+  if ((tag & kRawTag) == 0) return operation_name(kernels_[tag - 1].kernel);
+  const std::string& name = raws_[tag & ~kRawTag].text.name;
+  return name + " (kernel '" + name + "')";
 }
 
 Status RingBackend::finish() {
@@ -47,15 +46,16 @@ Status RingBackend::open(std::int64_t budget_bytes) {
   const Status ready = finish();
   if (!ready) return ready;
   const auto limit = [&](ring::Word word) { return memory_->control[word].load(); };
-  limits_.storage_buffers = limit(ring::Word::max_storage_buffers);
+  limits_.storage_buffers =
+      std::min(limit(ring::Word::max_storage_buffers), ring::kMaxBindings - 1);
   limits_.invocations = limit(ring::Word::max_invocations);
   limits_.groups = limit(ring::Word::max_grid);
   budget_bytes_ = budget_bytes;
   BufferSource& source = *this;
+  largest_buffer_ =
+      std::min(limit(ring::Word::max_buffer_bytes), limit(ring::Word::max_binding_bytes));
   pool_.emplace(source,
-                PoolLimits{.budget_bytes = budget_bytes,
-                           .largest_buffer = std::min(limit(ring::Word::max_buffer_bytes),
-                                                      limit(ring::Word::max_binding_bytes))});
+                PoolLimits{.budget_bytes = budget_bytes, .largest_buffer = largest_buffer_});
   return Done{};
 }
 
@@ -82,6 +82,10 @@ Result<StorageId> RingBackend::create_storage(std::int64_t bytes) {
   free_.pop_back();
   storages_[id - 1] = *region;
   return id;
+}
+
+Result<Region> RingBackend::allocate_alone(std::int64_t bytes) {
+  return pool_->allocate(std::max(bytes, Pool::kLargestSlot + 4));
 }
 
 void RingBackend::destroy_storage(StorageId storage) {
@@ -129,98 +133,15 @@ Status RingBackend::download(StorageId storage, std::int64_t offset, std::span<s
   return finish();
 }
 
-Result<KernelId> RingBackend::prepare(ir::Kernel kernel) {
-  const Status verified = ir::verify(kernel);
-  if (!verified) return verified.error();
-  kernels_.push_back({std::move(kernel), {}});
-  return static_cast<KernelId>(kernels_.size() - 1);
-}
+Status RingBackend::begin_timer() { return writer_.timestamp_begin(); }
 
-Status RingBackend::launch(const Launch& launch) {
-  Prepared& prepared = kernels_[launch.kernel];
-  codegen::Launch gpu;
-  gpu.loop = launch.loop;
-  gpu.reduced = launch.reduced;
-  for (const LaunchArgument& argument : launch.arguments) {
-    codegen::Operand& operand = gpu.operands.emplace_back();
-    if (const auto* array = std::get_if<ArrayArgument>(&argument)) {
-      const Region& region = at(array->storage);
-      operand.binding = array->storage;
-      operand.heap = region.buffer;
-      operand.bytes = static_cast<std::uint64_t>(region.bytes);
-      operand.view = array->view;
-    } else {
-      operand.scalar = *std::get_if<ir::Scalar>(&argument);
-    }
-  }
-  const auto found = program(prepared, gpu);
-  if (!found) return found.error();
-  return dispatch(prepared, **found, gpu);
-}
-
-Result<const RingBackend::Program*> RingBackend::program(Prepared& prepared,
-                                                         const codegen::Launch& launch) {
-  auto plan = codegen::make_plan(prepared.kernel, launch, limits_);
-  if (!plan) return plan.error();
-  std::string key = plan->key();
-  for (const Program& known : prepared.programs)
-    if (known.key == key) return &known;
-  auto wgsl = codegen::generate(prepared.kernel, *plan);
-  if (!wgsl) return wgsl.error();
-  Program program{std::move(key), std::move(*plan), std::move(*wgsl), {}};
-  for (const codegen::WgslStage& stage : program.wgsl.stages) {
-    std::uint32_t writable = 0;
-    for (std::size_t i = 0; i < stage.bindings.size(); ++i)
-      if (stage.bindings[i].access == codegen::BindingAccess::read_write) writable |= 1U << i;
-    const ring::PipelineId id = ++pipelines_;
-    const Status created = writer_.create_pipeline(
-        id, {.wgsl = stage.text,
-             .label = operation_name(prepared.kernel),
-             .uniform_bytes = static_cast<std::uint32_t>(program.wgsl.uniforms.size() * 4),
-             .bindings = static_cast<std::uint32_t>(stage.bindings.size()),
-             .read_write_mask = writable});
-    if (!created) return created.error();
-    program.pipelines.push_back(id);
-  }
-  prepared.programs.push_back(std::move(program));
-  return &prepared.programs.back();
-}
-
-Status RingBackend::dispatch(const Prepared& prepared, const Program& program,
-                             const codegen::Launch& launch) {
-  std::vector<ring::Binding> slots(program.plan.slots.size());
-  for (std::size_t p = 0; p < launch.operands.size(); ++p) {
-    if (prepared.kernel.params[p].kind == ir::ParamKind::scalar) continue;
-    const codegen::Operand& operand = launch.operands[p];
-    const Region& region = at(static_cast<StorageId>(operand.binding));
-    slots[program.plan.params[p].slot] = {region.buffer, static_cast<std::uint32_t>(region.offset),
-                                          static_cast<std::uint32_t>(region.bytes)};
-  }
-  const auto scratch_bytes = static_cast<std::uint32_t>(program.wgsl.scratch_bytes(launch));
-  if (scratch_bytes > 0) {
-    const Status created = writer_.create_buffer(kScratchBuffer, scratch_bytes, "scratch");
-    if (!created) return created;
-  }
-  const std::vector<std::uint32_t> uniforms = program.wgsl.uniform_words(prepared.kernel, launch);
-  for (std::size_t s = 0; s < program.wgsl.stages.size(); ++s) {
-    const auto [x, y, z] = codegen::grid(prepared.kernel, program.plan, launch, s);
-    if (x == 0 || y == 0 || z == 0) continue;
-    std::vector<ring::Binding> bindings;
-    for (const codegen::Binding& binding : program.wgsl.stages[s].bindings)
-      bindings.push_back(binding.slot == codegen::kScratch
-                             ? ring::Binding{kScratchBuffer, 0, scratch_bytes}
-                             : slots[binding.slot]);
-    const Status sent =
-        writer_.dispatch({.tag = static_cast<std::uint32_t>(&prepared - kernels_.data()) + 1,
-                          .pipeline = program.pipelines[s],
-                          .x = x,
-                          .y = y,
-                          .z = z,
-                          .bindings = bindings,
-                          .uniforms = uniforms});
-    if (!sent) return sent;
-  }
-  return scratch_bytes > 0 ? writer_.destroy_buffer(kScratchBuffer) : Status(Done{});
+Result<std::int64_t> RingBackend::end_timer() {
+  memory_->clock = {};
+  const Status asked = writer_.timestamp_end(writer_.address_of(memory_->clock.data()));
+  if (!asked) return asked.error();
+  const Status done = finish();
+  if (!done) return done.error();
+  return static_cast<std::int64_t>(memory_->clock[1] - memory_->clock[0]);
 }
 
 Status RingBackend::reset() {
@@ -230,7 +151,11 @@ Status RingBackend::reset() {
   staged_ = 0;
   storages_.clear();
   free_.clear();
-  for (Prepared& prepared : kernels_) prepared.programs.clear();
+  for (Prepared& prepared : kernels_) {
+    prepared.known.clear();
+    prepared.programs.clear();
+  }
+  for (Raw& raw : raws_) raw.pipeline = 0;
   return open(budget_bytes_);
 }
 

@@ -1,6 +1,7 @@
 // The back end that writes commands into the ring for an executor with a GPU: kernels become WGSL,
-// one program for each way their arguments lie; storage becomes buffers. Touched by Python's thread
-// only.
+// one program for each way their arguments lie; storage becomes buffers. A launch that looks like
+// an earlier one of its kernel (codegen::Look) takes that one's program and allocates nothing.
+// Touched by Python's thread only.
 #pragma once
 
 #include <array>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "api/backend.h"
+#include "api/packing.h"
 #include "codegen/plan.h"
 #include "codegen/wgsl.h"
 #include "memory/pool.h"
@@ -29,6 +31,7 @@ struct RingMemory {
   std::array<std::uint32_t, kRingWords> ring;
   alignas(16) std::array<std::byte, kTextBytes> texts;
   alignas(16) std::array<std::byte, kStagingBytes> staging;
+  alignas(8) std::array<std::uint64_t, 2> clock;  // nanoseconds: begin and end
 };
 
 class RingBackend final : public Backend, private BufferSource, private ring::Operations {
@@ -51,7 +54,16 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   Status download(StorageId storage, std::int64_t offset, std::span<std::byte> bytes) override;
   Result<KernelId> prepare(ir::Kernel kernel) override;
   Status launch(const Launch& launch) override;
+  // Errors: value, "raw_limits" (more bindings or uniforms than the device takes), "raw_arguments"
+  // (not the number that the kernel was made with), "raw_grid", "raw_alias" (an array bound twice
+  // and written).
+  Result<KernelId> prepare_raw(const RawText& text) override;
+  Status launch_raw(const RawLaunch& launch) override;
+  Status begin_timer() override;
+  Result<std::int64_t> end_timer() override;
   Status reset() override;
+
+  const codegen::Limits& limits() const { return limits_; }
 
  private:
   // A kernel's text for one plan, and the pipelines of its stages.
@@ -61,18 +73,41 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
     codegen::WgslProgram wgsl;
     std::vector<ring::PipelineId> pipelines;
   };
+  // What a launch of that look runs, or why it cannot.
+  struct Known {
+    std::uint64_t hash = 0;
+    codegen::Look look;
+    Result<const Program*> program;
+  };
   struct Prepared {
     ir::Kernel kernel;
-    std::vector<Program> programs;
+    lower::Merge merge;
+    std::vector<Known> known;
+    std::vector<std::unique_ptr<Program>> programs;  // several looks may share one
+  };
+  struct Raw {
+    RawText text;
+    ring::PipelineId pipeline = 0;  // 0: not on this device yet
   };
 
   Result<BufferId> create_buffer(std::int64_t bytes) override;
   void destroy_buffer(BufferId buffer) override;
-  // Tags are the kernels' numbers plus 1.
+  // Tags are kernels' numbers plus 1, or kRawTag and a raw kernel's number.
+  static constexpr std::uint32_t kRawTag = 0x8000'0000;
   std::string name_of(std::uint32_t tag) const override;
   const Region& at(StorageId storage) const { return storages_[storage - 1]; }
-  Result<const Program*> program(Prepared& prepared, const codegen::Launch& launch);
-  Status dispatch(const Prepared& prepared, const Program& program, const codegen::Launch& launch);
+  // A region that shares its buffer with no other.
+  Result<Region> allocate_alone(std::int64_t bytes);
+  std::size_t bind(StorageId storage);
+  // These work on the launch in `gpu_` and `ranges_`.
+  Result<const Program*> program(Prepared& prepared);
+  Result<const Program*> compile(Prepared& prepared);
+  Status create_pipelines(const ir::Kernel& kernel, Program& program);
+  Status launch_packed(Prepared& prepared);
+  Status run_packed(Prepared& prepared, const Packing& packing);
+  Status dispatch(const ir::Kernel& kernel, const Program& program);
+  Status dispatch_stages(const Program& program, const ring::Binding& scratch);
+  Status dispatch_raw(const Raw& raw, const RawLaunch& launch, std::vector<Region>& copies);
   Status finish();  // waits for all that was issued
 
   std::shared_ptr<RingMemory> memory_;
@@ -80,12 +115,22 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   ring::Writer writer_;
   codegen::Limits limits_;
   std::int64_t budget_bytes_ = 0;
+  std::uint32_t largest_buffer_ = 0;
   std::optional<Pool> pool_;      // once the device's limits are known
   std::vector<Region> storages_;  // by id - 1
   std::vector<StorageId> free_;
   std::vector<Prepared> kernels_;
+  std::vector<Raw> raws_;
+  // The launch that is being made: kept for its memory.
+  codegen::Launch gpu_;
+  codegen::Survey survey_;
+  std::vector<BoundRange> ranges_;
+  std::vector<ring::Binding> slots_;
+  std::vector<ring::Binding> bindings_;
+  std::array<std::uint32_t, ring::kMaxUniformWords> uniforms_{};
   ring::BufferId buffers_ = 0;
   ring::PipelineId pipelines_ = 0;
+  std::uint32_t tag_ = 0;   // of the launch that is being made
   std::size_t staged_ = 0;  // bytes of staging that the executor may still read
 };
 

@@ -22,7 +22,7 @@ std::uint64_t code_of(const UFuncOperand& operand) {
 static_assert(kDTypes + 3 + 2 * kDTypes < 64);
 
 std::uint64_t key_of(const UFuncCall& call) {
-  std::uint64_t key = static_cast<std::uint64_t>(call.ufunc) + 1;  // no key is 0
+  std::uint64_t key = 1;  // no key is 0
   const auto add = [&key](std::uint64_t value, int bits) { key = key << bits | value; };
   add(static_cast<std::uint64_t>(call.mode), 1);
   add(call.dtype ? static_cast<std::uint64_t>(*call.dtype) : kDTypes, 4);
@@ -31,6 +31,8 @@ std::uint64_t key_of(const UFuncCall& call) {
     add(out != nullptr ? static_cast<std::uint64_t>(out->dtype) : kDTypes, 4);
   add(static_cast<std::uint64_t>(call.casting), 3);
   add(call.where != nullptr ? 1 : 0, 1);
+  // Last, at a fixed place: it says how many operands the rest holds.
+  add(static_cast<std::uint64_t>(call.ufunc), 8);
   return key;
 }
 

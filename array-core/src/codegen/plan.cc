@@ -1,6 +1,7 @@
 #include "codegen/plan.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 #include "codegen/wgsl_atomic.h"
@@ -33,6 +34,19 @@ bool in_c_order(const View& view, std::int64_t item) {
 
 bool has_vec4(std::size_t size) { return size == 4; }
 
+Rows cut(std::int64_t rows, std::int64_t length) {
+  if (length <= kThreadRow) return Rows::thread;
+  return length > kSplitRow && rows < kManyRows ? Rows::split : Rows::group;
+}
+
+// The place of `value` in the list, to which it is added where it is new.
+std::uint8_t number_of(std::vector<std::uint64_t>& list, std::uint64_t value) {
+  std::size_t at = 0;
+  while (at < list.size() && list[at] != value) ++at;
+  if (at == list.size()) list.push_back(value);
+  return static_cast<std::uint8_t>(at);
+}
+
 Status check_types(const Kernel& kernel) {
   const auto check = [&](DType dtype) { return on_gpu(dtype); };
   for (const Param& p : kernel.params)
@@ -51,41 +65,76 @@ Status check_types(const Kernel& kernel) {
 
 }  // namespace
 
-Walks make_walks(const Kernel& kernel, const Launch& launch) {
-  Walks result;
-  std::vector<View> reads;
-  const bool reduction = kernel.reduction.has_value();
-  const std::uint32_t all = launch.loop.size() >= 32 ? ~0u : (1u << launch.loop.size()) - 1;
-  const std::uint32_t reduced = reduction ? launch.reduced & all : 0;
-  for (std::size_t p = 0; p < kernel.params.size(); ++p) {
+lower::Merge merge_of(const Kernel& kernel) {
+  return lower::uses(kernel, ir::Op::axis_index) ? lower::Merge::off : lower::Merge::on;
+}
+
+std::uint64_t Look::hash() const {
+  std::uint64_t hash = static_cast<std::uint64_t>(loop_ndim) |
+                       static_cast<std::uint64_t>(inner_ndim) << 8 |
+                       static_cast<std::uint64_t>(rows) << 16;
+  for (const ParamLook& p : params) {
+    const std::uint64_t word =
+        static_cast<std::uint64_t>(p.slot) | static_cast<std::uint64_t>(p.heap) << 8 |
+        static_cast<std::uint64_t>(p.layout) << 16 | static_cast<std::uint64_t>(p.aligned) << 20 |
+        static_cast<std::uint64_t>(p.whole_vectors) << 21 |
+        static_cast<std::uint64_t>(p.ndim) << 24;
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15U;
+    hash ^= hash >> 29;
+  }
+  return hash;
+}
+
+Status Survey::take(const Kernel& kernel, lower::Merge merge, const Launch& launch) {
+  const std::size_t count = kernel.params.size();
+  if (count > std::numeric_limits<std::uint8_t>::max())
+    return refused(kernel, "it has over 255 parameters");
+  views_.clear();
+  for (const Operand& operand : launch.operands) views_.push_back(&operand.view);
+  walks.set(kernel, launch.loop, launch.reduced, views_, merge);
+  look.params.clear();
+  look.params.resize(count);
+  look.loop_ndim = static_cast<std::uint8_t>(walks.outer.shape.size());
+  look.inner_ndim = static_cast<std::uint8_t>(walks.inner.shape.size());
+  look.rows = kernel.reduction ? cut(walks.outer.count(), walks.inner.count()) : Rows::none;
+  const Dims c_order = lower::c_strides(walks.outer.shape);
+  bindings_.clear();
+  heaps_.clear();
+  for (std::size_t p = 0; p < count; ++p) {
     const Param& param = kernel.params[p];
-    if (param.kind != ParamKind::elementwise) {
-      result.operand.push_back(-1);
-      continue;
-    }
-    View view = launch.operands[p].view;
-    if (reduction && param.access != Access::read) {  // seen from the whole loop: reduced axes stay
-      View wide;
-      for (int axis = 0, own = 0; axis < launch.loop.size(); ++axis) {
-        const bool gone = (reduced >> axis & 1) != 0;
-        wide.shape.push_back(gone ? 1 : view.shape[own]);
-        wide.strides.push_back(gone ? 0 : view.strides[own]);
-        if (!gone) ++own;
+    if (param.kind == ParamKind::scalar) continue;
+    const Operand& operand = launch.operands[p];
+    ParamLook& own = look.params[p];
+    own.slot = number_of(bindings_, operand.binding);
+    own.heap = number_of(heaps_, operand.heap);
+    own.whole_vectors = operand.bytes % 16 == 0;
+    const auto item = static_cast<std::int64_t>(size_of(param.dtype));
+    // Items are powers of two.
+    std::int64_t places = operand.view.offset;
+    for (const std::int64_t stride : operand.view.strides) places |= stride;
+    if ((places & (item - 1)) != 0)
+      return refused(kernel, "argument '" + param.name + "' does not lie on whole elements");
+    if (operand.bytes / static_cast<std::uint64_t>(item) > std::numeric_limits<std::int32_t>::max())
+      return refused(kernel, "argument '" + param.name + "' lies in more than 2147483647 elements");
+    if (param.kind == ParamKind::raw) {
+      own.ndim = static_cast<std::uint8_t>(operand.view.ndim());
+      own.layout =
+          param.ndim < 0 && in_c_order(operand.view, item) ? Layout::contiguous : Layout::strided;
+    } else {
+      const auto v = static_cast<std::size_t>(walks.operand[p]);
+      bool constant = true;
+      bool contiguous = walks.inner.shape.empty();
+      for (const std::int64_t stride : walks.inner.strides[v]) constant = constant && stride == 0;
+      for (int axis = 0; axis < walks.outer.shape.size(); ++axis) {
+        const std::int64_t stride = walks.outer.strides[v][axis];
+        constant = constant && stride == 0;
+        contiguous = contiguous && stride == c_order[axis] * item;
       }
-      wide.offset = view.offset;
-      view = wide;
+      own.layout = constant ? Layout::one : contiguous ? Layout::contiguous : Layout::strided;
+      own.aligned = own.layout == Layout::contiguous && operand.view.offset % (item * 4) == 0;
     }
-    result.operand.push_back(static_cast<int>(reads.size()));
-    reads.push_back(view);
   }
-  if (reduction) {
-    result.virtual_index = static_cast<int>(reads.size());
-    reads.push_back({launch.loop, lower::c_strides(launch.loop), 0});
-  }
-  const auto merge = lower::uses(kernel, ir::Op::axis_index) ? lower::Merge::off : lower::Merge::on;
-  result.outer = lower::walk(launch.loop, all & ~reduced, reads, merge);
-  result.inner = lower::walk(launch.loop, reduced, reads, merge);
-  return result;
+  return Done{};
 }
 
 std::string Plan::key() const {
@@ -102,81 +151,42 @@ std::string Plan::key() const {
 }
 
 Result<Plan> make_plan(const Kernel& kernel, const Launch& launch, const Limits& limits) {
+  Survey survey;
+  if (const Status taken = survey.take(kernel, merge_of(kernel), launch); !taken)
+    return taken.error();
+  return make_plan(kernel, survey.look, limits);
+}
+
+Result<Plan> make_plan(const Kernel& kernel, const Look& look, const Limits& limits) {
   if (const Status types = check_types(kernel); !types) return types.error();
   const bool reduction = kernel.reduction.has_value();
-  const Walks walks = make_walks(kernel, launch);
   Plan plan;
   plan.limits = limits;
-  plan.loop_ndim = static_cast<std::uint8_t>(walks.outer.shape.size());
-  plan.inner_ndim = static_cast<std::uint8_t>(walks.inner.shape.size());
-  plan.workgroup = std::min<std::uint32_t>(reduction ? 128 : 64, limits.invocations);
-  while ((plan.workgroup & (plan.workgroup - 1)) != 0) plan.workgroup &= plan.workgroup - 1;
-
-  std::vector<std::uint64_t> bindings;
-  std::vector<std::uint64_t> heaps;
-  const Dims c_order = lower::c_strides(walks.outer.shape);
+  plan.loop_ndim = look.loop_ndim;
+  plan.inner_ndim = look.inner_ndim;
+  plan.rows = look.rows;
+  plan.workgroup =
+      std::bit_floor(std::min<std::uint32_t>(reduction ? 128 : 64, limits.invocations));
+  std::vector<std::uint8_t> heaps;
   for (std::size_t p = 0; p < kernel.params.size(); ++p) {
-    const Param& param = kernel.params[p];
-    const Operand& operand = launch.operands[p];
-    ParamPlan own;
-    if (param.kind == ParamKind::scalar) {
-      plan.params.push_back(own);
-      continue;
-    }
-    const auto item = static_cast<std::int64_t>(size_of(param.dtype));
-    const auto found = std::find(bindings.begin(), bindings.end(), operand.binding);
-    own.slot = static_cast<std::uint32_t>(found - bindings.begin());
-    if (found == bindings.end()) {
-      bindings.push_back(operand.binding);
-      heaps.push_back(operand.heap);
-      plan.slots.emplace_back();
-    }
-    bool whole_items = operand.view.offset % item == 0;
-    for (const std::int64_t stride : operand.view.strides)
-      whole_items = whole_items && stride % item == 0;
-    if (!whole_items)
-      return refused(kernel, "argument '" + param.name + "' does not lie on whole elements");
-    if (operand.bytes / static_cast<std::uint64_t>(item) > std::numeric_limits<std::int32_t>::max())
-      return refused(kernel, "argument '" + param.name + "' lies in more than 2147483647 elements");
-    if (param.kind == ParamKind::raw) {
-      own.ndim = static_cast<std::uint8_t>(operand.view.ndim());
-      own.layout =
-          in_c_order(operand.view, item) && param.ndim < 0 ? Layout::contiguous : Layout::strided;
-    } else {
-      const auto v = static_cast<std::size_t>(walks.operand[p]);
-      bool constant = true;
-      bool contiguous = walks.inner.shape.size() == 0;
-      for (const std::int64_t stride : walks.inner.strides[v]) constant = constant && stride == 0;
-      for (int axis = 0; axis < walks.outer.shape.size(); ++axis) {
-        const std::int64_t stride = walks.outer.strides[v][axis];
-        constant = constant && stride == 0;
-        contiguous = contiguous && stride == c_order[axis] * item;
-      }
-      own.layout = constant ? Layout::one : contiguous ? Layout::contiguous : Layout::strided;
-      own.aligned = own.layout == Layout::contiguous && operand.view.offset % (item * 4) == 0;
-    }
-    plan.params.push_back(own);
+    const ParamLook& seen = look.params[p];
+    plan.params.push_back({seen.slot, seen.layout, seen.aligned, seen.ndim});
+    if (kernel.params[p].kind == ParamKind::scalar || seen.slot < plan.slots.size()) continue;
+    plan.slots.emplace_back();
+    heaps.push_back(seen.heap);
   }
   if (plan.slots.size() > limits.storage_buffers)
     return refused(kernel, "it binds " + std::to_string(plan.slots.size()) +
                                " buffers, and the device has " +
                                std::to_string(limits.storage_buffers));
-
-  if (reduction) {
-    const std::int64_t rows = walks.outer.count();
-    const std::int64_t length = walks.inner.count();
-    plan.rows = length <= kThreadRow                     ? Rows::thread
-                : length > kSplitRow && rows < kManyRows ? Rows::split
-                                                         : Rows::group;
-    // The scratch buffer is one more binding.
-    if (plan.rows == Rows::split && plan.slots.size() >= limits.storage_buffers)
-      plan.rows = Rows::group;
-    plan.parts = plan.rows == Rows::split ? kParts : 1;
-  } else {
+  // The scratch buffer is one more binding.
+  if (plan.rows == Rows::split && plan.slots.size() >= limits.storage_buffers)
+    plan.rows = Rows::group;
+  plan.parts = plan.rows == Rows::split ? kParts : 1;
+  if (!reduction)
     for (std::size_t p = 0; p < kernel.params.size(); ++p)
       plan.quads = plan.quads || (kernel.params[p].kind == ParamKind::elementwise &&
                                   plan.params[p].aligned && size_of(kernel.params[p].dtype) <= 4);
-  }
 
   // What each slot is declared as.
   std::vector<bool> scalar_access(plan.slots.size(), false);
@@ -194,7 +204,7 @@ Result<Plan> make_plan(const Kernel& kernel, const Launch& launch, const Limits&
         (plan.quads && own.aligned && has_vec4(item)) ||
         (own.layout == Layout::one && param.kind == ParamKind::elementwise && !written);
     scalar_access[own.slot] =
-        scalar_access[own.slot] || !by_vector || launch.operands[p].bytes % 16 != 0;
+        scalar_access[own.slot] || !by_vector || !look.params[p].whole_vectors;
   }
   for (std::size_t s = 0; s < plan.slots.size(); ++s) {
     plan.slots[s].vectors = plan.quads && !plan.slots[s].atomic && !scalar_access[s];

@@ -1,6 +1,7 @@
 // How one launch of a kernel meets a GPU: which parameters share a binding, how each is laid out,
-// how the loop is cut. A Plan holds what the shader's text depends on and no more, so its key() is
-// a pipeline cache's key; sizes, offsets and strides travel as uniforms. Pure; any thread.
+// how the loop is cut. A Look is all of a launch that this depends on, in small integers: a launch
+// cache's key. A Plan holds what the shader's text depends on and no more, so that its key() names
+// a pipeline; sizes, offsets and strides travel as uniforms. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "ir/interpret.h"
+#include "ir/ir.h"
+#include "ir/value.h"
 #include "lower/loop.h"
 
 namespace arraycore::codegen {
@@ -41,10 +43,55 @@ enum class Layout : std::uint8_t {
   strided,     // anything else; raw: one stride per axis
 };
 
+// How a reduction is cut.
+enum class Rows : std::uint8_t {
+  none,    // no reduction
+  thread,  // one invocation reduces one row
+  group,   // one workgroup reduces one row
+  split,   // several workgroups reduce one row into a scratch buffer; a second dispatch joins them
+};
+
+// One argument as far as a plan depends on it.
+struct ParamLook {
+  std::uint8_t slot = 0;  // its binding's number among the launch's, in order of appearance
+  std::uint8_t heap = 0;  // likewise its heap's
+  Layout layout = Layout::contiguous;
+  bool aligned = false;        // contiguous, and element 0 begins a group of four
+  bool whole_vectors = false;  // its binding is a whole number of 16 bytes
+  std::uint8_t ndim = 0;       // raw: of its view
+  bool operator==(const ParamLook&) const = default;
+};
+
+struct Look {
+  std::vector<ParamLook> params;  // scalars have an entry too, unused
+  std::uint8_t loop_ndim = 0;     // axes walked; in a reduction the axes that stay
+  std::uint8_t inner_ndim = 0;    // reduced axes walked
+  Rows rows = Rows::none;
+  bool operator==(const Look&) const = default;
+  std::uint64_t hash() const;
+};
+
+// What is asked of every launch of a kernel.
+lower::Merge merge_of(const ir::Kernel& kernel);
+
+// A launch as it is walked, and its look. Kept from launch to launch, it allocates nothing.
+struct Survey {
+  lower::Walks walks;
+  Look look;
+
+  // `merge`: merge_of(kernel). Error: not_implemented "gpu_kernel".
+  Status take(const ir::Kernel& kernel, lower::Merge merge, const Launch& launch);
+
+ private:
+  std::vector<const View*> views_;
+  std::vector<std::uint64_t> bindings_;
+  std::vector<std::uint64_t> heaps_;
+};
+
 struct ParamPlan {
   std::uint32_t slot = 0;
   Layout layout = Layout::contiguous;
-  bool aligned = false;   // contiguous, and element 0 begins a group of four
+  bool aligned = false;
   std::uint8_t ndim = 0;  // raw: of its view
 };
 
@@ -54,20 +101,12 @@ struct SlotPlan {
   bool vectors = false;  // array<vec4<u32>>
 };
 
-// How a reduction is cut.
-enum class Rows : std::uint8_t {
-  none,    // no reduction
-  thread,  // one invocation reduces one row
-  group,   // one workgroup reduces one row
-  split,   // several workgroups reduce one row into a scratch buffer; a second dispatch joins them
-};
-
 struct Plan {
   std::vector<ParamPlan> params;  // scalars have an entry too, unused
   std::vector<SlotPlan> slots;
-  std::uint8_t loop_ndim = 0;   // axes walked; in a reduction the axes that stay
-  std::uint8_t inner_ndim = 0;  // reduced axes walked
-  bool quads = false;           // each invocation runs four neighbouring elements
+  std::uint8_t loop_ndim = 0;
+  std::uint8_t inner_ndim = 0;
+  bool quads = false;  // each invocation runs four neighbouring elements
   Rows rows = Rows::none;
   std::uint32_t workgroup = 64;
   std::uint32_t parts = 1;  // Rows::split: workgroups per row
@@ -77,16 +116,9 @@ struct Plan {
   std::string key() const;
 };
 
+// Error: not_implemented "gpu_kernel".
+Result<Plan> make_plan(const ir::Kernel& kernel, const Look& look, const Limits& limits);
+// Survey and plan at once.
 Result<Plan> make_plan(const ir::Kernel& kernel, const Launch& launch, const Limits& limits);
-
-// The walks that a plan and its uniforms come from: of the kernel's elementwise parameters in order
-// of `params`. `virtual_index` is one more operand: the loop's C-order number, one byte an element.
-struct Walks {
-  lower::Walk outer;
-  lower::Walk inner;
-  std::vector<int> operand;  // param -> operand of the walks, -1
-  int virtual_index = -1;
-};
-Walks make_walks(const ir::Kernel& kernel, const Launch& launch);
 
 }  // namespace arraycore::codegen

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -58,14 +59,15 @@ struct WgslProgram {
   std::vector<UniformWord> uniforms;  // a multiple of four
   std::uint32_t scratch_word_pairs_per_row = 0;
 
-  std::vector<std::uint32_t> uniform_words(const ir::Kernel& kernel, const Launch& launch) const;
-  std::uint64_t scratch_bytes(const Launch& launch) const;
+  // Writes the words of one launch; `words` is as long as `uniforms`.
+  void uniform_words(const ir::Kernel& kernel, const Launch& launch, const lower::Walks& walks,
+                     std::span<std::uint32_t> words) const;
+  std::uint64_t scratch_bytes(const lower::Walks& walks) const;
 };
 
 Result<WgslProgram> generate(const ir::Kernel& kernel, const Plan& plan);
 
 // Workgroups along x, y, z of stage `stage`; all zero where there is nothing to do.
-std::array<std::uint32_t, 3> grid(const ir::Kernel& kernel, const Plan& plan, const Launch& launch,
-                                  std::size_t stage);
+std::array<std::uint32_t, 3> grid(const Plan& plan, const lower::Walks& walks, std::size_t stage);
 
 }  // namespace arraycore::codegen

@@ -207,4 +207,8 @@ void choose(std::byte* d, const std::byte* condition, const std::byte* a, const 
   }
 }
 
+void make_bools(std::byte* bytes, int n) {
+  for (int i = 0; i < n; ++i) bytes[i] = bytes[i] != std::byte{0} ? std::byte{1} : std::byte{0};
+}
+
 }  // namespace arraycore::cpu

@@ -21,4 +21,7 @@ Loop loop_of(ir::Op op, DType operand, DType result);
 void choose(std::byte* d, const std::byte* condition, const std::byte* a, const std::byte* b,
             std::size_t size, int n);
 
+// Any byte but 0 is true.
+void make_bools(std::byte* bytes, int n);
+
 }  // namespace arraycore::cpu

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "cpu/machine.h"
 #include "ir/op_info.h"
 
 namespace arraycore::cpu {
@@ -255,5 +256,7 @@ class Compiler {
 };
 
 Program Program::compile(const ir::Kernel& kernel) { return Compiler(kernel).run(); }
+
+Status Program::run(const ir::Launch& launch) const { return Machine(*this).run(launch); }
 
 }  // namespace arraycore::cpu

@@ -72,6 +72,7 @@ class Program {
   static Program compile(const ir::Kernel& kernel);
 
   const ir::Kernel& kernel() const { return kernel_; }
+  // By a machine of its own: keep a Machine (machine.h) where a program runs often.
   Status run(const ir::Launch& launch) const;
 
  private:

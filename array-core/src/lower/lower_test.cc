@@ -7,17 +7,24 @@
 namespace arraycore::lower {
 namespace {
 
+Walk walked(const Dims& loop, std::uint32_t axes, const std::vector<const View*>& views,
+            Merge merge) {
+  Walk result;
+  walk(loop, axes, views, merge, result);
+  return result;
+}
+
 TEST(Walk, MergesWhatAllOperandsStepThroughAlike) {
   const View a{{2, 3, 4}, {48, 16, 4}, 0};
   const View row{{4}, {4}, 0};
-  EXPECT_EQ(walk({2, 3, 4}, 7, {a, a}, Merge::on).shape, (Dims{24}));
-  const Walk mixed = walk({2, 3, 4}, 7, {a, row}, Merge::on);
+  EXPECT_EQ(walked({2, 3, 4}, 7, {&a, &a}, Merge::on).shape, (Dims{24}));
+  const Walk mixed = walked({2, 3, 4}, 7, {&a, &row}, Merge::on);
   EXPECT_EQ(mixed.shape, (Dims{6, 4}));
   EXPECT_EQ(mixed.strides[0], (Dims{16, 4}));
   EXPECT_EQ(mixed.strides[1], (Dims{0, 4}));
-  EXPECT_EQ(walk({2, 3, 4}, 7, {a}, Merge::off).shape, (Dims{2, 3, 4}));
-  EXPECT_EQ(walk({2, 3, 4}, 5, {a}, Merge::on).shape, (Dims{2, 4}));  // without the middle axis
-  EXPECT_EQ(walk({1, 1}, 3, {row}, Merge::on).shape, Dims{});
+  EXPECT_EQ(walked({2, 3, 4}, 7, {&a}, Merge::off).shape, (Dims{2, 3, 4}));
+  EXPECT_EQ(walked({2, 3, 4}, 5, {&a}, Merge::on).shape, (Dims{2, 4}));  // without the middle axis
+  EXPECT_EQ(walked({1, 1}, 3, {&row}, Merge::on).shape, Dims{});
 }
 
 TEST(GatherOnly, NamesWhatScatters) {

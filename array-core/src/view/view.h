@@ -13,10 +13,20 @@ namespace arraycore {
 
 inline constexpr int kMaxDims = 32;
 
-// Up to kMaxDims integers without an allocation.
+// Up to kMaxDims integers without an allocation. What is copied is the size() that count: views are
+// copied at every operation, and most have one to three axes.
 class Dims {
  public:
-  Dims() = default;
+  // NOLINTNEXTLINE(*-member-init): values beyond size() are never read
+  Dims() {}
+  // NOLINTNEXTLINE(*-member-init)
+  Dims(const Dims& other) : size_(other.size_) { take(other); }
+  Dims& operator=(const Dims& other) {  // NOLINT(bugprone-unhandled-self-assignment): harmless
+    size_ = other.size_;
+    take(other);
+    return *this;
+  }
+  ~Dims() = default;
   Dims(std::initializer_list<std::int64_t> values) {
     for (const std::int64_t value : values) push_back(value);
   }
@@ -34,6 +44,7 @@ class Dims {
   const std::int64_t* end() const { return values_ + size_; }
   // REQUIRES: size() < kMaxDims.
   void push_back(std::int64_t value) { values_[size_++] = value; }
+  void clear() { size_ = 0; }
   void resize(int size, std::int64_t fill = 0) {
     for (int i = size_; i < size; ++i) values_[i] = fill;
     size_ = static_cast<std::uint8_t>(size);
@@ -46,7 +57,10 @@ class Dims {
   }
 
  private:
-  std::int64_t values_[kMaxDims] = {};  // NOLINT(*-avoid-c-arrays): constant-size, no heap
+  void take(const Dims& other) {
+    for (int i = 0; i < size_; ++i) values_[i] = other.values_[i];
+  }
+  std::int64_t values_[kMaxDims];  // NOLINT(*-avoid-c-arrays): constant-size, no heap
   std::uint8_t size_ = 0;
 };
 

@@ -15,94 +15,23 @@ from .values import DTYPES, LETTERS, Array, cast_values, edge_values, inside, pa
 
 #: Ufuncs by operands. The names are NumPy's and scipy.special's, so that one which array-core
 #: forgets is a failure, not an absence.
-UNARY = [
-    "negative",
-    "positive",
-    "absolute",
-    "fabs",
-    "sign",
-    "conjugate",
-    "square",
-    "reciprocal",
-    "sqrt",
-    "cbrt",
-    "exp",
-    "exp2",
-    "expm1",
-    "log",
-    "log2",
-    "log10",
-    "log1p",
-    "sin",
-    "cos",
-    "tan",
-    "arcsin",
-    "arccos",
-    "arctan",
-    "sinh",
-    "cosh",
-    "tanh",
-    "arcsinh",
-    "arccosh",
-    "arctanh",
-    "degrees",
-    "radians",
-    "floor",
-    "ceil",
-    "trunc",
-    "rint",
-    "modf",
-    "spacing",
-    "logical_not",
-    "isnan",
-    "isinf",
-    "isfinite",
-    "signbit",
-    "invert",
-    "bitwise_count",
-]
-BINARY = [
-    "add",
-    "subtract",
-    "multiply",
-    "divide",
-    "floor_divide",
-    "remainder",
-    "fmod",
-    "divmod",
-    "power",
-    "float_power",
-    "hypot",
-    "gcd",
-    "lcm",
-    "logaddexp",
-    "logaddexp2",
-    "arctan2",
-    "ldexp",
-    "copysign",
-    "nextafter",
-    "heaviside",
-    "maximum",
-    "minimum",
-    "fmax",
-    "fmin",
-    "equal",
-    "not_equal",
-    "less",
-    "less_equal",
-    "greater",
-    "greater_equal",
-    "logical_and",
-    "logical_or",
-    "logical_xor",
-    "bitwise_and",
-    "bitwise_or",
-    "bitwise_xor",
-    "left_shift",
+UNARY = (
+    "negative", "positive", "absolute", "fabs", "sign", "conjugate", "square", "reciprocal",
+    "sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos",
+    "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "arcsinh", "arccosh",
+    "arctanh", "degrees", "radians", "floor", "ceil", "trunc", "rint", "modf", "spacing",
+    "logical_not", "isnan", "isinf", "isfinite", "signbit", "invert", "bitwise_count",
+)  # fmt: skip
+BINARY = (
+    "add", "subtract", "multiply", "divide", "floor_divide", "remainder", "fmod", "divmod",
+    "power", "float_power", "hypot", "gcd", "lcm", "logaddexp", "logaddexp2", "arctan2",
+    "ldexp", "copysign", "nextafter", "heaviside", "maximum", "minimum", "fmax", "fmin",
+    "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and",
+    "logical_or", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor", "left_shift",
     "right_shift",
-]
+)  # fmt: skip
 #: Python's scalars, weak but for bool.
-WEAK: dict[str, Any] = {"bool": True, "int": 3, "float": 0.5, "complex": 1.5 - 2j}
+WEAK: dict[str, Any] = {"bool": True, "int": 3, "float": 2.5, "complex": 1.5 - 2j}
 MODES = ("numpy2", "cupy")
 
 
@@ -205,9 +134,12 @@ def scalars(short: bool) -> Iterator[Case]:
             for at, (name, value) in enumerate(WEAK.items()):
                 if short and at != number % 4:
                     continue
-                weak = Operand(scalar=value)
-                yield Case("scalar", function, (array, weak), detail=name)
-                yield Case("scalar", function, (weak, other), detail=name)
+                weak, left, right = Operand(scalar=value), array, other
+                if name == "complex":  # the function's complex loop, and its values
+                    sets = inside(function, "D", [edge_values(letter)], True)
+                    left, right = placed(sets[0], "contiguous"), placed(sets[0], "strided")
+                yield Case("scalar", function, (left, weak), detail=name)
+                yield Case("scalar", function, (weak, right), detail=name)
             own = np.ones((), letter)[()]
             for mode in MODES[1:] if short else MODES:
                 for at, scalar in enumerate((own, np.float64(2.5), np.int64(3))):

@@ -1,0 +1,237 @@
+// Entry points of elementwise kernels: one element an invocation, or four that lie side by side.
+#include "codegen/wgsl_generator.h"
+#include "ir/op_info.h"
+
+namespace arraycore::codegen {
+
+using ir::Access;
+using ir::Id;
+using ir::Kernel;
+using ir::kNone;
+using ir::Op;
+using ir::Param;
+using ir::ParamKind;
+using From = UniformWord::From;
+
+bool always_stores(const Kernel& k, Id block, Id param, bool& stopped) {
+  for (const Id id : k.blocks[block]) {
+    const ir::Stmt& s = k.stmts[id];
+    if (s.kind == ir::StmtKind::store && s.target == param) return true;
+    if (s.kind == ir::StmtKind::give || s.kind == ir::StmtKind::leave ||
+        s.kind == ir::StmtKind::next) {
+      stopped = true;
+      return false;
+    }
+    const bool nested = s.then != kNone || s.otherwise != kNone;
+    if (!nested) continue;
+    bool inner = false;
+    const bool yes = s.then != kNone && always_stores(k, s.then, param, inner);
+    const bool no = s.otherwise != kNone && always_stores(k, s.otherwise, param, inner);
+    if (s.kind == ir::StmtKind::branch && yes && no) return true;
+    // A return inside stops the search: what follows may not run. Inside a loop too.
+    if (inner) {
+      stopped = true;
+      return false;
+    }
+  }
+  return false;
+}
+std::string Generator::coordinates(const std::string& prefix, const std::string& number, int ndim,
+                                   From extent) {
+  std::string text;
+  std::string rest = number;
+  for (int axis = ndim - 1; axis >= 0; --axis) {
+    const auto a = static_cast<std::uint32_t>(axis);
+    const std::string c = prefix + num(a);
+    if (axis == 0) {
+      text += "  let " + c + " = " + rest + ";\n";
+    } else {
+      text += "  let " + c + " = " + rest + " % " + integer(extent, 0, a) + ";\n";
+      text += "  let " + c + "r = " + rest + " / " + integer(extent, 0, a) + ";\n";
+      rest = c + "r";
+    }
+  }
+  return text;
+}
+
+std::string Generator::steps(const std::string& prefix, Id p, int ndim, From stride) {
+  std::string text;
+  for (int axis = 0; axis < ndim; ++axis)
+    text += " + " + prefix + num(static_cast<std::uint64_t>(axis)) + " * " +
+            integer(stride, p, static_cast<std::uint32_t>(axis));
+  return text;
+}
+
+bool Generator::needs_coordinates() const {
+  bool any = lower::uses(k_, Op::axis_index);
+  for (Id p = 0; p < k_.params.size(); ++p)
+    any = any || (elementwise(p) && own(p).layout == Layout::strided);
+  return any;
+}
+
+std::string Generator::place(Id p, const std::string& number) {
+  const std::string offset = integer(From::offset, p);
+  switch (own(p).layout) {
+    case Layout::one:
+      return "u32(" + offset + ")";
+    case Layout::contiguous:
+      return "u32(" + offset + " + " + number + ")";
+    case Layout::strided:
+      break;
+  }
+  return "u32(" + offset + steps("c", p, plan_.loop_ndim, From::outer_stride) + ")";
+}
+
+std::string Generator::axis(Id a) {
+  uses_axes_ = true;
+  return a < plan_.loop_ndim ? "s_c" + num(a) : "0i";
+}
+
+bool Generator::preloads(Id p) const {
+  if (param(p).access != Access::write) return true;
+  bool stopped = false;
+  return !always_stores(k_, k_.body, p, stopped);
+}
+
+bool Generator::written(Id p) const { return elementwise(p) && param(p).access != Access::read; }
+
+std::string Generator::element_body() {
+  if (lower::uses(k_, Op::loop_index)) privates_ += "var<private> s_number: i32;\n";
+  for (Id p = 0; p < k_.params.size(); ++p)
+    if (elementwise(p))
+      privates_ += "var<private> p" + num(p) + ": " + register_type(param(p).dtype) + ";\n";
+  const std::string body = write_block(k_, *this, k_.body, {});
+  if (uses_axes_)
+    for (std::uint32_t a = 0; a < plan_.loop_ndim; ++a)
+      privates_ += "var<private> s_c" + num(a) + ": i32;\n";
+  return "fn element() {\n" + body + "}\n";
+}
+
+std::string Generator::one_element(const std::string& number) {
+  std::string text;
+  if (needs_coordinates()) text += coordinates("c", number, plan_.loop_ndim, From::outer_extent);
+  if (uses_axes_)
+    for (std::uint32_t a = 0; a < plan_.loop_ndim; ++a)
+      text += "  s_c" + num(a) + " = c" + num(a) + ";\n";
+  if (lower::uses(k_, Op::loop_index)) text += "  s_number = " + number + ";\n";
+  for (Id p = 0; p < k_.params.size(); ++p)
+    if (elementwise(p) && preloads(p))
+      text += "  p" + num(p) + " = p" + num(p) + "_get(" + place(p, number) + ");\n";
+  text += "  element();\n";
+  for (Id p = 0; p < k_.params.size(); ++p)
+    if (written(p)) text += "  p" + num(p) + "_set(" + place(p, number) + ", p" + num(p) + ");\n";
+  return text;
+}
+
+std::string Generator::entry(const std::string& body) const {
+  return "@compute @workgroup_size(" + num(plan_.workgroup) +
+         ")\nfn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(num_workgroups) nwg: "
+         "vec3<u32>,\n    @builtin(local_invocation_index) lid: u32) {\n  let group = wid.y * "
+         "nwg.x + wid.x;\n  let thread = group * " +
+         num(plan_.workgroup) + "u + lid;\n" + body + "}\n";
+}
+
+std::string Generator::single_main() {
+  return "fn run_one(number: i32) {\n" + one_element("number") + "}\n" +
+         entry("  if (thread >= " + word(From::loop_size) +
+               ") { return; }\n  run_one(i32(thread));\n");
+}
+
+bool Generator::grouped(Id p) const {
+  return elementwise(p) && own(p).aligned && size_of(param(p).dtype) <= 4;
+}
+
+std::string Generator::quad_main() {
+  std::string text = "fn run_one(number: i32) {\n" + one_element("number") + "}\n";
+  const std::string n = word(From::loop_size);
+  std::string body = "  let first = thread * 4u;\n  if (first >= " + n + ") { return; }\n";
+  body += "  if (first + 4u > " + n + ") {\n    for (var k = first; k < " + n +
+          "; k++) { run_one(i32(k)); }\n    return;\n  }\n";
+  for (Id p = 0; p < k_.params.size(); ++p) {
+    if (!grouped(p)) continue;
+    const std::string at = "q" + num(p);
+    body += "  let " + at + " = (" + word(From::offset, p) + " + first) * " +
+            num(size_of(param(p).dtype)) + "u / 4u;\n";
+    if (preloads(p)) body += "  let " + at + "w = " + group_words(p, at) + ";\n";
+    if (written(p)) body += "  var " + at + "r: array<u32, 4>;\n";
+  }
+  for (std::uint32_t k = 0; k < 4; ++k) body += quad_lane(k);
+  for (Id p = 0; p < k_.params.size(); ++p)
+    if (grouped(p) && written(p)) body += store_group(p);
+  return text + entry(body);
+}
+
+std::string Generator::group_words(Id p, const std::string& at) const {
+  const std::uint32_t slot = own(p).slot;
+  switch (size_of(param(p).dtype)) {
+    case 1:
+      return load_word(slot, at);
+    case 2:
+      return "vec2<u32>(" + load_word(slot, at) + ", " + load_word(slot, at + " + 1u") + ")";
+    default:
+      if (plan_.slots[slot].vectors) return "b" + num(slot) + "[" + at + " >> 2u]";
+      return "vec4<u32>(" + load_word(slot, at) + ", " + load_word(slot, at + " + 1u") + ", " +
+             load_word(slot, at + " + 2u") + ", " + load_word(slot, at + " + 3u") + ")";
+  }
+}
+
+std::string Generator::quad_lane(std::uint32_t k) {
+  std::string text = "  {\n  let number = i32(first + " + num(k) + "u);\n";
+  if (needs_coordinates()) text += coordinates("c", "number", plan_.loop_ndim, From::outer_extent);
+  if (uses_axes_)
+    for (std::uint32_t a = 0; a < plan_.loop_ndim; ++a)
+      text += "  s_c" + num(a) + " = c" + num(a) + ";\n";
+  if (lower::uses(k_, Op::loop_index)) text += "  s_number = number;\n";
+  for (Id p = 0; p < k_.params.size(); ++p) {
+    if (!elementwise(p) || !preloads(p)) continue;
+    const DType d = param(p).dtype;
+    std::string value = "p" + num(p) + "_get(" + place(p, "number") + ")";
+    if (grouped(p)) {
+      const std::string w = "q" + num(p) + "w";
+      if (size_of(d) == 4) value = from_bits(d, w + "." + "xyzw"[k]);
+      if (size_of(d) == 2)
+        value =
+            from_bits(d, "((" + w + "." + "xy"[k / 2] + " >> " + num(k % 2 * 16) + "u) & 0xffffu)");
+      if (size_of(d) == 1) value = from_bits(d, "((" + w + " >> " + num(k * 8) + "u) & 0xffu)");
+    }
+    text += "  p" + num(p) + " = " + value + ";\n";
+  }
+  text += "  element();\n";
+  for (Id p = 0; p < k_.params.size(); ++p) {
+    if (!written(p)) continue;
+    const std::string v = "p" + num(p);
+    text += grouped(p)
+                ? "  q" + num(p) + "r[" + num(k) + "] = " + to_bits(param(p).dtype, v) + ";\n"
+                : "  " + v + "_set(" + place(p, "number") + ", " + v + ");\n";
+  }
+  return text + "  }\n";
+}
+
+std::string Generator::store_group(Id p) const {
+  const std::uint32_t slot = own(p).slot;
+  const std::string q = "q" + num(p);
+  const auto lane = [&](int k) { return q + "r[" + num(static_cast<std::uint64_t>(k)) + "]"; };
+  switch (size_of(param(p).dtype)) {
+    case 1:
+      return "  " +
+             store_word(slot, q,
+                        lane(0) + " | (" + lane(1) + " << 8u) | (" + lane(2) + " << 16u) | (" +
+                            lane(3) + " << 24u)") +
+             "\n";
+    case 2:
+      return "  " + store_word(slot, q, lane(0) + " | (" + lane(1) + " << 16u)") + "\n  " +
+             store_word(slot, q + " + 1u", lane(2) + " | (" + lane(3) + " << 16u)") + "\n";
+    default:
+      break;
+  }
+  if (plan_.slots[slot].vectors)
+    return "  b" + num(slot) + "[" + q + " >> 2u] = vec4<u32>(" + lane(0) + ", " + lane(1) + ", " +
+           lane(2) + ", " + lane(3) + ");\n";
+  std::string text;
+  for (int k = 0; k < 4; ++k)
+    text += "  " + store_word(slot, q + " + " + num(static_cast<std::uint64_t>(k)) + "u", lane(k)) +
+            "\n";
+  return text;
+}
+
+}  // namespace arraycore::codegen

@@ -1,0 +1,124 @@
+// Writes one kernel under one plan as WGSL: uniforms, bindings, accessors and the entry points. A
+// Generator is used once, for its run(). Internal to codegen/; pure.
+#pragma once
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "codegen/wgsl.h"
+#include "codegen/wgsl_body.h"
+
+namespace arraycore::codegen {
+
+inline std::string num(std::uint64_t n) { return std::to_string(n); }
+
+// Whether every way through the block to its end stores to `param`; sets `stopped` where the
+// element may return before.
+bool always_stores(const ir::Kernel& k, ir::Id block, ir::Id param, bool& stopped);
+
+class Generator final : public Environment {
+  using Id = ir::Id;
+  using Kernel = ir::Kernel;
+  using Op = ir::Op;
+  using Param = ir::Param;
+  using ParamKind = ir::ParamKind;
+  using From = UniformWord::From;
+
+ public:
+  Generator(const Kernel& kernel, const Plan& plan);
+  Result<WgslProgram> run();
+
+  // ---- Environment
+  std::string constant(DType dtype, const ir::Scalar& value) override;
+  std::string leaf(const ir::Expr& e) override;
+  std::string address(Id param, const std::vector<std::string>& index) override;
+  std::string read_at(Id param, const std::string& at) override;
+  std::string write_at(Id param, const std::string& at, const std::string& value) override;
+  std::string store(Id param, const std::string& value) override;
+  std::string atomic(Op op, Id param, const std::string& at,
+                     const std::vector<std::string>& values) override;
+
+ private:
+  const Param& param(Id p) const { return k_.params[p]; }
+  const ParamPlan& own(Id p) const { return plan_.params[p]; }
+  bool elementwise(Id p) const { return param(p).kind == ParamKind::elementwise; }
+
+  // ---- uniforms
+  std::string word(From from, std::uint32_t p = 0, std::uint32_t a = 0, std::uint32_t bits = 0);
+  std::string integer(From from, std::uint32_t p = 0, std::uint32_t a = 0);
+  std::string real_word(const UniformWord& w);
+  std::string scalar(Id p);
+
+  // ---- declarations
+  std::string declarations(WgslStage& stage);
+  std::string load_word(std::uint32_t slot, const std::string& at) const;
+  std::string store_word(std::uint32_t slot, const std::string& at, const std::string& value) const;
+
+  // ---- element accessors (wgsl_access.cc): pN_get(e), pN_set(e, v) with e counted in elements of
+  // the binding
+  std::string getter(Id p) const;
+  std::string setter(Id p) const;
+  // Element address of a raw parameter: indices clamped into the array.
+  std::string raw_address(Id p);
+  std::string accessors();
+
+  // ---- addresses of elementwise parameters (wgsl_element.cc)
+  // Code that sets c0, c1, ... to the coordinates of element `number` of the walk.
+  std::string coordinates(const std::string& prefix, const std::string& number, int ndim,
+                          From extent);
+  std::string steps(const std::string& prefix, Id p, int ndim, From stride);
+  bool needs_coordinates() const;
+  // The element address of `p` in an elementwise kernel, at loop element `number` (i32).
+  std::string place(Id p, const std::string& number);
+  std::string axis(Id a);
+
+  // ---- elementwise kernels
+  bool preloads(Id p) const;
+  bool written(Id p) const;
+  std::string element_body();
+  // Code that runs loop element `number` by itself.
+  std::string one_element(const std::string& number);
+  std::string entry(const std::string& body) const;
+  std::string single_main();
+  // Words (u32 or vec4<u32>) that hold four neighbouring elements, read at once.
+  bool grouped(Id p) const;
+  std::string quad_main();
+  std::string group_words(Id p, const std::string& at) const;
+  // Element `k` of the four: its parameters into the private variables, the element, results kept.
+  std::string quad_lane(std::uint32_t k);
+  std::string store_group(Id p) const;
+
+  // ---- reductions (wgsl_reduction.cc)
+  DType reduced_type() const;
+  std::string reduction_bodies();
+  // The mapped value of element `inner` of row `row`.
+  std::string run_map();
+  std::string both_steps(Id p);
+  std::string run_post();
+  std::string row_place(Id p);
+  std::string identity();
+  // Elements first, first + stride, ... below `length` of row `row`, into `total`; `some` says
+  // whether there were some.
+  std::string strided_sum(const std::string& first, const std::string& stride);
+  std::string thread_main();
+  // The workgroup's totals, of which the first `valid` count, joined into lane 0's `total`.
+  std::string tree(const std::string& valid) const;
+  std::string lanes() const;
+  std::string group_main();
+  std::string split_main();
+  std::string join_main();
+
+  const Kernel& k_;
+  const Plan& plan_;
+  std::vector<UniformWord> words_;
+  std::string privates_;
+  bool uses_axes_ = false;
+  bool in_post_ = false;
+  std::set<Id> used_at_;
+  std::set<Id> used_set_;
+  std::set<std::pair<Id, Op>> used_atomics_;
+};
+
+}  // namespace arraycore::codegen

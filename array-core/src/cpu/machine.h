@@ -1,0 +1,119 @@
+// Runs a Program over blocks of lanes: its registers and the state of a run. Kept from launch to
+// launch, so that a launch after the first allocates nothing. Internal to cpu/ but for the class
+// itself; one thread.
+//
+// Parameters that an element both reads and writes through different arguments of one storage are
+// read before they are written, a block at a time: callers pass overlapping storage only where both
+// views are the same.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "base/result.h"
+#include "cpu/program.h"
+#include "ir/interpret.h"
+#include "lower/loop.h"
+
+namespace arraycore::cpu {
+
+struct Mask {
+  bool lanes[kLanes] = {};  // NOLINT(*-avoid-c-arrays)
+  int count = 0;            // that are set
+};
+
+class Machine {
+ public:
+  // `program` outlives it and stays where it is.
+  explicit Machine(const Program& program);
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  Status run(const ir::Launch& launch);
+
+ private:
+  void begin(const ir::Launch& launch);
+  void elementwise();
+  const View& view(ir::Id param) const { return launch_->arguments[param].view; }
+  void broadcast(Register to, const ir::Scalar& value);
+  void integers(Register to, std::int64_t value);
+
+  // ---- where lanes lie (machine_lanes.cc)
+  void begin_block(int n);
+  // Fills what the block's lanes read. Lanes walk the outer axes from `outer` on, or the inner ones
+  // from `inner` on, the other number stands.
+  void enter(std::int64_t outer, std::int64_t inner, bool along_outer, bool post);
+  void number_rows(std::int64_t first);
+  void coordinates(ir::Id axis, Register to, std::int64_t outer, std::int64_t inner,
+                   bool along_outer);
+  void put_integer(Register to, int lane, std::int64_t value) {
+    const auto small = static_cast<std::int32_t>(value);
+    std::memcpy(reg_[to] + lane * 4, &small, 4);
+  }
+  void zero_locals();
+  void load(ir::Id param, const lower::Walk& walk, std::size_t v, std::int64_t fixed,
+            std::int64_t first);
+  // Written parameters that are not their own registers go back to their arrays.
+  void save(std::int64_t first);
+
+  // ---- reductions (machine_reduce.cc)
+  // Partial results, each of a power of two of elements: halves are combined with halves.
+  struct Partial {
+    std::int64_t weight = 0;
+    std::vector<std::byte> values;
+  };
+  Status reduce();
+  Error no_identity() const;
+  bool outer_is_inner() const;
+  void push(std::byte* values, int n);
+  void finish(std::byte* to, int n);
+  void combine(const std::byte* a, const std::byte* b, std::byte* to, int n);
+  void map();
+  void reduce_row(std::int64_t row, std::int64_t length, std::byte* to);
+  void reduce_across(std::int64_t first, int n, std::int64_t length, std::byte* to);
+
+  // ---- statements and steps (machine_steps.cc)
+  void run(const std::vector<Node>& nodes);
+  void run(const Node& node);
+  bool full() const { return active_.count == n_; }
+  void move(std::byte* to, const std::byte* from, std::size_t size);
+  Mask where(const Mask& mask, const bool* keep, bool negated) const;
+  void remove(Mask& mask, const Mask& gone) const { mask = where(mask, gone.lanes, true); }
+  const bool* bools(Register r) const { return reinterpret_cast<const bool*>(reg_[r]); }
+  bool direct(const Node& node);
+  void assign_at(const Node& node, std::size_t size);
+  void store_at(const Node& node, std::size_t size);
+  void branch(const Node& node);
+  void loop(const Node& node);
+  void steps(const std::vector<Step>& list);
+  void step(const Step& s);
+  void array_read(const Step& s, std::size_t size);
+  void lazy(const Step& s, std::size_t size);
+  void call(const Step& s);
+  // The element of a raw parameter; nullptr where it has none.
+  std::byte* place(ir::Id param, const std::vector<Register>& index, int lane) const;
+  void raw_read(const Step& s, std::size_t size);
+  void atomic(const Step& s);
+
+  const Program& p_;
+  const ir::Kernel& k_;
+  const ir::Launch* launch_ = nullptr;    // of the run under way
+  std::unique_ptr<std::byte[]> storage_;  // NOLINT(*-avoid-c-arrays)
+  std::vector<std::byte*> own_;           // each register's own memory
+  std::vector<std::byte*> reg_;           // where it is now: its own, or an argument's array
+  std::vector<const View*> views_;
+  lower::Walks walks_;
+  std::vector<Partial> partials_;  // the first `depth_` count; the rest keep their memory
+  std::size_t depth_ = 0;
+  std::vector<std::byte> totals_;
+  std::vector<std::byte> mapped_;
+  int n_ = 0;                // lanes of this block
+  Mask active_;              // lanes that run
+  Mask alive_;               // lanes that have not returned
+  Mask* looping_ = nullptr;  // lanes that have not left the innermost loop
+};
+
+}  // namespace arraycore::cpu

@@ -1,0 +1,203 @@
+// Where a block's lanes lie in the arguments: into registers before the body, back after it.
+#include <algorithm>
+#include <cstdlib>
+
+#include "cpu/machine.h"
+
+namespace arraycore::cpu {
+namespace {
+
+using ir::Id;
+
+// n elements of `size` bytes, `stride` bytes apart, to or from a register.
+template <std::size_t size>
+void gather(std::byte* to, const std::byte* from, std::int64_t stride, int n) {
+  for (int i = 0; i < n; ++i)
+    std::memcpy(to + i * static_cast<std::ptrdiff_t>(size), from + i * stride, size);
+}
+template <std::size_t size>
+void scatter(std::byte* to, std::int64_t stride, const std::byte* from, int n) {
+  for (int i = 0; i < n; ++i)
+    std::memcpy(to + i * stride, from + i * static_cast<std::ptrdiff_t>(size), size);
+}
+void gather(std::byte* to, const std::byte* from, std::int64_t stride, std::size_t size, int n) {
+  switch (size) {
+    case 1:
+      return gather<1>(to, from, stride, n);
+    case 2:
+      return gather<2>(to, from, stride, n);
+    case 4:
+      return gather<4>(to, from, stride, n);
+    case 8:
+      return gather<8>(to, from, stride, n);
+    default:
+      return gather<16>(to, from, stride, n);
+  }
+}
+void scatter(std::byte* to, std::int64_t stride, const std::byte* from, std::size_t size, int n) {
+  switch (size) {
+    case 1:
+      return scatter<1>(to, stride, from, n);
+    case 2:
+      return scatter<2>(to, stride, from, n);
+    case 4:
+      return scatter<4>(to, stride, from, n);
+    case 8:
+      return scatter<8>(to, stride, from, n);
+    default:
+      return scatter<16>(to, stride, from, n);
+  }
+}
+
+std::int64_t offset_of(const lower::Walk& walk, std::size_t operand, std::int64_t number) {
+  std::int64_t offset = 0;
+  if (number == 0) return offset;  // also where an axis has no extent
+  for (int axis = walk.shape.size() - 1; axis >= 0; --axis) {
+    offset += number % walk.shape[axis] * walk.strides[operand][axis];
+    number /= walk.shape[axis];
+  }
+  return offset;
+}
+
+// f(lane, offset, stride, lanes) for each run of lanes that lie one stride apart.
+template <typename F>
+void runs(const lower::Walk& walk, std::size_t operand, std::int64_t first, int n, F f) {
+  if (walk.shape.empty()) return f(0, std::int64_t{0}, std::int64_t{0}, n);
+  const int last = walk.shape.size() - 1;
+  const std::int64_t extent = walk.shape[last];
+  for (int lane = 0; lane < n;) {
+    const std::int64_t number = first + lane;
+    const int lanes = static_cast<int>(std::min<std::int64_t>(n - lane, extent - number % extent));
+    f(lane, offset_of(walk, operand, number), walk.strides[operand][last], lanes);
+    lane += lanes;
+  }
+}
+
+}  // namespace
+
+void Machine::begin_block(int n) {
+  n_ = n;
+  std::fill_n(active_.lanes, n, true);
+  active_.count = n;
+  alive_ = active_;
+}
+
+void Machine::enter(std::int64_t outer, std::int64_t inner, bool along_outer, bool post) {
+  const lower::Walk& walk = along_outer ? walks_.outer : walks_.inner;
+  const std::int64_t first = along_outer ? outer : inner;
+  for (std::size_t p = 0; p < k_.params.size(); ++p) {
+    const ir::Param& param = k_.params[p];
+    if (param.kind != ir::ParamKind::elementwise) continue;
+    const bool written = param.access != ir::Access::read;
+    if (k_.reduction && written != post) continue;
+    const auto v = static_cast<std::size_t>(walks_.operand[p]);
+    const std::int64_t fixed =
+        view(static_cast<Id>(p)).offset +
+        (along_outer ? offset_of(walks_.inner, v, inner) : offset_of(walks_.outer, v, outer));
+    load(static_cast<Id>(p), walk, v, fixed, first);
+  }
+  zero_locals();
+  if (post) {
+    number_rows(first);
+    return;
+  }
+  if (p_.loop_index_ != kNoRegister) {
+    const auto v = static_cast<std::size_t>(walks_.number);
+    const std::int64_t fixed =
+        along_outer ? offset_of(walks_.inner, v, inner) : offset_of(walks_.outer, v, outer);
+    runs(walk, v, first, n_, [&](int lane, std::int64_t offset, std::int64_t stride, int lanes) {
+      for (int i = 0; i < lanes; ++i)
+        put_integer(p_.loop_index_, lane + i, fixed + offset + stride * i);
+    });
+  }
+  if (p_.reduce_index_ != kNoRegister)
+    for (int i = 0; i < n_; ++i) put_integer(p_.reduce_index_, i, along_outer ? inner : inner + i);
+  for (const auto& [axis, to] : p_.axes_) coordinates(axis, to, outer, inner, along_outer);
+}
+
+void Machine::number_rows(std::int64_t first) {
+  if (p_.loop_index_ != kNoRegister)
+    for (int i = 0; i < n_; ++i) put_integer(p_.loop_index_, i, first + i);
+  for (const auto& [axis, to] : p_.axes_)  // of the output; its axes are not merged
+    for (int i = 0; i < n_; ++i) {
+      std::int64_t rest = first + i;
+      for (int a = walks_.outer.shape.size() - 1; a > static_cast<int>(axis); --a)
+        rest /= walks_.outer.shape[a];
+      const bool there = static_cast<int>(axis) < walks_.outer.shape.size();
+      put_integer(to, i, there ? rest % walks_.outer.shape[static_cast<int>(axis)] : 0);
+    }
+}
+
+// Axis `axis` of the loop for each lane: place `own` among the outer or the inner axes.
+void Machine::coordinates(Id axis, Register to, std::int64_t outer, std::int64_t inner,
+                          bool along_outer) {
+  const auto a = static_cast<int>(axis);
+  const bool there = a < launch_->loop.size();
+  const bool is_inner = there && k_.reduction && (launch_->reduced >> a & 1) != 0;
+  int own = 0;
+  for (int before = 0; there && before < a; ++before)
+    if (!k_.reduction || ((launch_->reduced >> before & 1) != 0) == is_inner) ++own;
+  const lower::Walk& walk = is_inner ? walks_.inner : walks_.outer;
+  const bool moves = is_inner != along_outer;
+  for (int i = 0; i < n_; ++i) {
+    if (!there) {
+      put_integer(to, i, 0);
+      continue;
+    }
+    std::int64_t rest = (is_inner ? inner : outer) + (moves ? i : 0);
+    for (int later = walk.shape.size() - 1; later > own; --later) rest /= walk.shape[later];
+    put_integer(to, i, rest % walk.shape[own]);
+  }
+}
+
+void Machine::zero_locals() {
+  for (std::size_t i = 0; i < p_.locals_.size(); ++i) {
+    const RegisterInfo& r = p_.registers_[p_.locals_[i]];
+    std::memset(reg_[p_.locals_[i]], 0, size_of(r.type) * r.length * kLanes);
+  }
+}
+
+// A contiguous argument is its own register, where types allow it.
+void Machine::load(Id param, const lower::Walk& walk, std::size_t v, std::int64_t fixed,
+                   std::int64_t first) {
+  const DType dtype = k_.params[param].dtype;
+  const std::size_t size = size_of(dtype);
+  const auto item = static_cast<std::int64_t>(size);
+  const Register to = p_.params_[param];
+  std::byte* const base = launch_->arguments[param].base + fixed;
+  const bool contiguous = walk.shape.size() == 1 && walk.strides[v][0] == item;
+  std::byte* const here = base + first * item;
+  const std::size_t needed = std::min<std::size_t>(size, 8);
+  if (contiguous && dtype != DType::boolean &&
+      reinterpret_cast<std::uintptr_t>(here) % needed == 0) {
+    reg_[to] = here;
+    return;
+  }
+  reg_[to] = own_[to];
+  runs(walk, v, first, n_, [&](int lane, std::int64_t offset, std::int64_t stride, int lanes) {
+    std::byte* const at = reg_[to] + static_cast<std::size_t>(lane) * size;
+    if (stride == item)
+      std::memcpy(at, base + offset, size * static_cast<std::size_t>(lanes));
+    else
+      gather(at, base + offset, stride, size, lanes);
+  });
+  if (dtype == DType::boolean) make_bools(reg_[to], n_);
+}
+
+void Machine::save(std::int64_t first) {
+  for (std::size_t p = 0; p < k_.params.size(); ++p) {
+    const ir::Param& param = k_.params[p];
+    if (param.kind != ir::ParamKind::elementwise || param.access == ir::Access::read) continue;
+    const Register from = p_.params_[p];
+    if (reg_[from] != own_[from]) continue;
+    const std::size_t size = size_of(param.dtype);
+    std::byte* const base = launch_->arguments[p].base + view(static_cast<Id>(p)).offset;
+    runs(walks_.outer, static_cast<std::size_t>(walks_.operand[p]), first, n_,
+         [&](int lane, std::int64_t offset, std::int64_t stride, int lanes) {
+           scatter(base + offset, stride, reg_[from] + static_cast<std::size_t>(lane) * size, size,
+                   lanes);
+         });
+  }
+}
+
+}  // namespace arraycore::cpu
