@@ -21,6 +21,7 @@ do_lint() {
   (cd python && mypy --strict src)
   (cd array-core/python && mypy --strict arraycore)
   python3 tests/house_rules.py
+  python3 -m pytest -q -p no:cacheprovider tests/test_wait_rule.py
 }
 
 format_command() {

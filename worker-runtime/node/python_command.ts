@@ -17,7 +17,7 @@ async function main(argv: readonly string[]): Promise<number> {
   if (options.kind === "file") mounts.push(dirname(options.target));
   const wheels = [...options.wheels];
   if (options.kind === "module" && options.target === "pytest") wheels.push(...testWheels());
-  const script = { job, mounts: outermost(mounts), wheels };
+  const script = { job, mounts: outermost(mounts), wheels, hasHooks: options.hooks };
   if (options.host === "node") return runInNode(script, options.backend);
   const { runInChromium } = await import("./chromium_host.ts");
   return runInChromium(script, options.backend);

@@ -55,6 +55,7 @@ class Launcher {
 
   // REQUIRES: verify(kernel) passes.
   Result<KernelRef> prepare(ir::Kernel kernel);
+  const ir::Kernel& kernel(KernelRef kernel) const { return kernels_[kernel].kernel; }
   // One launch, none where the loop is empty. Elementwise operands broadcast to the loop; written
   // ones have its shape (in a reduction: the shape of the other axes). Error: value,
   // "shapes_do_not_broadcast".

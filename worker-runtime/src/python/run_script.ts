@@ -4,6 +4,7 @@
 import type { ToGpuThread } from "../gpu/gpu_service.ts";
 import { arraycoreHost } from "./arraycore_host.ts";
 import { loadArraycore } from "./arraycore_module.ts";
+import type { HookRequest } from "./hooks.fixture.ts";
 import type { PyCallable, PyodideApi } from "./pyodide_api.ts";
 
 export interface ScriptJob {
@@ -21,10 +22,14 @@ export interface ScriptJob {
   readonly gpu: Pick<Extract<ToGpuThread, { kind: "open" }>, "limits" | "withoutF16">;
 }
 
-/** What the python thread tells its host: the exit code at its end, and what the gpu thread is to get. */
+/**
+ * What the python thread tells its host: the exit code at its end, what the gpu thread is to get, and what a script with
+ * hooks asks for.
+ */
 export type FromScriptThread =
   | { readonly kind: "ended"; readonly code: number }
-  | { readonly kind: "gpu"; readonly message: ToGpuThread };
+  | { readonly kind: "gpu"; readonly message: ToGpuThread }
+  | { readonly kind: "hook"; readonly request: HookRequest };
 
 /** The process's own streams, each call blocking. */
 export interface Streams {
