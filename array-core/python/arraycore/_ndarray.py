@@ -370,13 +370,22 @@ class ndarray(Operators):
         )
 
     def __bool__(self) -> bool:
-        return bool(self._single())
+        value = _library.bridge.item(self._id)
+        if value is False:
+            raise _library.failure()
+        return bool(self._single() if value is True else value)
 
     def __int__(self) -> int:
-        return int(self._single())
+        value = _library.bridge.item(self._id)
+        if value is False:
+            raise _library.failure()
+        return int(self._single() if value is True else value)
 
     def __float__(self) -> float:
-        return float(self._single())
+        value = _library.bridge.item(self._id)
+        if value is False:
+            raise _library.failure()
+        return float(self._single() if value is True else value)
 
     def __complex__(self) -> complex:
         return complex(self._single())

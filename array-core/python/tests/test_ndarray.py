@@ -178,7 +178,7 @@ def test_constructors_equal_numpys() -> None:
 
 
 def test_arrays_that_fit_are_given_back_themselves() -> None:
-    a = ac.arange(6).reshape(2, 3)
+    a = ac.arange(6, dtype="int64").reshape(2, 3)
     assert ac.asarray(a) is a
     assert ac.asarray(a, "int64") is a
     assert ac.array(a, copy=False) is a
