@@ -67,7 +67,7 @@ Case random_case(std::uint32_t seed) {
     const std::int64_t offset = again ? 0 : 4 * below(20);
     std::size_t place = result.ranges.size();
     if (again) {
-      place = static_cast<std::size_t>(result.launch.operands[below(i)].binding);
+      place = result.launch.operands[below(i)].binding;
     } else {
       const std::uint32_t heap = below(heaps);
       const auto bytes = static_cast<std::uint32_t>((offset + elements * stride + 15) / 16 * 16);
@@ -75,8 +75,11 @@ Case random_case(std::uint32_t seed) {
       ends[heap] += (bytes + 255) / 256 * 256;
     }
     const BoundRange& range = result.ranges[place];
-    result.launch.operands.push_back(
-        {place, range.buffer, range.bytes, {{elements}, {stride}, offset}, {}});
+    result.launch.operands.push_back({static_cast<std::uint32_t>(place),
+                                      range.buffer,
+                                      range.bytes,
+                                      {{elements}, {stride}, offset},
+                                      {}});
   }
   for (std::uint32_t heap = 0; heap < heaps; ++heap) {
     auto& bytes = result.buffers[heap + 1];

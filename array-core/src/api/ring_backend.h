@@ -98,7 +98,7 @@ class RingBackend final : public Backend, private BufferSource {
   const Region& at(StorageId storage) const { return storages_[storage - 1]; }
   // A region that shares its buffer with no other.
   Result<Region> allocate_alone(std::int64_t bytes);
-  std::size_t bind(StorageId storage);
+  std::uint32_t bind(StorageId storage);
   // These work on the launch in `gpu_` and `ranges_`.
   Result<const Program*> program(Prepared& prepared);
   Result<const Program*> compile(Prepared& prepared);

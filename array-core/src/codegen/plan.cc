@@ -41,7 +41,7 @@ Rows cut(std::int64_t rows, std::int64_t length) {
 }
 
 // The place of `value` in the list, to which it is added where it is new.
-std::uint8_t number_of(std::vector<std::uint64_t>& list, std::uint64_t value) {
+std::uint8_t number_of(std::vector<std::uint32_t>& list, std::uint32_t value) {
   std::size_t at = 0;
   while (at < list.size() && list[at] != value) ++at;
   if (at == list.size()) list.push_back(value);

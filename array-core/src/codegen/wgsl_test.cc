@@ -21,7 +21,7 @@ ir::Kernel add(DType dtype) {
   return k.take();
 }
 
-Operand whole(std::uint64_t binding, std::int64_t n, std::int64_t size, std::int64_t offset = 0) {
+Operand whole(std::uint32_t binding, std::int64_t n, std::int64_t size, std::int64_t offset = 0) {
   return {binding, binding, 4096, {{n}, {size}, offset}, {}};
 }
 Launch launch_of(std::vector<Operand> operands) { return {operands[0].view.shape, 0, operands}; }
