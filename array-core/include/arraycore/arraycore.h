@@ -62,6 +62,11 @@ int32_t ac_create(int32_t dtype, int32_t ndim, const int64_t* shape, const void*
 // Waits for all that the elements depend on.
 AC_EXPORT(ac_read) int32_t ac_read(int32_t id, void* out, size_t bytes);
 
+// The one element of an array as a double. Gives 1; or 0, with nothing done, where a double does
+// not tell it exactly (64-bit integers, complex numbers) or the array has not one element: read it
+// then.
+AC_EXPORT(ac_item) int32_t ac_item(int32_t id, double* out);
+
 // Writes dtype, number of dimensions, then shape, then strides in bytes: AC_DESCRIPTION_WORDS at
 // most.
 #define AC_DESCRIPTION_WORDS (2 + 2 * 32)

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "api/kernel_name.h"
 #include "view/shape.h"
 
 namespace arraycore {
@@ -260,7 +261,7 @@ Result<UFuncResults> UFuncCalls::run(const UFuncCall& given) {
     operands[at].array = call.out[i];
     if (operands[at].array != nullptr) continue;
     auto made = launcher_.allocate(decided.results[i], loop);
-    if (!made) return made.error();
+    if (!made) return named(made.error(), operation_name(launcher_.kernel(decided.kernel)));
     // Where `where` is false a fresh result is zero, not what the memory held before.
     if (call.where != nullptr) {
       const Status filled = launcher_.fill_zero(*made);

@@ -33,6 +33,11 @@ const kPublishCommands = 256;
  * looking delays the device's answers.
  */
 const kLingerMs = typeof setImmediate === "function" ? 1 : 0;
+/**
+ * How long it blocks its thread for work before it sleeps by waitAsync, which ends later by a task's way. Only while
+ * nothing is to come from the device but its loss, of which nobody learns meanwhile.
+ */
+const kBlockMs = 20;
 /** How long one sleep lasts at most. */
 const kSleepMs = 10_000;
 /** A device may block the thread in the middle of its work: a large upload, a queue that is full. */
@@ -69,6 +74,10 @@ export class Drain {
   #tag = 0;
   #label = "";
   #activeAt = 0;
+  /** Fences that the device has not reached. */
+  #openFences = 0;
+  /** The newest command began a fence, whose news will wake the issuer. */
+  #newsFollows = false;
   #wake: (() => void) | undefined;
 
   constructor(options: DrainOptions) {
@@ -172,7 +181,8 @@ export class Drain {
     if (this.#executor !== undefined) this.#control.putCounters(this.#executor.counters);
     this.#control.add(Word.progress, 1);
     this.#control.store(Word.consumed, this.#position);
-    this.#control.signal();
+    const isToldLater = this.#newsFollows && this.#openFences > 0 && !this.#lost;
+    if (!isToldLater) this.#control.signal();
   }
 
   // An issuer that was answered a moment ago mostly has its next command at hand: to be woken would cost it more than
@@ -199,7 +209,9 @@ export class Drain {
     // What came before `sleeps` was seen would wake nobody: look again.
     if (this.#hasNothing()) {
       this.#control.add(Word.sleepsTaken, 1);
-      await (woken ?? this.#control.changed(Word.sleeps, how, kSleepMs));
+      const mayBlock = !this.#byMessage && this.#openFences === 0;
+      if (!mayBlock || !this.#control.blocks(Word.sleeps, how, kBlockMs))
+        await (woken ?? this.#control.changed(Word.sleeps, how, kSleepMs));
     }
     this.#control.store(Word.sleeps, 0);
   }
@@ -234,6 +246,7 @@ export class Drain {
 
   async #openDevice(): Promise<boolean> {
     this.#generation += 1;
+    this.#openFences = 0;
     this.#executor?.destroy();
     this.#executor = undefined;
     this.#label = "";
@@ -261,6 +274,7 @@ export class Drain {
       lost: (message) => {
         if (!isCurrent()) return;
         this.#lost = true;
+        this.#openFences = 0;
         this.#control.putError(ErrorCode.deviceLost, `The device was lost: ${message}`, undefined);
         this.#control.store(Word.state, State.lost);
         this.#control.signal();
@@ -285,6 +299,7 @@ export class Drain {
 
   #reach(fence: number, generation: number): void {
     if (generation !== this.#generation || this.#lost) return;
+    this.#openFences -= 1;
     this.#activeAt = performance.now();
     if (this.#executor !== undefined) this.#control.putCounters(this.#executor.counters);
     this.#control.store(Word.fenceDone, fence);
@@ -299,6 +314,7 @@ export class Drain {
     const header = this.#memory.words[at] ?? 0;
     const words = header >>> 8;
     this.#opcode = header & 0xff;
+    this.#newsFollows = false;
     this.#tag = this.#opcode === Opcode.dispatch ? (this.#memory.words[at + 1] ?? 0) : 0;
     const untilEnd = this.#ringMask + 1 - (this.#position & this.#ringMask);
     const published = (this.#written - this.#position) >>> 0;
@@ -412,7 +428,10 @@ export class Drain {
       case Opcode.fence: {
         const fence = w(1);
         const generation = this.#generation;
-        return void executor.fence(() => this.#reach(fence, generation));
+        executor.fence(() => this.#reach(fence, generation));
+        this.#openFences += 1;
+        this.#newsFollows = true;
+        return undefined;
       }
       case Opcode.timestampBegin:
         return void executor.timestampBegin();

@@ -31,6 +31,7 @@ export interface ArraycoreExports {
   readonly ac_deallocate: (address: number) => void;
   readonly ac_create: (dtype: number, ndim: number, shape: number, data: number) => number;
   readonly ac_read: (id: number, out: number, bytes: number) => number;
+  readonly ac_item: (id: number, out: number) => number;
   readonly ac_describe: (id: number, out: number) => number;
   readonly ac_free: (count: number, ids: number) => number;
   readonly ac_set_promotion: (mode: number) => number;
