@@ -104,8 +104,13 @@ def array_core_codes(names: list[str]) -> list[str]:
     rows = re.findall(
         r"^\| (`.*?) \|", (ROOT / "array-core/docs/errors.md").read_text(), re.MULTILINE
     )
-    known = {code for row in rows for code in re.findall(r"`([a-z][a-z_]+)`", row)}
-    found, literals = [], set()
+    listed = [code for row in rows for code in re.findall(r"`([a-z][a-z_]+)`", row)]
+    known, literals = set(listed), set()
+    found = [
+        f"array-core/docs/errors.md: {code} stands twice"
+        for code in known
+        if listed.count(code) > 1
+    ]
     for name in names:
         if not name.startswith(ARRAY_CORE_SOURCES) or "test" in name or "/fake_" in name:
             continue

@@ -85,10 +85,11 @@ def kernels(version: str, backend: str, python: tuple[str, ...]) -> Command:
     """Chainer's kernels on real arrays, every site and dtype, on one back end."""
     name = f"chainer_kernels_{backend}_{version}"
     figure = at_least(name, CHAINER[version], "sites")
+    label = ("--label", "phone") if backend == "phone" else ()
     wheels = ("--wheel", f"build/cache/wheels/chainer-{version}-py3-none-any.whl")
     return Command(
         name,
-        ("array-core/tests/dialect/run_kernels.py", "--version", version),
+        ("array-core/tests/dialect/run_kernels.py", "--version", version, *label),
         (figure,),
         python=(*python, *wheels),
         limit_s=1_800,
@@ -133,8 +134,11 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "view_programs_webgpu",
         (f"{BENCH}/view_programs.py", "--programs", "20000"),
-        (at_least("view_programs_webgpu", 20_000, "programs"),),
-        python=webgpu("node"),
+        (
+            at_least("view_programs_webgpu", 20_000, "programs"),
+            at_most("view_programs_bytes_down", 0, "B", key="bytes_down"),
+        ),
+        python=webgpu("node", "--mount", "array-core"),
         limit_s=3_600,
     ),
     *(
@@ -145,6 +149,12 @@ COMMANDS: tuple[Command, ...] = (
             python=webgpu(host),
         )
         for host in ("node", "chromium")
+    ),
+    Command(
+        "memory_growth",
+        (f"{BENCH}/memory_growth.py",),
+        (at_most("loop_bytes_growth", 0, "B"), at_most("stream_heap_growth_mb", 64, "MB")),
+        python=webgpu("node"),
     ),
     Command(
         "gpu_add",

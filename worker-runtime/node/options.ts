@@ -36,7 +36,7 @@ export interface Options {
   readonly phone: boolean;
   /** The script can import `_arraycore_hooks`, by which tests let the device fail. */
   readonly hooks: boolean;
-  /** Absolute paths, seen by the script under the same names. */
+  /** Absolute paths, seen by the script under the same names, and searched for modules. */
   readonly mounts: readonly string[];
   readonly wheels: readonly string[];
   readonly kind: "file" | "module";

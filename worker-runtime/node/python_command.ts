@@ -35,6 +35,7 @@ function jobOf(options: Options): ScriptJob {
     target: options.target,
     args: options.args,
     folder: process.cwd(),
+    path: options.mounts,
     env,
     memoryBytes: options.phone ? PHONE.memoryBytes : null,
     gpu: options.phone ? PHONE.gpu : {},

@@ -123,11 +123,12 @@ class ndarray(Operators):
 
     @property
     def _c_contiguous(self) -> bool:
-        return self.flags.c_contiguous
+        """False, whatever the strides: who asks goes on to read memory by address.
 
-    @property
-    def _f_contiguous(self) -> bool:
-        return self.flags.f_contiguous
+        Chainer's ``pad_sequence`` does; where it is false it assigns to slices. ``flags`` tells
+        how the elements lie.
+        """
+        return False
 
     def _described(self) -> Description:
         if self._description is None:

@@ -90,7 +90,8 @@ def main(arguments: list[str]) -> int:
     engine = stand_in.STATE.engine = DeviceEngine()
     with np.errstate(all="ignore"):
         found = outcomes(engine, dtypes)
-        places = find_sites(Path(chainer.__file__).parent)
+        package = Path(chainer.__file__).parent
+        places = find_sites(package if package.is_dir() else package.parent)  # else in its wheel
         sites = [site for site in places if site.package == "chainer"]
         report = []
         for site in sites:

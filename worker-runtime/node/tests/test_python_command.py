@@ -141,6 +141,21 @@ def test_mounted_folders_are_read_and_written(host: str, tmp_path: Path) -> None
     assert (data / "in" / "numbers.bin").read_bytes() == numbers + b"more"
 
 
+def test_mounted_folders_are_searched_for_modules(host: str, tmp_path: Path) -> None:
+    library, scripts = tmp_path / "library", tmp_path / "scripts"
+    (library / "shelf").mkdir(parents=True)
+    (library / "shelf" / "__init__.py").write_text("VALUE = 'of the mount'\n")
+    (library / "shelf" / "__main__.py").write_text("from shelf import VALUE; print(VALUE)\n")
+    (library / "helper.py").write_text("VALUE = 'of the mount'\n")
+    scripts.mkdir()
+    (scripts / "helper.py").write_text("VALUE = 'beside the script'\n")
+    script = write(scripts, "import helper, shelf; print(helper.VALUE, shelf.VALUE)")
+    done = run("--host", host, "--mount", str(library), script)
+    assert (done.stdout, done.stderr) == ("beside the script of the mount\n", "")
+    done = run("--host", host, "--mount", str(library), "-m", "shelf")
+    assert (done.stdout, done.stderr) == ("of the mount\n", "")
+
+
 def test_what_is_not_mounted_is_not_there(host: str, tmp_path: Path) -> None:
     secret = tmp_path / "secret" / "file"
     secret.parent.mkdir()
