@@ -52,9 +52,10 @@ Status RingBackend::launch(const Launch& launch) {
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
     codegen::Operand& operand = gpu_.operands[i];
     if (const auto* array = std::get_if<ArrayArgument>(&launch.arguments[i])) {
-      operand.binding = bind(array->storage);
-      operand.heap = ranges_[operand.binding].buffer;
-      operand.bytes = ranges_[operand.binding].bytes;
+      const std::size_t place = bind(array->storage);
+      operand.binding = place;
+      operand.heap = ranges_[place].buffer;
+      operand.bytes = ranges_[place].bytes;
       operand.view = array->view;
     } else {
       operand.scalar = *std::get_if<ir::Scalar>(&launch.arguments[i]);
@@ -121,7 +122,8 @@ Status RingBackend::dispatch(const ir::Kernel& kernel, const Program& program) {
   slots_.resize(program.plan.slots.size());
   for (std::size_t p = 0; p < kernel.params.size(); ++p)
     if (kernel.params[p].kind != ir::ParamKind::scalar)
-      slots_[program.plan.params[p].slot] = binding_of(ranges_[gpu_.operands[p].binding]);
+      slots_[program.plan.params[p].slot] =
+          binding_of(ranges_[static_cast<std::size_t>(gpu_.operands[p].binding)]);
   program.wgsl.uniform_words(kernel, gpu_, survey_.walks,
                              std::span(uniforms_).first(program.wgsl.uniforms.size()));
   const auto scratch_bytes = static_cast<std::int64_t>(program.wgsl.scratch_bytes(survey_.walks));
