@@ -30,10 +30,10 @@ Result<KernelId> RingBackend::prepare(ir::Kernel kernel) {
 }
 
 // The place of a storage's range among those of the launch.
-std::size_t RingBackend::bind(StorageId storage) {
+std::uint32_t RingBackend::bind(StorageId storage) {
   const Region& region = at(storage);
   const auto offset = static_cast<std::uint32_t>(region.offset);
-  std::size_t place = 0;
+  std::uint32_t place = 0;
   while (place < ranges_.size() &&
          (ranges_[place].buffer != region.buffer || ranges_[place].offset != offset))
     ++place;
@@ -53,8 +53,9 @@ Status RingBackend::launch(const Launch& launch) {
     codegen::Operand& operand = gpu_.operands[i];
     if (const auto* array = std::get_if<ArrayArgument>(&launch.arguments[i])) {
       operand.binding = bind(array->storage);
-      operand.heap = ranges_[operand.binding].buffer;
-      operand.bytes = ranges_[operand.binding].bytes;
+      const BoundRange& range = ranges_[static_cast<std::size_t>(operand.binding)];
+      operand.heap = range.buffer;
+      operand.bytes = range.bytes;
       operand.view = array->view;
     } else {
       operand.scalar = *std::get_if<ir::Scalar>(&launch.arguments[i]);
@@ -121,7 +122,8 @@ Status RingBackend::dispatch(const ir::Kernel& kernel, const Program& program) {
   slots_.resize(program.plan.slots.size());
   for (std::size_t p = 0; p < kernel.params.size(); ++p)
     if (kernel.params[p].kind != ir::ParamKind::scalar)
-      slots_[program.plan.params[p].slot] = binding_of(ranges_[gpu_.operands[p].binding]);
+      slots_[program.plan.params[p].slot] =
+          binding_of(ranges_[static_cast<std::size_t>(gpu_.operands[p].binding)]);
   program.wgsl.uniform_words(kernel, gpu_, survey_.walks,
                              std::span(uniforms_).first(program.wgsl.uniforms.size()));
   const auto scratch_bytes = static_cast<std::int64_t>(program.wgsl.scratch_bytes(survey_.walks));
