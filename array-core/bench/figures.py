@@ -85,11 +85,10 @@ def kernels(version: str, backend: str, python: tuple[str, ...]) -> Command:
     """Chainer's kernels on real arrays, every site and dtype, on one back end."""
     name = f"chainer_kernels_{backend}_{version}"
     figure = at_least(name, CHAINER[version], "sites")
-    label = ("--label", "phone") if backend == "phone" else ()
     wheels = ("--wheel", f"build/cache/wheels/chainer-{version}-py3-none-any.whl")
     return Command(
         name,
-        ("array-core/tests/dialect/run_kernels.py", "--version", version, *label),
+        ("array-core/tests/dialect/run_kernels.py", "--version", version, "--label", backend),
         (figure,),
         python=(*python, *wheels),
         limit_s=1_800,
