@@ -45,6 +45,28 @@ def test_single_elements_become_pythons_numbers() -> None:
     assert repr(ac.arange(3, dtype="int16")) == "array([0, 1, 2], dtype=int16)"
 
 
+@pytest.mark.parametrize(
+    "dtype", ["bool", "int8", "uint32", "int64", "float16", "float32", "float64"]
+)
+def test_a_number_of_one_element_is_one_crossing_and_exact(dtype: str) -> None:
+    for value in (0, 1, np.iinfo(dtype).max if dtype in ("int8", "uint32", "int64") else 1):
+        a = ac.array(np.full((1, 1), value, dtype))[0, 0]
+        before = ac.counters()["crossings"]
+        assert (int(a), bool(a)) == (value, bool(value))
+        if dtype != "int64":
+            assert ac.counters()["crossings"] - before == 2
+
+
+def test_special_values_pass_as_they_are() -> None:
+    for text in ("nan", "inf", "-inf", "-0.0", "1e-40", "0.1", "3e38"):
+        value = np.float32(text)
+        told = float(ac.array(value))
+        assert isinstance(told, float)
+        assert np.float32(told).tobytes() == value.tobytes()
+    with pytest.raises(ValueError, match="NaN"):
+        int(ac.array(np.float32("nan")))
+
+
 def test_an_array_is_a_sequence() -> None:
     a = ac.arange(6).reshape(3, 2)
     assert len(a) == 3

@@ -30,10 +30,10 @@ Result<KernelId> RingBackend::prepare(ir::Kernel kernel) {
 }
 
 // The place of a storage's range among those of the launch.
-std::size_t RingBackend::bind(StorageId storage) {
+std::uint32_t RingBackend::bind(StorageId storage) {
   const Region& region = at(storage);
   const auto offset = static_cast<std::uint32_t>(region.offset);
-  std::size_t place = 0;
+  std::uint32_t place = 0;
   while (place < ranges_.size() &&
          (ranges_[place].buffer != region.buffer || ranges_[place].offset != offset))
     ++place;

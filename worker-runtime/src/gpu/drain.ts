@@ -29,10 +29,12 @@ const kTurnCommands = 4096;
 /** Commands after which room in the ring is given back. */
 const kPublishCommands = 256;
 /**
- * How long it looks for work before it sleeps. Worth it only in Node, where a look costs a microsecond; in browsers
- * looking delays the device's answers.
+ * How long it looks for work before it sleeps. In Node with a turn of the event loop between two looks, which costs a
+ * microsecond and which Dawn needs for its answers; in browsers such a turn costs more than the wait is worth, so it
+ * looks there for a moment only, and only when no answer is to come.
  */
-const kLingerMs = typeof setImmediate === "function" ? 1 : 0;
+const hasCheapTurns = typeof setImmediate === "function";
+const kLingerMs = hasCheapTurns ? 1 : 0.05;
 /**
  * How long it blocks its thread for work before it sleeps by waitAsync, which ends later by a task's way. Only while
  * nothing is to come from the device but its loss, of which nobody learns meanwhile.
@@ -188,9 +190,10 @@ export class Drain {
   // An issuer that was answered a moment ago mostly has its next command at hand: to be woken would cost it more than
   // the work itself.
   async #linger(): Promise<void> {
+    if (!hasCheapTurns && this.#openFences > 0) return;
     while (this.#hasNothing()) {
       if (performance.now() - this.#activeAt >= kLingerMs) return;
-      await yieldToEvents();
+      if (hasCheapTurns) await yieldToEvents();
     }
   }
 

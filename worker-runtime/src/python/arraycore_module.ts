@@ -31,6 +31,10 @@ export interface ArraycoreExports {
   readonly ac_deallocate: (address: number) => void;
   readonly ac_create: (dtype: number, ndim: number, shape: number, data: number) => number;
   readonly ac_read: (id: number, out: number, bytes: number) => number;
+  readonly ac_create_unset: (dtype: number, ndim: number, shape: number) => number;
+  readonly ac_packed: (id: number) => number;
+  readonly ac_upload: (id: number, offset: number, data: number, bytes: number) => number;
+  readonly ac_download: (id: number, offset: number, out: number, bytes: number) => number;
   readonly ac_item: (id: number, out: number) => number;
   readonly ac_describe: (id: number, out: number) => number;
   readonly ac_free: (count: number, ids: number) => number;
@@ -61,6 +65,7 @@ export interface ArraycoreExports {
     freedB: number,
   ) => number;
   readonly ac_kernel: (kind: number, texts: number, bytes: number) => number;
+  readonly ac_device_text: () => number;
   readonly ac_counter: (name: number) => number;
 }
 
@@ -182,17 +187,35 @@ function ringFunctions(
   memory: WebAssembly.Memory,
   host: ModuleHost,
 ): Readonly<Record<string, HostFunction>> {
+  // Kept while the memory grows: it still covers what it covered.
+  let words = new Int32Array(memory.buffer);
   return {
     ac_host_attach: (control: number): number => (host.attach(memory, control) ? 1 : 0),
     ac_host_message: () => host.wakeByMessage(),
     ac_host_wait: (address: number, expected: number, timeoutMs: number): number => {
       if (host.takeInterrupt()) return WaitResult.interrupted;
-      const words = new Int32Array(memory.buffer);
+      if (address / 4 >= words.length) words = new Int32Array(memory.buffer);
+      if (hasChanged(words, address / 4, expected | 0)) return WaitResult.woken;
       const end = Atomics.wait(words, address / 4, expected | 0, timeoutMs);
       if (host.takeInterrupt()) return WaitResult.interrupted;
       return end === "timed-out" ? WaitResult.timedOut : WaitResult.woken;
     },
   };
+}
+
+/** To be woken costs longer than most answers are away, where a processor is left to look for them. */
+const kLookMs = (globalThis.navigator?.hardwareConcurrency ?? 1) >= 4 ? 0.05 : 0;
+const kLooksBetweenClocks = 50;
+
+/** Looks at a word for a moment; whether it has come to hold another value. */
+function hasChanged(words: Int32Array, index: number, value: number): boolean {
+  if (kLookMs === 0) return false;
+  const end = performance.now() + kLookMs;
+  do {
+    for (let i = 0; i < kLooksBetweenClocks; i += 1)
+      if (Atomics.load(words, index) !== value) return true;
+  } while (performance.now() < end);
+  return false;
 }
 
 function systemFunctions(
