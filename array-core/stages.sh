@@ -32,6 +32,7 @@ do_array_core_test() {
   ARRAYCORE_LIBRARY=$library/libarraycore.so PYTHONPATH=array-core/python "${pytest[@]}" \
     -c array-core/python/pyproject.toml --rootdir array-core/python array-core/python/tests
   "${pytest[@]}" array-core/bench
+  ARRAYCORE_LIBRARY=$library/libarraycore.so "${pytest[@]}" array-core/tests/documents
 }
 
 # Every WGSL text that the code generator writes: run by Dawn on a software device and compared with the reference
@@ -45,16 +46,28 @@ do_array_core_wgsl_test() {
   python3 array-core/tests/wgsl/check_naga.py "$cases"
 }
 
-# The package's suite on its other bridge: WebAssembly in the worker runtime, one interpreter a host and back end; then
-# the command itself. Alone, because faults are timed.
+# The package's suite and the samples' on their other bridge: WebAssembly in the worker runtime, one interpreter a host
+# and back end; then the command itself. Alone, because faults are timed.
 stage array_core_python_test "array_core_wasm server runtime npm test_wheels browser" alone
 do_array_core_python_test() {
-  local where suite=(-m pytest -q -p no:cacheprovider -c array-core/python/pyproject.toml --rootdir array-core/python array-core/python/tests)
-  for where in "--host node --backend cpu" "--host node --backend webgpu" "--host chromium --backend webgpu"; do
+  local where suite=(-m pytest -q -p no:cacheprovider -c array-core/python/pyproject.toml --rootdir array-core/python)
+  for where in "--host node --backend cpu" "--host node --backend webgpu --hooks" "--host chromium --backend webgpu --hooks"; do
     # shellcheck disable=SC2086
-    "${PYTHON_COMMAND[@]}" $where --mount array-core/python "${suite[@]}"
+    "${PYTHON_COMMAND[@]}" $where --mount array-core/python --mount array-core/samples --mount array-core/tests/native \
+      "${suite[@]}" array-core/python/tests array-core/samples
   done
   python3 -m pytest -q -p no:cacheprovider worker-runtime/node/tests
+}
+
+# A selection of what ./run bench array-core counts in full: the operation table against NumPy, natively and on a device,
+# and Chainer's kernels on a device.
+stage array_core_device_test "array_core_wasm server runtime npm"
+do_array_core_device_test() {
+  ARRAYCORE_LIBRARY=$ROOT/build/release/lib/libarraycore.so PYTHONPATH=array-core/python:array-core/tests/parity \
+    python3 -m parity --backend-name native_cpu --short
+  "${PYTHON_COMMAND[@]}" --backend webgpu --mount array-core/tests/parity -m parity --backend-name node_webgpu --short
+  "${PYTHON_COMMAND[@]}" --backend webgpu --mount array-core/python \
+    --wheel build/cache/wheels/chainer-7.8.1-py3-none-any.whl array-core/tests/dialect/run_kernels.py --version 7.8.1 --short
 }
 
 PYTHON_STAGES=(array_core_wasm runtime npm test_wheels)

@@ -88,7 +88,7 @@ def kernels(version: str, backend: str, python: tuple[str, ...]) -> Command:
     wheels = ("--wheel", f"build/cache/wheels/chainer-{version}-py3-none-any.whl")
     return Command(
         name,
-        ("array-core/tests/dialect/run_kernels.py", "--version", version),
+        ("array-core/tests/dialect/run_kernels.py", "--version", version, "--label", backend),
         (figure,),
         python=(*python, *wheels),
         limit_s=1_800,
@@ -133,18 +133,34 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "view_programs_webgpu",
         (f"{BENCH}/view_programs.py", "--programs", "20000"),
-        (at_least("view_programs_webgpu", 20_000, "programs"),),
-        python=webgpu("node"),
+        (
+            at_least("view_programs_webgpu", 20_000, "programs"),
+            at_most("view_programs_bytes_down", 0, "B", key="bytes_down"),
+        ),
+        python=webgpu("node", "--mount", "array-core"),
         limit_s=3_600,
     ),
     *(
         Command(
             f"scalar_sync_{host}",
-            (f"{BENCH}/scalar_sync.py",),
-            (at_most(f"scalar_sync_ratio_{host}", 1.5),),
-            python=webgpu(host),
+            (f"{BENCH}/scalar_sync.py", "--host", host),
+            (
+                at_most(f"scalar_sync_ratio_{host}", 1.5),
+                Figure(
+                    f"scalar_sync_us_{host}",
+                    "us",
+                    peer=("copy and readback by hand", f"scalar_sync_hand_us_{host}"),
+                ),
+            ),
+            python=webgpu(host, "--hooks"),
         )
         for host in ("node", "chromium")
+    ),
+    Command(
+        "memory_growth",
+        (f"{BENCH}/memory_growth.py",),
+        (at_most("loop_bytes_growth", 0, "B"), at_most("stream_heap_growth_mb", 64, "MB")),
+        python=webgpu("node"),
     ),
     Command(
         "gpu_add",

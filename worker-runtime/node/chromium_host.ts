@@ -3,7 +3,8 @@
 import { existsSync, writeSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { chromium } from "playwright-core";
-import type { FromGpuThread } from "../src/gpu/gpu_service.ts";
+import type { GpuWorkerEvents } from "../src/gpu/gpu_owner.ts";
+import type { FromGpuThread, ToGpuThread } from "../src/gpu/gpu_service.ts";
 import { type FromScriptThread, kSitePackages } from "../src/python/run_script.ts";
 import type { BrowserScript } from "../src/python/script_thread.ts";
 import type { Script } from "./node_host.ts";
@@ -26,6 +27,9 @@ const kGpuFlags = ["--enable-unsafe-webgpu"];
 const kSoftwareGpuFlags = ["--use-webgpu-adapter=swiftshader"];
 
 const hasGraphicsCard = (): boolean => existsSync("/dev/dri") || existsSync("/dev/nvidiactl");
+
+type OwnerModule = typeof import("../src/gpu/gpu_owner.ts");
+type HooksModule = typeof import("../src/python/hooks.fixture.ts");
 
 type PageScript = Omit<BrowserScript, "interrupt">;
 
@@ -82,6 +86,7 @@ export async function runInChromium(data: Script, backend: Options["backend"]): 
       ],
       mounts: data.mounts,
       hasGpu: backend === "webgpu",
+      hasHooks: data.hasHooks,
     };
     let asked = false;
     const onInterrupt = () => {
@@ -94,7 +99,9 @@ export async function runInChromium(data: Script, backend: Options["backend"]): 
       return await page.evaluate(startPython, {
         script,
         thread: "src/python/script_thread.ts",
-        gpuThread: "src/gpu/gpu-thread.ts",
+        gpuThread: data.hasHooks ? "src/gpu/gpu_hooks_browser.fixture.ts" : "src/gpu/gpu-thread.ts",
+        owner: `${server.base}src/gpu/gpu_owner.ts`,
+        hooks: `${server.base}src/python/hooks.fixture.ts`,
       });
     } finally {
       process.off("SIGINT", onInterrupt);
@@ -118,29 +125,64 @@ interface PageThreads {
   readonly script: PageScript;
   readonly thread: string;
   readonly gpuThread: string;
+  /** The owner of the gpu thread, and hooks; modules of their own, because a page's function can use nothing of its file. */
+  readonly owner: string;
+  readonly hooks: string;
 }
 
 // Runs in the page, so that it may use nothing of this file.
-function startPython({ script, thread, gpuThread }: PageThreads): Promise<number> {
+async function startPython(threads: PageThreads): Promise<number> {
+  const { script, thread, gpuThread } = threads;
   // A page has no SharedArrayBuffer of its own in every engine; a shared memory always has one.
   const shared = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
   const interrupt = new Uint8Array(shared.buffer, 0, 1);
   Reflect.set(globalThis, "interruptPython", () => Atomics.store(interrupt, 0, 2));
-  const gpu = script.hasGpu ? new Worker(gpuThread, { type: "module" }) : null;
-  gpu?.addEventListener("message", ({ data }: MessageEvent<FromGpuThread>) => {
-    if (data.kind === "failed") console.error(data.message);
-  });
+  const { GpuThreadOwner }: OwnerModule = await import(threads.owner);
+  let newest: { worker: Worker; events: GpuWorkerEvents } | undefined;
+  const start = (events: GpuWorkerEvents) => {
+    const worker = new Worker(gpuThread, { type: "module" });
+    newest = { worker, events };
+    worker.addEventListener("message", (event: MessageEvent<FromGpuThread>) =>
+      events.said(event.data),
+    );
+    worker.addEventListener("error", (event) =>
+      events.ended(`The gpu thread has failed: ${event.message}`),
+    );
+    return {
+      post: (message: ToGpuThread) => worker.postMessage(message),
+      terminate: async () => worker.terminate(),
+    };
+  };
+  const owner = script.hasGpu ? new GpuThreadOwner(start, (text) => console.error(text)) : null;
+  const hooks: HooksModule | null = script.hasHooks ? await import(threads.hooks) : null;
   const worker = new Worker(thread, { type: "module" });
   worker.postMessage({ ...script, interrupt });
   return new Promise<number>((done, fail) => {
     worker.addEventListener("message", ({ data }: MessageEvent<FromScriptThread>) => {
-      if (data.kind === "gpu") gpu?.postMessage(data.message);
-      else done(data.code);
+      switch (data.kind) {
+        case "gpu":
+          owner?.receive(data.message);
+          break;
+        case "hook":
+          if (owner === null) break;
+          hooks?.applyHook(data.request, {
+            owner,
+            postToGpu: (message) => newest?.worker.postMessage(message),
+            endGpu: async () => {
+              newest?.worker.terminate();
+              newest?.events.ended("The gpu thread has ended.");
+            },
+          });
+          break;
+        case "ended":
+          done(data.code);
+          break;
+        default:
+          data satisfies never;
+      }
     });
-    for (const each of [worker, gpu]) {
-      each?.addEventListener("error", (event) =>
-        fail(new Error(`A thread did not start: ${event.message}`)),
-      );
-    }
+    worker.addEventListener("error", (event) =>
+      fail(new Error(`A thread did not start: ${event.message}`)),
+    );
   });
 }

@@ -1,11 +1,12 @@
 // `./run python --host node`: the python thread as a worker thread of this process. Node, main thread.
 
-import { once } from "node:events";
 import { createRequire } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
-import type { FromGpuThread } from "../src/gpu/gpu_service.ts";
+import { GpuThreadOwner, type GpuWorkerEvents } from "../src/gpu/gpu_owner.ts";
+import type { FromGpuThread, ToGpuThread } from "../src/gpu/gpu_service.ts";
 import { prepareVulkan } from "../src/gpu/node_gpu.ts";
+import { applyHook, type HookTarget } from "../src/python/hooks.fixture.ts";
 import type { FromScriptThread } from "../src/python/run_script.ts";
 import { type Options, UsageError } from "./options.ts";
 import type { ThreadData } from "./script_thread.ts";
@@ -29,7 +30,7 @@ export function runInNode(script: Script, backend: Options["backend"]): Promise<
     Atomics.store(bytes, 0, 2);
   };
   process.on("SIGINT", onInterrupt);
-  const gpu = backend === "webgpu" ? startGpuThread() : null;
+  const gpu = backend === "webgpu" ? startGpuThread(script.hasHooks) : null;
   const worker = new Worker(new URL("./script_thread.ts", import.meta.url), {
     workerData: { ...script, interrupt, hasGpu: gpu !== null } satisfies ThreadData,
   });
@@ -37,9 +38,10 @@ export function runInNode(script: Script, backend: Options["backend"]): Promise<
     worker.on("message", (message: FromScriptThread) => {
       switch (message.kind) {
         case "gpu":
-          if (gpu === null) break;
-          if (message.message.kind === "open") gpu.closed = once(gpu.worker, "message");
-          gpu.worker.postMessage(message.message);
+          gpu?.owner.receive(message.message);
+          break;
+        case "hook":
+          if (gpu !== null) applyHook(message.request, gpu);
           break;
         case "ended":
           done(message.code);
@@ -53,33 +55,39 @@ export function runInNode(script: Script, backend: Options["backend"]): Promise<
   }).finally(async () => {
     process.off("SIGINT", onInterrupt);
     await worker.terminate();
-    if (gpu !== null) await endGpuThread(gpu);
+    if (gpu !== null) await endGpuThread(gpu.owner);
   });
 }
 
 /** Dawn aborts the process when its thread ends with a promise open: the ring's end is waited for, and their answers. */
-async function endGpuThread(gpu: GpuThread): Promise<void> {
-  await Promise.race([gpu.closed, sleep(kCloseMs, undefined, { ref: false })]);
+async function endGpuThread(owner: GpuThreadOwner): Promise<void> {
+  await Promise.race([owner.idle(), sleep(kCloseMs, undefined, { ref: false })]);
   await sleep(kSettleMs);
-  await gpu.worker.terminate();
+  await owner.terminate();
 }
 
-interface GpuThread {
-  readonly worker: Worker;
-  /** It has served its ring to the end, or was never asked to. */
-  closed: Promise<unknown>;
-}
-
-function startGpuThread(): GpuThread {
+function startGpuThread(hooks: boolean): HookTarget {
   prepareVulkan();
-  const worker = new Worker(new URL("../src/gpu/gpu_thread_node.ts", import.meta.url), {
-    workerData: dawnModule(),
-  });
-  worker.on("message", (message: FromGpuThread) => {
-    if (message.kind === "failed") console.error(message.message);
-  });
-  worker.on("error", (error) => console.error(error));
-  return { worker, closed: Promise.resolve() };
+  const path = hooks ? "../src/gpu/gpu_hooks_node.fixture.ts" : "../src/gpu/gpu_thread_node.ts";
+  const workerData = dawnModule();
+  let newest: Worker | undefined;
+  const start = (events: GpuWorkerEvents) => {
+    const worker = new Worker(new URL(path, import.meta.url), { workerData });
+    newest = worker;
+    worker.on("message", (message: FromGpuThread) => events.said(message));
+    worker.on("error", (error) => console.error(error));
+    worker.once("exit", () => events.ended("The gpu thread has ended."));
+    return {
+      post: (message: ToGpuThread) => worker.postMessage(message),
+      terminate: async () => void (await worker.terminate()),
+    };
+  };
+  const owner = new GpuThreadOwner(start, (text) => console.error(text));
+  return {
+    owner,
+    postToGpu: (message) => newest?.postMessage(message),
+    endGpu: async () => void (await newest?.terminate()),
+  };
 }
 
 /** The file of npm's `webgpu`: ARRAYCORE_WEBGPU, else the installed one. */

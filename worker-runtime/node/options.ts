@@ -4,7 +4,7 @@ import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 
 export const USAGE =
-  "usage: ./run python [--host node|chromium] [--backend webgpu|cpu] [--limits phone] [--mount DIR]... " +
+  "usage: ./run python [--host node|chromium] [--backend webgpu|cpu] [--limits phone] [--hooks] [--mount DIR]... " +
   "[--wheel FILE]... SCRIPT | -m MODULE [ARGS]";
 
 const kMiB = 1_048_576;
@@ -34,7 +34,9 @@ export interface Options {
   readonly backend: "webgpu" | "cpu";
   /** The limits of PHONE hold. */
   readonly phone: boolean;
-  /** Absolute paths, seen by the script under the same names. */
+  /** The script can import `_arraycore_hooks`, by which tests let the device fail. */
+  readonly hooks: boolean;
+  /** Absolute paths, seen by the script under the same names, and searched for modules. */
   readonly mounts: readonly string[];
   readonly wheels: readonly string[];
   readonly kind: "file" | "module";
@@ -70,6 +72,7 @@ export function parseOptions(argv: readonly string[]): Options {
   let host: Options["host"] = "node";
   let backend: Options["backend"] = "cpu";
   let phone = false;
+  let hooks = false;
   const mounts: string[] = [];
   const wheels: string[] = [];
   const rest = [...argv];
@@ -77,7 +80,11 @@ export function parseOptions(argv: readonly string[]): Options {
     const option = rest.shift() as string;
     if (!option.startsWith("-")) {
       const target = file("", option);
-      return { host, backend, phone, mounts, wheels, kind: "file", target, args: rest };
+      return { host, backend, phone, hooks, mounts, wheels, kind: "file", target, args: rest };
+    }
+    if (option === "--hooks") {
+      hooks = true;
+      continue;
     }
     const value = rest.shift();
     if (value === undefined) throw new UsageError(`${option} needs a value.`);
@@ -87,6 +94,7 @@ export function parseOptions(argv: readonly string[]): Options {
           host,
           backend,
           phone,
+          hooks,
           mounts,
           wheels,
           kind: "module",

@@ -17,7 +17,7 @@ async function main(argv: readonly string[]): Promise<number> {
   if (options.kind === "file") mounts.push(dirname(options.target));
   const wheels = [...options.wheels];
   if (options.kind === "module" && options.target === "pytest") wheels.push(...testWheels());
-  const script = { job, mounts: outermost(mounts), wheels };
+  const script = { job, mounts: outermost(mounts), wheels, hasHooks: options.hooks };
   if (options.host === "node") return runInNode(script, options.backend);
   const { runInChromium } = await import("./chromium_host.ts");
   return runInChromium(script, options.backend);
@@ -35,6 +35,7 @@ function jobOf(options: Options): ScriptJob {
     target: options.target,
     args: options.args,
     folder: process.cwd(),
+    path: options.mounts,
     env,
     memoryBytes: options.phone ? PHONE.memoryBytes : null,
     gpu: options.phone ? PHONE.gpu : {},

@@ -24,13 +24,15 @@ export interface ThreadData {
   /** One byte, which Pyodide reads: 2 asks for a KeyboardInterrupt. */
   readonly interrupt: SharedArrayBuffer;
   readonly hasGpu: boolean;
+  /** The script gets `_arraycore_hooks`. */
+  readonly hasHooks: boolean;
 }
 
 interface NodePyodide extends ScriptPyodide {
   mountNodeFS(path: string, folder: string): void;
 }
 
-const { job, mounts, wheels, interrupt, hasGpu } = workerData as ThreadData;
+const { job, mounts, wheels, interrupt, hasGpu, hasHooks } = workerData as ThreadData;
 const post = (message: FromScriptThread) => parentPort?.postMessage(message);
 
 // A worker thread's `process.stdin` has no descriptor that Pyodide could take.
@@ -95,6 +97,11 @@ async function main(): Promise<number> {
     interrupt: new Uint8Array(interrupt),
     toGpu: hasGpu ? (message) => post({ kind: "gpu", message }) : null,
   });
+  if (hasHooks) {
+    const { hooksModule } = await import("../src/python/hooks.fixture.ts");
+    const module = hooksModule((request) => post({ kind: "hook", request }));
+    pyodide.registerJsModule("_arraycore_hooks", module);
+  }
   const code = runScript(pyodide, job);
   closeArraycore();
   return code;

@@ -62,15 +62,20 @@ int32_t ac_create(int32_t dtype, int32_t ndim, const int64_t* shape, const void*
 // Waits for all that the elements depend on.
 AC_EXPORT(ac_read) int32_t ac_read(int32_t id, void* out, size_t bytes);
 
-// The same in pieces, for a caller whose memory is another and should not be copied whole: an array
-// whose elements are undefined until each byte was uploaded; an id of the same elements in C order
-// (the array's own, or a new one that the caller frees); bytes [offset, offset + bytes) of such an
-// array's elements, `offset` a multiple of 4.
+// The same as ac_create and ac_read in pieces, for a caller whose memory is another and should not
+// be copied whole: an array whose elements are undefined until each byte was uploaded; an id of the
+// same elements in C order (the array's own, or a new one that the caller frees); bytes [offset,
+// offset + bytes) of such an array's elements, `offset` a multiple of 4.
 AC_EXPORT(ac_create_unset)
 int32_t ac_create_unset(int32_t dtype, int32_t ndim, const int64_t* shape);
 AC_EXPORT(ac_packed) int32_t ac_packed(int32_t id);
 AC_EXPORT(ac_upload) int32_t ac_upload(int32_t id, double offset, const void* data, size_t bytes);
 AC_EXPORT(ac_download) int32_t ac_download(int32_t id, double offset, void* out, size_t bytes);
+
+// The one element of an array as a double. Gives 1; or 0, with nothing done, where a double does
+// not tell it exactly (64-bit integers, complex numbers) or the array has not one element: read it
+// then.
+AC_EXPORT(ac_item) int32_t ac_item(int32_t id, double* out);
 
 // Writes dtype, number of dimensions, then shape, then strides in bytes: AC_DESCRIPTION_WORDS at
 // most.

@@ -123,11 +123,12 @@ class ndarray(Operators):
 
     @property
     def _c_contiguous(self) -> bool:
-        return self.flags.c_contiguous
+        """False, whatever the strides: who asks goes on to read memory by address.
 
-    @property
-    def _f_contiguous(self) -> bool:
-        return self.flags.f_contiguous
+        Chainer's ``pad_sequence`` does; where it is false it assigns to slices. ``flags`` tells
+        how the elements lie.
+        """
+        return False
 
     def _described(self) -> Description:
         if self._description is None:
@@ -369,13 +370,22 @@ class ndarray(Operators):
         )
 
     def __bool__(self) -> bool:
-        return bool(self._single())
+        value = _library.bridge.item(self._id)
+        if value is False:
+            raise _library.failure()
+        return bool(self._single() if value is True else value)
 
     def __int__(self) -> int:
-        return int(self._single())
+        value = _library.bridge.item(self._id)
+        if value is False:
+            raise _library.failure()
+        return int(self._single() if value is True else value)
 
     def __float__(self) -> float:
-        return float(self._single())
+        value = _library.bridge.item(self._id)
+        if value is False:
+            raise _library.failure()
+        return float(self._single() if value is True else value)
 
     def __complex__(self) -> complex:
         return complex(self._single())

@@ -273,6 +273,13 @@ def test_kernels_are_keys_and_outlive_the_library() -> None:
     np.testing.assert_array_equal(kernel(ac.array(np.zeros(2, np.float32))).get(), [1, 1])
 
 
+def test_views_of_one_array_may_be_read_and_written() -> None:
+    x = ac.array(np.arange(6, dtype=np.float32))
+    shift = ac.ElementwiseKernel("T x", "T y", "y = x")
+    shift(x[:-1], x[1:])
+    np.testing.assert_array_equal(x.get(), [0, 0, 1, 2, 3, 4])
+
+
 def test_memory_that_a_kernel_cannot_have_is_a_memory_error() -> None:
     ac.close()
     ac.open(budget_bytes=1000)

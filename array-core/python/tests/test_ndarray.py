@@ -25,8 +25,7 @@ def test_attributes_are_numpys() -> None:
         flags: Any = expected.flags
         for name in ("C", "F", "W", "C_CONTIGUOUS", "F_CONTIGUOUS", "WRITEABLE"):
             assert a.flags[name] == flags[name], name
-        assert a._c_contiguous == expected.flags.c_contiguous
-        assert a._f_contiguous == expected.flags.f_contiguous
+        assert not a._c_contiguous  # nothing is to be read by address
     assert "C_CONTIGUOUS : True" in repr(ac.zeros(3).flags)
 
 
@@ -44,6 +43,28 @@ def test_single_elements_become_pythons_numbers() -> None:
     assert a.tolist() == np.arange(12).reshape(3, 4).tolist()
     assert f"{ac.array(1.5):.3f} {ac.array(2)!s}" == "1.500 2"
     assert repr(ac.arange(3, dtype="int16")) == "array([0, 1, 2], dtype=int16)"
+
+
+@pytest.mark.parametrize(
+    "dtype", ["bool", "int8", "uint32", "int64", "float16", "float32", "float64"]
+)
+def test_a_number_of_one_element_is_one_crossing_and_exact(dtype: str) -> None:
+    for value in (0, 1, np.iinfo(dtype).max if dtype in ("int8", "uint32", "int64") else 1):
+        a = ac.array(np.full((1, 1), value, dtype))[0, 0]
+        before = ac.counters()["crossings"]
+        assert (int(a), bool(a)) == (value, bool(value))
+        if dtype != "int64":
+            assert ac.counters()["crossings"] - before == 2
+
+
+def test_special_values_pass_as_they_are() -> None:
+    for text in ("nan", "inf", "-inf", "-0.0", "1e-40", "0.1", "3e38"):
+        value = np.float32(text)
+        told = float(ac.array(value))
+        assert isinstance(told, float)
+        assert np.float32(told).tobytes() == value.tobytes()
+    with pytest.raises(ValueError, match="NaN"):
+        int(ac.array(np.float32("nan")))
 
 
 def test_an_array_is_a_sequence() -> None:
@@ -179,7 +200,7 @@ def test_constructors_equal_numpys() -> None:
 
 
 def test_arrays_that_fit_are_given_back_themselves() -> None:
-    a = ac.arange(6).reshape(2, 3)
+    a = ac.arange(6, dtype="int64").reshape(2, 3)
     assert ac.asarray(a) is a
     assert ac.asarray(a, "int64") is a
     assert ac.array(a, copy=False) is a

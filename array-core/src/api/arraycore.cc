@@ -168,6 +168,16 @@ int32_t ac_read(int32_t id, void* out, size_t bytes) {
   return answer(context->read(id, {static_cast<std::byte*>(out), bytes}));
 }
 
+int32_t ac_item(int32_t id, double* out) {
+  Context* const context = enter();
+  if (context == nullptr) return kNotOpen;
+  const auto item = context->item(id);
+  if (!item) return fail(item.error());
+  if (!*item) return 0;
+  *out = **item;
+  return 1;
+}
+
 int32_t ac_describe(int32_t id, int64_t* out) {
   Context* const context = enter();
   if (context == nullptr) return kNotOpen;

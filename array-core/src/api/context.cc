@@ -38,6 +38,24 @@ Status Context::read(ArrayId id, std::span<std::byte> out) {
   return launcher_.download(**array, out);
 }
 
+Result<std::optional<double>> Context::item(ArrayId id) {
+  const auto found = get(id);
+  if (!found) return found.error();
+  const Array& array = **found;
+  const bool exact =
+      !is_complex(array.dtype) && (!is_integer(array.dtype) || size_of(array.dtype) < 8);
+  if (!exact || array.view.count() != 1) return std::optional<double>();
+  const DType dtype = array.dtype;
+  item_ = {};
+  const Status read = launcher_.download(
+      array, std::as_writable_bytes(std::span(&item_.bits, 1)).first(size_of(dtype)));
+  if (!read) return read.error();
+  return ir::visit(dtype, [&](auto zero) {
+    const ir::Scalar wide = ir::scalar_of(DType::float64, ir::get<decltype(zero)>(item_));
+    return std::optional<double>(ir::get<double>(wide));
+  });
+}
+
 Result<Description> Context::describe(ArrayId id) const {
   const auto array = get(id);
   if (!array) return array.error();

@@ -36,6 +36,9 @@ class Context {
   // A C-ordered array. `elements` holds them all, or is nullptr for zeros.
   Result<ArrayId> create(DType dtype, const Dims& shape, const void* elements);
   Status read(ArrayId id, std::span<std::byte> out);
+  // The element of an array with one, where a double holds it exactly; none, and nothing was done,
+  // where that is not so.
+  Result<std::optional<double>> item(ArrayId id);
   Result<Description> describe(ArrayId id) const;
   void release(ArrayId id) { arrays_.erase(id); }
 
@@ -61,6 +64,7 @@ class Context {
 
  private:
   Counters counters_;
+  ir::Scalar item_;  // what item() reads: in the library's memory, where a device's bytes land
   ArrayTable& arrays_;
   Launcher launcher_;
   UFuncCalls ufuncs_{launcher_};

@@ -55,6 +55,23 @@ TEST_F(ContextTest, ANumberStandsOnTheSideItWasWrittenOn) {
   EXPECT_EQ(minus(true), (std::vector<float>{9, 8}));
 }
 
+TEST_F(ContextTest, OneElementIsToldAsADoubleWhereOneHoldsItExactly) {
+  const auto item = [&](DType dtype, const auto& element) {
+    return context.item(context.create(dtype, {1, 1}, &element).value());
+  };
+  EXPECT_EQ(item(DType::float32, 0.1F).value(), 0.1F);
+  EXPECT_EQ(item(DType::float64, 0.1).value(), 0.1);
+  EXPECT_EQ(item(DType::float16, std::uint16_t{0xC100}).value(), -2.5);
+  EXPECT_EQ(item(DType::int8, std::int8_t{-3}).value(), -3.0);
+  EXPECT_EQ(item(DType::uint32, 0xFFFF'FFFFU).value(), 4294967295.0);
+  EXPECT_EQ(item(DType::boolean, true).value(), 1.0);
+  EXPECT_EQ(item(DType::int64, std::int64_t{1}).value(), std::nullopt);
+  EXPECT_EQ(item(DType::complex64, std::array<float, 2>{1, 0}).value(), std::nullopt);
+  EXPECT_EQ(context.item(array({1, 2})).value(), std::nullopt);
+  EXPECT_EQ(context.item(array({})).value(), std::nullopt);
+  EXPECT_EQ(context.item(7).error().code, "array_freed");
+}
+
 TEST_F(ContextTest, OverBudgetIsAMemoryErrorThatNamesTheNumbersAndChangesNothing) {
   array(std::vector<float>(200));
   const auto refused = context.create(DType::float32, {51}, nullptr);

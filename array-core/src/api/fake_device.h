@@ -2,8 +2,14 @@
 // refuse what it is told to. One thread.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <memory>
+#include <set>
+#include <string>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "api/cpu_backend.h"
 
@@ -31,17 +37,34 @@ class FakeDevice final : public Backend {
   }
   Result<KernelId> prepare(ir::Kernel kernel) override {
     if (refuses_kernels) return refused("the kernel");
-    return inner_->prepare(std::move(kernel));
+    std::vector<std::size_t> sizes;
+    for (const ir::Param& param : kernel.params) {
+      sizes.push_back(size_of(param.dtype));
+      dtypes.insert(param.dtype);
+    }
+    auto id = inner_->prepare(std::move(kernel));
+    if (id) item_sizes_[*id] = std::move(sizes);
+    return id;
   }
   Status launch(const Launch& launch) override {
     if (refuses_launches) return refused("the launch");
     if (failure.kind != ErrorKind::none) return failure;
+    // As a GPU: every view begins and steps by whole elements.
+    for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+      const auto* array = std::get_if<ArrayArgument>(&launch.arguments[i]);
+      if (array == nullptr) continue;
+      const auto size = static_cast<std::int64_t>(item_sizes_[launch.kernel][i]);
+      bool whole = array->view.offset % size == 0;
+      for (const std::int64_t stride : array->view.strides) whole = whole && stride % size == 0;
+      if (!whole) return refused("an odd offset");
+    }
     ++launches;
     return inner_->launch(launch);
   }
 
   int storages = 0;
   int launches = 0;
+  std::set<DType> dtypes;  // of all kernels' parameters
   bool refuses_kernels = false;
   bool refuses_launches = false;
   Error failure{ErrorKind::none, "", ""};  // of every launch
@@ -50,6 +73,7 @@ class FakeDevice final : public Backend {
   static Error refused(const char* what) {
     return {ErrorKind::not_implemented, "refused", std::string("The device refuses ") + what + "."};
   }
+  std::map<KernelId, std::vector<std::size_t>> item_sizes_;  // of each parameter
   std::unique_ptr<Backend> inner_ = make_cpu_backend();
 };
 

@@ -36,6 +36,40 @@ bool needs_cpu(const ir::Kernel& kernel) {
 
 bool is_written(const ir::Param& param) { return param.access != ir::Access::read; }
 
+// Of how many bytes offset and strides all are multiples: up to 8, a power of two.
+std::int64_t step_of(const View& view) {
+  std::int64_t places = view.offset | 8;
+  for (const std::int64_t stride : view.strides) places |= stride;
+  return places & -places;
+}
+
+// A device reads whole elements: a view of another dtype's bytes may begin or step between them.
+bool on_whole_elements(const Array& array) {
+  return step_of(array.view) >= static_cast<std::int64_t>(size_of(array.dtype));
+}
+
+DType unsigned_of(std::int64_t size) {
+  if (size == 1) return DType::uint8;
+  if (size == 2) return DType::uint16;
+  return size == 4 ? DType::uint32 : DType::uint64;
+}
+
+// The same bytes as whole unsigned numbers, along an axis more. REQUIRES: fewer than kMaxDims axes.
+Array as_pieces(const Array& array, std::int64_t piece) {
+  Array pieces{unsigned_of(piece), array.view, array.storage};
+  pieces.view.shape.push_back(static_cast<std::int64_t>(size_of(array.dtype)) / piece);
+  pieces.view.strides.push_back(piece);
+  return pieces;
+}
+
+// Bits for bits: a copy that keeps the dtype must not pass through the device's floats, which may
+// lose a NaN's payload or a subnormal number.
+Array as_bits(const Array& array) {
+  const std::size_t size = size_of(array.dtype);
+  if (size > 8) return array;  // complex128 lives on the CPU
+  return {unsigned_of(static_cast<std::int64_t>(size)), array.view, array.storage};
+}
+
 // A device's storage on its way through the CPU: the bytes that the operands lie in.
 struct Brought {
   const Storage* from = nullptr;
@@ -44,6 +78,22 @@ struct Brought {
   bool written = false;
   std::unique_ptr<Storage> copy;
 };
+
+// An operand of a reduction, already as wide as the loop, as one element a row: nothing where the
+// elements of a row differ.
+std::optional<View> by_row(const View& wide, std::uint32_t reduced) {
+  View rows;
+  rows.offset = wide.offset;
+  for (int axis = 0; axis < wide.ndim(); ++axis) {
+    if ((reduced >> axis & 1) == 0) {
+      rows.shape.push_back(wide.shape[axis]);
+      rows.strides.push_back(wide.strides[axis]);
+    } else if (wide.shape[axis] != 1 && wide.strides[axis] != 0) {
+      return std::nullopt;
+    }
+  }
+  return rows;
+}
 
 }  // namespace
 
@@ -120,6 +170,9 @@ Status Launcher::launch(const KernelCall& call) {
       count > kFewOperands ? std::span(many) : std::span(few).first(count);
   for (std::size_t i = 0; i < count; ++i) arrays[i] = call.operands[i].array;
 
+  const auto& loop = call.loop;
+  if (call.reduced == 0 && std::find(loop.begin(), loop.end(), 0) != loop.end()) return Done{};
+
   std::vector<Array> copies;
   const Status apart = separate(prepared, call, copies, arrays);
   if (!apart) return apart;
@@ -135,14 +188,16 @@ Status Launcher::launch(const KernelCall& call) {
       prepared.only_cpu = !id;
     }
     if (prepared.device) {
-      const Status launched = launch_on(*device_, *prepared.device, call, arrays);
+      const Status launched = launch_on_device(prepared, call, arrays);
       if (launched || launched.error().kind != ErrorKind::not_implemented) return launched;
     }
   }
   return launch_on_cpu(prepared, call, arrays);
 }
 
-// Takes copies of what a launch reads where it writes the same bytes in another order.
+// Takes copies of what a launch reads where it writes the same bytes in another order. A reduction
+// writes a row's result when it has read the row, so an operand that gives each row what is written
+// there may stay.
 Status Launcher::separate(const Prepared& prepared, const KernelCall& call,
                           std::vector<Array>& copies, std::span<const Array*> arrays) {
   const std::vector<ir::Param>& params = prepared.kernel.params;
@@ -153,16 +208,19 @@ Status Launcher::separate(const Prepared& prepared, const KernelCall& call,
       if (o == w || arrays[o] == nullptr || arrays[o]->storage != written.storage) continue;
       const bool raw = params[o].kind == ir::ParamKind::raw || params[w].kind == ir::ParamKind::raw;
       View other = arrays[o]->view;
-      if (!raw && call.reduced == 0 && other.shape != written.view.shape) {
+      bool in_step = !raw && call.reduced == 0;
+      if (!raw && !is_written(params[o]) &&
+          (call.reduced != 0 || other.shape != written.view.shape)) {
         const auto wide = broadcast_to(other, call.loop);
         if (!wide) return wide.error();
-        other = *wide;
+        const auto rows = by_row(*wide, call.reduced);
+        in_step = rows.has_value();
+        other = rows ? *rows : *wide;
       }
       const Overlap common =
           overlap(written.view, size_of(written.dtype), other, size_of(arrays[o]->dtype));
       if (common == Overlap::disjoint) continue;
-      if (common == Overlap::same && (is_written(params[o]) || (!raw && call.reduced == 0)))
-        continue;
+      if (common == Overlap::same && (is_written(params[o]) || in_step)) continue;
       if (is_written(params[o]))
         return Error{ErrorKind::value, "outputs_overlap",
                      "Two results of '" + prepared.kernel.name +
@@ -175,6 +233,43 @@ Status Launcher::separate(const Prepared& prepared, const KernelCall& call,
     }
   }
   return Done{};
+}
+
+// Operands that do not lie on whole elements go through copies that do.
+Status Launcher::launch_on_device(const Prepared& prepared, const KernelCall& call,
+                                  std::span<const Array*> arrays) {
+  std::vector<Array> whole;
+  std::vector<std::pair<std::size_t, const Array*>> replaced;
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    if (arrays[i] == nullptr || on_whole_elements(*arrays[i])) continue;
+    const Array& array = *arrays[i];
+    if (array.view.ndim() == kMaxDims)
+      return Error{ErrorKind::not_implemented, "too_many_dimensions", ""};  // the CPU does it
+    auto made = allocate(array.dtype, array.view.shape);
+    if (!made) return made.error();
+    const ir::Param& param = prepared.kernel.params[i];
+    const bool overwritten =
+        param.kind == ir::ParamKind::elementwise && param.access == ir::Access::write;
+    const std::int64_t piece = step_of(array.view);
+    if (!overwritten) {
+      const Status filled = assign(as_pieces(*made, piece), as_pieces(array, piece));
+      if (!filled) return filled;
+    }
+    if (whole.empty()) whole.reserve(arrays.size());  // pointers into it stay
+    whole.push_back(std::move(*made));
+    replaced.emplace_back(i, arrays[i]);
+    arrays[i] = &whole.back();
+  }
+  const Status launched = launch_on(*device_, *prepared.device, call, arrays);
+  for (std::size_t k = 0; k < replaced.size(); ++k) {
+    const auto [i, array] = replaced[k];
+    arrays[i] = array;
+    if (!launched || !is_written(prepared.kernel.params[i])) continue;
+    const std::int64_t piece = step_of(array->view);
+    const Status written = assign(as_pieces(*array, piece), as_pieces(whole[k], piece));
+    if (!written) return written;
+  }
+  return launched;
 }
 
 Status Launcher::launch_on(Backend& backend, KernelId kernel, const KernelCall& call,
@@ -319,6 +414,8 @@ Status Launcher::writable(const Array& array) {
 Status Launcher::assign(const Array& target, const Array& source) {
   const Status may = writable(target);
   if (!may) return may;
+  if (target.dtype == source.dtype && as_bits(target).dtype != target.dtype)
+    return assign(as_bits(target), as_bits(source));
   const auto kernel = cast_kernel(target.dtype, source.dtype);
   if (!kernel) return kernel.error();
   std::optional<Array> wide;

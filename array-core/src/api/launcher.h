@@ -55,9 +55,10 @@ class Launcher {
 
   // REQUIRES: verify(kernel) passes.
   Result<KernelRef> prepare(ir::Kernel kernel);
-  // One launch. Elementwise operands broadcast to the loop; written ones have its shape (in a
-  // reduction: the shape of the other axes).
-  // Error: value, "shapes_do_not_broadcast".
+  const ir::Kernel& kernel(KernelRef kernel) const { return kernels_[kernel].kernel; }
+  // One launch, none where the loop is empty. Elementwise operands broadcast to the loop; written
+  // ones have its shape (in a reduction: the shape of the other axes). Error: value,
+  // "shapes_do_not_broadcast".
   Status launch(const KernelCall& call);
 
   // Whether each element has memory of its own: a broadcast view has not.
@@ -91,6 +92,8 @@ class Launcher {
   Result<KernelRef> fill_kernel(DType dtype);
   Status separate(const Prepared& prepared, const KernelCall& call, std::vector<Array>& copies,
                   std::span<const Array*> arrays);
+  Status launch_on_device(const Prepared& prepared, const KernelCall& call,
+                          std::span<const Array*> arrays);
   Status launch_on(Backend& backend, KernelId kernel, const KernelCall& call,
                    std::span<const Array* const> arrays);
   Status launch_on_cpu(Prepared& prepared, const KernelCall& call,

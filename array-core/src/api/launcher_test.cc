@@ -182,6 +182,54 @@ TEST_F(LauncherTest, TwoResultsThatOverlapInPartAreRefused) {
   EXPECT_EQ(status.error().code, "outputs_overlap");
 }
 
+// The dtype over bytes from `offset` on.
+Array over(const Array& bytes, DType dtype, std::int64_t offset, std::int64_t count) {
+  const auto size = static_cast<std::int64_t>(size_of(dtype));
+  return {dtype, View{{count}, {size}, offset}, bytes.storage};
+}
+
+TEST_F(LauncherTest, WhatLiesBetweenWholeElementsStaysOnTheDevice) {
+  std::vector<std::uint8_t> bytes(40);
+  const std::vector<float> numbers{1, -2, 3};
+  for (const std::int64_t offset : {1, 2, 4, 7}) {
+    std::fill(bytes.begin(), bytes.end(), std::uint8_t{0xee});
+    std::memcpy(bytes.data() + offset, numbers.data(), 12);
+    const Array storage = array(DType::uint8, bytes);
+    const Array x = over(storage, DType::float32, offset, 3);
+    const Array y = over(storage, DType::float32, offset + 14, 3);
+    ASSERT_TRUE(run(plus_one(DType::float32), x, y));
+    EXPECT_EQ(counters.bytes_down, 0);
+    const std::vector<std::uint8_t> after = read<std::uint8_t>(storage);
+    const std::vector<float> expected{2, -1, 4};
+    std::memcpy(bytes.data() + offset + 14, expected.data(), 12);
+    EXPECT_EQ(after, bytes) << offset;
+    EXPECT_EQ(read<float>(y), expected);
+    counters.bytes_down = 0;
+  }
+  EXPECT_EQ(counters.cpu_ops, 0);
+}
+
+TEST_F(LauncherTest, AnEmptyLoopLaunchesNothing) {
+  const Array storage = array<std::uint8_t>(DType::uint8, {1, 2, 3});
+  const Array none = over(storage, DType::float32, 1, 0);
+  ASSERT_TRUE(launcher->assign(none, none));
+  ASSERT_TRUE(run(plus_one(DType::float32), none, none));
+  EXPECT_EQ(device->launches, 0);
+  EXPECT_EQ(counters.dispatches, 0);
+  EXPECT_EQ(counters.cpu_ops, 0);
+}
+
+TEST_F(LauncherTest, ACopyOfOneDtypeKeepsEveryBit) {
+  // Signalling NaNs and subnormal numbers, as floats pass through some devices changed.
+  const std::vector<std::uint32_t> bits{0x7f800001, 0xffa00002, 0x00000003, 0x80000004};
+  const Array raw = array(DType::uint32, bits);
+  const Array x = over(raw, DType::float32, 0, 4);
+  const Array y = launcher->copy(x, DType::float32).value();
+  EXPECT_EQ(y.dtype, DType::float32);
+  EXPECT_EQ(read<std::uint32_t>(y), bits);
+  EXPECT_EQ(device->dtypes, (std::set<DType>{DType::uint32}));
+}
+
 TEST_F(LauncherTest, ABroadcastViewIsReadOnly) {
   const Array one = array<std::int32_t>(DType::int32, {1});
   const Array wide{DType::int32, broadcast_to(one.view, {3}).value(), one.storage};
@@ -207,6 +255,35 @@ TEST_F(LauncherTest, NothingIsLeftOfAFailedLaunchOnTheCpuSide) {
   EXPECT_EQ(status.error().code, "device_lost");
   EXPECT_EQ(counters.cpu_ops, 0);
   EXPECT_EQ(counters.live_bytes, 4);
+}
+
+// y[row] += sum(x[row] - m[row]): what the rows start from may be what they end in.
+TEST_F(LauncherTest, AReductionMayWriteWhatItsRowsRead) {
+  ir::Builder k("sum_from");
+  const auto x = k.in("x", DType::int32);
+  const auto m = k.in("m", DType::int32);
+  const auto y = k.in_out("y", DType::int32);
+  k.reduce(
+      k.read(x) - k.read(m), k.integer(DType::int32, 0),
+      [](ir::Value a, ir::Value b) { return a + b; },
+      [&](ir::Value total) { k.store(y, k.read(y) + total); });
+  const KernelRef kernel = launcher->prepare(k.take()).value();
+  Array numbers = array<std::int32_t>(DType::int32, {1, 2, 3, 10, 20, 30});
+  numbers.view = View{{2, 3}, {12, 4}, 0};
+  const auto reduce = [&](const View& shown) {
+    const Array result = array<std::int32_t>(DType::int32, {5, 100});
+    const Array from{DType::int32, shown, result.storage};
+    const std::array<Operand, 3> operands{Operand{&numbers, {}}, Operand{&from, {}},
+                                          Operand{&result, {}}};
+    const std::int64_t before = counters.dispatches;
+    EXPECT_TRUE(launcher->launch({kernel, {2, 3}, 2, operands}));
+    const std::int64_t launches = counters.dispatches - before;
+    return std::pair(launches, read<std::int32_t>(result));
+  };
+  const std::vector<std::int32_t> in_step{5 + 6 - 15, 100 + 60 - 300};
+  const std::vector<std::int32_t> crossed{5 + 6 - 300, 100 + 60 - 15};
+  EXPECT_EQ(reduce(View{{2, 1}, {4, 4}, 0}), std::pair(std::int64_t{1}, in_step));
+  EXPECT_EQ(reduce(View{{2, 1}, {-4, 4}, 4}), std::pair(std::int64_t{2}, crossed));
 }
 
 }  // namespace

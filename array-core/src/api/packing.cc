@@ -28,10 +28,11 @@ std::vector<Touched> touched_by(const ir::Kernel& kernel, const codegen::Launch&
   for (std::size_t p = 0; p < kernel.params.size(); ++p) {
     if (!is_bound(kernel.params[p])) continue;
     const codegen::Operand& operand = launch.operands[p];
-    Touched& touched = result[operand.binding];
+    Touched& touched = result[static_cast<std::size_t>(operand.binding)];
     const ByteExtent extent = byte_extent(operand.view, size_of(kernel.params[p].dtype));
     // An array without elements may begin where its storage ends.
-    const std::int64_t last = ranges[operand.binding].bytes - kVectorBytes;
+    const std::int64_t last =
+        ranges[static_cast<std::size_t>(operand.binding)].bytes - kVectorBytes;
     const std::int64_t begin = std::min(extent.begin / kVectorBytes * kVectorBytes, last);
     touched.begin = std::min(touched.begin, begin);
     touched.end = std::max({touched.end, extent.end, touched.begin + 4});
@@ -129,8 +130,8 @@ Result<Packing> pack(const ir::Kernel& kernel, codegen::Launch& launch,
   for (std::size_t p = 0; p < kernel.params.size(); ++p) {
     if (!is_bound(kernel.params[p])) continue;
     codegen::Operand& operand = launch.operands[p];
-    operand.bytes = ranges[operand.binding].bytes;
-    operand.heap = ranges[operand.binding].buffer;
+    operand.bytes = ranges[static_cast<std::size_t>(operand.binding)].bytes;
+    operand.heap = ranges[static_cast<std::size_t>(operand.binding)].buffer;
   }
   return packing;
 }

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "api/kernel_name.h"
+
 namespace arraycore {
 
 namespace {
@@ -17,11 +19,19 @@ RingBackend::RingBackend(std::shared_ptr<RingMemory> memory, const std::byte* ba
                          std::unique_ptr<ring::Host> host)
     : memory_(std::move(memory)),
       host_(std::move(host)),
-      writer_(memory_->control, memory_->ring, memory_->texts, base, *host_) {}
+      writer_(memory_->control, memory_->ring, memory_->texts, base, *host_) {
+  writer_.name_operations(*this);
+}
 
 RingBackend::~RingBackend() {
   // Whatever is wrong with the device, it is not this library's any more.
   static_cast<void>(writer_.close());
+}
+
+std::string RingBackend::name_of(std::uint32_t tag) const {
+  if ((tag & kRawTag) == 0) return operation_name(kernels_[tag - 1].kernel);
+  const std::string& name = raws_[tag & ~kRawTag].text.name;
+  return name + " (kernel '" + name + "')";
 }
 
 Status RingBackend::finish() {

@@ -34,7 +34,7 @@ struct RingMemory {
   alignas(8) std::array<std::uint64_t, 2> clock;  // nanoseconds: begin and end
 };
 
-class RingBackend final : public Backend, private BufferSource {
+class RingBackend final : public Backend, private BufferSource, private ring::Operations {
  public:
   // `base`: where the memory begins that addresses count from (null: addresses are pointers).
   // `memory` and every span that is downloaded to lie in it.
@@ -95,6 +95,9 @@ class RingBackend final : public Backend, private BufferSource {
 
   Result<BufferId> create_buffer(std::int64_t bytes) override;
   void destroy_buffer(BufferId buffer) override;
+  // Tags are kernels' numbers plus 1, or kRawTag and a raw kernel's number.
+  static constexpr std::uint32_t kRawTag = 0x8000'0000;
+  std::string name_of(std::uint32_t tag) const override;
   const Region& at(StorageId storage) const { return storages_[storage - 1]; }
   // A region that shares its buffer with no other.
   Result<Region> allocate_alone(std::int64_t bytes);
@@ -130,7 +133,7 @@ class RingBackend final : public Backend, private BufferSource {
   std::array<std::uint32_t, ring::kMaxUniformWords> uniforms_{};
   ring::BufferId buffers_ = 0;
   ring::PipelineId pipelines_ = 0;
-  std::uint32_t launches_ = 0;
+  std::uint32_t tag_ = 0;   // of the launch that is being made
   std::size_t staged_ = 0;  // bytes of staging that the executor may still read
 };
 

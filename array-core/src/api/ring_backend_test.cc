@@ -137,6 +137,8 @@ TEST_F(RingBackendTest, ALostDeviceIsAnErrorUntilAResetBringsANewOne) {
   const Status read = context->read(a, std::as_writable_bytes(std::span(arena->out).first(3)));
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().kind, ErrorKind::device_lost);
+  EXPECT_EQ(read.error().message,
+            "add (kernel 'add(float32 x0, float32 x1, float32 y0)'): The device was lost.");
   executor->faults.lose_device_at.reset();
   const Status reset = context->reset();
   ASSERT_TRUE(reset) << reset.error().message;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/kernel_name.h"
 #include "api/ring_backend.h"
 #include "ir/verify.h"
 
@@ -43,6 +44,7 @@ std::uint32_t RingBackend::bind(StorageId storage) {
 
 Status RingBackend::launch(const Launch& launch) {
   Prepared& prepared = kernels_[launch.kernel];
+  tag_ = launch.kernel + 1;
   gpu_.loop = launch.loop;
   gpu_.reduced = launch.reduced;
   gpu_.operands.resize(launch.arguments.size());
@@ -51,8 +53,9 @@ Status RingBackend::launch(const Launch& launch) {
     codegen::Operand& operand = gpu_.operands[i];
     if (const auto* array = std::get_if<ArrayArgument>(&launch.arguments[i])) {
       operand.binding = bind(array->storage);
-      operand.heap = ranges_[operand.binding].buffer;
-      operand.bytes = ranges_[operand.binding].bytes;
+      const BoundRange& range = ranges_[static_cast<std::size_t>(operand.binding)];
+      operand.heap = range.buffer;
+      operand.bytes = range.bytes;
       operand.view = array->view;
     } else {
       operand.scalar = *std::get_if<ir::Scalar>(&launch.arguments[i]);
@@ -105,7 +108,7 @@ Status RingBackend::create_pipelines(const ir::Kernel& kernel, Program& program)
     const ring::PipelineId id = ++pipelines_;
     const Status created = writer_.create_pipeline(
         id, {.wgsl = stage.text,
-             .label = kernel.name,
+             .label = operation_name(kernel),
              .uniform_bytes = static_cast<std::uint32_t>(program.wgsl.uniforms.size() * 4),
              .bindings = static_cast<std::uint32_t>(stage.bindings.size()),
              .read_write_mask = writable});
@@ -119,10 +122,10 @@ Status RingBackend::dispatch(const ir::Kernel& kernel, const Program& program) {
   slots_.resize(program.plan.slots.size());
   for (std::size_t p = 0; p < kernel.params.size(); ++p)
     if (kernel.params[p].kind != ir::ParamKind::scalar)
-      slots_[program.plan.params[p].slot] = binding_of(ranges_[gpu_.operands[p].binding]);
+      slots_[program.plan.params[p].slot] =
+          binding_of(ranges_[static_cast<std::size_t>(gpu_.operands[p].binding)]);
   program.wgsl.uniform_words(kernel, gpu_, survey_.walks,
                              std::span(uniforms_).first(program.wgsl.uniforms.size()));
-  ++launches_;
   const auto scratch_bytes = static_cast<std::int64_t>(program.wgsl.scratch_bytes(survey_.walks));
   if (scratch_bytes == 0) return dispatch_stages(program, {});
   const auto scratch = allocate_alone(scratch_bytes);
@@ -142,7 +145,7 @@ Status RingBackend::dispatch_stages(const Program& program, const ring::Binding&
     for (const codegen::Binding& binding : program.wgsl.stages[s].bindings)
       bindings_.push_back(binding.slot == codegen::kScratch ? scratch : slots_[binding.slot]);
     const Status sent =
-        writer_.dispatch({.tag = launches_,
+        writer_.dispatch({.tag = tag_,
                           .pipeline = program.pipelines[s],
                           .x = x,
                           .y = y,

@@ -92,7 +92,7 @@ Status RingBackend::dispatch_raw(const Raw& raw, const RawLaunch& launch,
     }
     bindings_.push_back({region.buffer, static_cast<std::uint32_t>(region.offset), bytes});
   }
-  return writer_.dispatch({.tag = ++launches_,
+  return writer_.dispatch({.tag = kRawTag | launch.kernel,
                            .pipeline = raw.pipeline,
                            .x = launch.groups[0],
                            .y = launch.groups[1],

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "api/kernel_name.h"
 #include "view/shape.h"
 
 namespace arraycore {
@@ -21,7 +22,7 @@ std::uint64_t code_of(const UFuncOperand& operand) {
 static_assert(kDTypes + 3 + 2 * kDTypes < 64);
 
 std::uint64_t key_of(const UFuncCall& call) {
-  std::uint64_t key = static_cast<std::uint64_t>(call.ufunc) + 1;  // no key is 0
+  std::uint64_t key = 1;  // no key is 0
   const auto add = [&key](std::uint64_t value, int bits) { key = key << bits | value; };
   add(static_cast<std::uint64_t>(call.mode), 1);
   add(call.dtype ? static_cast<std::uint64_t>(*call.dtype) : kDTypes, 4);
@@ -30,6 +31,8 @@ std::uint64_t key_of(const UFuncCall& call) {
     add(out != nullptr ? static_cast<std::uint64_t>(out->dtype) : kDTypes, 4);
   add(static_cast<std::uint64_t>(call.casting), 3);
   add(call.where != nullptr ? 1 : 0, 1);
+  // Last, at a fixed place: it says how many operands the rest holds.
+  add(static_cast<std::uint64_t>(call.ufunc), 8);
   return key;
 }
 
@@ -258,7 +261,7 @@ Result<UFuncResults> UFuncCalls::run(const UFuncCall& given) {
     operands[at].array = call.out[i];
     if (operands[at].array != nullptr) continue;
     auto made = launcher_.allocate(decided.results[i], loop);
-    if (!made) return made.error();
+    if (!made) return named(made.error(), operation_name(launcher_.kernel(decided.kernel)));
     // Where `where` is false a fresh result is zero, not what the memory held before.
     if (call.where != nullptr) {
       const Status filled = launcher_.fill_zero(*made);

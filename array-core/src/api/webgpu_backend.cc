@@ -10,7 +10,8 @@
 
 // Given by the loader (worker-runtime/src/python/arraycore_module.ts).
 extern "C" {
-// Tells the gpu thread where the control block is; 0 where there is no such thread.
+// Tells the gpu thread where the control block is; 0 where there is no such thread. For a control
+// block that has been told before: the thread that serves it is to be replaced.
 __attribute__((import_module("env"), import_name("ac_host_attach"))) std::int32_t ac_host_attach(
     void* control);
 // Sleeps on a word: a WaitResult.
@@ -26,6 +27,7 @@ namespace {
 
 class WasmHost final : public ring::Host {
  public:
+  explicit WasmHost(ring::ControlBlock& control) : control_(control) {}
   ring::WaitResult wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
                         std::uint32_t timeout_ms) override {
     return static_cast<ring::WaitResult>(ac_host_wait(&word, expected, timeout_ms));
@@ -39,6 +41,10 @@ class WasmHost final : public ring::Host {
     return static_cast<std::uint64_t>(
         duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count());
   }
+  void revive_executor() override { static_cast<void>(ac_host_attach(&control_)); }
+
+ private:
+  ring::ControlBlock& control_;
 };
 
 }  // namespace
@@ -48,8 +54,8 @@ Result<std::unique_ptr<Backend>> open_webgpu_backend(std::optional<std::int64_t>
   if (memory == nullptr)
     return Error{ErrorKind::memory, "out_of_memory", "There is no memory left for the ring."};
   ring::ControlBlock& control = memory->control;
-  auto backend =
-      std::make_unique<RingBackend>(std::move(memory), nullptr, std::make_unique<WasmHost>());
+  auto backend = std::make_unique<RingBackend>(std::move(memory), nullptr,
+                                               std::make_unique<WasmHost>(control));
   if (ac_host_attach(&control) == 0)
     return Error{ErrorKind::not_implemented, "backend_missing",
                  "There is no gpu thread here: open array-core with backend 'cpu'."};

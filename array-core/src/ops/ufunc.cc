@@ -69,6 +69,28 @@ DType scalar_dtype(PromotionMode mode, std::span<const Operand> operands) {
   return result_type(mode, {arrays.data(), array_count}, {scalars.data(), scalar_count});
 }
 
+// Whether scalars meet the arrays in one type: not in ldexp, whose second operand is an integer.
+bool operands_are_alike(const UFunc& ufunc) {
+  bool alike = true;
+  walk(ufunc.loops, [&](const Loop& loop) {
+    alike = ufunc.operands != 2 || loop.operands[0] == loop.operands[1];
+    return true;
+  });
+  return alike;
+}
+
+// What stands for an operand that meets no other in one type: a weak integer takes any loop's, but
+// is NumPy's default one beside a bool.
+DType own_dtype(const Operand& operand, const Operand& other, PromotionMode mode) {
+  const bool weak = operand.is_scalar && mode == PromotionMode::cupy && is_integer(operand.dtype);
+  if (operand.python == PythonScalar::integer || weak) {
+    const bool beside_bool = !other.python && other.dtype == DType::boolean;
+    return beside_bool ? DType::int64 : DType::int8;
+  }
+  if (!operand.python) return operand.dtype;
+  return *operand.python == PythonScalar::floating ? DType::float64 : DType::complex128;
+}
+
 bool half_in_float32(const UFunc& ufunc, const Loop& loop) {
   if (ufunc.half == UFunc::Half::native) return false;
   return std::any_of(loop.operands.begin(), loop.operands.begin() + ufunc.operands,
@@ -101,8 +123,13 @@ Result<Loop> resolve(const UFunc& ufunc, PromotionMode mode, std::span<const Ope
   const bool scalars = std::any_of(operands.begin(), operands.end(),
                                    [](const Operand& o) { return o.is_scalar || o.python; });
   const DType common = scalars ? scalar_dtype(mode, operands) : DType::float32;
+  const bool alike = operands_are_alike(ufunc);
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const Operand& operand = operands[i];
+    if (!alike) {
+      types[i] = own_dtype(operand, operands[1 - i], mode);
+      continue;
+    }
     types[i] = operand.python || (operand.is_scalar && mode == PromotionMode::cupy) ? common
                                                                                     : operand.dtype;
   }

@@ -42,6 +42,9 @@ struct Drain {
   Step step = Step::attach;
   bool lost = false;  // commands are dropped until a reset
   bool closing = false;
+  // The newest command was a fence: its news will wake the issuer, which would only be disturbed
+  // while the device works by being told that the command was taken.
+  bool news_follows = false;
   bool by_message = false;     // this host cannot sleep on a word
   std::uint32_t position = 0;  // of the next command
   std::uint32_t written = 0;   // as last seen
@@ -49,8 +52,9 @@ struct Drain {
   bool operator==(const Drain&) const = default;
 
   // The command at `position` was executed, or dropped, and has so many words.
-  void executed(std::uint32_t words) {
+  void executed(std::uint32_t words, bool fence_began = false) {
     position += words;
+    news_follows = fence_began;
     step = Step::consume;
   }
   void was_reset(bool device_opened) {
@@ -112,7 +116,8 @@ Act step(Drain& drain, Words& words) {
       return Act::execute;
     case Step::consume:
       words.store(Word::consumed, drain.position);
-      drain.step = Step::signal;
+      drain.step = drain.news_follows ? Step::look_request : Step::signal;
+      drain.news_follows = false;
       return Act::none;
     case Step::signal:
       words.add(Word::signal, 1);

@@ -24,6 +24,9 @@ class Host {
   // For an executor that cannot sleep on a word.
   virtual void post_wake_message() = 0;
   virtual std::uint64_t now_ms() = 0;
+  // Asks for another executor in the place of one that has ended or does not answer: a reset is
+  // about to be issued that it is to do.
+  virtual void revive_executor() {}
 };
 
 }  // namespace arraycore::ring

@@ -250,7 +250,7 @@ void Explorer::execute(World& w) {
     if (options_.mutation == Mutation::fence_before_error && w.pending_count >= 2)
       std::swap(w.pending[w.pending_count - 1], w.pending[w.pending_count - 2]);
   }
-  w.drain.executed(1);
+  w.drain.executed(1, command.what == Do::fence || options_.mutation == Mutation::consume_unsaid);
 }
 
 void Explorer::announcement_step(World& w) {

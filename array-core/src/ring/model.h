@@ -33,6 +33,7 @@ enum class Mutation : std::uint8_t {
   error_overwrites,    // the executor fills a slot that is full
   error_not_cleared,   // the issuer leaves the slot full
   consume_early,       // the executor frees a command before it has read it
+  consume_unsaid,      // the executor tells nobody of any command that it took
 };
 
 struct ModelOptions {

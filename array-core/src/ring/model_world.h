@@ -111,6 +111,7 @@ inline std::string key_of(const World& w) {
   put(key, w.issuer.seen_signal), put(key, w.issuer.seen_progress), put(key, w.issuer.silent_ms);
   put(key, w.issuer.waited_ms);
   put(key, w.drain.step), put(key, w.drain.lost), put(key, w.drain.closing);
+  put(key, w.drain.news_follows);
   put(key, w.drain.position), put(key, w.drain.written), put(key, w.drain.handled);
   put(key, w.announcement.step), put(key, w.announcement.news), put(key, w.announcement.fence);
   for (const Command& c : w.ring)

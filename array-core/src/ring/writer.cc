@@ -150,6 +150,7 @@ Status Writer::dispatch(const Dispatch& dispatch) {
     *command++ = binding.bytes;
   }
   for (const std::uint32_t word : dispatch.uniforms) *command++ = word;
+  newest_tag_ = dispatch.tag;
   return commit(words);
 }
 
@@ -209,14 +210,19 @@ Status Writer::wait(std::uint32_t fence, std::uint32_t timeout_ms) {
 void Writer::flush() { run(Goal::flush, 0, 0); }
 
 Status Writer::reset() {
+  if (gone_ || words_.load(Word::state) == static_cast<std::uint32_t>(State::gone))
+    host_.revive_executor();
+  gone_ = false;
   const Outcome outcome = run(Goal::reset, ++resets_, options_.reset_timeout_ms);
   if (outcome != Outcome::done) return failure(outcome);
   texts_used_ = 0;
+  newest_tag_ = 0;
   return Done{};
 }
 
 Status Writer::close() {
   const Outcome outcome = run(Goal::close, 0, options_.reset_timeout_ms);
+  control_[Word::magic] = 0;  // the memory may serve others from now on
   if (outcome != Outcome::done) return failure(outcome);
   return Done{};
 }
@@ -256,6 +262,18 @@ Outcome Writer::run(Goal goal, std::uint32_t target, std::uint32_t timeout_ms) {
 // ---- errors -----------------------------------------------------------------------------------
 
 Error Writer::failure(Outcome outcome) {
+  if (outcome == Outcome::executor_gone) gone_ = true;
+  fault_ = {};
+  Error error = reason(outcome);
+  if (operations_ == nullptr) return error;
+  // A command's error tells its own operation; all else befell the newest.
+  const std::uint32_t tag = outcome == Outcome::error ? fault_.tag : newest_tag_;
+  const std::string operation = tag != 0 ? operations_->name_of(tag) : std::string();
+  if (!operation.empty()) error.message = operation + ": " + error.message;
+  return error;
+}
+
+Error Writer::reason(Outcome outcome) {
   switch (outcome) {
     case Outcome::error:
       return take_error();

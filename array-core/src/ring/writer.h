@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -52,6 +53,13 @@ struct PipelineText {
   std::uint32_t read_write_mask = 0;  // bit i: binding i is read_write, else read
 };
 
+// What the issuer calls the operation of a tag, for messages; empty: nothing.
+class Operations {
+ public:
+  virtual ~Operations() = default;
+  virtual std::string name_of(std::uint32_t tag) const = 0;
+};
+
 // What the executor's error slot held.
 struct Fault {
   ErrorCode code = ErrorCode::none;
@@ -78,6 +86,9 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
+  // Errors name their operations from now on: that of the command, else the newest dispatched.
+  void name_operations(const Operations& operations) { operations_ = &operations; }
+
   Status create_buffer(BufferId id, std::uint32_t bytes, std::string_view label);
   Status destroy_buffer(BufferId id);
   // `offset` is a multiple of 4. Bytes up to the next multiple of 4 behind the end become 0.
@@ -103,7 +114,9 @@ class Writer {
   // Makes everything so far visible to the executor; never waits.
   void flush();
   // Drops everything, opens the device again and forgets errors. All objects are gone afterwards.
+  // Where the executor is gone the host is asked for another one first.
   Status reset();
+  // Nothing may be issued afterwards; executors and their owners leave the control block alone.
   Status close();
 
   // The end of the newest command, in words since the beginning.
@@ -127,6 +140,7 @@ class Writer {
   Address keep_text(std::string_view text);
   Outcome run(Goal goal, std::uint32_t target, std::uint32_t timeout_ms);
   Error failure(Outcome outcome);
+  Error reason(Outcome outcome);
   Error take_error();
 
   ControlBlock& control_;
@@ -145,6 +159,9 @@ class Writer {
   std::uint32_t fences_ = 0;
   std::uint32_t resets_ = 0;
   Fault fault_;
+  const Operations* operations_ = nullptr;
+  std::uint32_t newest_tag_ = 0;  // of the newest dispatch
+  bool gone_ = false;             // the executor did not answer any more
 };
 
 }  // namespace arraycore::ring

@@ -180,6 +180,67 @@ TEST(Writer, AnErrorIsReportedOnceAndNamesItsCommand) {
   EXPECT_TRUE(rig.finish().ok());
 }
 
+struct Greek final : Operations {
+  std::string name_of(std::uint32_t tag) const override { return tag == 42 ? "alpha" : ""; }
+};
+
+TEST(Writer, AnErrorBeginsWithItsOperationsName) {
+  PumpRig rig;
+  const Greek names;
+  rig.writer.name_operations(names);
+  ASSERT_TRUE(rig.writer.dispatch({.tag = 42, .pipeline = 5}).ok());
+  ASSERT_TRUE(rig.writer.dispatch({.tag = 43, .pipeline = 6}).ok());
+  EXPECT_EQ(rig.finish().error().message, "alpha: dispatch: there is no pipeline 5");
+  // What is no command's error is told of the newest dispatch; this one has no name.
+  rig.control[Word::state] = static_cast<std::uint32_t>(State::gone);
+  EXPECT_TRUE(rig.finish().error().message.starts_with("The thread that owns the device"));
+  ASSERT_TRUE(rig.writer.dispatch({.tag = 42, .pipeline = 5}).ok());
+  EXPECT_TRUE(rig.finish().error().message.starts_with("alpha: The thread that owns the device"));
+}
+
+// A host that starts an executor when it is asked for one.
+struct RevivingHost : PumpHost {
+  void revive_executor() override {
+    ++revivals;
+    executor = spare;
+  }
+  RecordingExecutor* spare = nullptr;
+  int revivals = 0;
+};
+
+TEST(Writer, AResetAsksForAnotherExecutorOnlyWhereOneIsGone) {
+  ControlBlock control;
+  RingMemory memory(1024);
+  RevivingHost host;
+  RecordingExecutor first(control, memory.base(), memory.bytes(), host);
+  RecordingExecutor second(control, memory.base(), memory.bytes(), host);
+  Writer writer(control, memory.ring(), memory.texts(), memory.base(), host);
+  host.executor = &first;
+  host.spare = &second;
+  ASSERT_TRUE(writer.wait(writer.fence().value()).ok());
+  ASSERT_TRUE(writer.reset().ok());
+  EXPECT_EQ(host.revivals, 0);
+  host.executor = nullptr;  // it answers no more, and nobody has told so
+  const std::uint64_t before = host.clock_ms;
+  EXPECT_EQ(writer.wait(writer.fence().value()).error().code, "executor_gone");
+  EXPECT_LE(host.clock_ms - before, kSilenceMs + 2 * kSliceMs);
+  ASSERT_TRUE(writer.reset().ok());
+  EXPECT_EQ(host.revivals, 1);
+  EXPECT_TRUE(writer.wait(writer.fence().value()).ok());
+  control[Word::state] = static_cast<std::uint32_t>(State::gone);  // told by its owner
+  host.spare = &first;
+  ASSERT_TRUE(writer.reset().ok());
+  EXPECT_EQ(host.revivals, 2);
+}
+
+TEST(Writer, AClosedControlBlockIsNoRingAnyMore) {
+  PumpRig rig;
+  ASSERT_TRUE(rig.finish().ok());
+  EXPECT_EQ(rig.control[Word::magic], kMagic);
+  ASSERT_TRUE(rig.writer.close().ok());
+  EXPECT_EQ(rig.control[Word::magic], 0U);
+}
+
 // The best of many short series, so that a busy machine does not decide.
 TEST(Writer, ADispatchCostsLessThanAMicrosecond) {
   PumpRig rig(1 << 16);

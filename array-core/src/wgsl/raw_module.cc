@@ -12,7 +12,7 @@
 namespace arraycore::wgsl {
 namespace {
 
-constexpr std::size_t kMaxTextBytes = 128 * 1024;
+constexpr std::size_t kMaxTextBytes = 131072;
 
 // What stands at [offset, offset + bytes) becomes `text`.
 struct Edit {
@@ -70,7 +70,7 @@ class ModuleReader {
     for (const Variable& variable : declarations_.variables)
       if (const auto one = bound_of(variable)) bound.push_back(*one);
     if (sources_.failed()) return;
-    std::ranges::stable_sort(bound, {}, &Bound::number);
+    std::ranges::sort(bound, {}, &Bound::number);
     for (std::size_t k = 0; k < bound.size() && !sources_.failed(); ++k) {
       const Bound& one = bound[k];
       if (k > 0 && bound[k - 1].number == one.number)

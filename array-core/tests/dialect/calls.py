@@ -94,6 +94,13 @@ class Call:
         reduced = self.reduced()
         return tuple(n for a, n in enumerate(self.loop()) if a not in reduced)
 
+    def result_shape(self) -> tuple[int, ...]:
+        """The shape of an output that the kernel is to make."""
+        reduced = self.reduced()
+        if not self.keepdims:
+            return self.kept()
+        return tuple(1 if a in reduced else n for a, n in enumerate(self.loop()))
+
 
 class Engine(Protocol):
     """What runs kernels over NumPy's arrays."""

@@ -14,16 +14,11 @@ class ProbeEngine:
         given = [str(a.dtype) for a in call.outs] or [probe.ABSENT] * len(call.outputs)
         probe.compile_kernel(call.kind, call.texts, types, given)
         letters = call.letters()
-        shape = call.kept() if call.kind == "reduction" else call.loop()
-        outs = list(call.outs)
-        if not outs:
-            outs = [np.full(shape, UNWRITTEN, p.dtype(letters)) for p in call.outputs]
+        shape = call.result_shape()
+        outs = call.outs or [np.full(shape, UNWRITTEN, p.dtype(letters)) for p in call.outputs]
         # A reduction's outputs lack the reduced axes; of keepdims they are views.
-        written = [array.reshape(shape) for array in outs] if call.kind == "reduction" else outs
+        kept = call.kept()
+        written = [array.reshape(kept) for array in outs] if call.kind == "reduction" else outs
         mask = sum(1 << axis for axis in call.reduced())
         probe.run_kernel(call.loop(), mask, call.scalars_cast() + written)
-        if call.keepdims:
-            reduced = call.reduced()
-            full = tuple(1 if a in reduced else n for a, n in enumerate(call.loop()))
-            outs = [array.reshape(full) for array in outs]
         return outs

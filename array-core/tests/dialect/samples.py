@@ -62,7 +62,7 @@ class Sample:
         windows = iter(memory.windows)
         self.ins = [next(windows) if isinstance(v, np.ndarray) else v for v in call.ins]
         self.outs = [next(windows) for _ in call.outs]
-        self.shape = call.kept() if call.kind == "reduction" else call.loop()
+        self.shape = call.result_shape()
 
     def letters(self) -> list[str]:
         every = [p.type for p in self.call.inputs + self.call.outputs if p.is_letter]
@@ -99,8 +99,8 @@ class Sample:
         ]
         if not outs:
             outs = [np.full(self.shape, UNWRITTEN, p.dtype(bound)) for p in self.call.outputs]
-        axis = self.call.axis
-        return Call(self.call.kind, self.call.texts, ins, outs, self.call.size, axis)
+        old = self.call
+        return Call(old.kind, old.texts, ins, outs, old.size, old.axis, old.keepdims)
 
 
 @cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import time
@@ -18,9 +17,6 @@ COMMAND = [
     "--disable-warning=ExperimentalWarning",
     str(ROOT / "worker-runtime/node/python_command.ts"),
 ]
-
-
-HAS_DAWN = bool(os.environ.get("ARRAYCORE_WEBGPU")) or (ROOT / "node_modules/webgpu").is_dir()
 
 
 @pytest.fixture(params=["node", "chromium"])
@@ -145,6 +141,21 @@ def test_mounted_folders_are_read_and_written(host: str, tmp_path: Path) -> None
     assert (data / "in" / "numbers.bin").read_bytes() == numbers + b"more"
 
 
+def test_mounted_folders_are_searched_for_modules(host: str, tmp_path: Path) -> None:
+    library, scripts = tmp_path / "library", tmp_path / "scripts"
+    (library / "shelf").mkdir(parents=True)
+    (library / "shelf" / "__init__.py").write_text("VALUE = 'of the mount'\n")
+    (library / "shelf" / "__main__.py").write_text("from shelf import VALUE; print(VALUE)\n")
+    (library / "helper.py").write_text("VALUE = 'of the mount'\n")
+    scripts.mkdir()
+    (scripts / "helper.py").write_text("VALUE = 'beside the script'\n")
+    script = write(scripts, "import helper, shelf; print(helper.VALUE, shelf.VALUE)")
+    done = run("--host", host, "--mount", str(library), script)
+    assert (done.stdout, done.stderr) == ("beside the script of the mount\n", "")
+    done = run("--host", host, "--mount", str(library), "-m", "shelf")
+    assert (done.stdout, done.stderr) == ("of the mount\n", "")
+
+
 def test_what_is_not_mounted_is_not_there(host: str, tmp_path: Path) -> None:
     secret = tmp_path / "secret" / "file"
     secret.parent.mkdir()
@@ -195,8 +206,6 @@ WEBGPU = (
 
 @pytest.mark.parametrize("limits", [[], ["--limits", "phone"]])
 def test_webgpu_computes_on_its_device(host: str, tmp_path: Path, limits: list[str]) -> None:
-    if host == "node" and not HAS_DAWN:
-        pytest.skip("npm's `webgpu` is not installed and ARRAYCORE_WEBGPU unset")
     script = write(tmp_path, WEBGPU % "")
     done = run("--host", host, "--backend", "webgpu", *limits, script)
     assert (done.returncode, done.stdout) == (0, "True\n301 0 1\n"), done.stderr
@@ -204,16 +213,12 @@ def test_webgpu_computes_on_its_device(host: str, tmp_path: Path, limits: list[s
 
 
 def test_a_script_may_end_with_work_on_the_way(host: str, tmp_path: Path) -> None:
-    if host == "node" and not HAS_DAWN:
-        pytest.skip("npm's `webgpu` is not installed and ARRAYCORE_WEBGPU unset")
     script = write(tmp_path, WEBGPU % "for _ in range(3000):\n    b = b * 1.0\nraise SystemExit(9)")
     done = run("--host", host, "--backend", "webgpu", script)
     assert (done.returncode, done.stderr) == (9, "")
 
 
 def test_ctrl_c_ends_a_wait_for_the_device(host: str, tmp_path: Path) -> None:
-    if host == "node" and not HAS_DAWN:
-        pytest.skip("npm's `webgpu` is not installed and ARRAYCORE_WEBGPU unset")
     script = write(
         tmp_path,
         "import arraycore as ac, numpy as np, time\n"

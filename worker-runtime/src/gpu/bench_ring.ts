@@ -13,7 +13,7 @@ const { values } = parseArgs({ options: { host: { type: "string" }, out: { type:
 async function inNode(): Promise<Figures> {
   const rig = startThread();
   try {
-    return await measure(rig.ring, await openDawn(dawnModule ?? "webgpu"));
+    return await measure(rig.ring, await openDawn(dawnModule));
   } finally {
     await rig.close();
   }

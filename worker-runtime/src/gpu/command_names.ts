@@ -26,10 +26,9 @@ export const kLeastWords: ReadonlyMap<number, number> = new Map([
   [Opcode.label, 3],
 ]);
 
-/** The beginning of a message: "dispatch of operation 17 (softmax): ". */
+/** The beginning of a message: "dispatch (softmax): ". The issuer knows what operation a tag is. */
 export function nameOf(command: CommandName): string {
   const name = kOpcodeNames.get(command.opcode) ?? `opcode ${command.opcode}`;
-  const operation = command.tag === 0 ? "" : ` of operation ${command.tag}`;
   const label = command.label === "" ? "" : ` (${command.label})`;
-  return `${name}${operation}${label}: `;
+  return `${name}${label}: `;
 }

@@ -58,6 +58,11 @@ export class Control {
     if (waiting.async) await waiting.value;
   }
 
+  /** Blocks while `word` holds `value`, for at most so long; whether that ended by a change. */
+  blocks(word: number, value: number, timeoutMs: number): boolean {
+    return Atomics.wait(this.#words, word, value | 0, timeoutMs) !== "timed-out";
+  }
+
   /** Fills the error slot, unless an error that nobody has read is in it. */
   putError(code: number, message: string, command: CommandName | undefined): void {
     if (this.load(Word.errorFull) !== 0) {
@@ -125,9 +130,16 @@ export class Control {
   }
 }
 
+/** The control block at `address`; undefined where its issuer has closed it, so that others may use its memory. */
+export function controlAt(memory: WebAssembly.Memory, address: number): Control | undefined {
+  const words = new Int32Array(sharedBuffer(memory), address, kControlWords);
+  return Atomics.load(words, Word.magic) === kMagic ? new Control(memory, address) : undefined;
+}
+
 /** By the owner of an executor's thread: it has ended. Whoever waits for it learns so at once. */
 export function markGone(memory: WebAssembly.Memory, address: number): void {
-  const control = new Control(memory, address);
+  const control = controlAt(memory, address);
+  if (control === undefined || control.load(Word.state) === State.closed) return;
   control.store(Word.state, State.gone);
   control.signal();
 }
@@ -138,7 +150,8 @@ export function interrupt(
   address: number,
   kind: "once" | "revoke",
 ): void {
-  const control = new Control(memory, address);
+  const control = controlAt(memory, address);
+  if (control === undefined) return;
   control.store(Word.interrupt, kind === "once" ? kInterruptOnce : kInterruptRevoke);
   control.signal();
 }

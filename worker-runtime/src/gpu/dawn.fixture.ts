@@ -1,58 +1,51 @@
 // Dawn for tests in Node: where its module is, and gpu threads of real worker threads. ARRAYCORE_WEBGPU may name the
-// module's file; else the installed package `webgpu` is taken; without either the tests skip and say so. Test thread.
+// module's file; else the installed package `webgpu` is taken, and must be there. Test thread.
 
 import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
-import type { FromGpuThread, ToGpuThread } from "./gpu_service.ts";
+import type { GpuHook, ToHookedThread } from "./gpu_hooks.fixture.ts";
+import type { FromGpuThread } from "./gpu_service.ts";
 import { prepareVulkan } from "./node_gpu.ts";
 import { type RingOptions, RingWriter } from "./ring_writer.fixture.ts";
 
-export const dawnModule: string | undefined = findDawn();
-if (dawnModule === undefined)
-  console.warn("SKIPPED tests on Dawn: npm's `webgpu` is not installed and ARRAYCORE_WEBGPU unset");
+const named = process.env.ARRAYCORE_WEBGPU ?? "";
+export const dawnModule = named !== "" ? named : createRequire(import.meta.url).resolve("webgpu");
 prepareVulkan();
-
-function findDawn(): string | undefined {
-  const named = process.env.ARRAYCORE_WEBGPU;
-  if (named !== undefined && named !== "") return named;
-  try {
-    return createRequire(import.meta.url).resolve("webgpu");
-  } catch {
-    return undefined;
-  }
-}
 
 export interface ThreadOptions extends RingOptions {
   readonly byMessage?: boolean;
-  /** Another entry than gpu_thread_node.ts. */
-  readonly entry?: string;
-  readonly workerData?: unknown;
+  /** What is to go wrong from the beginning; [] for a thread that takes hooks later. */
+  readonly hooks?: readonly GpuHook[];
 }
 
 export interface Rig {
   readonly ring: RingWriter;
   readonly worker: Worker;
   readonly errors: string[];
+  apply(hook: GpuHook): void;
   close(): Promise<void>;
 }
 
 export function startThread(options: ThreadOptions = {}): Rig {
   const ring = new RingWriter(options);
-  const entry = new URL(options.entry ?? "./gpu_thread_node.ts", import.meta.url);
-  const worker = new Worker(entry, { workerData: options.workerData ?? dawnModule });
+  const { hooks } = options;
+  const entry = hooks === undefined ? "./gpu_thread_node.ts" : "./gpu_hooks_node.fixture.ts";
+  const worker = new Worker(new URL(entry, import.meta.url), { workerData: dawnModule });
   const errors: string[] = [];
   const ended = new Promise((resolve) => worker.once("exit", resolve));
   worker.on("message", (message: FromGpuThread) => {
     if (message.kind === "failed") errors.push(message.message);
   });
   worker.on("error", (error) => errors.push(String(error)));
-  const post = (message: ToGpuThread) => worker.postMessage(message);
+  const post = (message: ToHookedThread) => worker.postMessage(message);
+  for (const hook of hooks ?? []) post({ kind: "hook", hook });
   post({
     kind: "open",
     memory: ring.memory,
     controlAddress: ring.controlAddress,
     ...(options.byMessage === undefined ? {} : { byMessage: options.byMessage }),
   });
+  const apply = (hook: GpuHook) => post({ kind: "hook", hook });
   ring.postWake = () => post({ kind: "wake" });
   const close = async () => {
     ring.close();
@@ -61,5 +54,5 @@ export function startThread(options: ThreadOptions = {}): Rig {
     await Promise.race([closed, ended, new Promise((resolve) => setTimeout(resolve, 8000))]);
     await worker.terminate();
   };
-  return { ring, worker, errors, close };
+  return { ring, worker, errors, apply, close };
 }

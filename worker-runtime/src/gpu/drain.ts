@@ -29,10 +29,17 @@ const kTurnCommands = 4096;
 /** Commands after which room in the ring is given back. */
 const kPublishCommands = 256;
 /**
- * How long it looks for work before it sleeps. Worth it only in Node, where a look costs a microsecond; in browsers
- * looking delays the device's answers.
+ * How long it looks for work before it sleeps. In Node with a turn of the event loop between two looks, which costs a
+ * microsecond and which Dawn needs for its answers; in browsers such a turn costs more than the wait is worth, so it
+ * looks there for a moment only, and only when no answer is to come.
  */
-const kLingerMs = typeof setImmediate === "function" ? 1 : 0;
+const hasCheapTurns = typeof setImmediate === "function";
+const kLingerMs = hasCheapTurns ? 1 : 0.05;
+/**
+ * How long it blocks its thread for work before it sleeps by waitAsync, which ends later by a task's way. Only while
+ * nothing is to come from the device but its loss, of which nobody learns meanwhile.
+ */
+const kBlockMs = 20;
 /** How long one sleep lasts at most. */
 const kSleepMs = 10_000;
 /** A device may block the thread in the middle of its work: a large upload, a queue that is full. */
@@ -69,6 +76,10 @@ export class Drain {
   #tag = 0;
   #label = "";
   #activeAt = 0;
+  /** Fences that the device has not reached. */
+  #openFences = 0;
+  /** The newest command began a fence, whose news will wake the issuer. */
+  #newsFollows = false;
   #wake: (() => void) | undefined;
 
   constructor(options: DrainOptions) {
@@ -172,15 +183,17 @@ export class Drain {
     if (this.#executor !== undefined) this.#control.putCounters(this.#executor.counters);
     this.#control.add(Word.progress, 1);
     this.#control.store(Word.consumed, this.#position);
-    this.#control.signal();
+    const isToldLater = this.#newsFollows && this.#openFences > 0 && !this.#lost;
+    if (!isToldLater) this.#control.signal();
   }
 
   // An issuer that was answered a moment ago mostly has its next command at hand: to be woken would cost it more than
   // the work itself.
   async #linger(): Promise<void> {
+    if (!hasCheapTurns && this.#openFences > 0) return;
     while (this.#hasNothing()) {
       if (performance.now() - this.#activeAt >= kLingerMs) return;
-      await yieldToEvents();
+      if (hasCheapTurns) await yieldToEvents();
     }
   }
 
@@ -199,7 +212,9 @@ export class Drain {
     // What came before `sleeps` was seen would wake nobody: look again.
     if (this.#hasNothing()) {
       this.#control.add(Word.sleepsTaken, 1);
-      await (woken ?? this.#control.changed(Word.sleeps, how, kSleepMs));
+      const mayBlock = !this.#byMessage && this.#openFences === 0;
+      if (!mayBlock || !this.#control.blocks(Word.sleeps, how, kBlockMs))
+        await (woken ?? this.#control.changed(Word.sleeps, how, kSleepMs));
     }
     this.#control.store(Word.sleeps, 0);
   }
@@ -234,6 +249,7 @@ export class Drain {
 
   async #openDevice(): Promise<boolean> {
     this.#generation += 1;
+    this.#openFences = 0;
     this.#executor?.destroy();
     this.#executor = undefined;
     this.#label = "";
@@ -261,6 +277,7 @@ export class Drain {
       lost: (message) => {
         if (!isCurrent()) return;
         this.#lost = true;
+        this.#openFences = 0;
         this.#control.putError(ErrorCode.deviceLost, `The device was lost: ${message}`, undefined);
         this.#control.store(Word.state, State.lost);
         this.#control.signal();
@@ -285,6 +302,7 @@ export class Drain {
 
   #reach(fence: number, generation: number): void {
     if (generation !== this.#generation || this.#lost) return;
+    this.#openFences -= 1;
     this.#activeAt = performance.now();
     if (this.#executor !== undefined) this.#control.putCounters(this.#executor.counters);
     this.#control.store(Word.fenceDone, fence);
@@ -299,6 +317,7 @@ export class Drain {
     const header = this.#memory.words[at] ?? 0;
     const words = header >>> 8;
     this.#opcode = header & 0xff;
+    this.#newsFollows = false;
     this.#tag = this.#opcode === Opcode.dispatch ? (this.#memory.words[at + 1] ?? 0) : 0;
     const untilEnd = this.#ringMask + 1 - (this.#position & this.#ringMask);
     const published = (this.#written - this.#position) >>> 0;
@@ -412,7 +431,10 @@ export class Drain {
       case Opcode.fence: {
         const fence = w(1);
         const generation = this.#generation;
-        return void executor.fence(() => this.#reach(fence, generation));
+        executor.fence(() => this.#reach(fence, generation));
+        this.#openFences += 1;
+        this.#newsFollows = true;
+        return undefined;
       }
       case Opcode.timestampBegin:
         return void executor.timestampBegin();

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { expectFault, makeStepper, readWords, step } from "./cases.fixture.ts";
 import { interrupt, markGone } from "./control.ts";
 import { dawnModule, type Rig, startThread } from "./dawn.fixture.ts";
-import type { FaultPlan } from "./gpu_faults.fixture.ts";
+import type { GpuHook } from "./gpu_hooks.fixture.ts";
 import { Word } from "./layout.ts";
 import type { RingWriter } from "./ring_writer.fixture.ts";
 
@@ -20,9 +20,8 @@ afterEach(async () => {
   rig = undefined;
 });
 
-function start(plan: Omit<FaultPlan, "module"> = {}): RingWriter {
-  const workerData: FaultPlan = { module: dawnModule ?? "", ...plan };
-  rig = startThread({ entry: "./gpu_faults.fixture.ts", workerData });
+function start(...hooks: GpuHook[]): RingWriter {
+  rig = startThread({ hooks });
   return rig.ring;
 }
 
@@ -32,14 +31,14 @@ function worksAgain(ring: RingWriter): void {
   expect(readWords(ring, 1, 1)).toEqual([7]);
 }
 
-describe.skipIf(dawnModule === undefined)("the device", () => {
+describe("the device", () => {
   test("is asked for again where there was no adapter at first", () => {
-    worksAgain(start({ nullAdapters: 1 }));
+    worksAgain(start({ kind: "refuse_adapters", count: 1 }));
     expect(performance.now() - startedAt).toBeGreaterThan(500);
   });
 
   test("that is not there is a lasting error with a code, until a reset finds one", () => {
-    const ring = start({ nullAdapters: 2 });
+    const ring = start({ kind: "refuse_adapters", count: 2 });
     const error = expectFault(() => ring.finish(), "no adapter");
     expect(error.outcome).toBe("device_lost");
     expect(error.fault?.code).toBe("noAdapter");
@@ -53,7 +52,7 @@ describe.skipIf(dawnModule === undefined)("the device", () => {
     makeStepper(ring);
     ring.finish();
     for (let i = 0; i < 1000; i += 1) step(ring, 1, i);
-    rig?.worker.postMessage("destroy");
+    rig?.apply({ kind: "destroy_device", refuse: 0 });
     const lostAt = performance.now();
     const error = expectFault(() => {
       for (;;) {
@@ -71,9 +70,9 @@ describe.skipIf(dawnModule === undefined)("the device", () => {
   });
 
   test("that does not come back makes the reset fail with a reason, and the next may work", () => {
-    const ring = start({ nullAdaptersAfterLoss: 2 });
+    const ring = start();
     ring.finish();
-    rig?.worker.postMessage("destroy");
+    rig?.apply({ kind: "destroy_device", refuse: 2 });
     expectFault(() => {
       for (;;) ring.finish();
     }, "destroyed");
@@ -83,7 +82,7 @@ describe.skipIf(dawnModule === undefined)("the device", () => {
   });
 });
 
-describe.skipIf(dawnModule === undefined)("the executor's thread", () => {
+describe("the executor's thread", () => {
   test("that ends silently is noticed within 2 s", async () => {
     const ring = start();
     makeStepper(ring);
@@ -121,7 +120,7 @@ describe.skipIf(dawnModule === undefined)("the executor's thread", () => {
   });
 });
 
-describe.skipIf(dawnModule === undefined)("an issuer that is blocked in a long fence", () => {
+describe("an issuer that is blocked in a long fence", () => {
   let helper: Worker | undefined;
   afterEach(async () => {
     await helper?.terminate();
@@ -146,7 +145,7 @@ describe.skipIf(dawnModule === undefined)("an issuer that is blocked in a long f
   }
 
   test.each(["once", "revoke"] as const)("of 10 s is interrupted: %s", (kind) => {
-    const ring = start({ busyMs: 10_000 });
+    const ring = start({ kind: "stall", ms: 10_000 });
     makeStepper(ring);
     step(ring, 1, 3);
     const fence = ring.fence();

@@ -27,8 +27,10 @@ export function arraycoreHost({ exports, memory }: ArraycoreModule) {
   const shapeAt = exports.ac_allocate(kShapeBytes);
   const descriptionAt = exports.ac_allocate(kDescriptionWords * 8);
   const idsAt = exports.ac_allocate(kFreeIds * 4);
+  const itemAt = exports.ac_allocate(8);
   const wordsAt = exports.ac_allocate(kCallWords * 4);
   // A view of grown memory would keep its old length, but these lie at the beginning.
+  const item = new Float64Array(memory.buffer, itemAt, 1);
   const callWords = new Int32Array(memory.buffer, wordsAt, kCallWords);
 
   const writeShape = (shape: string): number => {
@@ -179,6 +181,14 @@ export function arraycoreHost({ exports, memory }: ArraycoreModule) {
       } finally {
         to.release();
       }
+    },
+
+    /** The one element; true where it cannot be told so, false after an error. */
+    item(id: number): number | boolean {
+      const told = exports.ac_item(id, itemAt);
+      const value = item[0] as number;
+      // Python gets -0 as the integer 0.
+      return told === 1 && !Object.is(value, -0) ? value : told >= 0;
     },
 
     /** dtype, number of dimensions, shape and strides as "10,1,5,4"; empty after an error. */

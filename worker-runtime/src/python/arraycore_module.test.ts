@@ -61,13 +61,13 @@ test("Texts end at their zero byte.", () => {
 test("A module of another interface is refused by both numbers.", async () => {
   await expect(loadArraycore(moduleOf({ version: 99 }))).rejects.toMatchObject({
     code: "module_mismatch",
-    message: "arraycore.wasm has interface 99, this loader is for 1.",
+    message: "arraycore.wasm has interface 99, this loader is for 2.",
   });
 });
 
 test("An import that nobody expected is there, and throws its name when it is called.", async () => {
-  await expect(loadArraycore(moduleOf({ version: 1 }))).resolves.toBeDefined();
-  await expect(loadArraycore(moduleOf({ version: 1, callsMystery: true }))).rejects.toMatchObject({
+  await expect(loadArraycore(moduleOf({ version: 2 }))).resolves.toBeDefined();
+  await expect(loadArraycore(moduleOf({ version: 2, callsMystery: true }))).rejects.toMatchObject({
     code: "aborted",
     message: "array-core called mystery, which is not there.",
   });

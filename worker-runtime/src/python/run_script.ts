@@ -4,6 +4,7 @@
 import type { ToGpuThread } from "../gpu/gpu_service.ts";
 import { arraycoreHost } from "./arraycore_host.ts";
 import { loadArraycore } from "./arraycore_module.ts";
+import type { HookRequest } from "./hooks.fixture.ts";
 import type { PyCallable, PyodideApi } from "./pyodide_api.ts";
 
 export interface ScriptJob {
@@ -12,6 +13,8 @@ export interface ScriptJob {
   readonly target: string;
   readonly args: readonly string[];
   readonly folder: string;
+  /** Folders that are searched for modules, after the script's own. */
+  readonly path: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   /** The most that array-core's memory may grow to; null: as much as the engine grants. */
   readonly memoryBytes: number | null;
@@ -19,10 +22,14 @@ export interface ScriptJob {
   readonly gpu: Pick<Extract<ToGpuThread, { kind: "open" }>, "limits" | "withoutF16">;
 }
 
-/** What the python thread tells its host: the exit code at its end, and what the gpu thread is to get. */
+/**
+ * What the python thread tells its host: the exit code at its end, what the gpu thread is to get, and what a script with
+ * hooks asks for.
+ */
 export type FromScriptThread =
   | { readonly kind: "ended"; readonly code: number }
-  | { readonly kind: "gpu"; readonly message: ToGpuThread };
+  | { readonly kind: "gpu"; readonly message: ToGpuThread }
+  | { readonly kind: "hook"; readonly request: HookRequest };
 
 /** The process's own streams, each call blocking. */
 export interface Streams {
@@ -102,13 +109,20 @@ export async function connectArraycore(
 export function runScript(pyodide: ScriptPyodide, job: ScriptJob): number {
   const run = pyodide.runPython(kRun) as PyCallable;
   return Number(
-    run(job.kind, job.target, JSON.stringify(job.args), job.folder, JSON.stringify(job.env)),
+    run(
+      job.kind,
+      job.target,
+      JSON.stringify(job.args),
+      job.folder,
+      JSON.stringify(job.env),
+      JSON.stringify(job.path),
+    ),
   );
 }
 
 // The frames of this code and of runpy are left out of tracebacks, as an interpreter's own are.
 const kRun = `
-def _run(kind, target, args, folder, env):
+def _run(kind, target, args, folder, env, path):
     import atexit, json, os, runpy, sys, time, traceback
 
     # Pyodide's own sleep looks at no interrupt before its end.
@@ -132,7 +146,8 @@ def _run(kind, target, args, folder, env):
     os.makedirs(folder, exist_ok=True)
     os.chdir(folder)
     sys.argv = [target, *json.loads(args)]
-    sys.path[:0] = [folder if kind == "module" else os.path.dirname(os.path.abspath(target))]
+    own = folder if kind == "module" else os.path.dirname(os.path.abspath(target))
+    sys.path[:0] = [own, *json.loads(path)]
     code = 0
     try:
         if kind == "module":

@@ -29,6 +29,8 @@ export interface BrowserScript {
   readonly mounts: readonly string[];
   readonly interrupt: Uint8Array;
   readonly hasGpu: boolean;
+  /** The script gets `_arraycore_hooks`. */
+  readonly hasHooks: boolean;
 }
 
 const post = (message: FromScriptThread) => self.postMessage(message);
@@ -86,6 +88,11 @@ async function main(script: BrowserScript): Promise<number> {
     interrupt: script.interrupt,
     toGpu: script.hasGpu ? (message) => post({ kind: "gpu", message }) : null,
   });
+  if (script.hasHooks) {
+    const { hooksModule } = await import("./hooks.fixture.ts");
+    const module = hooksModule((request) => post({ kind: "hook", request }));
+    pyodide.registerJsModule("_arraycore_hooks", module);
+  }
   const changes = new Changes(pyodide, script.mounts);
   const code = runScript(pyodide, script.job);
   closeArraycore();

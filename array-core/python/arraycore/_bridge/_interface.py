@@ -32,6 +32,10 @@ class Bridge(Protocol):
         """Copy an array's elements into a C-contiguous writable buffer of their size."""
         ...
 
+    def item(self, array: int, /) -> float | bool:
+        """Return the one element; True where it must be read instead, False after an error."""
+        ...
+
     def describe(self, array: int) -> tuple[int, tuple[int, ...], tuple[int, ...]] | None:
         """Return dtype number, shape and strides in bytes; None after an error."""
         ...

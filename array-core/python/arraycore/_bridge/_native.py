@@ -24,6 +24,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "ac_error_message": (ctypes.c_char_p, []),
     "ac_create": (_INT, [_INT, _INT, _ADDRESS, _ADDRESS]),
     "ac_read": (_INT, [_INT, _ADDRESS, ctypes.c_size_t]),
+    "ac_item": (_INT, [_INT, _ADDRESS]),
     "ac_describe": (_INT, [_INT, _ADDRESS]),
     "ac_free": (_INT, [_INT, _ADDRESS]),
     "ac_set_promotion": (_INT, [_INT]),
@@ -69,6 +70,7 @@ class NativeBridge:
         if version != _INTERFACE_VERSION:
             raise ImportError(f"{path} has interface {version}, this is for {_INTERFACE_VERSION}.")
         self._library = library
+        self._item = ctypes.c_double()
         self._description = (ctypes.c_int64 * _DESCRIPTION_WORDS)()
         self.open = library.ac_open
         self.close = library.ac_close
@@ -93,6 +95,10 @@ class NativeBridge:
 
     def read(self, array: int, target: Any) -> int:
         return int(self._library.ac_read(array, target.ctypes.data, target.nbytes))
+
+    def item(self, array: int) -> float | bool:
+        told = self._library.ac_item(array, ctypes.byref(self._item))
+        return self._item.value if told == 1 else told == 0
 
     def describe(self, array: int) -> tuple[int, tuple[int, ...], tuple[int, ...]] | None:
         words = self._description

@@ -21,6 +21,7 @@ class WasmBridge:
         self._create, self._read = host.create, host.read
         self._describe, self._free = host.describe, host.free
         self.open = host.open
+        self.item = host.item
         self.close = host.close
         self.reset = host.reset
         self.error = host.error

@@ -1,0 +1,47 @@
+// The reader of users' WGSL on any text: it answers with a module or with an error that has a
+// message; numbers of the uniform block lie inside it and apart; what was rewritten reads the same
+// again.
+//
+// An input is the entry point's name on a line, then the text.
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include "wgsl/raw_module.h"
+
+namespace {
+
+using namespace arraycore;  // NOLINT(google-build-using-namespace): one target, one file
+
+void require(bool holds, const char* message) {
+  if (holds) return;
+  std::fprintf(stderr, "%s\n", message);
+  std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view input(reinterpret_cast<const char*>(data), size);
+  const std::size_t end = input.find('\n');
+  if (end == std::string_view::npos) return 0;
+  const auto module = wgsl::read_raw_module(input.substr(0, end), input.substr(end + 1));
+  if (!module) {
+    require(module.error().code == "raw_text" && !module.error().message.empty(), "a bare error");
+    return 0;
+  }
+  std::uint32_t free = 0;
+  for (const wgsl::UniformSlot& slot : module->uniforms) {
+    require(slot.offset >= free, "numbers of the uniform block overlap");
+    free = slot.offset + static_cast<std::uint32_t>(size_of(slot.dtype));
+  }
+  require(free <= module->uniform_bytes && module->uniform_bytes <= 1024, "outside of the block");
+  const auto again = wgsl::read_raw_module("main", module->text);
+  require(again.ok(), "what was rewritten is refused");
+  require(again->text == module->text && again->bindings == module->bindings &&
+              again->uniforms == module->uniforms,
+          "what was rewritten reads otherwise");
+  return 0;
+}

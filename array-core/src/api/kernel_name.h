@@ -1,0 +1,17 @@
+// What messages call an operation and its kernel. Any thread.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "ir/ir.h"
+
+namespace arraycore {
+
+// "add (kernel 'add(float32 x0, float32 x1, float32 y0)')".
+std::string operation_name(const ir::Kernel& kernel);
+
+// The error with the operation named before its sentence.
+Error named(Error error, const std::string& operation);
+
+}  // namespace arraycore

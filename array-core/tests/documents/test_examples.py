@@ -1,0 +1,33 @@
+"""The documents' Python examples run, and print what their comments say. Native bridge."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ARRAY_CORE = Path(__file__).resolve().parents[2]
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PRINTED = re.compile(r"^ *print\(.*\)  # (\S+)$", re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/errors.md"])
+def test_examples_of(name: str) -> None:
+    blocks = BLOCK.findall((ARRAY_CORE / name).read_text())
+    assert blocks, "a document without examples needs no test"
+    code = "\n".join(blocks)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        env={**os.environ, "PYTHONPATH": str(ARRAY_CORE / "python")},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    promised = PRINTED.findall(code)
+    assert promised, "an example says what it prints"
+    assert [line for line in done.stdout.splitlines() if line in promised] == promised
