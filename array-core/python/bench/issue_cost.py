@@ -2,10 +2,11 @@
 
     ./run python --backend webgpu array-core/python/bench/issue_cost.py [--elements N]
 
-20,000 calls each; the closing read is not counted. Prints one JSON object: medians, 99th
-percentiles and means in microseconds. A browser's clock has steps of 5 microseconds, so the first
-two are multiples of that; `_grouped` is the median over the means of 100 calls. Fails when an
-operation was more than one crossing or not one dispatch.
+20,000 calls each into a ring of 4 MiB that the gpu thread drains meanwhile; the closing read is not
+counted. Prints one JSON object: medians, 99th percentiles and means in microseconds. A browser's
+clock has steps of 5 microseconds, so the first two are multiples of that; ``_grouped`` is the
+median over the means of 100 calls. Fails when an operation was more than one crossing or not one
+dispatch.
 """
 
 from __future__ import annotations
