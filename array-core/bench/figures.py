@@ -85,11 +85,10 @@ def kernels(version: str, backend: str, python: tuple[str, ...]) -> Command:
     """Chainer's kernels on real arrays, every site and dtype, on one back end."""
     name = f"chainer_kernels_{backend}_{version}"
     figure = at_least(name, CHAINER[version], "sites")
-    label = ("--label", "phone") if backend == "phone" else ()
     wheels = ("--wheel", f"build/cache/wheels/chainer-{version}-py3-none-any.whl")
     return Command(
         name,
-        ("array-core/tests/dialect/run_kernels.py", "--version", version, *label),
+        ("array-core/tests/dialect/run_kernels.py", "--version", version, "--label", backend),
         (figure,),
         python=(*python, *wheels),
         limit_s=1_800,
@@ -144,9 +143,16 @@ COMMANDS: tuple[Command, ...] = (
     *(
         Command(
             f"scalar_sync_{host}",
-            (f"{BENCH}/scalar_sync.py",),
-            (at_most(f"scalar_sync_ratio_{host}", 1.5),),
-            python=webgpu(host),
+            (f"{BENCH}/scalar_sync.py", "--host", host),
+            (
+                at_most(f"scalar_sync_ratio_{host}", 1.5),
+                Figure(
+                    f"scalar_sync_us_{host}",
+                    "us",
+                    peer=("copy and readback by hand", f"scalar_sync_hand_us_{host}"),
+                ),
+            ),
+            python=webgpu(host, "--hooks"),
         )
         for host in ("node", "chromium")
     ),

@@ -2,8 +2,9 @@
 
     ./run python --mount array-core/python array-core/samples/mandelbrot.py [WIDTH [LIMIT]]
 
-Both ways take the same steps in float32, so they give the same picture. Array operations launch
-ten kernels a step; the kernel of one's own is one launch for the whole set.
+Both ways take the same steps in float32 and give the same picture; only a GPU that fuses the
+kernel's multiplications with its additions may place single points of the edge otherwise. Array
+operations launch ten kernels a step; the kernel of one's own is one launch for the whole set.
 """
 
 from __future__ import annotations

@@ -62,6 +62,16 @@ int32_t ac_create(int32_t dtype, int32_t ndim, const int64_t* shape, const void*
 // Waits for all that the elements depend on.
 AC_EXPORT(ac_read) int32_t ac_read(int32_t id, void* out, size_t bytes);
 
+// The same as ac_create and ac_read in pieces, for a caller whose memory is another and should not
+// be copied whole: an array whose elements are undefined until each byte was uploaded; an id of the
+// same elements in C order (the array's own, or a new one that the caller frees); bytes [offset,
+// offset + bytes) of such an array's elements, `offset` a multiple of 4.
+AC_EXPORT(ac_create_unset)
+int32_t ac_create_unset(int32_t dtype, int32_t ndim, const int64_t* shape);
+AC_EXPORT(ac_packed) int32_t ac_packed(int32_t id);
+AC_EXPORT(ac_upload) int32_t ac_upload(int32_t id, double offset, const void* data, size_t bytes);
+AC_EXPORT(ac_download) int32_t ac_download(int32_t id, double offset, void* out, size_t bytes);
+
 // The one element of an array as a double. Gives 1; or 0, with nothing done, where a double does
 // not tell it exactly (64-bit integers, complex numbers) or the array has not one element: read it
 // then.
@@ -142,18 +152,27 @@ int32_t ac_call(int32_t operation, const int32_t* words, int32_t count, int32_t 
 enum ac_kernel_kind { AC_KERNEL_ELEMENTWISE = 0, AC_KERNEL_REDUCTION = 1, AC_KERNEL_RAW = 2 };
 AC_EXPORT(ac_kernel) int32_t ac_kernel(int32_t kind, const char* texts, size_t bytes);
 
+// What computes: the device's vendor, architecture, name and description, one a line; "" for the
+// CPU. Valid until the next call.
+AC_EXPORT(ac_device_text) const char* ac_device_text(void);
+
 enum ac_counter_name {
-  AC_CROSSINGS = 0,    // calls of this interface, ac_counter itself not counted
-  AC_LIVE_BYTES = 1,   // storage of arrays
-  AC_PEAK_BYTES = 2,   // the most of it at a time
-  AC_LIVE_ARRAYS = 3,  //
-  AC_DISPATCHES = 4,   // kernels launched
-  AC_CPU_OPS = 5,      // operations that the CPU did for a GPU back end
-  AC_BYTES_UP = 6,     // to the back end's storage
-  AC_BYTES_DOWN = 7,   // from it
-  AC_SYNC_WAITS = 8,   // times that the caller waited for a device
-  AC_COUNTERS = 9
+  AC_CROSSINGS = 0,           // calls of this interface, ac_counter itself not counted
+  AC_LIVE_BYTES = 1,          // storage of arrays
+  AC_PEAK_BYTES = 2,          // the most of it at a time
+  AC_LIVE_ARRAYS = 3,         //
+  AC_DISPATCHES = 4,          // kernels launched
+  AC_CPU_OPS = 5,             // operations that the CPU did for a GPU back end
+  AC_BYTES_UP = 6,            // to the back end's storage
+  AC_BYTES_DOWN = 7,          // from it
+  AC_SYNC_WAITS = 8,          // times that the caller waited for a device
+  AC_HEAP_BYTES = 9,          // of this module's memory, in WebAssembly; natively 0
+  AC_DEVICE_BYTES = 10,       // buffers of the device, those kept for the next array included
+  AC_TIMER_NANOSECONDS = 11,  // what the last AC_CALL_TIMER_END measured
+  AC_DEVICE_FLAGS = 12,       // bits of ac_device_flag
+  AC_COUNTERS = 13
 };
+enum ac_device_flag { AC_DEVICE_HAS_CLOCK = 4, AC_DEVICE_IS_SOFTWARE = 8 };
 // A counter since ac_open or ac_reset (peak: since then too); -1 when there is no such counter.
 AC_EXPORT(ac_counter) double ac_counter(int32_t name);
 

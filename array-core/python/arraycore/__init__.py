@@ -49,6 +49,7 @@ from ._creation import (
     zeros,
     zeros_like,
 )
+from ._device import DeviceInfo, DeviceTime, device_info, device_timer
 from ._errors import CompileError, DeviceError, DeviceLostError, InternalError
 from ._kernels import ElementwiseKernel, RawKernel, ReductionKernel
 from ._library import close, counters, open, reset
@@ -79,7 +80,9 @@ from ._ufuncs import *  # noqa: F403 (NumPy's names, listed there)
 __all__ = [
     "CompileError",
     "DeviceError",
+    "DeviceInfo",
     "DeviceLostError",
+    "DeviceTime",
     "ElementwiseKernel",
     "InternalError",
     "RawKernel",
@@ -103,6 +106,8 @@ __all__ = [
     "copy",
     "copyto",
     "counters",
+    "device_info",
+    "device_timer",
     "diagonal",
     "dtype",
     "e",

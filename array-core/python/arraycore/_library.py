@@ -24,6 +24,8 @@ COUNTERS = (
     "bytes_up",
     "bytes_down",
     "sync_waits",
+    "heap_bytes",
+    "device_bytes",
 )
 _OUT_OF_MEMORY = -4
 #: Operations carry two ids each; where more than this wait, they are freed by a call of their own.
@@ -103,8 +105,9 @@ def counters() -> dict[str, int]:
     """Return array-core's counters since :func:`open` or :func:`reset`.
 
     ``crossings`` are calls into array-core, ``cpu_ops`` operations that the CPU did for a GPU
-    back end, ``sync_waits`` the times that Python waited for a device; the rest are arrays,
-    kernels and bytes.
+    back end, ``sync_waits`` the times that Python waited for a device, ``heap_bytes`` the
+    WebAssembly module's memory, ``device_bytes`` the device's buffers, those kept for the next
+    array included; the rest are arrays, kernels and bytes.
     """
     return {name: int(bridge.counter(number)) for number, name in enumerate(COUNTERS)}
 

@@ -21,6 +21,7 @@ struct Counters {
   std::int64_t bytes_up = 0;
   std::int64_t bytes_down = 0;
   std::int64_t sync_waits = 0;
+  std::int64_t timer_nanoseconds = 0;  // of the last timer
 };
 
 // A back end's storage, held by every array that looks into it; freed with the last of them.

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "api/calls/calls.h"
+#include "api/calls/device.h"
 #include "api/calls/ufuncs.h"
 #include "api/context.h"
 #include "api/cpu_backend.h"
@@ -22,6 +23,7 @@ struct Library {
   ArrayTable arrays;
   std::unique_ptr<Context> context;
   Error error{ErrorKind::none, "", ""};
+  std::string text;  // what ac_device_text gave
 };
 
 // Never destroyed: a process may end while Python still holds arrays.
@@ -51,6 +53,18 @@ Context* enter() {
 }
 
 constexpr std::int32_t kNotOpen = -static_cast<std::int32_t>(ErrorKind::internal);
+
+// A dtype's number and a shape from outside; the dtype is one if there is no error.
+Result<Dims> checked_shape(std::int32_t dtype, std::int32_t ndim, const std::int64_t* shape) {
+  if (dtype < 0 || static_cast<std::size_t>(dtype) >= kDTypes)
+    return Error{ErrorKind::type, "unknown_dtype",
+                 "There is no dtype " + std::to_string(dtype) + "."};
+  if (ndim < 0 || ndim > kMaxDims)
+    return Error{ErrorKind::value, "too_many_dimensions",
+                 "An array has at most " + std::to_string(kMaxDims) + " dimensions, not " +
+                     std::to_string(ndim) + "."};
+  return Dims(std::span<const std::int64_t>(shape, static_cast<std::size_t>(ndim)));
+}
 
 }  // namespace
 }  // namespace arraycore
@@ -115,15 +129,37 @@ void ac_deallocate(void* address) { std::free(address); }  // NOLINT(*-no-malloc
 int32_t ac_create(int32_t dtype, int32_t ndim, const int64_t* shape, const void* data) {
   Context* const context = enter();
   if (context == nullptr) return kNotOpen;
-  if (dtype < 0 || static_cast<std::size_t>(dtype) >= arraycore::kDTypes)
-    return fail(
-        {ErrorKind::type, "unknown_dtype", "There is no dtype " + std::to_string(dtype) + "."});
-  if (ndim < 0 || ndim > arraycore::kMaxDims)
-    return fail({ErrorKind::value, "too_many_dimensions",
-                 "An array has at most " + std::to_string(arraycore::kMaxDims) +
-                     " dimensions, not " + std::to_string(ndim) + "."});
-  const arraycore::Dims dims(std::span<const std::int64_t>(shape, static_cast<std::size_t>(ndim)));
-  return answer(context->create(static_cast<DType>(dtype), dims, data));
+  const auto dims = arraycore::checked_shape(dtype, ndim, shape);
+  if (!dims) return fail(dims.error());
+  return answer(context->create(static_cast<DType>(dtype), *dims, data));
+}
+
+int32_t ac_create_unset(int32_t dtype, int32_t ndim, const int64_t* shape) {
+  Context* const context = enter();
+  if (context == nullptr) return kNotOpen;
+  const auto dims = arraycore::checked_shape(dtype, ndim, shape);
+  if (!dims) return fail(dims.error());
+  return answer(arraycore::calls::create_unset(*context, static_cast<DType>(dtype), *dims));
+}
+
+int32_t ac_packed(int32_t id) {
+  Context* const context = enter();
+  if (context == nullptr) return kNotOpen;
+  return answer(arraycore::calls::packed(*context, id));
+}
+
+int32_t ac_upload(int32_t id, double offset, const void* data, size_t bytes) {
+  Context* const context = enter();
+  if (context == nullptr) return kNotOpen;
+  return answer(arraycore::calls::upload(*context, id, static_cast<std::int64_t>(offset),
+                                         {static_cast<const std::byte*>(data), bytes}));
+}
+
+int32_t ac_download(int32_t id, double offset, void* out, size_t bytes) {
+  Context* const context = enter();
+  if (context == nullptr) return kNotOpen;
+  return answer(arraycore::calls::download(*context, id, static_cast<std::int64_t>(offset),
+                                           {static_cast<std::byte*>(out), bytes}));
 }
 
 int32_t ac_read(int32_t id, void* out, size_t bytes) {
@@ -219,6 +255,12 @@ int32_t ac_kernel(int32_t kind, const char* texts, size_t bytes) {
   return answer(arraycore::calls::make_kernel(*context, kind, {texts, bytes}));
 }
 
+const char* ac_device_text(void) {
+  Context* const context = library().context.get();
+  library().text = context == nullptr ? "" : context->launcher().raw_backend().device_text();
+  return library().text.c_str();
+}
+
 double ac_counter(int32_t name) {
   const Context* const context = library().context.get();
   if (context == nullptr) return -1;
@@ -242,6 +284,18 @@ double ac_counter(int32_t name) {
       return static_cast<double>(counters.bytes_down);
     case AC_SYNC_WAITS:
       return static_cast<double>(counters.sync_waits);
+    case AC_HEAP_BYTES:
+#if defined(__wasm__)
+      return static_cast<double>(__builtin_wasm_memory_size(0)) * 65536;
+#else
+      return 0;
+#endif
+    case AC_DEVICE_BYTES:
+      return static_cast<double>(library().context->launcher().raw_backend().held_bytes());
+    case AC_DEVICE_FLAGS:
+      return library().context->launcher().raw_backend().device_flags();
+    case AC_TIMER_NANOSECONDS:
+      return static_cast<double>(counters.timer_nanoseconds);
     default:
       return -1;
   }

@@ -62,6 +62,12 @@ class Backend {
 
   // Whether it computes elsewhere, so that a download waits for a device.
   virtual bool is_device() const { return false; }
+  // Of a device's buffers, those kept for the next array included; 0 on the CPU.
+  virtual std::int64_t held_bytes() const { return 0; }
+  // Vendor, architecture, device and description, one a line; "" for the CPU.
+  virtual std::string device_text() const { return {}; }
+  // Bits of ring::Capability.
+  virtual std::uint32_t device_flags() const { return 0; }
 
   // Storage of `bytes` (0 too), its content undefined.
   virtual Result<StorageId> create_storage(std::int64_t bytes) = 0;

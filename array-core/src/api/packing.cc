@@ -50,7 +50,7 @@ void rebind(const ir::Kernel& kernel, codegen::Launch& launch, std::size_t from,
   for (std::size_t p = 0; p < kernel.params.size(); ++p) {
     codegen::Operand& operand = launch.operands[p];
     if (!is_bound(kernel.params[p]) || moved[p] || operand.binding != from) continue;
-    operand.binding = to;
+    operand.binding = static_cast<std::uint32_t>(to);
     operand.view.offset += shift;
     moved[p] = true;
   }

@@ -59,6 +59,21 @@ Status RingBackend::open(std::int64_t budget_bytes) {
   return Done{};
 }
 
+std::string RingBackend::device_text() const {
+  const ring::ControlBlock& control = memory_->control;
+  const std::uint32_t bytes =
+      std::min(control[ring::Word::device_text_bytes].load(), ring::kDeviceTextBytes);
+  std::string text(bytes, '\0');
+  for (std::uint32_t i = 0; i < bytes; ++i)
+    text[i] = static_cast<char>(
+        control.words[ring::at(ring::Word::device_text) + i / 4].load() >> (8 * (i % 4)) & 0xFF);
+  return text;
+}
+
+std::uint32_t RingBackend::device_flags() const {
+  return memory_->control[ring::Word::capability_flags].load();
+}
+
 Result<BufferId> RingBackend::create_buffer(std::int64_t bytes) {
   const Status created =
       writer_.create_buffer(buffers_ + 1, static_cast<std::uint32_t>(bytes), "arrays");

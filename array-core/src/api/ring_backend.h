@@ -47,6 +47,9 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   Status open(std::int64_t budget_bytes);
 
   bool is_device() const override { return true; }
+  std::int64_t held_bytes() const override { return pool_ ? pool_->held_bytes() : 0; }
+  std::string device_text() const override;
+  std::uint32_t device_flags() const override;
   Result<StorageId> create_storage(std::int64_t bytes) override;
   void destroy_storage(StorageId storage) override;
   Status upload(StorageId storage, std::int64_t offset, std::span<const std::byte> bytes) override;
@@ -98,7 +101,7 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   const Region& at(StorageId storage) const { return storages_[storage - 1]; }
   // A region that shares its buffer with no other.
   Result<Region> allocate_alone(std::int64_t bytes);
-  std::size_t bind(StorageId storage);
+  std::uint32_t bind(StorageId storage);
   // These work on the launch in `gpu_` and `ranges_`.
   Result<const Program*> program(Prepared& prepared);
   Result<const Program*> compile(Prepared& prepared);

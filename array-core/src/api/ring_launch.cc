@@ -30,10 +30,10 @@ Result<KernelId> RingBackend::prepare(ir::Kernel kernel) {
 }
 
 // The place of a storage's range among those of the launch.
-std::size_t RingBackend::bind(StorageId storage) {
+std::uint32_t RingBackend::bind(StorageId storage) {
   const Region& region = at(storage);
   const auto offset = static_cast<std::uint32_t>(region.offset);
-  std::size_t place = 0;
+  std::uint32_t place = 0;
   while (place < ranges_.size() &&
          (ranges_[place].buffer != region.buffer || ranges_[place].offset != offset))
     ++place;
@@ -52,10 +52,10 @@ Status RingBackend::launch(const Launch& launch) {
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
     codegen::Operand& operand = gpu_.operands[i];
     if (const auto* array = std::get_if<ArrayArgument>(&launch.arguments[i])) {
-      const std::size_t place = bind(array->storage);
-      operand.binding = place;
-      operand.heap = ranges_[place].buffer;
-      operand.bytes = ranges_[place].bytes;
+      operand.binding = bind(array->storage);
+      const BoundRange& range = ranges_[static_cast<std::size_t>(operand.binding)];
+      operand.heap = range.buffer;
+      operand.bytes = range.bytes;
       operand.view = array->view;
     } else {
       operand.scalar = *std::get_if<ir::Scalar>(&launch.arguments[i]);

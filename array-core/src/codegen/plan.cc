@@ -19,6 +19,7 @@ constexpr std::int64_t kThreadRow = 32;    // rows up to this long are one invoc
 constexpr std::int64_t kSplitRow = 16384;  // rows longer than this are split where there are few
 constexpr std::int64_t kManyRows = 256;
 constexpr std::uint32_t kParts = 128;
+constexpr std::uint32_t kWorkgroup = 128;
 
 Error refused(const Kernel& kernel, const std::string& what) {
   return {ErrorKind::not_implemented, "gpu_kernel", "kernel '" + kernel.name + "': " + what + "."};
@@ -40,7 +41,7 @@ Rows cut(std::int64_t rows, std::int64_t length) {
 }
 
 // The place of `value` in the list, to which it is added where it is new.
-std::uint8_t number_of(std::vector<std::uint64_t>& list, std::uint64_t value) {
+std::uint8_t number_of(std::vector<std::uint32_t>& list, std::uint32_t value) {
   std::size_t at = 0;
   while (at < list.size() && list[at] != value) ++at;
   if (at == list.size()) list.push_back(value);
@@ -165,8 +166,8 @@ Result<Plan> make_plan(const Kernel& kernel, const Look& look, const Limits& lim
   plan.loop_ndim = look.loop_ndim;
   plan.inner_ndim = look.inner_ndim;
   plan.rows = look.rows;
-  plan.workgroup =
-      std::bit_floor(std::min<std::uint32_t>(reduction ? 128 : 64, limits.invocations));
+  // Enough that large grids have few workgroups, and what every device runs.
+  plan.workgroup = std::bit_floor(std::min(kWorkgroup, limits.invocations));
   std::vector<std::uint8_t> heaps;
   for (std::size_t p = 0; p < kernel.params.size(); ++p) {
     const ParamLook& seen = look.params[p];

@@ -24,8 +24,8 @@ struct Limits {
 // One parameter's argument. Arguments with the same `binding` are one bound range of bytes; view
 // offsets count from its beginning. Bindings with the same `heap` lie in one buffer.
 struct Operand {
-  std::uint64_t binding = 0;
-  std::uint64_t heap = 0;
+  std::uint32_t binding = 0;
+  std::uint32_t heap = 0;
   std::uint64_t bytes = 0;  // of the bound range
   View view;
   ir::Scalar scalar;
@@ -84,8 +84,8 @@ struct Survey {
 
  private:
   std::vector<const View*> views_;
-  std::vector<std::uint64_t> bindings_;
-  std::vector<std::uint64_t> heaps_;
+  std::vector<std::uint32_t> bindings_;
+  std::vector<std::uint32_t> heaps_;
 };
 
 struct ParamPlan {

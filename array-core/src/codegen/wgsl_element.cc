@@ -150,10 +150,15 @@ std::string Generator::quad_main() {
   for (Id p = 0; p < k_.params.size(); ++p) {
     if (!grouped(p)) continue;
     const std::string at = "q" + num(p);
-    body += "  let " + at + " = (" + word(From::offset, p) + " + first) * " +
-            num(size_of(param(p).dtype)) + "u / 4u;\n";
+    // The group's word: elements are counted from the binding's beginning.
+    const std::size_t size = size_of(param(p).dtype);
+    body += "  let " + at + " = (" + word(From::offset, p) + " + first)" +
+            (size == 4   ? ""
+             : size == 2 ? " >> 1u"
+                         : " >> 2u") +
+            ";\n";
     if (preloads(p)) body += "  let " + at + "w = " + group_words(p, at) + ";\n";
-    if (written(p)) body += "  var " + at + "r: array<u32, 4>;\n";
+    if (written(p)) body += "  var " + at + "r: vec4<u32>;\n";
   }
   for (std::uint32_t k = 0; k < 4; ++k) body += quad_lane(k);
   for (Id p = 0; p < k_.params.size(); ++p)
@@ -201,7 +206,7 @@ std::string Generator::quad_lane(std::uint32_t k) {
     if (!written(p)) continue;
     const std::string v = "p" + num(p);
     text += grouped(p)
-                ? "  q" + num(p) + "r[" + num(k) + "] = " + to_bits(param(p).dtype, v) + ";\n"
+                ? "  q" + num(p) + "r." + "xyzw"[k] + " = " + to_bits(param(p).dtype, v) + ";\n"
                 : "  " + v + "_set(" + place(p, "number") + ", " + v + ");\n";
   }
   return text + "  }\n";
@@ -210,7 +215,7 @@ std::string Generator::quad_lane(std::uint32_t k) {
 std::string Generator::store_group(Id p) const {
   const std::uint32_t slot = own(p).slot;
   const std::string q = "q" + num(p);
-  const auto lane = [&](int k) { return q + "r[" + num(static_cast<std::uint64_t>(k)) + "]"; };
+  const auto lane = [&](int k) { return q + "r." + "xyzw"[k]; };
   switch (size_of(param(p).dtype)) {
     case 1:
       return "  " +
@@ -224,9 +229,7 @@ std::string Generator::store_group(Id p) const {
     default:
       break;
   }
-  if (plan_.slots[slot].vectors)
-    return "  b" + num(slot) + "[" + q + " >> 2u] = vec4<u32>(" + lane(0) + ", " + lane(1) + ", " +
-           lane(2) + ", " + lane(3) + ");\n";
+  if (plan_.slots[slot].vectors) return "  b" + num(slot) + "[" + q + " >> 2u] = " + q + "r;\n";
   std::string text;
   for (int k = 0; k < 4; ++k)
     text += "  " + store_word(slot, q + " + " + num(static_cast<std::uint64_t>(k)) + "u", lane(k)) +

@@ -13,6 +13,8 @@ constexpr std::string_view kHelpers[] = {
     R"(fn ac_is_nan(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u; })",
     R"(fn ac_is_inf(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) == 0x7f800000u; })",
     R"(fn ac_is_finite(x: f32) -> bool { return (bitcast<u32>(x) & 0x7f800000u) != 0x7f800000u; })",
+    // A device may take a subnormal number for 0 in one place and not in another: here always.
+    R"(fn ac_nonzero(x: f32) -> bool { return (bitcast<u32>(x) & 0x7f800000u) != 0u; })",
     R"(fn ac_negate(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) ^ 0x80000000u); })",
     R"(fn ac_absolute(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) & 0x7fffffffu); })",
     R"(fn ac_copysign(x: f32, s: f32) -> f32 {
@@ -20,7 +22,7 @@ constexpr std::string_view kHelpers[] = {
 })",
     R"(fn ac_sign(x: f32) -> f32 {
   if (ac_is_nan(x)) { return x; }
-  if (!ac_truth(x)) { return 0.0; }
+  if (!ac_nonzero(x)) { return 0.0; }
   return ac_copysign(1.0, x);
 })",
     R"(fn ac_not_equal(a: f32, b: f32) -> bool { return a != b || ac_is_nan(a) || ac_is_nan(b); })",
@@ -122,8 +124,8 @@ constexpr std::string_view kHelpers[] = {
 })",
     // ---- arithmetic
     R"(fn ac_divide(a: f32, b: f32) -> f32 {
-  if (!ac_truth(b)) {
-    if (!ac_truth(a) || ac_is_nan(a)) { return ac_nan(); }
+  if (!ac_nonzero(b)) {
+    if (!ac_nonzero(a) || ac_is_nan(a)) { return ac_nan(); }
     return ac_copysign(ac_inf(), bitcast<f32>(bitcast<u32>(a) ^ bitcast<u32>(b)));
   }
   return a / b;
@@ -137,7 +139,7 @@ constexpr std::string_view kHelpers[] = {
 })",
     // C's fmod, exact: one step for each bit that the exponents differ by.
     R"(fn ac_remainder(a: f32, b: f32) -> f32 {
-  if (ac_is_nan(a) || ac_is_nan(b) || ac_is_inf(a) || !ac_truth(b)) { return ac_nan(); }
+  if (ac_is_nan(a) || ac_is_nan(b) || ac_is_inf(a) || !ac_nonzero(b)) { return ac_nan(); }
   var x = bitcast<u32>(a) & 0x7fffffffu;
   let y = bitcast<u32>(b) & 0x7fffffffu;
   let sign = bitcast<u32>(a) & 0x80000000u;
@@ -167,23 +169,23 @@ constexpr std::string_view kHelpers[] = {
     R"(fn ac_modulo(a: f32, b: f32) -> f32 {
   let r = ac_remainder(a, b);
   if (ac_is_nan(r)) { return r; }
-  if (!ac_truth(r)) { return ac_copysign(0.0, b); }
+  if (!ac_nonzero(r)) { return ac_copysign(0.0, b); }
   if ((b < 0.0) != (r < 0.0)) { return r + b; }
   return r;
 })",
     R"(fn ac_floor_divide(a: f32, b: f32) -> f32 {
   if (ac_is_nan(a) || ac_is_nan(b)) { return ac_nan(); }
-  if (!ac_truth(b)) { return ac_divide(a, b); }
+  if (!ac_nonzero(b)) { return ac_divide(a, b); }
   if (ac_is_inf(a)) { return ac_nan(); }
   let r = ac_remainder(a, b);
   var q = (a - r) / b;
-  if (ac_truth(r) && (b < 0.0) != (r < 0.0)) { q -= 1.0; }
-  if (!ac_truth(q)) { return ac_copysign(0.0, bitcast<f32>(bitcast<u32>(a) ^ bitcast<u32>(b))); }
+  if (ac_nonzero(r) && (b < 0.0) != (r < 0.0)) { q -= 1.0; }
+  if (!ac_nonzero(q)) { return ac_copysign(0.0, bitcast<f32>(bitcast<u32>(a) ^ bitcast<u32>(b))); }
   let low = ac_floor(q);
   return select(low, low + 1.0, q - low > 0.5);
 })",
     R"(fn ac_sqrt(x: f32) -> f32 {
-  if (ac_is_nan(x) || !ac_truth(x) || x == ac_inf()) { return x; }
+  if (ac_is_nan(x) || !ac_nonzero(x) || x == ac_inf()) { return x; }
   if (x < 0.0) { return ac_nan(); }
   return sqrt(x);
 })",
@@ -193,12 +195,12 @@ constexpr std::string_view kHelpers[] = {
   if (ac_is_nan(a) || ac_is_nan(b)) { return ac_nan(); }
   let high = max(abs(a), abs(b));
   let low = min(abs(a), abs(b));
-  if (!ac_truth(low)) { return high; }
+  if (!ac_nonzero(low)) { return high; }
   let ratio = low / high;
   return high * sqrt(1.0 + ratio * ratio);
 })",
     R"(fn ac_cbrt(x: f32) -> f32 {
-  if (!ac_is_finite(x) || !ac_truth(x)) { return x; }
+  if (!ac_is_finite(x) || !ac_nonzero(x)) { return x; }
   var size = abs(x);
   var scale = 1.0;
   if (size < 1e-20) {
@@ -247,7 +249,7 @@ constexpr std::string_view kHelpers[] = {
   return ac_exp_parts(r * 2.30258509, k);
 })",
     R"(fn ac_expm1(x: f32) -> f32 {
-  if (ac_is_nan(x) || !ac_truth(x)) { return x; }
+  if (ac_is_nan(x) || !ac_nonzero(x)) { return x; }
   if (abs(x) < 0.34) { return ac_expm1_small(x); }
   if (x > 88.8) { return ac_inf(); }
   if (x < -18.0) { return -1.0; }
@@ -282,7 +284,7 @@ constexpr std::string_view kHelpers[] = {
 })",
     R"(fn ac_log_special(x: f32) -> f32 {
   if (ac_is_nan(x) || x == ac_inf()) { return x; }
-  if (!ac_truth(x)) { return -ac_inf(); }
+  if (!ac_nonzero(x)) { return -ac_inf(); }
   return ac_nan();
 })",
     R"(fn ac_log_ordinary(x: f32) -> bool {
@@ -379,7 +381,7 @@ constexpr std::string_view kHelpers[] = {
   return 2u - (u32(size) & 1u);
 })",
     R"(fn ac_power(x: f32, y: f32) -> f32 {
-  if (!ac_truth(y) || x == 1.0) { return 1.0; }
+  if (!ac_nonzero(y) || x == 1.0) { return 1.0; }
   if (ac_is_nan(x) || ac_is_nan(y)) { return ac_nan(); }
   let size = abs(x);
   if (ac_is_inf(y)) {
@@ -389,7 +391,7 @@ constexpr std::string_view kHelpers[] = {
   let parity = ac_parity(y);
   let negative = (bitcast<u32>(x) >> 31u) != 0u;
   var result = 0.0;
-  if (ac_is_inf(x) || !ac_truth(x)) {
+  if (ac_is_inf(x) || !ac_nonzero(x)) {
     result = select(0.0, ac_inf(), ac_is_inf(x) == (y > 0.0));
   } else {
     if (negative && parity == 0u) { return ac_nan(); }
@@ -525,9 +527,9 @@ fn ac_reduce(x: f32) -> AcAngle {
   if (ac_is_nan(x) || ac_is_nan(y)) { return ac_nan(); }
   let left = (bitcast<u32>(x) >> 31u) != 0u;
   var angle = 0.0;
-  if (!ac_truth(y)) {
+  if (!ac_nonzero(y)) {
     angle = 0.0;
-  } else if (!ac_truth(x)) {
+  } else if (!ac_nonzero(x)) {
     return ac_copysign(1.57079637, y);
   } else if (ac_is_inf(x)) {
     if (ac_is_inf(y)) { return ac_copysign(select(0.785398185, 2.35619449, left), y); }
@@ -605,7 +607,7 @@ fn ac_reduce(x: f32) -> AcAngle {
 })",
     R"(fn ac_c_divide(a: vec2<f32>, b: vec2<f32>) -> vec2<f32> {
   if (abs(b.x) >= abs(b.y)) {
-    if (!ac_truth(b.x) && !ac_truth(b.y)) {
+    if (!ac_nonzero(b.x) && !ac_nonzero(b.y)) {
       return vec2<f32>(ac_divide(a.x, abs(b.x)), ac_divide(a.y, abs(b.x)));
     }
     let ratio = b.y / b.x;
@@ -618,14 +620,14 @@ fn ac_reduce(x: f32) -> AcAngle {
 })",
     R"(fn ac_c_exp(x: vec2<f32>) -> vec2<f32> {
   let size = ac_exp(x.x);
-  if (!ac_truth(x.y)) { return vec2<f32>(size, x.y); }
+  if (!ac_nonzero(x.y)) { return vec2<f32>(size, x.y); }
   return vec2<f32>(size * ac_cos(x.y), size * ac_sin(x.y));
 })",
     R"(fn ac_c_log(x: vec2<f32>) -> vec2<f32> {
   return vec2<f32>(ac_log(ac_hypot(x.x, x.y)), ac_atan2(x.y, x.x));
 })",
     R"(fn ac_c_sqrt(x: vec2<f32>) -> vec2<f32> {
-  if (!ac_truth(x.x) && !ac_truth(x.y)) { return vec2<f32>(0.0, x.y); }
+  if (!ac_nonzero(x.x) && !ac_nonzero(x.y)) { return vec2<f32>(0.0, x.y); }
   let size = ac_hypot(x.x, x.y);
   let half = ac_sqrt((size + abs(x.x)) * 0.5);
   if (x.x >= 0.0) { return vec2<f32>(half, x.y / (2.0 * half)); }
@@ -644,13 +646,13 @@ fn ac_reduce(x: f32) -> AcAngle {
   return vec2<f32>(ac_cosh(x.x) * ac_cos(x.y), ac_sinh(x.x) * ac_sin(x.y));
 })",
     R"(fn ac_c_power(a: vec2<f32>, b: vec2<f32>) -> vec2<f32> {
-  if (!ac_truth(b.x) && !ac_truth(b.y)) { return vec2<f32>(1.0, 0.0); }
-  if (!ac_truth(a.x) && !ac_truth(a.y)) {
-    if (b.x > 0.0 && !ac_truth(b.y)) { return vec2<f32>(0.0, 0.0); }
+  if (!ac_nonzero(b.x) && !ac_nonzero(b.y)) { return vec2<f32>(1.0, 0.0); }
+  if (!ac_nonzero(a.x) && !ac_nonzero(a.y)) {
+    if (b.x > 0.0 && !ac_nonzero(b.y)) { return vec2<f32>(0.0, 0.0); }
     return vec2<f32>(ac_nan(), ac_nan());
   }
-  if (!ac_truth(b.y) && b.x == 1.0) { return a; }
-  if (!ac_truth(b.y) && b.x == 2.0) { return ac_c_multiply(a, a); }
+  if (!ac_nonzero(b.y) && b.x == 1.0) { return a; }
+  if (!ac_nonzero(b.y) && b.x == 2.0) { return ac_c_multiply(a, a); }
   return ac_c_exp(ac_c_multiply(b, ac_c_log(a)));
 })",
 };

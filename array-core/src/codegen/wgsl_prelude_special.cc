@@ -99,7 +99,7 @@ constexpr std::string_view kHelpers[] = {
       c * -0.000200214257)))))));
 })",
     R"(fn ac_erfinv(y: f32) -> f32 {
-  if (ac_is_nan(y) || !ac_truth(y)) { return y; }
+  if (ac_is_nan(y) || !ac_nonzero(y)) { return y; }
   let size = abs(y);
   if (size > 1.0) { return ac_nan(); }
   if (size == 1.0) { return ac_copysign(ac_inf(), y); }
@@ -108,7 +108,7 @@ constexpr std::string_view kHelpers[] = {
     R"(fn ac_erfcinv(y: f32) -> f32 {
   if (ac_is_nan(y)) { return y; }
   if (y < 0.0 || y > 2.0) { return ac_nan(); }
-  if (!ac_truth(y)) { return ac_inf(); }
+  if (!ac_nonzero(y)) { return ac_inf(); }
   if (y == 2.0) { return -ac_inf(); }
   if (y >= 0.02) { return ac_erfinv(1.0 - y); }
   // An estimate for the tail, then Halley's steps on log(erfc), which does not underflow.
@@ -155,7 +155,7 @@ constexpr std::string_view kHelpers[] = {
   if (ac_is_inf(x)) { return ac_inf(); }
   if (x > 0.0) { return ac_lgamma_positive(x); }
   let rest = x - ac_rint(x);
-  if (!ac_truth(rest)) { return ac_inf(); }
+  if (!ac_nonzero(rest)) { return ac_inf(); }
   return ac_log(3.14159274 / abs(ac_sin(3.14159274 * rest))) - ac_lgamma_positive(1.0 - x);
 })",
     R"(fn ac_gamma_positive(x0: f32) -> f32 {
@@ -176,10 +176,10 @@ constexpr std::string_view kHelpers[] = {
 })",
     R"(fn ac_tgamma(x: f32) -> f32 {
   if (ac_is_nan(x) || x == ac_inf()) { return x; }
-  if (!ac_truth(x)) { return ac_copysign(ac_inf(), x); }
+  if (!ac_nonzero(x)) { return ac_copysign(ac_inf(), x); }
   if (x > 0.0) { return ac_gamma_positive(x); }
   let rest = x - ac_rint(x);
-  if (ac_is_inf(x) || !ac_truth(rest)) { return ac_nan(); }
+  if (ac_is_inf(x) || !ac_nonzero(rest)) { return ac_nan(); }
   if (x < -43.0) { return 0.0; }
   let odd = (i32(ac_rint(x)) & 1i) != 0i;
   let sine = ac_sin(3.14159274 * rest);
@@ -190,12 +190,12 @@ constexpr std::string_view kHelpers[] = {
     R"(fn ac_digamma(x0: f32) -> f32 {
   if (ac_is_nan(x0) || x0 == ac_inf()) { return x0; }
   if (ac_is_inf(x0)) { return ac_nan(); }
-  if (!ac_truth(x0)) { return ac_copysign(ac_inf(), -x0); }
+  if (!ac_nonzero(x0)) { return ac_copysign(ac_inf(), -x0); }
   var x = x0;
   var value = 0.0;
   if (x < 0.0) {
     let rest = x - ac_rint(x);
-    if (!ac_truth(rest)) { return ac_nan(); }
+    if (!ac_nonzero(rest)) { return ac_nan(); }
     value = -3.14159274 / ac_tan(3.14159274 * rest);
     x = 1.0 - x;
   }

@@ -21,7 +21,7 @@ ir::Kernel add(DType dtype) {
   return k.take();
 }
 
-Operand whole(std::uint64_t binding, std::int64_t n, std::int64_t size, std::int64_t offset = 0) {
+Operand whole(std::uint32_t binding, std::int64_t n, std::int64_t size, std::int64_t offset = 0) {
   return {binding, binding, 4096, {{n}, {size}, offset}, {}};
 }
 Launch launch_of(std::vector<Operand> operands) { return {operands[0].view.shape, 0, operands}; }
@@ -177,7 +177,7 @@ TEST(Wgsl, LongRowsAreSplitAndJoined) {
 
 TEST(Grid, GoesTwoDimensionalBeyondTheLimit) {
   const ir::Kernel kernel = add(DType::float32);
-  const std::int64_t n = std::int64_t{65535} * 64 * 4 + 1;
+  const std::int64_t n = std::int64_t{65535} * 128 * 4 + 1;
   Launch launch = launch_of({whole(1, n, 4), whole(2, n, 4), whole(3, n, 4)});
   for (Operand& operand : launch.operands) operand.bytes = std::uint64_t(n) / 4 * 16 + 16;
   const auto plan = make_plan(kernel, launch, {});

@@ -375,7 +375,9 @@ T unary(T x) {
     if constexpr (op == Op::cosh) return std::cosh(x);
     if constexpr (op == Op::tanh) return std::tanh(x);
     if constexpr (op == Op::asinh) return std::asinh(x);
-    if constexpr (op == Op::acosh) return std::acosh(x);
+    // C libraries of browsers give numbers for large negative operands.
+    if constexpr (op == Op::acosh)
+      return x < 1 ? std::numeric_limits<T>::quiet_NaN() : std::acosh(x);
     if constexpr (op == Op::atanh) return std::atanh(x);
     if constexpr (op == Op::floor) return std::floor(x);
     if constexpr (op == Op::ceil) return std::ceil(x);

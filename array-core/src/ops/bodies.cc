@@ -146,9 +146,10 @@ Values logaddexp2(Builder& b, const Values& x) {
 }
 
 Values heaviside(Builder& b, const Values& x) {
+  // What is neither less nor greater is 0, or so small that a device takes it for 0.
   const Value zero = zero_of(b, x[0]);
-  const Value rest = b.select(x[0] > zero, one_of(b, x[0]), x[0]);  // what is left is NaN
-  return {b.select(x[0] == zero, x[1], b.select(x[0] < zero, zero, rest))};
+  const Value rest = b.select(b.apply(Op::is_nan, {x[0]}), x[0], x[1]);
+  return {b.select(x[0] < zero, zero, b.select(x[0] > zero, one_of(b, x[0]), rest))};
 }
 
 Values spacing(Builder& b, const Values& x) {

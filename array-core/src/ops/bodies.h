@@ -49,6 +49,18 @@ Values divmod(ir::Builder& builder, const Values& x);
 Values bitwise_count(ir::Builder& builder, const Values& x);
 Values logical_not(ir::Builder& builder, const Values& x);
 
+// complex_bodies.cc
+Values exp2(ir::Builder& builder, const Values& x);
+Values expm1(ir::Builder& builder, const Values& x);
+Values log1p(ir::Builder& builder, const Values& x);
+Values tanh(ir::Builder& builder, const Values& x);
+Values arcsin(ir::Builder& builder, const Values& x);
+Values arccos(ir::Builder& builder, const Values& x);
+Values arctan(ir::Builder& builder, const Values& x);
+Values arcsinh(ir::Builder& builder, const Values& x);
+Values arccosh(ir::Builder& builder, const Values& x);
+Values arctanh(ir::Builder& builder, const Values& x);
+
 // `op` on the operands as bools.
 template <ir::Op op>
 Values logical(ir::Builder& builder, const Values& x) {

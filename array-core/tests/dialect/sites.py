@@ -31,6 +31,10 @@ REDUCTION = (
     "identity",
     "name",
 )
+OPTIONAL = {
+    "elementwise": ("preamble", "loop_prep", "after_loop"),
+    "reduction": ("preamble", "reduce_type"),
+}
 # Callee -> (kind, names of its positional arguments).
 MAKERS = {
     "elementwise": ("elementwise", ELEMENTWISE),
@@ -148,13 +152,7 @@ def direct_call(site: Site) -> tuple[dict[str, str], list[Any], list[Any]]:
 
     Numbers of two dimensions for every parameter, the outputs' too, which some kernels update.
     """
-    texts = {
-        "preamble": "",
-        "loop_prep": "",
-        "after_loop": "",
-        "reduce_type": "",
-        **(site.texts or {}),
-    }
+    texts = {**dict.fromkeys(OPTIONAL[site.kind], ""), **(site.texts or {})}
     counts = [
         len([p for p in texts[k].split(",") if p.strip()]) for k in ("in_params", "out_params")
     ]

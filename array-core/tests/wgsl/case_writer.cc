@@ -37,8 +37,8 @@ bool CaseWriter::add(const std::string& name, const ir::Kernel& kernel, const Di
     storage.push_back(owner);
     CaseArgument& a = arguments[owner];
     while (a.bytes.empty() || a.bytes.size() % 16 != 0) a.bytes.push_back(std::byte{0});
-    launch.operands.push_back(
-        {owner, owner, a.bytes.size(), arguments[i].view, arguments[i].scalar});
+    launch.operands.push_back({static_cast<std::uint32_t>(owner), static_cast<std::uint32_t>(owner),
+                               a.bytes.size(), arguments[i].view, arguments[i].scalar});
   }
   const auto plan = codegen::make_plan(kernel, launch, limits);
   if (!plan) {

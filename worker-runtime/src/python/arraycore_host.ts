@@ -15,6 +15,8 @@ const kDescriptionWords = 2 + 2 * 32;
 const kFreeIds = 1024;
 /** Words that a call has room for without asking for memory. */
 const kCallWords = 256;
+/** Larger arrays cross in pieces of this size, so that no copy of a whole one makes the memory grow; a multiple of 4. */
+const kPieceBytes = 4 * 1_048_576;
 /** Minus ErrorKind.memory (array-core/src/base/result.h). */
 const kNoRoom = -4;
 
@@ -58,6 +60,36 @@ export function arraycoreHost({ exports, memory }: ArraycoreModule) {
     return kNoRoom;
   };
 
+  // Lends `use` a block of so many bytes, or of a piece's where that is less.
+  const withPiece = (bytes: number, use: (at: number, pieceBytes: number) => number): number => {
+    const pieceBytes = Math.min(bytes, kPieceBytes);
+    const at = exports.ac_allocate(pieceBytes);
+    if (at === 0) return refuse(pieceBytes);
+    try {
+      return use(at, pieceBytes);
+    } finally {
+      exports.ac_deallocate(at);
+    }
+  };
+
+  // 0, or what the first piece that failed gave.
+  const eachPiece = (
+    bytes: number,
+    pieceBytes: number,
+    move: (offset: number, bytes: number) => number,
+  ): number => {
+    for (let offset = 0; offset < bytes; offset += pieceBytes) {
+      const status = move(offset, Math.min(pieceBytes, bytes - offset));
+      if (status < 0) return status;
+    }
+    return 0;
+  };
+
+  const freeOne = (id: number): void => {
+    new Int32Array(memory.buffer, idsAt, 1)[0] = id;
+    exports.ac_free(1, idsAt);
+  };
+
   return {
     open: exports.ac_open,
     close: exports.ac_close,
@@ -67,6 +99,7 @@ export function arraycoreHost({ exports, memory }: ArraycoreModule) {
     binary: exports.ac_binary,
     binary_scalar: exports.ac_binary_scalar,
     counter: exports.ac_counter,
+    device_text: (): string => textAt(memory, exports.ac_device_text()),
     /** The last failure as "kind code sentence". */
     error: (): string => {
       if (noRoom === "") {
@@ -104,13 +137,22 @@ export function arraycoreHost({ exports, memory }: ArraycoreModule) {
       if (source == null) return exports.ac_create(dtype, ndim, shapeAt, 0);
       const from = source.getBuffer("u8");
       try {
-        const dataAt = exports.ac_allocate(from.data.length);
-        if (dataAt === 0) return refuse(from.data.length);
-        // Made after the allocation, which may have grown the memory.
-        new Uint8Array(memory.buffer, dataAt, from.data.length).set(from.data);
-        const id = exports.ac_create(dtype, ndim, shapeAt, dataAt);
-        exports.ac_deallocate(dataAt);
-        return id;
+        const { data } = from;
+        return withPiece(data.length, (at, pieceBytes) => {
+          if (data.length <= pieceBytes) {
+            new Uint8Array(memory.buffer, at, data.length).set(data);
+            return exports.ac_create(dtype, ndim, shapeAt, at);
+          }
+          const id = exports.ac_create_unset(dtype, ndim, shapeAt);
+          if (id < 0) return id;
+          const status = eachPiece(data.length, pieceBytes, (offset, bytes) => {
+            // A view made anew: an upload to the CPU's own memory may have made it grow.
+            new Uint8Array(memory.buffer, at, bytes).set(data.subarray(offset, offset + bytes));
+            return exports.ac_upload(id, offset, at, bytes);
+          });
+          if (status < 0) freeOne(id);
+          return status < 0 ? status : id;
+        });
       } finally {
         from.release();
       }
@@ -119,12 +161,23 @@ export function arraycoreHost({ exports, memory }: ArraycoreModule) {
     read(id: number, target: PyBufferSource): number {
       const to = target.getBuffer("u8");
       try {
-        const outAt = exports.ac_allocate(to.data.length);
-        if (outAt === 0) return refuse(to.data.length);
-        const status = exports.ac_read(id, outAt, to.data.length);
-        if (status === 0) to.data.set(new Uint8Array(memory.buffer, outAt, to.data.length));
-        exports.ac_deallocate(outAt);
-        return status;
+        const { data } = to;
+        return withPiece(data.length, (at, pieceBytes) => {
+          if (data.length <= pieceBytes) {
+            const status = exports.ac_read(id, at, data.length);
+            if (status >= 0) data.set(new Uint8Array(memory.buffer, at, data.length));
+            return status;
+          }
+          const packed = exports.ac_packed(id);
+          if (packed < 0) return packed;
+          const status = eachPiece(data.length, pieceBytes, (offset, bytes) => {
+            const read = exports.ac_download(packed, offset, at, bytes);
+            if (read >= 0) data.set(new Uint8Array(memory.buffer, at, bytes), offset);
+            return read;
+          });
+          if (packed !== id) freeOne(packed);
+          return status;
+        });
       } finally {
         to.release();
       }

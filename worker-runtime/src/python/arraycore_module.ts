@@ -31,6 +31,10 @@ export interface ArraycoreExports {
   readonly ac_deallocate: (address: number) => void;
   readonly ac_create: (dtype: number, ndim: number, shape: number, data: number) => number;
   readonly ac_read: (id: number, out: number, bytes: number) => number;
+  readonly ac_create_unset: (dtype: number, ndim: number, shape: number) => number;
+  readonly ac_packed: (id: number) => number;
+  readonly ac_upload: (id: number, offset: number, data: number, bytes: number) => number;
+  readonly ac_download: (id: number, offset: number, out: number, bytes: number) => number;
   readonly ac_item: (id: number, out: number) => number;
   readonly ac_describe: (id: number, out: number) => number;
   readonly ac_free: (count: number, ids: number) => number;
@@ -61,6 +65,7 @@ export interface ArraycoreExports {
     freedB: number,
   ) => number;
   readonly ac_kernel: (kind: number, texts: number, bytes: number) => number;
+  readonly ac_device_text: () => number;
   readonly ac_counter: (name: number) => number;
 }
 

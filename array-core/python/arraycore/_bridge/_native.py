@@ -35,6 +35,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "ac_call": (_INT, [_INT, _ADDRESS, _INT, _INT, _INT]),
     "ac_kernel": (_INT, [_INT, ctypes.c_char_p, ctypes.c_size_t]),
     "ac_counter": (_DOUBLE, [_INT]),
+    "ac_device_text": (ctypes.c_char_p, []),
 }
 
 
@@ -79,6 +80,9 @@ class NativeBridge:
         self.binary = library.ac_binary
         self.binary_scalar = library.ac_binary_scalar
         self.counter = library.ac_counter
+
+    def device_text(self) -> str:
+        return str(self._library.ac_device_text().decode())
 
     def error(self) -> str:
         kind, code = self._library.ac_error_kind(), self._library.ac_error_code()

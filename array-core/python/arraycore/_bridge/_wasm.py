@@ -33,6 +33,7 @@ class WasmBridge:
         self.call = host.call
         self.kernel = host.kernel
         self.counter = host.counter
+        self.device_text = host.device_text
 
     def create(self, dtype: int, shape: tuple[int, ...], elements: Any | None) -> int:
         return int(self._create(dtype, ",".join(map(str, shape)), elements))

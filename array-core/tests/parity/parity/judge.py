@@ -126,10 +126,12 @@ def _share(
         share = np.where(near, 0.0, off / bound.ulp)
     if gpu and dtype == np.float32:
         tiny = np.finfo(np.float32).tiny
-        small = (np.abs(right) <= tiny) & (np.abs(ours) <= tiny)
-        # 0 for a subnormal; where the operation rounds, its neighbour too.
-        gone = small & ((ours == 0) | (bound.ulp > 0)) & ((right != 0) | (bound.ulp > 0))
-        share = np.where(gone, 0.0, share)
+        # A subnormal is 0, of either sign, and the other way round; but 0 for 0 keeps its sign.
+        small = (np.abs(right) <= tiny) & (np.abs(ours) <= tiny) & ((right != 0) | (ours != 0))
+        if bound.ulp > 0:
+            with np.errstate(all="ignore"):
+                small |= np.abs(ours.astype(np.float64) - right.astype(np.float64)) <= tiny
+        share = np.where(small, 0.0, share)
     return share
 
 

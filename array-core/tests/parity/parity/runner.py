@@ -155,6 +155,9 @@ def _loop(case: Case) -> str:
     function = getattr(np, case.function)
     kinds = [each.dtype if each.dtype is not None else type(each.scalar) for each in operands]
     kinds = [np.dtype(bool) if kind is bool else kind for kind in kinds]
+    if all(kind is int or kind == np.dtype(bool) for kind in kinds):
+        # NumPy's default integer has a pointer's size; array-core's has 64 bits everywhere.
+        kinds = [np.dtype(np.int64) if kind is int else kind for kind in kinds]
     if case.form == "overlap" and len(kinds) == 2:
         kinds[1] = kinds[0]
     try:
