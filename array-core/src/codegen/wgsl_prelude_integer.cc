@@ -203,10 +203,14 @@ constexpr std::string_view kHelpers[] = {
   }
   return ac_pow_u64(a, b);
 })",
-    // Both halves are exact, so that their sum is rounded once; SwiftShader's own f32() of a u32 is
-    // one unit off for some values from 2^31 on.
+    // Both halves are exact, so that their sum is rounded once; a device's own f32() of 32 bits may
+    // be
+    // one unit off (SwiftShader's is, for some values from 2^31 on).
     R"(fn ac_u32_to_f32(a: u32) -> f32 {
   return f32(a >> 16u) * 65536.0 + f32(a & 0xffffu);
+})",
+    R"(fn ac_i32_to_f32(a: i32) -> f32 {
+  return f32(a >> 16u) * 65536.0 + f32(a & 0xffffi);
 })",
     // Rounded to nearest even: the 24 highest bits, and what was cut off below them.
     R"(fn ac_u64_to_f32(a: vec2<u32>) -> f32 {

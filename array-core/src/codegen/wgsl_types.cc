@@ -398,8 +398,11 @@ std::string convert(DType from, DType to, const std::string& x) {
     return wrapped(to, kind + "(" + x + ".x)");
   }
   if (to == DType::boolean) return "(" + x + " != " + (is_signed(from) ? "0i" : "0u") + ")";
-  if (is_floating(to))
-    return rounded(to, (from == DType::uint32 ? "ac_u32_to_f32(" : "f32(") + x + ")");
+  if (is_floating(to)) {
+    const std::string function =
+        size_of(from) < 4 ? "f32(" : "ac_" + register_type(from) + "_to_f32(";
+    return rounded(to, function + x + ")");
+  }
   if (is_wide(to))
     return is_signed(from) ? "vec2<u32>(u32(" + x + "), u32(" + x + " >> 31u))"
                            : "vec2<u32>(" + x + ", 0u)";

@@ -96,12 +96,8 @@ void one_conversion(CaseWriter& writer, DType from, DType to) {
     const auto z = k.out("z", to);
     k.store(z, k.convert(to, k.read(x)));
     const auto n = static_cast<std::int64_t>(a.size());
-    // The rounding of a 32-bit integer to float is the hardware's.
-    const bool loose =
-        (from == DType::int32 || from == DType::uint32) && (is_floating(to) || is_complex(to));
     const std::string name = std::string(name_of(from)) + " to " + std::string(name_of(to));
-    if (!writer.add(name, k.take(), {n}, 0, {column(a), result_column(to, n)},
-                    {loose ? 1u : 0u, 0}))
+    if (!writer.add(name, k.take(), {n}, 0, {column(a), result_column(to, n)}, {0, 0}))
       die(name + ": " + writer.refusal().message);
   });
 }
