@@ -185,6 +185,7 @@ class ufunc:
             out is None
             and where is True
             and dtype is None
+            and casting == "same_kind"
             and self.nout == 1
             and len(args) == self.nin
         ):
@@ -347,16 +348,12 @@ def _mask(where: Any) -> Any:
     if where is True:
         return None
     if isinstance(where, Array):
-        mask: Any = where
-    elif is_scalar(where):
+        return where
+    if is_scalar(where):
         from ._creation import array
 
-        mask = array(where)
-    else:
-        raise TypeError(f"Unsupported type {type(where)}")
-    if mask.dtype != np.bool_:
-        raise TypeError(f"where= takes bools, not {mask.dtype}: compare first.")
-    return mask
+        return array(where)
+    raise TypeError(f"Unsupported type {type(where)}")
 
 
 # ---- arithmetic

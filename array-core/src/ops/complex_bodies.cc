@@ -1,6 +1,8 @@
 // The complex branches of functions whose real one is an operation of the IR. Formulas: NumPy's own
 // for exp2, expm1 and log1p; FreeBSD's msun for tanh; Kahan's "Branch Cuts for Complex Elementary
 // Functions" for the inverse ones, which keep the sign of a zero imaginary part.
+#include <numbers>
+
 #include "ops/bodies.h"
 
 namespace arraycore::ops {
@@ -10,7 +12,7 @@ using ir::Builder;
 using ir::Op;
 using ir::Value;
 
-constexpr double kLn2 = 0.69314718055994530942;
+constexpr double kLn2 = std::numbers::ln2;
 
 struct Parts {
   Value re;
