@@ -15,7 +15,7 @@
 
 namespace arraycore {
 
-class FakeDevice final : public Backend {
+class FakeDevice : public Backend {
  public:
   bool is_device() const override { return true; }
   Result<StorageId> create_storage(std::int64_t bytes) override {

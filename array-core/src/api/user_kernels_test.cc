@@ -12,6 +12,7 @@
 
 #include "api/context.h"
 #include "api/cpu_backend.h"
+#include "api/fake_device.h"
 
 namespace arraycore {
 namespace {
@@ -32,30 +33,16 @@ std::string elementwise(std::string_view in, std::string_view out, std::string_v
   return fields({"k", in, out, operation, preamble, "", ""});
 }
 
-// The CPU's storage and kernels under the name of a device that takes WGSL.
-class RecordingDevice final : public Backend {
+// A device that takes WGSL and notes how it is launched.
+class RecordingDevice final : public FakeDevice {
  public:
-  bool is_device() const override { return true; }
-  Result<StorageId> create_storage(std::int64_t bytes) override {
-    return cpu_->create_storage(bytes);
-  }
-  void destroy_storage(StorageId storage) override { cpu_->destroy_storage(storage); }
-  Status upload(StorageId storage, std::int64_t offset, std::span<const std::byte> b) override {
-    return cpu_->upload(storage, offset, b);
-  }
-  Status fill_zero(StorageId storage) override { return cpu_->fill_zero(storage); }
-  Status download(StorageId storage, std::int64_t offset, std::span<std::byte> b) override {
-    return cpu_->download(storage, offset, b);
-  }
-  Result<KernelId> prepare(ir::Kernel kernel) override { return cpu_->prepare(std::move(kernel)); }
-  Status launch(const Launch& launch) override { return cpu_->launch(launch); }
   Result<KernelId> prepare_raw(const RawText& text) override {
     texts.push_back(text);
     return static_cast<KernelId>(texts.size() - 1);
   }
   // As if the kernel wrote 7 over each word of what it may write.
   Status launch_raw(const RawLaunch& launch) override {
-    launches.push_back(launch);
+    raw_launches.push_back(launch);
     for (std::size_t k = 0; k < launch.bindings.size(); ++k) {
       if ((texts[launch.kernel].read_write_mask >> k & 1U) == 0) continue;
       const std::array<float, 2> sevens{7, 7};
@@ -66,10 +53,7 @@ class RecordingDevice final : public Backend {
   }
 
   std::vector<RawText> texts;
-  std::vector<RawLaunch> launches;
-
- private:
-  std::unique_ptr<Backend> cpu_ = make_cpu_backend();
+  std::vector<RawLaunch> raw_launches;
 };
 
 struct UserKernelsTest : testing::Test {
@@ -386,7 +370,7 @@ TEST_F(RawKernelTest, ArraysAndNumbersGoWhereTheTextDeclaresThem) {
   EXPECT_EQ(device->texts[0].uniform_bytes, 16U);
   EXPECT_EQ(device->texts[0].bindings, 2U);
   EXPECT_EQ(device->texts[0].read_write_mask, 2U);
-  const RawLaunch& launch = device->launches.at(0);
+  const RawLaunch& launch = device->raw_launches.at(0);
   EXPECT_THAT(launch.groups, ElementsAre(4, 2, 1));
   EXPECT_THAT(launch.bindings, ElementsAre(x.storage->id(), y.storage->id()));
   EXPECT_THAT(launch.uniforms,
@@ -399,7 +383,7 @@ TEST_F(RawKernelTest, TheUniformBlockMayBeGivenAsItsBytes) {
   const std::array<std::uint32_t, 4> words{1, 2, 3, 4};
   const KernelNumber kernel = raw();
   ASSERT_TRUE(run(kernel, {of(x), of(y)}, {1, 1, 1}, words));
-  EXPECT_THAT(device->launches.at(0).uniforms, ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(device->raw_launches.at(0).uniforms, ElementsAre(1, 2, 3, 4));
   EXPECT_EQ(run(kernel, {of(x), of(y)}, {1, 1, 1}, std::span(words).first(3)).error().code,
             "uniform_size");
   EXPECT_EQ(run(kernel, {of(x), of(y), whole(1)}, {1, 1, 1}, words).error().code,
@@ -410,7 +394,7 @@ TEST_F(RawKernelTest, PartsOfArraysAreBoundAsCopiesAndWrittenBack) {
   const Array x = floats({1, 2}), all = floats({1, 2, 3, 4});
   const Array every_other{DType::float32, {{2}, {8}, 4}, all.storage};
   ASSERT_TRUE(run(raw(), {of(x), whole(0), whole(0), of(0.0), of(0.0), of(every_other)}));
-  EXPECT_NE(device->launches.at(0).bindings.at(1), all.storage->id());
+  EXPECT_NE(device->raw_launches.at(0).bindings.at(1), all.storage->id());
   EXPECT_THAT(read(all), ElementsAre(1, 7, 3, 7));
 }
 
@@ -418,8 +402,8 @@ TEST_F(RawKernelTest, AnArrayThatIsReadAndWrittenIsReadFromACopy) {
   const Array x = floats({1, 2});
   const std::array<std::uint32_t, 4> words{};
   ASSERT_TRUE(run(raw(), {of(x), of(x)}, {1, 1, 1}, words));
-  EXPECT_NE(device->launches.at(0).bindings.at(0), x.storage->id());
-  EXPECT_EQ(device->launches.at(0).bindings.at(1), x.storage->id());
+  EXPECT_NE(device->raw_launches.at(0).bindings.at(0), x.storage->id());
+  EXPECT_EQ(device->raw_launches.at(0).bindings.at(1), x.storage->id());
   const KernelNumber writes_two = raw(R"(
 @group(0) @binding(0) var<storage, read_write> a: array<f32>;
 @group(0) @binding(1) var<storage, read_write> b: array<f32>;
@@ -458,10 +442,10 @@ TEST_F(RawKernelTest, WhatDoesNotFitTheTextIsRefusedBeforeAnythingHappens) {
   auto wide = library.launcher().allocate(DType::float64, {2});
   EXPECT_THAT(code({of(*wide), of(y), whole(1), whole(1), of(1.0), of(1.0)}),
               HasSubstr("'x' is float64"));
-  EXPECT_TRUE(device->launches.empty());
+  EXPECT_TRUE(device->raw_launches.empty());
   EXPECT_EQ(run(kernel, {of(x), of(y), whole(1), whole(1), whole(1), of(1.0)}, {0, 1, 1}).ok(),
             true);
-  EXPECT_TRUE(device->launches.empty()) << "no workgroups, no launch";
+  EXPECT_TRUE(device->raw_launches.empty()) << "no workgroups, no launch";
 }
 
 TEST_F(RawKernelTest, TheCpuRunsNoWgsl) {
