@@ -212,6 +212,24 @@ def test_webgpu_computes_on_its_device(host: str, tmp_path: Path, limits: list[s
     assert done.stderr == ""
 
 
+def test_hooks_are_there_only_where_they_were_asked_for(host: str, tmp_path: Path) -> None:
+    script = write(
+        tmp_path,
+        "import arraycore as ac, importlib.util\n"
+        "if importlib.util.find_spec('_arraycore_hooks') is None:\n"
+        "    raise SystemExit(3)\n"
+        "import _arraycore_hooks\n"
+        "_arraycore_hooks.destroy_device(0)\n"
+        "try:\n"
+        "    ac.zeros(3, 'float32').get()\n"
+        "except ac.DeviceLostError as error:\n"
+        "    print(error.code)\n",
+    )
+    done = run("--host", host, "--backend", "webgpu", "--hooks", script)
+    assert (done.returncode, done.stdout) == (0, "device_lost\n"), done.stderr
+    assert run("--host", host, "--backend", "webgpu", script).returncode == 3
+
+
 def test_a_script_may_end_with_work_on_the_way(host: str, tmp_path: Path) -> None:
     script = write(tmp_path, WEBGPU % "for _ in range(3000):\n    b = b * 1.0\nraise SystemExit(9)")
     done = run("--host", host, "--backend", "webgpu", script)

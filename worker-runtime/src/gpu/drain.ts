@@ -100,6 +100,8 @@ export class Drain {
     this.#position = this.#control.load(Word.consumed);
     this.#control.store(Word.sleeps, 0);
     this.#lost = isSecond || !(await this.#openDevice());
+    // Opening may have blocked this thread for longer than an issuer waits from now on.
+    this.#control.add(Word.progress, 1);
     this.#control.store(Word.silenceMs, 0);
     this.#control.store(Word.state, this.#lost ? State.lost : State.running);
     this.#control.signal();
