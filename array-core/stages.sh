@@ -61,7 +61,7 @@ do_array_core_python_test() {
 
 # A selection of what ./run bench array-core counts in full: the operation table against NumPy, natively and on a device,
 # and Chainer's kernels on a device.
-stage array_core_device_test "array_core_wasm server runtime npm"
+stage array_core_device_test "array_core_wasm server runtime npm browser"
 do_array_core_device_test() {
   ARRAYCORE_LIBRARY=$ROOT/build/release/lib/libarraycore.so PYTHONPATH=array-core/python:array-core/tests/parity \
     python3 -m parity --backend-name native_cpu --short

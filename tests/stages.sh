@@ -60,6 +60,10 @@ bench_command() {
     [[ -n ${BENCH_NEEDS[${names[0]}]+x} ]] || die "there is no benchmark '${names[0]}'; ./run bench --list"
   fi
   mkdir -p build/reports
+  if [[ ${1:-} == --list ]]; then # what one of them measures
+    "bench_${names[0]}" --list
+    return
+  fi
   local status failed=()
   for name in "${names[@]}"; do
     # shellcheck disable=SC2086
@@ -70,7 +74,6 @@ bench_command() {
     ((status == 130)) && exit 130
     ((status)) && failed+=("$name")
   done
-  [[ " $* " == *" --list "* ]] && return
   python3 tests/report.py build/reports
   status=$?
   ((${#failed[@]})) && die "benchmark ${failed[*]} failed, or missed a goal"

@@ -239,7 +239,9 @@ def main(argv: list[str] | None = None) -> int:
             return 130
         write_report(options.out, rows)
         for row in rows:
-            verdict = "MISSED" if missed(row) else "ok"
+            verdict = (
+                "MISSED" if missed(row) else "ok" if row["value"] is not None else "unmeasured"
+            )
             reason = row.get("error", row.get("note", ""))
             print(f"  {row['name']} {row['value']} {row['unit']}: {verdict} {reason}", flush=True)
             worst |= missed(row)

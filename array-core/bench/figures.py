@@ -102,8 +102,10 @@ COMMANDS: tuple[Command, ...] = (
         (
             at_most("issue_add_us", 5, "us"),
             at_most("issue_add_us_p99", 60, "us"),
+            Figure("issue_add_us_grouped", "us"),
             at_most("issue_scalar_us", 5, "us"),
             at_most("issue_scalar_us_p99", 60, "us"),
+            Figure("issue_scalar_us_grouped", "us"),  # finer than a browser's clock
         ),
         python=webgpu("chromium"),
     ),
