@@ -146,7 +146,7 @@ def _as_numpy_takes_them(case: Case) -> tuple[Operand, ...]:
 def _loop(case: Case) -> str:
     """Return the loop that NumPy takes, as NumPy writes it; Raised where it takes none."""
     if case.form in ("cast", "assign"):
-        target = case.options["dtype"] if case.out is None else case.out.dtype
+        target = case.options["dtype"] if case.out is None else _base(case.out).dtype
         return f"{letter_of(_base(case.operands[0]).dtype)}->{letter_of(target)}"
     operands = _as_numpy_takes_them(case)
     if case.function in special.NAMES:

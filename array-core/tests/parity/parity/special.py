@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from decimal import Context, Decimal, localcontext
+from fractions import Fraction
 from functools import cache
 from statistics import NormalDist
 
@@ -100,11 +101,9 @@ def _erfcinv(y: Decimal) -> Decimal:
 @cache
 def _bernoulli(n: int) -> Decimal:
     """B(2n), by its recurrence over all Bernoulli numbers."""
-    from fractions import Fraction
-
     numbers = [Fraction(1)]
     for m in range(1, 2 * n + 1):
-        known = sum(math.comb(m + 1, k) * numbers[k] for k in range(m))
+        known = sum((math.comb(m + 1, k) * numbers[k] for k in range(m)), Fraction(0))
         numbers.append(-known / (m + 1))
     last = numbers[-1]
     return Decimal(last.numerator) / Decimal(last.denominator)

@@ -33,10 +33,10 @@ def edge_values(dtype: npt.DTypeLike) -> Array:
         return np.array([False, True])
     if dtype.kind in "iu":
         ends = np.iinfo(dtype)
-        values = {ends.min, ends.min + 1, ends.max, ends.max - 1, 0, 1, 2, 3, 5, 7, 31, 33, 64, 100}
+        whole = {ends.min, ends.min + 1, ends.max, ends.max - 1, 0, 1, 2, 3, 5, 7, 31, 33, 64, 100}
         if dtype.kind == "i":
-            values |= {-1, -2, -3, -7, -64, -100}
-        return np.array(sorted(values), dtype)
+            whole |= {-1, -2, -3, -7, -64, -100}
+        return np.array(sorted(whole), dtype)
     if dtype.kind == "f":
         limits = np.finfo(dtype)
         extra = [limits.max, -limits.max, limits.tiny, limits.smallest_subnormal, 1 + limits.eps]
