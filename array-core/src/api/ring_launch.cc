@@ -183,7 +183,7 @@ Status RingBackend::run_packed(Prepared& prepared, const Packing& packing) {
     const Status in = writer_.copy(piece.buffer, piece.offset, block, piece.place, piece.bytes);
     if (!in) return in;
   }
-  const Status sent = dispatch(prepared.kernel, **found);
+  Status sent = dispatch(prepared.kernel, **found);
   if (!sent) return sent;
   for (const PackedPiece& piece : packing.pieces) {
     if (!piece.written) continue;
