@@ -51,9 +51,9 @@ do_array_core_wgsl_test() {
 stage array_core_python_test "array_core_wasm server runtime npm test_wheels browser" alone
 do_array_core_python_test() {
   local where suite=(-m pytest -q -p no:cacheprovider -c array-core/python/pyproject.toml --rootdir array-core/python)
-  for where in "--host node --backend cpu" "--host node --backend webgpu" "--host chromium --backend webgpu"; do
+  for where in "--host node --backend cpu" "--host node --backend webgpu --hooks" "--host chromium --backend webgpu --hooks"; do
     # shellcheck disable=SC2086
-    "${PYTHON_COMMAND[@]}" $where --mount array-core/python --mount array-core/samples \
+    "${PYTHON_COMMAND[@]}" $where --mount array-core/python --mount array-core/samples --mount array-core/tests/native \
       "${suite[@]}" array-core/python/tests array-core/samples
   done
   python3 -m pytest -q -p no:cacheprovider worker-runtime/node/tests

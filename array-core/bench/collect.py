@@ -65,7 +65,7 @@ def parse_last_line(output: list[str]) -> dict[str, Any]:
     Raises
     ------
     CommandFailed
-        It is not one flat JSON object.
+        It is no JSON object.
     """
     last = output[-1] if output else ""
     try:
@@ -74,9 +74,6 @@ def parse_last_line(output: list[str]) -> dict[str, Any]:
         numbers = None
     if not isinstance(numbers, dict):
         raise CommandFailed(f"the last line of output is no JSON object: {last[:120]!r}")
-    nested = [name for name, value in numbers.items() if isinstance(value, dict | list)]
-    if nested:
-        raise CommandFailed(f"{', '.join(nested)} in the last line of output: no single number")
     return numbers
 
 
@@ -146,9 +143,11 @@ def row_of(figure: Figure, numbers: Mapping[str, Any], when: str) -> dict[str, A
     if is_number(value):
         row["value"] = value
     elif figure.optional and key in numbers:
-        row |= {"value": None, "note": str(numbers.get(f"{key}_note", "no such device here"))}
+        row |= {"value": None, "note": str(numbers.get("reason", "no such device here"))}
     else:
         row |= {"value": None, "error": f"the command gave no number {key}"}
+    if "device" in numbers:
+        row["device"] = str(numbers["device"])
     if figure.peer is not None and is_number(numbers.get(figure.peer[1])):
         row["peer"] = {"name": figure.peer[0], "value": numbers[figure.peer[1]]}
     return row

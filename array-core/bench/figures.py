@@ -143,9 +143,16 @@ COMMANDS: tuple[Command, ...] = (
     *(
         Command(
             f"scalar_sync_{host}",
-            (f"{BENCH}/scalar_sync.py",),
-            (at_most(f"scalar_sync_ratio_{host}", 1.5),),
-            python=webgpu(host),
+            (f"{BENCH}/scalar_sync.py", "--host", host),
+            (
+                at_most(f"scalar_sync_ratio_{host}", 1.5),
+                Figure(
+                    f"scalar_sync_us_{host}",
+                    "us",
+                    peer=("copy and readback by hand", f"scalar_sync_hand_us_{host}"),
+                ),
+            ),
+            python=webgpu(host, "--hooks"),
         )
         for host in ("node", "chromium")
     ),

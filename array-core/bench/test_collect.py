@@ -55,7 +55,7 @@ def test_a_goal_reached_and_one_missed(measured: Any) -> None:
         ("print('{\"fast_us\": null}')", "no number fast_us"),
         ("print('{\"fast_us\": NaN}')", "no number fast_us"),
         ("print('{\"fast_us\": true}')", "no number fast_us"),
-        ('print(\'{"fast_us": {"p50": 1}}\')', "no single number"),
+        ('print(\'{"fast_us": {"p50": 1}}\')', "no number fast_us"),
         ("print('4.5')", "no JSON object"),
         ("", "no JSON object"),
         ("raise SystemExit('broken')", "ended with 1"),
@@ -77,7 +77,7 @@ def test_a_command_that_takes_too_long_misses(measured: Any) -> None:
 
 def test_only_an_optional_figure_may_be_null(measured: Any) -> None:
     gpu = figures.at_least("gpu", 1_500, optional=True)
-    status, rows = measured(command('print(\'{"gpu": null, "gpu_note": "software"}\')', gpu))
+    status, rows = measured(command('print(\'{"gpu": null, "reason": "software"}\')', gpu))
     assert status == 0
     assert (rows["gpu"]["value"], rows["gpu"]["note"]) == (None, "software")
     assert report.met(rows["gpu"]) is None
@@ -103,8 +103,8 @@ def test_an_unknown_name_is_told() -> None:
         collect.main(["nothing"])
 
 
-def test_every_figure_has_a_goal_and_a_name_of_its_own() -> None:
+def test_every_figure_has_a_name_of_its_own() -> None:
     rows = [figure for command in figures.COMMANDS for figure in command.figures]
     assert len({figure.name for figure in rows}) == len(rows)
     assert len({command.name for command in figures.COMMANDS}) == len(figures.COMMANDS)
-    assert all(figure.op and figure.goal is not None for figure in rows)
+    assert all(bool(figure.op) == (figure.goal is not None) for figure in rows)

@@ -62,10 +62,10 @@ int32_t ac_create(int32_t dtype, int32_t ndim, const int64_t* shape, const void*
 // Waits for all that the elements depend on.
 AC_EXPORT(ac_read) int32_t ac_read(int32_t id, void* out, size_t bytes);
 
-// The same as ac_create and ac_read in pieces, for a caller whose memory is another and should not be copied whole: an array
-// whose elements are undefined until each byte was uploaded; an id of the same elements in C order
-// (the array's own, or a new one that the caller frees); bytes [offset, offset + bytes) of such an
-// array's elements, `offset` a multiple of 4.
+// The same as ac_create and ac_read in pieces, for a caller whose memory is another and should not
+// be copied whole: an array whose elements are undefined until each byte was uploaded; an id of the
+// same elements in C order (the array's own, or a new one that the caller frees); bytes [offset,
+// offset + bytes) of such an array's elements, `offset` a multiple of 4.
 AC_EXPORT(ac_create_unset)
 int32_t ac_create_unset(int32_t dtype, int32_t ndim, const int64_t* shape);
 AC_EXPORT(ac_packed) int32_t ac_packed(int32_t id);

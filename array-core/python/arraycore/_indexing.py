@@ -9,7 +9,7 @@ import numpy as np
 
 from ._ufuncs import Array
 
-_INTEGER, _SLICE, _NEWAXIS, _ELLIPSIS = range(4)
+INTEGER, _SLICE, _NEWAXIS, _ELLIPSIS = range(4)
 _LOWEST, _HIGHEST = -(1 << 63), (1 << 63) - 1
 _HALF = 0xFFFFFFFF
 
@@ -40,7 +40,7 @@ def index_words(key: Any) -> list[int]:
         elif item is Ellipsis:
             words.append(_ELLIPSIS)
         else:
-            words.append(_INTEGER)
+            words.append(INTEGER)
             words += _position(_integer(item))
     return words
 

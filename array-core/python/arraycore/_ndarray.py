@@ -33,12 +33,14 @@ from ._calls import (
 )
 from ._dtypes import DTYPES, number_of, supported
 from ._flags import Flags
-from ._indexing import index_words
+from ._indexing import INTEGER, index_words
 from ._operators import Operators
 from ._scalars import is_scalar, scalar_words
 
 Description = tuple[int, tuple[int, ...], tuple[int, ...]]
 
+# Indices whose words are themselves.
+_SMALL, _LOW = 1 << 31, 0xFFFFFFFF
 _ORDERS = {"C": 0, "F": 1, "A": 2, "K": 3}
 # Modes of a reshape (src/api/calls/views.h).
 _ANY, _RAVEL, _COPY, _NEVER = range(4)
@@ -170,6 +172,8 @@ class ndarray(Operators):
         self.imag[...] = value
 
     def __getitem__(self, key: Any) -> ndarray:
+        if type(key) is int and -_SMALL <= key < _SMALL:  # what loops over elements ask for
+            return ndarray(call(INDEX, self._id, INTEGER, key & _LOW, key >> 32 & _LOW))
         return ndarray(call(INDEX, self._id, *index_words(key)))
 
     def __setitem__(self, key: Any, value: Any) -> None:

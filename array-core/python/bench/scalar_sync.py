@@ -1,6 +1,7 @@
-"""What it costs to read one element, beside a copy and readback written by hand.
+r"""What it costs to read one element, beside a copy and readback written by hand.
 
-    ./run python --host HOST --backend webgpu --hooks array-core/python/bench/scalar_sync.py --host HOST
+    ./run python --host HOST --backend webgpu --hooks \
+        array-core/python/bench/scalar_sync.py --host HOST
 
 Both read 4 bytes that lie on the device, in turns of the same run: ``float(a[3])`` from Python, and
 by hand JavaScript on the gpu thread alone (copy to a staging buffer that is used again, submit,

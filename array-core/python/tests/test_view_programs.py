@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "native")
 from array_core_fuzz import api
 from array_core_fuzz.programs import DifferenceError
 
-PROGRAMS = 300
+PROGRAMS = 200
 
 
 def test_random_programs_equal_numpy_and_stay_on_the_device() -> None:

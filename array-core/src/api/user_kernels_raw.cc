@@ -10,6 +10,10 @@ namespace {
 
 constexpr std::uint32_t kBlockBytes = 16;  // a uniform binding's size is a multiple of it
 
+std::uint32_t block_bytes(std::uint32_t bytes) {
+  return (bytes + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
+}
+
 // Whether the device can bind the array as it lies: in C order and alone in its storage.
 bool fills_its_storage(const Array& array) {
   const std::size_t item = size_of(array.dtype);
@@ -40,7 +44,7 @@ Status UserKernels::fill_uniforms(const Kernel& kernel, const Raw& call) {
   const std::uint32_t bytes = kernel.raw.uniform_bytes;
   const auto& slots = kernel.raw.uniforms;
   std::vector<std::uint32_t>& words = raw_launch_.uniforms;
-  words.assign((bytes + kBlockBytes - 1) / kBlockBytes * kBlockBytes / 4, 0);
+  words.assign(block_bytes(bytes) / 4, 0);
   const auto numbers = static_cast<std::size_t>(std::ranges::count_if(
       call.arguments,
       [](const KernelArgument& argument) { return argument.value.array == nullptr; }));
@@ -83,7 +87,7 @@ Status UserKernels::run(const Raw& call) {
   const auto& bindings = kernel.raw.bindings;
   if (!kernel.raw_kernel) {
     RawText text{kernel.raw.text, kernel.name, 0, static_cast<std::uint32_t>(bindings.size()), 0};
-    text.uniform_bytes = (kernel.raw.uniform_bytes + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
+    text.uniform_bytes = block_bytes(kernel.raw.uniform_bytes);
     for (std::size_t k = 0; k < bindings.size() && k < 32; ++k)
       if (bindings[k].written) text.read_write_mask |= 1U << k;
     const auto prepared = backend.prepare_raw(text);

@@ -25,6 +25,7 @@ struct Drain {
     consume,
     signal,
     notify,
+    forget_error,
     reset,
     reset_written,
     reset_consume,
@@ -102,7 +103,7 @@ Act step(Drain& drain, Words& words) {
         drain.step = Step::close;
       } else if (request != drain.handled) {
         drain.handled = request;
-        drain.step = Step::reset;
+        drain.step = Step::forget_error;
       } else {
         drain.step = Step::look_written;
       }
@@ -126,6 +127,10 @@ Act step(Drain& drain, Words& words) {
     case Step::notify:
       drain.step = drain.closing ? Step::finished : Step::look_request;
       return Act::notify_issuer;
+    case Step::forget_error:  // it came after the issuer emptied the slot, and is of no interest
+      words.store(Word::error_full, 0);
+      drain.step = Step::reset;
+      return Act::none;
     case Step::reset:
       return Act::reset;
     case Step::reset_written:  // the issuer published all that it had before it asked

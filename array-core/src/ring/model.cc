@@ -78,6 +78,7 @@ void Explorer::end_script_step(World& w) {
     case Outcome::error:
       if (++w.reported[w.slot] > w.raised[w.slot]) fail("an error was reported twice");
       if (w.slot == 0) fail("an error was reported that names no command");
+      if (w.slot <= w.reset_serial) fail("an error of before a reset was reported after it");
       if (options_.mutation != Mutation::error_not_cleared) w.memory[Word::error_full] = 0;
       return;  // and the same step again
     case Outcome::interrupted:
@@ -102,6 +103,7 @@ void Explorer::end_script_step(World& w) {
     case Outcome::done:
       break;
   }
+  if (w.resetting || what == Do::reset) w.reset_serial = w.serials;
   if (w.resetting) {
     w.resetting = false;
     // What was issued before is gone; a fence of that time never comes.
@@ -279,6 +281,9 @@ void Explorer::announcement_step(World& w) {
 void Explorer::drain_step(World& w) {
   if (options_.mutation == Mutation::no_recheck && w.drain.step == Drain::Step::recheck_written)
     w.drain.step = Drain::Step::sleep;
+  if (options_.mutation == Mutation::error_outlives_reset &&
+      w.drain.step == Drain::Step::forget_error)
+    w.drain.step = Drain::Step::reset;
   if (options_.mutation == Mutation::consume_early && w.drain.step == Drain::Step::execute &&
       w.memory[Word::consumed] == w.drain.position) {
     w.memory[Word::consumed] = w.drain.position + 1;

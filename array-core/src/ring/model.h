@@ -29,11 +29,12 @@ enum class Mutation : std::uint8_t {
   signal_after_looking,  // the issuer notes `signal` only when it is about to sleep
   wake_before_publish,   // the issuer looks at `sleeps` before it stores `written`
   request_before_written,
-  fence_before_error,  // the executor tells of a fence before an error ahead of it
-  error_overwrites,    // the executor fills a slot that is full
-  error_not_cleared,   // the issuer leaves the slot full
-  consume_early,       // the executor frees a command before it has read it
-  consume_unsaid,      // the executor tells nobody of any command that it took
+  fence_before_error,    // the executor tells of a fence before an error ahead of it
+  error_overwrites,      // the executor fills a slot that is full
+  error_not_cleared,     // the issuer leaves the slot full
+  error_outlives_reset,  // the executor leaves the slot full when it opens the device again
+  consume_early,         // the executor frees a command before it has read it
+  consume_unsaid,        // the executor tells nobody of any command that it took
 };
 
 struct ModelOptions {

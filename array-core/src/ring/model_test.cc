@@ -112,6 +112,9 @@ TEST(Checker, FindsAFenceAheadOfItsErrors) { EXPECT_TRUE(is_found(Mutation::fenc
 TEST(Checker, FindsAnOverwrittenError) { EXPECT_TRUE(is_found(Mutation::error_overwrites)); }
 TEST(Checker, FindsAnErrorReportedTwice) { EXPECT_TRUE(is_found(Mutation::error_not_cleared)); }
 TEST(Checker, FindsACommandFreedTooEarly) { EXPECT_TRUE(is_found(Mutation::consume_early)); }
+TEST(Checker, FindsAnErrorThatOutlivesAReset) {
+  EXPECT_TRUE(is_found(Mutation::error_outlives_reset));
+}
 TEST(Checker, FindsRoomThatNobodyIsToldOf) { EXPECT_TRUE(is_found(Mutation::consume_unsaid)); }
 TEST(Checker, FindsNothingInTheProtocolItself) { EXPECT_FALSE(is_found(Mutation::none)); }
 

@@ -80,6 +80,7 @@ struct World {
   std::uint8_t fences = 0;
   std::uint8_t fence_serial = 0;  // of the newest
   std::uint8_t resets = 0;
+  std::uint8_t reset_serial = 0;  // of the newest command that a reset has dropped
   Place issuer_place = Place::running;
   Place drain_place = Place::running;
   Life life = Life::alive;
@@ -121,7 +122,7 @@ inline std::string key_of(const World& w) {
   for (const std::uint8_t serial : w.to_announce) put(key, serial);
   put(key, w.slot), put(key, w.executing), put(key, w.pc), put(key, w.started);
   put(key, w.resetting), put(key, w.over), put(key, w.serials), put(key, w.fences);
-  put(key, w.fence_serial);
+  put(key, w.fence_serial), put(key, w.reset_serial);
   put(key, w.resets), put(key, w.issuer_place), put(key, w.drain_place), put(key, w.life);
   put(key, w.messages), put(key, w.interrupts), put(key, w.revoked), put(key, w.lost_once);
   put(key, w.reopen_failed), put(key, w.respawned), put(key, w.last_executed);

@@ -12,7 +12,7 @@
 namespace arraycore::wgsl {
 namespace {
 
-constexpr std::size_t kMaxTextBytes = 128 * 1024;
+constexpr std::size_t kMaxTextBytes = 131072;
 
 // What stands at [offset, offset + bytes) becomes `text`.
 struct Edit {

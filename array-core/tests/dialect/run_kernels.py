@@ -103,9 +103,10 @@ def main(arguments: list[str]) -> int:
     for one in report:
         if one not in good:
             print(f"{one['file']}:{one['line']}: {len(one['ran'])} runs")
-            for name, end in one["ran"].items():
-                if end != "ok":
-                    print(f"  {name}: {end}")
+            found |= one["ran"]
+    wrong = {name: end for name, end in found.items() if end != "ok"}
+    for name, end in wrong.items():
+        print(f"  {name}: {end}")
     if options.report:
         options.report.write_text(json.dumps(report, indent=1))
     label = options.label or os.environ.get("ARRAYCORE_BACKEND", "cpu")
@@ -115,7 +116,7 @@ def main(arguments: list[str]) -> int:
         f"with float64; {seconds:.1f} s"
     )
     print(json.dumps({f"chainer_kernels_{label}_{options.version}": len(good)}))
-    return 0 if len(good) == len(sites) else 1
+    return 0 if len(good) == len(sites) and not wrong else 1
 
 
 if __name__ == "__main__":

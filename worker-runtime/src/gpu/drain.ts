@@ -230,6 +230,8 @@ export class Drain {
   }
 
   async #reset(): Promise<void> {
+    // What went wrong since the issuer asked is of no interest to it.
+    this.#control.store(Word.errorFull, 0);
     this.#lost = !(await this.#openDevice());
     this.#position = this.#control.load(Word.written);
     this.#control.store(Word.consumed, this.#position);

@@ -299,7 +299,7 @@ export class WebGpuExecutor implements Executor {
       );
     if (pipeline.proof !== undefined) return pipeline.proof;
     if (pipeline.refused)
-      throw new CommandError(ErrorCode.unknownPipeline, `'${pipeline.label}' was refused`);
+      throw new CommandError(ErrorCode.unknownPipeline, "the device has refused this kernel");
     const counts = words[at + 5] ?? 0;
     const bindings = counts & 0xffff;
     const uniforms = counts >>> 16;
@@ -307,7 +307,7 @@ export class WebGpuExecutor implements Executor {
     if (bindings !== layout.bindings || uniforms * 4 > layout.uniformBytes)
       throw new CommandError(
         ErrorCode.badBinding,
-        `'${pipeline.label}' takes ${layout.bindings} bindings and ${layout.uniformBytes} uniform bytes`,
+        `the kernel takes ${layout.bindings} bindings and ${layout.uniformBytes} uniform bytes`,
       );
     const x = words[at + 2] ?? 0;
     const y = words[at + 3] ?? 0;
@@ -316,7 +316,7 @@ export class WebGpuExecutor implements Executor {
     if (x > maxGrid || y > maxGrid || z > maxGrid)
       throw new CommandError(
         ErrorCode.overLimit,
-        `'${pipeline.label}' has the grid ${x}, ${y}, ${z}; ${maxGrid} is the most`,
+        `the grid is ${x}, ${y}, ${z}; ${maxGrid} is the most`,
       );
     let place = 0;
     if (layout.uniformBytes > 0) {
@@ -325,13 +325,7 @@ export class WebGpuExecutor implements Executor {
       for (let i = 0; i < uniforms; i += 1)
         this.#uniformWords[place / 4 + i] = words[from + i] ?? 0;
     }
-    try {
-      this.#encode(pipeline, words, at + 6, place, [x, y, z]);
-    } catch (error) {
-      if (error instanceof CommandError)
-        throw new CommandError(error.code, `'${pipeline.label}', ${error.message}`);
-      throw error;
-    }
+    this.#encode(pipeline, words, at + 6, place, [x, y, z]);
     this.counters.dispatches += 1;
     if (this.#batchDispatches >= kBatchDispatches) this.#submitNow();
     return undefined;

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import arraycore as ac
 import numpy as np
+from arraycore import _library
 
 from array_core_fuzz.programs import Batch, DifferenceError, Generator, Totals
 from array_core_fuzz.source import numpy_source
 from array_core_fuzz.steps import DTYPES, ErrorKind, IndexKind, StepOp, create
 
 PROGRAMS_A_BATCH = 50
+_ALIGNMENT = 16
 # What a browser's GPU computes; the others live on the CPU, and casts between both move elements.
 DEVICE_DTYPES = tuple(
     number for number, dtype in enumerate(DTYPES) if dtype.name not in ("float64", "complex128")
@@ -32,6 +35,19 @@ class Moved:
     cpu_ops: int = 0
     dispatches: int = 0
 
+    @classmethod
+    def so_far(cls) -> Moved:
+        """Return what was counted since the last reset."""
+        counted = ac.counters()
+        return cls(counted["bytes_down"], counted["cpu_ops"], counted["dispatches"])
+
+    def __sub__(self, before: Moved) -> Moved:
+        return Moved(
+            self.bytes_down - before.bytes_down,
+            self.cpu_ops - before.cpu_ops,
+            self.dispatches - before.dispatches,
+        )
+
     def add(self, other: Moved) -> None:
         """Count what ``other`` did."""
         self.bytes_down += other.bytes_down
@@ -39,7 +55,7 @@ class Moved:
         self.dispatches += other.dispatches
 
 
-def _list(words: Iterator[int]) -> list[int] | None:
+def _list(words: Iterator[int]) -> Any:
     length = next(words)
     return None if length < 0 else [next(words) for _ in range(length)]
 
@@ -134,11 +150,11 @@ class Machine:
                 axes = _list(words)
                 return lambda: ac.flip(a, axes)
             case StepOp.REINTERPRET:
-                dtype = DTYPES[next(words)]
-                return lambda: a.view(dtype)
+                other = DTYPES[next(words)]
+                return lambda: a.view(other)
             case StepOp.ASTYPE:
-                dtype = DTYPES[next(words)]
-                return lambda: a.astype(dtype, order="C")
+                other = DTYPES[next(words)]
+                return lambda: a.astype(other, order="C")
             case StepOp.ASSIGN:
                 value = self.arrays[next(words)]
                 return lambda: a.__setitem__(Ellipsis, value)
@@ -167,13 +183,13 @@ def _batch(seeds: range, dtypes: Sequence[int]) -> tuple[Batch, list[bytes]]:
 
 def _difference(seeds: range, dtypes: Sequence[int], totals: Totals, moved: Moved) -> str | None:
     batch, contents = _batch(seeds, dtypes)
-    ac.reset()
+    _library.drain()  # so that live bytes only grow meanwhile
+    before = Moved.so_far()
     words = iter(batch.words)
     machines = [Machine() for _ in seeds]
     for machine in machines:
         machine.run(words)
-    counted = ac.counters()  # since the reset
-    moved.add(Moved(counted["bytes_down"], counted["cpu_ops"], counted["dispatches"]))
+    moved.add(Moved.so_far() - before)
     totals.add(batch)
     results = [result for machine in machines for result in machine.results]
     if results != batch.results:
@@ -186,12 +202,30 @@ def _difference(seeds: range, dtypes: Sequence[int], totals: Totals, moved: Move
             f"array-core: ...{results[max(0, at - 12) : at + 12]}..."
         )
     arrays = [array for machine in machines for array in machine.arrays]
-    for number, (array, wanted) in enumerate(zip(arrays, contents, strict=True)):
-        got = array.get()
-        if got.tobytes() != wanted:
-            expected = np.frombuffer(wanted, got.dtype).reshape(got.shape)
-            return f"array {number} ({got.dtype}) is\n{got}\ninstead of\n{expected}"
+    for number, (array, got, wanted) in enumerate(
+        zip(arrays, _read_at_once(arrays), contents, strict=True)
+    ):
+        if got != wanted:
+            shown, expected = (
+                np.frombuffer(content, array.dtype).reshape(array.shape)
+                for content in (got, wanted)
+            )
+            return f"array {number} ({array.dtype}) is\n{shown}\ninstead of\n{expected}"
     return None
+
+
+def _read_at_once(arrays: Sequence[ac.ndarray]) -> list[bytes]:
+    """Return each array's elements in C order; all wait for the device together."""
+    ends = list(accumulate(-(-array.nbytes // _ALIGNMENT) * _ALIGNMENT for array in arrays))
+    buffer = ac.zeros(ends[-1], "uint8")
+    begins = [0, *ends[:-1]]
+    for array, begin in zip(arrays, begins, strict=True):
+        place = buffer[begin : begin + array.nbytes].view(array.dtype).reshape(array.shape)
+        place[...] = array
+    content = buffer.get().tobytes()
+    return [
+        content[begin : begin + array.nbytes] for array, begin in zip(arrays, begins, strict=True)
+    ]
 
 
 def run_programs(
@@ -211,7 +245,6 @@ def run_programs(
         difference = _difference(seeds, dtypes, totals, moved)
         if difference is not None:
             _explain(seeds, dtypes, difference)
-    ac.reset()
     return totals, moved
 
 
