@@ -14,6 +14,7 @@ import time
 from collections import Counter
 from typing import Any
 
+import arraycore as ac
 import numpy as np
 
 from .cases import every
@@ -75,6 +76,7 @@ def main() -> int:
     if arguments.report:
         report = {
             "backend": arguments.backend_name,
+            "device": ac.device_info().name,
             "platform": sys.platform,
             "numpy": np.__version__,
             "short": arguments.short,
