@@ -124,6 +124,11 @@ def test_where_leaves_the_rest() -> None:
     ac.add(a, b, out=out, where=ac.array(mask))
     same(out, np.where(mask, A + B, np.float32(9)))
     same(ac.add(a, b, where=ac.array(mask)), np.where(mask, A + B, np.float32(0)))
+    # Operands that the CPU computes, a result that lies on the device.
+    held = ac.array(np.array([True, False, False]))
+    wide = np.array([0.0, 1.0, 2.0])
+    ac.logical_and(ac.array(wide), ac.array(wide), out=held, where=ac.array(~mask))
+    same(held, np.array([True, True, False]))
     ac.add(a, b, out=out, where=False)
     same(out, np.where(mask, A + B, np.float32(9)))
     with pytest.raises(TypeError, match="array of bool"):

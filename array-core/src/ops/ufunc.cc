@@ -174,8 +174,11 @@ ir::Kernel make_kernel(const KernelSpec& spec) {
   std::optional<ir::ParamRef> where;
   if (spec.where) where = builder.in("where", DType::boolean);
   std::vector<ir::ParamRef> outs;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(ufunc.results); ++i)
-    outs.push_back(builder.out("y" + std::to_string(i), spec.out[i]));
+  for (std::size_t i = 0; i < static_cast<std::size_t>(ufunc.results); ++i) {
+    // With `where` not every element is written: what the array held belongs to the result.
+    const std::string name = "y" + std::to_string(i);
+    outs.push_back(spec.where ? builder.in_out(name, spec.out[i]) : builder.out(name, spec.out[i]));
+  }
   const auto compute = [&] {
     Values x;
     for (std::size_t i = 0; i < params.size(); ++i) {
