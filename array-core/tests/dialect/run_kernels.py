@@ -34,11 +34,13 @@ import chainer  # isort: skip
 Outcome = dict[str, str]  # what was run -> "ok", or what went wrong
 
 
-def outcomes(engine: DeviceEngine, dtypes: tuple[str, ...]) -> Outcome:
+def outcomes(engine: DeviceEngine, dtypes: tuple[str, ...], short: bool) -> Outcome:
     """Scenarios, then every kernel that they made, retyped."""
     judge.SKIPPED = {"float16"} - {*dtypes}
     hooked.scenarios()
     print(f"{len(judge.RESULTS)} scenarios, {engine.launches} launches", flush=True)
+    if short:
+        return judge.RESULTS
     again = retype(engine, stand_in.RECORDS, dtypes)
     print(f"{len(again)} kernels by dtype", flush=True)
     return {**judge.RESULTS, **again}
@@ -79,7 +81,7 @@ def directly(site: Site, engine: DeviceEngine, dtypes: tuple[str, ...]) -> Outco
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--version", required=True, help="the Chainer that is expected")
-    parser.add_argument("--short", action="store_true", help="float32 only")
+    parser.add_argument("--short", action="store_true", help="scenarios alone, in float32")
     parser.add_argument("--label", help="stands in the figure's name, in place of the back end's")
     parser.add_argument("--report", type=Path, help="a JSON file with what ran of each site")
     options = parser.parse_args(arguments)
@@ -89,7 +91,7 @@ def main(arguments: list[str]) -> int:
     dtypes = ("float32",) if options.short else DTYPES
     engine = stand_in.STATE.engine = DeviceEngine()
     with np.errstate(all="ignore"):
-        found = outcomes(engine, dtypes)
+        found = outcomes(engine, dtypes, options.short)
         package = Path(chainer.__file__).parent
         places = find_sites(package if package.is_dir() else package.parent)  # else in its wheel
         sites = [site for site in places if site.package == "chainer"]
