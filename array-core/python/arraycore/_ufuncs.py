@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _library
+from ._calls import call
 from ._dtypes import number_of
 from ._scalars import BOOL, EXACT, FLOAT, INT, is_scalar, scalar_words
 
@@ -240,7 +241,7 @@ class ufunc:
         for operand in operands:
             words += (_ARRAY, operand._id) if isinstance(operand, Array) else scalar_words(operand)
         # `operands` and `mask` hold the arrays made here until the call is done.
-        made = _carry_call(words)
+        made = call(_CALL_UFUNC, *words)
         cls = type(arrays[0])
         first = cls(made) if outs[0] is None else outs[0]
         if self.nout == 1:
@@ -309,19 +310,6 @@ def _carry(call: Any, *args: Any) -> int:
     if result < 0:
         _library.recover(result)
         result = _library.check(call(*args, 0, 0))
-    return result
-
-
-def _carry_call(words: list[int]) -> int:
-    freed = _library.freed
-    if len(freed) > _library.BACKLOG:
-        _library.drain()
-    call = _library.bridge.call
-    freed_a, freed_b = freed.pop() if freed else 0, freed.pop() if freed else 0
-    result = call(_CALL_UFUNC, freed_a, freed_b, *words)
-    if result < 0:
-        _library.recover(result)
-        result = _library.check(call(_CALL_UFUNC, 0, 0, *words))
     return result
 
 

@@ -123,12 +123,18 @@ constexpr std::string_view kHelpers[] = {
   return ac_half_value(select(bits - 1u, bits + 1u, away));
 })",
     // ---- arithmetic
+    // WGSL promises a quotient only where the divisor's size is at most 2^126: devices multiply by a
+    // reciprocal, which is subnormal beyond that, and so zero.
+    R"(fn ac_quotient(a: f32, b: f32) -> f32 {
+  let scale = select(1.0, 0.0625, abs(b) > 0x1p+125);
+  return (a * scale) / (b * scale);
+})",
     R"(fn ac_divide(a: f32, b: f32) -> f32 {
   if (!ac_nonzero(b)) {
     if (!ac_nonzero(a) || ac_is_nan(a)) { return ac_nan(); }
     return ac_copysign(ac_inf(), bitcast<f32>(bitcast<u32>(a) ^ bitcast<u32>(b)));
   }
-  return a / b;
+  return ac_quotient(a, b);
 })",
     R"(fn ac_power_of_two(k: i32) -> f32 { return bitcast<f32>(u32(k + 127i) << 23u); })",
     // x * 2^k without a detour through infinity or zero. Subnormal results may become zero.
@@ -178,7 +184,7 @@ constexpr std::string_view kHelpers[] = {
   if (!ac_nonzero(b)) { return ac_divide(a, b); }
   if (ac_is_inf(a)) { return ac_nan(); }
   let r = ac_remainder(a, b);
-  var q = (a - r) / b;
+  var q = ac_quotient(a - r, b);
   if (ac_nonzero(r) && (b < 0.0) != (r < 0.0)) { q -= 1.0; }
   if (!ac_nonzero(q)) { return ac_copysign(0.0, bitcast<f32>(bitcast<u32>(a) ^ bitcast<u32>(b))); }
   let low = ac_floor(q);
@@ -196,7 +202,7 @@ constexpr std::string_view kHelpers[] = {
   let high = max(abs(a), abs(b));
   let low = min(abs(a), abs(b));
   if (!ac_nonzero(low)) { return high; }
-  let ratio = low / high;
+  let ratio = ac_quotient(low, high);
   return high * sqrt(1.0 + ratio * ratio);
 })",
     R"(fn ac_cbrt(x: f32) -> f32 {
@@ -542,7 +548,7 @@ fn ac_reduce(x: f32) -> AcAngle {
     if (a > b * 1e8) {
       angle = 1.57079637;
     } else {
-      angle = ac_atan(a / b);
+      angle = ac_atan(ac_quotient(a, b));
     }
   }
   if (left) { angle = 3.14159274 - (angle + 8.74227766e-8); }
@@ -610,12 +616,12 @@ fn ac_reduce(x: f32) -> AcAngle {
     if (!ac_nonzero(b.x) && !ac_nonzero(b.y)) {
       return vec2<f32>(ac_divide(a.x, abs(b.x)), ac_divide(a.y, abs(b.x)));
     }
-    let ratio = b.y / b.x;
-    let scale = 1.0 / (b.x + b.y * ratio);
+    let ratio = ac_quotient(b.y, b.x);
+    let scale = ac_quotient(1.0, b.x + b.y * ratio);
     return vec2<f32>((a.x + a.y * ratio) * scale, (a.y - a.x * ratio) * scale);
   }
-  let ratio = b.x / b.y;
-  let scale = 1.0 / (b.y + b.x * ratio);
+  let ratio = ac_quotient(b.x, b.y);
+  let scale = ac_quotient(1.0, b.y + b.x * ratio);
   return vec2<f32>((a.x * ratio + a.y) * scale, (a.y * ratio - a.x) * scale);
 })",
     R"(fn ac_c_exp(x: vec2<f32>) -> vec2<f32> {

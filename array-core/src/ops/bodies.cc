@@ -1,5 +1,6 @@
 #include "ops/bodies.h"
 
+#include <limits>
 #include <numbers>
 
 #include "ir/op_info.h"
@@ -156,7 +157,7 @@ Values spacing(Builder& b, const Values& x) {
   const Value size = b.apply(Op::absolute, x);
   const Value infinity = one_of(b, x[0]) / zero_of(b, x[0]);
   const Value step = b.apply(Op::nextafter, {size, infinity}) - size;
-  const Value not_finite = x[0] - x[0];  // NaN
+  const Value not_finite = b.constant(x[0].type, std::numeric_limits<double>::quiet_NaN());
   const Value finite = b.apply(Op::is_finite, x);
   if (x[0].type == DType::float16) {
     // NumPy's own for half precision: the step upwards, never negative.
