@@ -26,6 +26,8 @@ def measure(elements: int) -> float:
     out = ac.empty(elements, np.float32)
     for _ in range(WARM_UP):
         ac.add(a, b, out=out)
+    with ac.device_timer():  # makes what reading the clock needs
+        ac.add(a, b, out=out)
     out[:1].get()
     before = ac.counters()
     with ac.device_timer() as time:
