@@ -82,6 +82,7 @@ int main(int argc, char** argv) {
   app.add_option("--depth", options.depth, "events whose every order is explored");
   app.add_option("--jobs", options.jobs, "threads");
   CLI11_PARSE(app, argc, argv);
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // minutes pass between the lines
   const bool agreed = explore_all(options) && walk_all(options);
   return agreed ? 0 : 1;
 }
