@@ -27,7 +27,10 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Each thread has a store of its own; the walks do not depend on who takes them.
+// Each thread has a store of its own, a new one after some walks: what earlier ones left makes
+// every restart slower. The walks do not depend on who takes them.
+constexpr std::uint64_t kWalksPerStore = 500;
+
 bool walk_all(const Options& options) {
   const auto start = std::chrono::steady_clock::now();
   std::atomic<std::uint64_t> next{0};
@@ -36,17 +39,22 @@ bool walk_all(const Options& options) {
   std::vector<std::thread> threads;
   for (unsigned job = 0; job < options.jobs; ++job) {
     threads.emplace_back([&] {
-      ScratchFolder folder(ScratchFolder::Where::memory);
-      auto store = storage::open_sqlite_storage(folder.file("walk.db"), [] { return 1; });
-      std::uint64_t mine = 0;
-      while (!failed && (mine = next++) < options.sequences) {
-        const std::uint64_t seed = options.seed + mine;
-        const auto wrong = store ? random_walk(seed, options.events, borrow(**store))
-                                 : std::optional(store.error().message);
-        if (!wrong) continue;
-        failed = true;
-        const std::lock_guard lock(output);
-        std::printf("seed %llu:\n%s\n", static_cast<unsigned long long>(seed), wrong->c_str());
+      std::uint64_t mine = next++;
+      while (!failed && mine < options.sequences) {
+        const ScratchFolder folder(ScratchFolder::Where::memory);
+        auto store = storage::open_sqlite_storage(folder.file("walk.db"), [] { return 1; });
+        for (std::uint64_t i = 0; i < kWalksPerStore && !failed && mine < options.sequences; ++i) {
+          const std::uint64_t seed = options.seed + mine;
+          const auto wrong = store ? random_walk(seed, options.events, borrow(**store))
+                                   : std::optional(store.error().message);
+          if (!wrong) {
+            mine = next++;
+            continue;
+          }
+          failed = true;
+          const std::lock_guard lock(output);
+          std::printf("seed %llu:\n%s\n", static_cast<unsigned long long>(seed), wrong->c_str());
+        }
       }
     });
   }
