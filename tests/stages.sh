@@ -42,6 +42,9 @@ bench() {
 bench server "server tools"
 bench_server() { build/release/bin/cycle_bench --server build/release/bin/hyperflock-server --state build/bench-state --out build/reports/server.json "$@"; }
 
+bench flood "server tools"
+bench_flood() { build/release/bin/flood_bench --server build/release/bin/hyperflock-server --state build/bench-state --out build/reports/flood.json "$@"; }
+
 bench first_compute "server web runtime browser python_package"
 bench_first_compute() { node tests/e2e/bench_first_compute.ts --out build/reports/first_compute.json "$@"; }
 

@@ -51,6 +51,7 @@ class FakeConsole:
         # Frames to send before anything else, as they are.
         self.strange_frames: list[str | bytes] = []
         self.page = 500
+        self.max_blob_bytes = 512 << 20
         self._seq = 0
         self._wake: set[asyncio.Event] = set()
         self._sockets: set[asyncio.StreamWriter] = set()
@@ -103,6 +104,8 @@ class FakeConsole:
                 },
             }
             row.update(fields)
+            # One that failed may finish again: the later row takes the place of the earlier one.
+            self.finished[study] = [r for r in self.finished[study] if r["trial"] != number]
             self.finished[study].append(row)
         self._call(self._notify)
 
@@ -164,6 +167,8 @@ class FakeConsole:
             return _refusal(401, "unauthorized", "the token is unknown")
         parts = path.strip("/").split("/")
         match method, parts:
+            case "GET", ["api", "me"]:
+                return _json(200, {"name": "ada", "max_blob_bytes": self.max_blob_bytes})
             case "HEAD", ["api", "blobs", sha256]:
                 return _Answer(200 if sha256 in self.blobs else 404)
             case "PUT", ["api", "blobs", sha256]:
@@ -211,6 +216,11 @@ class FakeConsole:
                 return _json(200, self.study_row(study))
             case "POST", ["cancel"]:
                 self.cancelled.add(study)
+                self._notify()
+                return _json(200, self.study_row(study))
+            case "POST", ["replay"]:
+                rows = self.finished[study]
+                self.finished[study] = [r for r in rows if r["state"] != "failed"]
                 self._notify()
                 return _json(200, self.study_row(study))
             case "GET", ["trials"]:

@@ -63,6 +63,19 @@ def test_blob_that_the_server_has_is_not_sent_again(client: Client, server: Fake
     assert sum(request.startswith("PUT") for request in server.requests) == 2
 
 
+def test_blob_that_the_server_does_not_take_is_refused_before_a_byte_is_sent(
+    client: Client, server: FakeConsole
+) -> None:
+    server.max_blob_bytes = 2_000_000
+    images = {"small": np.zeros(10), "images": np.zeros(300_000)}
+    with pytest.raises(hyperflock.ServerError, match=r"'images' has 2400\d* bytes") as caught:
+        client.grid(objective, SPACE, images)
+    assert caught.value.code == "blob_too_large"
+    assert server.requests == ["GET /api/me"]
+    server.max_blob_bytes = 3_000_000
+    assert client.grid(objective, SPACE, images).state == "running"
+
+
 def test_same_submit_key_gives_the_same_study(client: Client) -> None:
     first = client.grid(objective, SPACE, submit_key="k")
     assert client.grid(objective, SPACE, submit_key="k").id == first.id
@@ -161,6 +174,42 @@ def test_refusal_for_good_is_an_error(client: Client, server: FakeConsole) -> No
     with pytest.raises(hyperflock.ServerError) as caught:
         _values(study)
     assert caught.value.code == "client_too_old"
+
+
+FAILURE = {"cause": "worker_lost", "code": "poison", "message": "lost", "traceback": ""}
+
+
+def test_trial_that_is_accepted_late_is_yielded_once_and_shown_as_it_is(
+    client: Client, server: FakeConsole
+) -> None:
+    study = client.grid(objective, SPACE)
+    server.finish(study.id, 0, "failed", error=FAILURE)
+    seen = []
+    for trial in study:
+        seen.append((trial.number, trial.state))
+        if len(seen) == 1:
+            assert study.trials[0].state == "failed"
+            server.finish(study.id, 0, value=0.5)
+            server.finish(study.id, 1, value=1.0)
+            server.finish(study.id, 2, value=2.0)
+    assert seen == [(0, "failed"), (1, "complete"), (2, "complete")]
+    assert [(t.number, t.value) for t in study.trials] == [(0, 0.5), (1, 1.0), (2, 2.0)]
+    assert study.best_trial.value == 0.5
+    assert _values(study) == [0.5, 1.0, 2.0]
+
+
+def test_replay_runs_failed_trials_again(client: Client, server: FakeConsole) -> None:
+    study = client.grid(objective, SPACE)
+    server.finish(study.id, 0, value=0.0)
+    server.finish(study.id, 1, "failed", error=FAILURE)
+    server.finish(study.id, 2, "failed", error=FAILURE)
+    assert [t.state for t in study] == ["complete", "failed", "failed"]
+    assert study.replay().row.state == "running"
+    assert [t.number for t in study.trials] == [0]
+    server.finish(study.id, 2, value=2.0)
+    server.finish(study.id, 1, value=1.0)
+    assert _values(study) == [0.0, 2.0, 1.0]
+    assert study.state == "finished"
 
 
 def test_cancel_ends_the_iteration(client: Client, server: FakeConsole) -> None:

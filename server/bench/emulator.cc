@@ -35,13 +35,14 @@ protocol::ServerMessage parse(std::string_view text) {
 
 }  // namespace
 
-Emulator::Emulator(std::uint16_t compute_port, const std::vector<Device>& devices)
-    : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
+Emulator::Emulator(std::uint16_t compute_port, const std::vector<Device>& devices,
+                   Clock::duration pace)
+    : pace_(pace), epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
   latencies_ms_.reserve(1'000'000);
   acknowledged_.reserve(1'000'000);
   workers_.reserve(devices.size());
   for (const Device& device : devices) {
-    workers_.push_back(Worker{net::TestWebSocket(compute_port, "/ws/worker"), {}, 0, 0, {}});
+    workers_.push_back(Worker{net::TestWebSocket(compute_port, "/ws/worker"), {}, 0, 0, {}, false});
     open_session(workers_.back(), device);
   }
   for (std::size_t i = 0; i < workers_.size(); ++i) {
@@ -99,9 +100,23 @@ void Emulator::on_frames(Worker& worker) {
           std::chrono::duration<double, std::milli>(Clock::now() - worker.sent).count());
     }
     worker.attempt = to_int(ack->lease->attempt);
-    if (sending_) send_result(worker);
+    if (!sending_) continue;
+    if (pace_ == Clock::duration{}) {
+      send_result(worker);
+    } else {
+      worker.idle = true;
+    }
   }
   worker.received.erase(0, worker.received.size() - rest.size());
+}
+
+void Emulator::send_due_results() {
+  const auto now = Clock::now();
+  for (Worker& worker : workers_) {
+    if (!worker.idle || now - worker.sent < pace_) continue;
+    worker.idle = false;
+    send_result(worker);
+  }
 }
 
 bool Emulator::pull(Worker& worker) {
@@ -119,7 +134,10 @@ void Emulator::run(Clock::duration duration) {
   const auto end = Clock::now() + duration;
   std::array<epoll_event, 64> events;
   while (Clock::now() < end) {
-    const int ready = ::epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), 100);
+    const bool paced = pace_ != Clock::duration{};
+    if (paced) send_due_results();
+    const int ready =
+        ::epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), paced ? 1 : 100);
     for (int i = 0; i < ready; ++i) {
       Worker& worker = workers_[events[static_cast<std::size_t>(i)].data.u64];
       if (!pull(worker)) throw std::runtime_error("the server closed a connection");

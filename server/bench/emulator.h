@@ -1,11 +1,13 @@
 // Devices in a closed loop over real WebSocket frames: each holds one attempt, sends its result,
-// waits for the acknowledgement that carries the next lease, and so on. One thread, one epoll.
+// waits for the acknowledgement that carries the next lease, and so on, at once or at a pace. One
+// thread, one epoll.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "net/test_client.h"
@@ -21,9 +23,10 @@ class Emulator {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // Opens a session for each device and waits for the first lease of each. Throws
-  // std::runtime_error.
-  Emulator(std::uint16_t compute_port, const std::vector<Device>& devices);
+  // Opens a session for each device and waits for the first lease of each. A device sends results
+  // at least `pace` apart. Throws std::runtime_error.
+  Emulator(std::uint16_t compute_port, const std::vector<Device>& devices,
+           Clock::duration pace = {});
   ~Emulator();
   Emulator(const Emulator&) = delete;
   Emulator& operator=(const Emulator&) = delete;
@@ -39,6 +42,8 @@ class Emulator {
 
   // Send to acknowledgement with the next lease, in milliseconds, in no order.
   const std::vector<double>& latencies_ms() const { return latencies_ms_; }
+  // Those since the last call.
+  std::vector<double> take_latencies_ms() { return std::exchange(latencies_ms_, {}); }
   // Every attempt whose result was acknowledged as accepted.
   const std::vector<std::int64_t>& acknowledged() const { return acknowledged_; }
 
@@ -49,15 +54,18 @@ class Emulator {
     std::int64_t attempt = 0;
     std::int64_t seq = 0;
     Clock::time_point sent;
+    bool idle = false;  // waits for its time to send
   };
 
   void open_session(Worker& worker, const Device& device);
   void send_result(Worker& worker);
   void on_frames(Worker& worker);
+  void send_due_results();
   // Reads from the socket without waiting; false at its end.
   bool pull(Worker& worker);
 
   std::vector<Worker> workers_;
+  const Clock::duration pace_;
   int epoll_ = -1;
   bool measuring_ = false;
   bool sending_ = true;

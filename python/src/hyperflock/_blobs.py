@@ -9,10 +9,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, BinaryIO, cast
 
+from hyperflock._errors import server_error
 from hyperflock._http import Http
 
 # Below that a progress bar would be gone before it can be read.
 BAR_FROM_BYTES = 4 << 20
+# A server that refuses a smaller body still reads it to its end. Over a larger one it closes the
+# connection, and then not every system lets us read why.
+_ASK_FROM_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -39,13 +43,16 @@ def upload_missing(http: Http, blobs: Iterable[Blob], progress: bool | None = No
     -------
     int
         Bytes sent.
+
+    Raises
+    ------
+    ServerError
+        ``blob_too_large``, before anything is sent.
     """
     sent = 0
-    seen = set()
-    for blob in blobs:
-        if blob.sha256 in seen:
-            continue
-        seen.add(blob.sha256)
+    distinct = {blob.sha256: blob for blob in blobs}.values()
+    _check_sizes(http, distinct)
+    for blob in distinct:
         path = f"/api/blobs/{blob.sha256}"
         if http.exists(path):
             continue
@@ -53,6 +60,20 @@ def upload_missing(http: Http, blobs: Iterable[Blob], progress: bool | None = No
             http.put(path, partial(_watched, blob, advance), blob.size)
         sent += blob.size
     return sent
+
+
+def _check_sizes(http: Http, blobs: Iterable[Blob]) -> None:
+    large = [blob for blob in blobs if blob.size > _ASK_FROM_BYTES]
+    if not large:
+        return
+    most = http.get("/api/me").get("max_blob_bytes")
+    for blob in large:
+        if isinstance(most, int) and blob.size > most:
+            raise server_error(
+                "blob_too_large",
+                f"{blob.label} has {blob.size} bytes; this server takes at most {most} in one blob",
+                None,
+            )
 
 
 def _watched(blob: Blob, position: Callable[[int], None]) -> BinaryIO:

@@ -41,9 +41,11 @@ class Study:
         self._progress = progress
         self._detached = False
         self._lock = threading.Lock()
-        # Finished trials as they were learnt of; `_behind` is the cursor behind them.
+        # Finished trials as they were learnt of; `_behind` is the cursor behind them. A trial that
+        # failed may finish again: its newest row counts, older ones stay behind in the list.
         self._finished: list[TrialResult] = []
-        self._numbers: set[int] = set()
+        self._newest: dict[int, TrialResult] = {}
+        self._seqs: dict[int, int] = {}
         self._behind = 0
 
     def __repr__(self) -> str:
@@ -57,7 +59,8 @@ class Study:
     def __iter__(self) -> Iterator[TrialResult]:
         """Yield each finished trial once, as it finishes; ends when the study has ended.
 
-        Ctrl-C ends the iteration, not the study.
+        A failed trial may still be accepted, late; `trials` then has its result. Ctrl-C ends the
+        iteration, not the study.
         """
         return self.watch()
 
@@ -101,7 +104,7 @@ class Study:
         """The trials that have finished by now, by number."""
         self._fetch_finished()
         with self._lock:
-            return sorted(self._finished, key=lambda trial: trial.number)
+            return sorted(self._newest.values(), key=lambda trial: trial.number)
 
     @property
     def best_trial(self) -> TrialResult:
@@ -116,10 +119,8 @@ class Study:
         if not isinstance(best, BestRow):
             raise NoCompleteTrialError(f"study {self.id} has no complete trial yet")
         with self._lock:
-            for trial in self._finished:
-                if trial.number == best.trial:
-                    return trial
-        return self.trial(best.trial)
+            known = self._newest.get(best.trial)
+        return known if known and known.state == "complete" else self.trial(best.trial)
 
     def trial(self, number: int) -> TrialResult:
         """Fetch one trial with its curve (`TrialResult.points`)."""
@@ -134,6 +135,17 @@ class Study:
     def cancel(self) -> Study:
         """End the study now: running attempts are revoked, results so far are kept."""
         self._learn(convert(self._http.post(f"/api/studies/{self.id}/cancel", {}), StudyRow))
+        return self
+
+    def replay(self) -> Study:
+        """Issue every failed trial again, with fresh budgets; a finished study runs again.
+
+        For trials that their own error or lost devices put into quarantine, after the reason is
+        gone. Trials that succeeded are left alone.
+        """
+        self._learn(convert(self._http.post(f"/api/studies/{self.id}/replay", {}), StudyRow))
+        with self._lock:
+            self._newest = {n: t for n, t in self._newest.items() if t.state != "failed"}
         return self
 
     def wait(self, timeout_s: float | None = None) -> Study:
@@ -168,15 +180,19 @@ class Study:
         ):
             updates = watch(self._origin, self._token, self.id, self._behind)
             stack.callback(lambda: _loop.run(updates.aclose()))
-            given = 0
+            looked_at = 0
+            given: set[int] = set()
             ended = False
             try:
                 while True:
                     with self._lock:
-                        fresh = self._finished[given:]
+                        fresh = self._finished[looked_at:]
                     for trial in fresh:
-                        given += 1
-                        show(self._row, given)
+                        looked_at += 1
+                        if trial.number in given or self._newest.get(trial.number) is not trial:
+                            continue
+                        given.add(trial.number)
+                        show(self._row, len(given))
                         yield trial
                     if ended:
                         return
@@ -184,7 +200,7 @@ class Study:
                     if update is None:
                         return
                     ended = self._take(update)
-                    show(self._row, given)
+                    show(self._row, len(given))
             except KeyboardInterrupt:
                 self._say_detached()
                 raise
@@ -232,9 +248,10 @@ class Study:
     def _add(self, rows: list[TrialRow], cursor: int) -> None:
         with self._lock:
             for row in rows:
-                if row.trial not in self._numbers and row.state != "running":
-                    self._numbers.add(row.trial)
-                    self._finished.append(trial_result(row))
+                if row.state != "running" and row.seq > self._seqs.get(row.trial, 0):
+                    self._seqs[row.trial] = row.seq
+                    self._newest[row.trial] = trial = trial_result(row)
+                    self._finished.append(trial)
             self._behind = max(self._behind, cursor)
 
     def _learn(self, row: StudyRow) -> None:

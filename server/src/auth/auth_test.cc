@@ -102,6 +102,13 @@ TEST(IdentityBook, FollowsCommittedChangesOnly) {
   EXPECT_TRUE(book.check_device("d1", "s1").has_value());
   book.committed(storage::RevokeDevice{"d1"}, with(Applied::applied));
   EXPECT_FALSE(book.check_device("d1", "s1").has_value());
+  EXPECT_TRUE(book.is_revoked("d1", "s1"));
+  EXPECT_FALSE(book.is_revoked("d1", "stolen"));
+  EXPECT_FALSE(book.is_revoked("d2", "s2"));
+  IdentityBook later;  // what storage says at the next start
+  later.load({{}, {{"d1", "p", token_hash("s1"), "phone", "x", true}}, {}});
+  EXPECT_FALSE(later.check_device("d1", "s1").has_value());
+  EXPECT_TRUE(later.is_revoked("d1", "s1"));
 }
 
 TEST(IdentityBook, MayBeReadWhileItChanges) {

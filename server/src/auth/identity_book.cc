@@ -42,7 +42,8 @@ void IdentityBook::committed(const storage::Transition& transition,
   } else if (const auto* enrolment = std::get_if<storage::CreateEnrolment>(&transition)) {
     enrolments_.push_back(enrolment->enrolment);
   } else if (const auto* revoked = std::get_if<storage::RevokeDevice>(&transition)) {
-    devices_.erase(revoked->device);
+    if (const auto found = devices_.find(revoked->device); found != devices_.end())
+      found->second.revoked = true;
   }
 }
 
@@ -57,13 +58,24 @@ std::optional<storage::Principal> IdentityBook::check_token(std::string_view tok
 std::optional<storage::Device> IdentityBook::check_device(std::string_view id,
                                                           std::string_view secret) const {
   const std::string hash = token_hash(secret);
-  const std::string key(id);
   const std::shared_lock lock(mutex_);
-  const auto found = devices_.find(key);
-  if (found == devices_.end() || !equal_in_constant_time(found->second.secret_hash, hash)) {
-    return std::nullopt;
-  }
-  return found->second;
+  const storage::Device* found = find_device(id, hash);
+  return found == nullptr || found->revoked ? std::nullopt : std::optional(*found);
+}
+
+bool IdentityBook::is_revoked(std::string_view id, std::string_view secret) const {
+  const std::string hash = token_hash(secret);
+  const std::shared_lock lock(mutex_);
+  const storage::Device* found = find_device(id, hash);
+  return found != nullptr && found->revoked;
+}
+
+const storage::Device* IdentityBook::find_device(std::string_view id,
+                                                 const std::string& secret_hash) const {
+  const auto found = devices_.find(std::string(id));
+  const bool known =
+      found != devices_.end() && equal_in_constant_time(found->second.secret_hash, secret_hash);
+  return known ? &found->second : nullptr;
 }
 
 std::optional<std::string> IdentityBook::check_code(std::string_view code) const {

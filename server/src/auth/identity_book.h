@@ -26,6 +26,8 @@ class IdentityBook {
   std::optional<storage::Principal> check_token(std::string_view token) const;
   // The device, when the secret is its own and it is not revoked.
   std::optional<storage::Device> check_device(std::string_view id, std::string_view secret) const;
+  // Whether the secret is that of a device that was revoked.
+  bool is_revoked(std::string_view id, std::string_view secret) const;
   // The project that the code lets devices join.
   std::optional<std::string> check_code(std::string_view code) const;
 
@@ -36,12 +38,15 @@ class IdentityBook {
   bool has_project(std::string_view project) const;
 
  private:
+  // The device of this id and secret, revoked or not; null where there is none. Needs the lock.
+  const storage::Device* find_device(std::string_view id, const std::string& secret_hash) const;
+
   mutable std::shared_mutex mutex_;
   // Few, and compared one by one with no early end, so that timing tells nothing about stored
   // hashes.
   std::vector<storage::Principal> principals_;
   std::vector<storage::Enrolment> enrolments_;
-  std::unordered_map<std::string, storage::Device> devices_;  // by id
+  std::unordered_map<std::string, storage::Device> devices_;  // by id, revoked ones too
 };
 
 }  // namespace hyperflock::auth

@@ -19,11 +19,6 @@ double RateLimiter::tokens_at(const Bucket& bucket, Instant now) const {
   return std::min(limit_.burst, bucket.tokens + seconds * limit_.per_second);
 }
 
-bool RateLimiter::exhausted(std::string_view key, Instant now) const {
-  const auto known = by_key_.find(key);
-  return (known == by_key_.end() ? limit_.burst : tokens_at(*known->second, now)) < 1;
-}
-
 RateLimiter::Bucket& RateLimiter::find(std::string_view key, Instant now) {
   if (const auto known = by_key_.find(key); known != by_key_.end()) {
     buckets_.splice(buckets_.begin(), buckets_, known->second);

@@ -29,9 +29,6 @@ class RateLimiter {
   // Takes one token of the key; false when it has none.
   bool allow(std::string_view key, Instant now);
 
-  // Whether allow() would say no. Changes nothing.
-  bool exhausted(std::string_view key, Instant now) const;
-
   std::size_t keys() const { return buckets_.size(); }
 
  private:

@@ -57,24 +57,46 @@ void State::drop_attempt(AttemptId id) {
 
 void State::fail_attempt(AttemptId id, storage::AttemptState state, protocol::Failure failure) {
   const TrialKey trial = attempts.at(id).trial;
+  const std::string device = attempts.at(id).device;
   propose(storage::EndAttempt{id, state, failure});
   drop_attempt(id);
-  count_failure(trial, failure);
+  count_failure(trial, device, failure);
 }
 
-void State::count_failure(TrialKey key, const protocol::Failure& failure) {
+std::optional<protocol::Failure> spend(Trial& trial, const std::string& device,
+                                       const protocol::Failure& failure) {
+  const auto cause = static_cast<std::size_t>(failure.cause);
+  const int nth = ++trial.failures[cause];
+  if (failure.cause == protocol::Cause::worker_lost) {
+    auto& devices = trial.lost_with;
+    if (std::find(devices.begin(), devices.end(), device) == devices.end()) {
+      devices.push_back(device);
+      if (devices.size() == kPoisonDevices) {
+        return protocol::Failure{
+            protocol::Cause::worker_lost, "poison",
+            "Three different devices were lost with this trial: look for what ends them, then "
+            "replay it.",
+            ""};
+      }
+    }
+  }
+  if (kBudget[cause] == 0 || nth < kBudget[cause]) return std::nullopt;
+  return failure;
+}
+
+void State::count_failure(TrialKey key, const std::string& device,
+                          const protocol::Failure& failure) {
   Trial* trial = find_trial(key);
   if (trial == nullptr || trial->failing) return;
-  const auto cause = static_cast<std::size_t>(failure.cause);
-  const int nth = ++trial->failures[cause];
-  if (kBudget[cause] == 0 || nth < kBudget[cause]) {
-    const Millis delay = back_off(failure.cause, nth);
-    settle(key, delay == 0 ? 0 : jitter(delay));
+  if (auto last = spend(*trial, device, failure)) {
+    take_from_queue(*find_study(key.study), *trial, key);
+    trial->failing = true;
+    propose(storage::FailTrial{key, *std::move(last)}, PendingFail{key});
     return;
   }
-  take_from_queue(*find_study(key.study), *trial, key);
-  trial->failing = true;
-  propose(storage::FailTrial{key, failure}, PendingFail{key});
+  const int nth = trial->failures[static_cast<std::size_t>(failure.cause)];
+  const Millis delay = back_off(failure.cause, nth);
+  settle(key, delay == 0 ? 0 : jitter(delay));
 }
 
 void State::settle(TrialKey key, Millis delay) {

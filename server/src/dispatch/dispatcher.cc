@@ -10,6 +10,8 @@ namespace hyperflock::dispatch {
 Dispatcher::Dispatcher(Settings settings, std::function<std::uint64_t()> random)
     : state_(std::make_unique<State>(std::move(settings), std::move(random))) {}
 
+Dispatcher::Dispatcher(const Dispatcher& other) : state_(std::make_unique<State>(*other.state_)) {}
+
 Dispatcher::~Dispatcher() = default;
 
 Effects Dispatcher::handle(const Event& event, Instant now) {

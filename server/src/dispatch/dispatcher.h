@@ -50,6 +50,9 @@ class Dispatcher {
   // `random` gives uniform 64-bit numbers (jitter only; results never depend on it).
   Dispatcher(Settings settings, std::function<std::uint64_t()> random);
   ~Dispatcher();
+  // A second one in the same state, which goes its own way from here; `random` is shared.
+  Dispatcher(const Dispatcher& other);
+  Dispatcher& operator=(const Dispatcher&) = delete;
 
   // Events are in the order in which they happened; `now` never goes back.
   Effects handle(const Event& event, Instant now);

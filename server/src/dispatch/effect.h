@@ -26,7 +26,8 @@ struct Close {
   int code = 1000;  // WebSocket close code of protocol.md
   std::string reason;
 };
-// The answer to StudySubmitted or StudyCancelRequested: the study, or why not.
+// The answer to StudySubmitted, StudyCancelRequested or StudyReplayRequested: the study, or why
+// not.
 struct Answer {
   RequestId request{};
   Result<StudyId> result;

@@ -43,6 +43,13 @@ struct StudyCancelRequested {
   RequestId request{};
   StudyId study{};
 };
+// Every failed trial of a study is to be issued again (R33). `study` is its row as stored: one that
+// had finished is not in memory any more.
+struct StudyReplayRequested {
+  RequestId request{};
+  storage::StudyRow study;
+};
+// Durable by now: the device's credential is refused at the edge.
 struct DeviceRevoked {
   std::string device;
 };
@@ -66,7 +73,7 @@ struct DrainStarted {};
 struct Tick {};
 
 using Event = std::variant<SessionOpened, SessionClosed, MessageReceived, StudySubmitted,
-                           StudyCancelRequested, DeviceRevoked, BatchCommitted, BatchFailed,
-                           Restored, DrainStarted, Tick>;
+                           StudyCancelRequested, StudyReplayRequested, DeviceRevoked,
+                           BatchCommitted, BatchFailed, Restored, DrainStarted, Tick>;
 
 }  // namespace hyperflock::dispatch

@@ -91,6 +91,7 @@ void State::on_message(SessionId id, Session& session, const protocol::Call& mes
 void State::on_message(SessionId id, Session& session, const protocol::TrialResult& message) {
   if (refuse_foreign(id, session, message.attempt)) return;
   PendingResult what{.session = id,
+                     .device = session.device,
                      .attempt = message.attempt,
                      .seq = message.seq,
                      .next = message.next,

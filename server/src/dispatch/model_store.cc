@@ -57,16 +57,20 @@ Outcome ModelStore::apply_one(const storage::StoreResult& t) {
   StudyState& study = studies.at(row.trial.study);
   TrialState& trial = study.trials[to_int(row.trial.number)];
   if (row.result_seq != 0) {
-    const auto verdict = row.state == AttemptState::accepted ? protocol::Verdict::accepted
-                         : row.state == AttemptState::failed ? protocol::Verdict::recorded
-                                                             : protocol::Verdict::evidence;
-    return outcome(Applied::repeated, row.trial, verdict);
+    return outcome(Applied::repeated, row.trial, verdicts.at(row.id));
   }
-  row.result_seq = t.result.seq;
-  row.values = t.result.values;
-  if (t.result.outcome == protocol::Outcome::failed) {
-    row.state = AttemptState::failed;
-    row.failure = t.result.failure;
+  const Outcome judged = judge(row, study, trial, t.result);
+  verdicts[row.id] = *judged.verdict;
+  return judged;
+}
+
+Outcome ModelStore::judge(storage::AttemptRow& row, const StudyState& study, TrialState& trial,
+                          const protocol::TrialResult& result) {
+  row.result_seq = result.seq;
+  row.values = result.values;
+  if (!result.failure || !row.failure) row.failure = result.failure;
+  if (result.outcome == protocol::Outcome::failed) {
+    if (row.state == AttemptState::live) row.state = AttemptState::failed;
     return outcome(Applied::applied, row.trial, protocol::Verdict::recorded);
   }
   // A trial that was given up may still be accepted (R12).
@@ -75,8 +79,8 @@ Outcome ModelStore::apply_one(const storage::StoreResult& t) {
     return outcome(Applied::superseded, row.trial, protocol::Verdict::evidence);
   }
   row.state = AttemptState::accepted;
-  trial.state = t.result.outcome == protocol::Outcome::complete ? storage::TrialState::complete
-                                                                : storage::TrialState::pruned;
+  trial.state = result.outcome == protocol::Outcome::complete ? storage::TrialState::complete
+                                                              : storage::TrialState::pruned;
   trial.accepted = row.id;
   ++trial.acceptances;
   return outcome(Applied::applied, row.trial, protocol::Verdict::accepted);
@@ -121,6 +125,26 @@ Outcome ModelStore::apply_one(const storage::EndStudy& t) {
   return outcome(Applied::applied);
 }
 
+Outcome ModelStore::apply_one(const storage::ReplayTrials& t) {
+  const auto found = studies.find(t.study);
+  if (found == studies.end()) return outcome(Applied::conflict);
+  if (found->second.state == storage::StudyState::cancelled) return outcome(Applied::superseded);
+  Outcome out = outcome(Applied::repeated);
+  for (auto& [number, trial] : found->second.trials) {
+    if (trial.state != storage::TrialState::failed) continue;
+    trial.state = storage::TrialState::running;
+    trial.failure.reset();
+    for (const auto& [id, row] : attempts) {
+      if (row.trial == TrialKey{t.study, TrialNumber{number}}) trial.forgiven = id;
+    }
+    out.trials.push_back(TrialNumber{number});
+  }
+  if (out.trials.empty()) return out;
+  found->second.state = storage::StudyState::running;
+  out.applied = Applied::applied;
+  return out;
+}
+
 storage::Snapshot ModelStore::load() const {
   storage::Snapshot out;
   for (const auto& [id, study] : studies) {
@@ -140,7 +164,8 @@ storage::Snapshot ModelStore::load() const {
       if (trial.state != storage::TrialState::running) continue;
       storage::RunningTrial unfinished{{id, TrialNumber{number}}, {}};
       for (const auto& [attempt, row] : attempts) {
-        if (row.trial == unfinished.key) unfinished.attempts.push_back(row);
+        if (row.trial == unfinished.key && attempt > trial.forgiven)
+          unfinished.attempts.push_back(row);
       }
       running.unfinished.push_back(std::move(unfinished));
     }

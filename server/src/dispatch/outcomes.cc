@@ -46,6 +46,7 @@ void State::reset() {
     std::optional<RequestId> request;
     if (const auto* study = std::get_if<PendingStudy>(&what)) request = study->request;
     if (const auto* end = std::get_if<PendingEnd>(&what)) request = end->request;
+    if (const auto* replay = std::get_if<PendingReplay>(&what)) request = replay->request;
     if (request) {
       effects.emplace_back(Answer{
           *request, Error{"storage_unavailable", "The server cannot write now; try again later."}});
@@ -137,7 +138,7 @@ void State::settle_result(const PendingResult& what, const storage::Outcome& out
   }
   if (!what.trial) return;  // its end was counted when its lease ended
   if (counts && what.failure) {
-    count_failure(*what.trial, *what.failure);
+    count_failure(*what.trial, what.device, *what.failure);
     return;
   }
   // Evidence, or a row that another server changed: a trial that is still open here is tried again,
@@ -185,6 +186,31 @@ void State::on_outcome(PendingEnd& what, const storage::Outcome& outcome) {
   if (outcome.applied == Applied::applied) changed.insert(what.study);
   if (what.request) effects.emplace_back(Answer{*what.request, what.study});
   drop_study(what.study);
+}
+
+void State::on_outcome(PendingReplay& what, const storage::Outcome& outcome) {
+  const StudyId id = what.study.id;
+  Study* study = find_study(id);
+  if (outcome.applied == Applied::applied) {
+    changed.insert(id);
+    if (study == nullptr) {  // it had finished
+      open_study(std::move(what.study));
+      study = find_study(id);
+    }
+    for (const TrialNumber number : outcome.trials) {
+      study->trials.try_emplace(to_int(number));
+      settle({id, number}, 0);
+    }
+    study->skip_known();
+  } else if (outcome.applied != Applied::repeated) {
+    const Error error = outcome.applied == Applied::superseded
+                            ? Error{"study_cancelled", "A study that was cancelled stays so."}
+                            : Error{"unknown_study", "No study has this number."};
+    effects.emplace_back(Answer{what.request, error});
+    return;
+  }
+  effects.emplace_back(Answer{what.request, id});
+  if (study != nullptr) end_if_finished(*study);
 }
 
 }  // namespace hyperflock::dispatch

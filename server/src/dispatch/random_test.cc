@@ -73,8 +73,8 @@ class Chaos {
                                .time_limit_ms = chance(2) ? 200'000 : 0,
                                .stall_ms = chance(2) ? 90'000 : 0}));
       case 3:
-        if (chance(6)) hear(s_.cancel(static_cast<std::int64_t>(1 + draw(5))));
-        return;
+        if (chance(6)) return hear(s_.cancel(static_cast<std::int64_t>(1 + draw(5))));
+        return hear(s_.replay(static_cast<std::int64_t>(1 + draw(5))));
       case 4:
         return hear(s_.after(static_cast<Millis>(draw(60'000))));
       case 5:
@@ -93,7 +93,7 @@ class Chaos {
         lost_rows_ = lost_rows_ || s_.held_batches() > 0;
         return hear(s_.restart());
       case 11:
-        if (chance(6)) hear(s_.revoke_device(worker));
+        if (chance(6)) hear(s_.revoke_device("d"));  // it has no session from then on
         return;
       case 12:
         return inject();
@@ -180,6 +180,7 @@ class Chaos {
       for (const std::string worker : {"a", "b", "c", "d", "e"}) {
         hear(s_.open(worker, {}, worker == "e" ? "q" : "p"));
         leased_[worker].clear();
+        if (!s_.session_of(worker)) continue;  // revoked
         hear(s_.ready(worker));
         while (!leased_[worker].empty()) {
           const std::int64_t attempt = leased_[worker].back();

@@ -52,6 +52,9 @@ std::string proposal_text(const storage::Transition& transition) {
       return "end study " + std::to_string(to_int(t.study)) +
              (t.state == storage::StudyState::cancelled ? " cancelled" : " finished");
     }
+    std::string operator()(const storage::ReplayTrials& t) const {
+      return "replay study " + std::to_string(to_int(t.study));
+    }
     std::string operator()(const storage::CreatePrincipal&) const { return "principal"; }
     std::string operator()(const storage::CreateDevice&) const { return "device"; }
     std::string operator()(const storage::CreateEnrolment&) const { return "enrolment"; }
@@ -62,10 +65,36 @@ std::string proposal_text(const storage::Transition& transition) {
 
 }  // namespace
 
-Scenario::Scenario(Settings settings) : settings_(std::move(settings)) {
-  dispatcher_ = std::make_unique<Dispatcher>(
-      settings_, [state = random_state_] { return splitmix64(*state); });
+Scenario::Scenario(Settings settings, Jitter jitter)
+    : settings_(std::move(settings)), jitter_(jitter), dispatcher_(new_dispatcher()) {
   handle(Restored{});
+}
+
+Scenario::Scenario(const Scenario& other)
+    : settings_(other.settings_),
+      jitter_(other.jitter_),
+      random_state_(other.random_state_),
+      dispatcher_(std::make_unique<Dispatcher>(*other.dispatcher_)),
+      store_(other.store_),
+      troubles_(other.troubles_),
+      now_(other.now_),
+      sessions_(other.sessions_),
+      next_session_(other.next_session_),
+      next_request_(other.next_request_),
+      next_key_(other.next_key_),
+      held_(other.held_),
+      batches_(other.batches_),
+      injected_(other.injected_),
+      proposed_(other.proposed_),
+      last_delay_(other.last_delay_),
+      last_lease_(other.last_lease_) {}
+
+std::unique_ptr<Dispatcher> Scenario::new_dispatcher() const {
+  if (jitter_ == Jitter::least) {
+    return std::make_unique<Dispatcher>(settings_, [] { return std::uint64_t{0}; });
+  }
+  return std::make_unique<Dispatcher>(settings_,
+                                      [state = random_state_] { return splitmix64(*state); });
 }
 
 std::uint64_t splitmix64(std::uint64_t& state) {
@@ -132,7 +161,8 @@ storage::Outcome Scenario::apply(const storage::Transition& transition) {
   }
   const storage::Outcome& outcome = given.value().at(0);
   const bool same_study = !expected.study || outcome.study == expected.study;
-  if (outcome.applied != expected.applied || outcome.verdict != expected.verdict || !same_study) {
+  if (outcome.applied != expected.applied || outcome.verdict != expected.verdict || !same_study ||
+      outcome.trials != expected.trials) {
     troubles_.push_back(proposal_text(transition) + ": the shadow says " +
                         std::to_string(static_cast<int>(outcome.applied)) + ", the model " +
                         std::to_string(static_cast<int>(expected.applied)));
@@ -236,6 +266,8 @@ Said Scenario::submit(const StudyOptions& options) {
   spec.submit_key =
       options.submit_key.empty() ? "key " + std::to_string(next_key_++) : options.submit_key;
   spec.entry = "m:f";
+  spec.chainer = "7.8.1";
+  spec.provenance_json = "{}";
   spec.bundle = {std::string(64, 'a'), 1};
   protocol::Dimension dimension{"\"x\"", {}};
   for (std::int64_t i = 0; i < options.trials; ++i)
@@ -249,6 +281,19 @@ Said Scenario::submit(const StudyOptions& options) {
 
 Said Scenario::cancel(std::int64_t study) {
   return handle(StudyCancelRequested{RequestId{next_request_++}, StudyId{study}});
+}
+
+Said Scenario::replay(std::int64_t study) {
+  storage::StudyRow row;  // as a reader of storage gives it
+  row.id = StudyId{study};
+  if (const auto found = store_.studies.find(row.id); found != store_.studies.end()) {
+    const storage::CreateStudy& created = found->second.created;
+    row.owner = created.owner;
+    row.project = created.project;
+    row.spec = created.spec;
+    row.total = created.total;
+  }
+  return handle(StudyReplayRequested{RequestId{next_request_++}, std::move(row)});
 }
 
 Said Scenario::tell(const std::string& worker, protocol::ClientMessage message) {
@@ -320,8 +365,7 @@ Said Scenario::after(Millis ms) {
 Said Scenario::restart() {
   sessions_.clear();
   batches_.clear();
-  dispatcher_ = std::make_unique<Dispatcher>(
-      settings_, [state = random_state_] { return splitmix64(*state); });
+  dispatcher_ = new_dispatcher();
   return restored();
 }
 

@@ -26,7 +26,8 @@ class ModelStore {
     storage::TrialState state = storage::TrialState::running;
     std::optional<AttemptId> accepted;
     std::optional<protocol::Failure> failure;
-    int acceptances = 0;  // more than one breaks R11
+    int acceptances = 0;    // more than one breaks R11
+    AttemptId forgiven{0};  // attempts up to it count no more
   };
   struct StudyState {
     storage::CreateStudy created;
@@ -40,8 +41,11 @@ class ModelStore {
   std::map<StudyId, StudyState> studies;
   std::map<AttemptId, storage::AttemptRow> attempts;
   std::map<AttemptId, std::map<std::int64_t, double>> points;
+  std::map<AttemptId, protocol::Verdict> verdicts;
 
  private:
+  static storage::Outcome judge(storage::AttemptRow& row, const StudyState& study,
+                                TrialState& trial, const protocol::TrialResult& result);
   storage::Outcome apply_one(const storage::CreateStudy& t);
   storage::Outcome apply_one(const storage::StartAttempt& t);
   storage::Outcome apply_one(const storage::StoreResult& t);
@@ -49,6 +53,7 @@ class ModelStore {
   storage::Outcome apply_one(const storage::AppendPoints& t);
   storage::Outcome apply_one(const storage::FailTrial& t);
   storage::Outcome apply_one(const storage::EndStudy& t);
+  storage::Outcome apply_one(const storage::ReplayTrials& t);
   template <typename Other>
   storage::Outcome apply_one(const Other&) {
     return {
@@ -70,7 +75,14 @@ std::uint64_t splitmix64(std::uint64_t& state);
 
 class Scenario {
  public:
-  explicit Scenario(Settings settings = {});
+  // Where the dispatcher jitters, it gets drawn times, or always the shortest that R18 and R26
+  // allow.
+  enum class Jitter { drawn, least };
+  explicit Scenario(Settings settings = {}, Jitter jitter = Jitter::drawn);
+  Scenario(Scenario&&) = default;
+  Scenario& operator=(Scenario&&) = default;
+  // Another that goes its own way from here. REQUIRES: without a shadow.
+  Scenario(const Scenario& other);
 
   // ---- what happens; each gives what was said in consequence
   Said open(const std::string& worker, std::vector<AttemptId> held = {},
@@ -78,6 +90,7 @@ class Scenario {
   Said close(const std::string& worker, SessionClosed::How how);
   Said submit(const StudyOptions& options);
   Said cancel(std::int64_t study);
+  Said replay(std::int64_t study);
   Said ready(const std::string& worker);
   Said beat(const std::string& worker, std::int64_t attempt, std::int64_t progress,
             protocol::PulseState state = protocol::PulseState::running);
@@ -161,7 +174,10 @@ class Scenario {
   storage::Outcome apply(const storage::Transition& transition);
   void check_lease(const protocol::Lease& lease);
 
+  std::unique_ptr<Dispatcher> new_dispatcher() const;
+
   Settings settings_;
+  Jitter jitter_;
   std::shared_ptr<std::uint64_t> random_state_ =
       std::make_shared<std::uint64_t>(1);  // a Scenario may be moved
   std::unique_ptr<Dispatcher> dispatcher_;

@@ -18,6 +18,10 @@ void State::on(const SessionOpened& event) {
     effects.emplace_back(Close{event.session, kCloseTryAgainLater, "storage_unavailable"});
     return;
   }
+  if (revoked.contains(event.device)) {
+    effects.emplace_back(Close{event.session, kCloseDeviceRevoked, "device_revoked"});
+    return;
+  }
   Device& device = devices[event.device];
   if (device.session) {  // R8
     const SessionId old = *device.session;
@@ -63,6 +67,7 @@ void State::on(const SessionClosed& event) {
 }
 
 void State::on(const DeviceRevoked& event) {
+  revoked.insert(event.device);
   const auto found = devices.find(event.device);
   if (found == devices.end()) return;
   const std::vector<AttemptId> open = found->second.open;

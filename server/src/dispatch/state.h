@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -26,6 +27,8 @@ namespace hyperflock::dispatch {
 inline constexpr std::size_t kCauses = 7;
 // Attempts that a trial may lose to each cause (R18), in the order of protocol::Cause; 0: no limit.
 inline constexpr std::array<int, kCauses> kBudget{20, 1, 2, 3, 1, 1, 0};
+// A trial that was lost with so many different devices is poison (R18).
+inline constexpr std::size_t kPoisonDevices = 3;
 
 // Proposals of one session that have no outcome yet; a further message is `rate_limited`.
 inline constexpr int kMaxPending = 64;
@@ -72,10 +75,11 @@ struct Attempt {
 // A trial that has been leased and is not finished.
 struct Trial {
   std::array<int, kCauses> failures{};
-  std::vector<AttemptId> open;    // proposed and live attempts
-  std::uint64_t queue_order = 0;  // place in the study's queue; 0: not queued
-  std::optional<Instant> due;     // end of its back-off
-  bool failing = false;           // FailTrial is proposed
+  std::vector<std::string> lost_with;  // different devices; at most kPoisonDevices
+  std::vector<AttemptId> open;         // proposed and live attempts
+  std::uint64_t queue_order = 0;       // place in the study's queue; 0: not queued
+  std::optional<Instant> due;          // end of its back-off
+  bool failing = false;                // FailTrial is proposed
 };
 
 struct Study {
@@ -120,6 +124,7 @@ struct PendingStart {
 };
 struct PendingResult {
   SessionId session{};
+  std::string device;
   AttemptId attempt{};
   std::int64_t seq = 0;
   bool next = false;
@@ -144,8 +149,12 @@ struct PendingEnd {
   StudyId study{};
   std::optional<RequestId> request;
 };
+struct PendingReplay {
+  RequestId request{};
+  Study study;  // as it is where it is not in memory
+};
 using Pending = std::variant<PendingStudy, PendingStart, PendingResult, PendingAck, PendingCall,
-                             PendingFail, PendingEnd>;
+                             PendingFail, PendingEnd, PendingReplay>;
 
 struct State {
   State(Settings given, std::function<std::uint64_t()> source)
@@ -169,6 +178,8 @@ struct State {
   std::set<std::pair<Instant, TrialKey>> back_offs;
   std::unordered_map<TransitionId, Pending> pending;
   std::int64_t queued = 0;  // trials in queues and back-offs
+  // Revoked while this server runs: a session whose credential was checked just before is refused.
+  std::unordered_set<std::string> revoked;
 
   std::uint64_t next_transition = 1;
   std::uint64_t next_order = 1;
@@ -238,7 +249,7 @@ struct State {
   // Ends a live attempt by a cause (R18).
   void fail_attempt(AttemptId id, storage::AttemptState state, protocol::Failure failure);
   // Counts a failure; fails the trial when its budget is spent, else has it issued again.
-  void count_failure(TrialKey key, const protocol::Failure& failure);
+  void count_failure(TrialKey key, const std::string& device, const protocol::Failure& failure);
   // Issues the trial again after `delay`, unless an attempt is open, it waits already or it is
   // failing.
   void settle(TrialKey key, Millis delay);
@@ -271,19 +282,28 @@ struct State {
   void on_outcome(PendingCall& what, const storage::Outcome& outcome);
   void on_outcome(PendingFail& what, const storage::Outcome& outcome);
   void on_outcome(PendingEnd& what, const storage::Outcome& outcome);
+  void on_outcome(PendingReplay& what, const storage::Outcome& outcome);
   void settle_result(const PendingResult& what, const storage::Outcome& outcome);
 
   // studies.cc
   void on(const StudySubmitted& event);
   void on(const StudyCancelRequested& event);
+  void on(const StudyReplayRequested& event);
   void on(const Restored& event);
   void restore_study(const storage::RunningStudy& stored);
   void restore_trial(Study& study, const storage::RunningTrial& stored);
   void end_if_finished(Study& study);
+  // ReplayTrials of the study has no outcome yet: it must not end by itself.
+  bool replay_pending(StudyId id) const;
   // The study is over in storage: its attempts are revoked and it leaves memory.
   void drop_study(StudyId id);
   void open_study(Study study);
 };
+
+// Counts a failed attempt against what its trial may lose (R18). What the trial fails with, where
+// that was the last one.
+std::optional<protocol::Failure> spend(Trial& trial, const std::string& device,
+                                       const protocol::Failure& failure);
 
 // One sentence for people, by code.
 std::string_view revoke_text(protocol::RevokeCode code);

@@ -197,6 +197,23 @@ TEST(Restart, KeepsBudgets) {
   EXPECT_EQ(s.store().studies.at(StudyId{1}).trials.at(0).state, storage::TrialState::failed);
 }
 
+TEST(Restart, R18_LateFailuresAreNotCountedAfterIt) {
+  Scenario s;
+  s.worker("a").study(1);
+  s.ready("a");
+  s.close("a", SessionClosed::How::lost);
+  s.after(Settings{}.lease_ms + 1);
+  s.worker("a").worker("b");
+  s.failed("a", 1, Cause::user_error);  // late
+  s.ready("b");
+  s.release("b", 2);
+  s.failed("b", 2, Cause::user_error);  // late too
+  s.restart();
+  EXPECT_EQ(s.store().studies.at(StudyId{1}).trials.at(0).state, storage::TrialState::running);
+  s.worker("a");
+  EXPECT_THAT(s.ready("a"), Contains("a < lease #3 trial 0"));
+}
+
 TEST(Restart, DrawsTheConsequenceOfAStoredFailure) {
   Scenario s;
   s.worker("a").study(1);

@@ -46,16 +46,44 @@ void State::on(const StudyCancelRequested& event) {
           PendingEnd{event.study, event.request});
 }
 
+void State::on(const StudyReplayRequested& event) {
+  if (read_only) {
+    effects.emplace_back(Answer{event.request, unavailable()});
+    return;
+  }
+  const storage::StudyRow& row = event.study;
+  Study reopened{.id = row.id,
+                 .owner = row.owner,
+                 .project = row.project,
+                 .spec = row.spec,
+                 .total = row.total,
+                 .next_number = row.total,
+                 .running = 0,
+                 .ending = false,
+                 .trials = {},
+                 .queue = {},
+                 .rank = {}};
+  propose(storage::ReplayTrials{row.id}, PendingReplay{event.request, std::move(reopened)});
+}
+
 void State::open_study(Study study) {
   const StudyId id = study.id;
   rank(studies.emplace(id, std::move(study)).first->second);
 }
 
 void State::end_if_finished(Study& study) {
-  if (study.ending || study.next_number < study.total || !study.trials.empty()) return;
+  const bool busy = study.next_number < study.total || !study.trials.empty();
+  if (study.ending || busy || replay_pending(study.id)) return;
   study.ending = true;
   rank(study);
   propose(storage::EndStudy{study.id, storage::StudyState::finished}, PendingEnd{study.id, {}});
+}
+
+bool State::replay_pending(StudyId id) const {
+  return std::any_of(pending.begin(), pending.end(), [id](const auto& one) {
+    const auto* replay = std::get_if<PendingReplay>(&one.second);
+    return replay != nullptr && replay->study.id == id;
+  });
 }
 
 void State::drop_study(StudyId id) {
@@ -109,23 +137,23 @@ void State::restore_study(const storage::RunningStudy& stored) {
 void State::restore_trial(Study& study, const storage::RunningTrial& stored) {
   const TrialKey key = stored.key;
   Trial& trial = study.trials[to_int(key.number)];
-  const protocol::Failure* spent = nullptr;
+  std::optional<protocol::Failure> spent;
   for (const storage::AttemptRow& row : stored.attempts) {
     if (row.state ==
         storage::AttemptState::live) {  // R24: one full lease of grace, and its clocks start again
       Attempt& attempt = add_attempt(row.id, study, key, row.device);
       attempt.committed = true;
       arm(row.id, attempt);
-    } else if (row.failure) {
-      const auto cause = static_cast<std::size_t>(row.failure->cause);
-      if (++trial.failures[cause] >= kBudget[cause] && kBudget[cause] != 0) spent = &*row.failure;
+    } else if (row.failure && (row.state == storage::AttemptState::failed ||
+                               row.state == storage::AttemptState::expired)) {
+      if (auto last = spend(trial, row.device, *row.failure)) spent = std::move(last);
     }
   }
   rank(study);
-  if (spent == nullptr) return settle(key, 0);
+  if (!spent) return settle(key, 0);
   // The server stopped between the failure and its consequence.
   trial.failing = true;
-  propose(storage::FailTrial{key, *spent}, PendingFail{key});
+  propose(storage::FailTrial{key, *std::move(spent)}, PendingFail{key});
 }
 
 }  // namespace hyperflock::dispatch

@@ -34,14 +34,9 @@ bool Admission::admit_join(const std::string& address) {
   return joins_.allow(network_of(address), now());
 }
 
-bool Admission::strangers_tired_of(const std::string& address) {
+bool Admission::admit_stranger(const std::string& address) {
   const std::lock_guard lock(mutex_);
-  return strangers_.exhausted(network_of(address), now());
-}
-
-void Admission::note_stranger(const std::string& address) {
-  const std::lock_guard lock(mutex_);
-  strangers_.allow(network_of(address), now());
+  return strangers_.allow(network_of(address), now());
 }
 
 }  // namespace hyperflock::http

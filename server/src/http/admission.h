@@ -22,9 +22,10 @@ class Admission {
 
   // One more device of this address. False: too many came.
   bool admit_join(const std::string& address);
-  // True when so many wrong credentials came from this address that none is looked at for now.
-  bool strangers_tired_of(const std::string& address);
-  void note_stranger(const std::string& address);
+  // A wrong credential came from this address. False: too many did. Right ones are never asked
+  // about, because many people share an address (a proxy, a school): a stranger among them must not
+  // lock the others out, and the secrets are too long to be guessed at any rate.
+  bool admit_stranger(const std::string& address);
 
  private:
   std::mutex mutex_;

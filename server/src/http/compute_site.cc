@@ -130,15 +130,10 @@ class ComputeSite final : public Site {
 
   // The project of a code; an Error where there is none, or where this address has tried too many.
   Result<std::string> project_of(const std::string& code, const std::string& address) const {
-    if (context_.admission.strangers_tired_of(address)) {
-      return Error{"rate_limited", "Too many wrong codes came from this address; wait a minute."};
-    }
     const auto project = context_.book.check_code(code);
-    if (!project) {
-      context_.admission.note_stranger(address);
-      return bad_code();
-    }
-    return *project;
+    if (project) return *project;
+    if (context_.admission.admit_stranger(address)) return bad_code();
+    return Error{"rate_limited", "Too many wrong codes came from this address; wait a minute."};
   }
 
   Response project(const Request& request) const {

@@ -31,9 +31,11 @@ enum RouteIndex : std::size_t {
   kStudies,
   kStudy,
   kCancel,
+  kReplay,
   kTrials,
   kTrial,
   kWorkers,
+  kRevoke,
   kEnrolment,
   kSocket,
   kHealth,
@@ -41,7 +43,7 @@ enum RouteIndex : std::size_t {
   kMetrics,
 };
 
-constexpr std::array<Route, 15> kRoutes{{
+constexpr std::array<Route, 17> kRoutes{{
     {Method::get, "/api/me", Access::principal, Work::handle, 0},
     {Method::head, "/api/blobs/{}", Access::principal, Work::handle, 0},
     {Method::put, "/api/blobs/{}", Access::principal, Work::upload, 0},
@@ -49,9 +51,11 @@ constexpr std::array<Route, 15> kRoutes{{
     {Method::get, "/api/studies", Access::principal, Work::handle, 0},
     {Method::get, "/api/studies/{}", Access::principal, Work::handle, 0},
     {Method::post, "/api/studies/{}/cancel", Access::principal, Work::handle, kSmallBody},
+    {Method::post, "/api/studies/{}/replay", Access::principal, Work::handle, kSmallBody},
     {Method::get, "/api/studies/{}/trials", Access::principal, Work::handle, 0},
     {Method::get, "/api/studies/{}/trials/{}", Access::principal, Work::handle, 0},
     {Method::get, "/api/workers", Access::principal, Work::handle, 0},
+    {Method::post, "/api/devices/{}/revoke", Access::principal, Work::handle, kSmallBody},
     {Method::post, "/api/enrolment", Access::principal, Work::handle, kSmallBody},
     {Method::get, "/ws/client", Access::open, Work::websocket, 0},
     {Method::get, "/healthz", Access::open, Work::handle, 0},
@@ -130,12 +134,16 @@ class ConsoleSite final : public Site {
         return reply(study(*request));
       case kCancel:
         return cancel(*request, std::move(reply));
+      case kReplay:
+        return replay(*request, std::move(reply));
       case kTrials:
         return reply(trials(*request));
       case kTrial:
         return reply(trial(*request));
       case kWorkers:
         return workers(std::move(reply));
+      case kRevoke:
+        return revoke(*request, std::move(reply));
       case kEnrolment:
         return enrolment(*request, std::move(reply));
       case kHealth:
@@ -157,16 +165,16 @@ class ConsoleSite final : public Site {
  private:
   Status identify(Request& request) const {
     constexpr std::string_view kScheme = "Bearer ";
-    if (context_.admission.strangers_tired_of(request.address)) {
-      return Error{"rate_limited", "Too many wrong tokens came from this address; wait a minute."};
-    }
     if (!request.authorization.starts_with(kScheme)) {
       return Error{"unauthorized", "Send the header Authorization: Bearer <token>."};
     }
     const auto principal =
         context_.book.check_token(std::string_view(request.authorization).substr(kScheme.size()));
     if (!principal) {
-      context_.admission.note_stranger(request.address);
+      if (!context_.admission.admit_stranger(request.address)) {
+        return Error{"rate_limited",
+                     "Too many wrong tokens came from this address; wait a minute."};
+      }
       return Error{
           "unauthorized",
           "The server does not know this token; check it, or ask the operator for a new one."};
@@ -197,6 +205,7 @@ class ConsoleSite final : public Site {
         .text("role", admin ? "admin" : "researcher")
         .text("server", context_.server_version)
         .text("join_origin", context_.join_origin)
+        .integer("max_blob_bytes", static_cast<std::int64_t>(context_.max_blob_bytes))
         .end();
     return json_response(200, std::move(out));
   }
@@ -245,11 +254,41 @@ class ConsoleSite final : public Site {
   void cancel(const Request& request, Reply reply) const {
     const auto row = readable_study(request);
     if (!row) return reply(error_response(row.error()));
-    context_.service.cancel_study(row->id,
-                                  [this, reply = std::move(reply)](Result<StudyId> cancelled) {
-                                    if (!cancelled) return reply(error_response(cancelled.error()));
-                                    reply_with_row(*cancelled, 200, reply);
-                                  });
+    context_.service.cancel_study(row->id, row_replier(std::move(reply)));
+  }
+
+  void replay(const Request& request, Reply reply) const {
+    auto row = readable_study(request);
+    if (!row) return reply(error_response(row.error()));
+    context_.service.replay_study(std::move(*row), row_replier(std::move(reply)));
+  }
+
+  // Answers with the row of the study that changed.
+  std::function<void(Result<StudyId>)> row_replier(Reply reply) const {
+    return [this, reply = std::move(reply)](Result<StudyId> changed) {
+      if (!changed) return reply(error_response(changed.error()));
+      reply_with_row(*changed, 200, reply);
+    };
+  }
+
+  // The device is refused from now on, its session closed and its attempt issued again.
+  void revoke(const Request& request, Reply reply) const {
+    if (request.principal.role != storage::PrincipalRole::admin) {
+      return reply(error_response(Error{"forbidden", "Only an administrator revokes devices."}));
+    }
+    const std::string& device = request.captures.front();
+    context_.service.revoke_device(
+        device, [this, device, reply = std::move(reply)](Result<storage::Outcome> outcome) {
+          if (!outcome) return reply(error_response(outcome.error()));
+          if (outcome->applied == storage::Applied::conflict) {
+            return reply(error_response(Error{"unknown_device", "No device has this name."}));
+          }
+          context_.book.committed(storage::RevokeDevice{device}, *outcome);
+          ops::log(ops::LogLevel::info, "device_revoked", {{"device", device}});
+          std::string out;
+          ObjectWriter(out).text("device", device).boolean("revoked", true).end();
+          reply(json_response(200, std::move(out)));
+        });
   }
 
   void reply_with_row(StudyId id, int status, const Reply& reply) const {

@@ -15,16 +15,26 @@ struct CodeStatus {
 
 // Codes that are not listed are faults of a well-formed request: 422.
 constexpr std::array kStatuses{
-    CodeStatus{"bad_request", 400},        CodeStatus{"malformed", 400},
-    CodeStatus{"unauthorized", 401},       CodeStatus{"forbidden", 403},
-    CodeStatus{"bad_enrolment_code", 403}, CodeStatus{"not_found", 404},
-    CodeStatus{"unknown_study", 404},      CodeStatus{"method_not_allowed", 405},
-    CodeStatus{"length_required", 411},    CodeStatus{"body_too_large", 413},
-    CodeStatus{"blob_too_large", 413},     CodeStatus{"unsupported_media_type", 415},
-    CodeStatus{"rate_limited", 429},       CodeStatus{"headers_too_large", 431},
-    CodeStatus{"internal", 500},           CodeStatus{"storage_unavailable", 503},
-    CodeStatus{"read_only", 503},          CodeStatus{"full", 503},
+    CodeStatus{"bad_request", 400},
+    CodeStatus{"malformed", 400},
+    CodeStatus{"unauthorized", 401},
+    CodeStatus{"forbidden", 403},
+    CodeStatus{"bad_enrolment_code", 403},
+    CodeStatus{"not_found", 404},
+    CodeStatus{"unknown_study", 404},
+    CodeStatus{"method_not_allowed", 405},
+    CodeStatus{"length_required", 411},
+    CodeStatus{"body_too_large", 413},
+    CodeStatus{"blob_too_large", 413},
+    CodeStatus{"rate_limited", 429},
+    CodeStatus{"headers_too_large", 431},
+    CodeStatus{"internal", 500},
+    CodeStatus{"storage_unavailable", 503},
+    CodeStatus{"read_only", 503},
+    CodeStatus{"full", 503},
     CodeStatus{"draining", 503},
+    CodeStatus{"unknown_device", 404},
+    CodeStatus{"study_cancelled", 409},
 };
 
 std::string_view reason_of(int status) {
@@ -47,12 +57,12 @@ std::string_view reason_of(int status) {
       return "Not Found";
     case 405:
       return "Method Not Allowed";
+    case 409:
+      return "Conflict";
     case 411:
       return "Length Required";
     case 413:
       return "Content Too Large";
-    case 415:
-      return "Unsupported Media Type";
     case 422:
       return "Unprocessable Content";
     case 426:

@@ -30,6 +30,11 @@ class Service {
   virtual void submit_study(std::string owner, std::string project, protocol::StudySpec spec,
                             std::function<void(Result<Submitted>)> done) = 0;
   virtual void cancel_study(StudyId study, std::function<void(Result<StudyId>)> done) = 0;
+  // Issues the failed trials of a study again; `study` as just read from storage.
+  virtual void replay_study(storage::StudyRow study, std::function<void(Result<StudyId>)> done) = 0;
+  // Ends a device's right to work. `conflict`: there is none of this name.
+  virtual void revoke_device(std::string device,
+                             std::function<void(Result<storage::Outcome>)> done) = 0;
   // Commits one transition that the dispatcher does not care about (a device, an enrolment code).
   virtual void commit(storage::Transition transition,
                       std::function<void(Result<storage::Outcome>)> done) = 0;

@@ -79,15 +79,14 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
 
   Verdict on_hello(protocol::Hello hello) override {
     const auto open = channel();
-    if (context_.admission.strangers_tired_of(open->address())) {
-      refuse("rate_limited", "Too many wrong credentials came from this address; wait a minute.");
-      return Verdict::refused;
-    }
     principal_ = context_.book.check_token(hello.token);
     if (!principal_) {
-      context_.admission.note_stranger(open->address());
-      refuse("bad_token",
-             "The server does not know this token; check it, or ask the operator for a new one.");
+      if (!context_.admission.admit_stranger(open->address())) {
+        refuse("rate_limited", "Too many wrong credentials came from this address; wait a minute.");
+      } else {
+        refuse("bad_token",
+               "The server does not know this token; check it, or ask the operator for a new one.");
+      }
       return Verdict::refused;
     }
     open->on_drained([this] { advance_all(); });

@@ -86,8 +86,23 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
 
   void cancel(StudyId study, std::function<void(Result<StudyId>)> done) {
     const RequestId request = next_request();
-    cancels_.emplace(request, std::move(done));
+    changes_.emplace(request, std::move(done));
     handle(dispatch::StudyCancelRequested{request, study});
+  }
+
+  void replay(storage::StudyRow study, std::function<void(Result<StudyId>)> done) {
+    const RequestId request = next_request();
+    changes_.emplace(request, std::move(done));
+    handle(dispatch::StudyReplayRequested{request, std::move(study)});
+  }
+
+  void revoke(const std::string& device, std::function<void(Result<storage::Outcome>)> done) {
+    commit(storage::RevokeDevice{device},
+           [this, device, done = std::move(done)](Result<storage::Outcome> outcome) {
+             const bool revoked = outcome && outcome->applied == storage::Applied::applied;
+             done(std::move(outcome));
+             if (revoked) handle(dispatch::DeviceRevoked{device});
+           });
   }
 
   void commit(storage::Transition transition, std::function<void(Result<storage::Outcome>)> done) {
@@ -216,8 +231,8 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
       } else {
         submit.mapped()(answer.result.error());
       }
-    } else if (const auto cancel = cancels_.extract(answer.request)) {
-      cancel.mapped()(answer.result);
+    } else if (const auto change = changes_.extract(answer.request)) {
+      change.mapped()(answer.result);
     }
   }
 
@@ -274,7 +289,7 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
     handle(failed);
     // Whoever still waits for an answer proposed something that is lost.
     for (auto& [request, done] : std::exchange(submits_, {})) done(unavailable());
-    for (auto& [request, done] : std::exchange(cancels_, {})) done(unavailable());
+    for (auto& [request, done] : std::exchange(changes_, {})) done(unavailable());
     pay_owed_credits();
   }
 
@@ -350,7 +365,7 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
   std::vector<std::shared_ptr<Peer>> owed_;  // credits held back while the writer is behind
   Watchers watchers_;
   std::map<RequestId, std::function<void(Result<http::Submitted>)>> submits_;
-  std::map<RequestId, std::function<void(Result<StudyId>)>> cancels_;
+  std::map<RequestId, std::function<void(Result<StudyId>)>> changes_;  // cancels and replays
   std::uint64_t last_request_ = 0;
   std::function<void()> quiet_;
   int failures_in_a_row_ = 0;
@@ -400,6 +415,18 @@ void Hub::submit_study(std::string owner, std::string project, protocol::StudySp
 void Hub::cancel_study(StudyId study, std::function<void(Result<StudyId>)> done) {
   impl_->push(Impl::Task(
       [impl = impl_.get(), study, done = std::move(done)] { impl->cancel(study, done); }));
+}
+
+void Hub::replay_study(storage::StudyRow study, std::function<void(Result<StudyId>)> done) {
+  impl_->push(Impl::Task([impl = impl_.get(), study = std::move(study), done = std::move(done)] {
+    impl->replay(study, done);
+  }));
+}
+
+void Hub::revoke_device(std::string device, std::function<void(Result<storage::Outcome>)> done) {
+  impl_->push(Impl::Task([impl = impl_.get(), device = std::move(device), done = std::move(done)] {
+    impl->revoke(device, done);
+  }));
 }
 
 void Hub::commit(storage::Transition transition,

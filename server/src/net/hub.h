@@ -52,6 +52,9 @@ class Hub final : public http::Service {
   void submit_study(std::string owner, std::string project, protocol::StudySpec spec,
                     std::function<void(Result<http::Submitted>)> done) override;
   void cancel_study(StudyId study, std::function<void(Result<StudyId>)> done) override;
+  void replay_study(storage::StudyRow study, std::function<void(Result<StudyId>)> done) override;
+  void revoke_device(std::string device,
+                     std::function<void(Result<storage::Outcome>)> done) override;
   void commit(storage::Transition transition,
               std::function<void(Result<storage::Outcome>)> done) override;
   void workers(std::function<void(std::vector<dispatch::WorkerView>)> done) override;

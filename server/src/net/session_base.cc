@@ -21,7 +21,7 @@ void SessionBase::on_text(std::string_view text) {
   Result<protocol::ClientMessage> parsed = protocol::parse_client_message(text);
   Credit credit = Credit::given;
   if (!parsed) {
-    send_error(parsed.error());
+    send_error(parsed.error(), protocol::refused_call_id(text));
   } else if (!greeted_) {
     first_message(std::move(*parsed));
   } else {
@@ -69,12 +69,12 @@ void SessionBase::refuse(std::string code, std::string message) {
   open->close(kPolicy, std::move(reason));
 }
 
-void SessionBase::send_error(Error error) {
+void SessionBase::send_error(Error error, std::optional<std::int64_t> call) {
   const auto open = channel();
   if (!open) return;
-  open->send(protocol::serialize(
-      protocol::ErrorMessage{std::move(error.code), std::move(error.message),
-                             std::move(error.field), std::nullopt, std::nullopt}));
+  open->send(
+      protocol::serialize(protocol::ErrorMessage{std::move(error.code), std::move(error.message),
+                                                 std::move(error.field), call, std::nullopt}));
   if (++errors_ == kErrorsPerConnection) open->close(kPolicy, "Too many errors on one connection.");
 }
 

@@ -2,7 +2,9 @@
 // reach their channel.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -35,7 +37,7 @@ class SessionBase : public ChannelUser {
   std::shared_ptr<WsChannel> channel() const { return channel_.lock(); }
   void send(const protocol::ServerMessage& message);
   void refuse(std::string code, std::string message);
-  void send_error(Error error);
+  void send_error(Error error, std::optional<std::int64_t> call = {});
 
   const SessionContext& context_;
 

@@ -29,6 +29,7 @@ TEST_F(RestTest, MeNamesTheCaller) {
   EXPECT_EQ(json_at(answer.body, "name"), "researcher");
   EXPECT_EQ(json_at(answer.body, "role"), "researcher");
   EXPECT_EQ(json_at(answer.body, "join_origin"), server_.server().compute_origin());
+  EXPECT_EQ(json_at(answer.body, "max_blob_bytes"), std::to_string(512 << 20));
   EXPECT_EQ(json_at(server_.rest_as(server_.secrets().admin_token, "GET", "/api/me").body, "role"),
             "admin");
 }
@@ -45,11 +46,80 @@ TEST_F(RestTest, NothingWithoutAToken) {
             "401 unauthorized");
 }
 
-TEST_F(RestTest, ManyWrongTokensAreNotLookedAt) {
+TEST_F(RestTest, ManyWrongCredentialsOfAnAddressLockNobodyOut) {
   std::string last;
   for (int i = 0; i < 25; ++i) last = code_of(server_.rest_as("hfr_wrong", "GET", "/api/me"));
   EXPECT_EQ(last, "429 rate_limited");
-  EXPECT_EQ(code_of(server_.rest("GET", "/api/me")), "429 rate_limited");
+  TestWorker stranger(server_);
+  stranger.send(TestWorker::hello({"d_nobody", "hfd_wrong"}));
+  EXPECT_EQ(stranger.receive<protocol::Refused>().code, "rate_limited");
+  EXPECT_EQ(
+      code_of(http_request(server_.compute(), "POST", "/api/project", {}, R"({"code":"no"})")),
+      "429 rate_limited");
+  // Others behind the same address have the right ones.
+  EXPECT_EQ(server_.rest("GET", "/api/me").status, 200);
+  TestWorker(server_, server_.join());
+}
+
+TEST_F(RestTest, R34_AnAdministratorRevokesADevice) {
+  server_.submit(1);
+  const TestDevice device = server_.join();
+  const std::string target = "/api/devices/" + device.id + "/revoke";
+  const auto revoke = [this, &target] {
+    return server_.rest_as(server_.secrets().admin_token, "POST", target);
+  };
+  TestWorker worker(server_, device);
+  const auto lease = worker.ready();
+  EXPECT_EQ(code_of(server_.rest("POST", target)), "403 forbidden");
+
+  EXPECT_EQ(revoke().body, R"({"device":")" + device.id + R"(","revoked":true})");
+  const auto told = worker.receive<protocol::Revoke>();
+  EXPECT_EQ(told.attempt, lease.attempt);
+  EXPECT_EQ(told.code, protocol::RevokeCode::device_revoked);
+  EXPECT_EQ(worker.socket().wait_close(), 4003);
+  EXPECT_EQ(revoke().status, 200);  // the same call again
+
+  TestWorker again(server_);
+  again.send(TestWorker::hello(device));
+  EXPECT_EQ(again.receive<protocol::Refused>().code, "banned");
+  EXPECT_EQ(code_of(http_request(server_.compute(), "GET", "/api/blobs/" + missing_,
+                                 {{"Authorization", "Device " + device.id + ":" + device.secret}})),
+            "401 unauthorized");
+  EXPECT_EQ(to_int(TestWorker(server_, server_.join()).ready().trial), 0);  // issued again
+  EXPECT_EQ(code_of(server_.rest_as(server_.secrets().admin_token, "POST",
+                                    "/api/devices/d_nobody/revoke")),
+            "404 unknown_device");
+  server_.restart();
+  TestWorker later(server_);
+  later.send(TestWorker::hello(device));
+  EXPECT_EQ(later.receive<protocol::Refused>().code, "banned");
+}
+
+TEST_F(RestTest, R33_ReplayIssuesFailedTrialsAgain) {
+  const std::int64_t study = server_.submit(1);
+  const std::string path = "/api/studies/" + std::to_string(study);
+  TestWorker worker(server_, server_.join());
+  protocol::TrialResult failed = TestWorker::result(worker.ready().attempt, 0);
+  failed.outcome = protocol::Outcome::failed;
+  failed.failure = protocol::Failure{protocol::Cause::user_error, "ValueError", "no", "trace"};
+  worker.send(failed);
+  EXPECT_EQ(worker.receive<protocol::ResultAck>().verdict, protocol::Verdict::recorded);
+  ASSERT_TRUE(server_.reaches(study, "finished"));
+  EXPECT_EQ(json_at(server_.rest("GET", path + "/trials").body, "trials.0.error.traceback"),
+            "trace");
+
+  const auto row = server_.rest("POST", path + "/replay");
+  EXPECT_EQ(row.status, 200);
+  EXPECT_EQ(json_at(row.body, "state"), "running");
+  EXPECT_EQ(json_at(row.body, "failed"), "0");
+  worker.send(TestWorker::result(worker.ready().attempt, 0.5));
+  EXPECT_EQ(worker.receive<protocol::ResultAck>().verdict, protocol::Verdict::accepted);
+  ASSERT_TRUE(server_.reaches(study, "finished"));
+  EXPECT_EQ(json_at(server_.rest("POST", path + "/replay").body, "complete"), "1");
+  EXPECT_EQ(code_of(server_.rest("POST", "/api/studies/99/replay")), "404 unknown_study");
+  const std::string other = "/api/studies/" + std::to_string(server_.submit(1, "other"));
+  server_.rest("POST", other + "/cancel");
+  EXPECT_EQ(code_of(server_.rest("POST", other + "/replay")), "409 study_cancelled");
 }
 
 TEST_F(RestTest, BlobRoundTrip) {

@@ -263,6 +263,30 @@ TEST_F(WorkerProtocolTest, R2_R3_ErrorsKeepTheConnection) {
   EXPECT_EQ(to_int(worker.ready().trial), 0);
 }
 
+TEST_F(WorkerProtocolTest, R3_ARefusedCallIsAnsweredWithItsId) {
+  TestWorker worker(server_, server_.join());
+  const auto refused = [&worker](const char* text) {
+    worker.socket().send(text);
+    return worker.receive<ErrorMessage>();
+  };
+  const auto bad = refused(R"({"type":"call","id":7,"attempt":0,"method":"should_prune"})");
+  EXPECT_EQ(bad.code, "bad_number");
+  EXPECT_EQ(bad.field, "attempt");
+  EXPECT_EQ(bad.id, 7);
+  EXPECT_EQ(refused(R"({"type":"call","id":8})").id, 8);
+  EXPECT_EQ(refused(R"({"type":"call","id":-8})").id, std::nullopt);
+  EXPECT_EQ(refused(R"({"type":"report","id":9})").id, std::nullopt);
+  EXPECT_EQ(refused(R"({"type":"call","id":9)").id, std::nullopt);
+}
+
+TEST_F(WorkerProtocolTest, R1_AKeyThatComesTwiceIsMalformed) {
+  TestWorker worker(server_, server_.join());
+  worker.socket().send(R"({"type":"ready","more":{"a":[{"b":1},{"b":1,"b":2}]}})");
+  const auto error = worker.receive<ErrorMessage>();
+  EXPECT_EQ(error.code, "malformed");
+  EXPECT_EQ(error.field, "more.a[1].b");
+}
+
 TEST_F(WorkerProtocolTest, R3_TenErrorsEndTheConnection) {
   TestWorker worker(server_, server_.join());
   for (int i = 0; i < 10; ++i) worker.socket().send("{");

@@ -223,6 +223,17 @@ Result<ClientMessage> parse_client_message(std::string_view text) {
   return parse_message<ClientMessage>(text, read_message);
 }
 
+std::optional<std::int64_t> refused_call_id(std::string_view text) {
+  const Result<Json> json = parse_object(text);
+  if (!json) return std::nullopt;
+  Problem problem;
+  const Value in(*json, problem);
+  const bool is_call = in["type"].as_text() == "call";
+  const std::int64_t id = in["id"].as_integer();
+  if (!is_call || problem.found()) return std::nullopt;
+  return id;
+}
+
 std::string serialize(const ClientMessage& message) {
   std::string out;
   std::visit(Writer{out}, message);

@@ -2,6 +2,8 @@
 // thread.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,6 +16,9 @@ namespace hyperflock::protocol {
 // Reads one frame's text. Never throws. The error's code is one of protocol.md's; `field` names the
 // offending path.
 Result<ClientMessage> parse_client_message(std::string_view text);
+
+// The id of a `call` that could not be read otherwise, so that its refusal reaches the caller (R3).
+std::optional<std::int64_t> refused_call_id(std::string_view text);
 
 // Reads a server message (golden tests, emulator). Rows of `update` stay JSON text.
 Result<ServerMessage> parse_server_message(std::string_view text);

@@ -37,13 +37,24 @@ TEST(Codec, R1_InvalidUtf8IsMalformed) {
   EXPECT_EQ(client_error(R"({"type":"ready","x":"\ud800"})").code, "malformed");
 }
 
-TEST(Codec, ManyRepeatedKeysCostLittleAndTheLastValueCounts) {
-  std::string text = "{";
-  while (text.size() < 900'000) text += R"("seq":0,)";
-  text += R"("type":"release","attempt":1,"seq":2,"reason":"stopped"})";
-  const Result<ClientMessage> parsed = parse_client_message(text);
-  ASSERT_TRUE(parsed.ok());
-  EXPECT_EQ(std::get<Release>(*parsed).seq, 2);
+TEST(Codec, R1_AKeyThatComesTwiceIsMalformedWhereverItStands) {
+  EXPECT_EQ(client_error(R"({"type":"ready","type":"ready"})").code, "malformed");
+  const Error nested = client_error(R"({"type":"ready","x":[{"a":1},{"b":{"c":1,"d":2,"c":3}}]})");
+  EXPECT_EQ(nested.code, "malformed");
+  EXPECT_EQ(nested.field, "x[1].b.c");
+  // One name in different objects is no repetition, an escaped one is.
+  EXPECT_EQ(client_error(R"({"type":"ready","x":{"type":1},"y":{"type":2}})").code, "parsed");
+  EXPECT_EQ(client_error(R"({"type":"ready","x":1,"\u0078":2})").code, "malformed");
+}
+
+TEST(Codec, R1_AKeyThatComesTwiceIsFoundAmongManyAtLittleCost) {
+  std::string text = R"({"type":"ready")";
+  for (int i = 0; text.size() < (std::size_t{1} << 20) - 32; ++i)
+    text += ",\"k" + std::to_string(i) + "\":0";
+  EXPECT_EQ(client_error(text + "}").code, "parsed");
+  const Error twice = client_error(text + ",\"k7\":0}");
+  EXPECT_EQ(twice.code, "malformed");
+  EXPECT_EQ(twice.field, "k7");
 }
 
 TEST(Codec, R6_HelloOfAnotherVersionIsReadWhateverItsFields) {

@@ -83,8 +83,38 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
     return true;
   }
   bool close() {
+    const Json& node = *stack_.back().node;
+    if (node.is_object() && !check_keys(node.get_ref<const Json::object_t&>())) return false;
     stack_.pop_back();
     return true;
+  }
+  // What two readers of one text could understand differently is refused.
+  bool check_keys(const Json::object_t& fields) {
+    const std::string* twice = repeated_key(fields);
+    if (twice == nullptr) return true;
+    key_ = *twice;
+    std::string field = path();
+    error = Error{"malformed", "Name " + field + " once in its object.", std::move(field)};
+    return false;
+  }
+  static const std::string* repeated_key(const Json::object_t& fields) {
+    constexpr std::size_t kFew = 16;  // comparing each with each is faster up to here
+    if (fields.size() <= kFew) {
+      for (auto one = fields.begin(); one != fields.end(); ++one) {
+        for (auto other = fields.begin(); other != one; ++other) {
+          if (one->first == other->first) return &one->first;
+        }
+      }
+      return nullptr;
+    }
+    std::vector<const std::string*> keys;
+    keys.reserve(fields.size());
+    for (const auto& field : fields) keys.push_back(&field.first);
+    const auto less = [](const auto* a, const auto* b) { return *a < *b; };
+    const auto same = [](const auto* a, const auto* b) { return *a == *b; };
+    std::sort(keys.begin(), keys.end(), less);
+    const auto found = std::adjacent_find(keys.begin(), keys.end(), same);
+    return found == keys.end() ? nullptr : *found;
   }
   // Of the value that comes next.
   std::string path() const {
@@ -170,9 +200,9 @@ void append_json(std::string& out, const Json& json) {
 Value Value::find(std::string_view key) const {
   if (json_ == nullptr || !json_->is_object()) return {nullptr, this, key, 0};
   const auto& fields = json_->get_ref<const Json::object_t&>();
-  const auto found = std::find_if(fields.rbegin(), fields.rend(),
+  const auto found = std::find_if(fields.begin(), fields.end(),
                                   [&](const auto& field) { return field.first == key; });
-  return {found == fields.rend() ? nullptr : &found->second, this, key, 0};
+  return {found == fields.end() ? nullptr : &found->second, this, key, 0};
 }
 
 Value Value::operator[](std::string_view key) const {

@@ -17,12 +17,12 @@
 
 namespace hyperflock::protocol {
 
-// Keeps the order of an object's keys. A key that comes twice is kept twice; its last value counts,
-// as in JavaScript and Python. The digits of an integer that does not fit in 64 bits are kept as
-// `binary`, which JSON text makes nowhere else.
+// Keeps the order of an object's keys. The digits of an integer that does not fit in 64 bits are
+// kept as `binary`, which JSON text makes nowhere else.
 using Json = nlohmann::ordered_json;
 
-// Parses the text and requires an object. Errors: `frame_too_large`, `malformed`, `bad_number`.
+// Parses the text and requires an object, in which no object names a key twice. Errors:
+// `frame_too_large`, `malformed`, `bad_number`.
 Result<Json> parse_object(std::string_view text);
 
 // Appends the tree as text: kinds and order kept, floats and strings as json_writer.h writes them.

@@ -195,6 +195,27 @@ TEST_P(StorageContract, FailedResultEndsTheAttemptOnly) {
   EXPECT_EQ(study(1).running, 1);
 }
 
+TEST_P(StorageContract, R18_LateFailureOfAnEndedAttemptIsRecordedAndChangesNeitherStateNorFailure) {
+  apply({create_study(1), start(1, key(1, 0)), start(2, key(1, 1)), start(3, key(1, 2))});
+  EndAttempt expired = end(1, AttemptState::expired);
+  expired.failure = protocol::Failure{protocol::Cause::worker_lost, "lease_expired", "", ""};
+  apply({expired, end(2, AttemptState::released)});
+  for (const std::int64_t attempt : {1, 2}) {
+    const Outcome late = apply_one(failed(attempt));
+    EXPECT_EQ(late.applied, Applied::applied);
+    EXPECT_EQ(late.verdict, protocol::Verdict::recorded);
+    EXPECT_EQ(apply_one(failed(attempt)).verdict, protocol::Verdict::recorded);
+  }
+  EXPECT_EQ(trial(1, 0).attempts_list[0].state, AttemptState::expired);
+  EXPECT_EQ(trial(1, 0).attempts_list[0].failure, expired.failure);
+  EXPECT_EQ(trial(1, 1).attempts_list[0].state, AttemptState::released);
+  EXPECT_EQ(trial(1, 1).attempts_list[0].failure, a_failure());  // to be read, not counted
+  EXPECT_EQ(trial(1, 1).trial.state, TrialState::running);
+  // An accepted one has none.
+  apply({end(3, AttemptState::expired), complete(3, {0.5})});
+  EXPECT_FALSE(trial(1, 2).attempts_list[0].failure.has_value());
+}
+
 TEST_P(StorageContract, ResultAfterTheStudyEndedIsEvidence) {
   apply({create_study(1), start(1, key(1, 0)), end_study(1, StudyState::cancelled)});
   EXPECT_EQ(apply_one(complete(1, {0.5})).verdict, Verdict::evidence);
@@ -277,6 +298,56 @@ TEST_P(StorageContract, EndStudyCancelsWhatHasNotFinished) {
   EXPECT_EQ(applied(end(2, AttemptState::revoked)), Applied::applied);
 }
 
+TEST_P(StorageContract, R33_ReplayedTrialsRunAgainAndTheirFailuresAreForgiven) {
+  apply({create_study(1), start(1, key(1, 0)), start(2, key(1, 1)), start(3, key(1, 2)), failed(1),
+         fail(key(1, 0)), complete(2, {0.5}), failed(3), fail(key(1, 2))});
+  apply({end_study(1, StudyState::finished)});
+  const Outcome replayed = apply_one(ReplayTrials{StudyId{1}});
+  EXPECT_EQ(replayed.applied, Applied::applied);
+  EXPECT_THAT(replayed.trials, testing::ElementsAre(TrialNumber{0}, TrialNumber{2}));
+  const StudyRow row = study(1);
+  EXPECT_EQ(row.state, StudyState::running);
+  EXPECT_EQ(row.finished_at, 0);
+  EXPECT_EQ(row.failed, 0);
+  EXPECT_EQ(row.running, 2);
+  EXPECT_THAT(finished(1), SizeIs(1));
+  EXPECT_EQ(trial(1, 0).trial.state, TrialState::running);
+  EXPECT_FALSE(trial(1, 0).trial.failure.has_value());
+  EXPECT_THAT(trial(1, 0).attempts_list, SizeIs(1));  // what was is still shown
+
+  apply({start(4, key(1, 0))});
+  ASSERT_TRUE(storage().load().ok());
+  const Snapshot snapshot = storage().load().value();
+  ASSERT_THAT(snapshot.studies, SizeIs(1));
+  ASSERT_THAT(snapshot.studies[0].unfinished, SizeIs(2));
+  ASSERT_THAT(snapshot.studies[0].unfinished[0].attempts, SizeIs(1));
+  EXPECT_EQ(snapshot.studies[0].unfinished[0].attempts[0].id, AttemptId{4});
+  EXPECT_THAT(snapshot.studies[0].unfinished[1].attempts, testing::IsEmpty());
+
+  const Outcome accepted = apply_one(complete(4, {0.75}));
+  EXPECT_EQ(accepted.verdict, protocol::Verdict::accepted);
+  EXPECT_GT(accepted.seq, 3);
+  EXPECT_EQ(study(1).complete, 2);
+}
+
+TEST_P(StorageContract, R33_ReplayNeedsFailedTrialsOfAStudyThatWasNotCancelled) {
+  apply({create_study(1), start(1, key(1, 0)), start(2, key(1, 1)), complete(1, {0.5})});
+  EXPECT_EQ(applied(ReplayTrials{StudyId{1}}), Applied::repeated);
+  EXPECT_EQ(applied(ReplayTrials{StudyId{2}}), Applied::conflict);
+  apply({failed(2), fail(key(1, 1)), end_study(1, StudyState::cancelled)});
+  EXPECT_EQ(applied(ReplayTrials{StudyId{1}}), Applied::superseded);
+  EXPECT_EQ(study(1).state, StudyState::cancelled);
+}
+
+TEST_P(StorageContract, R12_ALateResultOfAForgivenAttemptIsAcceptedToo) {
+  apply({create_study(1), start(1, key(1, 0)), end(1, AttemptState::expired), fail(key(1, 0)),
+         ReplayTrials{StudyId{1}}});
+  EXPECT_EQ(apply_one(complete(1, {0.5})).verdict, protocol::Verdict::accepted);
+  EXPECT_EQ(study(1).running, 0);
+  EXPECT_EQ(study(1).complete, 1);
+  EXPECT_EQ(applied(ReplayTrials{StudyId{1}}), Applied::repeated);
+}
+
 TEST_P(StorageContract, PrincipalNamesAreUnique) {
   const CreatePrincipal ada{{0, "ada", PrincipalRole::admin, sha('1')}};
   const CreatePrincipal grace{{0, "grace", PrincipalRole::researcher, sha('2')}};
@@ -292,21 +363,23 @@ TEST_P(StorageContract, PrincipalNamesAreUnique) {
   EXPECT_NE(principals[0].id, principals[1].id);
 }
 
-TEST_P(StorageContract, RevokedDevicesAreGoneAndTheirIdsStayTaken) {
+TEST_P(StorageContract, RevokedDevicesAreNamedAsSuchAndTheirIdsStayTaken) {
   EXPECT_EQ(applied(create_device("d1")), Applied::applied);
   EXPECT_EQ(applied(create_device("d2")), Applied::applied);
   EXPECT_EQ(applied(create_device("d1")), Applied::conflict);
   EXPECT_EQ(applied(RevokeDevice{"d1"}), Applied::applied);
   EXPECT_EQ(applied(RevokeDevice{"d1"}), Applied::repeated);
-  EXPECT_EQ(applied(RevokeDevice{"nobody"}), Applied::repeated);
+  EXPECT_EQ(applied(RevokeDevice{"nobody"}), Applied::conflict);
   EXPECT_EQ(applied(create_device("d1")), Applied::conflict);
   const auto devices = storage().identities().value().devices;
-  ASSERT_THAT(devices, SizeIs(1));
-  EXPECT_EQ(devices[0].id, "d2");
-  EXPECT_EQ(devices[0].project, "default");
-  EXPECT_EQ(devices[0].secret_hash, sha('d'));
-  EXPECT_EQ(devices[0].device_class, "phone");
-  EXPECT_EQ(devices[0].engine, "chromium 131");
+  ASSERT_THAT(devices, SizeIs(2));
+  EXPECT_TRUE(devices[0].revoked);
+  EXPECT_FALSE(devices[1].revoked);
+  EXPECT_EQ(devices[1].id, "d2");
+  EXPECT_EQ(devices[1].project, "default");
+  EXPECT_EQ(devices[1].secret_hash, sha('d'));
+  EXPECT_EQ(devices[1].device_class, "phone");
+  EXPECT_EQ(devices[1].engine, "chromium 131");
 }
 
 TEST_P(StorageContract, EnrolmentCodesAreKept) {

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <set>
 #include <shared_mutex>
+#include <utility>
 
 #include "storage/storage.h"
 #include "storage/study_ledger.h"
@@ -21,6 +22,7 @@ struct Attempt {
 struct Trial {
   TrialRow row;  // values are filled in when read
   std::vector<AttemptId> attempts;
+  std::size_t forgiven = 0;  // how many of them came before the last replay
 };
 
 struct State {
@@ -31,7 +33,6 @@ struct State {
   std::set<std::pair<std::string, std::string>> project_blobs;
   std::vector<Principal> principals;
   std::map<std::string, Device> devices;
-  std::set<std::string> revoked;
   std::map<std::string, Enrolment> enrolments;
   std::int64_t last_seq = 0;
 };
@@ -126,11 +127,11 @@ class Judge {
     }
     Outcome judged = outcome(Applied::superseded, key);
     judged.verdict = protocol::Verdict::evidence;
-    attempt->row.state = AttemptState::evidence;
+    const AttemptState was = std::exchange(attempt->row.state, AttemptState::evidence);
     if (result.outcome == protocol::Outcome::failed) {
       judged = outcome(Applied::applied, key);
       judged.verdict = protocol::Verdict::recorded;
-      attempt->row.state = AttemptState::failed;
+      attempt->row.state = was == AttemptState::live ? AttemptState::failed : was;
     } else if (ledger::is_running(state_.studies.at(key.study)) &&
                !state_.trials.at(key).row.accepted_attempt) {
       judged = outcome(Applied::applied, key);
@@ -140,7 +141,7 @@ class Judge {
     }
     attempt->verdict = judged.verdict;
     attempt->row.values = result.values;
-    attempt->row.failure = result.failure;
+    if (!result.failure || !attempt->row.failure) attempt->row.failure = result.failure;
     attempt->row.metrics = result.metrics;
     attempt->row.backend = result.backend;
     attempt->row.result_seq = result.seq;
@@ -193,6 +194,29 @@ class Judge {
     return of_study(Applied::applied, end.study);
   }
 
+  Outcome operator()(const ReplayTrials& replay) {
+    StudyRow* study = find(state_.studies, replay.study);
+    if (study == nullptr) return of_study(Applied::conflict, replay.study);
+    if (study->state == StudyState::cancelled) return of_study(Applied::superseded, replay.study);
+    Outcome result = of_study(Applied::repeated, replay.study);
+    for (auto entry = state_.trials.lower_bound({replay.study, TrialNumber{0}});
+         entry != state_.trials.end() && entry->first.study == replay.study; ++entry) {
+      Trial& trial = entry->second;
+      if (trial.row.state != TrialState::failed) continue;
+      state_.finished.erase({replay.study, trial.row.seq});
+      trial.row.state = TrialState::running;
+      trial.row.seq = trial.row.finished_at = 0;
+      trial.row.failure.reset();
+      trial.forgiven = trial.attempts.size();
+      ledger::trial_replayed(*study);
+      result.trials.push_back(entry->first.number);
+    }
+    if (result.trials.empty()) return result;
+    ledger::reopened(*study);
+    result.applied = Applied::applied;
+    return result;
+  }
+
   Outcome operator()(const CreatePrincipal& create) {
     for (const Principal& known : state_.principals) {
       if (known.name == create.principal.name) return outcome(Applied::conflict);
@@ -214,9 +238,9 @@ class Judge {
   }
 
   Outcome operator()(const RevokeDevice& revoke) {
-    const bool revoked =
-        state_.devices.contains(revoke.device) && state_.revoked.insert(revoke.device).second;
-    return outcome(revoked ? Applied::applied : Applied::repeated);
+    Device* device = find(state_.devices, revoke.device);
+    if (device == nullptr) return outcome(Applied::conflict);
+    return outcome(std::exchange(device->revoked, true) ? Applied::repeated : Applied::applied);
   }
 
  private:
@@ -287,9 +311,7 @@ class MemoryStorage final : public Storage {
     const std::shared_lock lock = reading();
     Identities all;
     all.principals = state_.principals;
-    for (const auto& [id, device] : state_.devices) {
-      if (!state_.revoked.contains(id)) all.devices.push_back(device);
-    }
+    for (const auto& [id, device] : state_.devices) all.devices.push_back(device);
     for (const auto& [code_hash, enrolment] : state_.enrolments)
       all.enrolments.push_back(enrolment);
     return all;
@@ -358,10 +380,11 @@ class MemoryStorage final : public Storage {
     return all;
   }
 
-  std::vector<AttemptRow> attempts_of(const Trial& trial) const {
+  std::vector<AttemptRow> attempts_of(const Trial& trial, std::size_t from = 0) const {
     std::vector<AttemptRow> rows;
-    rows.reserve(trial.attempts.size());
-    for (const AttemptId id : trial.attempts) rows.push_back(state_.attempts.at(id).row);
+    rows.reserve(trial.attempts.size() - from);
+    for (std::size_t i = from; i < trial.attempts.size(); ++i)
+      rows.push_back(state_.attempts.at(trial.attempts[i]).row);
     return rows;
   }
 
@@ -372,7 +395,8 @@ class MemoryStorage final : public Storage {
          trial != state_.trials.end() && trial->first.study == study.id; ++trial) {
       running.next_number = to_int(trial->first.number) + 1;
       if (trial->second.row.state != TrialState::running) continue;
-      running.unfinished.push_back({trial->first, attempts_of(trial->second)});
+      running.unfinished.push_back(
+          {trial->first, attempts_of(trial->second, trial->second.forgiven)});
     }
     return running;
   }

@@ -92,6 +92,7 @@ struct Device {
   std::string secret_hash;  // hex SHA-256
   std::string device_class;
   std::string engine;
+  bool revoked = false;
 };
 
 struct Enrolment {

@@ -11,8 +11,14 @@ namespace hyperflock {
 
 class ScratchFolder {
  public:
-  ScratchFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "hyperflock-XXXXXX").string();
+  // memory: in a file system without a disk, where the machine has one.
+  enum class Where { anywhere, memory };
+  explicit ScratchFolder(Where where = Where::anywhere) {
+    const std::filesystem::path memory = "/dev/shm";
+    const bool in_memory = where == Where::memory && std::filesystem::is_directory(memory);
+    std::string pattern =
+        ((in_memory ? memory : std::filesystem::temp_directory_path()) / "hyperflock-XXXXXX")
+            .string();
     if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("cannot create " + pattern);
     path_ = pattern;
   }

@@ -21,10 +21,10 @@ std::optional<StoredAttempt> attempt_by_id(Db& db, std::int64_t id) {
   return read_attempt(row);
 }
 
-// A trial's attempts, oldest first, by the chain that starts at its newest one.
-std::vector<AttemptRow> attempts_from(Db& db, std::int64_t newest) {
+// A trial's attempts after `forgiven`, oldest first, by the chain that starts at its newest one.
+std::vector<AttemptRow> attempts_from(Db& db, std::int64_t newest, std::int64_t forgiven = 0) {
   std::vector<AttemptRow> attempts;
-  for (std::optional<std::int64_t> id = newest; id;) {
+  for (std::optional<std::int64_t> id = newest; id && *id > forgiven;) {
     auto stored = attempt_by_id(db, *id);
     if (!stored) break;
     id = stored->previous;
@@ -63,7 +63,8 @@ RunningStudy running_study(Db& db, StudyRow row) {
   Query trials = db.query(kSelectUnfinishedTrials, id);
   while (trials.next()) {
     running.unfinished.push_back(
-        {read_trial(trials).trial.key, attempts_from(db, newest_attempt_of(trials))});
+        {read_trial(trials).trial.key,
+         attempts_from(db, newest_attempt_of(trials), forgiven_attempt_of(trials))});
   }
   return running;
 }
@@ -132,12 +133,11 @@ Identities identities(Db& db) {
                               std::string(principals.text(3))});
   }
   Query devices = db.query(
-      "SELECT id, project, secret_hash, device_class, engine FROM devices"
-      " WHERE revoked_at IS NULL ORDER BY id");
+      "SELECT id, project, secret_hash, device_class, engine, revoked_at FROM devices ORDER BY id");
   while (devices.next()) {
     all.devices.push_back({std::string(devices.text(0)), std::string(devices.text(1)),
                            std::string(devices.text(2)), std::string(devices.text(3)),
-                           std::string(devices.text(4))});
+                           std::string(devices.text(4)), !devices.null(5)});
   }
   Query enrolments = db.query("SELECT code_hash, project FROM enrolments ORDER BY code_hash");
   while (enrolments.next()) {

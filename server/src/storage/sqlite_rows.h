@@ -40,11 +40,13 @@ StoredAttempt read_attempt(const Query& row);
 
 // The newest attempt of a trial as its row names it: where the chain of attempts begins.
 std::int64_t newest_attempt_of(const Query& trial_row);
+// The newest attempt that a replay has forgiven, 0 where there was none.
+std::int64_t forgiven_attempt_of(const Query& trial_row);
 
 #define HYPERFLOCK_TRIAL_COLUMNS                                                        \
   "SELECT study, number, state, seq, attempts, accepted_attempt, newest_attempt, seed," \
   " started_at, finished_at, params, failure_cause, failure_code, failure_message,"     \
-  " failure_traceback FROM trials "
+  " failure_traceback, forgiven_attempt FROM trials "
 
 // Studies with ids ?1..?2, newest first.
 inline constexpr Sql kSelectStudies =

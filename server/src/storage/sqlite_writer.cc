@@ -134,10 +134,13 @@ Outcome Writer::apply_one(const StoreResult& store) {
   const protocol::TrialResult& result = store.result;
   TrialKey trial;
   TrialState was = TrialState::running;
+  AttemptState ended = AttemptState::live;
+  bool has_failure = false;
   {
     Query attempt = db_->query(
-        "SELECT a.study, a.number, a.device, a.verdict, t.state FROM attempts AS a"
-        " JOIN trials AS t ON t.study = a.study AND t.number = a.number WHERE a.id = ?",
+        "SELECT a.study, a.number, a.device, a.verdict, t.state, a.state, a.failure_cause"
+        " FROM attempts AS a JOIN trials AS t ON t.study = a.study AND t.number = a.number WHERE "
+        "a.id = ?",
         result.attempt);
     if (!attempt.next() || attempt.text(2) != store.device) return outcome(Applied::conflict);
     trial = {StudyId{attempt.integer(0)}, TrialNumber{attempt.integer(1)}};
@@ -145,6 +148,8 @@ Outcome Writer::apply_one(const StoreResult& store) {
       return of_result(Applied::repeated, trial, static_cast<protocol::Verdict>(*first));
     }
     was = static_cast<TrialState>(attempt.integer(4));
+    ended = static_cast<AttemptState>(attempt.integer(5));
+    has_failure = !attempt.null(6);
   }
 
   Outcome judged = of_result(Applied::superseded, trial, protocol::Verdict::evidence);
@@ -152,7 +157,7 @@ Outcome Writer::apply_one(const StoreResult& store) {
   Study* study = find_study(trial.study);
   if (result.outcome == protocol::Outcome::failed) {
     judged = of_result(Applied::applied, trial, protocol::Verdict::recorded);
-    state = AttemptState::failed;
+    state = ended == AttemptState::live ? AttemptState::failed : ended;
   } else if (study != nullptr && ledger::is_running(study->row)) {
     const std::int64_t seq = next_seq();
     const bool complete = result.outcome == protocol::Outcome::complete;
@@ -174,14 +179,18 @@ Outcome Writer::apply_one(const StoreResult& store) {
     }
   }
 
-  const FailureColumns failure(result.failure ? &*result.failure : nullptr);
   db_->run(
       "UPDATE attempts SET state = ?, verdict = ?, result_seq = ?, load_ms = ?, run_ms = ?,"
-      " finished_at = ?, backend = ?, result_values = ?, failure_cause = ?, failure_code = ?,"
-      " failure_message = ?, failure_traceback = ? WHERE id = ?",
+      " finished_at = ?, backend = ?, result_values = ? WHERE id = ?",
       state, *judged.verdict, result.seq, result.metrics.load_ms, result.metrics.run_ms, now_,
-      result.backend, as_blob(result.values), failure.cause, failure.code, failure.message,
-      failure.traceback, result.attempt);
+      result.backend, as_blob(result.values), result.attempt);
+  if (result.failure.has_value() != has_failure) {
+    const FailureColumns failure(result.failure ? &*result.failure : nullptr);
+    db_->run(
+        "UPDATE attempts SET failure_cause = ?, failure_code = ?, failure_message = ?,"
+        " failure_traceback = ? WHERE id = ?",
+        failure.cause, failure.code, failure.message, failure.traceback, result.attempt);
+  }
   add_points(result.attempt, result.points);
   return judged;
 }
@@ -276,6 +285,34 @@ void Writer::cancel_trials(Study& study) {
   }
 }
 
+Outcome Writer::apply_one(const ReplayTrials& replay) {
+  Study* study = find_study(replay.study);
+  if (study == nullptr) return of_study(Applied::conflict, replay.study);
+  if (study->row.state == StudyState::cancelled) {
+    return of_study(Applied::superseded, replay.study);
+  }
+  Outcome result = of_study(Applied::repeated, replay.study);
+  {
+    Query failed = db_->query(
+        "SELECT number FROM trials WHERE study = ? AND seq > 0 AND state = ? ORDER BY number",
+        replay.study, TrialState::failed);
+    while (failed.next()) result.trials.push_back(TrialNumber{failed.integer(0)});
+  }
+  if (result.trials.empty()) return result;
+  for (const TrialNumber number : result.trials) {
+    db_->run(
+        "UPDATE trials SET state = ?, seq = 0, finished_at = 0, forgiven_attempt = newest_attempt,"
+        " failure_cause = NULL, failure_code = NULL, failure_message = NULL,"
+        " failure_traceback = NULL WHERE study = ? AND number = ?",
+        TrialState::running, replay.study, number);
+    ledger::trial_replayed(study->row);
+  }
+  ledger::reopened(study->row);
+  touch(*study);
+  result.applied = Applied::applied;
+  return result;
+}
+
 Outcome Writer::apply_one(const CreatePrincipal& create) {
   const Principal& principal = create.principal;
   return outcome(applied_if(
@@ -303,6 +340,10 @@ Outcome Writer::apply_one(const CreateEnrolment& create) {
 }
 
 Outcome Writer::apply_one(const RevokeDevice& revoke) {
+  {
+    Query known = db_->query("SELECT 1 FROM devices WHERE id = ?", revoke.device);
+    if (!known.next()) return outcome(Applied::conflict);
+  }
   return outcome(
       applied_if(db_->run("UPDATE devices SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL",
                           now_, revoke.device),

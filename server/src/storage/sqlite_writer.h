@@ -43,6 +43,7 @@ class Writer {
   Outcome apply_one(const AppendPoints& append);
   Outcome apply_one(const FailTrial& fail);
   Outcome apply_one(const EndStudy& end);
+  Outcome apply_one(const ReplayTrials& replay);
   Outcome apply_one(const CreatePrincipal& create);
   Outcome apply_one(const CreateDevice& create);
   Outcome apply_one(const CreateEnrolment& create);

@@ -17,7 +17,7 @@
 namespace hyperflock::storage {
 
 // What the dispatcher needs to go on after a start: every running study, its unfinished trials that
-// have a row, and attempts of those.
+// have a row, and their attempts since the trial began or was last replayed, oldest first.
 struct RunningTrial {
   TrialKey key;
   std::vector<AttemptRow> attempts;
@@ -35,7 +35,7 @@ struct Snapshot {
 
 struct Identities {
   std::vector<Principal> principals;
-  std::vector<Device> devices;  // not revoked ones
+  std::vector<Device> devices;
   std::vector<Enrolment> enrolments;
 };
 

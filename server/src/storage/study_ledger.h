@@ -54,6 +54,17 @@ inline void trial_failed(StudyRow& study, std::int64_t seq) {
   study.cursor = seq;
 }
 
+inline void trial_replayed(StudyRow& study) {
+  --study.failed;
+  ++study.running;
+}
+
+// A study that had finished runs again.
+inline void reopened(StudyRow& study) {
+  study.state = StudyState::running;
+  study.finished_at = 0;
+}
+
 inline void trial_cancelled(StudyRow& study, std::int64_t seq) {
   detail::leave(study, TrialState::running);
   study.cursor = seq;

@@ -43,7 +43,9 @@ struct StartAttempt {
 // result is accepted (`applied`, verdict accepted); else it is kept as evidence (`superseded`,
 // verdict evidence). A trial that FailTrial gave up is accepted too: it then counts as complete or
 // pruned instead, with a new seq (R12). A failed result ends the attempt (`applied`, verdict
-// recorded). Points are stored with the attempt; a point of a known step replaces nothing.
+// recorded); of one that has ended before it changes neither state nor failure, so that an attempt
+// counts once for what its trial may lose (R18), and is kept as its failure where it has none.
+// Points are stored with the attempt; a point of a known step replaces nothing.
 struct StoreResult {
   std::string device;
   protocol::TrialResult result;
@@ -79,6 +81,14 @@ struct EndStudy {
   StudyState state = StudyState::finished;
 };
 
+// Guard: the study exists (else `conflict`), was not cancelled (else `superseded`) and has failed
+// trials (else `repeated`). They are unfinished again, without a seq and a failure, and their study
+// runs (again). Attempts up to now stay as evidence, but count no more for what a trial may lose
+// (Snapshot leaves them out). Outcome::trials names the trials.
+struct ReplayTrials {
+  StudyId study{};
+};
+
 // Guard: the name is new (else `conflict`). Storage gives the id.
 struct CreatePrincipal {
   Principal principal;
@@ -91,14 +101,14 @@ struct CreateDevice {
 struct CreateEnrolment {
   Enrolment enrolment;
 };
-// Guard: the device exists and is not revoked (else `repeated`).
+// Guard: the device exists (else `conflict`) and is not revoked (else `repeated`).
 struct RevokeDevice {
   std::string device;
 };
 
-using Transition =
-    std::variant<CreateStudy, StartAttempt, StoreResult, EndAttempt, AppendPoints, FailTrial,
-                 EndStudy, CreatePrincipal, CreateDevice, CreateEnrolment, RevokeDevice>;
+using Transition = std::variant<CreateStudy, StartAttempt, StoreResult, EndAttempt, AppendPoints,
+                                FailTrial, EndStudy, ReplayTrials, CreatePrincipal, CreateDevice,
+                                CreateEnrolment, RevokeDevice>;
 
 enum class Applied {
   applied,     // the guard held; the change is durable
@@ -112,7 +122,8 @@ struct Outcome {
   std::optional<TrialKey> trial;             // of the attempt or trial concerned
   std::optional<StudyId> study;              // CreateStudy: the study's id
   std::optional<protocol::Verdict> verdict;  // StoreResult
-  std::int64_t seq = 0;  // the trial's finishing order, when it finished by this
+  std::int64_t seq = 0;               // the trial's finishing order, when it finished by this
+  std::vector<TrialNumber> trials{};  // ReplayTrials: those that run again, in order
   bool operator==(const Outcome&) const = default;
 };
 

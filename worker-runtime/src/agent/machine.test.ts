@@ -522,6 +522,41 @@ describe("Stopping", () => {
     ]);
   });
 
+  test("R23 Without a connection the device itself ends a trial whose time is over.", () => {
+    const limit = { time_limit_ms: 60_000 };
+    s.running(7, limit).after(5_000).report(7, 0).on({ kind: "closed", code: 1006 });
+    expect(s.after(54_999).deeds).not.toContainEqual({ kind: "interrupt", attempt: 7 });
+    expect(s.after(1).deeds).toContainEqual({ kind: "interrupt", attempt: 7 });
+    s.outcome(7);
+    expect(s.deeds.filter(({ kind }) => kind === "run")).toEqual([]);
+    const [result] = s.reconnected([7]).sent.filter(({ type }) => type === "result");
+    expect(result).toMatchObject({
+      attempt: 7,
+      outcome: "failed",
+      error: { cause: "timeout", code: "time_limit" },
+      points: [[0, 0.5]],
+      metrics: { run_ms: 60_000 },
+    });
+    s.hear({ type: "result_ack", attempt: 7, seq: 1, verdict: "recorded", lease: leaseOf(8) });
+    expect(s.deeds).toContainEqual({ kind: "run", lease: leaseOf(8) });
+  });
+
+  test("R23 Python that does not end at the limit is ended; the next lease runs in a new one.", () => {
+    s.running(7, { time_limit_ms: 60_000 }).on({ kind: "closed", code: 1006 });
+    s.after(60_000 + kInterruptGraceMs);
+    expect(s.deeds).toContainEqual({ kind: "terminate" });
+    expect(s.machine.attempt?.result?.outcome).toBe("failed");
+  });
+
+  test("R23 With a connection, and without a limit, the device ends nothing by itself.", () => {
+    const ack = { type: "ack" as const };
+    s.running(7, { time_limit_ms: 60_000 });
+    for (let second = 0; second < 120; second += 1) s.hear(ack).after(1_000);
+    expect(s.deeds).toEqual([]);
+    const other = new Scenario().running(7).on({ kind: "closed", code: 1006 }).after(600_000);
+    expect(other.deeds).not.toContainEqual({ kind: "interrupt", attempt: 7 });
+  });
+
   test("R17 An attempt that is still loading is only forgotten.", () => {
     s.connected().lease(7).hear(revoke("cancelled"));
     expect(s.actions).toEqual([

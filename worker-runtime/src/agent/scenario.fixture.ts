@@ -117,13 +117,13 @@ export class Scenario {
     return this;
   }
 
-  lease(attempt: number): this {
-    return this.hear({ type: "lease", lease: leaseOf(attempt) });
+  lease(attempt: number, change: Partial<Lease> = {}): this {
+    return this.hear({ type: "lease", lease: leaseOf(attempt, change) });
   }
 
   /** Connected and computing this attempt, all of it looked at. */
-  running(attempt: number): this {
-    this.connected().lease(attempt).on({ kind: "running", attempt });
+  running(attempt: number, change: Partial<Lease> = {}): this {
+    this.connected().lease(attempt, change).on({ kind: "running", attempt });
     this.#actions = [];
     return this;
   }

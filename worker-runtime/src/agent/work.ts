@@ -68,7 +68,7 @@ export class Work {
 
   get deadlines(): readonly (number | null)[] {
     const killAt = this.#ending?.killAt ?? null;
-    if (!this.#around.isConnected) return [killAt];
+    if (!this.#around.isConnected) return [killAt, this.#limitAt];
     const attempt = this.#attempt;
     return [killAt, this.#askAt, attempt?.flushAt ?? null, attempt?.resendAt ?? null];
   }
@@ -80,6 +80,7 @@ export class Work {
       this.#replacePython();
       this.#onEnded(now);
     }
+    if (this.#limitAt !== null && now >= this.#limitAt) this.#endAtLimit(now);
     if (!this.#around.isConnected) return;
     if (this.#askAt !== null && now >= this.#askAt) this.ask(now);
     this.#attempt?.flush(now);
@@ -262,16 +263,41 @@ export class Work {
     if (attempt.state === "loading") {
       this.#around.act({ kind: "abort", attempt: attempt.id });
     } else {
-      this.#ending = { attempt: attempt.id, killAt: now + kInterruptGraceMs };
-      this.#around.act({ kind: "interrupt", attempt: attempt.id });
+      this.#interrupt(attempt, now);
     }
+  }
+
+  /** When the trial's time is over. The server watches that (R23); here it counts while there is no connection. */
+  get #limitAt(): number | null {
+    const attempt = this.#attempt;
+    if (this.#around.isConnected || attempt === null || attempt.result !== null) return null;
+    const { time_limit_ms } = attempt.lease;
+    if (attempt.runningAt === null || time_limit_ms === 0) return null;
+    return attempt.runningAt + time_limit_ms;
+  }
+
+  /** Stops the attempt and keeps its failure for the next connection. */
+  #endAtLimit(now: number): void {
+    const attempt = this.#attempt;
+    if (attempt === null) return;
+    const message = "The trial took longer than its study allows.";
+    const error = { cause: "timeout" as const, code: "time_limit", message, traceback: "" };
+    const runMs = now - (attempt.runningAt ?? now);
+    attempt.finish({ outcome: "failed", error }, runMs, this.#around.isWorking, kBackend);
+    this.#interrupt(attempt, now);
+  }
+
+  #interrupt(attempt: Attempt, now: number): void {
+    this.#ending = { attempt: attempt.id, killAt: now + kInterruptGraceMs };
+    this.#around.act({ kind: "interrupt", attempt: attempt.id });
   }
 
   /** Python is free again after an interrupt. */
   #onEnded(now: number): void {
     this.#ending = null;
-    if (this.#attempt !== null) this.#around.act({ kind: "run", lease: this.#attempt.lease });
-    else this.ask(now);
+    const next = this.#attempt;
+    if (next === null) this.ask(now);
+    else if (next.result === null) this.#around.act({ kind: "run", lease: next.lease });
   }
 
   #replacePython(): void {

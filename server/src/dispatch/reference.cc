@@ -1,0 +1,341 @@
+// Sessions, studies, who gets which trial, and restarts in the reference model: see reference.h.
+#include "dispatch/reference.h"
+
+#include <algorithm>
+
+namespace hyperflock::dispatch {
+
+using protocol::PulseState;
+using storage::AttemptState;
+using storage::StudyState;
+using storage::TrialState;
+
+namespace {
+
+std::string number(std::int64_t id) { return "#" + std::to_string(id); }
+
+}  // namespace
+
+// ---- sessions
+
+Said Reference::open(const std::string& worker, const std::vector<AttemptId>& held,
+                     const std::string& project) {
+  begin();
+  if (connected(worker)) {
+    said_.push_back("former " + worker + " closed 4001 replaced");
+    sessions_.erase(worker);
+    std::erase(idle_, worker);
+  }
+  if (revoked_.contains(worker)) {
+    said_.push_back(worker + " closed 4003 device_revoked");
+    return done();
+  }
+  sessions_[worker] = {project, {}};
+  std::string welcome = "welcome";
+  for (const Id id : std::vector<Id>(open_of(worker))) {
+    Attempt& attempt = attempts_.at(id);
+    if (std::find(held.begin(), held.end(), AttemptId{id}) == held.end()) {
+      let_go(attempt, AttemptState::released);
+    } else {
+      touch(attempt);
+      welcome += ' ' + number(id);
+    }
+  }
+  say(worker, welcome);
+  finish_event();
+  return done();
+}
+
+Said Reference::close(const std::string& worker, SessionClosed::How how) {
+  begin();
+  sessions_.erase(worker);
+  std::erase(idle_, worker);
+  if (how == SessionClosed::How::clean) {
+    for (const Id id : std::vector<Id>(open_of(worker)))
+      let_go(attempts_.at(id), AttemptState::released);
+  }
+  finish_event();
+  return done();
+}
+
+Said Reference::revoke_device(const std::string& worker) {
+  begin();
+  revoked_.insert(worker);
+  for (const Id id : std::vector<Id>(open_of(worker))) {
+    say(worker, "revoke " + number(id) + " device_revoked");
+    let_go(attempts_.at(id), AttemptState::revoked);
+  }
+  if (connected(worker)) {
+    said_.push_back(worker + " closed 4003 device_revoked");
+    sessions_.erase(worker);
+    std::erase(idle_, worker);
+  }
+  finish_event();
+  return done();
+}
+
+Said Reference::drain() {
+  begin();
+  draining_ = true;
+  return done();
+}
+
+// ---- studies
+
+Said Reference::submit(const StudyOptions& options) {
+  begin();
+  const Id id = next_study_++;
+  StudyOptions kept = options;
+  if (kept.submit_key.empty()) kept.submit_key = "key " + std::to_string(next_key_++);
+  for (const auto& [other, study] : studies_) {
+    if (study.options.submit_key != kept.submit_key) continue;
+    said_.push_back("answer study " + std::to_string(other) + " again");
+    return done();
+  }
+  studies_[id].options = kept;
+  changed_.insert(id);
+  said_.push_back("answer study " + std::to_string(id));
+  finish_event();
+  return done();
+}
+
+Said Reference::cancel(Id study) {
+  begin();
+  const auto found = studies_.find(study);
+  if (found == studies_.end()) {
+    said_.emplace_back("answer unknown_study");
+    return done();
+  }
+  said_.push_back("answer study " + std::to_string(study));
+  if (found->second.state != StudyState::running) return done();
+  found->second.state = StudyState::cancelled;
+  found->second.queue.clear();
+  for (auto& [id, trial] : found->second.trials) {
+    trial.due.reset();
+    if (trial.state == TrialState::running) trial.state = TrialState::cancelled;
+  }
+  changed_.insert(study);
+  withdraw(study, {}, "cancelled");
+  finish_event();
+  return done();
+}
+
+Said Reference::replay(Id study) {
+  begin();
+  const auto found = studies_.find(study);
+  const bool known = found != studies_.end();
+  if (!known || found->second.state == StudyState::cancelled) {
+    said_.emplace_back(known ? "answer study_cancelled" : "answer unknown_study");
+    return done();
+  }
+  said_.push_back("answer study " + std::to_string(study));
+  for (auto& [id, trial] : found->second.trials) {
+    if (trial.state != TrialState::failed) continue;
+    trial = Trial{};
+    found->second.state = StudyState::running;
+    found->second.queue.push_back(id);
+    changed_.insert(study);
+  }
+  finish_event();
+  return done();
+}
+
+void Reference::end_if_finished(Id study) {
+  Study& one = studies_.at(study);
+  if (one.state != StudyState::running || one.next < one.options.trials) return;
+  for (const auto& [id, trial] : one.trials) {
+    if (trial.state == TrialState::running) return;
+  }
+  one.state = StudyState::finished;
+  changed_.insert(study);
+}
+
+// ---- who gets which trial
+
+bool Reference::has_work(const Study& study) const {
+  return study.state == StudyState::running &&
+         (!study.queue.empty() || study.next < study.options.trials);
+}
+
+Reference::Id Reference::running_of(Id study) const {
+  return std::count_if(attempts_.begin(), attempts_.end(), [study](const auto& one) {
+    return one.second.study == study && one.second.state == AttemptState::live;
+  });
+}
+
+std::optional<Reference::Id> Reference::choose(const Session& session) const {
+  std::optional<Id> best;
+  for (const auto& [id, study] : studies_) {
+    const auto& refused = session.refused;
+    if (study.options.project != session.project || !has_work(study)) continue;
+    if (std::find(refused.begin(), refused.end(), id) != refused.end()) continue;
+    if (!best || running_of(id) < running_of(*best)) best = id;
+  }
+  return best;
+}
+
+bool Reference::has_room(const std::string& worker) {
+  return open_of(worker).size() < static_cast<std::size_t>(settings_.max_leases);
+}
+
+std::vector<Reference::Started> Reference::pump(const std::string& project) {
+  std::vector<Started> out;
+  if (draining_) return out;
+  for (const std::string& worker : std::vector<std::string>(idle_)) {
+    const Session& session = sessions_.at(worker);
+    if (session.project != project) continue;
+    const std::optional<Id> chosen = choose(session);
+    if (!chosen) continue;
+    std::erase(idle_, worker);
+    Study& study = studies_.at(*chosen);
+    Attempt attempt;
+    attempt.id = next_attempt_++;
+    attempt.study = *chosen;
+    attempt.device = worker;
+    if (study.queue.empty()) {
+      attempt.trial = study.next++;
+    } else {
+      attempt.trial = study.queue.front();
+      study.queue.erase(study.queue.begin());
+    }
+    study.trials[attempt.trial];
+    attempt.seen = attempt.leased = attempt.progressed = now_;
+    open_of(worker).push_back(attempt.id);
+    undelivered_.insert(attempt.id);
+    out.push_back({attempt.id, worker});
+    attempts_[attempt.id] = attempt;
+  }
+  return out;
+}
+
+std::vector<Reference::Started> Reference::seek(const std::string& worker) {
+  if (!connected(worker) || !has_room(worker)) return {};
+  if (std::find(idle_.begin(), idle_.end(), worker) == idle_.end()) idle_.push_back(worker);
+  return pump(sessions_.at(worker).project);
+}
+
+void Reference::ask(const std::string& worker) {
+  deliver(seek(worker));
+  if (std::find(idle_.begin(), idle_.end(), worker) == idle_.end()) return;
+  const std::string& project = sessions_.at(worker).project;
+  const bool work = std::any_of(studies_.begin(), studies_.end(), [&](const auto& one) {
+    return one.second.options.project == project && has_work(one.second);
+  });
+  say(worker, draining_ ? "wait draining" : work ? "wait no_matching_work" : "wait no_work");
+}
+
+void Reference::deliver(const std::vector<Started>& started, const std::string& worker,
+                        std::string ack) {
+  for (const auto& [id, to] : started) {
+    undelivered_.erase(id);
+    const Attempt attempt = attempts_.at(id);
+    const bool mine = to == worker && !ack.empty();
+    if (trial_of(attempt).state != TrialState::running) {  // a result in the same batch was first
+      std::erase(open_of(to), id);
+      attempts_.erase(id);
+      if (mine) say(to, std::exchange(ack, {}));
+      ask(to);
+      continue;
+    }
+    changed_.insert(attempt.study);
+    const std::string lease = "lease " + number(id) + " trial " + std::to_string(attempt.trial);
+    say(to, mine ? std::exchange(ack, {}) + " + " + lease : lease);
+  }
+  if (!ack.empty()) say(worker, ack);
+}
+
+Said Reference::ready(const std::string& worker) {
+  begin();
+  if (has_room(worker)) {
+    ask(worker);
+  } else {
+    say_error(worker, "too_many_leases");
+  }
+  finish_event();
+  return done();
+}
+
+// ---- the server's own troubles
+
+Said Reference::restart() {
+  begin();
+  sessions_.clear();
+  revoked_.clear();  // those of the store are refused at the edge
+  draining_ = false;
+  next_study_ =
+      studies_.empty() ? first_study_ : std::max(first_study_, studies_.rbegin()->first + 1);
+  next_attempt_ =
+      attempts_.empty() ? first_attempt_ : std::max(first_attempt_, attempts_.rbegin()->first + 1);
+  reload();
+  return done();
+}
+
+Said Reference::storage_failed(Id starts, Id submits) {
+  begin();
+  for (const auto& [worker, session] : sessions_)
+    said_.push_back(worker + " closed 1013 storage_unavailable");
+  sessions_.clear();
+  next_attempt_ += starts;
+  next_study_ += submits;
+  reload();
+  return done();
+}
+
+// R24: each live attempt has one full lease of grace, and trials that nobody runs are free at once.
+void Reference::reload() {
+  idle_.clear();
+  open_.clear();
+  for (auto& [id, study] : studies_) {
+    if (study.state != StudyState::running) continue;
+    study.queue.clear();
+    study.next = study.trials.empty() ? 0 : study.trials.rbegin()->first + 1;
+    for (auto& [number, trial] : study.trials) {
+      trial.due.reset();
+      bool live = false;
+      for (auto& [attempt_id, attempt] : attempts_) {
+        if (attempt.study != id || attempt.trial != number) continue;
+        if (attempt.state != AttemptState::live) continue;
+        live = true;
+        attempt.seen = attempt.leased = attempt.progressed = now_;
+        attempt.began.reset();
+        attempt.progress = 0;
+        attempt.pulse = PulseState::loading;
+        open_of(attempt.device).push_back(attempt_id);
+      }
+      if (!live && trial.state == TrialState::running) study.queue.push_back(number);
+    }
+  }
+}
+
+void Reference::begin_after(Id studies, Id attempts) {
+  first_study_ = next_study_ = studies + 1;
+  first_attempt_ = next_attempt_ = attempts + 1;
+}
+
+// ---- small tools
+
+void Reference::begin() {
+  said_.clear();
+  changed_.clear();
+}
+
+void Reference::finish_event() {
+  std::set<std::string> projects;
+  for (const std::string& worker : idle_) projects.insert(sessions_.at(worker).project);
+  for (const std::string& project : projects) deliver(pump(project));
+}
+
+void Reference::say(const std::string& worker, const std::string& what) {
+  if (connected(worker)) said_.push_back(worker + " < " + what);
+}
+
+void Reference::say_error(const std::string& worker, const std::string& code) {
+  say(worker, "error " + code);
+}
+
+Reference::Attempt* Reference::own(const std::string& worker, Id attempt) {
+  const auto found = attempts_.find(attempt);
+  return found == attempts_.end() || found->second.device != worker ? nullptr : &found->second;
+}
+
+}  // namespace hyperflock::dispatch

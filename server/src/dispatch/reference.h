@@ -1,0 +1,160 @@
+// What the dispatcher must do, written to be read instead of to be fast: the rules of protocol.md
+// as loops over plain lists, without timers, indexes or a store that answers later. Everything is
+// committed at once, and jitter is the shortest there is (Scenario::Jitter::least). For tests.
+//
+// Each event gives what is said in consequence, in the words of Scenario and in any order;
+// StudyChanged is left out. Shares no code with the dispatcher but the budgets of R18.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dispatch/scenario.h"
+
+namespace hyperflock::dispatch {
+
+class Reference {
+ public:
+  using Id = std::int64_t;
+
+  struct Attempt {
+    Id id = 0;
+    Id study = 0;
+    Id trial = 0;
+    std::string device;
+    storage::AttemptState state = storage::AttemptState::live;
+    std::optional<protocol::Verdict> verdict;  // of its first result
+    Instant seen;
+    Instant leased;
+    std::optional<Instant> began;
+    Instant progressed;
+    Id progress = 0;
+    protocol::PulseState pulse = protocol::PulseState::loading;
+  };
+  struct Trial {
+    storage::TrialState state = storage::TrialState::running;
+    std::array<int, 7> failures{};
+    std::set<std::string> lost_with;
+    std::optional<Id> accepted;
+    std::string failure_code;
+    std::optional<Instant> due;  // end of its back-off
+  };
+  struct Study {
+    StudyOptions options;
+    storage::StudyState state = storage::StudyState::running;
+    Id next = 0;  // the grid's cursor
+    std::map<Id, Trial> trials;
+    std::vector<Id> queue;  // to be issued again
+  };
+
+  explicit Reference(Settings settings) : settings_(std::move(settings)) {}
+
+  // ---- what happens, as Scenario has it
+  Said open(const std::string& worker, const std::vector<AttemptId>& held,
+            const std::string& project);
+  Said close(const std::string& worker, SessionClosed::How how);
+  Said submit(const StudyOptions& options);
+  Said cancel(Id study);
+  Said replay(Id study);
+  Said ready(const std::string& worker);
+  Said beat(const std::string& worker, Id attempt, Id progress, protocol::PulseState state);
+  Said report(const std::string& worker, Id attempt, Id seq);
+  Said should_prune(const std::string& worker, Id attempt);
+  Said complete(const std::string& worker, Id attempt, bool next);
+  Said failed(const std::string& worker, Id attempt, protocol::Cause cause, bool next);
+  Said release(const std::string& worker, Id attempt, protocol::ReleaseReason reason);
+  Said revoke_device(const std::string& worker);
+  Said drain();
+  Said after(Millis ms);
+  Said restart();
+  // The event's batch was not written, and the state was read again. `starts` and `submits` of it
+  // took their numbers all the same.
+  Said storage_failed(Id starts, Id submits);
+
+  // Ids continue after these, as in a store that is not empty.
+  void begin_after(Id studies, Id attempts);
+
+  // ---- what is known
+  bool connected(const std::string& worker) const { return sessions_.contains(worker); }
+  const std::map<Id, Study>& studies() const { return studies_; }
+  const std::map<Id, Attempt>& attempts() const { return attempts_; }
+  // The first of this model's; a store may hold others from before.
+  Id first_study() const { return first_study_; }
+  Id first_attempt() const { return first_attempt_; }
+  const std::set<Id>& changed() const { return changed_; }  // studies whose rows the event changed
+
+ private:
+  struct Session {
+    std::string project;
+    std::vector<Id> refused;  // studies that it cannot run
+  };
+  struct Started {
+    Id attempt = 0;
+    std::string worker;
+  };
+
+  Said done() { return std::exchange(said_, {}); }
+  void begin();
+  void finish_event();  // work that has appeared goes to those who wait
+
+  void say(const std::string& worker, const std::string& what);
+  void say_error(const std::string& worker, const std::string& code);
+  Attempt* own(const std::string& worker, Id attempt);  // of this device, live or not
+  Trial& trial_of(const Attempt& attempt) {
+    return studies_.at(attempt.study).trials.at(attempt.trial);
+  }
+  std::vector<Id>& open_of(const std::string& device) { return open_[device]; }
+  void touch(Attempt& attempt) { attempt.seen = now_; }
+  void touch_running(Attempt& attempt);
+
+  bool has_work(const Study& study) const;
+  Id running_of(Id study) const;
+  std::optional<Id> choose(const Session& session) const;
+  bool has_room(const std::string& worker);
+  std::vector<Started> pump(const std::string& project);
+  std::vector<Started> seek(const std::string& worker);
+  void ask(const std::string& worker);
+  // The leases go out, unless their trials are over by now; `ack` goes along with the worker's own.
+  void deliver(const std::vector<Started>& started, const std::string& worker = {},
+               std::string ack = {});
+
+  void result(const std::string& worker, Id attempt, std::optional<protocol::Cause> cause,
+              bool next);
+  void end(Attempt& attempt, storage::AttemptState state);  // it is no longer open
+  void let_go(Attempt& attempt, storage::AttemptState state);
+  void settle(Id study, Id trial, Millis delay);
+  void count_failure(const Attempt& attempt, protocol::Cause cause, const std::string& code);
+  void finish_trial(Id study, Id trial);
+  void end_if_finished(Id study);
+  void withdraw(Id study, std::optional<Id> trial, const std::string& code);
+  // When the attempt's time is over, and by which rule.
+  std::pair<Instant, std::string> deadline(const Attempt& attempt) const;
+  void overdue(Attempt& attempt, const std::string& rule);
+  void reload();
+
+  Settings settings_;
+  Instant now_{1'000'000};
+  bool draining_ = false;
+  std::map<std::string, Session> sessions_;
+  std::map<std::string, std::vector<Id>> open_;  // live attempts by device, in the order of leases
+  std::vector<std::string> idle_;                // in the order in which they asked
+  std::set<std::string> revoked_;
+  std::map<Id, Study> studies_;
+  std::map<Id, Attempt> attempts_;
+  std::set<Id> undelivered_;  // attempts whose lease waits for the end of the batch
+  Id first_study_ = 1;
+  Id first_attempt_ = 1;
+  Id next_study_ = 1;
+  Id next_attempt_ = 1;
+  Id next_key_ = 1;
+  Said said_;
+  std::set<Id> changed_;
+};
+
+}  // namespace hyperflock::dispatch

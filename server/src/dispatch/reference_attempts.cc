@@ -1,0 +1,275 @@
+// Attempts and their clocks in the reference model: see reference.h.
+#include <algorithm>
+
+#include "dispatch/reference.h"
+#include "dispatch/state.h"  // kBudget, kPoisonDevices
+#include "protocol/names.h"
+
+namespace hyperflock::dispatch {
+
+using protocol::Cause;
+using protocol::PulseState;
+using storage::AttemptState;
+using storage::StudyState;
+using storage::TrialState;
+
+namespace {
+
+std::string number(std::int64_t id) { return "#" + std::to_string(id); }
+
+// R18, with the shortest jitter.
+Millis back_off(Cause cause, int nth) {
+  const bool at_once = cause == Cause::worker_lost || cause == Cause::cancelled;
+  if (at_once && nth == 1) return 0;
+  Millis delay = 1'000;
+  for (int i = at_once ? 2 : 1; i < nth; ++i) delay *= 2;
+  return std::min<Millis>(delay, 60'000) / 2;
+}
+
+}  // namespace
+
+Said Reference::beat(const std::string& worker, Id id, Id progress, PulseState state) {
+  begin();
+  Attempt* attempt = own(worker, id);
+  if (attempt != nullptr && attempt->state == AttemptState::live) {
+    const bool starts = state == PulseState::running && attempt->pulse != PulseState::running;
+    if (starts || progress != attempt->progress) attempt->progressed = now_;
+    attempt->progress = progress;
+    attempt->pulse = state;
+    if (state != PulseState::loading && !attempt->began) attempt->began = now_;
+    touch(*attempt);
+  }
+  say(worker, "ack");
+  return done();
+}
+
+Said Reference::report(const std::string& worker, Id id, Id seq) {
+  begin();
+  Attempt* attempt = own(worker, id);
+  if (attempt == nullptr) {
+    say_error(worker, "unknown_attempt");
+    return done();
+  }
+  touch_running(*attempt);
+  say(worker, "ack " + number(id) + " seq " + std::to_string(seq));
+  return done();
+}
+
+Said Reference::should_prune(const std::string& worker, Id id) {
+  begin();
+  Attempt* attempt = own(worker, id);
+  if (attempt == nullptr) {
+    say_error(worker, "unknown_attempt");
+    return done();
+  }
+  touch_running(*attempt);
+  say(worker, "reply go on");
+  return done();
+}
+
+Said Reference::complete(const std::string& worker, Id attempt, bool next) {
+  begin();
+  result(worker, attempt, {}, next);
+  finish_event();
+  return done();
+}
+
+Said Reference::failed(const std::string& worker, Id attempt, Cause cause, bool next) {
+  begin();
+  result(worker, attempt, cause, next);
+  finish_event();
+  return done();
+}
+
+Said Reference::release(const std::string& worker, Id id, protocol::ReleaseReason reason) {
+  begin();
+  Attempt* attempt = own(worker, id);
+  if (attempt == nullptr) {
+    say_error(worker, "unknown_attempt");
+    return done();
+  }
+  say(worker, "ack " + number(id) + " seq 2");
+  if (attempt->state == AttemptState::live) {
+    if (reason == protocol::ReleaseReason::cannot_run)
+      sessions_.at(worker).refused.push_back(attempt->study);
+    let_go(*attempt, AttemptState::released);
+  }
+  finish_event();
+  return done();
+}
+
+void Reference::result(const std::string& worker, Id id, std::optional<Cause> cause, bool next) {
+  Attempt* attempt = own(worker, id);
+  const auto foreign = attempts_.find(id);
+  if (attempt == nullptr && foreign != attempts_.end() &&
+      foreign->second.state == AttemptState::live) {
+    return say_error(worker, "unknown_attempt");  // it is another's now; not a word more
+  }
+  const bool was_live = attempt != nullptr && attempt->state == AttemptState::live;
+  if (was_live) end(*attempt, AttemptState::evidence);  // judged below
+  // R15: the next lease is in the same batch, after the result.
+  const std::vector<Started> started = next ? seek(worker) : std::vector<Started>();
+  const bool leased = std::any_of(started.begin(), started.end(),
+                                  [&](const Started& one) { return one.worker == worker; });
+  std::string ack;
+  if (attempt == nullptr) {
+    say_error(worker, "unknown_attempt");
+  } else {
+    Trial& trial = trial_of(*attempt);
+    Study& study = studies_.at(attempt->study);
+    if (!attempt->verdict && cause) {
+      attempt->verdict = protocol::Verdict::recorded;
+      if (was_live) {
+        attempt->state = AttemptState::failed;
+        count_failure(*attempt, *cause, "code");
+      }
+    } else if (!attempt->verdict && !trial.accepted && study.state == StudyState::running) {
+      attempt->verdict = protocol::Verdict::accepted;
+      attempt->state = AttemptState::accepted;
+      trial.accepted = id;
+      trial.state = TrialState::complete;
+      trial.failure_code.clear();
+      finish_trial(attempt->study, attempt->trial);
+    } else if (!attempt->verdict) {
+      attempt->verdict = protocol::Verdict::evidence;
+      attempt->state = AttemptState::evidence;
+    }
+    ack = "result_ack " + number(id) + ' ' + std::string(protocol::name_of(*attempt->verdict));
+  }
+  if (!leased && !ack.empty()) say(worker, std::exchange(ack, {}));
+  deliver(started, worker, ack);
+  if (next && !leased) ask(worker);
+}
+
+void Reference::end(Attempt& attempt, AttemptState state) {
+  attempt.state = state;
+  std::erase(open_of(attempt.device), attempt.id);
+}
+
+void Reference::let_go(Attempt& attempt, AttemptState state) {
+  end(attempt, state);
+  settle(attempt.study, attempt.trial, 0);
+}
+
+void Reference::settle(Id study, Id id, Millis delay) {
+  Study& one = studies_.at(study);
+  Trial& trial = one.trials.at(id);
+  if (one.state != StudyState::running || trial.state != TrialState::running) return;
+  if (delay == 0) {
+    one.queue.push_back(id);
+  } else {
+    trial.due = now_ + delay;
+  }
+}
+
+void Reference::count_failure(const Attempt& attempt, Cause cause, const std::string& code) {
+  Trial& trial = trial_of(attempt);
+  const auto index = static_cast<std::size_t>(cause);
+  const int nth = ++trial.failures[index];
+  if (cause == Cause::worker_lost) trial.lost_with.insert(attempt.device);
+  const bool poison = cause == Cause::worker_lost && trial.lost_with.size() >= kPoisonDevices;
+  if (!poison && (kBudget[index] == 0 || nth < kBudget[index]))
+    return settle(attempt.study, attempt.trial, back_off(cause, nth));
+  trial.state = TrialState::failed;
+  trial.failure_code = poison ? "poison" : code;
+  finish_trial(attempt.study, attempt.trial);
+}
+
+void Reference::finish_trial(Id study, Id id) {
+  Study& one = studies_.at(study);
+  one.trials.at(id).due.reset();
+  std::erase(one.queue, id);
+  changed_.insert(study);
+  withdraw(study, id, "superseded");
+  end_if_finished(study);
+}
+
+// Revokes the live attempts of a trial, or of all of a study's.
+void Reference::withdraw(Id study, std::optional<Id> trial, const std::string& code) {
+  for (auto& [id, attempt] : attempts_) {
+    const bool meant = attempt.study == study && (!trial || attempt.trial == *trial);
+    if (!meant || attempt.state != AttemptState::live || undelivered_.contains(id)) continue;
+    say(attempt.device, "revoke " + number(id) + ' ' + code);
+    end(attempt, AttemptState::revoked);
+  }
+}
+
+// ---- time
+
+void Reference::touch_running(Attempt& attempt) {
+  if (attempt.state != AttemptState::live) return;
+  if (!attempt.began) attempt.began = now_;
+  attempt.progressed = now_;
+  touch(attempt);
+}
+
+std::pair<Instant, std::string> Reference::deadline(const Attempt& attempt) const {
+  const StudyOptions& study = studies_.at(attempt.study).options;
+  std::pair<Instant, std::string> first{attempt.seen + settings_.lease_ms, "lease_expired"};
+  const auto also = [&first](Instant at, const char* rule) {
+    if (at < first.first) first = {at, rule};
+  };
+  if (!attempt.began) also(attempt.leased + settings_.loading_ms, "loading_timeout");
+  if (attempt.began && study.time_limit_ms > 0)
+    also(*attempt.began + study.time_limit_ms, "time_limit");
+  if (study.stall_ms > 0 && attempt.pulse == PulseState::running)
+    also(attempt.progressed + study.stall_ms, "stalled");
+  return first;
+}
+
+Said Reference::after(Millis ms) {
+  begin();
+  const Instant last = now_ + ms;
+  while (true) {
+    std::optional<Instant> due;
+    std::vector<std::pair<Instant, Id>> late;
+    for (const auto& [id, attempt] : attempts_) {
+      if (attempt.state != AttemptState::live) continue;
+      late.emplace_back(deadline(attempt).first, id);
+      due = std::min(due.value_or(last), late.back().first);
+    }
+    for (const auto& [id, study] : studies_) {
+      for (const auto& [number, trial] : study.trials) {
+        if (trial.due) due = std::min(due.value_or(last), *trial.due);
+      }
+    }
+    if (!due || *due > last) break;
+    now_ = std::max(now_, *due);
+    bool any = false;
+    std::sort(late.begin(), late.end());
+    for (const auto& [at, id] : late) {
+      if (at > now_) break;
+      any = true;
+      overdue(attempts_.at(id), deadline(attempts_.at(id)).second);
+    }
+    std::vector<std::pair<Instant, std::pair<Id, Id>>> back;
+    for (const auto& [id, study] : studies_) {
+      for (const auto& [number, trial] : study.trials) {
+        if (trial.due && *trial.due <= now_) back.push_back({*trial.due, {id, number}});
+      }
+    }
+    std::sort(back.begin(), back.end());
+    for (const auto& [at, key] : back) {
+      any = true;
+      studies_.at(key.first).trials.at(key.second).due.reset();
+      studies_.at(key.first).queue.push_back(key.second);
+    }
+    finish_event();
+    if (!any) break;
+  }
+  now_ = last;
+  return done();
+}
+
+void Reference::overdue(Attempt& attempt, const std::string& rule) {
+  if (rule == "lease_expired") {
+    end(attempt, AttemptState::expired);
+    return count_failure(attempt, Cause::worker_lost, rule);
+  }
+  say(attempt.device,
+      "revoke " + number(attempt.id) + (rule == "stalled" ? " stalled" : " timeout"));
+  end(attempt, AttemptState::failed);
+  count_failure(attempt, Cause::timeout, rule);
+}
+
+}  // namespace hyperflock::dispatch

@@ -1,0 +1,233 @@
+// See walk.h.
+#include "dispatch/walk.h"
+
+#include <algorithm>
+#include <array>
+
+#include "protocol/names.h"
+
+namespace hyperflock::dispatch {
+namespace {
+
+using Kind = Action::Kind;
+using How = SessionClosed::How;
+using protocol::Cause;
+using storage::StudyState;
+using storage::TrialState;
+
+Said apply(Scenario& s, const Action& a) {
+  const protocol::Point point{a.amount, 0.5};
+  switch (a.kind) {
+    case Kind::open:
+      return s.open(a.worker, a.held, Pair::project_of(a.worker));
+    case Kind::close_clean:
+      return s.close(a.worker, How::clean);
+    case Kind::close_lost:
+      return s.close(a.worker, How::lost);
+    case Kind::submit:
+      return s.submit(a.study);
+    case Kind::cancel:
+      return s.cancel(a.id);
+    case Kind::replay:
+      return s.replay(a.id);
+    case Kind::ready:
+      return s.ready(a.worker);
+    case Kind::beat:
+      return s.beat(a.worker, a.id, a.amount, a.pulse);
+    case Kind::report:
+      return s.report(a.worker, a.id, 1, {point});
+    case Kind::should_prune:
+      return s.should_prune(a.worker, a.id, {point});
+    case Kind::complete:
+      return s.complete(a.worker, a.id, 0.5, a.next);
+    case Kind::failed:
+      return s.failed(a.worker, a.id, a.cause, a.next);
+    case Kind::release:
+      return s.release(a.worker, a.id, a.reason);
+    case Kind::revoke_device:
+      return s.revoke_device(a.worker);
+    case Kind::drain:
+      return s.drain();
+    case Kind::after:
+      return s.after(a.amount);
+    case Kind::restart:
+      return s.restart();
+  }
+  return {};
+}
+
+Said apply(Reference& r, const Action& a) {
+  switch (a.kind) {
+    case Kind::open:
+      return r.open(a.worker, a.held, Pair::project_of(a.worker));
+    case Kind::close_clean:
+      return r.close(a.worker, How::clean);
+    case Kind::close_lost:
+      return r.close(a.worker, How::lost);
+    case Kind::submit:
+      return r.submit(a.study);
+    case Kind::cancel:
+      return r.cancel(a.id);
+    case Kind::replay:
+      return r.replay(a.id);
+    case Kind::ready:
+      return r.ready(a.worker);
+    case Kind::beat:
+      return r.beat(a.worker, a.id, a.amount, a.pulse);
+    case Kind::report:
+      return r.report(a.worker, a.id, 1);
+    case Kind::should_prune:
+      return r.should_prune(a.worker, a.id);
+    case Kind::complete:
+      return r.complete(a.worker, a.id, a.next);
+    case Kind::failed:
+      return r.failed(a.worker, a.id, a.cause, a.next);
+    case Kind::release:
+      return r.release(a.worker, a.id, a.reason);
+    case Kind::revoke_device:
+      return r.revoke_device(a.worker);
+    case Kind::drain:
+      return r.drain();
+    case Kind::after:
+      return r.after(a.amount);
+    case Kind::restart:
+      return r.restart();
+  }
+  return {};
+}
+
+std::string joined(const Said& lines) {
+  std::string out;
+  for (const std::string& line : lines) out += "\n    " + line;
+  return out.empty() ? "\n    nothing" : out;
+}
+
+bool names_change(const std::string& line) {
+  return line.starts_with("study ") && line.ends_with(" changed");
+}
+
+}  // namespace
+
+std::string text_of(const Action& a) {
+  static constexpr std::array<const char*, 17> kNames{
+      "open",    "close clean",   "close lost", "submit",       "cancel",   "replay",
+      "ready",   "beat",          "report",     "should_prune", "complete", "failed",
+      "release", "revoke device", "drain",      "after",        "restart"};
+  std::string out = kNames[static_cast<std::size_t>(a.kind)];
+  if (!a.worker.empty()) out += ' ' + a.worker;
+  if (a.id != 0) out += " #" + std::to_string(a.id);
+  if (a.kind == Kind::failed) out += ' ' + std::string(protocol::name_of(a.cause));
+  if (a.kind == Kind::beat) out += ' ' + std::string(protocol::name_of(a.pulse));
+  if (a.kind == Kind::release) out += ' ' + std::string(protocol::name_of(a.reason));
+  if (a.next) out += " next";
+  if (a.amount != 0) out += ' ' + std::to_string(a.amount);
+  for (const AttemptId id : a.held) out += " holds #" + std::to_string(to_int(id));
+  if (a.kind == Kind::submit) {
+    out += " of " + std::to_string(a.study.trials) + " in " + a.study.project + " '" +
+           a.study.submit_key + "' limit " + std::to_string(a.study.time_limit_ms) + " stall " +
+           std::to_string(a.study.stall_ms);
+  }
+  return out;
+}
+
+Pair::Pair(Settings settings) : real_(settings, Scenario::Jitter::least), model_(settings) {}
+
+void Pair::store_in(std::unique_ptr<storage::Storage> storage) {
+  const auto before = storage->load();
+  if (!before) return;
+  model_.begin_after(before->next_study_id - 1, before->next_attempt_id - 1);
+  real_.shadow(std::move(storage));
+  real_.restart();
+}
+
+std::optional<std::string> Pair::act(const Action& action) {
+  Said real = apply(real_, action);
+  Said model = apply(model_, action);
+  if (auto wrong = compare_said(std::move(real), std::move(model))) return wrong;
+  return compare_state();
+}
+
+std::optional<std::string> Pair::act_and_fail(const Action& action) {
+  const Reference before = model_;
+  real_.hold();
+  apply(real_, action);
+  if (real_.held_batches() == 0) {  // it needed no storage
+    real_.resume();
+    apply(model_, action);
+    return compare_state();
+  }
+  std::int64_t starts = 0;
+  std::int64_t submits = 0;
+  for (const std::string& line : real_.proposed()) {
+    starts += line.starts_with("start ");
+    submits += line.starts_with("create study ");
+  }
+  real_.fail_batch();
+  if (!real_.sessions().empty()) return "a session outlived a failed batch";
+  if (!real_.dispatcher().counters().read_only) return "a failed batch did not make it read-only";
+  real_.restored();
+  real_.resume();
+  model_ = before;
+  model_.storage_failed(starts, submits);
+  return compare_state();
+}
+
+std::optional<std::string> Pair::compare_said(Said real, Said model) const {
+  // Whoever watches a study is woken by each change of its rows, perhaps also without one.
+  std::set<std::string> woken;
+  for (const std::string& line : real) {
+    if (names_change(line)) woken.insert(line);
+  }
+  for (const std::int64_t study : model_.changed()) {
+    const std::string line = "study " + std::to_string(study) + " changed";
+    if (!woken.contains(line)) return "nobody was told: " + line;
+  }
+  std::erase_if(real, names_change);
+  std::sort(real.begin(), real.end());
+  std::sort(model.begin(), model.end());
+  if (real == model) return std::nullopt;
+  return "the dispatcher said" + joined(real) + "\n  the model" + joined(model);
+}
+
+std::optional<std::string> Pair::compare_state() const {
+  if (!real_.troubles().empty()) return "trouble:" + joined(real_.troubles());
+  const ModelStore& store = real_.store();
+  if (store.studies.size() != model_.studies().size()) return "another number of studies";
+  for (const auto& [id, expected] : model_.studies()) {
+    const std::string name = "study " + std::to_string(id);
+    const auto& study = store.studies.at(StudyId{id});
+    if (study.state != expected.state) return name + " has another state";
+    if (study.trials.size() != expected.trials.size()) return name + " has other trials";
+    for (const auto& [number, trial] : expected.trials) {
+      const auto& stored = study.trials.at(number);
+      const bool same_accepted =
+          stored.accepted ==
+          (trial.accepted ? std::optional(AttemptId{*trial.accepted}) : std::optional<AttemptId>());
+      const std::string code = stored.failure ? stored.failure->code : "";
+      if (stored.state != trial.state || !same_accepted || stored.acceptances > 1 ||
+          (stored.state == TrialState::failed && code != trial.failure_code)) {
+        return name + ", trial " + std::to_string(number) + " is stored otherwise";
+      }
+    }
+  }
+  if (store.attempts.size() != model_.attempts().size()) return "another number of attempts";
+  std::int64_t live = 0;
+  for (const auto& [id, expected] : model_.attempts()) {
+    const auto found = store.attempts.find(AttemptId{id});
+    if (found == store.attempts.end() || found->second.state != expected.state)
+      return "attempt #" + std::to_string(id) + " is stored otherwise";
+    live += expected.state == storage::AttemptState::live;
+  }
+  const Counters counters = real_.dispatcher().counters();
+  if (counters.leased != live) return "another number of leases";
+  std::int64_t queued = 0;
+  for (const auto& [id, study] : model_.studies()) {
+    if (study.state != StudyState::running) continue;
+    queued += static_cast<std::int64_t>(study.queue.size());
+    for (const auto& [number, trial] : study.trials) queued += trial.due.has_value();
+  }
+  if (counters.queued != queued) return "another number of trials that wait";
+  return std::nullopt;
+}
+
+}  // namespace hyperflock::dispatch

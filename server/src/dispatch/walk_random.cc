@@ -1,0 +1,250 @@
+// Random walks over a real store: see walk.h.
+#include <algorithm>
+
+#include "dispatch/walk.h"
+
+namespace hyperflock::dispatch {
+namespace {
+
+using Kind = Action::Kind;
+using protocol::Cause;
+
+class Walk {
+ public:
+  Walk(std::uint64_t seed, std::unique_ptr<storage::Storage> store)
+      : seed_(seed), name_("w" + std::to_string(seed)), pair_(settings(seed)), store_(store.get()) {
+    if (!store) return;
+    pair_.store_in(std::move(store));
+  }
+
+  std::optional<std::string> run(int events) {
+    for (int i = 0; i < events; ++i) {
+      const Action action = draw_action();
+      const bool fails = may_fail(action) && chance(40);
+      history_ += "\n  " + text_of(action) + (fails ? ", not written" : "");
+      if (auto wrong = fails ? pair_.act_and_fail(action) : pair_.act(action))
+        return explain(*wrong);
+    }
+    // What a walk leaves behind would be in the way of the next one over the same store.
+    for (const auto& [id, study] : pair_.model().studies()) {
+      if (study.state != storage::StudyState::running) continue;
+      const Action cancel{.kind = Kind::cancel, .id = id};
+      history_ += "\n  " + text_of(cancel);
+      if (auto wrong = pair_.act(cancel)) return explain(*wrong);
+    }
+    if (auto wrong = compare_rows()) return explain(*wrong);
+    return std::nullopt;
+  }
+
+ private:
+  static Settings settings(std::uint64_t seed) {
+    Settings settings;
+    settings.max_leases = 1 + static_cast<int>(seed % 2);
+    return settings;
+  }
+  std::uint64_t draw(std::uint64_t below) { return splitmix64(seed_) % below; }
+  bool chance(std::uint64_t one_in) { return draw(one_in) == 0; }
+  std::string explain(const std::string& wrong) const {
+    return "  events of " + name_ + ":" + history_ + "\n  " + wrong;
+  }
+
+  // One that the worker had once, most often its last; or one that it never had.
+  std::int64_t any_attempt(const std::string& worker) {
+    std::vector<std::int64_t> own;
+    for (const auto& [id, attempt] : pair_.model().attempts()) {
+      if (attempt.device == worker) own.push_back(id);
+    }
+    if (own.empty() || chance(12)) {
+      const auto all = pair_.model().attempts().size();
+      return pair_.model().first_attempt() + static_cast<std::int64_t>(draw(all + 2));
+    }
+    return own[own.size() - 1 - draw(std::min<std::size_t>(own.size(), 3))];
+  }
+
+  std::vector<AttemptId> some_attempts(const std::string& worker) {
+    std::vector<AttemptId> out;
+    for (const auto& [id, attempt] : pair_.model().attempts()) {
+      if (attempt.device == worker && out.size() < 16 && !chance(4)) out.push_back(AttemptId{id});
+    }
+    return out;
+  }
+
+  std::int64_t any_study() {
+    const auto all = pair_.model().studies().size();
+    return pair_.model().first_study() + static_cast<std::int64_t>(draw(all + 1));
+  }
+
+  static bool may_fail(const Action& action) {
+    switch (action.kind) {
+      case Kind::ready:
+      case Kind::report:
+      case Kind::should_prune:
+      case Kind::complete:
+      case Kind::failed:
+      case Kind::release:
+      case Kind::submit:
+      case Kind::cancel:
+      case Kind::replay:
+      case Kind::close_clean:
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  Action draw_action() {
+    Action action{.worker = std::string(1, static_cast<char>('a' + draw(5)))};
+    const std::string& worker = action.worker;
+    if (pair_.model().studies().empty() || (chance(14) && pair_.model().studies().size() < 6))
+      return submit();
+    if (chance(9)) {
+      // Often a little, sometimes longer than a lease, seldom longer than loading may take.
+      static constexpr std::int64_t kSpans[] = {900, 9'000, 31'000, 46'000, 120'000, 700'000};
+      const std::uint64_t span = std::min(draw(6), draw(6));
+      const auto most = static_cast<std::uint64_t>(kSpans[span]);
+      return {.kind = Kind::after, .amount = static_cast<std::int64_t>(1 + draw(most))};
+    }
+    if (chance(60)) return {.kind = Kind::restart};
+    if (chance(50)) return {.kind = Kind::cancel, .id = any_study()};
+    if (chance(25)) return {.kind = Kind::replay, .id = any_study()};
+    if (chance(300)) return {.kind = Kind::drain};
+    if (worker == "d" && chance(40)) return {.kind = Kind::revoke_device, .worker = worker};
+    if (!pair_.model().connected(worker) || chance(14)) {
+      action.kind = Kind::open;
+      action.held = some_attempts(worker);
+      return action;
+    }
+    return message(std::move(action));
+  }
+
+  Action submit() {
+    Action action{.kind = Kind::submit};
+    action.study = {.trials = static_cast<std::int64_t>(1 + draw(5)),
+                    .project = chance(4) ? "q" : "p",
+                    .submit_key = name_ + (chance(8) ? " same" : " " + std::to_string(++keys_)),
+                    .time_limit_ms = chance(2) ? 200'000 : 0,
+                    .stall_ms = chance(2) ? 90'000 : 0};
+    return action;
+  }
+
+  Action message(Action action) {
+    action.id = any_attempt(action.worker);
+    action.next = chance(2);
+    action.amount = static_cast<std::int64_t>(draw(9));
+    switch (draw(16)) {
+      case 0:
+        action.kind = chance(2) ? Kind::close_clean : Kind::close_lost;
+        action.id = 0;
+        return action;
+      case 1:
+      case 2:
+        action.kind = Kind::beat;
+        action.pulse = static_cast<protocol::PulseState>(draw(3));
+        return action;
+      case 3:
+        action.kind = Kind::report;
+        return action;
+      case 4:
+        action.kind = Kind::should_prune;
+        return action;
+      case 5:
+        action.kind = Kind::release;
+        action.reason =
+            chance(4) ? protocol::ReleaseReason::cannot_run : protocol::ReleaseReason::stopped;
+        return action;
+      case 6:
+      case 7:
+        action.kind = Kind::failed;
+        action.cause = static_cast<Cause>(draw(7));
+        return action;
+      case 8:
+      case 9:
+      case 10:
+        action.kind = Kind::complete;
+        return action;
+      default:
+        action.kind = Kind::ready;
+        return action;
+    }
+  }
+
+  // The rows that researchers read, as the store has them.
+  std::optional<std::string> compare_rows() const {
+    if (store_ == nullptr) return std::nullopt;
+    for (const auto& [id, expected] : pair_.model().studies()) {
+      const std::string name = "study " + std::to_string(id);
+      const auto row = store_->study(StudyId{id});
+      if (!row || !*row) return name + " cannot be read";
+      std::int64_t complete = 0;
+      std::int64_t failed = 0;
+      std::int64_t attempts = 0;
+      for (const auto& [number, trial] : expected.trials) {
+        complete += trial.state == storage::TrialState::complete;
+        failed += trial.state == storage::TrialState::failed;
+      }
+      for (const auto& [attempt, one] : pair_.model().attempts()) attempts += one.study == id;
+      if ((*row)->state != expected.state || (*row)->complete != complete ||
+          (*row)->failed != failed || (*row)->running != 0 || (*row)->attempts != attempts) {
+        return name + " has a row that counts otherwise";
+      }
+      for (const auto& [number, trial] : expected.trials) {
+        const auto detail = store_->trial({StudyId{id}, TrialNumber{number}});
+        if (!detail || !*detail) return name + " lacks trial " + std::to_string(number);
+        for (const storage::AttemptRow& attempt : (*detail)->attempts_list) {
+          if (pair_.model().attempts().at(to_int(attempt.id)).state != attempt.state)
+            return "attempt #" + std::to_string(to_int(attempt.id)) + " has another row";
+        }
+        const bool accepted = (*detail)->trial.accepted_attempt.has_value();
+        if ((*detail)->trial.state != trial.state || accepted != trial.accepted.has_value())
+          return name + ", trial " + std::to_string(number) + " has another row";
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::uint64_t seed_;
+  const std::string name_;
+  int keys_ = 0;
+  Pair pair_;
+  storage::Storage* store_;
+  std::string history_;
+};
+
+// Forwards to a storage that lives longer.
+class Borrowed final : public storage::Storage {
+ public:
+  explicit Borrowed(storage::Storage& inner) : inner_(inner) {}
+  Result<std::vector<storage::Outcome>> apply(std::span<const storage::Transition> b) override {
+    return inner_.apply(b);
+  }
+  Result<storage::Snapshot> load() override { return inner_.load(); }
+  Result<storage::Identities> identities() override { return inner_.identities(); }
+  Result<std::vector<storage::StudyRow>> studies() override { return inner_.studies(); }
+  Result<std::optional<storage::StudyRow>> study(StudyId id) override { return inner_.study(id); }
+  Result<std::vector<storage::TrialDetail>> finished_trials(StudyId id, std::int64_t after,
+                                                            std::int64_t limit) override {
+    return inner_.finished_trials(id, after, limit);
+  }
+  Result<std::optional<storage::TrialDetail>> trial(TrialKey key) override {
+    return inner_.trial(key);
+  }
+  Result<bool> project_references(const std::string& project, const std::string& sha) override {
+    return inner_.project_references(project, sha);
+  }
+
+ private:
+  storage::Storage& inner_;
+};
+
+}  // namespace
+
+std::unique_ptr<storage::Storage> borrow(storage::Storage& storage) {
+  return std::make_unique<Borrowed>(storage);
+}
+
+std::optional<std::string> random_walk(std::uint64_t seed, int events,
+                                       std::unique_ptr<storage::Storage> store) {
+  return Walk(seed, std::move(store)).run(events);
+}
+
+}  // namespace hyperflock::dispatch
