@@ -123,7 +123,8 @@ constexpr std::string_view kHelpers[] = {
   return ac_half_value(select(bits - 1u, bits + 1u, away));
 })",
     // ---- arithmetic
-    // WGSL promises a quotient only where the divisor's size is at most 2^126: devices multiply by a
+    // WGSL promises a quotient only where the divisor's size is at most 2^126: devices multiply by
+    // a
     // reciprocal, which is subnormal beyond that, and so zero.
     R"(fn ac_quotient(a: f32, b: f32) -> f32 {
   let scale = select(1.0, 0.0625, abs(b) > 0x1p+125);
