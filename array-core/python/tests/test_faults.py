@@ -126,12 +126,12 @@ def test_a_shader_that_does_not_compile_names_its_kernel() -> None:
 
 
 @needs_hooks
-def test_an_executor_that_ended_is_noticed_at_once_and_replaced_by_a_reset() -> None:
+def test_an_executor_that_ended_is_noticed_within_2_s_and_replaced_by_a_reset() -> None:
     a = ones()
     (a + a).get()
     hooks().end_executor()
     b = a + a
-    with within(1):
+    with within(2):  # the thread's end may last, where its device holds much
         fails(ac.DeviceLostError, "executor_gone", b.get, ADD + "The thread that owns the device")
     with within(20):  # another thread starts
         expect_usable()

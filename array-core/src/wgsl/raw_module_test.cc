@@ -176,5 +176,24 @@ struct S { a: array<vec3<f32>, 2>, @align(16) b: mat2x3f }
   }
 }
 
+TEST(RawModule, WhatWasRewrittenReadsTheSameAgain) {
+  const auto first = read_raw_module(
+      "scale",
+      "struct Block { count: u32, factor: f32 }\n"
+      "@group(0) @binding(7) var<uniform> block: Block;\n"
+      "@group(0) @binding(3) var<storage, read_write> y: array<f32>;\n"
+      "@group(0) @binding(2) var<storage, read> x: array<f32>;\n"
+      "fn main(a: f32) -> f32 { return a * block.factor; }\n"
+      "@compute @workgroup_size(64) fn scale(@builtin(global_invocation_id) id: vec3u) {\n"
+      "  if (id.x < block.count) { y[id.x] = main(x[id.x]); }\n"
+      "}\n");
+  ASSERT_TRUE(first) << first.error().message;
+  const auto again = read_raw_module("main", first->text);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->text, first->text);
+  EXPECT_EQ(again->bindings, first->bindings);
+  EXPECT_EQ(again->uniforms, first->uniforms);
+}
+
 }  // namespace
 }  // namespace arraycore::wgsl

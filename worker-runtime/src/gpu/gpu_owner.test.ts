@@ -124,6 +124,15 @@ test("It is idle once its ring is closed or its thread has ended.", async () => 
   await ended;
 });
 
+test("A revoke reaches a ring that was opened before the end of the last one was told.", () => {
+  const { owner, threads, ring, open } = setUp();
+  open();
+  open(); // the first was closed meanwhile, and its thread has not said so yet
+  threads[0]?.events.said({ kind: "closed" });
+  owner.interrupt("revoke");
+  expect(ring.load(Word.interrupt)).toBe(kInterruptRevoke);
+});
+
 test("A revoke reaches the ring.", () => {
   const { owner, ring, open } = setUp();
   owner.interrupt("revoke");

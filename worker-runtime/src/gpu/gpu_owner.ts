@@ -25,8 +25,10 @@ export class GpuThreadOwner {
   readonly #start: (events: GpuWorkerEvents) => GpuWorker;
   readonly #report: (text: string) => void;
   #worker: GpuWorker | undefined;
-  /** What the thread serves. */
+  /** The newest ring that the thread serves. */
   #ring: Open | undefined;
+  /** Rings that it was given and has not ended: after a close and an open its news of the first comes late. */
+  #given = 0;
   #replacing = Promise.resolve();
   #whenIdle: (() => void)[] = [];
 
@@ -87,6 +89,7 @@ export class GpuThreadOwner {
     const state = controlAt(message.memory, message.controlAddress)?.load(Word.state);
     this.#ring = message;
     if (state === State.absent && this.#worker !== undefined) {
+      this.#given += 1;
       this.#worker.post(message);
       return;
     }
@@ -94,6 +97,7 @@ export class GpuThreadOwner {
     // must not touch the ring beside the new one.
     const old = this.#worker;
     this.#worker = undefined;
+    this.#given = 1;
     this.#replacing = this.#replacing.then(async () => {
       await old?.terminate();
       this.#begin();
@@ -104,9 +108,11 @@ export class GpuThreadOwner {
   #hear(message: FromGpuThread): void {
     switch (message.kind) {
       case "closed":
-        this.#served();
+        this.#given -= 1;
+        if (this.#given === 0) this.#served();
         return;
       case "failed": // which the thread has told the ring itself
+        this.#given -= 1;
         this.#report(message.message);
         return;
       default:
@@ -125,6 +131,7 @@ export class GpuThreadOwner {
 
   #served(): void {
     this.#ring = undefined;
+    this.#given = 0;
     for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 }
