@@ -17,9 +17,14 @@ apt_install() {
     command -v sudo >/dev/null || { echo "Run as root, or install: ${missing[*]}"; return 1; }
     sudo=(sudo)
   fi
-  "${sudo[@]}" apt-get -o DPkg::Lock::Timeout=600 update
-  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get -o DPkg::Lock::Timeout=600 -o Acquire::Retries=3 install -y --no-install-recommends "${missing[@]}"
+  mkdir -p build
+  (
+    # `update` waits for no lock of apt's, and stages run side by side.
+    flock 9
+    "${sudo[@]}" apt-get -o DPkg::Lock::Timeout=600 update
+    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
+      apt-get -o DPkg::Lock::Timeout=600 -o Acquire::Retries=3 install -y --no-install-recommends "${missing[@]}"
+  ) 9>build/apt.lock
 }
 
 stage system ""
