@@ -101,13 +101,7 @@ int run(Options options) {
       {"acknowledged", static_cast<double>(emulator.acknowledged().size()), "results"},
       {"lost_acknowledged", static_cast<double>(missing), "results", "<=", 0},
   };
-  for (const Figure& figure : figures) {
-    std::printf("%-24s %12.2f %s\n", figure.name.c_str(), figure.value, figure.unit.c_str());
-  }
-  write_report(options.out, "server", figures);
-  if (all_reached(figures)) return 0;
-  std::puts("A goal was missed.");
-  return 1;
+  return finish(options.out, "server", figures);
 }
 
 }  // namespace

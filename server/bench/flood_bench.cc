@@ -107,13 +107,7 @@ int run(Options options) {
       {"slow_reader_bytes_per_s", static_cast<double>(slow_bytes) / slow_seconds, "B/s"},
       {"cycles", static_cast<double>(emulator.acknowledged().size()), "results"},
   };
-  for (const Figure& figure : figures) {
-    std::printf("%-24s %12.2f %s\n", figure.name.c_str(), figure.value, figure.unit.c_str());
-  }
-  write_report(options.out, "flood", figures);
-  if (all_reached(figures)) return 0;
-  std::puts("A goal was missed.");
-  return 1;
+  return finish(options.out, "flood", figures);
 }
 
 }  // namespace

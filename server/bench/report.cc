@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
@@ -72,6 +73,16 @@ bool all_reached(const std::vector<Figure>& figures) {
     if (figure.op == ">=") return figure.value >= figure.goal;
     return figure.op != "<=" || figure.value <= figure.goal;
   });
+}
+
+int finish(const std::string& path, const std::string& name, const std::vector<Figure>& figures) {
+  for (const Figure& figure : figures) {
+    std::printf("%-24s %12.2f %s\n", figure.name.c_str(), figure.value, figure.unit.c_str());
+  }
+  write_report(path, name, figures);
+  if (all_reached(figures)) return 0;
+  std::puts("A goal was missed.");
+  return 1;
 }
 
 }  // namespace hyperflock::bench

@@ -23,4 +23,8 @@ void write_report(const std::string& path, const std::string& name,
 // True when every figure reaches its goal.
 bool all_reached(const std::vector<Figure>& figures);
 
+// Prints the figures and writes the report; gives the exit code, 1 where a goal was missed. Throws
+// as write_report.
+int finish(const std::string& path, const std::string& name, const std::vector<Figure>& figures);
+
 }  // namespace hyperflock::bench

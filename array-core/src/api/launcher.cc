@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ir/builder.h"
+#include "view/messages.h"
 #include "view/overlap.h"
 #include "view/shape.h"
 
@@ -14,16 +15,6 @@ namespace {
 
 // Where a launch's arguments start to be worth a place on the heap; kernels of ufuncs have fewer.
 constexpr std::size_t kFewOperands = 8;
-
-std::string text_of(const Dims& shape) {
-  std::string text = "(";
-  for (int i = 0; i < shape.size(); ++i) {
-    if (i > 0) text += ", ";
-    text += std::to_string(shape[i]);
-  }
-  if (shape.size() == 1) text += ",";
-  return text + ")";
-}
 
 // Some value of the kernel has a dtype that no GPU of a browser computes.
 bool needs_cpu(const ir::Kernel& kernel) {
@@ -111,7 +102,7 @@ Result<Array> Launcher::allocate(DType dtype, const Dims& shape) {
   if (!bytes) return bytes.error();
   if (budget_bytes_ && counters_.live_bytes > *budget_bytes_ - *bytes)
     return Error{ErrorKind::memory, "over_budget",
-                 std::to_string(*bytes) + " bytes for an array of shape " + text_of(shape) +
+                 std::to_string(*bytes) + " bytes for an array of shape " + shape_text(shape) +
                      " do not fit: " + std::to_string(counters_.live_bytes) + " of " +
                      std::to_string(*budget_bytes_) + " bytes are in use."};
   Backend& backend = home(dtype);

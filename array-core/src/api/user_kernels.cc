@@ -58,6 +58,23 @@ Status broaden(Dims& loop, bool& decided, const Dims& shape) {
   return Done{};
 }
 
+// Joins the shapes of the inputs that the loop runs over.
+Status broaden(Dims& loop, bool& decided, std::span<const dialect::ParamSpec> params,
+               std::span<const KernelArgument> in) {
+  for (std::size_t k = 0; k < in.size(); ++k) {
+    if (in[k].value.array == nullptr || params[k].raw) continue;
+    if (const Status s = broaden(loop, decided, in[k].value.array->view.shape); !s) return s;
+  }
+  return Done{};
+}
+
+Result<std::int64_t> loop_count(const std::string& kernel, const Dims& loop) {
+  const auto count = checked_count(loop);
+  if (count && *count > std::numeric_limits<std::int32_t>::max())
+    return bad_value("loop_too_long", kernel, "a loop has at most 2147483647 elements");
+  return count;
+}
+
 Result<std::uint32_t> axis_bits(const std::optional<Dims>& axes, int ndim) {
   if (!axes) return ndim >= 32 ? ~0U : (1U << ndim) - 1U;
   std::uint32_t bits = 0;
@@ -238,11 +255,7 @@ Result<std::vector<Array>> UserKernels::run(const Elementwise& call) {
 
   Dims loop;
   bool decided = false;
-  for (std::size_t k = 0; k < call.in.size(); ++k) {
-    if (call.in[k].value.array == nullptr || in_params[k].raw) continue;
-    if (const Status s = broaden(loop, decided, call.in[k].value.array->view.shape); !s)
-      return s.error();
-  }
+  if (const Status s = broaden(loop, decided, in_params, call.in); !s) return s.error();
   for (std::size_t k = 0; k < call.out.size(); ++k) {
     if (out_params[k].raw) continue;
     if (const Status s = broaden(loop, decided, call.out[k]->view.shape); !s) return s.error();
@@ -256,10 +269,8 @@ Result<std::vector<Array>> UserKernels::run(const Elementwise& call) {
     return bad_value("loop_undecided", kernel.name,
                      "no array tells how many elements there are; pass size=");
   }
-  const auto count = checked_count(loop);
+  const auto count = loop_count(kernel.name, loop);
   if (!count) return count.error();
-  if (*count > std::numeric_limits<std::int32_t>::max())
-    return bad_value("loop_too_long", kernel.name, "a loop has at most 2147483647 elements");
   for (std::size_t k = 0; k < call.out.size(); ++k) {
     if (const Status may = Launcher::writable(*call.out[k]); !may) return may.error();
     if (!out_params[k].raw && !(call.out[k]->view.shape == loop))
@@ -294,19 +305,13 @@ Result<std::vector<Array>> UserKernels::run(const Reduction& call) {
 
   Dims loop;
   bool decided = false;
-  for (std::size_t k = 0; k < call.in.size(); ++k) {
-    if (call.in[k].value.array == nullptr || in_params[k].raw) continue;
-    if (const Status s = broaden(loop, decided, call.in[k].value.array->view.shape); !s)
-      return s.error();
-  }
+  if (const Status s = broaden(loop, decided, in_params, call.in); !s) return s.error();
   if (!decided)
     return bad_value("loop_undecided", kernel.name, "no array tells which elements are reduced");
   const auto reduced = axis_bits(call.axes, loop.size());
   if (!reduced) return reduced.error();
-  const auto count = checked_count(loop);
+  const auto count = loop_count(kernel.name, loop);
   if (!count) return count.error();
-  if (*count > std::numeric_limits<std::int32_t>::max())
-    return bad_value("loop_too_long", kernel.name, "a loop has at most 2147483647 elements");
 
   // Without the reduced axes, and as the caller sees it.
   Dims rows;

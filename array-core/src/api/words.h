@@ -13,6 +13,11 @@
 
 namespace arraycore {
 
+inline Error bad_call() {
+  return {ErrorKind::internal, "bad_call",
+          "An operation was called with words that are not its own."};
+}
+
 class Words {
  public:
   explicit Words(std::span<const std::int32_t> words) : rest_(words) {}
@@ -55,8 +60,7 @@ class Words {
   // Nothing was wrong and nothing is left: look at it before anything is done.
   Status end() const {
     if (!bad_ && rest_.empty()) return Done{};
-    return Error{ErrorKind::internal, "bad_call",
-                 "An operation was called with words that are not its own."};
+    return bad_call();
   }
 
  private:

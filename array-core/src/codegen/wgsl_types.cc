@@ -456,9 +456,8 @@ std::string from_bits(DType dtype, const std::string& bits) {
     case DType::boolean:
       return "(" + bits + " != 0u)";
     case DType::int8:
-      return "((i32(" + bits + ") << 24u) >> 24u)";
     case DType::int16:
-      return "((i32(" + bits + ") << 16u) >> 16u)";
+      return wrapped(dtype, "i32(" + bits + ")");
     case DType::int32:
       return "bitcast<i32>(" + bits + ")";
     case DType::float32:

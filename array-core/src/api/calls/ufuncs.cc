@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <complex>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -66,6 +67,15 @@ Result<ArrayId> run(Context& context, const UFuncCall& call) {
   // One that nobody asked for is let go.
   context.release(std::exchange(context.second_result, ids[1]));
   return ids[0];
+}
+
+// Into new arrays, by the mode that is set.
+Result<ArrayId> run(Context& context, std::int32_t ufunc, std::span<const UFuncOperand> operands) {
+  UFuncCall call;
+  call.ufunc = ufunc;
+  call.operands = operands;
+  call.mode = context.promotion;
+  return run(context, call);
 }
 
 Result<std::int32_t> ufunc_call(Context& context, Words& words) {
@@ -181,11 +191,7 @@ Result<ArrayId> unary(Context& context, std::int32_t ufunc, ArrayId a) {
   if (!array) return array.error();
   std::array<UFuncOperand, 1> operands;
   operands[0].array = *array;
-  UFuncCall call;
-  call.ufunc = ufunc;
-  call.operands = operands;
-  call.mode = context.promotion;
-  return run(context, call);
+  return run(context, ufunc, operands);
 }
 
 Result<ArrayId> binary(Context& context, std::int32_t ufunc, ArrayId a, ArrayId b) {
@@ -197,23 +203,16 @@ Result<ArrayId> binary(Context& context, std::int32_t ufunc, ArrayId a, ArrayId 
   std::array<UFuncOperand, 2> operands;
   operands[0].array = *left;
   operands[1].array = *right;
-  UFuncCall call;
-  call.ufunc = ufunc;
-  call.operands = operands;
-  call.mode = context.promotion;
-  return run(context, call);
+  return run(context, ufunc, operands);
 }
 
 Result<ArrayId> binary_scalar(Context& context, std::int32_t ufunc, ArrayId a, double value,
                               std::int32_t kind, bool left) {
   if (!takes(ufunc, 2)) return no_ufunc(ufunc);
   const bool integral = kind == AC_PYTHON_INT;
-  if (kind != AC_PYTHON_INT && kind != AC_PYTHON_FLOAT && kind != AC_PYTHON_BOOL)
-    return Error{ErrorKind::internal, "bad_call",
-                 "An operation was called with words that are not its own."};
+  if (!integral && kind != AC_PYTHON_FLOAT && kind != AC_PYTHON_BOOL) return bad_call();
   if (integral && !(std::fabs(value) < kExactIntegers && value == std::trunc(value)))
-    return Error{ErrorKind::internal, "bad_call",
-                 "An operation was called with words that are not its own."};
+    return bad_call();
   const auto array = context.get(a);
   if (!array) return array.error();
   std::array<UFuncOperand, 2> operands;
@@ -221,11 +220,7 @@ Result<ArrayId> binary_scalar(Context& context, std::int32_t ufunc, ArrayId a, d
   operands[left ? 0 : 1] = integral                  ? weak_integer(value)
                            : kind == AC_PYTHON_FLOAT ? weak_float(value)
                                                      : boolean_scalar(value != 0);
-  UFuncCall call;
-  call.ufunc = ufunc;
-  call.operands = operands;
-  call.mode = context.promotion;
-  return run(context, call);
+  return run(context, ufunc, operands);
 }
 
 Call find_ufunc_call(std::int32_t operation) {

@@ -48,30 +48,17 @@ std::optional<std::vector<std::int64_t>> read_axes(Words& words) {
   return read_integers(words);
 }
 
-Result<std::int32_t> transpose_axes(Context& context, Words& words) {
-  const ArrayId id = words.next();
-  const auto axes = read_axes(words);
-  return view_call(context, id, words, [&](const View& view) -> Result<View> {
-    if (axes) return transpose(view, *axes);
-    return transpose(view);
-  });
-}
+// A view by some axes, or by all of them where none are named.
+using AllAxes = View (*)(const View&);
+using SomeAxes = Result<View> (*)(const View&, std::span<const std::int64_t>);
 
-Result<std::int32_t> flip_axes(Context& context, Words& words) {
+template <AllAxes all, SomeAxes some>
+Result<std::int32_t> by_axes(Context& context, Words& words) {
   const ArrayId id = words.next();
   const auto axes = read_axes(words);
   return view_call(context, id, words, [&](const View& view) -> Result<View> {
-    if (axes) return flip(view, *axes);
-    return flip(view);
-  });
-}
-
-Result<std::int32_t> squeeze_axes(Context& context, Words& words) {
-  const ArrayId id = words.next();
-  const auto axes = read_axes(words);
-  return view_call(context, id, words, [&](const View& view) -> Result<View> {
-    if (axes) return squeeze(view, *axes);
-    return squeeze(view);
+    if (axes) return some(view, *axes);
+    return all(view);
   });
 }
 
@@ -273,9 +260,19 @@ Result<Array> indexed(const Context& context, ArrayId id, const std::vector<Inde
 
 Call find_view_call(std::int32_t operation) {
   static constexpr std::array<Call, AC_CALL_IMAG - AC_CALL_INDEX + 1> kCalls{
-      index,          reshape_array, transpose_axes, swap_two_axes, move_some_axes,
-      flip_axes,      squeeze_axes,  add_axes,       broadcast,     take_diagonal,
-      reinterpret_as, real_of,       imag_of};
+      index,
+      reshape_array,
+      by_axes<transpose, transpose>,
+      swap_two_axes,
+      move_some_axes,
+      by_axes<flip, flip>,
+      by_axes<squeeze, squeeze>,
+      add_axes,
+      broadcast,
+      take_diagonal,
+      reinterpret_as,
+      real_of,
+      imag_of};
   if (operation < AC_CALL_INDEX || operation > AC_CALL_IMAG) return nullptr;
   return kCalls[static_cast<std::size_t>(operation - AC_CALL_INDEX)];
 }
