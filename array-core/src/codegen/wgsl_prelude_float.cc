@@ -609,6 +609,14 @@ fn ac_reduce(x: f32) -> AcAngle {
   return ac_copysign(0.5 * ac_log1p(2.0 * (size / (1.0 - size))), x);
 })",
     // ---- complex
+    // An implementation may take x + 0.0 for x, and a real number's imaginary part is the constant 0.0: the sign of a sum
+    // of zeros comes from their bits.
+    R"(fn ac_c_add(a: vec2<f32>, b: vec2<f32>) -> vec2<f32> {
+  let x = bitcast<vec2<u32>>(a);
+  let y = bitcast<vec2<u32>>(b);
+  let zeros = ((x | y) & vec2<u32>(0x7fffffffu)) == vec2<u32>();
+  return select(a + b, bitcast<vec2<f32>>(x & y), zeros);
+})",
     R"(fn ac_c_multiply(a: vec2<f32>, b: vec2<f32>) -> vec2<f32> {
   return vec2<f32>(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
 })",

@@ -334,8 +334,6 @@ std::optional<std::string> complex_operation(Op op, const Args& x) {
       return "(ac_is_inf(" + x[0] + ".x) || ac_is_inf(" + x[0] + ".y))";
     case Op::is_finite:
       return "(ac_is_finite(" + x[0] + ".x) && ac_is_finite(" + x[0] + ".y))";
-    case Op::add:
-      return infix(x, "+");
     case Op::subtract:
       return infix(x, "-");
     case Op::equal:
@@ -343,6 +341,7 @@ std::optional<std::string> complex_operation(Op op, const Args& x) {
     case Op::not_equal:
       return "(ac_not_equal(" + x[0] + ".x, " + x[1] + ".x) || ac_not_equal(" + x[0] + ".y, " +
              x[1] + ".y))";
+    case Op::add:
     case Op::multiply:
     case Op::divide:
     case Op::sqrt:

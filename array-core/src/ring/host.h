@@ -8,7 +8,7 @@
 namespace arraycore::ring {
 
 enum class WaitResult : std::uint8_t {
-  woken,  // by a wake, or `word` did not hold `expected`
+  woken,  // by a wake (also one with nothing changed), or `word` did not hold `expected`
   timed_out,
   interrupted,  // the host's own interrupt (Python's signal buffer) is set
 };

@@ -52,6 +52,11 @@ export class Control {
     this.onSignal?.();
   }
 
+  /** Wakes an issuer that waits, with nothing changed: what it waits for is about to come. */
+  rouse(): void {
+    Atomics.notify(this.#words, Word.signal);
+  }
+
   /** Resolves when `word` no longer holds `value` and was notified, at once where it does not, or after the time. */
   async changed(word: number, value: number, timeoutMs: number): Promise<void> {
     const waiting = Atomics.waitAsync(this.#words, word, value | 0, timeoutMs);

@@ -28,13 +28,22 @@ import { ModuleMemory } from "./module_memory.ts";
 const kTurnCommands = 4096;
 /** Commands after which room in the ring is given back. */
 const kPublishCommands = 256;
-/**
- * How long it looks for work before it sleeps. In Node with a turn of the event loop between two looks, which costs a
- * microsecond and which Dawn needs for its answers; in browsers such a turn costs more than the wait is worth, so it
- * looks there for a moment only, and only when no answer is to come.
- */
+/** In Node a turn of the event loop costs a microsecond, and Dawn looks for its answers at each. */
 const hasCheapTurns = typeof setImmediate === "function";
-const kLingerMs = hasCheapTurns ? 1 : 0.05;
+/**
+ * How long it looks for work before it sleeps. In browsers a turn of the event loop costs more than the wait is worth:
+ * while no answer is to come it looks without one, for less long.
+ */
+const kLingerMs = hasCheapTurns ? 1 : 0.3;
+/** How long it waits for an answer before it sleeps. */
+const kAttendMs = 1.5;
+/**
+ * Browsers look only now and then whether their device is done (Chromium after 2 ms, Firefox after up to 100), and with
+ * each submit: so they are asked by empty ones, at first so often, later after pauses that grow by kAskGrowth.
+ */
+const kAskMs = 0.15;
+const kAskGrowth = 1.5;
+const kLongestAskMs = 100;
 /**
  * How long it blocks its thread for work before it sleeps by waitAsync, which ends later by a task's way. Only while
  * nothing is to come from the device but its loss, of which nobody learns meanwhile.
@@ -54,6 +63,8 @@ export interface DrainOptions {
   readonly open: OpenExecutor;
   /** Sleep until wake() is called, not on the control word: for engines without `Atomics.waitAsync`. */
   readonly byMessage?: boolean;
+  /** Ask the device whether it is done; without it, where its answers come by themselves. */
+  readonly asks?: boolean;
 }
 
 export class Drain {
@@ -61,6 +72,7 @@ export class Drain {
   readonly #control: Control;
   readonly #open: OpenExecutor;
   readonly #byMessage: boolean;
+  readonly #asks: boolean;
   readonly #ringBase: number;
   readonly #ringMask: number;
   readonly #strict: boolean;
@@ -75,7 +87,10 @@ export class Drain {
   #opcode = 0;
   #tag = 0;
   #label = "";
+  /** When there was last something to do or to tell. */
   #activeAt = 0;
+  #askedAt = 0;
+  #askPauseMs = kAskMs;
   /** Fences that the device has not reached. */
   #openFences = 0;
   /** The newest command began a fence, whose news will wake the issuer. */
@@ -87,6 +102,7 @@ export class Drain {
     this.#control = new Control(options.memory, options.controlAddress);
     this.#open = options.open;
     this.#byMessage = options.byMessage ?? typeof Atomics.waitAsync !== "function";
+    this.#asks = options.asks ?? !hasCheapTurns;
     this.#ringBase = this.#control.load(Word.ringAddress) / 4;
     this.#ringMask = this.#control.load(Word.ringWords) - 1;
     this.#strict = this.#control.load(Word.strict) !== 0;
@@ -175,7 +191,11 @@ export class Drain {
       if (done % kPublishCommands === 0) this.#publish();
     }
     const full = this.#executor?.submit();
+    // Dawn in Node answers sooner than a thread wakes up: whoever waits for this shall be awake by then.
+    if (hasCheapTurns && this.#isAwaited()) this.#control.rouse();
     this.#activeAt = performance.now();
+    this.#askedAt = this.#activeAt;
+    this.#askPauseMs = kAskMs;
     this.#publish();
     this.#control.store(Word.silenceMs, 0);
     if (full !== undefined) await full;
@@ -185,18 +205,33 @@ export class Drain {
     if (this.#executor !== undefined) this.#control.putCounters(this.#executor.counters);
     this.#control.add(Word.progress, 1);
     this.#control.store(Word.consumed, this.#position);
-    const isToldLater = this.#newsFollows && this.#openFences > 0 && !this.#lost;
-    if (!isToldLater) this.#control.signal();
+    if (!this.#isAwaited()) this.#control.signal();
+  }
+
+  // The newest command was a fence: what is published now will be told when the device has reached it.
+  #isAwaited(): boolean {
+    return this.#newsFollows && this.#openFences > 0 && !this.#lost;
   }
 
   // An issuer that was answered a moment ago mostly has its next command at hand: to be woken would cost it more than
-  // the work itself.
+  // the work itself. And a thread that sleeps learns later that the device has answered.
   async #linger(): Promise<void> {
-    if (!hasCheapTurns && this.#openFences > 0) return;
     while (this.#hasNothing()) {
-      if (performance.now() - this.#activeAt >= kLingerMs) return;
-      if (hasCheapTurns) await yieldToEvents();
+      const isOpen = this.#openFences > 0;
+      const idleMs = performance.now() - this.#activeAt;
+      if (idleMs >= (isOpen ? kAttendMs : kLingerMs)) return;
+      if (isOpen) this.#ask();
+      if (isOpen || hasCheapTurns) await yieldToEvents();
     }
+  }
+
+  // Asks the device whether it is done, unless it was asked a moment ago.
+  #ask(): void {
+    if (!this.#asks) return;
+    const now = performance.now();
+    if (now - this.#askedAt < this.#askPauseMs) return;
+    this.#askedAt = now;
+    this.#executor?.nudge();
   }
 
   #hasNothing(): boolean {
@@ -208,22 +243,27 @@ export class Drain {
 
   async #sleep(): Promise<void> {
     await this.#linger();
+    const asks = this.#asks && this.#openFences > 0;
+    if (asks) this.#askPauseMs = Math.min(this.#askPauseMs * kAskGrowth, kLongestAskMs);
+    // A timer is no more exact than this.
+    const sleepMs = asks ? Math.max(1, this.#askPauseMs) : kSleepMs;
     const how = this.#byMessage ? kSleepsForMessage : kSleepsOnWord;
-    const woken = this.#byMessage ? this.#nextMessage() : undefined;
+    const woken = this.#byMessage ? this.#nextMessage(sleepMs) : undefined;
     this.#control.store(Word.sleeps, how);
     // What came before `sleeps` was seen would wake nobody: look again.
     if (this.#hasNothing()) {
       this.#control.add(Word.sleepsTaken, 1);
       const mayBlock = !this.#byMessage && this.#openFences === 0;
       if (!mayBlock || !this.#control.blocks(Word.sleeps, how, kBlockMs))
-        await (woken ?? this.#control.changed(Word.sleeps, how, kSleepMs));
+        await (woken ?? this.#control.changed(Word.sleeps, how, sleepMs));
     }
     this.#control.store(Word.sleeps, 0);
+    if (asks && this.#openFences > 0) this.#ask();
   }
 
-  #nextMessage(): Promise<void> {
+  #nextMessage(timeoutMs: number): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, kSleepMs);
+      const timer = setTimeout(resolve, timeoutMs);
       this.#wake = () => {
         clearTimeout(timer);
         resolve();

@@ -104,6 +104,8 @@ export interface Executor {
   timestampEnd(land: (data: Uint8Array) => void): void;
   /** Hands to the device what was gathered. A promise: so much is on its way that it is better to wait. */
   submit(): Promise<void> | undefined;
+  /** Makes the device look whether it is done, for those that look only now and then of their own accord. */
+  nudge(): void;
   /** Begins to watch errors; the function given submits, reports them and says whether there were none. */
   watch(): () => Promise<boolean>;
   /** Ends the device and its objects; no events come afterwards. */

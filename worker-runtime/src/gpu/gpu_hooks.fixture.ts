@@ -15,7 +15,7 @@ export type GpuHook =
   | { readonly kind: "stall"; readonly ms: number }
   /** The thread itself answers nothing for so long. */
   | { readonly kind: "hang"; readonly ms: number }
-  /** Microseconds of copies and readbacks of 4 bytes by hand: one thread, and nothing between. */
+  /** Microseconds of copies and readbacks of 4 bytes by hand: the library's device, its thread, and nothing between. */
   | { readonly kind: "read_by_hand"; readonly times: Float64Array };
 
 export interface HookMessage {
@@ -40,7 +40,6 @@ export class HookedGpuThread {
   #broken = 0;
   #stalledUntil = 0;
   #newest: GPUDevice | undefined;
-  #hand: Promise<HandReader> | undefined;
 
   constructor(gpu: GPU, post: (message: FromGpuThread) => void) {
     this.#gpu = gpu;
@@ -80,8 +79,9 @@ export class HookedGpuThread {
         return;
       }
       case "read_by_hand":
-        this.#hand ??= HandReader.open(this.#gpu);
-        await (await this.#hand).measure(hook.times);
+        // Drivers are faster for some devices of a process than for others: both sides read from the same one.
+        if (this.#newest === undefined) throw new Error("There is no device yet.");
+        await new HandReader(this.#newest).measure(hook.times);
         return;
       default:
         hook satisfies never;
@@ -143,16 +143,10 @@ class HandReader {
   readonly #staging: GPUBuffer;
   readonly #element = new Uint8Array(4);
 
-  private constructor(device: GPUDevice) {
+  constructor(device: GPUDevice) {
     this.#device = device;
     this.#source = device.createBuffer({ size: 4096, usage: 0x4 });
     this.#staging = device.createBuffer({ size: 4, usage: 0x1 | 0x8 });
-  }
-
-  static async open(gpu: GPU): Promise<HandReader> {
-    const adapter = await gpu.requestAdapter({ powerPreference: "high-performance" });
-    if (adapter === null) throw new Error("There is no adapter.");
-    return new HandReader(await adapter.requestDevice());
   }
 
   async measure(times: Float64Array): Promise<void> {
@@ -161,6 +155,8 @@ class HandReader {
       await this.#read();
       times[i] = (performance.now() - began) * 1000;
     }
+    this.#source.destroy();
+    this.#staging.destroy();
   }
 
   async #read(): Promise<void> {

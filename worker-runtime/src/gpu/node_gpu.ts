@@ -4,6 +4,8 @@
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { pathToFileURL } from "node:url";
+import { parentPort, workerData } from "node:worker_threads";
+import type { FromGpuThread } from "./gpu_service.ts";
 
 interface DawnModule {
   create(options: string[]): GPU;
@@ -35,6 +37,22 @@ export async function openDawn(modulePath: string): Promise<GPU> {
   // When the object that create() gives is collected, the process hangs: keep it to the end.
   globalThis.hyperflockDawn ??= dawn.create([]);
   return globalThis.hyperflockDawn;
+}
+
+/** What a gpu thread of Node's does: opens Dawn, whose path is `workerData`, and hands on what its parent says. */
+export async function serveParent<Message>(
+  serve: (gpu: GPU, post: (message: FromGpuThread) => void) => { receive(message: Message): void },
+): Promise<void> {
+  const port = parentPort;
+  if (port === null) throw new Error("This file runs as a worker thread.");
+  const waiting: Message[] = [];
+  let service: { receive(message: Message): void } | undefined;
+  port.on("message", (message: Message) => {
+    if (service === undefined) waiting.push(message);
+    else service.receive(message);
+  });
+  service = serve(await openDawn(String(workerData)), (message) => port.postMessage(message));
+  for (const message of waiting.splice(0)) service.receive(message);
 }
 
 const hasGraphicsCard = (): boolean => existsSync("/dev/dri") || existsSync("/dev/nvidiactl");

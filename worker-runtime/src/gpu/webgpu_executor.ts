@@ -404,6 +404,10 @@ export class WebGpuExecutor implements Executor {
     return oldest?.then(() => {});
   }
 
+  nudge(): void {
+    this.#queue.submit([]);
+  }
+
   #submitNow(): void {
     const encoder = this.#encoder;
     if (encoder === undefined) return;

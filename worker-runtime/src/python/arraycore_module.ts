@@ -195,8 +195,11 @@ function ringFunctions(
     ac_host_wait: (address: number, expected: number, timeoutMs: number): number => {
       if (host.takeInterrupt()) return WaitResult.interrupted;
       if (address / 4 >= words.length) words = new Int32Array(memory.buffer);
-      if (hasChanged(words, address / 4, expected | 0)) return WaitResult.woken;
-      const end = Atomics.wait(words, address / 4, expected | 0, timeoutMs);
+      const index = address / 4;
+      if (hasChanged(words, index, expected | 0, kLookMs)) return WaitResult.woken;
+      const end = Atomics.wait(words, index, expected | 0, timeoutMs);
+      // Roused: what it waits for is about to come.
+      if (end === "ok") hasChanged(words, index, expected | 0, kRousedLookMs);
       if (host.takeInterrupt()) return WaitResult.interrupted;
       return end === "timed-out" ? WaitResult.timedOut : WaitResult.woken;
     },
@@ -205,15 +208,23 @@ function ringFunctions(
 
 /** To be woken costs longer than most answers are away, where a processor is left to look for them. */
 const kLookMs = (globalThis.navigator?.hardwareConcurrency ?? 1) >= 4 ? 0.05 : 0;
-const kLooksBetweenClocks = 50;
+/** How long an issuer that was woken before anything has changed looks for the change (Drain's rouse). */
+const kRousedLookMs = 0.1;
+const kLooksBetweenClocks = 20;
 
-/** Looks at a word for a moment; whether it has come to hold another value. */
-function hasChanged(words: Int32Array, index: number, value: number): boolean {
-  if (kLookMs === 0) return false;
-  const end = performance.now() + kLookMs;
+/** Leaves the processor to its other thread for a moment, in engines that can. */
+const { pause = () => {} } = Atomics as { pause?: () => void };
+
+/** Looks at a word for so long; whether it has come to hold another value. */
+function hasChanged(words: Int32Array, index: number, value: number, forMs: number): boolean {
+  if (Atomics.load(words, index) !== value) return true;
+  if (forMs === 0) return false;
+  const end = performance.now() + forMs;
   do {
-    for (let i = 0; i < kLooksBetweenClocks; i += 1)
+    for (let i = 0; i < kLooksBetweenClocks; i += 1) {
       if (Atomics.load(words, index) !== value) return true;
+      pause();
+    }
   } while (performance.now() < end);
   return false;
 }
