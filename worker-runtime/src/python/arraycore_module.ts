@@ -210,10 +210,7 @@ function ringFunctions(
 const kLookMs = (globalThis.navigator?.hardwareConcurrency ?? 1) >= 4 ? 0.05 : 0;
 /** How long an issuer that was woken before anything has changed looks for the change (Drain's rouse). */
 const kRousedLookMs = 0.1;
-const kLooksBetweenClocks = 20;
-
-/** Leaves the processor to its other thread for a moment, in engines that can. */
-const { pause = () => {} } = Atomics as { pause?: () => void };
+const kLooksBetweenClocks = 50;
 
 /** Looks at a word for so long; whether it has come to hold another value. */
 function hasChanged(words: Int32Array, index: number, value: number, forMs: number): boolean {
@@ -221,10 +218,8 @@ function hasChanged(words: Int32Array, index: number, value: number, forMs: numb
   if (forMs === 0) return false;
   const end = performance.now() + forMs;
   do {
-    for (let i = 0; i < kLooksBetweenClocks; i += 1) {
+    for (let i = 0; i < kLooksBetweenClocks; i += 1)
       if (Atomics.load(words, index) !== value) return true;
-      pause();
-    }
   } while (performance.now() < end);
   return false;
 }
