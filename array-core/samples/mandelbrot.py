@@ -9,7 +9,7 @@ operations launch ten kernels a step; the kernel of one's own is one launch for 
 
 from __future__ import annotations
 
-import sys
+import argparse
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -103,4 +103,8 @@ def main(width: int = 320, limit: int = 60, *, folder: Path = FOLDER) -> None:
 
 
 if __name__ == "__main__":
-    main(*[int(word) for word in sys.argv[1:3]])
+    parser = argparse.ArgumentParser(description="The Mandelbrot set in two ways, as PNG.")
+    parser.add_argument("width", type=int, nargs="?", default=320, help="of the pictures, pixels")
+    parser.add_argument("limit", type=int, nargs="?", default=60, help="steps at most")
+    given = parser.parse_args()
+    main(given.width, given.limit)

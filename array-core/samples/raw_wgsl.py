@@ -8,7 +8,7 @@ its own fast memory and adds its counts to the result once.
 
 from __future__ import annotations
 
-import sys
+import argparse
 
 import arraycore as ac
 import numpy as np
@@ -74,4 +74,6 @@ def main(size: int = 1_000_000) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    parser = argparse.ArgumentParser(description="A histogram by a kernel of one's own in WGSL.")
+    parser.add_argument("size", type=int, nargs="?", default=1_000_000, help="random bytes")
+    main(parser.parse_args().size)

@@ -7,17 +7,9 @@ import { cpus, tmpdir, totalmem } from "node:os";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { type BrowserContext, chromium } from "playwright-core";
+import { CHROMIUM_FLAGS, chromiumPath } from "../../worker-runtime/node/chromium.ts";
 import { CountingProxy, type Transfer } from "./counting_proxy.ts";
-import {
-  CHROMIUM_FLAGS,
-  chromiumPath,
-  openVolunteer,
-  runPython,
-  Server,
-  type TrialRow,
-  tapStart,
-  until,
-} from "./stack.ts";
+import { openVolunteer, runPython, Server, type TrialRow, tapStart, until } from "./stack.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -68,7 +60,7 @@ try {
     const profile = await mkdtemp(join(tmpdir(), "hyperflock-profile-"));
     const context = await chromium.launchPersistentContext(profile, {
       executablePath: chromiumPath(),
-      args: CHROMIUM_FLAGS,
+      args: [...CHROMIUM_FLAGS],
       locale: "en-US",
       viewport: { width: 390, height: 844 },
     });

@@ -3,7 +3,8 @@
 
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { joinVolunteer, launchChromium, ROOT, runPython, Server } from "./stack.ts";
+import { launchChromium } from "../../worker-runtime/node/chromium.ts";
+import { joinVolunteer, ROOT, runPython, Server } from "./stack.ts";
 
 const began = performance.now();
 const asked = process.argv.slice(2);

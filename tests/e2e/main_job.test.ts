@@ -2,10 +2,10 @@
 
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { launchChromium } from "../../worker-runtime/node/chromium.ts";
 import { Device, enrol, hello, type LeaseMessage } from "./device.ts";
 import {
   joinVolunteer,
-  launchChromium,
   runPython,
   Server,
   type StudyRow,

@@ -8,28 +8,11 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
 
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const SERVER = join(ROOT, "build/release/bin/hyperflock-server");
 const PYTHON = join(ROOT, "build/venv/bin/python");
-
-export const CHROMIUM_FLAGS = [
-  "--no-sandbox",
-  "--disable-quic",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--no-first-run",
-  "--disable-dev-shm-usage",
-  // Whatever a page might ask of another host cannot even be looked up.
-  "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-];
-
-export function chromiumPath(): string {
-  const path = process.env.CHROMIUM ?? "/usr/bin/chromium";
-  if (!existsSync(path)) throw new Error(`No Chromium at ${path}: install it or set CHROMIUM.`);
-  return path;
-}
 
 export interface Credentials {
   readonly admin_token: string;
@@ -177,11 +160,6 @@ export interface StudyRow {
   readonly complete: number;
   readonly failed: number;
   readonly attempts: number;
-}
-
-/** Starts one Chromium; volunteers are contexts of it, each its own device. */
-export async function launchChromium(): Promise<Browser> {
-  return chromium.launch({ executablePath: chromiumPath(), args: CHROMIUM_FLAGS, headless: true });
 }
 
 export interface Volunteer {

@@ -1,43 +1,21 @@
 // `./run python --host chromium`: the python thread as a worker of a page in Debian's Chromium. Node, main thread.
 
-import { existsSync, writeSync } from "node:fs";
+import { writeSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { chromium } from "playwright-core";
 import type { GpuWorkerEvents } from "../src/gpu/gpu_owner.ts";
 import type { FromGpuThread, ToGpuThread } from "../src/gpu/gpu_service.ts";
 import { type FromScriptThread, kSitePackages } from "../src/python/run_script.ts";
 import type { BrowserScript } from "../src/python/script_thread.ts";
+import { launchChromium } from "./chromium.ts";
 import type { Script } from "./node_host.ts";
 import type { Options } from "./options.ts";
 import { ARRAYCORE_PACKAGE, ARRAYCORE_WASM, RUNTIME, runtimePlaces } from "./places.ts";
 import { filesBelow, ScriptServer } from "./script_server.ts";
 
-const kFlags = [
-  "--no-sandbox",
-  "--disable-quic",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--no-first-run",
-  "--disable-dev-shm-usage",
-  "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-];
-
-// Without a graphics card WebGPU is Chromium's software one, which has to be asked for.
-const kGpuFlags = ["--enable-unsafe-webgpu"];
-const kSoftwareGpuFlags = ["--use-webgpu-adapter=swiftshader"];
-
-const hasGraphicsCard = (): boolean => existsSync("/dev/dri") || existsSync("/dev/nvidiactl");
-
 type OwnerModule = typeof import("../src/gpu/gpu_owner.ts");
 type HooksModule = typeof import("../src/python/hooks.fixture.ts");
 
 type PageScript = Omit<BrowserScript, "interrupt">;
-
-function chromiumPath(): string {
-  const path = process.env.CHROMIUM ?? "/usr/bin/chromium";
-  if (!existsSync(path)) throw new Error(`No Chromium at ${path}: install it or set CHROMIUM.`);
-  return path;
-}
 
 /** Runs the script to its end; gives its exit code. The first Ctrl-C is Python's, the second ends the process. */
 export async function runInChromium(data: Script, backend: Options["backend"]): Promise<number> {
@@ -52,15 +30,8 @@ export async function runInChromium(data: Script, backend: Options["backend"]): 
   const server = await ScriptServer.start({ read, write: data.mounts }, (stream, bytes) => {
     writeSync(stream, bytes);
   });
-  const browser = await chromium.launch({
-    executablePath: chromiumPath(),
-    args: [
-      ...kFlags,
-      ...(backend === "webgpu" ? kGpuFlags : []),
-      ...(backend === "webgpu" && !hasGraphicsCard() ? kSoftwareGpuFlags : []),
-    ],
-    // The headless shell has no WebGPU.
-    channel: "chromium",
+  const browser = await launchChromium({
+    webgpu: backend === "webgpu",
     // Playwright's own answer to these signals would end the browser at once.
     handleSIGINT: false,
   });

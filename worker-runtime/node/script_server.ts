@@ -25,11 +25,21 @@ export interface ServedFiles {
   readonly write: readonly string[];
 }
 
-/** Every file below a folder, by its whole path. */
+/** Every file below a folder, by its whole path; links are followed to files, not to folders. */
 export function filesBelow(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .map((name) => join(folder, name))
-    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true);
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return filesBelow(path);
+    return entry.isFile() || (entry.isSymbolicLink() && leadsToFile(path)) ? [path] : [];
+  });
+}
+
+function leadsToFile(link: string): boolean {
+  try {
+    return statSync(link).isFile();
+  } catch {
+    return false; // to nothing, or in a circle
+  }
 }
 
 export type OnOutput = (stream: 1 | 2, bytes: Buffer) => void;

@@ -52,6 +52,19 @@ def test_arguments_streams_and_exit_code_pass_through(host: str, tmp_path: Path)
     assert done.stderr == "to the side\n"
 
 
+def test_links_in_the_scripts_folder_do_no_harm(tmp_path: Path) -> None:
+    (tmp_path / "real.txt").write_text("by a link")
+    (tmp_path / "file").symlink_to("real.txt")
+    (tmp_path / "circle").symlink_to(".")
+    (tmp_path / "itself").symlink_to("itself")
+    (tmp_path / "nothing").symlink_to("missing")
+    script = write(
+        tmp_path, "import pathlib\nprint(pathlib.Path(__file__).with_name('file').read_text())"
+    )
+    done = run("--host", "chromium", script)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "by a link\n", "")
+
+
 @pytest.mark.parametrize(
     ("ending", "code", "last"),
     [

@@ -1,17 +1,12 @@
 // The ring in Chromium, for tests and measurements: bundles the two worker entries, serves them with isolation headers
 // on the loopback, and drives a page that owns both workers. Runs in Node, on the test's thread.
 
-import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
-import { chromium } from "playwright-core";
 import { build } from "vite";
+import { launchChromium } from "../../node/chromium.ts";
 import type { ToIssuer } from "./browser_issuer.fixture.ts";
-
-export const chromiumPath = process.env.CHROMIUM ?? "/usr/bin/chromium";
-export const hasChromium = existsSync(chromiumPath);
-if (!hasChromium) console.warn(`SKIPPED tests in Chromium: there is none at ${chromiumPath}`);
 
 // The page's thread only owns the workers: it passes messages on and never blocks.
 const kPage = `<!doctype html><title>ring</title><script type="module">
@@ -69,20 +64,7 @@ export async function openRingPage(): Promise<RingPage> {
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  const browser = await chromium.launch({
-    executablePath: chromiumPath,
-    headless: true,
-    args: [
-      "--no-sandbox",
-      "--enable-unsafe-webgpu",
-      "--use-webgpu-adapter=swiftshader",
-      "--disable-quic",
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--disable-dev-shm-usage",
-      "--no-first-run",
-    ],
-  });
+  const browser = await launchChromium({ webgpu: true });
   const page = await browser.newPage();
   await page.goto(`http://127.0.0.1:${port}/`);
   return {

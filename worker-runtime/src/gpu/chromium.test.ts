@@ -2,9 +2,9 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { cases } from "./cases.fixture.ts";
-import { hasChromium, openRingPage, type RingPage } from "./chromium.fixture.ts";
+import { openRingPage, type RingPage } from "./chromium.fixture.ts";
 
-describe.skipIf(!hasChromium)("in Chromium", () => {
+describe("in Chromium", () => {
   let page: RingPage;
   beforeAll(async () => {
     page = await openRingPage();

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { pathToFileURL } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
 import type { FromGpuThread } from "./gpu_service.ts";
+import { hasGraphicsCard } from "./graphics_card.ts";
 
 interface DawnModule {
   create(options: string[]): GPU;
@@ -54,5 +55,3 @@ export async function serveParent<Message>(
   service = serve(await openDawn(String(workerData)), (message) => port.postMessage(message));
   for (const message of waiting.splice(0)) service.receive(message);
 }
-
-const hasGraphicsCard = (): boolean => existsSync("/dev/dri") || existsSync("/dev/nvidiactl");

@@ -1,0 +1,42 @@
+// Chromium as the command line, the demo, tests and benchmarks start it: where it is, and with which flags. CHROMIUM may
+// name another than Debian's. Node, any thread.
+
+import { existsSync } from "node:fs";
+import { type Browser, chromium, type LaunchOptions } from "playwright-core";
+import { hasGraphicsCard } from "../src/gpu/graphics_card.ts";
+
+export const CHROMIUM_FLAGS: readonly string[] = [
+  "--no-sandbox",
+  "--disable-quic",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--no-first-run",
+  "--disable-dev-shm-usage",
+  // Whatever a page might ask of another host cannot even be looked up.
+  "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+];
+
+/** WebGPU has to be asked for; without a graphics card it is Chromium's software one, which has to be named. */
+const kGpuFlags = ["--enable-unsafe-webgpu"];
+const kSoftwareGpuFlags = ["--use-webgpu-adapter=swiftshader"];
+
+export function chromiumPath(): string {
+  const path = process.env.CHROMIUM ?? "/usr/bin/chromium";
+  if (!existsSync(path)) throw new Error(`No Chromium at ${path}: install it or set CHROMIUM.`);
+  return path;
+}
+
+/** A headless Chromium that reaches nothing but this machine. */
+export function launchChromium(
+  options: LaunchOptions & { webgpu?: boolean } = {},
+): Promise<Browser> {
+  const { webgpu = false, ...rest } = options;
+  const gpu = webgpu ? [...kGpuFlags, ...(hasGraphicsCard() ? [] : kSoftwareGpuFlags)] : [];
+  return chromium.launch({
+    executablePath: chromiumPath(),
+    // The headless shell has no WebGPU.
+    ...(webgpu ? { channel: "chromium" } : {}),
+    args: [...CHROMIUM_FLAGS, ...gpu],
+    ...rest,
+  });
+}
