@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "dtype/dtype.h"
 #include "gemm/problem.h"
+#include "gemm/variant.h"
 #include "ir/ir.h"
 #include "ir/value.h"
 #include "view/view.h"
@@ -102,6 +103,9 @@ class Backend {
   // REQUIRES: at least one batch, row, column and term; `out` overlaps no operand, and its columns
   // follow each other.
   virtual Status launch_gemm(const GemmLaunch& /*launch*/) { return no_gemm(); }
+  // Which of its kernels it is to take from now on, for benchmarks and tests. Gives how many were
+  // found wrong so far and are taken no more.
+  virtual std::uint32_t tune_gemm(const gemm::Tuning& /*tuning*/) { return 0; }
 
   // Kernels in the device's own language; error: not_implemented, "no_raw_kernels", on the CPU.
   virtual Result<KernelId> prepare_raw(const RawText& /*text*/) { return no_raw_kernels(); }

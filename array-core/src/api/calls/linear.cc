@@ -184,10 +184,21 @@ Result<std::int32_t> matmul(Context& context, Words& words) {
   return 0;
 }
 
+Result<std::int32_t> tune(Context& context, Words& words) {
+  gemm::Tuning tuning;
+  tuning.tile =
+      static_cast<std::uint32_t>(words.below(static_cast<std::int32_t>(gemm::tiles().size()) + 1));
+  tuning.prefetch = words.flag();
+  tuning.wrong = words.flag();
+  if (const Status end = words.end(); !end) return end.error();
+  return static_cast<std::int32_t>(context.launcher().raw_backend().tune_gemm(tuning));
+}
+
 }  // namespace
 
 Call find_linear_call(std::int32_t operation) {
-  return operation == AC_CALL_MATMUL ? matmul : nullptr;
+  if (operation == AC_CALL_MATMUL) return matmul;
+  return operation == AC_CALL_TUNE_MATMUL ? tune : nullptr;
 }
 
 }  // namespace arraycore::calls
