@@ -50,9 +50,11 @@ from ._creation import (
     zeros_like,
 )
 from ._device import DeviceInfo, DeviceTime, device_info, device_timer
+from ._einsum import einsum
 from ._errors import CompileError, DeviceError, DeviceLostError, InternalError
 from ._kernels import ElementwiseKernel, RawKernel, ReductionKernel
 from ._library import close, counters, open, reset
+from ._linear import cross, inner, kron, outer, tensordot, trace, vdot, vecdot
 from ._manipulation import (
     atleast_1d,
     atleast_2d,
@@ -75,6 +77,7 @@ from ._manipulation import (
     transpose,
 )
 from ._ndarray import ndarray
+from ._products import dot, matmul
 from ._ufuncs import *  # noqa: F403 (NumPy's names, listed there)
 
 __all__ = [
@@ -106,11 +109,14 @@ __all__ = [
     "copy",
     "copyto",
     "counters",
+    "cross",
     "device_info",
     "device_timer",
     "diagonal",
+    "dot",
     "dtype",
     "e",
+    "einsum",
     "empty",
     "empty_like",
     "expand_dims",
@@ -123,11 +129,14 @@ __all__ = [
     "full",
     "full_like",
     "inf",
+    "inner",
     "int8",
     "int16",
     "int32",
     "int64",
+    "kron",
     "linspace",
+    "matmul",
     "moveaxis",
     "nan",
     "ndarray",
@@ -135,6 +144,7 @@ __all__ = [
     "ones",
     "ones_like",
     "open",
+    "outer",
     "pi",
     "ravel",
     "reset",
@@ -143,11 +153,15 @@ __all__ = [
     "special",
     "squeeze",
     "swapaxes",
+    "tensordot",
+    "trace",
     "transpose",
     "uint8",
     "uint16",
     "uint32",
     "uint64",
+    "vdot",
+    "vecdot",
     "zeros",
     "zeros_like",
 ]

@@ -95,7 +95,8 @@ Launcher::Launcher(std::unique_ptr<Backend> cpu, std::unique_ptr<Backend> device
       device_(std::move(device)),
       budget_bytes_(budget_bytes),
       casts_(kDTypes * kDTypes),
-      fills_(kDTypes) {}
+      fills_(kDTypes),
+      products_(kDTypes) {}
 
 Result<Array> Launcher::allocate(DType dtype, const Dims& shape) {
   const auto bytes = checked_bytes(shape, size_of(dtype));
