@@ -140,7 +140,15 @@ enum ac_operation {
   AC_CALL_KERNEL_RESULT = 42,  // a further output of the last AC_CALL_KERNEL
   // calls/device.h
   AC_CALL_TIMER_BEGIN = 50,
-  AC_CALL_TIMER_END = 51
+  AC_CALL_TIMER_END = 51,
+  // calls/indexing.h
+  AC_CALL_KEY_READ = 70,
+  AC_CALL_KEY_WRITE = 71,
+  AC_CALL_KEY_FILL = 72,
+  AC_CALL_KEY_UPDATE = 73,  // ufunc.at
+  AC_CALL_NONZERO = 74,
+  AC_CALL_SELECT = 75,
+  AC_CALL_WRITE_WHERE = 76
 };
 AC_EXPORT(ac_call)
 int32_t ac_call(int32_t operation, const int32_t* words, int32_t count, int32_t freed_a,
