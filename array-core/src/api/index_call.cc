@@ -143,7 +143,8 @@ Result<IndexCalls::Picks> IndexCalls::picks(const Picking& picking, std::span<co
     } else {
       picks.unique = false;
     }
-    shapes.push_back(array.view.shape);
+    // NumPy's message names a mask once for each of its axes.
+    for (int axis = 0; axis < std::max(part.axes, 1); ++axis) shapes.push_back(array.view.shape);
     picks.arrays.push_back(std::move(array));
     picks.looks.push_back(look);
     picks.extents.push_back(part.extent);

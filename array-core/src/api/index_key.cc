@@ -122,7 +122,8 @@ Result<Dims> broadcast_indices(std::span<const Dims> shapes) {
   auto common = broadcast_shapes(shapes);
   if (common) return common;
   std::string text = "shape mismatch: indexing arrays could not be broadcast together with shapes ";
-  for (const Dims& shape : shapes) text += shape_text(shape) + " ";
+  for (const Dims& shape : shapes)
+    if (!shape.empty()) text += shape_text(shape) + " ";
   return index_error("indices_do_not_broadcast", text);
 }
 
