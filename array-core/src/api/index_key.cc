@@ -17,7 +17,7 @@ std::vector<Index> basic_part(std::span<const KeyItem> key) {
       items.push_back(item.basic);
       continue;
     }
-    int axes = 1;
+    int axes = item.axes;
     if (item.kind == KeyItem::Kind::mask)
       axes = item.mask_shape ? item.mask_shape->size() : item.array.view.ndim();
     for (int axis = 0; axis < axes; ++axis) items.push_back(Index::slice({}, {}));
@@ -94,7 +94,7 @@ Result<Picking> resolve_key(const View& view, std::span<const KeyItem> key) {
       }
       continue;
     }
-    PickedPart part{i, 1, axis, 1};
+    PickedPart part{i, item.axes, axis, 1};
     const Dims* mask = nullptr;
     if (item.kind == KeyItem::Kind::mask) {
       mask = item.mask_shape ? &*item.mask_shape : &item.array.view.shape;

@@ -20,6 +20,7 @@ struct KeyItem {
   Kind kind = Kind::basic;
   Index basic;
   Array array;           // the integers; the mask's bools, or with `mask_shape` its positions
+  int axes = 1;          // integers: over how many axes each is a C-order number
   bool checked = false;  // integers: the host saw that each lies in [0, extent)
   // A mask that the host looked at: `array` has the C-order numbers of its true elements, int32.
   std::optional<Dims> mask_shape;

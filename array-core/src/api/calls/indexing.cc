@@ -20,13 +20,22 @@ namespace {
 constexpr std::int32_t kArrayValue = -1;
 constexpr std::int32_t kNoValue = -2;
 
-enum KeyHead : std::int32_t { kIntegers = 32, kChecked = 33, kMask = 34, kPositions = 35, kEnd };
+enum KeyHead : std::int32_t {
+  kIntegers = 32,
+  kChecked = 33,
+  kMask = 34,
+  kPositions = 35,
+  kFlat = 36,
+  kFlatChecked = 37,
+  kEnd
+};
 
 // An item of a key whose array is not looked up yet.
 struct KeyWords {
   std::int32_t head = 0;
   Index basic;
   ArrayId id = 0;
+  int axes = 1;
   Dims mask_shape;
 };
 
@@ -40,6 +49,7 @@ std::vector<KeyWords> read_key(Words& words) {
     } else {
       item.id = words.next();
       if (item.head == kPositions) item.mask_shape = words.dims();
+      if (item.head >= kFlat) item.axes = words.below(kMaxDims + 1);
     }
     key.push_back(item);
   }
@@ -64,7 +74,8 @@ Result<std::vector<KeyItem>> key_of(const Context& context, std::span<const KeyW
       const bool mask = each.head == kMask || each.head == kPositions;
       item.kind = mask ? KeyItem::Kind::mask : KeyItem::Kind::integers;
       item.array = **array;
-      item.checked = each.head == kChecked;
+      item.axes = each.axes;
+      item.checked = each.head == kChecked || each.head == kFlatChecked;
       if (each.head == kPositions) item.mask_shape = each.mask_shape;
     }
     key.push_back(std::move(item));

@@ -22,6 +22,8 @@
 //   34, an array's id: a mask
 //   35, an array's id, the number of axes, their extents (an int64 of two words each): the int32
 //     C-order numbers of a mask's true elements
+//   36, 37, an array's id, a number of axes: as 32 and 33, each index the C-order number of an
+//     element of so many axes
 //
 // Errors: those of IndexCalls; of KEY_FILL and WRITE_WHERE also those of FILL (copies.h); of
 // KEY_UPDATE type, "no_loop" and "cannot_cast"; of keys type, "index_dtype".
