@@ -11,6 +11,7 @@
 #include "api/array_table.h"
 #include "api/index_call.h"
 #include "api/launcher.h"
+#include "api/scan.h"
 #include "api/ufunc_call.h"
 #include "api/user_kernels.h"
 #include "base/result.h"
@@ -56,6 +57,7 @@ class Context {
   UFuncCalls& ufuncs() { return ufuncs_; }
   UserKernels& kernels() { return kernels_; }
   IndexCalls& indexing() { return indexing_; }
+  Scans& scans() { return scans_; }
   Counters& counters() { return counters_; }
   const Counters& counters() const { return counters_; }
   std::int64_t live_arrays() const { return arrays_.size(); }
@@ -71,7 +73,8 @@ class Context {
   Launcher launcher_;
   UFuncCalls ufuncs_{launcher_};
   UserKernels kernels_{launcher_};
-  IndexCalls indexing_{launcher_};
+  Scans scans_{launcher_};
+  IndexCalls indexing_{launcher_, scans_};
 };
 
 }  // namespace arraycore

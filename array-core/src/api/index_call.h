@@ -17,6 +17,7 @@
 #include "api/index_key.h"
 #include "api/launcher.h"
 #include "api/masks.h"
+#include "api/scan.h"
 #include "base/result.h"
 #include "ops/ufunc.h"
 
@@ -37,8 +38,8 @@ struct IndexUpdate {
 
 class IndexCalls {
  public:
-  explicit IndexCalls(Launcher& launcher)
-      : launcher_(launcher), masks_(launcher), kernels_(launcher) {}
+  IndexCalls(Launcher& launcher, Scans& scans)
+      : launcher_(launcher), masks_(launcher, scans), kernels_(launcher) {}
 
   // Errors of all: those of resolve_key and picked_shape; index, "index_out_of_bounds",
   // "indices_do_not_broadcast"; value, "loop_too_long"; what allocating and launching give.

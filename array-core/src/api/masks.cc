@@ -42,19 +42,6 @@ ir::Kernel count_trues() {
   return k.take();
 }
 
-// One step of running sums: each element and the one `back` before it.
-ir::Kernel add_earlier() {
-  Builder k("mask_sums");
-  const ParamRef sums = k.raw("sums", DType::int32);
-  const ParamRef back = k.scalar("back", DType::int32);
-  const ParamRef out = k.out("out", DType::int32);
-  const Value earlier = k.loop_index() - k.read(back);
-  const LocalRef sum = k.local("sum", k.read_at(sums, {k.loop_index()}));
-  k.if_(earlier >= int32(k, 0), [&] { k.set(sum, k.read(sum) + k.read_at(sums, {earlier})); });
-  k.store(out, k.read(sum));
-  return k.take();
-}
-
 // positions[i] = the number of true element i, or -1: the block by halving, then one by one.
 ir::Kernel find_trues() {
   Builder k("mask_positions");
@@ -137,15 +124,6 @@ Result<KernelRef> Masks::count_kernel() {
   return *count_;
 }
 
-Result<KernelRef> Masks::sum_kernel() {
-  if (!sum_) {
-    auto made = launcher_.prepare(add_earlier());
-    if (!made) return made;
-    sum_ = *made;
-  }
-  return *sum_;
-}
-
 Result<KernelRef> Masks::find_kernel() {
   if (!find_) {
     auto made = launcher_.prepare(find_trues());
@@ -180,22 +158,6 @@ Result<Array> Masks::on_host(const Array& mask) {
   return made;
 }
 
-Result<Array> Masks::running_sums(Array sums) {
-  const std::int64_t count = sums.view.count();
-  const auto kernel = sum_kernel();
-  if (!kernel) return kernel.error();
-  for (std::int64_t back = 1; back < count; back *= 2) {
-    auto next = launcher_.allocate(DType::int32, sums.view.shape);
-    if (!next) return next;
-    const std::array<Operand, 3> operands{Operand{&sums, {}}, Operand{nullptr, scalar_int32(back)},
-                                          Operand{&*next, {}}};
-    const Status launched = launcher_.launch({*kernel, sums.view.shape, 0, operands});
-    if (!launched) return launched.error();
-    sums = std::move(*next);
-  }
-  return sums;
-}
-
 Result<Array> Masks::positions(const Array& mask, std::optional<std::int64_t> count) {
   const std::int64_t elements = mask.view.count();
   const Status numbered = check_numbers(elements);
@@ -211,10 +173,11 @@ Result<Array> Masks::positions(const Array& mask, std::optional<std::int64_t> co
   const std::array<Operand, 2> counted{Operand{&mask, {}}, Operand{&*counts, {}}};
   const Status launched = launcher_.launch({*counter, blocks, 0, counted});
   if (!launched) return launched.error();
-  auto sums = running_sums(std::move(*counts));
-  if (!sums) return sums;
+  const Array& sums = *counts;
+  const Status summed = scans_.add(sums, sums, ScanKind::inclusive);
+  if (!summed) return summed.error();
   if (!count) {
-    Array last = *sums;
+    Array last = sums;
     last.view.offset += (blocks[0] - 1) * 4;
     last.view.shape.clear();
     last.view.strides.clear();
@@ -226,7 +189,7 @@ Result<Array> Masks::positions(const Array& mask, std::optional<std::int64_t> co
   if (!made) return made;
   const auto finder = find_kernel();
   if (!finder) return finder.error();
-  const std::array<Operand, 3> found{Operand{&mask, {}}, Operand{&*sums, {}}, Operand{&*made, {}}};
+  const std::array<Operand, 3> found{Operand{&mask, {}}, Operand{&sums, {}}, Operand{&*made, {}}};
   const Status filled = launcher_.launch({*finder, made->view.shape, 0, found});
   if (!filled) return filled.error();
   return made;

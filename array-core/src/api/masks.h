@@ -9,13 +9,14 @@
 #include <vector>
 
 #include "api/launcher.h"
+#include "api/scan.h"
 #include "base/result.h"
 
 namespace arraycore {
 
 class Masks {
  public:
-  explicit Masks(Launcher& launcher) : launcher_(launcher) {}
+  Masks(Launcher& launcher, Scans& scans) : launcher_(launcher), scans_(scans) {}
 
   // As int32. `count`: so many, where the caller knows or will not ask how many there are: then
   // nothing is read on a device, and what is missing is -1. REQUIRES: `mask` is of bool.
@@ -27,16 +28,14 @@ class Masks {
 
  private:
   Result<Array> on_host(const Array& mask);
-  Result<Array> running_sums(Array sums);
   Result<KernelRef> count_kernel();
-  Result<KernelRef> sum_kernel();
   Result<KernelRef> find_kernel();
   Result<KernelRef> coordinate_kernel();
 
   Launcher& launcher_;
+  Scans& scans_;
   std::int32_t total_ = 0;  // what is read: in the library's memory, where a device's bytes land
   std::optional<KernelRef> count_;
-  std::optional<KernelRef> sum_;
   std::optional<KernelRef> find_;
   std::optional<KernelRef> coordinate_;
 };
