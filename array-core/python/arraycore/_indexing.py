@@ -29,7 +29,7 @@ from ._scalars import is_scalar, scalar_words
 from ._ufuncs import Array
 
 _INTEGER, _SLICE, _NEWAXIS, _ELLIPSIS = range(4)
-_INTEGERS, _CHECKED, _MASK, _POSITIONS = range(32, 36)
+_INTEGERS, _CHECKED, _MASK, _POSITIONS, _FLAT, _FLAT_CHECKED = range(32, 38)
 _LOWEST, _HIGHEST = -(1 << 63), (1 << 63) - 1
 _HALF = 0xFFFFFFFF
 # Indices whose words are themselves.
@@ -115,6 +115,27 @@ class Key:
             self._add_array(_CHECKED, _uploaded(checked(item, axis, shape[axis]), of))
 
 
+def flat_words(indices: Any, of: Any) -> tuple[list[int], Any]:
+    """Return the words of a key of C-order numbers, and the array that they name.
+
+    Parameters
+    ----------
+    indices : Array or numpy.ndarray
+        Integers, which count from the end where they are negative.
+    of : Array
+        What is indexed.
+
+    Raises
+    ------
+    IndexError
+        One of the host's is out of bounds.
+    """
+    if isinstance(indices, Array):
+        return [_FLAT, indices._id, of.ndim], indices
+    held = _uploaded(checked(indices, 0, of.size), of)
+    return [_FLAT_CHECKED, held._id, of.ndim], held
+
+
 def checked(indices: npt.NDArray[Any], axis: int, extent: int) -> npt.NDArray[Any]:
     """Return indices of the host's as int32 in [0, extent).
 
@@ -165,7 +186,7 @@ def _item(item: Any) -> Any:
         return item
     if isinstance(item, list | tuple):
         made = np.asarray(item)
-        if made.size == 0 and not isinstance(item, np.ndarray):
+        if made.size == 0:
             return made.astype(np.intp)
         if made.dtype.kind in "biu":
             return made
@@ -177,7 +198,7 @@ def _axes(item: Any) -> int:
     if item is None or item is Ellipsis:
         return 0
     if isinstance(item, Array | np.ndarray) and item.dtype.kind == "b":  # type: ignore[union-attr]
-        return item.ndim  # type: ignore[union-attr,no-any-return]
+        return item.ndim  # type: ignore[union-attr]
     return 1
 
 
@@ -198,7 +219,7 @@ def _bound(bound: Any) -> int:
 
 
 class Indexing(Array):
-    """The brackets of :class:`arraycore.ndarray`."""
+    """The brackets of :class:`arraycore.ndarray`, and its methods that pick elements."""
 
     __slots__ = ()
 
@@ -220,3 +241,35 @@ class Indexing(Array):
             elements = np.asarray(value, supported(dtype), order="C")
             value = type(self)(_library.create(elements.shape, elements, elements.dtype))
         call(KEY_WRITE if parsed.arrays else ASSIGN, self._id, value._id, *parsed.words)
+
+    def take(
+        self, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise"
+    ) -> Any:
+        """Return the elements at some indices; see :func:`arraycore.take`."""
+        from ._gathering import take
+
+        return take(self, indices, axis, out, mode)  # type: ignore[arg-type]
+
+    def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
+        """Overwrite the elements at some indices; see :func:`arraycore.put`."""
+        from ._scattering import put
+
+        put(self, indices, values, mode)  # type: ignore[arg-type]
+
+    def choose(self, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+        """Return the elements of the choices that this numbers; see :func:`arraycore.choose`."""
+        from ._gathering import choose
+
+        return choose(self, choices, out, mode)  # type: ignore[arg-type]
+
+    def compress(self, condition: Any, axis: int | None = None, out: Any = None) -> Any:
+        """Return the parts whose condition is true; see :func:`arraycore.compress`."""
+        from ._gathering import compress
+
+        return compress(condition, self, axis, out)  # type: ignore[arg-type]
+
+    def nonzero(self) -> Any:
+        """Return the coordinates of what is not 0; see :func:`arraycore.nonzero`."""
+        from ._gathering import nonzero
+
+        return nonzero(self)  # type: ignore[arg-type]

@@ -51,7 +51,7 @@ class ndarray(Operators, Indexing):
 
     __slots__ = ("__weakref__", "_description", "_id")
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, array_id: int) -> None:
         self._id = array_id

@@ -199,20 +199,14 @@ ops::Operand typed(const UFuncOperand& operand) {
   return {operand.dtype, operand.array == nullptr && !operand.strong, operand.python};
 }
 
-// The loop of an update, and that its result may go back to the target.
+// The loop of an update. Its result goes back to the target by whatever cast that takes, as
+// NumPy's.
 Result<ops::Loop> loop_of(const ops::UFunc& ufunc, PromotionMode mode, DType target,
                           const UFuncOperand& value, bool cast) {
   const ops::Operand first{target, false, std::nullopt};
   const std::array<ops::Operand, 2> operands{first, cast ? first : typed(value)};
-  auto loop = ops::resolve(ufunc, mode,
-                           std::span(operands).first(static_cast<std::size_t>(ufunc.operands)));
-  if (!loop) return loop;
-  if (!can_cast(loop->results[0], target, Casting::same_kind))
-    return Error{ErrorKind::type, "cannot_cast",
-                 std::string(ufunc.name) + " gives " + std::string(name_of(loop->results[0])) +
-                     ", which the casting rule does not allow to become the " +
-                     std::string(name_of(target)) + " of the array."};
-  return loop;
+  return ops::resolve(ufunc, mode,
+                      std::span(operands).first(static_cast<std::size_t>(ufunc.operands)));
 }
 
 Result<std::int32_t> key_update(Context& context, Words& words) {

@@ -26,5 +26,5 @@
 //     element of so many axes
 //
 // Errors: those of IndexCalls; of KEY_FILL and WRITE_WHERE also those of FILL (copies.h); of
-// KEY_UPDATE type, "no_loop" and "cannot_cast"; of keys type, "index_dtype".
+// KEY_UPDATE type, "no_loop"; of keys index, "index_dtype".
 #pragma once
