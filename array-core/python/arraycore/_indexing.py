@@ -64,6 +64,8 @@ class Key:
                 self._add_basic(item)
             return
         shape = of.shape
+        # As NumPy: indices that others broadcast away pick nothing, in bounds or not.
+        none = any(_picks_none(item) for item in items)
         used = sum(_axes(item) for item in items)
         axis = 0
         for item in items:
@@ -71,7 +73,8 @@ class Key:
                 mask = item.dtype.kind == "b"  # type: ignore[attr-defined]
                 self._add_array(_MASK if mask else _INTEGERS, item)
             elif isinstance(item, np.ndarray):
-                self._add_host(item, of, shape, axis if used <= len(shape) else None)
+                place = axis if used <= len(shape) and not none else None
+                self._add_host(item, of, shape, place)
             else:
                 self._add_basic(item)
             axis += len(shape) - used if item is Ellipsis else _axes(item)
@@ -102,7 +105,7 @@ class Key:
     def _add_host(
         self, item: npt.NDArray[Any], of: Any, shape: tuple[int, ...], axis: int | None
     ) -> None:
-        """Upload indices of the host's; ``axis`` is None where the key has too many axes."""
+        """Upload indices of the host's; ``axis`` is None where they are not to be looked at."""
         if item.dtype.kind == "b":
             positions = np.flatnonzero(item).astype(np.int32)
             self._add_array(_POSITIONS, _uploaded(positions, of))
@@ -191,6 +194,13 @@ def _item(item: Any) -> Any:
         if made.dtype.kind in "biu":
             return made
     raise IndexError(_NO_INDEX)
+
+
+def _picks_none(item: Any) -> bool:
+    """Return whether an item is an array of no indices, as far as the host knows."""
+    if isinstance(item, np.ndarray):
+        return not item.any() if item.dtype.kind == "b" else item.size == 0
+    return isinstance(item, Array) and item.dtype.kind != "b" and item.size == 0  # type: ignore[attr-defined]
 
 
 def _axes(item: Any) -> int:

@@ -152,6 +152,8 @@ Result<IndexCalls::Picks> IndexCalls::picks(const Picking& picking, std::span<co
   auto shape = broadcast_indices(shapes);
   if (!shape) return shape.error();
   picks.shape = std::move(*shape);
+  // As NumPy: indices that were broadcast away pick nothing, in bounds or not.
+  if (View{picks.shape, {}, 0}.count() == 0) return picks;
   const Status bounds = check_bounds(picking, key);
   if (!bounds) return bounds.error();
   return picks;
