@@ -482,9 +482,16 @@ class Generator:
         words, key = self._keys.make(to.shape)
         r = self._random()
         integers = _IS_INTEGER[self._dtypes[target]]
-        if r < 0.35 or (r < 0.5 and integers):
+        # Where nothing is picked NumPy (2.4) takes values of many shapes that do not broadcast;
+        # where all are integers it takes no array, be it of one element.
+        try:
+            picked = to[key]
+            numbers = picked.size == 0 or picked.ndim == 0
+        except IndexError:
+            numbers = False
+        if r < 0.35 or (r < 0.5 and integers) or numbers:
             value = self._below(100)
-            adds = r >= 0.35
+            adds = r >= 0.35 and integers
             self._emit(StepOp.ADD if adds else StepOp.FILL, target, value, *words)
             with np.errstate(over="ignore"):
                 self._write(target, key, to.dtype.type(value), adds)
