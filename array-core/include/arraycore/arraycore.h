@@ -141,6 +141,14 @@ enum ac_operation {
   // calls/device.h
   AC_CALL_TIMER_BEGIN = 50,
   AC_CALL_TIMER_END = 51,
+  // calls/indexing.h
+  AC_CALL_KEY_READ = 70,
+  AC_CALL_KEY_WRITE = 71,
+  AC_CALL_KEY_FILL = 72,
+  AC_CALL_KEY_UPDATE = 73,  // ufunc.at
+  AC_CALL_NONZERO = 74,
+  AC_CALL_SELECT = 75,
+  AC_CALL_WRITE_WHERE = 76,
   // calls/linear.h
   AC_CALL_MATMUL = 80,
   AC_CALL_TUNE_MATMUL = 81

@@ -293,9 +293,27 @@ class ufunc:
         """Not there: ``function(a[:, None], b)`` broadcasts to the same."""
         self._absent("outer", "function(a[:, None], b) broadcasts to the same")
 
-    def at(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Not there: a kernel with atomicAdd does it."""
-        self._absent("at", "take an arraycore.ElementwiseKernel with atomicAdd")
+    def at(self, a: Any, indices: Any, b: Any = None) -> None:
+        """Apply the function to ``a[indices]`` in place, as often as an element is named.
+
+        Parameters
+        ----------
+        a : ndarray
+            What is written.
+        indices : key
+            Whatever stands between brackets.
+        b : ndarray, scalar or array_like, optional
+            The second operand of a function of two; broadcast to ``a[indices]``.
+
+        Raises
+        ------
+        NotImplementedError
+            The function has two results, or ``a`` is complex and it is neither ``add`` nor
+            ``subtract``.
+        """
+        from ._scattering import update
+
+        update(self, a, indices, b)
 
 
 _HOT_KINDS = {int: INT, float: FLOAT, bool: BOOL}

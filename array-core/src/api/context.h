@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "api/array_table.h"
+#include "api/index_call.h"
 #include "api/launcher.h"
+#include "api/scan.h"
 #include "api/ufunc_call.h"
 #include "api/user_kernels.h"
 #include "base/result.h"
@@ -54,6 +56,8 @@ class Context {
   Launcher& launcher() { return launcher_; }
   UFuncCalls& ufuncs() { return ufuncs_; }
   UserKernels& kernels() { return kernels_; }
+  IndexCalls& indexing() { return indexing_; }
+  Scans& scans() { return scans_; }
   Counters& counters() { return counters_; }
   const Counters& counters() const { return counters_; }
   std::int64_t live_arrays() const { return arrays_.size(); }
@@ -69,6 +73,8 @@ class Context {
   Launcher launcher_;
   UFuncCalls ufuncs_{launcher_};
   UserKernels kernels_{launcher_};
+  Scans scans_{launcher_};
+  IndexCalls indexing_{launcher_, scans_};
 };
 
 }  // namespace arraycore
