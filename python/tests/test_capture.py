@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hyperflock._bundle import Bundle, bundle_objective
+from hyperflock._bundle import Bundle, bundle_objective, bundle_script
 from hyperflock._data import prepare
 from hyperflock._dry_run import DryRun, dry_run
 from travelling_helper import first_of, holding, shared_and_cyclic
@@ -54,7 +54,7 @@ def test_each_kind_of_objective_gives_the_same_value_from_its_bundle() -> None:
     )
     assert done.returncode == 0, done.stderr
     values = json.loads(done.stdout)
-    assert len(values) == 18
+    assert len(values) == 19
     # The objective's own call there came first, so the one here counts from where it stood.
     assert values.pop("own count") == [1.0, 1.0]
     assert {name: there for name, (there, _) in values.items()} == {
@@ -149,6 +149,21 @@ def test_same_cells_give_the_same_bytes(notebook: Notebook) -> None:
 
 
 # ---- arrays and files
+
+
+def test_modules_of_another_own_folder_travel_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "lib" / "own_lib").mkdir(parents=True)
+    (tmp_path / "lib" / "own_lib" / "__init__.py").write_text("from .deeper import ONE\n")
+    (tmp_path / "lib" / "own_lib" / "deeper.py").write_text("ONE = 1\n")
+    (tmp_path / "train_own.py").write_text(
+        "import own_lib\ndef objective(trial):\n    return own_lib.ONE\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path / "lib"))
+    bundle = bundle_script(tmp_path / "train_own.py", "objective")
+    assert bundle.files == ("own_lib/__init__.py", "own_lib/deeper.py", "train_own.py")
+    assert run(bundle).value == 1.0
 
 
 def test_small_array_travels_inside_and_a_large_one_beside_by_its_hash() -> None:

@@ -164,6 +164,7 @@ def main() -> None:
         "generator's state": lambda t: random.Random(3).random() - rng.random(),
         "numpy": lambda t: float(np.linalg.norm(WEIGHTS)) + float(np.float64(1e300)) * 0,
         "script's function": scaled,
+        "function below the guard": below_the_guard,
     }
 
     class Here:
@@ -185,4 +186,8 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+
+    def below_the_guard(trial: Any) -> float:
+        return RATE + float(trial.params["x"])
+
     main()

@@ -161,9 +161,9 @@ def _plain_origin(objective: object) -> Origin | None:
     """Where a function at the top of a file lives; None for any other callable."""
     if not isinstance(objective, types.FunctionType) or "<" in objective.__qualname__:
         return None
-    code = objective.__code__
+    code, name = objective.__code__, objective.__name__
     module = sys.modules.get(objective.__module__)
-    if module is None or vars(module).get(objective.__name__) is not objective:
+    if module is None or vars(module).get(name) is not objective:
         return None
     file = getattr(module, "__file__", None)
     made_from = code.co_filename
@@ -174,6 +174,8 @@ def _plain_origin(objective: object) -> Origin | None:
         return None  # made by a decorator, or by another module
     if path.suffix != ".py":
         raise cannot("source", f"the source of '{module.__name__}' is not at hand, only '{path}'")
+    if not _state.is_bound_by_import(name, path):
+        return None  # below the main guard
     if module.__name__ != "__main__":
         return _sources.origin_of_module(module.__name__, path)
     spec = getattr(module, "__spec__", None)

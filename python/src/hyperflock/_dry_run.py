@@ -203,7 +203,8 @@ def _command(where: Where, folder: Path, chainer: str) -> tuple[list[str], Path]
         raise DryRunError(f"the built runtime has no Chainer {chainer}")
     archive = runtime / Path(pieces[piece]["base"]).name / f"{piece}.zip"
     options = ["--host", "chromium", "--mount", str(folder), "--wheel", str(archive)]
-    return [found, str(command), *options, script, str(folder)], _CHECKOUT
+    quiet = "--disable-warning=ExperimentalWarning"
+    return [found, quiet, str(command), *options, script, str(folder)], _CHECKOUT
 
 
 def _run(command: list[str], cwd: Path, limit_s: float | None) -> tuple[str, bool]:

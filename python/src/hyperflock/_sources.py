@@ -19,7 +19,7 @@ from pathlib import Path
 
 from hyperflock._codes import cannot
 from hyperflock._errors import BundleError
-from hyperflock._runtime import is_library
+from hyperflock._runtime import is_library, runtime_has
 
 MAX_FILES = 2000
 MAX_SCANNED = 50_000
@@ -148,8 +148,13 @@ def collect(origin: Origin) -> dict[str, bytes]:
         if unit in seen:
             continue
         seen.add(unit)
-        for path in _files_of_unit(origin.root, unit):
-            sources[path.relative_to(origin.root).as_posix()] = _read(path)
+        root = origin.root
+        files = list(_files_of_unit(root, unit))
+        if not files and not library and (elsewhere := _own_root(unit)) is not None:
+            root = elsewhere
+            files = list(_files_of_unit(root, unit))
+        for path in files:
+            sources[path.relative_to(root).as_posix()] = _read(path)
             if not library:
                 waiting += _imported_units(path)
         if len(sources) > MAX_FILES:
@@ -159,6 +164,22 @@ def collect(origin: Origin) -> dict[str, bytes]:
                 "put the objective into a folder of its own",
             )
     return sources
+
+
+def _own_root(unit: str) -> Path | None:
+    """Another folder of the researcher's that a top-level name is imported from here."""
+    if runtime_has(unit):
+        return None
+    try:
+        spec = importlib.util.find_spec(unit)
+    except (ImportError, ValueError):
+        return None
+    places = list(spec.submodule_search_locations or ()) if spec else []
+    file = places[0] if places else spec.origin if spec else None
+    if not file or not Path(file).exists():
+        return None
+    root = Path(file).resolve().parent
+    return None if is_library(root) else root
 
 
 def _files_of_unit(root: Path, unit: str) -> Iterator[Path]:

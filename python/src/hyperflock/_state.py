@@ -72,6 +72,12 @@ def check_globals(objective: types.FunctionType, path: Path) -> None:
             )
 
 
+def is_bound_by_import(name: str, path: Path) -> bool:
+    """Whether an import of the file binds a name, as far as its text tells."""
+    bound = _bound_names(_sources.parsed(path).body)
+    return bound is None or name in bound
+
+
 def check_guarded(path: Path) -> None:
     """Check that the running submit does not stand where an import of the file would run it.
 
