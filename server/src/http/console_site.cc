@@ -1,6 +1,9 @@
 #include "http/console_site.h"
 
 #include <array>
+#include <functional>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "auth/tokens.h"
@@ -242,13 +245,32 @@ class ConsoleSite final : public Site {
     if (const auto missing = missing_blob(*spec)) return reply(error_response(422, *missing));
     // The callbacks run on the hub's strand: the row is written without a database read there, by a
     // reader.
+    auto answer = [this, sent = *spec, reply = std::move(reply)](Result<Submitted> submitted) {
+      if (!submitted) return reply(error_response(submitted.error()));
+      if (submitted->how == Submitted::How::created) {
+        reply_with_row(submitted->study, 201, reply);
+      } else {
+        reply_with_row(submitted->study, 200, reply, [sent](const storage::StudyRow& row) {
+          return same_content(sent, row.spec) ? std::nullopt : std::optional(other_content(row.id));
+        });
+      }
+    };
     context_.service.submit_study(request.principal.name, context_.book.first_project(),
-                                  std::move(*spec),
-                                  [this, reply = std::move(reply)](Result<Submitted> submitted) {
-                                    if (!submitted) return reply(error_response(submitted.error()));
-                                    const bool created = submitted->how == Submitted::How::created;
-                                    reply_with_row(submitted->study, created ? 201 : 200, reply);
-                                  });
+                                  std::move(*spec), std::move(answer));
+  }
+
+  // Whether two specs ask for the same trials. A name is for people, and provenance says where a
+  // spec came from.
+  static bool same_content(protocol::StudySpec one, const protocol::StudySpec& other) {
+    one.name = other.name;
+    one.provenance_json = other.provenance_json;
+    return one == other;
+  }
+
+  static Error other_content(StudyId earlier) {
+    return Error{"study_exists", "Study " + std::to_string(to_int(earlier)) +
+                                     " was made with this submit_key and other content; give "
+                                     "another key, or submit what it was made of."};
   }
 
   void cancel(const Request& request, Reply reply) const {
@@ -291,13 +313,20 @@ class ConsoleSite final : public Site {
         });
   }
 
-  void reply_with_row(StudyId id, int status, const Reply& reply) const {
-    const bool posted = context_.readers.post([this, id, status, reply] {
-      const auto row = context_.storage.study(id);
-      if (!row) return reply(error_response(row.error()));
-      if (!*row) return reply(error_response(unknown_study()));
-      reply(json_response(status, study_row_json(**row)));
-    });
+  // `objection`: why the row is not to be shown after all.
+  void reply_with_row(
+      StudyId id, int status, const Reply& reply,
+      std::function<std::optional<Error>(const storage::StudyRow&)> objection = {}) const {
+    const bool posted =
+        context_.readers.post([this, id, status, reply, objection = std::move(objection)] {
+          const auto row = context_.storage.study(id);
+          if (!row) return reply(error_response(row.error()));
+          if (!*row) return reply(error_response(unknown_study()));
+          if (const auto error = objection ? objection(**row) : std::nullopt) {
+            return reply(error_response(*error));
+          }
+          reply(json_response(status, study_row_json(**row)));
+        });
     if (!posted) {
       reply(error_response(
           Error{"storage_unavailable", "The server has too much to do; ask for the study again."}));

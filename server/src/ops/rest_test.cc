@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "blobs/sha256.h"
 #include "ops/test_server.h"
@@ -181,6 +182,31 @@ TEST_F(RestTest, SubmitIsIdempotentByItsKey) {
   EXPECT_EQ(other.status, 201);
   EXPECT_EQ(json_at(first.body, "study"), json_at(again.body, "study"));
   EXPECT_NE(json_at(first.body, "study"), json_at(other.body, "study"));
+}
+
+TEST_F(RestTest, AKeyWithOtherContentIsRefused) {
+  const std::string bundle = "a bundle";
+  const std::string sha256 = server_.upload(bundle);
+  const auto submit = [&](const std::string& body) {
+    return server_.rest("POST", "/api/studies", body);
+  };
+  const std::string body = TestServer::spec(2, "k", sha256, bundle.size());
+  EXPECT_EQ(submit(body).status, 201);
+  const auto with = [&body](const std::string& member, const nlohmann::json& value) {
+    auto changed = nlohmann::json::parse(body);
+    changed[member] = value;
+    return changed.dump();
+  };
+  EXPECT_EQ(code_of(submit(TestServer::spec(3, "k", sha256, bundle.size()))), "409 study_exists");
+  EXPECT_EQ(code_of(submit(with("seed", 8))), "409 study_exists");
+  EXPECT_EQ(code_of(submit(with("direction", "minimize"))), "409 study_exists");
+  const nlohmann::json older{{"chainer", "5.4.0"}};
+  EXPECT_EQ(code_of(submit(with("runtime", older))), "409 study_exists");
+  // What is for people changes no trial.
+  EXPECT_EQ(submit(with("name", "another name")).status, 200);
+  const nlohmann::json elsewhere{{"client", "another"}};
+  EXPECT_EQ(submit(with("provenance", elsewhere)).status, 200);
+  EXPECT_EQ(submit(body).status, 200);
 }
 
 TEST_F(RestTest, SubmitRefusals) {
