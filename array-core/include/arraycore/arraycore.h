@@ -140,7 +140,9 @@ enum ac_operation {
   AC_CALL_KERNEL_RESULT = 42,  // a further output of the last AC_CALL_KERNEL
   // calls/device.h
   AC_CALL_TIMER_BEGIN = 50,
-  AC_CALL_TIMER_END = 51
+  AC_CALL_TIMER_END = 51,
+  // calls/random.h
+  AC_CALL_RANDOM = 90
 };
 AC_EXPORT(ac_call)
 int32_t ac_call(int32_t operation, const int32_t* words, int32_t count, int32_t freed_a,

@@ -10,6 +10,7 @@
 
 #include "api/array_table.h"
 #include "api/launcher.h"
+#include "api/random_arrays.h"
 #include "api/ufunc_call.h"
 #include "api/user_kernels.h"
 #include "base/result.h"
@@ -54,6 +55,7 @@ class Context {
   Launcher& launcher() { return launcher_; }
   UFuncCalls& ufuncs() { return ufuncs_; }
   UserKernels& kernels() { return kernels_; }
+  RandomArrays& random() { return random_; }
   Counters& counters() { return counters_; }
   const Counters& counters() const { return counters_; }
   std::int64_t live_arrays() const { return arrays_.size(); }
@@ -69,6 +71,7 @@ class Context {
   Launcher launcher_;
   UFuncCalls ufuncs_{launcher_};
   UserKernels kernels_{launcher_};
+  RandomArrays random_{launcher_};
 };
 
 }  // namespace arraycore
