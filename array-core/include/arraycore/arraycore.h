@@ -142,7 +142,9 @@ enum ac_operation {
   AC_CALL_TIMER_BEGIN = 50,
   AC_CALL_TIMER_END = 51,
   // calls/random.h
-  AC_CALL_RANDOM = 90
+  AC_CALL_RANDOM = 90,
+  // calls/sorting.h
+  AC_CALL_SORT = 91
 };
 AC_EXPORT(ac_call)
 int32_t ac_call(int32_t operation, const int32_t* words, int32_t count, int32_t freed_a,

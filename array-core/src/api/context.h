@@ -11,6 +11,7 @@
 #include "api/array_table.h"
 #include "api/launcher.h"
 #include "api/random_arrays.h"
+#include "api/sorter.h"
 #include "api/ufunc_call.h"
 #include "api/user_kernels.h"
 #include "base/result.h"
@@ -56,6 +57,7 @@ class Context {
   UFuncCalls& ufuncs() { return ufuncs_; }
   UserKernels& kernels() { return kernels_; }
   RandomArrays& random() { return random_; }
+  Sorter& sorter() { return sorter_; }
   Counters& counters() { return counters_; }
   const Counters& counters() const { return counters_; }
   std::int64_t live_arrays() const { return arrays_.size(); }
@@ -72,6 +74,7 @@ class Context {
   UFuncCalls ufuncs_{launcher_};
   UserKernels kernels_{launcher_};
   RandomArrays random_{launcher_};
+  Sorter sorter_{launcher_, counters_};
 };
 
 }  // namespace arraycore
