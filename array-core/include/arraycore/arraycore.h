@@ -143,6 +143,7 @@ enum ac_operation {
   AC_CALL_TIMER_END = 51,
   // calls/random.h
   AC_CALL_RANDOM = 90,
+  AC_CALL_EMPTY = 92,
   // calls/sorting.h
   AC_CALL_SORT = 91
 };

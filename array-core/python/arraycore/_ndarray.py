@@ -36,6 +36,7 @@ from ._flags import Flags
 from ._indexing import INTEGER, index_words
 from ._operators import Operators
 from ._scalars import is_scalar, scalar_words
+from ._surface import Surface
 
 Description = tuple[int, tuple[int, ...], tuple[int, ...]]
 
@@ -46,7 +47,7 @@ _ORDERS = {"C": 0, "F": 1, "A": 2, "K": 3}
 _ANY, _RAVEL, _COPY, _NEVER = range(4)
 
 
-class ndarray(Operators):
+class ndarray(Operators, Surface):
     """An n-dimensional array on array-core's device.
 
     Made by :func:`arraycore.array` and by operations, never directly. Slices, transposes and most

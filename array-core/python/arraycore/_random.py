@@ -201,6 +201,10 @@ class Distributions(Source):
             Over 0. One number: an array raises NotImplementedError.
         scale : float or array
             At least 0.
+        size : int or ints, optional
+            The result's shape.
+        dtype : dtype
+            A floating one.
         """
         number = _number("gamma", "shape", shape)
         if not number >= 0:
@@ -283,7 +287,7 @@ class Distributions(Source):
         return self._power_of_exponential(0.5, math.sqrt(2), scale, size, dtype)
 
     def weibull(self, a: Any, size: Size = None, dtype: npt.DTypeLike = float) -> ndarray:
-        """Return floats of Weibull's distribution of scale 1: ``E ** (1 / a)``. Arrays are taken."""
+        """Return floats of Weibull's distribution, ``E ** (1 / a)``. Arrays are taken."""
         _not_negative("a", a)
         return self._power_of_exponential(1 / _on_device(a), 1.0, 1.0, size, dtype)
 
@@ -312,9 +316,7 @@ class Distributions(Source):
         number = _positive("chisquare", "df", df)
         return self.gamma(number / 2, 2.0, size, dtype)
 
-    def beta(
-        self, a: float, b: float, size: Size = None, dtype: npt.DTypeLike = float
-    ) -> ndarray:
+    def beta(self, a: float, b: float, size: Size = None, dtype: npt.DTypeLike = float) -> ndarray:
         """Return floats of the beta distribution: ``x / (x + y)`` of two gamma's."""
         x = self.gamma(_positive("beta", "a", a), 1.0, size, dtype)
         y = self.gamma(_positive("beta", "b", b), 1.0, size, dtype)
@@ -341,9 +343,7 @@ class Distributions(Source):
         drawn /= _ufuncs.sqrt(root, out=root)
         return drawn
 
-    def geometric(
-        self, p: float, size: Size = None, dtype: npt.DTypeLike = np.int64
-    ) -> ndarray:
+    def geometric(self, p: float, size: Size = None, dtype: npt.DTypeLike = np.int64) -> ndarray:
         """Return how many draws of probability ``p`` it took to succeed: ``ceil(E / -log1p(-p))``.
 
         Computed in float64 for a 64-bit integer, else in float32.

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "api/calls/device.h"
 #include "arraycore/arraycore.h"
 
 namespace arraycore::calls {
@@ -26,10 +27,19 @@ Result<std::int32_t> random(Context& context, Words& words) {
   return context.insert(std::move(*made));
 }
 
+Result<std::int32_t> empty(Context& context, Words& words) {
+  const DType dtype = words.dtype();
+  const Dims shape = words.dims();
+  if (const Status end = words.end(); !end) return end.error();
+  return create_unset(context, dtype, shape);
+}
+
 }  // namespace
 
 Call find_random_call(std::int32_t operation) {
-  return operation == AC_CALL_RANDOM ? random : nullptr;
+  if (operation == AC_CALL_RANDOM) return random;
+  if (operation == AC_CALL_EMPTY) return empty;
+  return nullptr;
 }
 
 }  // namespace arraycore::calls
