@@ -65,8 +65,7 @@ def sort_complex(a: Any) -> ndarray:
     values = _ours(a)
     if values.dtype.kind != "c":
         narrow = values.dtype.kind in "iu" and values.dtype.itemsize < 4
-        wanted = np.dtype("F") if narrow or values.dtype == np.float32 else np.dtype("D")
-        return sort(values).astype(wanted)
+        return sort(values).astype(np.complex64 if narrow else np.complex128)
     return sort(values)
 
 

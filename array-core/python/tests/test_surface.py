@@ -154,12 +154,20 @@ SHAPES: dict[str, Call] = {
 if hasattr(np, "unstack"):
     SHAPES["unstack"] = lambda m, a: [m.unstack(a(M)), m.unstack(a(T), axis=-1)]
 
+
+def padded(mode: str) -> Call:
+    """Return the call that lays borders of a mode round arrays."""
+
+    def call(m: Any, a: Any) -> Any:
+        widths = ((V, 3), (M, ((1, 2), (3, 0))), (T, (2, 1)), (K, (0, 20)), (M, 0))
+        return [m.pad(a(values), width, mode) for values, width in widths]
+
+    return call
+
+
 PADS: dict[str, Call] = {
-    f"pad {mode}": lambda m, a, mode=mode: [
-        m.pad(a(V), 3, mode), m.pad(a(M), ((1, 2), (3, 0)), mode), m.pad(a(T), (2, 1), mode),
-        m.pad(a(K), (0, 20), mode), m.pad(a(M), 0, mode)]
-    for mode in ("constant", "edge", "reflect", "symmetric", "wrap")
-}  # fmt: skip
+    f"pad {mode}": padded(mode) for mode in ("constant", "edge", "reflect", "symmetric", "wrap")
+}
 PADS |= {
     "pad with values": lambda m, a: [
         m.pad(a(M), ((1, 2), (3, 1)), "constant", constant_values=((1, 2), (3, 4))),
