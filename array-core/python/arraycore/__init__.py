@@ -101,7 +101,6 @@ from ._elements import (
 )
 from ._errors import CompileError, DeviceError, DeviceLostError, InternalError
 from ._host import (
-    NpzFile,
     array2string,
     array_repr,
     array_str,
@@ -224,7 +223,6 @@ __all__ = [
     "DeviceTime",
     "ElementwiseKernel",
     "InternalError",
-    "NpzFile",
     "RawKernel",
     "ReductionKernel",
     "allclose",
