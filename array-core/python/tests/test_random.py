@@ -111,6 +111,7 @@ def test_a_seed_gives_the_same_numbers_and_calls_go_on() -> None:
     children = ac.random.default_rng(7).spawn(2)
     assert not np.isin(children[0].random(100).get(), children[1].random(100).get()).any()
     assert ac.random.default_rng(first) is first
+    np.testing.assert_array_equal(ac.random.Generator(7).random(1000).get(), a)
     assert not np.isin(
         ac.random.RandomState().rand(100).get(), ac.random.RandomState().rand(100).get()
     ).any()

@@ -439,6 +439,13 @@ def test_zeros_at_the_ends_are_trimmed() -> None:
             same(ac.trim_zeros(ac.array(np.array(values, np.int32)), trim), expected)
 
 
+def test_whatever_numpy_takes_comes_back_to_the_host() -> None:
+    for given in (ac.array(M), M, M.tolist()):
+        back = ac.asnumpy(given)
+        assert isinstance(back, np.ndarray)
+        np.testing.assert_array_equal(back, M)
+
+
 def test_constants_are_numpys() -> None:
     assert (ac.pi, ac.e, ac.inf, ac.euler_gamma) == (math.pi, math.e, math.inf, np.euler_gamma)
     assert math.isnan(ac.nan)
