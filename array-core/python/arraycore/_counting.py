@@ -178,8 +178,7 @@ def _edges(values: ndarray, bins: Any, limits: Any) -> Any:
     if np.ndim(bins) == 0 and limits is None and values.size:
         limits = (_least(values.ravel()).item(), _most(values.ravel()).item())
     # NumPy's edges depend on the data by its ends and dtype alone.
-    ends = np.array(() if limits is None else limits, values.dtype)
-    return np.histogram_bin_edges(ends, bins, limits)
+    return np.histogram_bin_edges(np.empty(0, values.dtype), bins, limits)
 
 
 def histogram(

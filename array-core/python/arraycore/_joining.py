@@ -323,8 +323,8 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> ndarray:
         None repeats the flattened array's.
     """
     source = a if isinstance(a, ndarray) else asarray(a)
-    if axis is None:
-        source, axis = source.ravel(), 0
+    if axis is None or source.ndim == 0:
+        source, axis = source.ravel(), 0 if axis is None else axis
     number = axis_of(axis, source.ndim)
     if isinstance(repeats, ndarray):
         raise NotImplementedError(

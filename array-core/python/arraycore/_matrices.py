@@ -61,6 +61,8 @@ def triu(m: ndarray, k: int = 0) -> ndarray:
 def _triangle(kernel: Any, m: Any, k: int) -> ndarray:
     if not isinstance(m, ndarray):
         m = asarray(m)
+    if m.ndim == 0:
+        raise TypeError("a triangle is taken of arrays of one dimension or more")
     if m.ndim < 2:  # as NumPy: a row for each of the vector's elements
         from ._manipulation import broadcast_to
 

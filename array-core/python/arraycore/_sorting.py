@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ._calls import call, int64, integers
-from ._creation import asarray, empty
+from ._creation import asarray, empty, zeros
 from ._dtypes import supported
 from ._joining import axis_of, concatenate, taken
 from ._manipulation import moveaxis
@@ -57,7 +57,10 @@ def sort(a: Any, axis: int | None = -1, kind: str | None = None) -> ndarray:
 
 def argsort(a: Any, axis: int | None = -1, kind: str | None = None) -> ndarray:
     """Return the places (int64) that :func:`sort` takes the elements from; equal ones in order."""
-    return _sorted(a, axis, kind, _PLACES)
+    values = _ours(a)
+    if values.ndim == 0 and axis in (0, -1, None):
+        return zeros(1, np.int64)  # as NumPy: a vector of the only place
+    return _sorted(values, axis, kind, _PLACES)
 
 
 def sort_complex(a: Any) -> ndarray:
