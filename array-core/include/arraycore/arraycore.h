@@ -151,7 +151,12 @@ enum ac_operation {
   AC_CALL_WRITE_WHERE = 76,
   // calls/linear.h
   AC_CALL_MATMUL = 80,
-  AC_CALL_TUNE_MATMUL = 81
+  AC_CALL_TUNE_MATMUL = 81,
+  // calls/random.h
+  AC_CALL_RANDOM = 90,
+  AC_CALL_EMPTY = 92,
+  // calls/sorting.h
+  AC_CALL_SORT = 91
 };
 AC_EXPORT(ac_call)
 int32_t ac_call(int32_t operation, const int32_t* words, int32_t count, int32_t freed_a,

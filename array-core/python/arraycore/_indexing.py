@@ -8,7 +8,7 @@ Indices from the host are checked here, as NumPy checks them, before they are up
 from __future__ import annotations
 
 from operator import index
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +40,9 @@ _NO_INDEX = (
     "boolean arrays are valid indices"
 )
 _NO_INDEX_ARRAY = "arrays used as indices must be of integer (or boolean) type"
+
+
+_Same = TypeVar("_Same", bound="Indexing")
 
 
 class Key:
@@ -223,7 +226,7 @@ class Indexing(Array):
 
     __slots__ = ()
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self: _Same, key: Any) -> _Same:
         if type(key) is int and -_SMALL <= key < _SMALL:  # what loops over elements ask for
             return type(self)(call(INDEX, self._id, _INTEGER, key & _HALF, key >> 32 & _HALF))
         parsed = Key(key, self)

@@ -11,7 +11,9 @@
 #include "api/array_table.h"
 #include "api/index_call.h"
 #include "api/launcher.h"
+#include "api/random_arrays.h"
 #include "api/scan.h"
+#include "api/sorter.h"
 #include "api/ufunc_call.h"
 #include "api/user_kernels.h"
 #include "base/result.h"
@@ -58,6 +60,8 @@ class Context {
   UserKernels& kernels() { return kernels_; }
   IndexCalls& indexing() { return indexing_; }
   Scans& scans() { return scans_; }
+  RandomArrays& random() { return random_; }
+  Sorter& sorter() { return sorter_; }
   Counters& counters() { return counters_; }
   const Counters& counters() const { return counters_; }
   std::int64_t live_arrays() const { return arrays_.size(); }
@@ -75,6 +79,8 @@ class Context {
   UserKernels kernels_{launcher_};
   Scans scans_{launcher_};
   IndexCalls indexing_{launcher_, scans_};
+  RandomArrays random_{launcher_};
+  Sorter sorter_{launcher_, counters_};
 };
 
 }  // namespace arraycore
