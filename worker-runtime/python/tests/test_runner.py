@@ -278,6 +278,21 @@ def test_traceback_is_bounded_and_keeps_its_end() -> None:
     assert len(error["message"]) <= failures.MAX_MESSAGE_CHARS
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "class TrialPruned(Exception):\n    __module__ = 7\nBroken = TrialPruned\n",
+        "class Broken(Exception):\n    __class__ = property(lambda self: 1 / 0)\n",
+        "from hyperflock_worker.failures import AttemptError\n"
+        "def Broken():\n    return AttemptError('no_such_code', 'm')\n",
+    ],
+)
+def test_exception_that_cannot_be_looked_at_is_an_outcome_too(body: str) -> None:
+    error = failure(f"{body}def objective(trial):\n    raise Broken()\n")
+    assert (error["cause"], error["code"]) == ("user_error", "objective_raised")
+    assert error["message"] == "The exception that was raised cannot be shown."
+
+
 def test_spec_that_is_no_json_is_an_outcome_too() -> None:
     outcome = json.loads(runner.run_attempt("{", b"", {}))
     assert outcome["error"]["code"] == "objective_raised"
