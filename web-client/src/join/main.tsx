@@ -1,6 +1,7 @@
 // Entry of the join page, page thread: wires the browser to the store and renders.
 
 import "../ui/base.css";
+import "../ui/frame.css";
 import "./join.css";
 import { createVolunteer } from "@hyperflock/worker-runtime/page";
 import { render } from "preact";

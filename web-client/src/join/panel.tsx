@@ -3,10 +3,10 @@
 import type { ComponentChild } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { Dictionary, Notice } from "../i18n/dictionary.ts";
+import { CopyLink } from "../ui/copy_link.tsx";
 import { FlyingBirds } from "../ui/flock.tsx";
 import { Icon, type IconName, Spinner } from "../ui/icons.tsx";
 import { ProgressBar } from "../ui/progress_bar.tsx";
-import { CopyLink } from "./copy_link.tsx";
 import { joinLink } from "./enrolment_code.ts";
 import { linkOutside } from "./in_app.ts";
 import type { JoinStore } from "./join_store.ts";

@@ -1,6 +1,7 @@
 // Entry of the stories, page thread: `?story=computing&lang=ja` shows one state, no query a list of them all.
 
 import "../ui/base.css";
+import "../ui/frame.css";
 import "../join/join.css";
 import { render } from "preact";
 import { isLanguage, type Language } from "../i18n/language.ts";

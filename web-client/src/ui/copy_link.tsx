@@ -1,12 +1,18 @@
-// The join link once more, to be opened in another browser. Page thread.
+// A join link to be opened elsewhere, with a button that copies it. Page thread.
 
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import type { Dictionary } from "../i18n/dictionary.ts";
+
+export interface CopyWords {
+  readonly copyLink: string;
+  readonly copied: string;
+  readonly copyByHand: string;
+  readonly linkLabel: string;
+}
 
 interface Props {
   readonly link: string;
-  readonly words: Dictionary["actions"];
+  readonly words: CopyWords;
   readonly weight: "button-main" | "button-quiet";
 }
 
