@@ -104,7 +104,7 @@ class RunningServer final : public Server {
     log(LogLevel::info, "listening",
         {{"compute", compute_origin()},
          {"console", console_origin()},
-         {"files", files_.size()},
+         {"files", files_.size() + console_files_.size()},
          {"version", kVersion}});
     if (config_.ready_file.empty()) return Done{};
     return write_ready_file(config_.ready_file, {::getpid(), compute_port(), console_port(),
@@ -191,6 +191,10 @@ class RunningServer final : public Server {
           continue;
         files_.mount_file("/" + entry.path().filename().string(), entry.path().string());
       }
+      // Apart from the others: no script that computes is served where researchers sign in.
+      const fs::path console = fs::path(config_.app_dir) / "console";
+      console_files_.mount("/app/", (console / "app").string());
+      console_files_.mount_file("/research", (console / "research.html").string());
     }
     if (!config_.runtime_dir.empty()) files_.mount("/runtime/", config_.runtime_dir);
   }
@@ -224,20 +228,22 @@ class RunningServer final : public Server {
     if (!console) return console.error();
     console_listener_ = std::move(*console);
 
-    const http::SiteContext site{.service = hub_,
-                                 .readers = readers_,
-                                 .storage = *storage_,
-                                 .blobs = *blobs_,
-                                 .book = book_,
-                                 .admission = admission_,
-                                 .metrics = metrics_,
-                                 .files = files_,
-                                 .server_version = std::string(kVersion),
-                                 .join_origin = compute_origin(),
-                                 .max_blob_bytes = config_.max_blob_bytes,
-                                 .open_metrics = is_loopback(config_.console)};
-    compute_site_ = http::make_compute_site(site);
-    console_site_ = http::make_console_site(site);
+    const auto site = [this](const http::StaticFiles& files) {
+      return http::SiteContext{.service = hub_,
+                               .readers = readers_,
+                               .storage = *storage_,
+                               .blobs = *blobs_,
+                               .book = book_,
+                               .admission = admission_,
+                               .metrics = metrics_,
+                               .files = files,
+                               .server_version = std::string(kVersion),
+                               .join_origin = compute_origin(),
+                               .max_blob_bytes = config_.max_blob_bytes,
+                               .open_metrics = is_loopback(config_.console)};
+    };
+    compute_site_ = http::make_compute_site(site(files_));
+    console_site_ = http::make_console_site(site(console_files_));
     compute_http_->site = compute_site_.get();
     console_http_->site = console_site_.get();
     return Done{};
@@ -315,7 +321,8 @@ class RunningServer final : public Server {
   Metrics metrics_;
   std::unique_ptr<storage::Storage> storage_;
   std::unique_ptr<blobs::BlobStore> blobs_;
-  http::StaticFiles files_;
+  http::StaticFiles files_;  // of compute
+  http::StaticFiles console_files_;
   auth::IdentityBook book_;
   http::Admission admission_;
   std::unique_ptr<net::Tls> tls_;
