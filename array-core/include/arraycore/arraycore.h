@@ -140,7 +140,12 @@ enum ac_operation {
   AC_CALL_KERNEL_RESULT = 42,  // a further output of the last AC_CALL_KERNEL
   // calls/device.h
   AC_CALL_TIMER_BEGIN = 50,
-  AC_CALL_TIMER_END = 51
+  AC_CALL_TIMER_END = 51,
+  // calls/reductions.h
+  AC_CALL_REDUCE = 60,
+  AC_CALL_ACCUMULATE = 61,
+  AC_CALL_REDUCTION_NUMBER = 62,    // by NumPy's name
+  AC_CALL_REDUCTION_TOLERANCE = 63  // how far results may lie from the exact ones
 };
 AC_EXPORT(ac_call)
 int32_t ac_call(int32_t operation, const int32_t* words, int32_t count, int32_t freed_a,

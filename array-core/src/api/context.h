@@ -10,6 +10,7 @@
 
 #include "api/array_table.h"
 #include "api/launcher.h"
+#include "api/reduction_call.h"
 #include "api/scan.h"
 #include "api/ufunc_call.h"
 #include "api/user_kernels.h"
@@ -55,6 +56,7 @@ class Context {
   Launcher& launcher() { return launcher_; }
   UFuncCalls& ufuncs() { return ufuncs_; }
   UserKernels& kernels() { return kernels_; }
+  ReductionCalls& reductions() { return reductions_; }
   Scans& scans() { return scans_; }
   Counters& counters() { return counters_; }
   const Counters& counters() const { return counters_; }
@@ -71,6 +73,7 @@ class Context {
   Launcher launcher_;
   UFuncCalls ufuncs_{launcher_};
   UserKernels kernels_{launcher_};
+  ReductionCalls reductions_{launcher_};
   Scans scans_{launcher_};
 };
 
