@@ -30,7 +30,7 @@ from numpy import (
     uint64,
 )
 
-from . import _ufuncs, special
+from . import _reductions, _ufuncs, special
 from ._creation import (
     arange,
     array,
@@ -75,6 +75,7 @@ from ._manipulation import (
     transpose,
 )
 from ._ndarray import ndarray
+from ._reductions import *  # noqa: F403 (NumPy's names, listed there)
 from ._ufuncs import *  # noqa: F403 (NumPy's names, listed there)
 
 __all__ = [
@@ -151,6 +152,7 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
+__all__ += _reductions.__all__
 __all__ += _ufuncs.__all__
 
 open()

@@ -35,6 +35,7 @@ from ._dtypes import DTYPES, number_of, supported
 from ._flags import Flags
 from ._indexing import INTEGER, index_words
 from ._operators import Operators
+from ._reduction_methods import Reductions
 from ._scalars import is_scalar, scalar_words
 
 Description = tuple[int, tuple[int, ...], tuple[int, ...]]
@@ -46,7 +47,7 @@ _ORDERS = {"C": 0, "F": 1, "A": 2, "K": 3}
 _ANY, _RAVEL, _COPY, _NEVER = range(4)
 
 
-class ndarray(Operators):
+class ndarray(Operators, Reductions):
     """An n-dimensional array on array-core's device.
 
     Made by :func:`arraycore.array` and by operations, never directly. Slices, transposes and most
@@ -55,7 +56,7 @@ class ndarray(Operators):
 
     __slots__ = ("__weakref__", "_description", "_id")
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, array_id: int) -> None:
         self._id = array_id

@@ -149,7 +149,8 @@ Result<std::optional<ir::Scalar>> ReductionCalls::initial_of(const ReductionSpec
     if (!value) return value.error();
     return std::optional(*value);
   }
-  const auto identity = ops::identity_of(*spec.ufunc, spec.loop);
+  std::optional<ir::Scalar> identity;
+  if (call.has_identity) identity = ops::identity_of(*spec.ufunc, spec.loop);
   if (call.where != nullptr && !identity)
     return value_error("where_needs_initial",
                        "reduction operation '" + std::string(spec.ufunc->name) +
@@ -179,7 +180,7 @@ Result<ir::Scalar> ReductionCalls::of_nothing(const ReductionSpec& spec, const R
     case Form::fold:
       break;
   }
-  if (!initial) initial = ops::identity_of(*spec.ufunc, spec.loop);
+  if (!initial && call.has_identity) initial = ops::identity_of(*spec.ufunc, spec.loop);
   if (!initial) return without_identity(spec.ufunc->name);
   return ir::visit(spec.loop, [&](auto zero) {
     return ir::scalar_of(spec.out, ir::get<decltype(zero)>(*initial));

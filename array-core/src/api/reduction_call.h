@@ -25,7 +25,8 @@ struct ReductionCall {
   const Array* out = nullptr;    // written instead of a new array
   const Array* where = nullptr;  // bool, broadcast to x; elements elsewhere do not count
   std::optional<UFuncOperand> initial;
-  double less = 0;  // NumPy's ddof
+  bool has_identity = true;  // false: not even the ufunc's, as NumPy's initial=None
+  double less = 0;           // NumPy's ddof
 };
 
 struct AccumulateCall {

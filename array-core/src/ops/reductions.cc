@@ -14,7 +14,7 @@ namespace {
 // top.
 constexpr Growth kExact{};
 constexpr Growth kSum{.base = 2, .by_log = 1};
-constexpr Growth kProduct{.base = 2, .by_step = 1};
+constexpr Growth kProduct{.base = 2, .by_step = 1, .complex_by_step = 8};
 constexpr Growth kMean{.base = 5, .by_log = 1};
 constexpr Growth kVariance{.base = 16, .by_log = 4};
 
@@ -87,9 +87,9 @@ Error no_loop(const UFunc& ufunc, DType array, std::optional<DType> dtype) {
 
 }  // namespace
 
-float Growth::ulp(std::int64_t elements) const {
+float Growth::ulp(std::int64_t elements, bool complex) const {
   const auto count = static_cast<float>(std::max<std::int64_t>(elements, 1));
-  return base + by_log * std::log2(count) + by_step * count;
+  return base + by_log * std::log2(count) + (complex ? complex_by_step : by_step) * count;
 }
 
 std::span<const Reduction> reductions() { return kReductions; }

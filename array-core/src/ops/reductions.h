@@ -31,9 +31,10 @@ enum class Form : std::uint8_t {
 // computed in. A sum's are those of the sum of magnitudes, since what cancels leaves its error.
 struct Growth {
   float base = 0;
-  float by_log = 0;   // for each doubling of the elements: the height of a tree
-  float by_step = 0;  // for each element: of products, whose relative errors add up
-  float ulp(std::int64_t elements) const;
+  float by_log = 0;           // for each doubling of the elements: the height of a tree
+  float by_step = 0;          // for each element: of products, whose relative errors add up
+  float complex_by_step = 0;  // the same where products are of complex numbers
+  float ulp(std::int64_t elements, bool complex) const;
 };
 
 struct Reduction {

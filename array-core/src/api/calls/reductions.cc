@@ -56,7 +56,9 @@ Result<std::int32_t> reduce(Context& context, Words& words) {
   const ArrayId out = words.next();
   const ArrayId where = words.next();
   call.less = words.number();
-  if (words.flag()) call.initial = read_scalar(words, words.next());
+  const std::int32_t initial = words.below(3);
+  if (initial == 1) call.initial = read_scalar(words, words.next());
+  call.has_identity = initial != 2;
   if (const Status read = words.end(); !read) return read.error();
   const auto array = context.get(x);
   if (!array) return array.error();
@@ -105,9 +107,10 @@ Result<std::int32_t> number_of(Context&, Words& words) {
 Result<std::int32_t> tolerance(Context&, Words& words) {
   const std::int32_t number = reduction_number(words);
   const std::int64_t elements = words.integer();
+  const bool complex = words.flag();
   if (const Status read = words.end(); !read) return read.error();
   return std::bit_cast<std::int32_t>(
-      ops::reductions()[static_cast<std::size_t>(number)].growth.ulp(elements));
+      ops::reductions()[static_cast<std::size_t>(number)].growth.ulp(elements, complex));
 }
 
 }  // namespace
