@@ -16,7 +16,7 @@ from arraycore import _library, _reductions, _ufuncs
 
 from .cases import Case, Operand
 from .judge import Verdict
-from .reductions import AVERAGES, CHOICES, PRODUCTS, RUNNING, SUMS, TRUTHS
+from .reductions import AVERAGES, CHOICES, PRODUCTS, RUNNING, TRUTHS
 from .runner import Outcome, Raised
 from .values import Array, letter_of
 
@@ -50,7 +50,7 @@ def run_reduction(case: Case, backend: str) -> Outcome:
         good = isinstance(ours, right.kind)
         message = "" if good else f"NumPy raises {right}, arraycore gives {ours!r}"
         return Outcome(case, ran, Verdict(0.0 if good else np.inf, message), False, False)
-    computed = {letter, letter_of(right.dtype), letter_of(_computed(case))}
+    computed = {letter, letter_of(right.dtype), letter_of(_computed(case, right))}
     for_gpu = computed <= _ON_GPU
     if isinstance(ours, Exception):
         verdict = Verdict(np.inf, f"arraycore raises {type(ours).__name__}: {ours}")
@@ -113,11 +113,13 @@ def _default_dtype(case: Case, values: Array) -> Any:
     return np.uint64 if values.dtype.kind == "u" else np.int64
 
 
-def _computed(case: Case) -> Any:
+def _computed(case: Case, right: Array) -> Any:
     """Return the dtype that is computed in."""
     given = case.options.get("dtype")
     if given is not None:
         return np.dtype(given)
+    if "." in case.function:
+        return right.dtype
     values = case.operands[0].made(np, np.copy)
     if case.function in AVERAGES and values.dtype.kind in "biu":
         return np.dtype(np.float64)
@@ -125,10 +127,14 @@ def _computed(case: Case) -> Any:
     return values.dtype if own is None else np.dtype(own)
 
 
-def _rounds(case: Case) -> bool:
+#: Ufuncs whose results are exact, and so is what they reduce to.
+_EXACT = ("maximum", "minimum", "fmax", "fmin", "copysign", "nextafter", "fmod", "remainder",
+          "floor_divide", "heaviside")  # fmt: skip
+
+
+def _rounds(case: Case, right: Array) -> bool:
     name = case.function.split(".")[0]
-    exact = (*CHOICES, *TRUTHS, "maximum", "minimum", "fmax", "fmin", "copysign", "nextafter")
-    return name not in exact and _computed(case).kind in "fc"
+    return name not in (*CHOICES, *TRUTHS, *_EXACT) and _computed(case, right).kind in "fc"
 
 
 def _judge(case: Case, ours: Array, right: Array, gpu: bool) -> Verdict:
@@ -139,7 +145,7 @@ def _judge(case: Case, ours: Array, right: Array, gpu: bool) -> Verdict:
         )
     if right.size == 0:
         return Verdict(0.0)
-    if right.dtype.kind in "biu" or not _rounds(case):
+    if right.dtype.kind in "biu" or not _rounds(case, right):
         same = ours == right
         if right.dtype.kind in "fc":
             same |= np.isnan(ours) & np.isnan(right)
@@ -147,12 +153,12 @@ def _judge(case: Case, ours: Array, right: Array, gpu: bool) -> Verdict:
             return Verdict(0.0)
         at = int(np.argmin(same.ravel()))
         return Verdict(np.inf, f"element {at} is {ours.ravel()[at]!r}, NumPy {right.ravel()[at]!r}")
-    return _near(case, ours, gpu)
+    return _near(case, ours, right, gpu)
 
 
-def _near(case: Case, ours: Array, gpu: bool) -> Verdict:
+def _near(case: Case, ours: Array, right: Array, gpu: bool) -> Verdict:
     values = case.operands[0].made(np, np.copy)
-    computed = _computed(case)
+    computed = _computed(case, right)
     unit_dtype = computed if computed.itemsize < ours.dtype.itemsize else ours.dtype
     unit = float(np.finfo(unit_dtype).eps)
     # Through the type that is computed in, whose rounding NumPy does too.
@@ -167,7 +173,13 @@ def _near(case: Case, ours: Array, gpu: bool) -> Verdict:
         exact = exact.real
     length = max(1, values.size // max(1, exact.size)) if case.function not in RUNNING else None
     length = length or values.size
-    bound = _allowed(case, length, computed.kind == "c", gpu)
+    bound = _allowed(case, length, computed, gpu)
+    with np.errstate(all="ignore"):
+        exact = np.where(np.abs(exact) > np.finfo(ours.dtype).max, exact * np.inf, exact)
+    if ours.dtype.kind == "c":
+        # Of a number with an infinite or NaN part a quotient's parts are open.
+        open_ends = ~np.isfinite(exact) & ~np.isfinite(ours)
+        ours, exact = np.where(open_ends, 0, ours), np.where(open_ends, 0, exact)
     worst, message = 0.0, ""
     for mine, other in _parts(ours, exact):
         finite = np.isfinite(other)
@@ -198,7 +210,8 @@ def _parts(ours: Array, exact: Array) -> list[tuple[Array, Array]]:
 def _magnitudes(case: Case, wide: Array, options: dict[str, Any]) -> Array:
     """Return the reduction of the elements' magnitudes, in whose units errors count."""
     sizes = np.abs(wide)
-    sizes = np.where(np.isfinite(sizes), sizes, 0)
+    multiplies = case.function in PRODUCTS or case.function.split(".")[0] in ("multiply", "divide")
+    sizes = np.where(np.isfinite(sizes), sizes, 1 if multiplies else 0)
     plain = {name: value for name, value in options.items() if name != "ddof"}
     if "initial" in plain:
         plain["initial"] = abs(plain["initial"])
@@ -209,7 +222,7 @@ def _magnitudes(case: Case, wide: Array, options: dict[str, Any]) -> Array:
         if case.function.endswith("var"):
             centre = centre * centre * 1e-3
         return np.atleast_1d(np.where(np.isfinite(spread), spread, 0) + centre)
-    if case.function in PRODUCTS or case.function.split(".")[0] in ("multiply", "divide"):
+    if multiplies:
         return np.atleast_1d(np.abs(_method(case, np)(sizes, **plain)))
     name, _, method = case.function.partition(".")
     if method and name not in ("add", "subtract"):
@@ -220,16 +233,13 @@ def _magnitudes(case: Case, wide: Array, options: dict[str, Any]) -> Array:
     return np.atleast_1d(_method(case, np)(sizes, **plain))
 
 
-def _allowed(case: Case, length: int, is_complex: bool, gpu: bool) -> float:
+def _allowed(case: Case, length: int, computed: Any, gpu: bool) -> float:
     name, _, method = case.function.partition(".")
     if not method:
         row = {"cumsum": "sum", "nancumsum": "sum", "cumprod": "prod", "nancumprod": "prod"}
-        allowed = _reductions.tolerance(row.get(name, name), length, is_complex)
+        allowed = _reductions.tolerance(row.get(name, name), length, computed.kind == "c")
         # One element after the other: each adds its rounding.
         return allowed + length if name in RUNNING else allowed
-    letter = _computed(case).char
+    letter = letter_of(computed)
     ulp, _ = _ufuncs.BY_NAME[name].tolerance(letter, letter, gpu=gpu)
     return (ulp + 1) * (length + 1)
-
-
-__all__ = ["SUMS", "run_reduction"]

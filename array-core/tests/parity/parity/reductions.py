@@ -25,7 +25,7 @@ TREES = (
     "logical_xor", "bitwise_or", "bitwise_and", "bitwise_xor", "hypot", "logaddexp", "logaddexp2",
 )  # fmt: skip
 IN_ORDER = (
-    "subtract", "divide", "floor_divide", "remainder", "fmod", "arctan2", "copysign", "gcd", "lcm",
+    "subtract", "divide", "floor_divide", "remainder", "fmod", "copysign", "gcd", "lcm",
     "left_shift", "right_shift", "heaviside", "less", "equal", "nextafter",
 )  # fmt: skip
 
@@ -125,14 +125,16 @@ def _shapes() -> Iterator[Case]:
         for letter in "?iqefF":
             values = numbers(letter, function, "ordinary")
             for axis in (None, 0, 1):
-                yield _case(function, values, "empty", f"axis={axis}", axis=axis)
+                if function != "ptp" or letter != "?":  # both raise, for another reason
+                    yield _case(function, values, "empty", f"axis={axis}", axis=axis)
                 yield _case(function, values, "broadcast", f"axis={axis}", axis=axis)
             yield _case(function, values[:1], "contiguous", "one", axis=0)
             yield _case(function, values, "zero_d", "", axis=None)
         values = numbers("f", function, "ordinary")
         yield _case(function, values, "rows", "axis=2", axis=2)
         yield _case(function, values, "rows", "axis=-3", axis=-3)
-        yield _case(function, values, "rows", "axis=(0, 0)", axis=(0, 0))
+        if function not in ONE_AXIS:
+            yield _case(function, values, "rows", "axis=(0, 0)", axis=(0, 0))
 
 
 def _long() -> Iterator[Case]:
@@ -168,6 +170,8 @@ def _arguments() -> Iterator[Case]:
             for wanted in "iqefdF":
                 if np.dtype(wanted).kind != "c" and letter in "FD":
                     continue
+                if function in ("var", "std", "nanvar", "nanstd") and wanted in "F" + letter:
+                    continue  # a variance is real
                 if wanted in "iq" and function not in ("sum", "prod", "cumsum"):
                     continue
                 values = numbers(letter, function, "ordinary")
