@@ -96,7 +96,7 @@ def test_results_go_where_they_are_told() -> None:
         a.sum(1, out=ac.zeros(3, "float32"))
     assert getattr(error.value, "code", "") == "out_shape"
     with pytest.raises(TypeError, match="Results go to"):
-        a.sum(out=np.zeros(()))  # type: ignore[arg-type]
+        a.sum(out=np.zeros(()))
 
 
 def test_only_chosen_elements_count() -> None:

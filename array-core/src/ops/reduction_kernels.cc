@@ -121,8 +121,8 @@ void averaged(const Frame& f, Value value, std::optional<Value> counted,
   }
   k.reduce(
       mapped,
-      [](const Values& a, const Values& b) {
-        Values sums{a[0] + b[0]};
+      [&k](const Values& a, const Values& b) {
+        Values sums = add(k, {a[0], b[0]});  // a sum of bools is a bool
         if (a.size() > 1) sums.push_back(a[1] + b[1]);
         return sums;
       },

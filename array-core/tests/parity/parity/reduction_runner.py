@@ -215,31 +215,35 @@ def _magnitudes(case: Case, wide: Array, options: dict[str, Any]) -> Array:
     plain = {name: value for name, value in options.items() if name != "ddof"}
     if "initial" in plain:
         plain["initial"] = abs(plain["initial"])
+    found: Array
+    name, _, method = case.function.partition(".")
     if case.function in _SPREADS:
         # The mean's own error, squared, and the distances' roundings come on top.
         spread = np.asarray(_method(case, np)(wide, **options))
         centre = np.asarray(np.mean(sizes, **plain))
         if case.function.endswith("var"):
             centre = centre * centre * 1e-3
-        return np.atleast_1d(np.where(np.isfinite(spread), spread, 0) + centre)
-    if multiplies:
-        return np.atleast_1d(np.abs(_method(case, np)(sizes, **plain)))
-    name, _, method = case.function.partition(".")
-    if method and name not in ("add", "subtract"):
-        return np.atleast_1d(np.abs(_method(case, np)(wide, **options))) + np.asarray(1.0)
-    sums = np.add.accumulate if method == "accumulate" else np.add.reduce
-    if method:
-        return np.atleast_1d(sums(sizes, **plain))
-    return np.atleast_1d(_method(case, np)(sizes, **plain))
+        found = np.where(np.isfinite(spread), spread, 0) + centre
+    elif multiplies:
+        found = np.abs(_method(case, np)(sizes, **plain))
+    elif method and name not in ("add", "subtract"):
+        found = np.abs(_method(case, np)(wide, **options)) + 1.0
+    elif method:
+        sums = np.add.accumulate if method == "accumulate" else np.add.reduce
+        found = sums(sizes, **plain)
+    else:
+        found = _method(case, np)(sizes, **plain)
+    return np.atleast_1d(found)
 
 
 def _allowed(case: Case, length: int, computed: Any, gpu: bool) -> float:
     name, _, method = case.function.partition(".")
+    allowed: float
     if not method:
         row = {"cumsum": "sum", "nancumsum": "sum", "cumprod": "prod", "nancumprod": "prod"}
         allowed = _reductions.tolerance(row.get(name, name), length, computed.kind == "c")
         # One element after the other: each adds its rounding.
         return allowed + length if name in RUNNING else allowed
     letter = letter_of(computed)
-    ulp, _ = _ufuncs.BY_NAME[name].tolerance(letter, letter, gpu=gpu)
-    return (ulp + 1) * (length + 1)
+    allowed, _ = _ufuncs.BY_NAME[name].tolerance(letter, letter, gpu=gpu)
+    return (allowed + 1) * (length + 1)

@@ -58,9 +58,8 @@ def numbers(letter: str, function: str, kind: str) -> Array:
         values = random.uniform(-100, 100, _COUNT).round(2)
     if dtype.kind == "c":
         turned = random.uniform(-1, 1, _COUNT)
-        made = (values * np.exp(1j * turned)).astype(dtype)
-    else:
-        made = values.astype(dtype)
+        values = values * np.exp(1j * turned)
+    made: Array = values.astype(dtype)
     if kind == "zeros":
         made[::3] = 0
     if kind == "nan":
