@@ -192,6 +192,15 @@ COMMANDS: tuple[Command, ...] = (
         python=webgpu("node", "--mount", "array-core/bench"),
     ),
     Command(
+        "gpu_sum",
+        (f"{BENCH}/gpu_sum.py",),
+        (
+            at_most("gpu_sum_1e7_ms", 0.1, "ms", optional=True),
+            Figure("gpu_sum_gbs", "GB/s", optional=True),
+        ),
+        python=webgpu("node"),
+    ),
+    Command(
         "size",
         ("node", "array-core/wasm/size.mjs", "build/arraycore/arraycore.wasm"),
         (at_most("wasm_and_js_gzip_bytes", 600_000, "B"),),

@@ -141,6 +141,11 @@ enum ac_operation {
   // calls/device.h
   AC_CALL_TIMER_BEGIN = 50,
   AC_CALL_TIMER_END = 51,
+  // calls/reductions.h
+  AC_CALL_REDUCE = 60,
+  AC_CALL_ACCUMULATE = 61,
+  AC_CALL_REDUCTION_NUMBER = 62,     // by NumPy's name
+  AC_CALL_REDUCTION_TOLERANCE = 63,  // how far results may lie from the exact ones
   // calls/indexing.h
   AC_CALL_KEY_READ = 70,
   AC_CALL_KEY_WRITE = 71,

@@ -40,6 +40,7 @@ from numpy import (
 )
 
 from . import (
+    _reductions,
     _ufuncs,
     random,
     special,
@@ -262,6 +263,7 @@ from ._ranges import (
     mgrid,
     ogrid,
 )
+from ._reductions import *  # noqa: F403 (NumPy's names, listed there)
 from ._scattering import (
     fill_diagonal,
     place,
@@ -527,6 +529,7 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
+__all__ += _reductions.__all__
 __all__ += _ufuncs.__all__
 
 open()

@@ -35,6 +35,7 @@ from ._flags import Flags
 from ._indexing import Indexing
 from ._operators import Operators
 from ._products import Products
+from ._reduction_methods import Reductions
 from ._surface import Surface
 
 Description = tuple[int, tuple[int, ...], tuple[int, ...]]
@@ -44,7 +45,7 @@ _ORDERS = {"C": 0, "F": 1, "A": 2, "K": 3}
 _ANY, _RAVEL, _COPY, _NEVER = range(4)
 
 
-class ndarray(Operators, Indexing, Products, Surface):
+class ndarray(Operators, Reductions, Indexing, Products, Surface):
     """An n-dimensional array on array-core's device.
 
     Made by :func:`arraycore.array` and by operations, never directly. Slices, transposes and most

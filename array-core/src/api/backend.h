@@ -35,7 +35,7 @@ using LaunchArgument = std::variant<ArrayArgument, ir::Scalar>;
 struct Launch {
   KernelId kernel = 0;
   Dims loop;
-  std::uint32_t reduced = 0;  // bit k: axis k is reduced
+  std::uint32_t reduced = 0;  // bit k: axis k is reduced, or a scan runs along it
   std::vector<LaunchArgument> arguments;
 };
 

@@ -12,6 +12,7 @@
 #include "api/index_call.h"
 #include "api/launcher.h"
 #include "api/random_arrays.h"
+#include "api/reduction_call.h"
 #include "api/scan.h"
 #include "api/sorter.h"
 #include "api/ufunc_call.h"
@@ -59,6 +60,7 @@ class Context {
   UFuncCalls& ufuncs() { return ufuncs_; }
   UserKernels& kernels() { return kernels_; }
   IndexCalls& indexing() { return indexing_; }
+  ReductionCalls& reductions() { return reductions_; }
   Scans& scans() { return scans_; }
   RandomArrays& random() { return random_; }
   Sorter& sorter() { return sorter_; }
@@ -77,6 +79,7 @@ class Context {
   Launcher launcher_;
   UFuncCalls ufuncs_{launcher_};
   UserKernels kernels_{launcher_};
+  ReductionCalls reductions_{launcher_};
   Scans scans_{launcher_};
   IndexCalls indexing_{launcher_, scans_};
   RandomArrays random_{launcher_};

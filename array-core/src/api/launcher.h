@@ -32,7 +32,7 @@ struct Operand {
 struct KernelCall {
   KernelRef kernel = 0;
   Dims loop;
-  std::uint32_t reduced = 0;  // bit k: axis k is reduced
+  std::uint32_t reduced = 0;  // bit k: axis k is reduced, or a scan runs along it
   std::span<const Operand> operands;
 };
 

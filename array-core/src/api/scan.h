@@ -26,19 +26,15 @@ class Scans {
   Scans& operator=(const Scans&) = delete;
 
   // The sums over all of `source` in C order, whatever its strides; a bool counts 0 or 1, sums
-  // wrap. Nothing is read back. The target may be the source. REQUIRES: `target` is int32 and has
-  // the source's shape; the source is bool or of whole numbers.
+  // wrap. One launch; nothing is read back. The target may be the source. REQUIRES: `target` is
+  // int32 and has the source's shape; the source is bool or of whole numbers.
   Status add(const Array& target, const Array& source, ScanKind kind);
 
  private:
-  struct Kernels {
-    KernelRef totals = 0;
-    std::array<KernelRef, 2> scan{};  // by ScanKind
-  };
-  Result<const Kernels*> kernels(DType source);
+  Result<KernelRef> kernel(DType source, ScanKind kind);
 
   Launcher& launcher_;
-  std::array<std::optional<Kernels>, kDTypes> kernels_;  // by the source's dtype
+  std::array<std::array<std::optional<KernelRef>, 2>, kDTypes> kernels_;  // by dtype, by kind
 };
 
 }  // namespace arraycore
