@@ -127,9 +127,7 @@ def take(
         made = ndarray(call(KEY_READ, a._id, *words))
         del held  # until here the words named it
         return _given(made, out)
-    made = a[(slice(None),) * at + (where,)]
-    # A NumPy array of 0 dimensions is an integer, and gives a view.
-    return _given(made.copy() if not isinstance(where, ndarray) and not where.ndim else made, out)
+    return _given(a[(slice(None),) * at + (where,)], out)
 
 
 def along_axis(arr: ndarray, indices: Any, axis: int | None) -> tuple[ndarray, tuple[Any, ...]]:

@@ -29,7 +29,7 @@ from ._scalars import is_scalar, scalar_words
 from ._ufuncs import Array
 
 _INTEGER, _SLICE, _NEWAXIS, _ELLIPSIS = range(4)
-_INTEGERS, _CHECKED, _MASK, _POSITIONS, _FLAT, _FLAT_CHECKED = range(32, 38)
+_INTEGERS, _CHECKED, _MASK, _POSITIONS, _FLAT, _FLAT_CHECKED, _OUTSIDE = range(32, 39)
 _LOWEST, _HIGHEST = -(1 << 63), (1 << 63) - 1
 _HALF = 0xFFFFFFFF
 # Indices whose words are themselves.
@@ -71,7 +71,8 @@ class Key:
                 mask = item.dtype.kind == "b"  # type: ignore[attr-defined]
                 self._add_array(_MASK if mask else _INTEGERS, item)
             elif isinstance(item, np.ndarray):
-                self._add_host(item, of, shape, axis if used <= len(shape) else None)
+                counts = item.dtype.kind != "b" and used <= len(shape)
+                self._add_host(item, of, shape[axis] if counts else None)
             else:
                 self._add_basic(item)
             axis += len(shape) - used if item is Ellipsis else _axes(item)
@@ -99,20 +100,23 @@ class Key:
         self.words += (head, array._id)
         self.arrays.append(array)
 
-    def _add_host(
-        self, item: npt.NDArray[Any], of: Any, shape: tuple[int, ...], axis: int | None
-    ) -> None:
-        """Upload indices of the host's; ``axis`` is None where the key has too many axes."""
+    def _add_host(self, item: npt.NDArray[Any], of: Any, extent: int | None) -> None:
+        """Upload indices of the host's; ``extent`` is None of masks and of too many indices."""
         if item.dtype.kind == "b":
             positions = np.flatnonzero(item).astype(np.int32)
             self._add_array(_POSITIONS, _uploaded(positions, of))
             self.words.append(item.ndim)
             for extent in item.shape:
                 self.words += int64(extent)
-        elif axis is None:
+        elif extent is None:
             self._add_array(_INTEGERS, _uploaded(item.astype(supported(item.dtype)), of))
         else:
-            self._add_array(_CHECKED, _uploaded(checked(item, axis, shape[axis]), of))
+            wrong = _outside(item, extent)
+            if wrong is None:
+                self._add_array(_CHECKED, _uploaded(_from_start(item, extent), of))
+            else:  # an error, unless another index broadcasts it away
+                self._add_array(_OUTSIDE, _uploaded(np.zeros(item.shape, np.int32), of))
+                self.words += _position(wrong)
 
 
 def flat_words(indices: Any, of: Any) -> tuple[list[int], Any]:
@@ -132,23 +136,21 @@ def flat_words(indices: Any, of: Any) -> tuple[list[int], Any]:
     """
     if isinstance(indices, Array):
         return [_FLAT, indices._id, of.ndim], indices
-    held = _uploaded(checked(indices, 0, of.size), of)
+    wrong = _outside(indices, of.size)
+    if wrong is not None:
+        raise IndexError(f"index {wrong} is out of bounds for axis 0 with size {of.size}")
+    held = _uploaded(_from_start(indices, of.size), of)
     return [_FLAT_CHECKED, held._id, of.ndim], held
 
 
-def checked(indices: npt.NDArray[Any], axis: int, extent: int) -> npt.NDArray[Any]:
-    """Return indices of the host's as int32 in [0, extent).
+def _outside(indices: npt.NDArray[Any], extent: int) -> int | None:
+    """Return the first index that is out of bounds, if there is one."""
+    wrong = (indices < -extent) | (indices >= extent)
+    return int(indices[wrong].flat[0]) if wrong.any() else None
 
-    Raises
-    ------
-    IndexError
-        One is out of bounds.
-    """
-    if indices.size:
-        wrong = (indices < -extent) | (indices >= extent)
-        if wrong.any():
-            first = indices[wrong].flat[0]
-            raise IndexError(f"index {first} is out of bounds for axis {axis} with size {extent}")
+
+def _from_start(indices: npt.NDArray[Any], extent: int) -> npt.NDArray[Any]:
+    """Return indices that are in bounds as int32, none of them negative."""
     return np.where(indices < 0, indices + extent, indices).astype(np.int32)
 
 
@@ -174,16 +176,14 @@ def _item(item: Any) -> Any:
     # A bool is an integer for Python, and a mask of 0 dimensions for NumPy.
     if isinstance(item, bool | np.bool_):
         return np.asarray(item)
-    if isinstance(item, np.ndarray) and item.dtype.kind == "b":
+    if isinstance(item, np.ndarray):  # of 0 dimensions too: NumPy gives a copy for it, no view
+        if item.dtype.kind not in "biu":
+            raise IndexError(_NO_INDEX_ARRAY)
         return item
     try:
         return index(item)
     except TypeError:
         pass
-    if isinstance(item, np.ndarray):
-        if item.dtype.kind not in "iu":
-            raise IndexError(_NO_INDEX_ARRAY)
-        return item
     if isinstance(item, list | tuple):
         made = np.asarray(item)
         if made.size == 0:

@@ -81,6 +81,11 @@ Result<View> spread_value(const View& value, const Dims& result) {
   return wide ? wide : value_shape(value.shape, result);
 }
 
+// Whether an array may be written: strides of what has no elements say nothing.
+Status writable(const Array& array) {
+  return array.view.count() == 0 ? Status(Done{}) : Launcher::writable(array);
+}
+
 // The first number outside [-extent, extent), if there is one.
 std::optional<std::string> outside(std::span<const std::byte> bytes, DType dtype,
                                    std::int64_t extent) {
@@ -102,13 +107,17 @@ std::optional<std::string> outside(std::span<const std::byte> bytes, DType dtype
 
 // ---- where
 
-Status IndexCalls::check_bounds(const Picking& picking, std::span<const KeyItem> key) {
+Status IndexCalls::check_bounds(const Picking& picking, std::span<const KeyItem> key,
+                                Indices which) {
   const bool looks = !launcher_.raw_backend().is_device();
   for (const PickedPart& part : picking.parts) {
     const KeyItem& item = key[part.item];
-    if (item.kind != KeyItem::Kind::integers) continue;
+    const Indices kind = item.array.view.ndim() == 0 ? Indices::single : Indices::many;
+    if (item.kind != KeyItem::Kind::integers || kind != which) continue;
     std::optional<std::string> wrong;
-    if (looks && !item.checked) {
+    if (item.outside) {
+      wrong = std::to_string(*item.outside);
+    } else if (looks && !item.checked) {
       const auto bytes = host_elements(launcher_, item.array);
       if (!bytes) return bytes.error();
       wrong = outside(*bytes, item.array.dtype, part.extent);
@@ -125,6 +134,9 @@ Status IndexCalls::check_bounds(const Picking& picking, std::span<const KeyItem>
 
 Result<IndexCalls::Picks> IndexCalls::picks(const Picking& picking, std::span<const KeyItem> key,
                                             std::optional<std::int64_t> trues) {
+  // As NumPy: what has no axes is an integer, whatever is wrong beside it.
+  const Status bounds = check_bounds(picking, key, Indices::single);
+  if (!bounds) return bounds.error();
   Picks picks;
   picks.unique = true;
   picks.skips = trues.has_value();
@@ -152,8 +164,6 @@ Result<IndexCalls::Picks> IndexCalls::picks(const Picking& picking, std::span<co
   auto shape = broadcast_indices(shapes);
   if (!shape) return shape.error();
   picks.shape = std::move(*shape);
-  const Status bounds = check_bounds(picking, key);
-  if (!bounds) return bounds.error();
   return picks;
 }
 
@@ -203,6 +213,11 @@ Result<Array> IndexCalls::read(const Array& source, std::span<const KeyItem> key
   if (!found) return found.error();
   const auto shape = picked_shape(*picking, found->shape);
   if (!shape) return shape.error();
+  // As NumPy: indices that were broadcast away pick nothing, in bounds or not.
+  if (View{found->shape, {}, 0}.count() > 0) {
+    const Status bounds = check_bounds(*picking, key, Indices::many);
+    if (!bounds) return bounds.error();
+  }
   auto made = launcher_.allocate(source.dtype, *shape);
   if (!made) return made;
   IndexLook look;
@@ -234,7 +249,8 @@ Result<Array> IndexCalls::winners(const Picking& picking, const Picks& picks) {
 
 // Launches a scatter or an update of `target`, whose view is `picking.view`'s parent.
 Status IndexCalls::scatter(IndexLook look, const Array& target, const Picking& picking,
-                           const Picks& picks, const IndexedValue& value) {
+                           std::span<const KeyItem> key, const Picks& picks,
+                           const IndexedValue& value) {
   const auto shape = picked_shape(picking, picks.shape);
   if (!shape) return shape.error();
   look.value_is_scalar = value.array == nullptr;
@@ -251,6 +267,9 @@ Status IndexCalls::scatter(IndexLook look, const Array& target, const Picking& p
       differs = differs || (wide.view.shape[axis] > 1 && wide.view.strides[axis] != 0);
     given.array = &wide;
   }
+  if (View{picks.shape, {}, 0}.count() == 0) return Done{};
+  const Status bounds = check_bounds(picking, key, Indices::many);
+  if (!bounds) return bounds;
   Array written = with_view(target, picking.view, target.dtype);
   if (look.task == IndexTask::scatter && look.value == target.dtype) {
     look.array = look.value = written.dtype = wide.dtype = bits_of(target.dtype);
@@ -267,9 +286,36 @@ Status IndexCalls::scatter(IndexLook look, const Array& target, const Picking& p
 
 // ---- writes
 
+namespace {
+
+// Whether the key is one mask over all axes, for which NumPy has its own rules.
+bool is_mask_of_all(const Picking& picking, std::span<const KeyItem> key) {
+  return key.size() == 1 && key[0].kind == KeyItem::Kind::mask &&
+         picking.picked == picking.view.ndim();
+}
+
+// That a mask over all axes can be written values to, one for each of its `trues` or one for all.
+Status check_mask_values(const Picking& picking, std::span<const KeyItem> key, std::int64_t trues,
+                         const IndexedValue& value) {
+  if (value.array == nullptr || !is_mask_of_all(picking, key)) return Done{};
+  const Dims& given = value.array->view.shape;
+  if (given.size() > 1)
+    return Error{ErrorKind::type, "mask_values_ndim",
+                 "NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, "
+                 "input has " +
+                     std::to_string(given.size()) + " dimensions"};
+  if (given.empty() || given[0] == 1 || given[0] == trues) return Done{};
+  return value_error("mask_values", "NumPy boolean array indexing assignment cannot assign " +
+                                        std::to_string(given[0]) + " input values to the " +
+                                        std::to_string(trues) +
+                                        " output values where the mask is true");
+}
+
+}  // namespace
+
 Status IndexCalls::write(const Array& target, std::span<const KeyItem> key,
                          const IndexedValue& value) {
-  const Status may = Launcher::writable(target);
+  const Status may = writable(target);
   if (!may) return may;
   const auto picking = resolve_key(target.view, key);
   if (!picking) return picking.error();
@@ -280,10 +326,14 @@ Status IndexCalls::write(const Array& target, std::span<const KeyItem> key,
   }
   const auto found = picks(*picking, key);
   if (!found) return found.error();
+  if (!found->shape.empty()) {
+    const Status fits = check_mask_values(*picking, key, found->shape[0], value);
+    if (!fits) return fits;
+  }
   IndexLook look;
   look.task = IndexTask::scatter;
   look.array = target.dtype;
-  return scatter(look, target, *picking, *found, value);
+  return scatter(look, target, *picking, key, *found, value);
 }
 
 // One mask and no other indices. A value that is the same for every true element needs not to know
@@ -302,27 +352,22 @@ Status IndexCalls::write_mask(const Array& target, const Picking& picking,
     const Dims& given = value.array->view.shape;
     const int axis = given.size() - 1 - (kept - picking.place);
     if (axis >= 0) rows = given[axis];
-    if (key.size() == 1 && kept == 0 && given.size() > 1)
-      return Error{ErrorKind::type, "mask_values_ndim",
-                   "NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, "
-                   "input has " +
-                       std::to_string(given.size()) + " dimensions"};
+  }
+  if (value.array != nullptr && value.array->view.ndim() > 1) {
+    const Status fits = check_mask_values(picking, key, rows, value);
+    if (!fits) return fits;
   }
   const bool device = launcher_.raw_backend().is_device();
-  const bool whole = key.size() == 1 && kept == 0;
   if (rows != 1) {
     const bool known = device && mask.storage->backend().is_device();
     const auto found = picks(picking, key, known ? std::optional(rows) : std::nullopt);
     if (!found) return found.error();
-    if (whole && found->shape[0] != rows)
-      return value_error("mask_values", "NumPy boolean array indexing assignment cannot assign " +
-                                            std::to_string(rows) + " input values to the " +
-                                            std::to_string(found->shape[0]) +
-                                            " output values where the mask is true");
+    const Status fits = check_mask_values(picking, key, found->shape[0], value);
+    if (!fits) return fits;
     IndexLook look;
     look.task = IndexTask::scatter;
     look.array = target.dtype;
-    return scatter(look, target, picking, *found, value);
+    return scatter(look, target, picking, key, *found, value);
   }
   IndexedValue given = value;
   Array wide;
@@ -362,7 +407,7 @@ Result<KernelRef> IndexCalls::where_kernel(DType target, DType value, bool scala
 }
 
 Status IndexCalls::write_where(const Array& target, const Array& mask, const IndexedValue& value) {
-  const Status may = Launcher::writable(target);
+  const Status may = writable(target);
   if (!may) return may;
   Array written = target;
   DType dtype = value.scalar_dtype;
@@ -428,7 +473,7 @@ Result<Array> IndexCalls::select(const Array& condition, const IndexedValue& the
 
 Status IndexCalls::update(const Array& target, std::span<const KeyItem> key,
                           const IndexUpdate& update, const IndexedValue& value) {
-  const Status may = Launcher::writable(target);
+  const Status may = writable(target);
   if (!may) return may;
   const ops::UFunc& ufunc = *update.ufunc;
   const DType dtype = target.dtype;
@@ -499,7 +544,7 @@ Status IndexCalls::update(const Array& target, std::span<const KeyItem> key,
     written.dtype = bits_of(dtype);
   else
     look.ufunc = nullptr;
-  return scatter(look, written, *picking, *found, value);
+  return scatter(look, written, *picking, key, *found, value);
 }
 
 }  // namespace arraycore

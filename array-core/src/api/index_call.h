@@ -75,15 +75,16 @@ class IndexCalls {
     bool unique = false;  // no element is picked twice
     bool skips = false;
   };
+  enum class Indices : std::uint8_t { single, many };
   // `trues`: a mask's number of true elements, where it is not to be asked for.
   Result<Picks> picks(const Picking& picking, std::span<const KeyItem> key,
                       std::optional<std::int64_t> trues = {});
-  Status check_bounds(const Picking& picking, std::span<const KeyItem> key);
+  Status check_bounds(const Picking& picking, std::span<const KeyItem> key, Indices which);
   Result<Array> winners(const Picking& picking, const Picks& picks);
   Status run(IndexLook look, const Picking& picking, const Picks& picks, const Array& array,
              const IndexedValue* value, const Array* winners, const Array* out);
-  Status scatter(IndexLook look, const Array& target, const Picking& picking, const Picks& picks,
-                 const IndexedValue& value);
+  Status scatter(IndexLook look, const Array& target, const Picking& picking,
+                 std::span<const KeyItem> key, const Picks& picks, const IndexedValue& value);
   Status write_mask(const Array& target, const Picking& picking, std::span<const KeyItem> key,
                     const IndexedValue& value);
   Result<KernelRef> where_kernel(DType target, DType value, bool scalar);

@@ -22,6 +22,7 @@ struct KeyItem {
   Array array;           // the integers; the mask's bools, or with `mask_shape` its positions
   int axes = 1;          // integers: over how many axes each is a C-order number
   bool checked = false;  // integers: the host saw that each lies in [0, extent)
+  std::optional<std::int64_t> outside;  // integers: one of them that the host saw out of bounds
   // A mask that the host looked at: `array` has the C-order numbers of its true elements, int32.
   std::optional<Dims> mask_shape;
 };

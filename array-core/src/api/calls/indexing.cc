@@ -27,6 +27,7 @@ enum KeyHead : std::int32_t {
   kPositions = 35,
   kFlat = 36,
   kFlatChecked = 37,
+  kOutside = 38,
   kEnd
 };
 
@@ -36,6 +37,7 @@ struct KeyWords {
   Index basic;
   ArrayId id = 0;
   int axes = 1;
+  std::int64_t outside = 0;
   Dims mask_shape;
 };
 
@@ -49,7 +51,8 @@ std::vector<KeyWords> read_key(Words& words) {
     } else {
       item.id = words.next();
       if (item.head == kPositions) item.mask_shape = words.dims();
-      if (item.head >= kFlat) item.axes = words.below(kMaxDims + 1);
+      if (item.head == kOutside) item.outside = words.integer();
+      if (item.head == kFlat || item.head == kFlatChecked) item.axes = words.below(kMaxDims + 1);
     }
     key.push_back(item);
   }
@@ -76,6 +79,7 @@ Result<std::vector<KeyItem>> key_of(const Context& context, std::span<const KeyW
       item.array = **array;
       item.axes = each.axes;
       item.checked = each.head == kChecked || each.head == kFlatChecked;
+      if (each.head == kOutside) item.outside = each.outside;
       if (each.head == kPositions) item.mask_shape = each.mask_shape;
     }
     key.push_back(std::move(item));

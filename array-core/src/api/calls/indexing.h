@@ -24,6 +24,8 @@
 //     C-order numbers of a mask's true elements
 //   36, 37, an array's id, a number of axes: as 32 and 33, each index the C-order number of an
 //     element of so many axes
+//   38, an array's id, an index (an int64 of two words): as 33, but for that one, which is out of
+//     bounds
 //
 // Errors: those of IndexCalls; of KEY_FILL and WRITE_WHERE also those of FILL (copies.h); of
 // KEY_UPDATE type, "no_loop"; of keys index, "index_dtype".
