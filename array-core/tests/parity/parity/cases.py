@@ -287,3 +287,6 @@ def every(short: bool) -> Iterator[Case]:
     yield from ufuncs(short)
     rest = itertools.chain(scalars(), mixed(), casts(), outputs(), operators())
     yield from itertools.islice(rest, 0, None, _SELECTED if short else 1)
+    from . import indexing  # its cases are Case's children
+
+    yield from indexing.cases(short)
