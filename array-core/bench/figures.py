@@ -142,6 +142,26 @@ COMMANDS: tuple[Command, ...] = (
         python=webgpu("node", "--mount", "array-core"),
         limit_s=3_600,
     ),
+    Command(
+        "keyed_view_programs_cpu",
+        ("python3", f"{BENCH}/view_programs.py", "--programs", "200000", "--keys"),
+        (
+            at_least("keyed_view_programs_cpu", 200_000, "programs"),
+            at_most("keyed_view_programs_cpu_bytes_down", 0, "B", key="bytes_down"),
+        ),
+        env={"ARRAYCORE_LIBRARY": "build/release/lib/libarraycore.so", "PYTHONPATH": PACKAGE},
+        limit_s=2_400,
+    ),
+    Command(
+        "keyed_view_programs_webgpu",
+        (f"{BENCH}/view_programs.py", "--programs", "10000", "--keys"),
+        (
+            at_least("keyed_view_programs_webgpu", 10_000, "programs"),
+            at_most("keyed_view_programs_bytes_down", 0, "B", key="bytes_down"),
+        ),
+        python=webgpu("node", "--mount", "array-core"),
+        limit_s=3_600,
+    ),
     *(
         Command(
             f"scalar_sync_{host}",

@@ -54,6 +54,8 @@ def bounded(indices: Any, extent: int, mode: str) -> Any:
     if not isinstance(indices, ndarray):
         made = np.asarray(indices)
         indices = made.astype(np.intp) if made.size == 0 and made.dtype.kind == "f" else made
+    if indices.dtype.kind == "b":
+        indices = indices.astype(np.int32)
     if indices.dtype.kind not in "iu":
         raise TypeError(
             f"Cannot cast array data from {indices.dtype!r} to {np.dtype(np.int64)!r} according "
@@ -62,7 +64,8 @@ def bounded(indices: Any, extent: int, mode: str) -> Any:
     if mode == "raise" or not extent:
         return indices
     if not isinstance(indices, ndarray):
-        return indices % extent if mode == "wrap" else np.clip(indices, 0, extent - 1)
+        wide = indices.astype(np.int64)  # a short one may not hold the extent
+        return wide % extent if mode == "wrap" else np.clip(wide, 0, extent - 1)
     if extent - 1 > np.iinfo(indices.dtype).max:
         indices = indices.astype(np.int64)
     if mode == "wrap":

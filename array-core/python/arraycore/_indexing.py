@@ -154,7 +154,8 @@ def _outside(indices: npt.NDArray[Any], extent: int) -> int | None:
 
 def _from_start(indices: npt.NDArray[Any], extent: int) -> npt.NDArray[Any]:
     """Return indices that are in bounds as int32, none of them negative."""
-    return np.where(indices < 0, indices + extent, indices).astype(np.int32)
+    wide = indices.astype(np.int64)  # a short one may not hold the extent
+    return np.where(wide < 0, wide + extent, wide).astype(np.int32)
 
 
 def _uploaded(elements: npt.NDArray[Any], like: Any) -> Any:

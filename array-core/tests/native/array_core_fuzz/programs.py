@@ -487,14 +487,10 @@ class Generator:
         try:
             picked = to[key]
             numbers = picked.size == 0 or picked.ndim == 0
-        except IndexError:
-            numbers = False
+        except IndexError:  # which NumPy tells before or after a value that does not fit
+            numbers = True
         if r < 0.35 or (r < 0.5 and integers) or numbers:
-            value = self._below(100)
-            adds = r >= 0.35 and integers
-            self._emit(StepOp.ADD if adds else StepOp.FILL, target, value, *words)
-            with np.errstate(over="ignore"):
-                self._write(target, key, to.dtype.type(value), adds)
+            self._put_number(target, words, key, adds=r >= 0.35 and integers)
             return
         source = self._below(len(self._arrays))
         if r < 0.9:
@@ -509,8 +505,20 @@ class Generator:
         casts = self._dtypes[source] != self._dtypes[target]
         if casts and not (integers and _IS_INTEGER[self._dtypes[source]]):
             source = target
+        value = self._arrays[source].copy()
+        arrays = [item for item in key if isinstance(item, np.ndarray)]
+        if len(arrays) == 1 and arrays[0].dtype == bool and not _fits(value.shape, picked.shape):
+            # With a device the package does not ask how many rows the mask has.
+            self._put_number(target, words, key, adds=False)
+            return
         self._emit(StepOp.PUT, target, source, *words)
-        self._write(target, key, self._arrays[source].copy(), False)
+        self._write(target, key, value, False)
+
+    def _put_number(self, target: int, words: list[int], key: tuple[Any, ...], adds: bool) -> None:
+        value = self._below(100)
+        self._emit(StepOp.ADD if adds else StepOp.FILL, target, value, *words)
+        with np.errstate(over="ignore"):
+            self._write(target, key, self._arrays[target].dtype.type(value), adds)
 
     def _write(self, target: int, key: tuple[Any, ...], value: Any, adds: bool) -> None:
         self._batch.assignments += 1
@@ -537,6 +545,13 @@ class Generator:
         index: tuple[Any, ...] = (*(slice(None, extent) for extent in shape), Ellipsis)
         self._record(self._arrays[source][index], self._dtypes[source], 0)
         return len(self._arrays) - 1
+
+
+def _fits(value: tuple[int, ...], picked: tuple[int, ...]) -> bool:
+    try:
+        return np.broadcast_shapes(value, picked) == picked
+    except ValueError:
+        return False
 
 
 # As often as they stand here.

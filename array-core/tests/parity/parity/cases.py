@@ -289,3 +289,6 @@ def every(short: bool) -> Iterator[Case]:
 
     rest = itertools.chain(scalars(), mixed(), casts(), outputs(), operators(), surface.cases())
     yield from itertools.islice(rest, 0, None, _SELECTED if short else 1)
+    from . import indexing  # its cases are Case's children
+
+    yield from indexing.cases(short)
