@@ -17,6 +17,7 @@ from typing import Any
 import arraycore as ac
 import numpy as np
 
+from . import linear
 from .cases import every
 from .runner import Outcome, run
 
@@ -51,10 +52,12 @@ def main() -> int:
     began = time.monotonic()
     outcomes: list[Outcome] = []
     failures = 0
-    for case in itertools.islice(every(arguments.short), 0, None, arguments.every):
+    cases = itertools.chain(every(arguments.short), linear.cases(arguments.short))
+    for case in itertools.islice(cases, 0, None, arguments.every):
         if arguments.only not in case.title:
             continue
-        outcome = run(case, arguments.backend_name)
+        runs = linear.run if case.group == linear.GROUP else run
+        outcome = runs(case, arguments.backend_name)
         outcomes.append(outcome)
         if not outcome.verdict.good:
             failures += 1
