@@ -204,7 +204,7 @@ TEST_F(DeviceGemmTest, VectorsLongSumsAndBatches) {
   multiply(rows(50, 1, 40), kDevice);
   multiply(rows(1, 1, 5000), kDevice);
   multiply(rows(30, 20, 3000), kDevice);
-  EXPECT_EQ(count("join"), 4U);  // of two products, and of their checks none: parts are enough
+  EXPECT_EQ(count("join"), 4U);  // of two products and of their checks
   gemm::Problem problem = rows(5, 6, 7);
   problem.batch = {2, 3, 2, 2, 2};
   problem.a.batch = {0, 35, 0, 105, 210};
