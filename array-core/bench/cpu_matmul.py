@@ -1,8 +1,8 @@
 """The product of matrices in WebAssembly beside the same source built natively for SSE.
 
-Runs ``array-core/python/bench/cpu_matmul.py`` in turns: in Node, and on ``libarraycore.so``, which is
-built for the processor's baseline. Each time it is one thread, through the Python call. Prints one
-flat JSON object.
+Runs ``array-core/python/bench/cpu_matmul.py`` in turns: in Node, and on ``libarraycore.so``, which
+is built for the processor's baseline. Each time it is one thread, through the Python call. Prints
+one flat JSON object.
 """
 
 from __future__ import annotations
