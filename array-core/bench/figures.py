@@ -191,6 +191,19 @@ COMMANDS: tuple[Command, ...] = (
         python=webgpu("node"),
     ),
     Command(
+        "cpu_matmul",
+        ("python3", "array-core/bench/cpu_matmul.py"),
+        (
+            at_least("cpu_matmul_vs_sse", 0.85),
+            at_least("cpu_matmul_vs_numpy", 50),
+            Figure(
+                "cpu_matmul_gflops",
+                "GFLOP/s",
+                peer=("the same source built for SSE", "cpu_matmul_sse_gflops"),
+            ),
+        ),
+    ),
+    Command(
         "gpu_matmul",
         (f"{BENCH}/gpu_matmul.py",),
         (

@@ -3,11 +3,12 @@
     ./run python --backend webgpu --mount array-core/bench array-core/python/bench/gpu_matmul.py
 
 The references are ``array-core/bench/matmul_ref_{64,128}.wgsl``, run as they are; a naive kernel,
-one element an invocation, is the third. Each is timed by the device's own clock over several
-launches into an array that is there, in turns, and the best turn counts. ``--tiles`` compares
-every tile of ours and prints a table. The last line is one JSON object: our speed over the better
-reference's at each size, and the speed of ragged sizes over that of the aligned size next to them;
-null with the reason where the device has no clock. A software device is measured at n = 256 alone.
+one element an invocation, is the third, on software devices. Each is timed by the device's own
+clock over several launches into an array that is there, in turns, and the best turn counts.
+``--tiles`` compares every tile of ours and prints a table. The last line is one JSON object: our
+speed over the best reference's at each size, and the speed of ragged sizes over that of the aligned
+size next to them; null where the device has no clock. A software device is measured at n = 256,
+others are not.
 """
 
 from __future__ import annotations

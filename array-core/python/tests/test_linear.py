@@ -9,11 +9,14 @@ from typing import Any
 import arraycore as ac
 import numpy as np
 import pytest
+from arraycore import _calls
 
 DTYPES = ("bool", "int8", "uint16", "int32", "int64", "uint64", "float16", "float32", "float64",
           "complex64", "complex128")  # fmt: skip
 # Each block of a kernel and one beyond it: vectors, small, and larger than every tile.
 SIZES = (1, 2, 3, 5, 17, 33, 65, 130)
+# A software device compiles for longer than it computes.
+ON_DEVICE = ac.device_info().name != "cpu"
 
 
 def numbers(shape: tuple[int, ...], dtype: str = "float32", seed: int = 0) -> Any:
@@ -38,7 +41,7 @@ def both(function: Callable[[Any, Any], Any], *arrays: Any) -> None:
     result = function(ac, mine)
     after = ac.counters()
     assert after["bytes_down"] == before["bytes_down"]
-    if ac.device_info().name != "cpu" and all(a.dtype not in ("f8", "c16") for a in arrays):
+    if ON_DEVICE and all(a.dtype not in ("f8", "c16") for a in arrays):
         assert after["cpu_ops"] == before["cpu_ops"]
     same(result, function(np, list(arrays)))
 
@@ -63,7 +66,8 @@ def test_matmul_of_every_dtype(dtype: str) -> None:
 
 
 def test_matmul_of_every_size() -> None:
-    for m, n, k in itertools.product(SIZES, SIZES, (1, 4, 33, 300)):
+    sizes = SIZES[::2] if ON_DEVICE else SIZES
+    for m, n, k in itertools.product(sizes, sizes, (1, 4, 33, 300)):
         a, b = numbers((m, k)), numbers((k, n), seed=1)
         np.testing.assert_array_equal((ac.array(a) @ ac.array(b)).get(), a @ b, f"{m} {n} {k}")
 
@@ -123,7 +127,9 @@ def test_matmul_of_vectors_and_batches(a: tuple[int, ...], b: tuple[int, ...]) -
 
 
 def test_matmul_meets_in_a_common_dtype() -> None:
-    for first, second in itertools.product(DTYPES, DTYPES):
+    for first, second in itertools.islice(
+        itertools.product(DTYPES, DTYPES), 0, None, 7 if ON_DEVICE else 1
+    ):
         a, b = numbers((2, 3), first), numbers((3, 2), second, 1)
         same(ac.array(a) @ ac.array(b), a @ b)
 
@@ -392,3 +398,34 @@ def test_einsum_refuses_what_does_not_fit() -> None:
         ac.einsum("ij,jk", ac.zeros((3, 4)), ac.zeros((5, 4)))
     with pytest.raises(TypeError, match="according to the rule 'safe'"):
         ac.einsum("ij->i", ac.zeros((3, 4)), dtype="int32")
+
+
+# ---- the start-up check
+
+
+@pytest.mark.skipif(not ON_DEVICE, reason="the CPU has one kernel")
+def test_a_wrong_kernel_is_denied_and_a_plain_one_taken() -> None:
+    a, b = numbers((40, 50)), numbers((50, 60), seed=1)
+    denied = _calls.call(_calls.TUNE_MATMUL, 0, 0, 1)  # wrong on purpose from here on
+    try:
+        same(ac.array(a) @ ac.array(b), a @ b)
+        assert _calls.call(_calls.TUNE_MATMUL, 0, 0, 0) == denied + 1
+        same(ac.array(a) @ ac.array(b), a @ b)
+        assert _calls.call(_calls.TUNE_MATMUL, 0, 0, 0) == denied + 1
+    finally:
+        _calls.call(_calls.TUNE_MATMUL, 0, 0, 0)
+
+
+@pytest.mark.skipif(not ON_DEVICE, reason="the CPU has one kernel")
+@pytest.mark.parametrize("tile", range(1, 7))
+def test_every_tile_multiplies(tile: int) -> None:
+    try:
+        for prefetch in (0, 1):
+            denied = _calls.call(_calls.TUNE_MATMUL, tile, prefetch, 0)
+            for m, n, k in ((64, 64, 32), (131, 133, 35)):
+                a, b = numbers((m, k)), numbers((k, n), seed=1)
+                same(ac.array(a) @ ac.array(b), a @ b)
+                same(ac.array(a.T.copy()).T @ ac.array(b.T.copy()).T, a @ b)
+            assert _calls.call(_calls.TUNE_MATMUL, 0, 0, 0) == denied
+    finally:
+        _calls.call(_calls.TUNE_MATMUL, 0, 0, 0)

@@ -55,6 +55,9 @@ struct RawText {
   std::uint32_t uniform_bytes = 0;
   std::uint32_t bindings = 0;
   std::uint32_t read_write_mask = 0;  // bit i: binding i is read_write, else read
+  // Bindings reach to the next 16 bytes, as arrays of vectors need; else they end with the array,
+  // whose length the text may ask.
+  bool whole_vectors = false;
 };
 struct RawLaunch {
   KernelId kernel = 0;

@@ -78,7 +78,8 @@ Result<DeviceGemm::Known*> DeviceGemm::find(const gemm::Variant& variant) {
                                             .name = variant.name(),
                                             .uniform_bytes = gemm::kUniformWords * 4,
                                             .bindings = 3,
-                                            .read_write_mask = 4});
+                                            .read_write_mask = 4,
+                                            .whole_vectors = true});
   if (!kernel) return kernel.error();
   known_.push_back(std::make_unique<Known>(Known{variant, *kernel, State::unchecked}));
   return known_.back().get();
@@ -221,7 +222,8 @@ Status DeviceGemm::join(const GemmLaunch& launch, const Choice& choice, StorageI
                                               .name = "matmul join",
                                               .uniform_bytes = gemm::kUniformWords * 4,
                                               .bindings = 2,
-                                              .read_write_mask = 2});
+                                              .read_write_mask = 2,
+                                              .whole_vectors = true});
     if (!kernel) return kernel.error();
     join_ = *kernel;
   }

@@ -90,7 +90,9 @@ Status RingBackend::dispatch_raw(const Raw& raw, const RawLaunch& launch,
   bindings_.clear();
   for (std::size_t i = 0; i < launch.bindings.size(); ++i) {
     Region region = at(launch.bindings[i]);
-    const auto bytes = static_cast<std::uint32_t>(region.bytes);
+    // Every buffer, and every slot of a heap, is a multiple of 256 bytes.
+    const std::int64_t whole = raw.text.whole_vectors ? 16 : 4;
+    const auto bytes = static_cast<std::uint32_t>((region.bytes + whole - 1) / whole * whole);
     bool shared = false;
     for (std::size_t j = 0; j < launch.bindings.size(); ++j)
       shared = shared || (is_written(j) && at(launch.bindings[j]).buffer == region.buffer);
