@@ -82,7 +82,7 @@ def run(case: Case, backend: str) -> Outcome:
 def _run_call(case: CallCase, backend: str) -> Outcome:
     on_cpu = _library.bridge.counter(_CPU_OPS)
     try:
-        made = case.of(ac)
+        made = case.of(ac, ac.array)
         ran = backend if _library.bridge.counter(_CPU_OPS) == on_cpu else "cpu"
         ours: Any = [each.get() for each in made]
     except _RAISED as error:
