@@ -24,6 +24,8 @@ class CallCase(Case):
     call: Callable[..., Any] | None = None
     #: Units in the last place that a result may be off.
     ulp: float = 0.0
+    #: Letters of dtypes that NumPy computes in besides the operands' and results'.
+    computed: str = ""
     #: The results are places or counts: int64 here, of a pointer's size in NumPy.
     places: bool = False
 
