@@ -35,8 +35,8 @@ class _Drawing(Distributions):
     def _order(self, count: int) -> ndarray:
         """Return the numbers below ``count`` in random order: random words, sorted stably.
 
-        Words that are equal keep their order, which for a million elements favours one of about
-        1.2e6 pairs of 5e11: NumPy's shuffle has no such bias.
+        Words that are equal keep their order: a pair stays as it was with a probability that is
+        2**-33 too high.
         """
         return argsort(self._draw(_BITS, np.dtype(np.uint32), [0, 0], [0, 0], count))
 

@@ -49,6 +49,7 @@ void add_operation_cases(CaseWriter& writer);
 void add_layout_cases(CaseWriter& writer);
 void add_reduction_cases(CaseWriter& writer);
 void add_product_cases(CaseWriter& writer);
+void add_surface_cases(CaseWriter& writer);
 void add_random_cases(CaseWriter& writer, std::uint64_t first, std::uint64_t count);
 
 }  // namespace arraycore::wgsl_cases

@@ -82,7 +82,7 @@ def run(case: Case, backend: str) -> Outcome:
 def _run_call(case: CallCase, backend: str) -> Outcome:
     on_cpu = _library.bridge.counter(_CPU_OPS)
     try:
-        made = case.of(ac)
+        made = case.of(ac, ac.array)
         ran = backend if _library.bridge.counter(_CPU_OPS) == on_cpu else "cpu"
         ours: Any = [each.get() for each in made]
     except _RAISED as error:
@@ -96,7 +96,8 @@ def _run_call(case: CallCase, backend: str) -> Outcome:
         good = isinstance(ours, raised.kind)
         message = "" if good else f"NumPy raises {raised}, arraycore gives {ours!r}"
         return Outcome(case, ran, Verdict(0.0, message), from_operands, from_operands)
-    for_gpu = letters | {letter_of(each.dtype) for each in right} <= _ON_GPU
+    letters |= {letter_of(each.dtype) for each in right} | set(case.computed)
+    for_gpu = letters <= _ON_GPU
     if isinstance(ours, Exception):
         verdict = Verdict(np.inf, f"{type(ours).__name__}: {ours}")
     else:
