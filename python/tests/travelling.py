@@ -18,7 +18,7 @@ import xml.etree.ElementTree
 from typing import Any
 
 import numpy as np
-from travelling_helper import act, make_objective
+from travelling_helper import Private, act, make_objective
 from travelling_pack.inner import in_package
 
 RATE = 0.5
@@ -164,6 +164,7 @@ def main() -> None:
         "generator's state": lambda t: random.Random(3).random() - rng.random(),
         "numpy": lambda t: float(np.linalg.norm(WEIGHTS)) + float(np.float64(1e300)) * 0,
         "script's function": scaled,
+        "private name": Private().objective(),
         "function below the guard": below_the_guard,
     }
 

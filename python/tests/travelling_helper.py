@@ -62,3 +62,30 @@ def sharing_a_counter() -> Any:
         return count
 
     return objective
+
+
+COUNT = 0
+
+
+def setting_a_global() -> Any:
+    def objective(trial: Any) -> float:
+        global COUNT
+        COUNT += 1
+        return COUNT
+
+    return objective
+
+
+def class_of_a_function(size: int) -> Any:
+    class Sized:
+        of = size
+
+    return lambda trial: Sized.of
+
+
+class Private:
+    def __init__(self) -> None:
+        self.__hidden = 6.5
+
+    def objective(self) -> Any:
+        return lambda trial: self.__hidden + trial.params["x"]

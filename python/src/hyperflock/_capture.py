@@ -13,6 +13,7 @@ Nothing is run but what `copy.copy` would run (``__reduce_ex__``). The calling t
 from __future__ import annotations
 
 import ast
+import builtins
 import copy
 import importlib.util
 import sys
@@ -160,7 +161,7 @@ class Capture:
         first, _, rest = qualname.partition(".")
         if module.startswith("hyperflock."):
             module = "hyperflock"  # its inner modules are this side's own
-        self._take_module(module, where)
+        self._take_module(module, f"{where}, which needs")
         if self._origin(module) is not None:
             self._entries.append((module, first))
         alias = f"_hf_{module.replace('.', '_')}_{first}"
@@ -173,7 +174,7 @@ class Capture:
         """Write how to import a module."""
         alias = f"_hf_module_{module.__name__.replace('.', '_')}"
         if alias not in home.bound:
-            self._take_module(module.__name__, where)
+            self._take_module(module.__name__, f"{where}, which needs")
             home.bound.add(alias)
             home.lines.append(f"import {module.__name__} as {alias}")
         return alias
@@ -189,7 +190,7 @@ class Capture:
         code = function.__code__
         cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
         free = [variable for variable in cells if not _is(cells[variable], function, own, variable)]
-        home.lines += _function_lines(node, name, free)
+        home.lines += _function_lines(_definitions.with_private_names(node, code), name, free)
         for variable in free:
             self._check_cell(cells[variable], variable, function)
             try:
@@ -207,7 +208,7 @@ class Capture:
             home.lines.append(f"{name}.{key} = {text}")
         self._bind(_definitions.global_names(code), function.__globals__, home, where)
         if not home.is_typed:
-            _state.check_globals(function, self._path(function.__module__))
+            self._check_file(function)
         self._follow_imports(node, home, f"'{shown_name(function)}'")
         _needs.check_paths(node, self._folder, f"'{shown_name(function)}'")
         return home, name
@@ -221,7 +222,8 @@ class Capture:
         home.bound.add(name)
         namespace = vars(home.module) if home.module else {}
         body, inner = _class_names(node)
-        self._bind(body, namespace, home, where)
+        self._check_body(cls, node, body, namespace)
+        self._bind({**body, **_annotations(node)}, namespace, home, where)
         free: dict[str, str] = {}
         for method in methods:
             for variable, cell in zip(
@@ -259,7 +261,7 @@ class Capture:
                 package,
             )
             if package:
-                self._take_module(package if stem == "main" else key, f"'{package}'")
+                self._take_module(package if stem == "main" else key, f"'{package}' needs")
         return self._homes[key]
 
     def _name(self, value: types.FunctionType | type, home: Home) -> str:
@@ -283,7 +285,7 @@ class Capture:
                 continue
             home.bound.add(name)
             if not home.is_typed and home.module is not None:
-                self._take_module(home.module.__name__, where)
+                self._take_module(home.module.__name__, f"{where}, which needs")
                 self._entries.append((home.module.__name__, name))
                 home.lines.append(f"from {home.module.__name__} import {name}")
                 continue
@@ -296,14 +298,14 @@ class Capture:
     ) -> None:
         if name not in home.bound:
             home.bound.add(name)
-            self._take_module(module.__name__, where)
+            self._take_module(module.__name__, f"{where}, which needs")
             alias = "" if name == module.__name__ else f" as {name}"
             home.lines.append(f"import {module.__name__}{alias}")
         for chain in chains:
             inner = f"{module.__name__}.{chain}"
             if inner in sys.modules and inner not in home.bound:
                 home.bound.add(inner)
-                self._take_module(inner, where)
+                self._take_module(inner, f"{where}, which needs")
                 home.lines.append(f"import {inner} as _hf_module_{inner.replace('.', '_')}")
 
     def _follow_imports(self, node: ast.AST, home: Home, where: str) -> None:
@@ -319,13 +321,13 @@ class Capture:
                 names = [statement.module or ""]
             for name in names:
                 if self._origin(name) is not None or not optional:
-                    self._take_module(name, where)
+                    self._take_module(name, f"{where} imports")
 
-    def _take_module(self, name: str, where: str) -> None:
+    def _take_module(self, name: str, needs: str) -> None:
         """Make sure that a module is there: its file travels, or the runtime has it."""
         origin = self._origin(name)
         if origin is None:
-            _needs.check_import(name, self._wheels, where)
+            _needs.check_import(name, self._wheels, needs)
             return
         self._entries.append((name, ""))
         if origin.unit in self._taken:
@@ -361,8 +363,31 @@ class Capture:
             raise cannot("extension", f"'{name}' is compiled for this machine; leave it here")
         return _sources.origin_of_module(name, path)
 
-    def _path(self, module: str) -> Path:
-        return Path(str(sys.modules[module].__file__)).resolve()
+    def _check_file(self, function: types.FunctionType) -> None:
+        """Check the globals of a function whose module is imported there, beside its definition."""
+        path = Path(str(sys.modules[function.__module__].__file__)).resolve()
+        for name in sorted(_definitions.written_globals(function.__code__)):
+            raise cannot(
+                "state",
+                f"'{shown_name(function)}' sets the global '{name}' of '{path.name}', "
+                "which would be another one there; keep it in an object",
+            )
+        _state.check_globals(function, path)
+
+    @staticmethod
+    def _check_body(
+        cls: type, node: ast.ClassDef, names: dict[str, list[str]], namespace: dict[str, Any]
+    ) -> None:
+        """Check that a class's definition, taken out of a function, finds all that it reads."""
+        own = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and _stores(part)}
+        own |= {part.name for part in node.body if isinstance(part, ast.FunctionDef | ast.ClassDef)}
+        lost = names.keys() - own - namespace.keys() - vars(builtins).keys()
+        for name in sorted(lost - {"__name__", "__module__", "__qualname__"}):
+            raise cannot(
+                "source",
+                f"the class '{cls.__name__}' reads '{name}' of the function around it while it is "
+                "defined; read it in a method, or put the class at the top",
+            )
 
     def _check_cell(
         self, cell: types.CellType, variable: str, function: types.FunctionType
@@ -385,6 +410,10 @@ class Capture:
         for other in self._homes.values():
             if other.name in home.uses:
                 self._check_order(other, (*above, home.name))
+
+
+def _stores(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Store)
 
 
 def _uses(where: str, name: str) -> str:
@@ -440,12 +469,18 @@ def _class_names(node: ast.ClassDef) -> tuple[dict[str, list[str]], dict[str, li
         found = _definitions.global_names(code, inner=False)
         for name, chains in found.items():
             (body if is_body else later).setdefault(name, []).extend(chains)
-    for annotation in ast.walk(node):  # text there, but dataclasses look into them
-        if isinstance(annotation, ast.AnnAssign):
-            for part in ast.walk(annotation.annotation):
-                if isinstance(part, ast.Name):
-                    body.setdefault(part.id, [])
     return body, later
+
+
+def _annotations(node: ast.ClassDef) -> dict[str, list[str]]:
+    """Names in annotations: they are text there, but data classes look into them."""
+    return {
+        part.id: []
+        for annotation in ast.walk(node)
+        if isinstance(annotation, ast.AnnAssign)
+        for part in ast.walk(annotation.annotation)
+        if isinstance(part, ast.Name)
+    }
 
 
 def _class_codes(code: types.CodeType, *, is_body: bool) -> Iterator[tuple[types.CodeType, bool]]:

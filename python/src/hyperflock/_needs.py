@@ -46,13 +46,13 @@ def check_needs(
         walk.call(module, function)
 
 
-def check_import(name: str, wheels: frozenset[str], where: str) -> None:
-    """Check that a package is there; errors as in `check_needs`."""
+def check_import(name: str, wheels: frozenset[str], needs: str) -> None:
+    """Check that a package is there; ``needs`` begins the sentence. Errors as in `check_needs`."""
     unit = name.split(".")[0]
     if not runtime_has(unit) and unit not in wheels:
         raise cannot(
             "package",
-            f"{where} imports '{unit}', which the browsers' runtime does not have; "
+            f"{needs} '{unit}', which the browsers' runtime does not have; "
             "declare its wheel by wheels=[...], or import it only where this machine runs",
         )
 
@@ -163,7 +163,7 @@ class _Walk:
             if name.split(".")[0] in self._units:
                 self.import_module(name)
             elif not optional:
-                check_import(name, self._wheels, f"'{_file(module)}'")
+                check_import(name, self._wheels, f"'{_file(module)}' imports")
 
     def _base(self, node: ast.ImportFrom, module: str) -> str:
         """Absolute name of what ``from ... import`` imports from."""
