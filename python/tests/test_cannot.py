@@ -198,18 +198,34 @@ def test_global_of_a_file_that_lives_here_alone(refused: Refused, tmp_path: Path
     module = _module(
         tmp_path,
         """
-        import threading
-        GUARDS = {"one": threading.Lock()}
+        import socket
+        LINKS = {"one": socket.socket()}
         def step():
-            return GUARDS["one"]
+            return LINKS["one"]
         def objective(trial):
             return step() is None
         """,
     )
     assert refused(module.objective) == (
-        "'step' uses 'GUARDS', which holds one thing that stays here, a lock of this process's "
-        "threads; make it inside of the objective [cannot_bundle_lock]"
+        "'step' uses 'LINKS', which holds one thing that stays here, a network connection; "
+        "a browser has none [cannot_bundle_socket]"
     )
+    module.LINKS["one"].close()
+
+
+def test_lock_of_a_file_is_made_again_by_its_import(tmp_path: Path) -> None:
+    module = _module(
+        tmp_path,
+        """
+        import itertools
+        import threading
+        LOCK, COUNT = threading.Lock(), itertools.count()
+        def objective(trial):
+            with LOCK:
+                return next(COUNT)
+        """,
+    )
+    assert bundle_objective(module.objective).files == ("refused.py",)
 
 
 # ---- what an objective may not be

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
 SCALE = 2.0
+
+
+def scaled_by_helper(function: Any) -> Any:
+    @functools.wraps(function)
+    def wrapper(trial: Any) -> float:
+        return float(function(trial) * SCALE)
+
+    return wrapper
 
 
 def act(x: float) -> float:

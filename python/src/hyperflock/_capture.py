@@ -21,7 +21,7 @@ import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from hyperflock import _definitions, _needs, _sources, _state
 from hyperflock._codes import cannot
@@ -120,8 +120,7 @@ class Capture:
         BundleError
             Something that it uses cannot travel.
         """
-        module = getattr(function, "__module__", None)
-        home = self._home(module if isinstance(function, types.FunctionType) else None)
+        home = self._home_of(function) if _is_function(function) else self._home(None)
         name = self._values.expression(objective, home, "the objective")
         if name not in home.bound or not name.isidentifier():
             home.lines.append(f"objective = {name}")
@@ -182,7 +181,7 @@ class Capture:
     def function(self, function: types.FunctionType, where: str) -> tuple[Home, str]:
         """Write a function's definition and what it uses; gives where it is bound, and as what."""
         node = _definitions.function_node(function)
-        home = self._home(function.__module__)
+        home = self._home_of(function)
         name = self._name(function, home)
         self._values.remember(function, home, name)
         home.bound.add(name)
@@ -207,8 +206,8 @@ class Capture:
             text = self._values.expression(value, home, _uses(where, key))
             home.lines.append(f"{name}.{key} = {text}")
         self._bind(_definitions.global_names(code), function.__globals__, home, where)
-        if not home.is_typed:
-            self._check_file(function)
+        if not home.is_typed and home.module is not None:
+            self._check_file(function, home.module)
         self._follow_imports(node, home, f"'{shown_name(function)}'")
         _needs.check_paths(node, self._folder, f"'{shown_name(function)}'")
         return home, name
@@ -248,6 +247,10 @@ class Capture:
         return home, name
 
     # ---- inside
+
+    def _home_of(self, function: types.FunctionType) -> Home:
+        # Not its __module__, which functools.wraps takes from another function.
+        return self._home(function.__globals__.get("__name__"))
 
     def _home(self, name: str | None) -> Home:
         module = sys.modules.get(name) if name else None
@@ -363,9 +366,10 @@ class Capture:
             raise cannot("extension", f"'{name}' is compiled for this machine; leave it here")
         return _sources.origin_of_module(name, path)
 
-    def _check_file(self, function: types.FunctionType) -> None:
+    @staticmethod
+    def _check_file(function: types.FunctionType, module: types.ModuleType) -> None:
         """Check the globals of a function whose module is imported there, beside its definition."""
-        path = Path(str(sys.modules[function.__module__].__file__)).resolve()
+        path = Path(str(module.__file__)).resolve()
         for name in sorted(_definitions.written_globals(function.__code__)):
             raise cannot(
                 "state",
@@ -410,6 +414,10 @@ class Capture:
         for other in self._homes.values():
             if other.name in home.uses:
                 self._check_order(other, (*above, home.name))
+
+
+def _is_function(value: object) -> TypeGuard[types.FunctionType]:
+    return isinstance(value, types.FunctionType)
 
 
 def _stores(name: ast.Name) -> bool:
