@@ -279,7 +279,7 @@ class Capture:
         """Bind the globals that a definition looks up."""
         for name, chains in names.items():
             value = namespace.get(name, _MISSING)
-            if value is _MISSING or (name.startswith("__") and name.endswith("__")):
+            if value is _MISSING or _is_special(name):
                 continue
             if isinstance(value, types.ModuleType):
                 self._bind_module(name, value, chains, home, where)
@@ -386,7 +386,7 @@ class Capture:
         own = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and _stores(part)}
         own |= {part.name for part in node.body if isinstance(part, ast.FunctionDef | ast.ClassDef)}
         lost = names.keys() - own - namespace.keys() - vars(builtins).keys()
-        for name in sorted(lost - {"__name__", "__module__", "__qualname__"}):
+        for name in sorted(name for name in lost if not _is_special(name)):
             raise cannot(
                 "source",
                 f"the class '{cls.__name__}' reads '{name}' of the function around it while it is "
@@ -418,6 +418,11 @@ class Capture:
 
 def _is_function(value: object) -> TypeGuard[types.FunctionType]:
     return isinstance(value, types.FunctionType)
+
+
+def _is_special(name: str) -> bool:
+    """Whether every module or class has a name of its own accord."""
+    return name.startswith("__") and name.endswith("__")
 
 
 def _stores(name: ast.Name) -> bool:
