@@ -361,6 +361,14 @@ def test_what_no_import_and_no_call_reaches_may_be_missing(tmp_path: Path) -> No
                 import torch
             except ImportError:
                 torch = None
+            import sys
+            if sys.version_info < (3, 11):
+                import tomli
+            else:
+                import tomllib
+            match sys.platform:
+                case "win32":
+                    import pywin32
             def load():
                 import sklearn
                 return open("train.py").read()

@@ -3,8 +3,8 @@
     check_needs(sources, [("train", "objective")], wheels=frozenset({"tabulate"}), folder=folder)
 
 Followed is what an import of the objective's module runs, and what the objective calls by name. An
-import that may fail (``try: ... except ImportError``) may be missing; what no import and no call
-reaches needs nothing. Runs no code. Any thread.
+import that may fail (``try: ... except ImportError``) or stands below a condition may be missing;
+what no import and no call reaches needs nothing. Runs no code. Any thread.
 """
 
 from __future__ import annotations
@@ -85,14 +85,15 @@ def executed_imports(
             continue
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not inside:
             continue
+        # What stands below a condition may never run there.
         caught = isinstance(node, ast.Try) and any(map(_catches_imports, node.handlers))
         for field in ("body", "orelse", "finalbody"):
             inner = getattr(node, field, None)
             if isinstance(inner, list):
-                may_fail = optional or (caught and field == "body")
+                may_fail = optional or isinstance(node, ast.If) or (caught and field == "body")
                 yield from executed_imports(inner, inside=inside, optional=may_fail)
-        for handler in getattr(node, "handlers", []):
-            yield from executed_imports(handler.body, inside=inside, optional=True)
+        for branch in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+            yield from executed_imports(branch.body, inside=inside, optional=True)
 
 
 class _Walk:
