@@ -32,7 +32,13 @@ from hyperflock import BundleError, Client
 from hyperflock._bundle import bundle_module, bundle_objective, bundle_script
 from hyperflock._codes import BUNDLE_CODES, cannot
 from hyperflock._wheels import read_wheels
-from travelling_helper import Holder, sharing_a_counter, using
+from travelling_helper import (
+    Holder,
+    class_of_a_function,
+    setting_a_global,
+    sharing_a_counter,
+    using,
+)
 
 Refused = Callable[..., str]
 RAISED: set[str] = set()
@@ -192,18 +198,34 @@ def test_global_of_a_file_that_lives_here_alone(refused: Refused, tmp_path: Path
     module = _module(
         tmp_path,
         """
-        import threading
-        GUARDS = {"one": threading.Lock()}
+        import socket
+        LINKS = {"one": socket.socket()}
         def step():
-            return GUARDS["one"]
+            return LINKS["one"]
         def objective(trial):
             return step() is None
         """,
     )
     assert refused(module.objective) == (
-        "'step' uses 'GUARDS', which holds one thing that stays here, a lock of this process's "
-        "threads; make it inside of the objective [cannot_bundle_lock]"
+        "'step' uses 'LINKS', which holds one thing that stays here, a network connection; "
+        "a browser has none [cannot_bundle_socket]"
     )
+    module.LINKS["one"].close()
+
+
+def test_lock_of_a_file_is_made_again_by_its_import(tmp_path: Path) -> None:
+    module = _module(
+        tmp_path,
+        """
+        import itertools
+        import threading
+        LOCK, COUNT = threading.Lock(), itertools.count()
+        def objective(trial):
+            with LOCK:
+                return next(COUNT)
+        """,
+    )
+    assert bundle_objective(module.objective).files == ("refused.py",)
 
 
 # ---- what an objective may not be
@@ -339,6 +361,14 @@ def test_what_no_import_and_no_call_reaches_may_be_missing(tmp_path: Path) -> No
                 import torch
             except ImportError:
                 torch = None
+            import sys
+            if sys.version_info < (3, 11):
+                import tomli
+            else:
+                import tomllib
+            match sys.platform:
+                case "win32":
+                    import pywin32
             def load():
                 import sklearn
                 return open("train.py").read()
@@ -449,6 +479,30 @@ def test_variable_that_two_functions_share_and_one_sets(refused: Refused) -> Non
     assert refused(sharing_a_counter()) == (
         "'count' is shared by several functions and set by one of them; keep it in an object "
         "[cannot_bundle_state]"
+    )
+
+
+def test_global_that_a_closure_of_a_file_sets(refused: Refused) -> None:
+    assert refused(setting_a_global()) == (
+        "'objective' sets the global 'COUNT' of 'travelling_helper.py', which would be another one "
+        "there; keep it in an object [cannot_bundle_state]"
+    )
+
+
+def test_class_that_reads_a_variable_around_it(refused: Refused) -> None:
+    assert refused(class_of_a_function(3)) == (
+        "the class 'Sized' reads 'size' of the function around it while it is defined; "
+        "read it in a method, or put the class at the top [cannot_bundle_source]"
+    )
+
+
+def test_object_of_a_package_that_is_not_there(refused: Refused) -> None:
+    import rich.text
+
+    assert refused(using(rich.text.Text("a"))) == (
+        "the objective uses 'value', which needs 'rich', which the browsers' runtime does not "
+        "have; declare its wheel by wheels=[...], or import it only where this machine runs "
+        "[cannot_bundle_package]"
     )
 
 

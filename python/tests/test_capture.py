@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import io
 import json
 import linecache
+import math
+import operator
 import os
+import re
 import subprocess
 import sys
 import textwrap
 import types
 import zipfile
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Iterator
-from pathlib import Path
+from datetime import datetime, timezone
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
 import pytest
 from hyperflock._bundle import Bundle, bundle_objective, bundle_script
+from hyperflock._capture import Capture
 from hyperflock._data import prepare
 from hyperflock._dry_run import DryRun, dry_run
-from travelling_helper import first_of, holding, shared_and_cyclic
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from travelling_helper import Holder, first_of, holding, shared_and_cyclic, using
 
 HERE = Path(__file__).parent
 
@@ -54,7 +65,7 @@ def test_each_kind_of_objective_gives_the_same_value_from_its_bundle() -> None:
     )
     assert done.returncode == 0, done.stderr
     values = json.loads(done.stdout)
-    assert len(values) == 19
+    assert len(values) == 21
     # The objective's own call there came first, so the one here counts from where it stood.
     assert values.pop("own count") == [1.0, 1.0]
     assert {name: there for name, (there, _) in values.items()} == {
@@ -218,3 +229,87 @@ def test_data_file_of_5_mb_travels_with_a_module_that_imports_relatively(tmp_pat
 
 def test_shared_and_cyclic_values_stay_so() -> None:
     assert run(bundle_objective(shared_and_cyclic())).value == 3.0
+
+
+# ---- values
+
+
+def _again(value: Any, folder: Path | None = None) -> Any:
+    """What an objective that holds a value gives after it was written down and read."""
+    captured = Capture(wheels=frozenset()).take(made := using(value), made)
+    module, _, name = captured.entry.partition(":")
+    namespace: dict[str, Any] = {"__name__": module, "__file__": f"{folder}/{module}.py"}
+    for file, content in captured.arrays.items():
+        assert folder is not None
+        (folder / file).parent.mkdir(exist_ok=True)
+        (folder / file).write_bytes(content)
+    exec(compile(captured.sources[f"{module}.py"], module, "exec"), namespace)
+    return namespace[name](None)
+
+
+_keys = st.none() | st.booleans() | st.integers() | st.text() | st.binary()
+_atoms = _keys | st.floats(allow_nan=False) | st.complex_numbers(allow_nan=False)
+_values = st.recursive(
+    _atoms,
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.lists(inner, max_size=3).map(tuple)
+        | st.dictionaries(_keys, inner, max_size=4)
+        | st.sets(_keys, max_size=4)
+        | st.frozensets(_keys, max_size=4)
+        | inner.map(Holder)
+    ),
+    max_leaves=20,
+)
+
+
+def _plain(value: Any) -> Any:
+    """A text of a value that tells -0.0 from 0.0 and 1 from True, whatever the order of sets."""
+    if isinstance(value, list | tuple):
+        return [type(value).__name__, *map(_plain, value)]
+    if isinstance(value, set | frozenset):
+        return [type(value).__name__, *sorted(repr(_plain(item)) for item in value)]
+    if isinstance(value, dict):
+        return [(_plain(key), _plain(item)) for key, item in value.items()]
+    return ["Holder", _plain(value.state)] if isinstance(value, Holder) else repr(value)
+
+
+@settings(max_examples=300, deadline=None)
+@given(value=_values)
+def test_values_come_back_as_they_were(value: Any) -> None:
+    assert _plain(_again(value)) == _plain(value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(math.inf, -math.inf, 1e-320, range(3), slice(1, None), Fraction(1, 3), Decimal("0.10")),
+        *(datetime(2026, 1, 2, tzinfo=timezone.utc), OrderedDict(a=1), deque([1, 2], maxlen=3)),
+        *(
+            np.float32(0.1),
+            np.int64(-3),
+            np.bool_(True),
+            np.dtype("<f4"),
+            np.datetime64("2026-01-02"),
+        ),
+        *(np.add, math.sqrt, len, str.upper, [1].__len__, re.compile("a+"), "a".join),
+        *(functools.partial(max, 1), operator.itemgetter(1), types.SimpleNamespace(a=[1])),
+        *(bytearray(b"12"), NotImplemented, ..., int, dict[str, int], PurePosixPath("a/b")),
+    ],
+    ids=repr,
+)
+def test_values_of_the_standard_library_and_numpy_come_back(value: Any) -> None:
+    again = _again(value)
+    assert type(again) is type(value)
+    assert repr(again).partition(" at 0x")[0] == repr(value).partition(" at 0x")[0]
+
+
+def test_defaultdict_and_array_like_values_keep_their_working(tmp_path: Path) -> None:
+    counts = defaultdict(list, a=[1])
+    again = _again(counts)
+    assert again["new"] == []
+    assert again["a"] == [1]
+    masked = np.ma.masked_array([1.0, 2.0], mask=[True, False])
+    assert repr(_again(masked, tmp_path)) == repr(masked)
+    generator = np.random.default_rng(3)
+    assert _again(generator, tmp_path).random() == np.random.default_rng(3).random()

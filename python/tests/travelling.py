@@ -18,7 +18,7 @@ import xml.etree.ElementTree
 from typing import Any
 
 import numpy as np
-from travelling_helper import act, make_objective
+from travelling_helper import Private, act, make_objective, scaled_by_helper
 from travelling_pack.inner import in_package
 
 RATE = 0.5
@@ -96,6 +96,11 @@ def decorated(trial: Any) -> float:
     return float(trial.params["x"] + fibonacci(10))
 
 
+@scaled_by_helper
+def decorated_by_helper(trial: Any) -> float:
+    return float(trial.params["x"] + RATE)
+
+
 def outer(b: float) -> Any:
     weight = np.float32(2.5)
 
@@ -155,6 +160,7 @@ def main() -> None:
         "callable": Objective(3.0),
         "method": Objective(1.0).__call__,
         "decorated": decorated,
+        "decorated by a module": decorated_by_helper,
         "closure": outer(10),
         "closure of a module": make_objective(0.3),
         "function of a package": in_package(2),
@@ -164,6 +170,7 @@ def main() -> None:
         "generator's state": lambda t: random.Random(3).random() - rng.random(),
         "numpy": lambda t: float(np.linalg.norm(WEIGHTS)) + float(np.float64(1e300)) * 0,
         "script's function": scaled,
+        "private name": Private().objective(),
         "function below the guard": below_the_guard,
     }
 

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
 SCALE = 2.0
+
+
+def scaled_by_helper(function: Any) -> Any:
+    @functools.wraps(function)
+    def wrapper(trial: Any) -> float:
+        return float(function(trial) * SCALE)
+
+    return wrapper
 
 
 def act(x: float) -> float:
@@ -62,3 +71,30 @@ def sharing_a_counter() -> Any:
         return count
 
     return objective
+
+
+COUNT = 0
+
+
+def setting_a_global() -> Any:
+    def objective(trial: Any) -> float:
+        global COUNT
+        COUNT += 1
+        return COUNT
+
+    return objective
+
+
+def class_of_a_function(size: int) -> Any:
+    class Sized:
+        of = size
+
+    return lambda trial: Sized.of
+
+
+class Private:
+    def __init__(self) -> None:
+        self.__hidden = 6.5
+
+    def objective(self) -> Any:
+        return lambda trial: self.__hidden + trial.params["x"]

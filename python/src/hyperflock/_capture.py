@@ -13,6 +13,7 @@ Nothing is run but what `copy.copy` would run (``__reduce_ex__``). The calling t
 from __future__ import annotations
 
 import ast
+import builtins
 import copy
 import importlib.util
 import sys
@@ -20,7 +21,7 @@ import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from hyperflock import _definitions, _needs, _sources, _state
 from hyperflock._codes import cannot
@@ -119,8 +120,7 @@ class Capture:
         BundleError
             Something that it uses cannot travel.
         """
-        module = getattr(function, "__module__", None)
-        home = self._home(module if isinstance(function, types.FunctionType) else None)
+        home = self._home_of(function) if _is_function(function) else self._home(None)
         name = self._values.expression(objective, home, "the objective")
         if name not in home.bound or not name.isidentifier():
             home.lines.append(f"objective = {name}")
@@ -160,7 +160,7 @@ class Capture:
         first, _, rest = qualname.partition(".")
         if module.startswith("hyperflock."):
             module = "hyperflock"  # its inner modules are this side's own
-        self._take_module(module, where)
+        self._take_module(module, f"{where}, which needs")
         if self._origin(module) is not None:
             self._entries.append((module, first))
         alias = f"_hf_{module.replace('.', '_')}_{first}"
@@ -173,7 +173,7 @@ class Capture:
         """Write how to import a module."""
         alias = f"_hf_module_{module.__name__.replace('.', '_')}"
         if alias not in home.bound:
-            self._take_module(module.__name__, where)
+            self._take_module(module.__name__, f"{where}, which needs")
             home.bound.add(alias)
             home.lines.append(f"import {module.__name__} as {alias}")
         return alias
@@ -181,7 +181,7 @@ class Capture:
     def function(self, function: types.FunctionType, where: str) -> tuple[Home, str]:
         """Write a function's definition and what it uses; gives where it is bound, and as what."""
         node = _definitions.function_node(function)
-        home = self._home(function.__module__)
+        home = self._home_of(function)
         name = self._name(function, home)
         self._values.remember(function, home, name)
         home.bound.add(name)
@@ -189,7 +189,7 @@ class Capture:
         code = function.__code__
         cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
         free = [variable for variable in cells if not _is(cells[variable], function, own, variable)]
-        home.lines += _function_lines(node, name, free)
+        home.lines += _function_lines(_definitions.with_private_names(node, code), name, free)
         for variable in free:
             self._check_cell(cells[variable], variable, function)
             try:
@@ -206,8 +206,8 @@ class Capture:
             text = self._values.expression(value, home, _uses(where, key))
             home.lines.append(f"{name}.{key} = {text}")
         self._bind(_definitions.global_names(code), function.__globals__, home, where)
-        if not home.is_typed:
-            _state.check_globals(function, self._path(function.__module__))
+        if not home.is_typed and home.module is not None:
+            self._check_file(function, home.module)
         self._follow_imports(node, home, f"'{shown_name(function)}'")
         _needs.check_paths(node, self._folder, f"'{shown_name(function)}'")
         return home, name
@@ -221,7 +221,8 @@ class Capture:
         home.bound.add(name)
         namespace = vars(home.module) if home.module else {}
         body, inner = _class_names(node)
-        self._bind(body, namespace, home, where)
+        self._check_body(cls, node, body, namespace)
+        self._bind({**body, **_annotations(node)}, namespace, home, where)
         free: dict[str, str] = {}
         for method in methods:
             for variable, cell in zip(
@@ -247,6 +248,10 @@ class Capture:
 
     # ---- inside
 
+    def _home_of(self, function: types.FunctionType) -> Home:
+        # Not its __module__, which functools.wraps takes from another function.
+        return self._home(function.__globals__.get("__name__"))
+
     def _home(self, name: str | None) -> Home:
         module = sys.modules.get(name) if name else None
         key = name if module is not None and name else ""
@@ -259,7 +264,7 @@ class Capture:
                 package,
             )
             if package:
-                self._take_module(package if stem == "main" else key, f"'{package}'")
+                self._take_module(package if stem == "main" else key, f"'{package}' needs")
         return self._homes[key]
 
     def _name(self, value: types.FunctionType | type, home: Home) -> str:
@@ -274,7 +279,7 @@ class Capture:
         """Bind the globals that a definition looks up."""
         for name, chains in names.items():
             value = namespace.get(name, _MISSING)
-            if value is _MISSING or (name.startswith("__") and name.endswith("__")):
+            if value is _MISSING or _is_special(name):
                 continue
             if isinstance(value, types.ModuleType):
                 self._bind_module(name, value, chains, home, where)
@@ -283,7 +288,7 @@ class Capture:
                 continue
             home.bound.add(name)
             if not home.is_typed and home.module is not None:
-                self._take_module(home.module.__name__, where)
+                self._take_module(home.module.__name__, f"{where}, which needs")
                 self._entries.append((home.module.__name__, name))
                 home.lines.append(f"from {home.module.__name__} import {name}")
                 continue
@@ -296,14 +301,14 @@ class Capture:
     ) -> None:
         if name not in home.bound:
             home.bound.add(name)
-            self._take_module(module.__name__, where)
+            self._take_module(module.__name__, f"{where}, which needs")
             alias = "" if name == module.__name__ else f" as {name}"
             home.lines.append(f"import {module.__name__}{alias}")
         for chain in chains:
             inner = f"{module.__name__}.{chain}"
             if inner in sys.modules and inner not in home.bound:
                 home.bound.add(inner)
-                self._take_module(inner, where)
+                self._take_module(inner, f"{where}, which needs")
                 home.lines.append(f"import {inner} as _hf_module_{inner.replace('.', '_')}")
 
     def _follow_imports(self, node: ast.AST, home: Home, where: str) -> None:
@@ -319,13 +324,13 @@ class Capture:
                 names = [statement.module or ""]
             for name in names:
                 if self._origin(name) is not None or not optional:
-                    self._take_module(name, where)
+                    self._take_module(name, f"{where} imports")
 
-    def _take_module(self, name: str, where: str) -> None:
+    def _take_module(self, name: str, needs: str) -> None:
         """Make sure that a module is there: its file travels, or the runtime has it."""
         origin = self._origin(name)
         if origin is None:
-            _needs.check_import(name, self._wheels, where)
+            _needs.check_import(name, self._wheels, needs)
             return
         self._entries.append((name, ""))
         if origin.unit in self._taken:
@@ -361,8 +366,32 @@ class Capture:
             raise cannot("extension", f"'{name}' is compiled for this machine; leave it here")
         return _sources.origin_of_module(name, path)
 
-    def _path(self, module: str) -> Path:
-        return Path(str(sys.modules[module].__file__)).resolve()
+    @staticmethod
+    def _check_file(function: types.FunctionType, module: types.ModuleType) -> None:
+        """Check the globals of a function whose module is imported there, beside its definition."""
+        path = Path(str(module.__file__)).resolve()
+        for name in sorted(_definitions.written_globals(function.__code__)):
+            raise cannot(
+                "state",
+                f"'{shown_name(function)}' sets the global '{name}' of '{path.name}', "
+                "which would be another one there; keep it in an object",
+            )
+        _state.check_globals(function, path)
+
+    @staticmethod
+    def _check_body(
+        cls: type, node: ast.ClassDef, names: dict[str, list[str]], namespace: dict[str, Any]
+    ) -> None:
+        """Check that a class's definition, taken out of a function, finds all that it reads."""
+        own = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and _stores(part)}
+        own |= {part.name for part in node.body if isinstance(part, ast.FunctionDef | ast.ClassDef)}
+        lost = names.keys() - own - namespace.keys() - vars(builtins).keys()
+        for name in sorted(name for name in lost if not _is_special(name)):
+            raise cannot(
+                "source",
+                f"the class '{cls.__name__}' reads '{name}' of the function around it while it is "
+                "defined; read it in a method, or put the class at the top",
+            )
 
     def _check_cell(
         self, cell: types.CellType, variable: str, function: types.FunctionType
@@ -385,6 +414,19 @@ class Capture:
         for other in self._homes.values():
             if other.name in home.uses:
                 self._check_order(other, (*above, home.name))
+
+
+def _is_function(value: object) -> TypeGuard[types.FunctionType]:
+    return isinstance(value, types.FunctionType)
+
+
+def _is_special(name: str) -> bool:
+    """Whether every module or class has a name of its own accord."""
+    return name.startswith("__") and name.endswith("__")
+
+
+def _stores(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Store)
 
 
 def _uses(where: str, name: str) -> str:
@@ -440,12 +482,18 @@ def _class_names(node: ast.ClassDef) -> tuple[dict[str, list[str]], dict[str, li
         found = _definitions.global_names(code, inner=False)
         for name, chains in found.items():
             (body if is_body else later).setdefault(name, []).extend(chains)
-    for annotation in ast.walk(node):  # text there, but dataclasses look into them
-        if isinstance(annotation, ast.AnnAssign):
-            for part in ast.walk(annotation.annotation):
-                if isinstance(part, ast.Name):
-                    body.setdefault(part.id, [])
     return body, later
+
+
+def _annotations(node: ast.ClassDef) -> dict[str, list[str]]:
+    """Names in annotations: they are text there, but data classes look into them."""
+    return {
+        part.id: []
+        for annotation in ast.walk(node)
+        if isinstance(annotation, ast.AnnAssign)
+        for part in ast.walk(annotation.annotation)
+        if isinstance(part, ast.Name)
+    }
 
 
 def _class_codes(code: types.CodeType, *, is_body: bool) -> Iterator[tuple[types.CodeType, bool]]:

@@ -185,8 +185,7 @@ class Client:
         ServerError, ServerUnreachableError
         """
         dimensions_of(space)
-        if once and (submit_key or not name):
-            raise HyperflockError("once=True needs a name and no submit_key", code="bad_once")
+        key = key_of(name, submit_key, once=once)
         bundle = bundle_objective(objective, read_wheels(wheels))
         items = prepare(data)
         if dry_run:
@@ -208,7 +207,7 @@ class Client:
             seed=seed,
             chainer=chainer,
             time_limit_s=time_limit_s,
-            submit_key=f"name:{name}" if once else submit_key,
+            submit_key=key,
             progress=progress,
         )
 
@@ -323,6 +322,21 @@ class Client:
         return Study(
             self._http, self._origin, self._token, convert(row, StudyRow), progress=progress
         )
+
+
+def key_of(name: str | None, submit_key: str | None, *, once: bool) -> str | None:
+    """Make the key of a study that may be submitted once by its name.
+
+    Raises
+    ------
+    HyperflockError
+        ``bad_once``: there is no name, or a key beside it.
+    """
+    if not once:
+        return submit_key
+    if submit_key or not name:
+        raise HyperflockError("'once' needs a name and no submit_key", code="bad_once")
+    return f"name:{name}"
 
 
 def _name_of(objective: Callable[..., Any]) -> str:

@@ -13,6 +13,7 @@ import ast
 import copy
 import dis
 import linecache
+import re
 import sys
 import types
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ from hyperflock._codes import cannot
 
 FunctionNode: TypeAlias = ast.FunctionDef | ast.Lambda
 
+_PRIVATE = re.compile(r"_[^_]\w*?(__\w*[^_]_?)")
 _GLOBAL_READS = frozenset({"LOAD_GLOBAL", "LOAD_NAME"})
 _GLOBAL_WRITES = frozenset({"STORE_GLOBAL", "DELETE_GLOBAL"})
 _ATTRIBUTES = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
@@ -58,6 +60,23 @@ def function_node(function: types.FunctionType) -> FunctionNode:
             f"the source of '{shown_name(function)}' has changed since; load it again",
         )
     return found[0]
+
+
+def with_private_names(node: FunctionNode, code: types.CodeType) -> FunctionNode:
+    """Give a definition that stood in a class the names that ``__name`` stands for there."""
+    full = {
+        found[1]: name
+        for inner in _codes(code)
+        for name in (*inner.co_names, *inner.co_varnames, *inner.co_freevars)
+        if (found := _PRIVATE.fullmatch(name)) is not None
+    }
+    made = copy.deepcopy(node)
+    for part in ast.walk(made):
+        if isinstance(part, ast.Attribute):
+            part.attr = full.get(part.attr, part.attr)
+        elif isinstance(part, ast.Name):
+            part.id = full.get(part.id, part.id)
+    return made
 
 
 def class_node(cls: type) -> tuple[ast.ClassDef, list[types.FunctionType]]:

@@ -67,7 +67,8 @@ def a(cls: type) -> str:
 
 
 def _by_type(cls: type, where: str) -> BundleError | None:
-    module = cls.__module__.split(".")[0]
+    full = cls.__module__ if isinstance(cls.__module__, str) else ""  # Cython's have a descriptor
+    module = full.split(".")[0]
     name = cls.__name__
     if module in _NETWORK and name.lower().endswith(("socket", "session", "client", "poolmanager")):
         return cannot("socket", f"{where}, a network connection; a browser has none")
@@ -80,7 +81,7 @@ def _by_type(cls: type, where: str) -> BundleError | None:
             "gpu",
             f"{where}, an object of {_GPU[module]}, which no browser has; make it a NumPy array",
         )
-    if module in _LOCKS or cls.__module__.startswith("concurrent.futures"):
+    if module in _LOCKS or full.startswith("concurrent.futures"):
         pool = "ProcessPool" in name
         what = "a pool of processes" if pool else f"{a(cls)} of this process's threads"
         return cannot(
@@ -88,7 +89,7 @@ def _by_type(cls: type, where: str) -> BundleError | None:
         )
     if module in _PROCESSES:
         return cannot("process", f"{where}, a process of this machine; a browser starts none")
-    if cls.__module__ == "tempfile" and name.startswith("_Temporary"):
+    if full == "tempfile" and name.startswith("_Temporary"):
         return cannot("file", f"{where}, an open file; send it by data=... or open it there")
     if module == "hyperflock" and name in {"Client", "Study", "Http"}:
         return cannot("client", f"{where}, {a(cls)}, which holds your token; leave it here")

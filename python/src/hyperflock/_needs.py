@@ -3,8 +3,8 @@
     check_needs(sources, [("train", "objective")], wheels=frozenset({"tabulate"}), folder=folder)
 
 Followed is what an import of the objective's module runs, and what the objective calls by name. An
-import that may fail (``try: ... except ImportError``) may be missing; what no import and no call
-reaches needs nothing. Runs no code. Any thread.
+import that may fail (``try: ... except ImportError``) or stands below a condition may be missing;
+what no import and no call reaches needs nothing. Runs no code. Any thread.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ def check_needs(
         walk.call(module, function)
 
 
-def check_import(name: str, wheels: frozenset[str], where: str) -> None:
-    """Check that a package is there; errors as in `check_needs`."""
+def check_import(name: str, wheels: frozenset[str], needs: str) -> None:
+    """Check that a package is there; ``needs`` begins the sentence. Errors as in `check_needs`."""
     unit = name.split(".")[0]
     if not runtime_has(unit) and unit not in wheels:
         raise cannot(
             "package",
-            f"{where} imports '{unit}', which the browsers' runtime does not have; "
+            f"{needs} '{unit}', which the browsers' runtime does not have; "
             "declare its wheel by wheels=[...], or import it only where this machine runs",
         )
 
@@ -85,14 +85,15 @@ def executed_imports(
             continue
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not inside:
             continue
+        # What stands below a condition may never run there.
         caught = isinstance(node, ast.Try) and any(map(_catches_imports, node.handlers))
         for field in ("body", "orelse", "finalbody"):
             inner = getattr(node, field, None)
             if isinstance(inner, list):
-                may_fail = optional or (caught and field == "body")
+                may_fail = optional or isinstance(node, ast.If) or (caught and field == "body")
                 yield from executed_imports(inner, inside=inside, optional=may_fail)
-        for handler in getattr(node, "handlers", []):
-            yield from executed_imports(handler.body, inside=inside, optional=True)
+        for branch in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+            yield from executed_imports(branch.body, inside=inside, optional=True)
 
 
 class _Walk:
@@ -163,7 +164,7 @@ class _Walk:
             if name.split(".")[0] in self._units:
                 self.import_module(name)
             elif not optional:
-                check_import(name, self._wheels, f"'{_file(module)}'")
+                check_import(name, self._wheels, f"'{_file(module)}' imports")
 
     def _base(self, node: ast.ImportFrom, module: str) -> str:
         """Absolute name of what ``from ... import`` imports from."""

@@ -23,6 +23,7 @@ from hyperflock._live import refusal
 
 _MAX_ITEMS = 1000
 _MUTATORS = frozenset({"append", "add", "update", "setdefault", "extend", "insert"})
+_MADE_AGAIN = frozenset({"cannot_bundle_lock", "cannot_bundle_generator"})
 _MISSING = object()
 
 
@@ -55,7 +56,7 @@ def check_globals(objective: types.FunctionType, path: Path) -> None:
                     waiting.append(inner)
     for name, function in used.items():
         where = f"'{shown_name(function)}' uses '{name}'"
-        _check_live(module[name], where)
+        _check_live(module[name], where, made_again=bound is None or name in bound)
         if isinstance(module[name], types.ModuleType) or name in written:
             continue
         if bound is not None and name not in bound:
@@ -108,8 +109,10 @@ def _functions_of(value: Any, module: dict[str, Any]) -> Iterator[types.Function
         yield from (m for m in methods(value) if m.__globals__ is module)
 
 
-def _check_live(value: Any, where: str) -> None:
-    if (error := refusal(value, where)) is not None:
+def _check_live(value: Any, where: str, *, made_again: bool) -> None:
+    """Refuse what an import there cannot make; a lock, or an iterator at its begin, it can."""
+    error = refusal(value, where)
+    if error is not None and not (made_again and error.code in _MADE_AGAIN):
         raise error
     items: list[Any] = []
     if type(value) in (list, tuple, set, frozenset):
@@ -117,7 +120,8 @@ def _check_live(value: Any, where: str) -> None:
     elif type(value) is dict:
         items = list(value.values())
     for item in items[:_MAX_ITEMS]:
-        if (error := refusal(item, f"{where}, which holds one thing that stays here")) is not None:
+        error = refusal(item, f"{where}, which holds one thing that stays here")
+        if error is not None and not (made_again and error.code in _MADE_AGAIN):
             raise error
 
 

@@ -96,7 +96,8 @@ class ValueWriter:
             return self._container(value, home, where)
         if isinstance(value, types.ModuleType):
             return self._capture.module(value, home, where)
-        if isinstance(value, type):
+        # In 3.10 `dict[str, int]` says that it is a type.
+        if isinstance(value, type) and kind is not types.GenericAlias:
             return self._class(value, home, where)
         if isinstance(value, types.FunctionType):
             if (name := _importable(value)) is not None:
@@ -250,8 +251,8 @@ class ValueWriter:
 def _importable(value: Any) -> tuple[str, str] | None:
     """Module and name under which another process finds the same object; None: nowhere."""
     module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", "<")
-    loaded: Any = sys.modules.get(module or "")
-    if module in (None, "__main__") or loaded is None or "<" in name:
+    loaded: Any = sys.modules.get(module) if isinstance(module, str) else None
+    if module == "__main__" or loaded is None or "<" in name:
         return None
     # What was typed has no file, and what is in no file cannot be imported there.
     if module not in sys.builtin_module_names and getattr(loaded, "__spec__", None) is None:

@@ -222,6 +222,8 @@ def _check_entries(entries: list[zipfile.ZipInfo], max_files: int) -> None:
                 "bundle_unsafe", f"the bundle has the name {name[:200]!r}, which is not allowed"
             )
         seen.add(name.casefold())
+        if entry.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+            raise BundleReadError("bundle_damaged", "the bundle is packed as no bundle is")
 
 
 def is_safe(name: str) -> bool:

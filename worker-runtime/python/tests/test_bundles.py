@@ -18,9 +18,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 
-def zipped(files: Mapping[str, bytes]) -> bytes:
+def zipped(files: Mapping[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
     out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(out, "w", method) as archive:
         for name, content in files.items():
             archive.writestr(name, content)
     return out.getvalue()
@@ -44,6 +44,8 @@ def contents(folder: Path) -> dict[str, bytes]:
         if path.is_file()
     }
 
+
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
 
 parts = st.from_regex(r"[a-z_][a-z0-9_.]{0,6}[a-z0-9_]", fullmatch=True)
 names = st.lists(parts, min_size=1, max_size=3).map("/".join)
@@ -99,6 +101,11 @@ def test_names_that_are_one_and_links_are_refused(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_archive_of_another_method_is_refused(method: int, tmp_path: Path) -> None:
+    assert code_of(zipped({"a.py": b"x" * 100}, method), tmp_path) == "bundle_damaged"
+
+
 def test_too_much_is_refused_whatever_the_archive_says_of_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -115,10 +122,11 @@ def test_too_much_is_refused_whatever_the_archive_says_of_it(
 def test_damage_is_refused_with_a_code_and_never_another_error(tmp_path: Path) -> None:
     """Bytes flipped, cut, doubled and inserted, 3,000 times, by a fixed seed."""
     rng = random.Random(20)
-    source = zipped({"a/b.py": b"x = 1\n" * 50, "c.py": bytes(range(256)), LOCK_NAME: lock()})
+    files = {"a/b.py": b"x = 1\n" * 50, "c.py": bytes(range(256)), LOCK_NAME: lock()}
+    sources = [zipped(files, method) for method in METHODS]
     codes: list[str] = []
     for number in range(3_000):
-        damaged = bytearray(source)
+        damaged = bytearray(rng.choice(sources))
         for _ in range(rng.randint(1, 4)):
             at = rng.randrange(len(damaged))
             match rng.randrange(4):
