@@ -235,9 +235,10 @@ export class ResearchStore {
 
   /** Asks now, whatever was on its way. */
   #restart(): void {
-    const era = this.#beginEra();
-    this.#failures = 0;
+    // While the token is being checked there is nothing to ask anew.
     if (this.#api !== null) {
+      const era = this.#beginEra();
+      this.#failures = 0;
       void this.#refresh(era, this.#api);
     }
   }
