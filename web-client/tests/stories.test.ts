@@ -1,16 +1,13 @@
 // Every state of the join page in a real browser: fits narrow and wide screens, has no accessibility
 // violation in light and dark, works by keyboard alone.
 
-import axe from "axe-core";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { kStoryCode, stories } from "../src/stories/states.ts";
 import { launch } from "./support/browser.ts";
+import { kLanguages, open, overflow, problemsAtEachWidth, violations } from "./support/checks.ts";
 import { type StaticServer, serve } from "./support/static_server.ts";
 
-const kWidths = [320, 390, 1280] as const;
-const kLanguages = ["en", "ja"] as const;
-const kSchemes = ["light", "dark"] as const;
 const kTouchPx = 48;
 
 let server: StaticServer;
@@ -26,19 +23,6 @@ afterAll(async () => {
   await server?.close();
 });
 
-/** A page whose errors fail the test that uses it. */
-async function open(context: BrowserContext): Promise<{ page: Page; errors: string[] }> {
-  const page = await context.newPage();
-  const errors: string[] = [];
-  page.on("pageerror", (error) => errors.push(error.message));
-  page.on("console", (message) => {
-    if (message.type() === "error" || message.type() === "warning") {
-      errors.push(message.text());
-    }
-  });
-  return { page, errors };
-}
-
 async function show(page: Page, story: string, language: string): Promise<void> {
   await page.goto(`${server.origin}/?story=${story}&lang=${language}`, { timeout: 10_000 });
   const settled =
@@ -46,47 +30,6 @@ async function show(page: Page, story: string, language: string): Promise<void> 
       ? "[data-phase=project_loading]"
       : "[data-phase]:not([data-phase=project_loading])";
   await page.locator(settled).waitFor({ timeout: 5_000 });
-}
-
-/** Widths by which the page or any element in it sticks out of the window. */
-function overflow(page: Page): Promise<string[]> {
-  return page.evaluate(() => {
-    const wide = document.documentElement.scrollWidth - innerWidth;
-    const found = wide > 0 ? [`page by ${wide} px`] : [];
-    for (const element of document.querySelectorAll("main *, header *, footer *")) {
-      const box = element.getBoundingClientRect();
-      if (box.right > innerWidth + 0.5 || box.left < -0.5) {
-        found.push(`${element.tagName}.${element.getAttribute("class")}`);
-      }
-    }
-    return found;
-  });
-}
-
-function smallTargets(page: Page): Promise<string[]> {
-  return page.evaluate((least) => {
-    const controls = [...document.querySelectorAll("button, summary, input, a")];
-    return controls
-      .filter((control) => {
-        // A tap on its label reaches a radio button too.
-        const target = control.closest("label") ?? control;
-        const { width, height } = target.getBoundingClientRect();
-        return width < least || height < least;
-      })
-      .map((control) => control.textContent ?? control.tagName);
-  }, kTouchPx);
-}
-
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const results = await page.evaluate(() =>
-    (globalThis as unknown as { axe: typeof axe }).axe.run(document, {
-      resultTypes: ["violations"],
-    }),
-  );
-  return results.violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ target, failureSummary }) => `${id} ${target.join(" ")}: ${failureSummary}`),
-  );
 }
 
 describe.each(kLanguages)("in %s", (language) => {
@@ -106,17 +49,8 @@ describe.each(kLanguages)("in %s", (language) => {
   it.each(Object.keys(stories))("%s fits every width and is accessible", async (name) => {
     errors.length = 0;
     await show(page, name, language);
-    for (const width of kWidths) {
-      await page.setViewportSize({ width, height: 844 });
-      expect(await overflow(page), `overflow at ${width} px`).toEqual([]);
-      expect(await smallTargets(page), `small targets at ${width} px`).toEqual([]);
-    }
-    await page.setViewportSize({ width: 390, height: 844 });
     await page.locator("summary").click();
-    for (const colorScheme of kSchemes) {
-      await page.emulateMedia({ colorScheme });
-      expect(await violations(page), `axe in ${colorScheme}`).toEqual([]);
-    }
+    expect(await problemsAtEachWidth(page, kTouchPx)).toEqual([]);
     expect(await page.locator("html").getAttribute("lang")).toBe(language);
     expect(errors).toEqual([]);
   });

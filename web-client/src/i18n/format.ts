@@ -12,6 +12,7 @@ export class Formatter {
   readonly #value: Intl.NumberFormat;
   readonly #scientificValue: Intl.NumberFormat;
   readonly #time: Intl.DateTimeFormat;
+  readonly #shortTime: Intl.DateTimeFormat;
   readonly #units: Readonly<Record<"hour" | "minute" | "second", Intl.NumberFormat>>;
 
   constructor(tag: string) {
@@ -35,6 +36,12 @@ export class Formatter {
       maximumSignificantDigits: 7,
     });
     this.#time = new Intl.DateTimeFormat(tag, { dateStyle: "medium", timeStyle: "short" });
+    this.#shortTime = new Intl.DateTimeFormat(tag, {
+      month: "short",
+      day: "numeric",
+      hour: "numeric",
+      minute: "2-digit",
+    });
     const unit = (name: string) =>
       new Intl.NumberFormat(tag, {
         style: "unit",
@@ -79,6 +86,11 @@ export class Formatter {
   /** A moment in the reader's own time zone, to the minute. `at` is Unix milliseconds. */
   time(at: number): string {
     return this.#time.format(at);
+  }
+
+  /** The same without the year, for columns. */
+  shortTime(at: number): string {
+    return this.#shortTime.format(at);
   }
 
   /** A countdown: whole seconds, never below one, so that it does not stand at zero. */

@@ -10,18 +10,7 @@ import {
   rememberedLanguage,
   rememberLanguage,
 } from "./language.ts";
-
-/** Every leaf as `path: text`; functions are called with their parameters' places. */
-function leaves(value: unknown, path = ""): [string, string][] {
-  if (typeof value === "string") {
-    return [[path, value]];
-  }
-  if (typeof value === "function") {
-    const call = value as (...places: string[]) => unknown;
-    return leaves(call("‹0›", "‹1›", "‹2›"), `${path}()`);
-  }
-  return Object.entries(value as object).flatMap(([key, child]) => leaves(child, `${path}/${key}`));
-}
+import { leaves, partsOf } from "./leaves.fixture.ts";
 
 const kSameEverywhere = new Set([
   "/tag",
@@ -54,14 +43,13 @@ describe("dictionaries", () => {
   });
 
   it("use the same parts in both languages, wherever the grammar puts them", () => {
-    const parts = (text: string) => [...new Set(text.match(/‹\d›/g) ?? [])].sort();
     const english = new Map(leaves(en));
     for (const [path, text] of leaves(ja)) {
       if (path === "/project/studies()") {
-        expect(parts(text)).toEqual(["‹1›"]); // no plural in Japanese; English takes the count too
+        expect(partsOf(text)).toEqual(["‹1›"]); // no plural in Japanese; English takes the count too
         continue;
       }
-      expect(parts(text), path).toEqual(parts(english.get(path) ?? ""));
+      expect(partsOf(text), path).toEqual(partsOf(english.get(path) ?? ""));
     }
   });
 

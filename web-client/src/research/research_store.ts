@@ -61,6 +61,7 @@ export class ResearchStore {
   readonly problem: Signal<Problem | null> = signal(null);
   readonly studies: Signal<readonly StudyRow[] | null> = signal(null);
   readonly study: Signal<StudyRow | null> = signal(null);
+  /** Of study 0, which there is none of, until the first rows are asked for. */
   readonly data: Signal<StudyData> = signal(noTrials(0));
   readonly detail: Signal<TrialDetail | null> = signal(null);
   readonly workers: Signal<readonly WorkerRow[]> = signal([]);
@@ -199,7 +200,7 @@ export class ResearchStore {
     this.problem.value = null;
     if (route.page === "studies" || before.page === "studies" || route.study !== before.study) {
       this.study.value = null;
-      this.data.value = noTrials(route.page === "studies" ? 0 : route.study);
+      this.data.value = noTrials(0);
       this.filter.value = "all";
       this.sort.value = { key: "trial", descending: false };
       this.page.value = 0;
@@ -234,9 +235,10 @@ export class ResearchStore {
 
   /** Asks now, whatever was on its way. */
   #restart(): void {
-    const era = this.#beginEra();
-    this.#failures = 0;
+    // While the token is being checked there is nothing to ask anew.
     if (this.#api !== null) {
+      const era = this.#beginEra();
+      this.#failures = 0;
       void this.#refresh(era, this.#api);
     }
   }
@@ -308,6 +310,9 @@ export class ResearchStore {
   }
 
   async #loadTrials(era: number, api: Api, study: StudyRow): Promise<void> {
+    if (this.data.value.study !== study.study) {
+      this.data.value = noTrials(study.study);
+    }
     while (study.cursor > this.data.value.cursor && !this.data.value.full) {
       const { trials, cursor } = await api.trials(study.study, this.data.value.cursor);
       if (era !== this.#era) {

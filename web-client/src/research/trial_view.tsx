@@ -104,7 +104,16 @@ function Curve({ trial, store }: Props) {
   );
 }
 
-function Failure({ error, store }: { readonly error: FailureRow; readonly store: ResearchStore }) {
+function Failure({
+  error,
+  store,
+  shownTraceback = "",
+}: {
+  readonly error: FailureRow;
+  readonly store: ResearchStore;
+  /** Stands elsewhere on the page already. */
+  readonly shownTraceback?: string;
+}) {
   const words = store.words.value.trial;
   return (
     <>
@@ -115,14 +124,16 @@ function Failure({ error, store }: { readonly error: FailureRow; readonly store:
             [words.code, error.code],
             [words.message, error.message],
           ] as const
-        ).map(([label, value]) => (
-          <div key={label}>
-            <dt>{label}</dt>
-            <dd>{visibleText(value)}</dd>
-          </div>
-        ))}
+        )
+          .filter(([, value]) => value !== "")
+          .map(([label, value]) => (
+            <div key={label}>
+              <dt>{label}</dt>
+              <dd>{visibleText(value)}</dd>
+            </div>
+          ))}
       </dl>
-      {error.traceback === "" ? null : (
+      {error.traceback === "" || error.traceback === shownTraceback ? null : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must take focus.
         <section class="traceback" tabIndex={0} aria-label={words.traceback}>
           <pre>{visibleText(error.traceback)}</pre>
@@ -135,9 +146,11 @@ function Failure({ error, store }: { readonly error: FailureRow; readonly store:
 function Attempt({
   attempt,
   store,
+  shownTraceback,
 }: {
   readonly attempt: AttemptRow;
   readonly store: ResearchStore;
+  readonly shownTraceback: string;
 }) {
   const words = store.words.value;
   const format = store.format.value;
@@ -169,7 +182,9 @@ function Attempt({
           </div>
         ))}
       </dl>
-      {attempt.error === null ? null : <Failure error={attempt.error} store={store} />}
+      {attempt.error === null ? null : (
+        <Failure error={attempt.error} store={store} shownTraceback={shownTraceback} />
+      )}
     </li>
   );
 }
@@ -218,7 +233,12 @@ export function TrialView({ store }: { readonly store: ResearchStore }) {
               <h2>{words.trial.attempts}</h2>
               <ol class="attempts">
                 {trial.attemptsList.map((attempt) => (
-                  <Attempt key={attempt.attempt} attempt={attempt} store={store} />
+                  <Attempt
+                    key={attempt.attempt}
+                    attempt={attempt}
+                    store={store}
+                    shownTraceback={trial.error?.traceback ?? ""}
+                  />
                 ))}
               </ol>
             </section>

@@ -71,13 +71,15 @@ function Cell({
       return <>{param === undefined ? "–" : visibleText(paramText(param))}</>;
     }
     case "device":
-      return <>{trial.device === null ? "–" : deviceText(trial.device, words)}</>;
+      return (
+        <>{trial.device === null ? "–" : deviceText({ ...trial.device, backend: "" }, words)}</>
+      );
     case "run":
       return <>{trial.runMs === 0 ? "–" : format.duration(trial.runMs)}</>;
     case "attempts":
       return <>{format.integer(trial.attempts)}</>;
     case "finished":
-      return <>{trial.finishedAt === 0 ? "–" : format.time(trial.finishedAt)}</>;
+      return <>{trial.finishedAt === 0 ? "–" : format.shortTime(trial.finishedAt)}</>;
     default:
       return column satisfies never;
   }

@@ -50,7 +50,11 @@ export function Chart({ chart, kind, title, summary, xLabel, value, step }: Prop
         </svg>
         <div class="chart-x" aria-hidden="true">
           {chart.xTicks.map((tick) => (
-            <span class="chart-tick" key={tick.value} style={{ left: percent(tick.at) }}>
+            <span
+              class="chart-tick"
+              key={tick.value} // Inside at both ends, centred between them.
+              style={{ left: percent(tick.at), transform: `translateX(-${percent(tick.at)})` }}
+            >
               {step(tick.value)}
             </span>
           ))}
