@@ -45,7 +45,7 @@ test("Fields that nobody asked for do not go further.", () => {
 
 describe("An allowance", () => {
   test("lets as many points through as the thread's own window does.", () => {
-    const allowance = new Allowance(0);
+    const allowance = new Allowance();
     const admitted = () => allowance.admits(report, 0);
     for (let i = 0; i < 4_096; i += 1) expect(admitted()).toBe(true);
     allowance.setTaken(10);
@@ -53,10 +53,15 @@ describe("An allowance", () => {
     expect(admitted()).toBe(false);
   });
 
-  test("bounds everything else by the second.", () => {
-    const allowance = new Allowance(0);
-    for (let i = 0; i < 5_000; i += 1) expect(allowance.admits(call, 0)).toBe(true);
-    expect(allowance.admits(call, 0)).toBe(false);
-    expect(allowance.admits(call, 100)).toBe(true);
+  test("lets a call through when the one before was answered, or given up.", () => {
+    const allowance = new Allowance();
+    const admitted = (sequence: number, now: number) =>
+      allowance.admits({ ...call, sequence }, now);
+    expect(admitted(1, 0)).toBe(true);
+    allowance.setAnswered(1);
+    expect(admitted(2, 0)).toBe(true);
+    allowance.setAnswered(1);
+    expect(admitted(3, 114_999)).toBe(false);
+    expect(admitted(3, 120_000)).toBe(true);
   });
 });

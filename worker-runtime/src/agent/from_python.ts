@@ -1,14 +1,13 @@
 // What the python thread says, checked before it is believed: trial code runs on that thread and may speak in its name.
-// Kinds, sizes, the attempt, and how much may come. Pure: times are passed in; owned by python_host.ts on the agent thread.
+// Kinds, sizes, and how much may be on the way. Pure: times are passed in; owned by python_host.ts on the agent thread.
 
 import * as v from "valibot";
 import { kMessageCharacters } from "../protocol/client_messages.ts";
-import { kMethodCharacters, kPayloadCharacters, kWindowPoints } from "../python/bridge.ts";
+import { kCallMs, kMethodCharacters, kPayloadCharacters, kWindowPoints } from "../python/bridge.ts";
 import { type FromPython, kOutcomeCharacters } from "../python/messages.ts";
 
-/** Messages but for points: so many at once, and so many a second. */
-const kBurst = 5_000;
-const kPerSecond = 5_000;
+/** The two threads see a call begin at different times. */
+const kSlackMs = 5_000;
 const kTimings = 32;
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
@@ -45,34 +44,33 @@ const fromPython = v.variant("kind", [
   }),
 ]);
 
-/** What a python thread may have on the way, and what it has had. One for each attempt. */
+/** What a python thread may have on the way: its own end of the channel waits for the same. One for each attempt. */
 export class Allowance {
   #points = 0;
   #taken = 0;
-  #tokens = kBurst;
-  #filledAt: number;
-
-  constructor(now: number) {
-    this.#filledAt = now;
-  }
+  #call: { readonly sequence: number; readonly givenUpAt: number } | null = null;
 
   /** So many of its points are with the server. */
   setTaken(points: number): void {
     this.#taken = points;
   }
 
-  /** Counts a message; false when an honest thread could not have sent it. */
+  /** A call has its answer. */
+  setAnswered(sequence: number): void {
+    if (this.#call?.sequence === sequence) this.#call = null;
+  }
+
+  /** Counts a message; false when an honest thread would have waited before it. */
   admits(message: FromPython, now: number): boolean {
     if (message.kind === "report") {
-      // The thread's own window waits for the same number.
       this.#points += 1;
       return this.#points <= this.#taken + kWindowPoints;
     }
-    const refill = Math.max(0, now - this.#filledAt) * (kPerSecond / 1_000);
-    this.#tokens = Math.min(kBurst, this.#tokens + refill);
-    this.#filledAt = now;
-    this.#tokens -= 1;
-    return this.#tokens >= 0;
+    if (message.kind === "call") {
+      if (this.#call !== null && now < this.#call.givenUpAt) return false;
+      this.#call = { sequence: message.sequence, givenUpAt: now + kCallMs - kSlackMs };
+    }
+    return true;
   }
 }
 

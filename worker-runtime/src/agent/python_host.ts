@@ -142,6 +142,7 @@ export class PythonHost {
   }
 
   answer(sequence: number, text: string): void {
+    this.#thread?.allowance.setAnswered(sequence);
     this.#thread?.answerer.answer(sequence, text);
   }
 
@@ -178,7 +179,7 @@ export class PythonHost {
     this.#job = null;
     thread.usedFor = usedFor;
     thread.attempt = lease.attempt;
-    thread.allowance = new Allowance(this.#options.now());
+    thread.allowance = new Allowance();
     thread.answerer.reset();
     const spec = {
       attempt: lease.attempt,
@@ -237,7 +238,7 @@ export class PythonHost {
       chainer,
       usedFor: null,
       attempt: null,
-      allowance: new Allowance(this.#options.now()),
+      allowance: new Allowance(),
       isLoaded: false,
       silence: undefined,
     };

@@ -5,7 +5,7 @@ import { Caller, ReportWindow } from "../channel/caller.ts";
 import type { FromPython } from "./messages.ts";
 
 /** Longer than a lease: a call may have to wait for a new connection. */
-const kCallMs = 120_000;
+export const kCallMs = 120_000;
 /** Points that may be on the way to the server; a few full messages. */
 export const kWindowPoints = 4_096;
 /** What a call may carry; the agent takes no more. */

@@ -81,13 +81,20 @@ function run(interpreter: Interpreter, message: Extract<ToPython, { kind: "run" 
   const { attempt } = message.spec;
   bridge?.begin(attempt);
   const startedAt = performance.now();
-  const outcome = bounded(interpreter.run(message));
+  const outcome = outcomeOf(interpreter, message);
   post({ kind: "outcome", attempt, outcome, runMs: performance.now() - startedAt });
 }
 
-// The text is the runner's, whose Python trial code can change: the agent is not to be filled with it.
-function bounded(outcome: string): string {
-  return outcome.length <= kOutcomeCharacters ? outcome : "";
+// The text is the runner's, whose Python trial code can change: the agent is not to be filled with it. A runner that raises
+// has been changed, too; Pyodide lives. No text is an outcome that the agent knows as malformed.
+function outcomeOf(interpreter: Interpreter, job: Extract<ToPython, { kind: "run" }>): string {
+  try {
+    const outcome = interpreter.run(job);
+    return outcome.length <= kOutcomeCharacters ? outcome : "";
+  } catch (error) {
+    if (error instanceof Error && error.name === "PythonError") return "";
+    throw error;
+  }
 }
 
 // run_attempt never raises: what arrives here is the end of this Pyodide, or of its loading.
