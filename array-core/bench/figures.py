@@ -77,7 +77,7 @@ def parity(where: str, python: tuple[str, ...] | None) -> Command:
         return Command(f"parity_{where}", ("python3", *arguments), tuple(figures), env=env)
     mounts = ("--mount", "array-core/tests/parity", "--mount", "build/reports/parity")
     return Command(
-        f"parity_{where}", arguments, tuple(figures), python=(*python, *mounts), limit_s=1_800
+        f"parity_{where}", arguments, tuple(figures), python=(*python, *mounts), limit_s=3_600
     )
 
 

@@ -25,7 +25,7 @@ _CPU_OPS = 5  # ac_counter_name
 _RAISED = (TypeError, ValueError, OverflowError, NotImplementedError)
 _PLACES = ("argmax", "argmin", "nanargmax", "nanargmin", "count_nonzero")
 _WIDER = {"e": "d", "f": "d", "d": "g", "F": "D", "D": "G"}
-#: Sums whose terms are magnitudes; the rest of the averages have scales of their own.
+#: Whose errors are of the distances from a mean, and of the mean itself.
 _SPREADS = ("var", "std", "nanvar", "nanstd")
 
 
