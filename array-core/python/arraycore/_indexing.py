@@ -74,7 +74,7 @@ class Key:
                 mask = item.dtype.kind == "b"  # type: ignore[attr-defined]
                 self._add_array(_MASK if mask else _INTEGERS, item)
             elif isinstance(item, np.ndarray):
-                counts = item.dtype.kind != "b" and used <= len(shape)
+                counts = item.dtype.kind != "b" and used <= len(shape) and axis < len(shape)
                 self._add_host(item, of, shape[axis] if counts else None)
             else:
                 self._add_basic(item)

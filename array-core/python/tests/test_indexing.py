@@ -139,6 +139,7 @@ MISTAKES: list[Callable[[Any, Callable[[Any], Any]], Any]] = [
     lambda a, x: a[[0], [0], [0], [0]],
     lambda a, x: a[x([0]), x([0]), x([0]), x([0])],
     lambda a, x: a[[0], ..., ...],
+    lambda a, x: a[..., ..., [0]],
     lambda a, x: a[9, [0]],
     lambda a, x: a[ONES(3, bool)],
     lambda a, x: a[x(ONES(3, bool))],
