@@ -67,7 +67,9 @@ void add_product_cases(CaseWriter& writer) {
   }
   for (const bool split : {false, true})
     for (const Load a : {Load::terms4, Load::terms, Load::lines}) {
-      variant = {.kind = a == Load::lines ? Kind::columns : Kind::rows, .a = a, .b = Load::terms};
+      variant = {};
+      variant.kind = a == Load::lines ? Kind::columns : Kind::rows;
+      variant.a = a;
       variant.split = split;
       writer.add_product(variant);
     }
