@@ -2,9 +2,9 @@
 
 The generator is Philox4x32-10 (Salmon, Moraes, Dror, Shaw, 2011; ``src/ops/random.h``). All its
 state is here: a call takes the key and the number of the call, so nothing is read back, and the
-same seed gives the same 32-bit words on every back end. Integers, and floats made by arithmetic
-alone (``uniform``), have the very same bits everywhere; logarithms, sines and powers may differ
-between devices by their rounding, as those of ``arraycore.log`` do. The streams are not NumPy's.
+same seed gives the same 32-bit words on every back end. Integers and floats of [0, 1) have the very
+same bits everywhere; what is scaled, and logarithms, sines and powers, may differ between devices
+by their rounding, as those of ``arraycore.log`` do. The streams are not NumPy's.
 """
 
 from __future__ import annotations
