@@ -20,10 +20,10 @@ class _Own:
         self._kind, self._texts = kind, texts
         self._kernel: Any = None
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._kernel is None:
             self._kernel = self._kind(*self._texts)
-        return self._kernel(*args)
+        return self._kernel(*args, **kwargs)
 
 
 def elementwise(in_params: str, out_params: str, operation: str, name: str) -> _Own:

@@ -2,9 +2,9 @@
 
 The generator is Philox4x32-10 (Salmon, Moraes, Dror, Shaw, 2011; ``src/ops/random.h``). All its
 state is here: a call takes the key and the number of the call, so nothing is read back, and the
-same seed gives the same 32-bit words on every back end. Integers, and floats made by arithmetic
-alone (``uniform``), have the very same bits everywhere; logarithms, sines and powers may differ
-between devices by their rounding, as those of ``arraycore.log`` do. The streams are not NumPy's.
+same seed gives the same 32-bit words on every back end. Integers and floats of [0, 1) have the very
+same bits everywhere; what is scaled, and logarithms, sines and powers, may differ between devices
+by their rounding, as those of ``arraycore.log`` do. The streams are not NumPy's.
 """
 
 from __future__ import annotations
@@ -18,21 +18,24 @@ import numpy as np
 import numpy.typing as npt
 
 from ._calls import call, int64, int64s, integers
-from ._creation import array, asarray
+from ._creation import asarray, full
 from ._dtypes import number_of, supported
 from ._ndarray import ndarray
+from ._own_kernels import reduction
 from ._scalars import is_scalar
 
 _RANDOM = 90
 (
-    _BITS, _UNIFORM, _NORMAL, _EXPONENTIAL, _LOGNORMAL, _GUMBEL, _LAPLACE, _GAMMA, _INTEGERS,
-    _INTEGERS_WIDE, _BERNOULLI, _BINOMIAL,
-) = range(12)  # fmt: skip
+    _BITS, _UNIFORM, _NORMAL, _EXPONENTIAL, _LOGNORMAL, _GUMBEL, _LAPLACE, _GAMMA, _POISSON,
+    _INTEGERS, _INTEGERS_WIDE, _BERNOULLI, _BINOMIAL,
+) = range(13)  # fmt: skip
 _TWO_32, _TWO_64 = 1 << 32, 1 << 64
 #: Each draw of a binomial element is counted one by one.
 _MOST_TRIALS = 1 << 16
 _DOUBLE = struct.Struct("<d")
 _WORDS = struct.Struct("<ii")
+
+_row_sums = reduction("T x", "T y", "x", "a + b", "y = a", "0", "row_sums")
 
 Size = int | tuple[int, ...] | None
 
@@ -59,28 +62,28 @@ class Source:
     # ---- draws
 
     def _draw(
-        self, distribution: int, dtype: np.dtype[Any], a: list[int], b: list[int], size: Size
+        self,
+        distribution: int,
+        dtype: np.dtype[Any],
+        a: list[int],
+        b: list[int],
+        size: Size,
+        each: ndarray | None = None,
     ) -> ndarray:
         """Return one launch's array; None as a size gives an array of no dimensions."""
         shape = () if size is None else integers(size)
-        if any(extent < 0 for extent in shape):
-            raise ValueError("negative dimensions are not allowed")
         number, self._calls = self._calls, self._calls + 1
         words = [*self._key, 0, number % _TWO_32, number >> 32, 0]
         made = call(
             _RANDOM, distribution, number_of(dtype), *(_signed(word) for word in words), *a, *b,
-            len(shape), *int64s(shape),
+            0 if each is None else each._id, len(shape), *int64s(shape),
         )  # fmt: skip
         return ndarray(made)
 
     def _floats(
         self, distribution: int, a: float, b: float, size: Size, dtype: npt.DTypeLike
     ) -> ndarray:
-        wanted = supported(dtype)
-        if wanted.kind != "f":
-            raise TypeError(f"Random numbers of this distribution are floats, not {wanted}.")
-        # float16 is drawn in float32 and rounded.
-        drawn = np.dtype(np.float32) if wanted.itemsize < 4 else wanted
+        wanted, drawn = _floating(dtype)
         made = self._draw(distribution, drawn, _double(a), _double(b), size)
         return made if drawn == wanted else made.astype(wanted)
 
@@ -96,11 +99,35 @@ class Source:
         drawn += _on_device(loc)
         return drawn
 
+    def _shaped(
+        self, distribution: int, each: Any, scale: Any, size: Size, dtype: npt.DTypeLike
+    ) -> ndarray:
+        """Return ``scale * X`` where a number or an array says X's shape or mean."""
+        wanted, drawn = _floating(dtype)
+        if size is None:
+            size = np.broadcast_shapes(_shape(each), _shape(scale))
+        given = (
+            full((), each, drawn) if is_scalar(each) else asarray(each).astype(drawn, copy=False)
+        )
+        factor = float(scale) if is_scalar(scale) else 1.0
+        made = self._draw(distribution, drawn, _double(0), _double(factor), size, given)
+        if not is_scalar(scale):
+            made *= _on_device(scale)
+        return made if drawn == wanted else made.astype(wanted)
+
     def _integers(self, low: int, span: int, dtype: np.dtype[Any], size: Size) -> ndarray:
         """Return integers of [low, low + span); a span of 2**64 is written 0."""
         wide = span > _TWO_32
         kind = _INTEGERS_WIDE if wide else _INTEGERS
         return self._draw(kind, dtype, _word64(low), _word64(span), size)
+
+
+def _floating(dtype: npt.DTypeLike) -> tuple[np.dtype[Any], np.dtype[Any]]:
+    """Return a dtype, and the one it is drawn in: float16 is drawn in float32 and rounded."""
+    wanted = supported(dtype)
+    if wanted.kind != "f":
+        raise TypeError(f"Random numbers of this distribution are floats, not {wanted}.")
+    return wanted, np.dtype(np.float32) if wanted.itemsize < 4 else wanted
 
 
 def _double(value: float) -> list[int]:
@@ -191,32 +218,25 @@ class Distributions(Source):
         return self._located(_LAPLACE, loc, scale, size, dtype)
 
     def gamma(
-        self, shape: float, scale: Any = 1.0, size: Size = None, dtype: npt.DTypeLike = float
+        self, shape: Any, scale: Any = 1.0, size: Size = None, dtype: npt.DTypeLike = float
     ) -> ndarray:
-        """Return gamma-distributed floats, by Marsaglia and Tsang (2000).
-
-        Parameters
-        ----------
-        shape : float
-            Over 0. One number: an array raises NotImplementedError.
-        scale : float or array
-            At least 0.
-        size : int or ints, optional
-            The result's shape.
-        dtype : dtype
-            A floating one.
-        """
-        number = _number("gamma", "shape", shape)
-        if not number >= 0:
-            raise ValueError("shape < 0")
+        """Return gamma-distributed floats, by Marsaglia and Tsang (2000). Arrays are taken."""
+        _not_negative("shape", shape)
         _not_negative("scale", scale)
-        if number == 0:
-            return self._located(_UNIFORM, 0.0, 0.0, size, dtype)
-        if is_scalar(scale):
-            return self._floats(_GAMMA, number, float(scale), size, dtype)
-        drawn = self._floats(_GAMMA, number, 1.0, _shape(scale) if size is None else size, dtype)
-        drawn *= _on_device(scale)
-        return drawn
+        return self._shaped(_GAMMA, shape, scale, size, dtype)
+
+    def poisson(
+        self, lam: Any = 1.0, size: Size = None, dtype: npt.DTypeLike = np.int64
+    ) -> ndarray:
+        """Return how many arrivals there are where ``lam`` are expected. Arrays are taken.
+
+        By waiting times below 12, else by Hoermann's rejection (1993); computed in float64 for a
+        64-bit integer, else in float32, whose rounding shows in the tails from ``lam`` 1e4 on.
+        """
+        _not_negative("lam", lam)
+        wanted = supported(dtype)
+        drawn = np.float64 if wanted.itemsize > 4 else np.float32
+        return self._shaped(_POISSON, lam, 1.0, size, drawn).astype(wanted, copy=False)
 
     def binomial(
         self, n: int, p: float, size: Size = None, dtype: npt.DTypeLike = np.int64
@@ -251,7 +271,7 @@ class Distributions(Source):
         return self._floats(_EXPONENTIAL, 0.0, 1.0, size, dtype)
 
     def standard_gamma(
-        self, shape: float, size: Size = None, dtype: npt.DTypeLike = float
+        self, shape: Any, size: Size = None, dtype: npt.DTypeLike = float
     ) -> ndarray:
         """Return gamma-distributed floats of scale 1; see :meth:`gamma`."""
         return self.gamma(shape, 1.0, size, dtype)
@@ -293,8 +313,7 @@ class Distributions(Source):
 
     def power(self, a: Any, size: Size = None, dtype: npt.DTypeLike = float) -> ndarray:
         """Return floats of [0, 1] with density ``a x ** (a - 1)``. Arrays are taken."""
-        if not isinstance(a, ndarray) and np.any(np.less_equal(a, 0)):
-            raise ValueError("a <= 0")
+        _positive("a", a)
         from . import _ufuncs
 
         drawn = self._floats(_EXPONENTIAL, 0.0, 1.0, _shape(a) if size is None else size, dtype)
@@ -303,43 +322,57 @@ class Distributions(Source):
 
     def pareto(self, a: Any, size: Size = None, dtype: npt.DTypeLike = float) -> ndarray:
         """Return floats of Pareto's second distribution: ``expm1(E / a)``. Arrays are taken."""
-        if not isinstance(a, ndarray) and np.any(np.less_equal(a, 0)):
-            raise ValueError("a <= 0")
+        _positive("a", a)
         from . import _ufuncs
 
         drawn = self._floats(_EXPONENTIAL, 0.0, 1.0, _shape(a) if size is None else size, dtype)
         drawn /= _on_device(a)
         return _ufuncs.expm1(drawn, out=drawn)  # type: ignore[no-any-return]
 
-    def chisquare(self, df: float, size: Size = None, dtype: npt.DTypeLike = float) -> ndarray:
-        """Return floats of the chi-square distribution: gamma's of shape ``df / 2``, doubled."""
-        number = _positive("chisquare", "df", df)
-        return self.gamma(number / 2, 2.0, size, dtype)
+    def chisquare(self, df: Any, size: Size = None, dtype: npt.DTypeLike = float) -> ndarray:
+        """Return floats of the chi-square distribution: gamma's of shape ``df / 2``, doubled.
 
-    def beta(self, a: float, b: float, size: Size = None, dtype: npt.DTypeLike = float) -> ndarray:
+        Arrays are taken, here and by the four that follow.
+        """
+        _positive("df", df)
+        return self.gamma(_on_device(df) / 2, 2.0, size, dtype)
+
+    def beta(self, a: Any, b: Any, size: Size = None, dtype: npt.DTypeLike = float) -> ndarray:
         """Return floats of the beta distribution: ``x / (x + y)`` of two gamma's."""
-        x = self.gamma(_positive("beta", "a", a), 1.0, size, dtype)
-        y = self.gamma(_positive("beta", "b", b), 1.0, size, dtype)
+        _positive("a", a)
+        _positive("b", b)
+        shape = np.broadcast_shapes(_shape(a), _shape(b)) if size is None else size
+        x, y = self.gamma(a, 1.0, shape, dtype), self.gamma(b, 1.0, shape, dtype)
         y += x
         x /= y
         return x
 
-    def f(
-        self, dfnum: float, dfden: float, size: Size = None, dtype: npt.DTypeLike = float
-    ) -> ndarray:
+    def dirichlet(self, alpha: Any, size: Size = None, dtype: npt.DTypeLike = float) -> ndarray:
+        """Return rows of shares that sum to 1: gamma's, divided by their sums."""
+        _positive("alpha", alpha)
+        shape = _shape(alpha) if size is None else (*integers(size), *_shape(alpha)[-1:])
+        x = self.gamma(alpha, 1.0, shape, dtype)
+        x /= _row_sums(x, axis=-1)[..., None]
+        return x
+
+    def f(self, dfnum: Any, dfden: Any, size: Size = None, dtype: npt.DTypeLike = float) -> ndarray:
         """Return floats of Fisher's distribution: the ratio of two chi-square's means."""
-        above, below = _positive("f", "dfnum", dfnum), _positive("f", "dfden", dfden)
-        drawn = self.gamma(above / 2, 2 / above, size, dtype)
-        drawn /= self.gamma(below / 2, 2 / below, size, dtype)
+        _positive("dfnum", dfnum)
+        _positive("dfden", dfden)
+        shape = np.broadcast_shapes(_shape(dfnum), _shape(dfden)) if size is None else size
+        above, below = _on_device(dfnum) / 2, _on_device(dfden) / 2
+        drawn = self.gamma(above, 1 / above, shape, dtype)
+        drawn /= self.gamma(below, 1 / below, shape, dtype)
         return drawn
 
-    def standard_t(self, df: float, size: Size = None, dtype: npt.DTypeLike = float) -> ndarray:
+    def standard_t(self, df: Any, size: Size = None, dtype: npt.DTypeLike = float) -> ndarray:
         """Return floats of Student's distribution: a normal's over a chi-square's root."""
         from . import _ufuncs
 
-        number = _positive("standard_t", "df", df)
-        root = self.gamma(number / 2, 2 / number, size, dtype)
-        drawn = self.standard_normal(size, dtype)
+        _positive("df", df)
+        half = _on_device(df) / 2
+        root = self.gamma(half, 1 / half, _shape(df) if size is None else size, dtype)
+        drawn = self.standard_normal(root.shape, dtype)
         drawn /= _ufuncs.sqrt(root, out=root)
         return drawn
 
@@ -380,11 +413,10 @@ def _number(function: str, name: str, value: Any) -> float:
     return float(value)
 
 
-def _positive(function: str, name: str, value: Any) -> float:
-    number = _number(function, name, value)
-    if not number > 0:
+def _positive(name: str, value: Any) -> None:
+    """Raise as NumPy does; of arrays on the device nothing is looked at."""
+    if not isinstance(value, ndarray) and not np.all(np.greater(value, 0)):
         raise ValueError(f"{name} <= 0")
-    return number
 
 
 def integer_span(low: Any, high: Any, dtype: np.dtype[Any], endpoint: bool) -> tuple[int, int]:
@@ -413,6 +445,3 @@ def integer_span(low: Any, high: Any, dtype: np.dtype[Any], endpoint: bool) -> t
 def bits(source: Source, count: int) -> ndarray:
     """Return the generator's words themselves, uint32."""
     return source._draw(_BITS, np.dtype(np.uint32), [0, 0], [0, 0], count)
-
-
-__all__ = ["Distributions", "Size", "Source", "array", "bits", "integer_span"]

@@ -23,6 +23,7 @@ __all__ = [
     "chisquare",
     "choice",
     "default_rng",
+    "dirichlet",
     "exponential",
     "f",
     "gamma",
@@ -35,6 +36,7 @@ __all__ = [
     "normal",
     "pareto",
     "permutation",
+    "poisson",
     "power",
     "rand",
     "randint",
@@ -92,6 +94,8 @@ beta = _drawing("beta")
 binomial = _drawing("binomial")
 chisquare = _drawing("chisquare")
 choice = _drawing("choice")
+dirichlet = _drawing("dirichlet")
+poisson = _drawing("poisson")
 exponential = _drawing("exponential")
 f = _drawing("f")
 gamma = _drawing("gamma")

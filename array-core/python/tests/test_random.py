@@ -125,7 +125,8 @@ def test_functions_draw_from_the_stream_that_is_set() -> None:
         for name, arguments in {
             "rand": (3, 2), "randn": (4,), "random": (5,), "random_sample": ((2, 2),), "ranf": (3,),
             "sample": (3,), "randint": (0, 9, 20), "random_integers": (1, 6, 20),
-            "permutation": (10,), "choice": (5, 7), "binomial": (4, 0.5, 9), "geometric": (0.5, 9),
+            "permutation": (10,), "poisson": (3.0, 9), "dirichlet": ([1.0, 2.0], 3),
+            "choice": (5, 7), "binomial": (4, 0.5, 9), "geometric": (0.5, 9),
         }.items():  # fmt: skip
             method = {"ranf": "random_sample", "sample": "random_sample"}.get(name, name)
             ours = getattr(ac.random, name)(*arguments)
@@ -212,7 +213,45 @@ def test_parameters_may_be_arrays() -> None:
     for name in ("exponential", "rayleigh", "weibull"):
         assert getattr(state, name)(scale).shape == (2, 1)
     assert state.gamma(2.0, scale).shape == (2, 1)
+    shapes = ac.array([0.5, 2, 30], "float32")
+    drawn = state.gamma(shapes, 2.0, (4000, 3), "float32").get()
+    np.testing.assert_allclose(drawn.mean(0), [1, 4, 60], rtol=0.15)
+    np.testing.assert_allclose(drawn.var(0), [2, 8, 120], rtol=0.2)
+    for name in ("chisquare", "standard_t"):
+        assert getattr(state, name)(shapes).shape == (3,)
+    for name in ("beta", "f"):
+        assert getattr(state, name)(shapes, scale).shape == (2, 3)
     assert state.pareto(scale).shape == state.power(scale).shape == (2, 1)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_poisson_counts_arrivals(dtype: str) -> None:
+    state = ac.random.RandomState(3)
+    for mean in (0.0, 0.3, 4.0, 11.9, 12.1, 50.0, 3000.0):
+        drawn = state.poisson(mean, COUNT // 5, dtype).get()
+        assert drawn.dtype == np.dtype(dtype)
+        assert drawn.min() >= 0
+        assert abs(drawn.mean() - mean) <= 6 * math.sqrt(mean / drawn.size)
+        assert abs(drawn.var() - mean) <= 0.06 * mean
+    for mean in (4.0, 20.0):
+        drawn = state.poisson(mean, COUNT, dtype).get()
+        counted = np.bincount(drawn, minlength=60)[:60]
+        chances = [math.exp(k * math.log(mean) - mean - math.lgamma(k + 1)) for k in range(60)]
+        expected = COUNT * np.array(chances)
+        common = expected > 20
+        # Chi-square of at most 26 degrees: over 80 with a probability of 2e-7.
+        assert np.sum(((counted - expected) ** 2 / expected)[common]) < 80
+    means = ac.array([1.0, 100.0], "float32")
+    assert state.poisson(means, (50, 2), dtype).get().mean(0).round(-1).tolist() == [0, 100]
+
+
+def test_shares_sum_to_one() -> None:
+    state = ac.random.RandomState(2)
+    shares = state.dirichlet([1.0, 2.0, 5.0], 5000, "float32").get()
+    np.testing.assert_allclose(shares.sum(1), 1, rtol=1e-5)
+    np.testing.assert_allclose(shares.mean(0), [1 / 8, 2 / 8, 5 / 8], atol=0.02)
+    assert state.dirichlet(ac.ones(4)).shape == (4,)
+    assert state.dirichlet([1.0, 1.0], (2, 3)).shape == (2, 3, 2)
 
 
 def test_orders_are_permutations_and_even() -> None:
@@ -311,7 +350,10 @@ def test_results_go_to_out() -> None:
         (lambda r: r.choice(ac.zeros((2, 2)), 2), ValueError),
         (lambda r: r.shuffle(ac.zeros(())), TypeError),
         (lambda r: r.shuffle([1, 2]), TypeError),
-        (lambda r: r.gamma(ac.ones(3)), NotImplementedError),
+        (lambda r: r.binomial(5, ac.ones(3)), NotImplementedError),
+        (lambda r: r.poisson(-1.0), ValueError),
+        (lambda r: r.dirichlet([1.0, 0.0]), ValueError),
+        (lambda r: r.gamma(ac.ones(3), size=2), ValueError),
         (lambda r: r.binomial(10**6, 0.5), NotImplementedError),
         (lambda r: r.choice(3, 2, p=ac.ones(3)), NotImplementedError),
     ],

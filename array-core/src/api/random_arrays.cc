@@ -1,6 +1,7 @@
 #include "api/random_arrays.h"
 
 #include <limits>
+#include <span>
 
 namespace arraycore {
 
@@ -24,13 +25,22 @@ Result<Array> RandomArrays::make(const RandomRequest& request) {
   const auto drawing = kernel(request.distribution, request.dtype);
   if (!drawing) return drawing.error();
   const auto word = [](std::uint32_t value) { return Operand{nullptr, ir::put(value)}; };
-  const std::array<Operand, 9> operands{
-      word(request.key[0]),        word(request.key[1]),        word(request.counter[0]),
-      word(request.counter[1]),    word(request.counter[2]),    word(request.counter[3]),
-      Operand{nullptr, request.a}, Operand{nullptr, request.b}, Operand{&*made, {}}};
+  const bool takes_array = ops::takes_array(request.distribution);
+  const Operand result{&*made, {}};
+  const std::array<Operand, 10> operands{word(request.key[0]),
+                                         word(request.key[1]),
+                                         word(request.counter[0]),
+                                         word(request.counter[1]),
+                                         word(request.counter[2]),
+                                         word(request.counter[3]),
+                                         Operand{nullptr, request.a},
+                                         Operand{nullptr, request.b},
+                                         takes_array ? Operand{request.each, {}} : result,
+                                         result};
   const std::int64_t per_turn = ops::elements_per_turn(request.distribution, request.dtype);
+  const Dims loop = takes_array ? request.shape : Dims{(count + per_turn - 1) / per_turn};
   const Status launched =
-      launcher_.launch({*drawing, Dims{(count + per_turn - 1) / per_turn}, 0, operands});
+      launcher_.launch({*drawing, loop, 0, std::span(operands).first(takes_array ? 10 : 9)});
   if (!launched) return launched.error();
   return made;
 }

@@ -21,13 +21,15 @@ struct RandomRequest {
   ir::Scalar a;
   ir::Scalar b;
   Dims shape;
+  const Array* each = nullptr;  // where ops::takes_array
 };
 
 class RandomArrays {
  public:
   explicit RandomArrays(Launcher& launcher) : launcher_(launcher) {}
 
-  // REQUIRES: ops::draws(distribution, dtype). Errors: those of allocate; value, "loop_too_long".
+  // REQUIRES: ops::draws(distribution, dtype). Errors: those of allocate; value,
+  // "loop_too_long", "shapes_do_not_broadcast".
   Result<Array> make(const RandomRequest& request);
 
  private:

@@ -23,9 +23,11 @@ constexpr std::uint32_t kWeyl1 = 0xBB67AE85;
 
 // After so many refused draws an element is left as it was drawn last.
 constexpr int kMostAttempts = 64;
+// Poisson's means below this wait for each arrival.
+constexpr double kFewArrivals = 12;
 
 bool is_floating_distribution(Distribution distribution) {
-  return distribution >= Distribution::uniform && distribution <= Distribution::gamma;
+  return distribution >= Distribution::uniform && distribution <= Distribution::poisson;
 }
 
 class Drawing {
@@ -52,6 +54,9 @@ class Drawing {
   void floating();
   void normal();
   void gamma();
+  void poisson();
+  void waiting(Value mean);
+  void rejecting(Value mean);
   void integers();
   void integers_wide();
   void binomial();
@@ -63,6 +68,7 @@ class Drawing {
   std::array<ir::ParamRef, 4> counter_;
   ir::ParamRef first_;   // a
   ir::ParamRef second_;  // b
+  ir::ParamRef each_;    // the array that is taken
   ir::ParamRef out_;
   std::array<LocalRef, 4> words_;
   std::array<LocalRef, 2> products_;
@@ -131,6 +137,7 @@ std::array<Value, 2> Drawing::normals() {
 
 // The turn's element `which`, if the array has it.
 void Drawing::store(int which, Value value) {
+  if (takes_array(distribution_)) return b_.store(out_, value);
   const auto per_turn = elements_per_turn(distribution_, dtype_);
   Value at = b_.loop_index();
   if (per_turn > 1) at = at * b_.integer(DType::int32, per_turn) + b_.integer(DType::int32, which);
@@ -184,12 +191,13 @@ void Drawing::normal() {
 // Of a shape below 1: G(a) = G(a + 1) U^(1 / a).
 void Drawing::gamma() {
   const Value one = number(1);
-  const LocalRef shape = b_.local("shape", b_.read(first_));
+  const LocalRef given = b_.local("given", b_.read(each_));
+  const LocalRef shape = b_.local("shape", b_.read(given));
   const LocalRef scale = b_.local("scale", b_.read(second_));
   const LocalRef attempt = b_.local("attempt", DType::uint32);
-  b_.if_(b_.read(first_) < one, [&] {
+  b_.if_(b_.read(given) < one, [&] {
     philox(u32(0));
-    const Value power = b_.apply(Op::power, {positive(0), one / b_.read(first_)});
+    const Value power = b_.apply(Op::power, {positive(0), one / b_.read(given)});
     b_.set(scale, b_.read(scale) * power);
     b_.set(shape, b_.read(shape) + one);
   });
@@ -212,6 +220,66 @@ void Drawing::gamma() {
            [&] { b_.leave(); });
   });
   store(0, b_.read(scale) * b_.read(d) * b_.read(v));
+}
+
+void Drawing::poisson() {
+  const LocalRef mean = b_.local("mean", b_.read(each_));
+  b_.if_(
+      b_.read(mean) < number(kFewArrivals), [&] { waiting(b_.read(mean)); },
+      [&] { rejecting(b_.read(mean)); });
+}
+
+// How many exponential waits fit into the mean.
+void Drawing::waiting(Value mean) {
+  const LocalRef waited = b_.local("waited", dtype_);
+  const LocalRef arrivals = b_.local("arrivals", dtype_);
+  const LocalRef block = b_.local("block", DType::uint32);
+  const int words = wide() ? 2 : 1;
+  const Value goes_on =
+      b_.apply(Op::logical_and, {b_.read(waited) <= mean, b_.read(block) < u32(kMostAttempts)});
+  b_.while_(goes_on, [&] {
+    philox(b_.read(block));
+    b_.set(block, b_.read(block) + u32(1));
+    for (int first = 0; first < 4; first += words) {
+      b_.set(waited, b_.read(waited) + exponential(first));
+      b_.if_(b_.read(waited) <= mean, [&] { b_.set(arrivals, b_.read(arrivals) + number(1)); });
+    }
+  });
+  store(0, b_.read(arrivals));
+}
+
+// Transformed rejection: Hoermann, "The transformed rejection method for generating Poisson random
+// variables" (1993), algorithm PTRS and its constants.
+void Drawing::rejecting(Value mean) {
+  const LocalRef b = b_.local("b", number(0.931) + number(2.53) * b_.apply(Op::sqrt, {mean}));
+  const LocalRef a = b_.local("a", number(-0.059) + number(0.02483) * b_.read(b));
+  const Value inverse = number(1.1239) + number(1.1328) / (b_.read(b) - number(3.4));
+  const Value sure = number(0.9277) - number(3.6224) / (b_.read(b) - number(2));
+  const LocalRef log_mean = b_.local("log_mean", b_.apply(Op::log, {mean}));
+  const LocalRef u = b_.local("u", dtype_);
+  const LocalRef v = b_.local("v", dtype_);
+  const LocalRef edge = b_.local("edge", dtype_);
+  const LocalRef k = b_.local("k", dtype_);
+  const LocalRef attempt = b_.local("attempt", DType::uint32);
+  const auto both = [&](Value x, Value y) { return b_.apply(Op::logical_and, {x, y}); };
+  b_.while_(b_.read(attempt) < u32(kMostAttempts), [&] {
+    philox(b_.read(attempt));
+    b_.set(attempt, b_.read(attempt) + u32(1));
+    b_.set(u, unit(0) - number(0.5));
+    b_.set(v, positive(wide() ? 2 : 1));
+    b_.set(edge, number(0.5) - b_.apply(Op::absolute, {b_.read(u)}));
+    const Value slope = number(2) * b_.read(a) / b_.read(edge) + b_.read(b);
+    b_.set(k, b_.apply(Op::floor, {slope * b_.read(u) + mean + number(0.43)}));
+    b_.if_(both(b_.read(edge) >= number(0.07), b_.read(v) <= sure), [&] { b_.leave(); });
+    const Value outside = both(b_.read(edge) < number(0.013), b_.read(v) > b_.read(edge));
+    b_.if_(b_.apply(Op::logical_or, {b_.read(k) < number(0), outside}), [&] { b_.next(); });
+    const Value under = b_.read(a) / (b_.read(edge) * b_.read(edge)) + b_.read(b);
+    const Value left = b_.apply(Op::log, {b_.read(v) * inverse / under});
+    const Value right =
+        b_.read(k) * b_.read(log_mean) - mean - b_.apply(Op::lgamma, {b_.read(k) + number(1)});
+    b_.if_(left <= right, [&] { b_.leave(); });
+  });
+  store(0, b_.apply(Op::maximum, {b_.read(k), number(0)}));
 }
 
 // The whole part of b W / 2^64, W being 64 bits: Lemire's multiplication, "Fast random integer
@@ -266,7 +334,12 @@ ir::Kernel Drawing::kernel() {
               b_.scalar("counter_2", DType::uint32), b_.scalar("counter_3", DType::uint32)};
   first_ = b_.scalar("a", parameter_of(distribution_, dtype_));
   second_ = b_.scalar("b", parameter_of(distribution_, dtype_));
-  out_ = b_.raw("out", dtype_, ir::Access::write);
+  if (takes_array(distribution_)) {
+    each_ = b_.in("each", dtype_);
+    out_ = b_.out("out", dtype_);
+  } else {
+    out_ = b_.raw("out", dtype_, ir::Access::write);
+  }
   for (std::size_t i = 0; i < words_.size(); ++i)
     words_[i] = b_.local("word_" + std::to_string(i), DType::uint32);
   for (std::size_t i = 0; i < products_.size(); ++i)
@@ -291,6 +364,9 @@ ir::Kernel Drawing::kernel() {
       break;
     case Distribution::gamma:
       gamma();
+      break;
+    case Distribution::poisson:
+      poisson();
       break;
     case Distribution::integers:
       philox(u32(0));
@@ -324,6 +400,10 @@ DType parameter_of(Distribution distribution, DType dtype) {
   return is_floating_distribution(distribution) ? dtype : DType::uint64;
 }
 
+bool takes_array(Distribution distribution) {
+  return distribution == Distribution::gamma || distribution == Distribution::poisson;
+}
+
 int elements_per_turn(Distribution distribution, DType dtype) {
   switch (distribution) {
     case Distribution::bits:
@@ -332,6 +412,7 @@ int elements_per_turn(Distribution distribution, DType dtype) {
     case Distribution::integers:
       return 2;
     case Distribution::gamma:
+    case Distribution::poisson:
     case Distribution::integers_wide:
     case Distribution::binomial:
       return 1;

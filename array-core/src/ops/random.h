@@ -23,7 +23,8 @@ enum class Distribution : std::uint8_t {
   lognormal,      // exp(a + b Z)
   gumbel,         // a - b log(E)
   laplace,        // a + b E or a - b E
-  gamma,          // b G, G of shape a by Marsaglia and Tsang (2000)
+  gamma,          // b G, G by Marsaglia and Tsang (2000), its shape from an array
+  poisson,        // of the means in an array: waits below 12, else Hoermann's PTRS (1993)
   integers,       // a + an integer below b, 0 < b <= 2^32. An integer's probability is off by 2^-64
                   // at most: 2^-32 of itself
   integers_wide,  // the same for any b > 0 of 64 bits, and b = 0 for all 2^64: no bias, but for the
@@ -31,7 +32,7 @@ enum class Distribution : std::uint8_t {
   bernoulli,      // 1 with probability a 2^-32, 0 <= a <= 2^32
   binomial,       // how many of b draws gave 1, each with probability a 2^-32
 };
-inline constexpr int kDistributions = 12;
+inline constexpr int kDistributions = 13;
 
 // Whether there is such a kernel.
 bool draws(Distribution distribution, DType dtype);
@@ -39,11 +40,15 @@ bool draws(Distribution distribution, DType dtype);
 // The type of `a` and `b`: the dtype itself of a floating distribution, else uint64.
 DType parameter_of(Distribution distribution, DType dtype);
 
+// Whether it has one more parameter: an array that broadcasts to the result, of its dtype.
+bool takes_array(Distribution distribution);
+
 // How many elements one turn of the loop fills: turn i those from i * this on.
 int elements_per_turn(Distribution distribution, DType dtype);
 
 // Parameters, in order: the key's two words, the counter's four (uint32 scalars; turn i adds i to
-// the first, a further attempt 1 to the last), a, b, and the array, raw.
+// the first, a further attempt 1 to the last), a, b, and the result, raw; where an array is taken,
+// that array and the result, both elementwise.
 // REQUIRES: draws(distribution, dtype).
 ir::Kernel random_kernel(Distribution distribution, DType dtype);
 

@@ -73,7 +73,7 @@ TEST(RandomKernels, AllThatAreDrawnVerify) {
       ++kernels;
     }
   }
-  EXPECT_EQ(kernels, 1 + 7 * 2 + 4 * 9);
+  EXPECT_EQ(kernels, 1 + 8 * 2 + 4 * 9);
 }
 
 TEST(RandomKernels, IntegersScaleTheirWords) {

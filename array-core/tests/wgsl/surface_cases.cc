@@ -42,6 +42,12 @@ void drawn(CaseWriter& writer, ops::Distribution distribution, DType dtype, cons
     arguments.push_back(scalar(ir::put(word)));
   arguments.push_back(scalar(a));
   arguments.push_back(scalar(b));
+  if (ops::takes_array(distribution)) {
+    std::vector<float> each;
+    for (std::int64_t i = 0; i < kCount; ++i)
+      each.push_back(ir::get<float>(a) * (1 + static_cast<float>(i % 5)));
+    arguments.push_back(values(dtype, {kCount}, each));
+  }
   arguments.push_back(zeros(dtype, {kCount}));
   const std::int64_t per_turn = ops::elements_per_turn(distribution, dtype);
   add(writer,
@@ -105,8 +111,10 @@ void add_surface_cases(CaseWriter& writer) {
        {Distribution::normal, Distribution::exponential, Distribution::lognormal,
         Distribution::gumbel, Distribution::laplace})
     drawn(writer, which, DType::float32, zero, one, near);
-  for (const float shape : {0.5F, 1.0F, 7.0F})
+  for (const float shape : {0.25F, 7.0F})
     drawn(writer, Distribution::gamma, DType::float32, ir::put(shape), one, {256, 1});
+  for (const float mean : {0.5F, 9.0F})
+    drawn(writer, Distribution::poisson, DType::float32, ir::put(mean), one, {4, 1});
 
   for (std::size_t i = 0; i < kDTypes; ++i)
     if (on_gpu(static_cast<DType>(i))) sorting_of(writer, static_cast<DType>(i));

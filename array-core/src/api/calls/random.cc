@@ -19,9 +19,16 @@ Result<std::int32_t> random(Context& context, Words& words) {
   const DType type = ops::parameter_of(request.distribution, request.dtype);
   for (ir::Scalar* parameter : {&request.a, &request.b})
     *parameter = is_floating(type) ? ir::scalar_of(type, words.number()) : ir::put(words.integer());
+  const ArrayId each = words.next();
   request.shape = words.dims();
   if (const Status end = words.end(); !end) return end.error();
-  if (!drawn) return bad_call();
+  if (!drawn || (each != 0) != ops::takes_array(request.distribution)) return bad_call();
+  if (each != 0) {
+    const auto array = context.get(each);
+    if (!array) return array.error();
+    if ((*array)->dtype != request.dtype) return bad_call();
+    request.each = *array;
+  }
   auto made = context.random().make(request);
   if (!made) return made.error();
   return context.insert(std::move(*made));
