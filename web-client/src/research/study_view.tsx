@@ -262,6 +262,7 @@ function About({ study, store }: Props) {
   const format = store.format.value;
   const rows: readonly (readonly [string, string])[] = [
     [words.project, study.project],
+    [words.owner, study.owner],
     [words.entry, study.entry],
     [words.seed, String(study.seed)],
     [words.runtime, study.chainer],

@@ -42,9 +42,7 @@ export interface Words {
     readonly emptyHint: string;
     readonly best: string;
     readonly none: string;
-    readonly created: (when: string) => string;
     readonly progress: (done: string, total: string) => string;
-    readonly failed: (count: string) => string;
   };
 
   readonly studyStates: Readonly<Record<StudyState, string>>;
@@ -80,6 +78,7 @@ export interface Words {
     readonly seed: string;
     readonly runtime: string;
     readonly project: string;
+    readonly owner: string;
     readonly createdAt: string;
     readonly finishedAt: string;
     readonly cancel: string;
@@ -122,7 +121,6 @@ export interface Words {
   readonly trial: {
     readonly heading: (number: string) => string;
     readonly back: (study: string) => string;
-    readonly state: string;
     readonly value: string;
     readonly noValue: string;
     readonly parameters: string;

@@ -38,9 +38,7 @@ export const en: Words = {
     emptyHint: "Submit one from Python with client.grid(), and it appears here by itself.",
     best: "Best value",
     none: "none yet",
-    created: (when) => `Submitted ${when}`,
     progress: (done, total) => `${done} of ${total} trials finished`,
-    failed: (count) => `${count} failed`,
   },
 
   studyStates: { running: "Running", finished: "Finished", cancelled: "Cancelled" },
@@ -91,7 +89,8 @@ export const en: Words = {
     seed: "Seed",
     runtime: "Chainer",
     project: "Project",
-    createdAt: "Submitted",
+    owner: "Submitted by",
+    createdAt: "Submitted at",
     finishedAt: "Ended",
     cancel: "Cancel the study",
     cancelTitle: "Cancel this study?",
@@ -135,7 +134,6 @@ export const en: Words = {
   trial: {
     heading: (number) => `Trial ${number}`,
     back: (study) => `Study ${study}`,
-    state: "State",
     value: "Value",
     noValue: "none",
     parameters: "Parameters",

@@ -39,9 +39,7 @@ export const ja: Words = {
     emptyHint: "Python の client.grid() で登録すると、自動でここに表示されます。",
     best: "最良の値",
     none: "まだなし",
-    created: (when) => `登録：${when}`,
     progress: (done, total) => `${total} 件中 ${done} 件の試行が終了`,
-    failed: (count) => `失敗 ${count} 件`,
   },
 
   studyStates: { running: "実行中", finished: "終了", cancelled: "中止" },
@@ -97,7 +95,8 @@ export const ja: Words = {
     seed: "シード値",
     runtime: "Chainer の版",
     project: "プロジェクト",
-    createdAt: "登録",
+    owner: "登録者",
+    createdAt: "登録日時",
     finishedAt: "終了",
     cancel: "スタディを中止",
     cancelTitle: "このスタディを中止しますか？",
@@ -141,7 +140,6 @@ export const ja: Words = {
   trial: {
     heading: (number) => `試行 ${number}`,
     back: (study) => `スタディ ${study}`,
-    state: "状態",
     value: "値",
     noValue: "なし",
     parameters: "パラメーター",
