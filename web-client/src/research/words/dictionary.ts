@@ -52,6 +52,7 @@ export interface Words {
 
   readonly study: {
     readonly back: string;
+    readonly numbered: (number: string) => string;
     readonly progress: string;
     readonly counts: {
       readonly complete: string;
@@ -120,7 +121,6 @@ export interface Words {
 
   readonly trial: {
     readonly heading: (number: string) => string;
-    readonly back: (study: string) => string;
     readonly value: string;
     readonly noValue: string;
     readonly parameters: string;

@@ -22,7 +22,7 @@ export const en: Words = {
     unauthorized:
       "The server does not know this token. Check it, or ask the operator for a new one.",
     rate_limited: "Too many wrong tokens came from this network. Wait a minute, then try again.",
-    unreachable: "The server cannot be reached. What you see may be old.",
+    unreachable: "The server cannot be reached.",
     bad_answer: "The server gave an answer that this page does not understand. Reload the page.",
     unknown_study: "There is no such study, or it belongs to somebody else.",
     not_found: "The study has no such trial, or no device has begun it yet.",
@@ -62,6 +62,7 @@ export const en: Words = {
 
   study: {
     back: "All studies",
+    numbered: (number) => `Study ${number}`,
     progress: "Progress",
     counts: {
       complete: "Complete",
@@ -133,7 +134,6 @@ export const en: Words = {
 
   trial: {
     heading: (number) => `Trial ${number}`,
-    back: (study) => `Study ${study}`,
     value: "Value",
     noValue: "none",
     parameters: "Parameters",

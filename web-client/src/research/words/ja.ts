@@ -23,7 +23,7 @@ export const ja: Words = {
       "サーバーがこのトークンを認識できません。確かめるか、運営者に新しいものをもらってください。",
     rate_limited:
       "このネットワークから誤ったトークンが続けて送られました。1 分ほど待ってからやり直してください。",
-    unreachable: "サーバーにつながりません。表示は最新でない可能性があります。",
+    unreachable: "サーバーにつながりません。",
     bad_answer: "サーバーの応答を解釈できません。ページを再読み込みしてください。",
     unknown_study: "このスタディは存在しないか、ほかの人のものです。",
     not_found: "この試行は存在しないか、まだどの端末も始めていません。",
@@ -68,6 +68,7 @@ export const ja: Words = {
 
   study: {
     back: "スタディ一覧",
+    numbered: (number) => `スタディ ${number}`,
     progress: "進み具合",
     counts: {
       complete: "完了",
@@ -139,7 +140,6 @@ export const ja: Words = {
 
   trial: {
     heading: (number) => `試行 ${number}`,
-    back: (study) => `スタディ ${study}`,
     value: "値",
     noValue: "なし",
     parameters: "パラメーター",
