@@ -3,7 +3,8 @@
 
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { kStoryCode, stories } from "../src/stories/states.ts";
+import { en } from "../src/i18n/en.ts";
+import { kOtherProject, kStoryCode, stories } from "../src/stories/states.ts";
 import { launch } from "./support/browser.ts";
 import { kLanguages, open, overflow, problemsAtEachWidth, violations } from "./support/checks.ts";
 import { type StaticServer, serve } from "./support/static_server.ts";
@@ -109,6 +110,58 @@ it("works by keyboard alone, and the focus is never lost", async () => {
   await expect.poll(focused).toBe("state");
   await page.keyboard.press("Tab");
   await expect.poll(focused).toBe("start");
+  await page.close();
+});
+
+it("pauses, resumes and switches the last trial by keyboard, with the focus kept", async () => {
+  const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
+  await show(page, "computing", "en");
+  const focused = () =>
+    page.evaluate(() => {
+      const element = document.activeElement;
+      return element?.getAttribute("data-action") ?? element?.id ?? element?.tagName;
+    });
+  const finish = page.locator("[data-action=finish]");
+  expect(await finish.getAttribute("aria-pressed")).toBe("false");
+  await finish.focus();
+  await page.keyboard.press("Space");
+  await expect.poll(() => finish.getAttribute("aria-pressed")).toBe("true");
+  expect(await focused()).toBe("finish");
+  await page.locator(".panel-advice", { hasText: en.states.finishing }).waitFor();
+  await page.keyboard.press("Shift+Tab");
+  await expect.poll(focused).toBe("pause");
+  await page.keyboard.press("Enter");
+  await page.locator("[data-phase=paused]").waitFor();
+  await expect.poll(focused).toBe("state");
+  await page.keyboard.press("Tab");
+  await expect.poll(focused).toBe("resume");
+  await page.keyboard.press("Enter");
+  await page.locator("[data-phase=joining]").waitFor();
+  await page.close();
+});
+
+it("lets the keyboard choose among a link's projects", async () => {
+  const page = await browser.newPage();
+  await show(page, "choices", "en");
+  await page.locator("input[type=radio]").nth(1).waitFor();
+  await page.locator("input[type=radio]").first().focus();
+  await page.keyboard.press("ArrowDown");
+  await page.locator("h1", { hasText: kOtherProject.name }).waitFor();
+  expect(await page.locator("input[type=radio]").nth(1).isChecked()).toBe(true);
+  await page.locator("[data-action=start]").click();
+  await page.locator("[data-phase=joining]").waitFor();
+  expect(await page.locator("input[type=radio]").count()).toBe(0);
+  await page.close();
+});
+
+it("leads out of LINE by a link that keeps the code, and lets who wants stay", async () => {
+  const page = await browser.newPage();
+  await show(page, "in_app_line", "en");
+  const link = await page.locator("[data-action=open_outside]").getAttribute("href");
+  expect(link).toBe(`${server.origin}/join?openExternalBrowser=1#${kStoryCode}`);
+  await page.locator("[data-action=stay]").click();
+  await page.locator("[data-phase=idle]").waitFor();
+  expect(await page.locator("[data-action=start]").count()).toBe(1);
   await page.close();
 });
 

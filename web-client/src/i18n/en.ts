@@ -92,7 +92,7 @@ export const en: Dictionary = {
     },
     pausedByChoice: {
       title: "Paused",
-      text: "The trial was given back for another device. Resume takes the next one.",
+      text: "Nothing is computed until you tap Resume. A trial that was running has gone back for another device.",
     },
     stopped: { title: "Stopped", text: "Nothing is running on this device any more. Thank you." },
     finished: {

@@ -94,7 +94,7 @@ export const ja: Dictionary = {
     },
     pausedByChoice: {
       title: "一時停止中",
-      text: "試行はほかの端末のために返しました。「再開」を押すと次の試行を受け取ります。",
+      text: "「再開」を押すまで計算しません。途中だった試行は、ほかの端末のために返しました。",
     },
     stopped: {
       title: "停止しました",

@@ -164,15 +164,17 @@ export function Panel({ store }: { readonly store: JoinStore }): ComponentChild 
       {label}
     </button>
   );
+  // Stop is the last of all, Resume the first.
+  const moreRow = more.length === 0 ? null : <div class="more-actions">{more.map(moreButton)}</div>;
   return (
     <section class="panel" data-phase={view.phase} data-tone={view.tone} aria-labelledby="state">
+      <ProjectChoice store={store} />
       <div class="panel-head">
         {view.showFacts ? null : <ToneIcon tone={view.tone} />}
         <h2 id="state" class="panel-title" ref={heading} tabIndex={-1}>
           {view.title}
         </h2>
       </div>
-      <ProjectChoice store={store} />
       {view.showFacts ? <Facts words={words.facts} /> : null}
       {view.text === null ? null : <p class="panel-text">{view.text}</p>}
       {view.advice === null ? null : <p class="panel-advice">{view.advice}</p>}
@@ -189,7 +191,7 @@ export function Panel({ store }: { readonly store: JoinStore }): ComponentChild 
       )}
       <ContributionStrip store={store} />
       {view.offerLink && store.codes.length > 0 ? <WayOut view={view} store={store} /> : null}
-      {more.length === 0 ? null : <div class="more-actions">{more.map(moreButton)}</div>}
+      {action?.kind === "resume" ? null : moreRow}
       {action === null ? null : (
         <button
           type="button"
@@ -201,6 +203,7 @@ export function Panel({ store }: { readonly store: JoinStore }): ComponentChild 
           {action.label}
         </button>
       )}
+      {action?.kind === "resume" ? moreRow : null}
       {view.note === null ? null : <p class="panel-note">{view.note}</p>}
     </section>
   );

@@ -6,7 +6,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { languageNames, otherLanguage } from "../i18n/language.ts";
 import { FlockBackdrop, Mark } from "../ui/flock.tsx";
 import { Icon } from "../ui/icons.tsx";
-import type { ResearchStore } from "./research_store.ts";
+import type { Problem, ResearchStore } from "./research_store.ts";
 import { hashOf } from "./route.ts";
 import { SignIn } from "./sign_in.tsx";
 import { StudiesView } from "./studies_view.tsx";
@@ -57,19 +57,22 @@ function Masthead({ store }: Props) {
 }
 
 /** Above what is shown, which may be old while the server does not answer. */
-function ProblemBar({ store }: Props) {
-  const problem = store.problem.value;
+function ProblemBars({ store }: Props) {
   const words = store.words.value;
-  if (problem === null) {
-    return null;
-  }
+  const bar = (problem: Problem | null, advice: string) =>
+    problem === null ? null : (
+      <p class="problem-bar" data-problem={problem.code}>
+        <Icon name="problem" />
+        <span>
+          {problemText(problem, words)} {advice}
+        </span>
+      </p>
+    );
   return (
-    <p class="problem-bar" data-problem={problem.code}>
-      <Icon name="problem" />
-      <span>
-        {problemText(problem, words)} {words.askingAgain}
-      </span>
-    </p>
+    <>
+      {bar(store.refusal.value, "")}
+      {bar(store.problem.value, words.askingAgain)}
+    </>
   );
 }
 
@@ -123,7 +126,7 @@ export function ResearchPage({ store }: Props) {
       <FlockBackdrop />
       <Masthead store={store} />
       <main class={signedIn ? "desk" : "desk is-narrow"} ref={main}>
-        {signedIn ? <ProblemBar store={store} /> : null}
+        {signedIn ? <ProblemBars store={store} /> : null}
         {signedIn ? <View store={store} /> : <SignIn store={store} />}
       </main>
       <p class="unseen" role="status" aria-live="polite" data-announcement>

@@ -230,14 +230,22 @@ describe("the buttons", () => {
   });
 
   it("say why they could not", async () => {
-    const { store, api } = scenario("#/");
+    const { store, api, tick } = scenario("#/");
     await settled();
     api.rows = { ...api.rows, faults: { joinLink: "storage_unavailable" } };
     await store.makeJoinLink();
-    expect([store.joinLink.value, store.problem.value?.code]).toEqual([
+    expect([store.joinLink.value, store.refusal.value?.code]).toEqual([
       null,
       "storage_unavailable",
     ]);
     expect(store.busy.value).toBe(false);
+    // An answer to something else does not take it away; the next press does.
+    tick();
+    await settled();
+    expect(store.refusal.value?.code).toBe("storage_unavailable");
+    api.rows = { ...api.rows, faults: {} };
+    await store.makeJoinLink();
+    expect(store.refusal.value).toBeNull();
+    expect(store.joinLink.value).toContain("/join#");
   });
 });

@@ -59,6 +59,8 @@ export class ResearchStore {
   readonly route: Signal<Route>;
   /** Of the last attempt to ask for what the page shows; null once an answer came. */
   readonly problem: Signal<Problem | null> = signal(null);
+  /** Of the last button that was pressed; stays until the next one or another view. */
+  readonly refusal: Signal<Problem | null> = signal(null);
   readonly studies: Signal<readonly StudyRow[] | null> = signal(null);
   readonly study: Signal<StudyRow | null> = signal(null);
   /** Of study 0, which there is none of, until the first rows are asked for. */
@@ -181,11 +183,17 @@ export class ResearchStore {
       return;
     }
     this.busy.value = true;
+    this.refusal.value = null;
     try {
       await action(this.#api, route.page === "studies" ? 0 : route.study);
       this.#restart();
     } catch (error) {
-      this.problem.value = problemOf(error);
+      const problem = problemOf(error);
+      if (problem.code === "unauthorized") {
+        this.#leave(problem);
+      } else {
+        this.refusal.value = problem;
+      }
     } finally {
       this.busy.value = false;
     }
@@ -198,6 +206,7 @@ export class ResearchStore {
     const before = this.route.value;
     this.detail.value = null;
     this.problem.value = null;
+    this.refusal.value = null;
     if (route.page === "studies" || before.page === "studies" || route.study !== before.study) {
       this.study.value = null;
       this.data.value = noTrials(0);
@@ -224,6 +233,7 @@ export class ResearchStore {
     this.detail.value = null;
     this.workers.value = [];
     this.joinLink.value = null;
+    this.refusal.value = null;
     this.problem.value = problem;
   }
 

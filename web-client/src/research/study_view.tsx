@@ -14,7 +14,7 @@ import { hashOf } from "./route.ts";
 import type { StudyRow } from "./rows.ts";
 import { StateChip } from "./state_chip.tsx";
 import { TrialsTable } from "./trials_table.tsx";
-import { deviceText, doneOf, progressOf } from "./view_model.ts";
+import { deviceText, doneOf, progressOf, studyName } from "./view_model.ts";
 import { visibleText } from "./visible_text.ts";
 
 interface Props {
@@ -262,6 +262,7 @@ function About({ study, store }: Props) {
   const format = store.format.value;
   const rows: readonly (readonly [string, string])[] = [
     [words.project, study.project],
+    [words.owner, study.owner],
     [words.entry, study.entry],
     [words.seed, String(study.seed)],
     [words.runtime, study.chainer],
@@ -300,17 +301,22 @@ export function StudyView({ store }: { readonly store: ResearchStore }) {
   const format = store.format.value;
   const study = store.study.value;
   const { full, trials } = store.data.value;
+  const route = store.route.value;
+  if (route.page !== "study") {
+    return null;
+  }
   return (
     <div class="stack" data-view="study" data-study-state={study?.state}>
       <nav>
         <BackLink href={hashOf({ page: "studies" })} label={words.study.back} />
       </nav>
       <div class="title-row">
-        <h1 tabIndex={-1}>{study?.name ?? words.loading}</h1>
+        <h1 tabIndex={-1}>{studyName(store, route.study)}</h1>
         {study === null ? null : (
           <StateChip state={study.state} label={words.studyStates[study.state]} />
         )}
       </div>
+      {study === null && store.problem.value === null ? <p class="quiet">{words.loading}</p> : null}
       {study === null ? null : (
         <>
           <div class="tiles">

@@ -8,7 +8,7 @@ import { hashOf } from "./route.ts";
 import type { AttemptRow, FailureRow, TrialDetail } from "./rows.ts";
 import { StateChip } from "./state_chip.tsx";
 import { BackLink } from "./study_view.tsx";
-import { deviceText } from "./view_model.ts";
+import { deviceText, studyName } from "./view_model.ts";
 import { visibleText } from "./visible_text.ts";
 
 interface Props {
@@ -197,13 +197,12 @@ export function TrialView({ store }: { readonly store: ResearchStore }) {
   if (route.page !== "trial") {
     return null;
   }
-  const study = store.study.value?.name ?? format.integer(route.study);
   return (
     <div class="stack" data-view="trial">
       <nav>
         <BackLink
           href={hashOf({ page: "study", study: route.study })}
-          label={words.trial.back(study)}
+          label={studyName(store, route.study)}
         />
       </nav>
       <div class="title-row">

@@ -16,6 +16,14 @@ export function problemText({ code, message }: Problem, words: Words): string {
   return isProblemCode(code) ? words.problems[code] : visibleText(message);
 }
 
+/** Its name, or its number until the name is known. */
+export function studyName(store: ResearchStore, study: number): string {
+  const known = store.study.value;
+  return known?.study === study
+    ? known.name
+    : store.words.value.study.numbered(store.format.value.integer(study));
+}
+
 export function titleOf(store: ResearchStore): string {
   const words = store.words.value;
   const route = store.route.value;
@@ -26,7 +34,7 @@ export function titleOf(store: ResearchStore): string {
     case "studies":
       return words.studies.heading;
     case "study":
-      return store.study.value?.name ?? words.loading;
+      return studyName(store, route.study);
     case "trial":
       return words.trial.heading(store.format.value.integer(route.trial));
     default:
@@ -38,7 +46,7 @@ export function titleOf(store: ResearchStore): string {
 export function announcementOf(store: ResearchStore): string {
   const words = store.words.value;
   const session = store.session.value;
-  const problem = store.problem.value;
+  const problem = store.refusal.value ?? store.problem.value;
   if (session.kind === "checking") {
     return words.signIn.checking;
   }

@@ -42,9 +42,7 @@ export interface Words {
     readonly emptyHint: string;
     readonly best: string;
     readonly none: string;
-    readonly created: (when: string) => string;
     readonly progress: (done: string, total: string) => string;
-    readonly failed: (count: string) => string;
   };
 
   readonly studyStates: Readonly<Record<StudyState, string>>;
@@ -54,6 +52,7 @@ export interface Words {
 
   readonly study: {
     readonly back: string;
+    readonly numbered: (number: string) => string;
     readonly progress: string;
     readonly counts: {
       readonly complete: string;
@@ -80,6 +79,7 @@ export interface Words {
     readonly seed: string;
     readonly runtime: string;
     readonly project: string;
+    readonly owner: string;
     readonly createdAt: string;
     readonly finishedAt: string;
     readonly cancel: string;
@@ -121,8 +121,6 @@ export interface Words {
 
   readonly trial: {
     readonly heading: (number: string) => string;
-    readonly back: (study: string) => string;
-    readonly state: string;
     readonly value: string;
     readonly noValue: string;
     readonly parameters: string;

@@ -22,7 +22,7 @@ export const en: Words = {
     unauthorized:
       "The server does not know this token. Check it, or ask the operator for a new one.",
     rate_limited: "Too many wrong tokens came from this network. Wait a minute, then try again.",
-    unreachable: "The server cannot be reached. What you see may be old.",
+    unreachable: "The server cannot be reached.",
     bad_answer: "The server gave an answer that this page does not understand. Reload the page.",
     unknown_study: "There is no such study, or it belongs to somebody else.",
     not_found: "The study has no such trial, or no device has begun it yet.",
@@ -38,9 +38,7 @@ export const en: Words = {
     emptyHint: "Submit one from Python with client.grid(), and it appears here by itself.",
     best: "Best value",
     none: "none yet",
-    created: (when) => `Submitted ${when}`,
     progress: (done, total) => `${done} of ${total} trials finished`,
-    failed: (count) => `${count} failed`,
   },
 
   studyStates: { running: "Running", finished: "Finished", cancelled: "Cancelled" },
@@ -64,6 +62,7 @@ export const en: Words = {
 
   study: {
     back: "All studies",
+    numbered: (number) => `Study ${number}`,
     progress: "Progress",
     counts: {
       complete: "Complete",
@@ -91,7 +90,8 @@ export const en: Words = {
     seed: "Seed",
     runtime: "Chainer",
     project: "Project",
-    createdAt: "Submitted",
+    owner: "Submitted by",
+    createdAt: "Submitted at",
     finishedAt: "Ended",
     cancel: "Cancel the study",
     cancelTitle: "Cancel this study?",
@@ -134,8 +134,6 @@ export const en: Words = {
 
   trial: {
     heading: (number) => `Trial ${number}`,
-    back: (study) => `Study ${study}`,
-    state: "State",
     value: "Value",
     noValue: "none",
     parameters: "Parameters",

@@ -23,7 +23,7 @@ export const ja: Words = {
       "サーバーがこのトークンを認識できません。確かめるか、運営者に新しいものをもらってください。",
     rate_limited:
       "このネットワークから誤ったトークンが続けて送られました。1 分ほど待ってからやり直してください。",
-    unreachable: "サーバーにつながりません。表示は最新でない可能性があります。",
+    unreachable: "サーバーにつながりません。",
     bad_answer: "サーバーの応答を解釈できません。ページを再読み込みしてください。",
     unknown_study: "このスタディは存在しないか、ほかの人のものです。",
     not_found: "この試行は存在しないか、まだどの端末も始めていません。",
@@ -39,9 +39,7 @@ export const ja: Words = {
     emptyHint: "Python の client.grid() で登録すると、自動でここに表示されます。",
     best: "最良の値",
     none: "まだなし",
-    created: (when) => `登録：${when}`,
     progress: (done, total) => `${total} 件中 ${done} 件の試行が終了`,
-    failed: (count) => `失敗 ${count} 件`,
   },
 
   studyStates: { running: "実行中", finished: "終了", cancelled: "中止" },
@@ -70,6 +68,7 @@ export const ja: Words = {
 
   study: {
     back: "スタディ一覧",
+    numbered: (number) => `スタディ ${number}`,
     progress: "進み具合",
     counts: {
       complete: "完了",
@@ -97,7 +96,8 @@ export const ja: Words = {
     seed: "シード値",
     runtime: "Chainer の版",
     project: "プロジェクト",
-    createdAt: "登録",
+    owner: "登録者",
+    createdAt: "登録日時",
     finishedAt: "終了",
     cancel: "スタディを中止",
     cancelTitle: "このスタディを中止しますか？",
@@ -140,8 +140,6 @@ export const ja: Words = {
 
   trial: {
     heading: (number) => `試行 ${number}`,
-    back: (study) => `スタディ ${study}`,
-    state: "状態",
     value: "値",
     noValue: "なし",
     parameters: "パラメーター",
