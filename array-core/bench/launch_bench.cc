@@ -5,38 +5,16 @@
 #include <memory>
 #include <utility>
 
-#include "api/ring_backend.h"
+#include "api/recorded_ring.h"
 #include "ir/builder.h"
-#include "ring/recording_executor.h"
 
 namespace arraycore {
 namespace {
 
 constexpr int kBatch = 10'000;
 
-struct Ring {
-  Ring() {
-    auto host = std::make_unique<ring::PumpHost>();
-    ring::PumpHost& pump = *host;
-    auto* const base = reinterpret_cast<std::byte*>(memory.get());
-    backend = std::make_unique<RingBackend>(memory, base, std::move(host));
-    executor =
-        std::make_unique<ring::RecordingExecutor>(memory->control, base, sizeof(RingMemory), pump);
-    executor->record = false;
-    pump.executor = executor.get();
-    ready = backend->open(std::int64_t{1} << 30).ok();
-  }
-  ~Ring() { backend.reset(); }
-
-  ArrayArgument array(const Dims& shape) {
-    const View view = contiguous(shape, 4);
-    return {*backend->create_storage(view.count() * 4), view};
-  }
-
-  std::shared_ptr<RingMemory> memory = std::make_shared<RingMemory>();
-  std::unique_ptr<RingBackend> backend;
-  std::unique_ptr<ring::RecordingExecutor> executor;
-  bool ready = false;
+struct Ring : RecordedRing {
+  Ring() { executor->record = false; }
 };
 
 KernelId add(Ring& ring) {
@@ -49,14 +27,14 @@ KernelId add(Ring& ring) {
 }
 
 void run(benchmark::State& state, Ring& ring, const Launch& launch) {
-  if (!ring.ready) state.SkipWithError("no executor");
+  if (!ring.opened) state.SkipWithError("no executor");
   int waiting = 0;
   for (auto _ : state) {
     if (!ring.backend->launch(launch)) state.SkipWithError("refused");
     if (++waiting < kBatch) continue;
     waiting = 0;
     state.PauseTiming();
-    if (!ring.backend->download(1, 0, {})) state.SkipWithError("lost");
+    if (!ring.finish()) state.SkipWithError("lost");
     state.ResumeTiming();
   }
 }

@@ -35,9 +35,7 @@ def _settings(server: FakeConsole, monkeypatch: pytest.MonkeyPatch) -> None:
 def script(tmp_path: Path) -> Path:
     path = tmp_path / "train.py"
     path.write_text(
-        "import not_installed_here\n"
-        "def objective(trial):\n    return 1.0\n"
-        "def other(trial):\n    return 2.0\n"
+        "import chainer\ndef objective(trial):\n    return 1.0\ndef other(trial):\n    return 2.0\n"
     )
     return path
 

@@ -40,7 +40,7 @@ async function open(context: BrowserContext): Promise<{ page: Page; errors: stri
 }
 
 async function show(page: Page, story: string, language: string): Promise<void> {
-  await page.goto(`${server.origin}/?story=${story}&lang=${language}`);
+  await page.goto(`${server.origin}/?story=${story}&lang=${language}`, { timeout: 10_000 });
   const settled =
     story === "project_loading"
       ? "[data-phase=project_loading]"
@@ -68,7 +68,9 @@ function smallTargets(page: Page): Promise<string[]> {
     const controls = [...document.querySelectorAll("button, summary, input, a")];
     return controls
       .filter((control) => {
-        const { width, height } = control.getBoundingClientRect();
+        // A tap on its label reaches a radio button too.
+        const target = control.closest("label") ?? control;
+        const { width, height } = target.getBoundingClientRect();
         return width < least || height < least;
       })
       .map((control) => control.textContent ?? control.tagName);

@@ -1,5 +1,5 @@
 // Chromium as the command line, the demo, tests and benchmarks start it: where it is, and with which flags. CHROMIUM may
-// name another than Debian's. Node, any thread.
+// name another than Debian's, CHROMIUM_FLAGS more flags: a graphics card without a display needs some. Node, any thread.
 
 import { existsSync } from "node:fs";
 import { type Browser, chromium, type LaunchOptions } from "playwright-core";
@@ -31,12 +31,13 @@ export function launchChromium(
   options: LaunchOptions & { webgpu?: boolean } = {},
 ): Promise<Browser> {
   const { webgpu = false, ...rest } = options;
+  const more = (process.env.CHROMIUM_FLAGS ?? "").split(" ").filter((flag) => flag !== "");
   const gpu = webgpu ? [...kGpuFlags, ...(hasGraphicsCard() ? [] : kSoftwareGpuFlags)] : [];
   return chromium.launch({
     executablePath: chromiumPath(),
     // The headless shell has no WebGPU.
     ...(webgpu ? { channel: "chromium" } : {}),
-    args: [...CHROMIUM_FLAGS, ...gpu],
+    args: [...CHROMIUM_FLAGS, ...gpu, ...more],
     ...rest,
   });
 }

@@ -12,6 +12,8 @@
 
 #include "base/result.h"
 #include "dtype/dtype.h"
+#include "gemm/problem.h"
+#include "gemm/variant.h"
 #include "ir/ir.h"
 #include "ir/value.h"
 #include "view/view.h"
@@ -33,8 +35,16 @@ using LaunchArgument = std::variant<ArrayArgument, ir::Scalar>;
 struct Launch {
   KernelId kernel = 0;
   Dims loop;
-  std::uint32_t reduced = 0;  // bit k: axis k is reduced
+  std::uint32_t reduced = 0;  // bit k: axis k is reduced, or a scan runs along it
   std::vector<LaunchArgument> arguments;
+};
+
+// A product of matrices (gemm/problem.h), each in its storage.
+struct GemmLaunch {
+  gemm::Problem problem;
+  StorageId a = 0;
+  StorageId b = 0;
+  StorageId out = 0;
 };
 
 // A device's own kernel, written by a user: WGSL with entry point `main`, uniforms at binding 0 of
@@ -88,6 +98,15 @@ class Backend {
   // loop's shape or broadcast to it; no written view overlaps another argument's in part.
   virtual Status launch(const Launch& launch) = 0;
 
+  // A product by a kernel made for it. Error: not_implemented, before anything has happened, where
+  // this back end has none for the dtype or the strides: Launcher::multiply knows another way.
+  // REQUIRES: at least one batch, row, column and term; `out` overlaps no operand, and its columns
+  // follow each other.
+  virtual Status launch_gemm(const GemmLaunch& /*launch*/) { return no_gemm(); }
+  // Which of its kernels it is to take from now on, for benchmarks and tests. Gives how many were
+  // found wrong so far and are taken no more.
+  virtual std::uint32_t tune_gemm(const gemm::Tuning& /*tuning*/) { return 0; }
+
   // Kernels in the device's own language; error: not_implemented, "no_raw_kernels", on the CPU.
   virtual Result<KernelId> prepare_raw(const RawText& /*text*/) { return no_raw_kernels(); }
   virtual Status launch_raw(const RawLaunch& /*launch*/) { return no_raw_kernels(); }
@@ -100,6 +119,12 @@ class Backend {
   // Begins anew, on a new device where the old one was lost; prepared kernels stay. REQUIRES: no
   // storage is in use.
   virtual Status reset() { return Done{}; }
+
+ protected:
+  static Error no_gemm() {
+    return {ErrorKind::not_implemented, "gpu_operation",
+            "There is no kernel of its own for this product of matrices."};
+  }
 
  private:
   static Error no_raw_kernels() {

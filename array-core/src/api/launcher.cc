@@ -25,6 +25,9 @@ bool needs_cpu(const ir::Kernel& kernel) {
                      [](const ir::Param& param) { return !on_gpu(param.dtype); });
 }
 
+// A scan's results lie as the elements that they belong to, like those of an elementwise kernel.
+bool is_scan(const ir::Kernel& kernel) { return kernel.reduction && kernel.reduction->running(); }
+
 bool is_written(const ir::Param& param) { return param.access != ir::Access::read; }
 
 // Of how many bytes offset and strides all are multiples: up to 8, a power of two.
@@ -95,7 +98,8 @@ Launcher::Launcher(std::unique_ptr<Backend> cpu, std::unique_ptr<Backend> device
       device_(std::move(device)),
       budget_bytes_(budget_bytes),
       casts_(kDTypes * kDTypes),
-      fills_(kDTypes) {}
+      fills_(kDTypes),
+      products_(kDTypes) {}
 
 Result<Array> Launcher::allocate(DType dtype, const Dims& shape) {
   const auto bytes = checked_bytes(shape, size_of(dtype));
@@ -162,7 +166,8 @@ Status Launcher::launch(const KernelCall& call) {
   for (std::size_t i = 0; i < count; ++i) arrays[i] = call.operands[i].array;
 
   const auto& loop = call.loop;
-  if (call.reduced == 0 && std::find(loop.begin(), loop.end(), 0) != loop.end()) return Done{};
+  const bool each = call.reduced == 0 || is_scan(prepared.kernel);
+  if (each && std::find(loop.begin(), loop.end(), 0) != loop.end()) return Done{};
 
   std::vector<Array> copies;
   const Status apart = separate(prepared, call, copies, arrays);
@@ -192,6 +197,7 @@ Status Launcher::launch(const KernelCall& call) {
 Status Launcher::separate(const Prepared& prepared, const KernelCall& call,
                           std::vector<Array>& copies, std::span<const Array*> arrays) {
   const std::vector<ir::Param>& params = prepared.kernel.params;
+  const std::uint32_t reduced = is_scan(prepared.kernel) ? 0 : call.reduced;
   for (std::size_t w = 0; w < arrays.size(); ++w) {
     if (arrays[w] == nullptr || !is_written(params[w])) continue;
     for (std::size_t o = 0; o < arrays.size(); ++o) {
@@ -199,12 +205,11 @@ Status Launcher::separate(const Prepared& prepared, const KernelCall& call,
       if (o == w || arrays[o] == nullptr || arrays[o]->storage != written.storage) continue;
       const bool raw = params[o].kind == ir::ParamKind::raw || params[w].kind == ir::ParamKind::raw;
       View other = arrays[o]->view;
-      bool in_step = !raw && call.reduced == 0;
-      if (!raw && !is_written(params[o]) &&
-          (call.reduced != 0 || other.shape != written.view.shape)) {
+      bool in_step = !raw && reduced == 0;
+      if (!raw && !is_written(params[o]) && (reduced != 0 || other.shape != written.view.shape)) {
         const auto wide = broadcast_to(other, call.loop);
         if (!wide) return wide.error();
-        const auto rows = by_row(*wide, call.reduced);
+        const auto rows = by_row(*wide, reduced);
         in_step = rows.has_value();
         other = rows ? *rows : *wide;
       }

@@ -5,36 +5,19 @@
 #include <algorithm>
 #include <random>
 
-#include "api/ring_backend.h"
+#include "api/recorded_ring.h"
 #include "ir/builder.h"
-#include "ring/recording_executor.h"
 
 namespace arraycore {
 namespace {
 
-struct RingLaunchTest : testing::Test {
-  RingLaunchTest() {
-    auto host = std::make_unique<ring::PumpHost>();
-    ring::PumpHost& pump = *host;
-    auto* const base = reinterpret_cast<std::byte*>(memory.get());
-    backend = std::make_unique<RingBackend>(memory, base, std::move(host));
-    executor =
-        std::make_unique<ring::RecordingExecutor>(memory->control, base, sizeof(RingMemory), pump);
-    pump.executor = executor.get();
-    const Status opened = backend->open(std::int64_t{1} << 32);
-    EXPECT_TRUE(opened) << opened.error().message;
-  }
-
-  ~RingLaunchTest() override { backend.reset(); }
+struct RingLaunchTest : testing::Test, RecordedRing {
+  RingLaunchTest() { EXPECT_TRUE(opened) << opened.error().message; }
 
   StorageId storage(std::int64_t bytes) { return backend->create_storage(bytes).value(); }
-  // Everything sent so far is recorded: a download waits for it.
-  void finish() {
-    const Status done = backend->download(1, 0, {});
-    EXPECT_TRUE(done) << done.error().message;
-  }
   std::vector<ring::RecordedCommand> of(ring::Opcode opcode) {
-    finish();
+    const Status done = finish();
+    EXPECT_TRUE(done) << done.error().message;
     std::vector<ring::RecordedCommand> found;
     std::ranges::copy_if(executor->commands(), std::back_inserter(found),
                          [&](const auto& command) { return command.opcode == opcode; });
@@ -43,10 +26,6 @@ struct RingLaunchTest : testing::Test {
   static std::size_t bindings_of(const ring::RecordedCommand& dispatch) {
     return dispatch.operands[5] & 0xffff;
   }
-
-  std::shared_ptr<RingMemory> memory = std::make_shared<RingMemory>();
-  std::unique_ptr<RingBackend> backend;
-  std::unique_ptr<ring::RecordingExecutor> executor;
 };
 
 // Shader, grid, bindings and uniforms: a dispatch but for its numbers.

@@ -1,5 +1,6 @@
 // Kernels of a user's own WGSL on the ring: checked before anything is sent, since what the device
 // refuses it tells only later.
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -66,6 +67,19 @@ Status RingBackend::launch_raw(const RawLaunch& launch) {
   const Status sent = dispatch_raw(raw, launch, copies);
   for (const Region& copy : copies) pool_->free(copy);
   return sent;
+}
+
+// Products of matrices are shaders of the library's own, launched as a user's are.
+Status RingBackend::launch_gemm(const GemmLaunch& launch) {
+  const ring::ControlBlock& control = memory_->control;
+  gemm::Device device;
+  device.invocations = limits_.invocations;
+  device.groups = limits_.groups;
+  device.workgroup_bytes =
+      std::max(device.workgroup_bytes, control[ring::Word::max_workgroup_bytes].load());
+  device.software =
+      (device_flags() & static_cast<std::uint32_t>(ring::Capability::fallback_adapter)) != 0;
+  return gemm_.launch(launch, device);
 }
 
 // One buffer cannot be bound to be read and to be written in one dispatch: what is only read and

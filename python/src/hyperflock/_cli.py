@@ -31,6 +31,7 @@ from hyperflock._results import TrialResult
 from hyperflock._study import Study
 from hyperflock._text import clean
 from hyperflock._version import __version__
+from hyperflock._wheels import Wheel, read_wheels
 
 EXIT_REFUSED = 1
 EXIT_USAGE = 2
@@ -137,13 +138,16 @@ def submit(
         str | None,
         typer.Option(help="Makes a repeated submit give the same study.", show_default=False),
     ] = None,
+    wheel: Annotated[
+        list[str] | None, typer.Option(help="A pure Python wheel it imports; may be repeated.")
+    ] = None,
     watch_it: Annotated[bool, typer.Option("--watch", help="Stay and show the results.")] = False,
     url: Url = None,
     token: Token = None,
 ) -> int:
     """Submit a grid; the script is read, not run. Prints the study's id."""
     client = Client(url, token)
-    bundle = _bundle(script)
+    bundle = _bundle(script, read_wheels(wheel or []))
     study = client._submit(
         bundle,
         _space(space),
@@ -247,18 +251,18 @@ def _console() -> Console:
     return Console(markup=False, emoji=False, highlight=False, width=width)
 
 
-def _bundle(target: str) -> Bundle:
+def _bundle(target: str, wheels: list[Wheel]) -> Bundle:
     """``path/to/script.py:function`` or ``package.module:function``."""
     where, colon, function = target.rpartition(":")
     # A drive's colon is none of ours, and a function's name is an identifier.
     if not colon or not function.isidentifier():
         where, function = target, "objective"
     if where.endswith(".py"):
-        return bundle_script(where, function)
+        return bundle_script(where, function, wheels)
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
-    return bundle_module(where, function)
+    return bundle_module(where, function, wheels)
 
 
 def _space(text: str) -> dict[str, Any]:

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { dictionaries } from "./dictionaries.ts";
 import { en } from "./en.ts";
 import { Formatter } from "./format.ts";
 import { ja } from "./ja.ts";
 import {
-  dictionaries,
+  languageNames,
   otherLanguage,
   preferredLanguage,
   rememberedLanguage,
@@ -22,7 +23,12 @@ function leaves(value: unknown, path = ""): [string, string][] {
   return Object.entries(value as object).flatMap(([key, child]) => leaves(child, `${path}/${key}`));
 }
 
-const kSameEverywhere = new Set(["/tag", "/name", "/trial/bytes()"]);
+const kSameEverywhere = new Set([
+  "/tag",
+  "/trial/bytes()",
+  "/inApp/browser/ios",
+  "/inApp/browser/android",
+]);
 
 describe("dictionaries", () => {
   it("say something under the same keys in every language", () => {
@@ -60,6 +66,7 @@ describe("dictionaries", () => {
   });
 
   it("carry their own language tag", () => {
+    expect(Object.keys(dictionaries)).toEqual(Object.keys(languageNames));
     expect(Object.entries(dictionaries).map(([language, { tag }]) => [language, tag])).toEqual([
       ["en", "en"],
       ["ja", "ja"],

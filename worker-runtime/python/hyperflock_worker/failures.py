@@ -21,6 +21,10 @@ CAUSES = {
     "metric_not_finite": "invalid",
     "metric_not_number": "invalid",
     "data_invalid": "invalid",
+    "bundle_damaged": "invalid",
+    "bundle_unsafe": "invalid",
+    "bundle_too_large": "invalid",
+    "runtime_mismatch": "invalid",
     "out_of_memory": "out_of_memory",
     "interrupted": "cancelled",
 }

@@ -223,7 +223,6 @@ def test_failure_has_cause_code_and_message(body: str, code: str, cause: str, me
         ("objective = 1\n", {}, "entry_not_found", "no function 'objective'"),
         ("x = 1\n", {"entry": "other:objective"}, "entry_not_found", "no module 'other'"),
         ("x = 1\n", {"entry": "a.b:objective"}, "entry_not_found", "no module 'a.b'"),
-        ("", {"code": b"no zip"}, "import_failed", "cannot be unpacked"),
     ],
 )
 def test_code_that_cannot_be_loaded(
@@ -321,10 +320,12 @@ def test_attempts_do_not_see_each_others_modules() -> None:
     assert attempt("def objective(trial):\n    return 7")["values"] == [7.0]
 
 
-def test_bundle_stays_inside_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bundle_that_would_leave_its_folder_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     inside = tmp_path / "inside"
     inside.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(inside))
-    code = bundle({"../../../escaped.py": "", "study.py": "def objective(t):\n    return 1"})
-    assert attempt("", code=code)["outcome"] == "complete"
+    error = failure("", code=bundle({"../../../escaped.py": "", "study.py": "x = 1"}))
+    assert (error["code"], error["cause"]) == ("bundle_unsafe", "invalid")
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["inside"]

@@ -18,6 +18,8 @@ import arraycore as ac
 import numpy as np
 
 from .cases import every
+from .reduction_runner import run_reduction
+from .reductions import reductions
 from .runner import Outcome, run
 
 #: Failures that are shown; the report has all.
@@ -51,10 +53,12 @@ def main() -> int:
     began = time.monotonic()
     outcomes: list[Outcome] = []
     failures = 0
-    for case in itertools.islice(every(arguments.short), 0, None, arguments.every):
+    cases = itertools.chain(every(arguments.short), reductions(arguments.short))
+    for case in itertools.islice(cases, 0, None, arguments.every):
         if arguments.only not in case.title:
             continue
-        outcome = run(case, arguments.backend_name)
+        runs = run_reduction if case.group == "reduction" else run
+        outcome = runs(case, arguments.backend_name)
         outcomes.append(outcome)
         if not outcome.verdict.good:
             failures += 1
