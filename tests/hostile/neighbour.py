@@ -52,7 +52,7 @@ def neighbour(trial: Any) -> float:
     check("javascript", js.JSON.stringify(js.Array.of(1, 2)) == "[1,2]")
     left = [
         str(path)
-        for folder in {tempfile.gettempdir(), "/home", "/hostile"}
+        for folder in (tempfile.gettempdir(), Path.home(), "/hostile")
         for path in Path(folder).rglob("*")
         if path.is_file() and "hostile" in path.name
     ]
@@ -60,7 +60,7 @@ def neighbour(trial: Any) -> float:
     if problems:
         raise RuntimeError(f"the trial before left its traces: {', '.join(problems)}")
     Path(tempfile.gettempdir(), "neighbour.txt").write_text(MARK)
-    Path("/home/pyodide/neighbour.txt").write_text(MARK)
+    Path(Path.home(), "neighbour.txt").write_text(MARK)
     os.environ["NEIGHBOUR"] = MARK
     builtins.neighbour = MARK  # type: ignore[attr-defined]
     js.globalThis.neighbour = MARK

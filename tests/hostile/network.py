@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from escape import each_refused, started
+from escape import each_refused, inner, started
 
 
 def _module(text: str) -> str:
@@ -130,7 +130,6 @@ def import_scripts(trial: Any) -> float:
 def dynamic_import(trial: Any) -> float:
     """Import modules from a stranger, from text and from a blob, by every function that imports."""
     import js
-    import pyodide_js
     from pyodide.code import run_js
     from pyodide.ffi import to_js
 
@@ -149,9 +148,9 @@ def dynamic_import(trial: Any) -> float:
         ways[f"{kind} by text"] = lambda a=address: run_js(f"import('{a}')")
         for holder in ("_api", "_module"):
             ways[f"{kind} by {holder}"] = lambda a=address, h=holder: started(
-                getattr(pyodide_js, h).loadScript(a)
+                getattr(inner("pyodide_js"), h).loadScript(a)
             )
-        ways[f"{kind} as a package"] = lambda a=address: started(pyodide_js.loadPackage(a))
+        ways[f"{kind} as a package"] = lambda a=address: started(inner("pyodide_js").loadPackage(a))
     ways["mark"] = lambda: js.hostile_import
     return each_refused(ways)
 
@@ -225,7 +224,6 @@ def python_sockets(trial: Any) -> float:
 def packages(trial: Any) -> float:
     """Have Pyodide and pip fetch a package from a stranger."""
     import js
-    import pyodide_js
     from pyodide.ffi import to_js
     from pyodide.http import pyfetch
 
@@ -237,17 +235,15 @@ def packages(trial: Any) -> float:
         return coroutine.send(None)
 
     def install() -> Any:
-        import micropip
-
-        return micropip.install(wheel)
+        return inner("micropip").install(wheel)
 
     return each_refused(
         {
-            "loadPackage": lambda: started(pyodide_js.loadPackage(wheel)),
-            "loadPyodide": lambda: started(pyodide_js.loadPyodide(options)),
+            "loadPackage": lambda: started(inner("pyodide_js").loadPackage(wheel)),
+            "loadPyodide": lambda: started(inner("pyodide_js").loadPyodide(options)),
             "pyfetch": lambda: started(fetch()),
             "micropip": install,
-            "dynamic library": lambda: started(pyodide_js._api.loadDynlib(wheel)),
+            "dynamic library": lambda: started(inner("pyodide_js")._api.loadDynlib(wheel)),
         }
     )
 

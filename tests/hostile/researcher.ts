@@ -37,11 +37,15 @@ export function table(): Row[] {
 export class Researcher {
   readonly #process: ChildProcess;
   readonly #lines: Interface;
+  readonly #ended: Promise<unknown>;
   #stderr = "";
 
   private constructor(child: ChildProcess, lines: Interface) {
     this.#process = child;
     this.#lines = lines;
+    this.#ended = once(child, "exit");
+    // Its end is told of by the next question.
+    child.stdin?.on("error", () => {});
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       this.#stderr = (this.#stderr + text).slice(-16_384);
     });
@@ -67,7 +71,7 @@ export class Researcher {
 
   async #ask(job: object): Promise<End> {
     const answer = once(this.#lines, "line");
-    const ended = once(this.#process, "exit").then(() => null);
+    const ended = this.#ended.then(() => null);
     this.#process.stdin?.write(`${JSON.stringify(job)}\n`);
     const line = await Promise.race([answer, ended]);
     if (line === null) throw new Error(`submit.py ended:\n${this.#stderr}`);

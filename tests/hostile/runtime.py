@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from escape import each_refused
+from escape import each_refused, inner
 
 
 def poison_python(trial: Any) -> float:
@@ -29,7 +29,7 @@ def poison_python(trial: Any) -> float:
     sys.meta_path.insert(0, None)  # type: ignore[arg-type]
     os.environ["HOSTILE"] = "1"
     Path(tempfile.gettempdir(), "hostile.txt").write_text("hostile")
-    Path("/home/pyodide/hostile.txt").write_text("hostile")
+    Path(Path.home(), "hostile.txt").write_text("hostile")
     hyperflock_worker.metrics.metric = lambda value, what: 666.0
     return 0.0
 
@@ -101,7 +101,7 @@ def previous_files(trial: Any) -> float:
     import numpy as np
 
     def files() -> list[str]:
-        folders = [tempfile.gettempdir(), "/home", *sys.path]
+        folders = [tempfile.gettempdir(), Path.home(), *sys.path]
         return [str(path) for folder in folders for path in Path(folder).rglob("neighbour*")]
 
     return each_refused(
@@ -122,7 +122,6 @@ def previous_memory(trial: Any) -> float:
 
     import js
     import numpy as np
-    import pyodide_js
 
     # Put together here, so that this code is not what is found.
     mark = "-".join(["neighbour", "was", "here"]).encode() * 3
@@ -138,7 +137,7 @@ def previous_memory(trial: Any) -> float:
         {
             "arrays": uninitialised,
             "shared": shared,
-            "heap": lambda: pyodide_js._module.HEAPU8.to_bytes().count(mark) > 100,
+            "heap": lambda: inner("pyodide_js")._module.HEAPU8.to_bytes().count(mark) > 100,
             "objects": lambda: [
                 thing for thing in gc.get_objects() if isinstance(thing, list) and mark in thing
             ],

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from escape import each_refused, started
+from escape import each_refused, inner, started
 
 
 def indexed_db(trial: Any) -> float:
     """Open the agent's database and one of its own, through what names them and through Pyodide."""
     import js
-    import pyodide_js
 
     def synchronise() -> None:
-        files = pyodide_js.FS
+        files = inner("pyodide_js").FS
         files.mkdirTree("/hostile")
         files.mount(files.filesystems.IDBFS, js.Object.new(), "/hostile")
         files.writeFile("/hostile/secret", "secret")
@@ -90,7 +89,6 @@ def device_token(trial: Any) -> float:
     import re
 
     import js
-    import pyodide_js
 
     # Put together here, so that the code itself is not what is found.
     secret = re.compile("hf" + "[adre]" + r"_[\w-]{20,}")
@@ -118,7 +116,7 @@ def device_token(trial: Any) -> float:
         return found
 
     def in_memory() -> list[str]:
-        return texts(pyodide_js._module.HEAPU8.to_bytes().decode("latin-1"))
+        return texts(inner("pyodide_js")._module.HEAPU8.to_bytes().decode("latin-1"))
 
     return each_refused(
         {
