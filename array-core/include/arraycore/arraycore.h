@@ -140,7 +140,9 @@ enum ac_operation {
   AC_CALL_KERNEL_RESULT = 42,  // a further output of the last AC_CALL_KERNEL
   // calls/device.h
   AC_CALL_TIMER_BEGIN = 50,
-  AC_CALL_TIMER_END = 51
+  AC_CALL_TIMER_END = 51,
+  AC_CALL_FUSE = 52,
+  AC_CALL_SETTLE = 53
 };
 AC_EXPORT(ac_call)
 int32_t ac_call(int32_t operation, const int32_t* words, int32_t count, int32_t freed_a,
@@ -170,7 +172,8 @@ enum ac_counter_name {
   AC_DEVICE_BYTES = 10,       // buffers of the device, those kept for the next array included
   AC_TIMER_NANOSECONDS = 11,  // what the last AC_CALL_TIMER_END measured
   AC_DEVICE_FLAGS = 12,       // bits of ac_device_flag
-  AC_COUNTERS = 13
+  AC_FUSED = 13,              // operations that needed no dispatch of their own
+  AC_COUNTERS = 14
 };
 enum ac_device_flag { AC_DEVICE_HAS_CLOCK = 4, AC_DEVICE_IS_SOFTWARE = 8 };
 // A counter since ac_open or ac_reset (peak: since then too); -1 when there is no such counter.

@@ -46,6 +46,7 @@ class FakeDevice : public Backend {
     if (id) item_sizes_[*id] = std::move(sizes);
     return id;
   }
+  void forget(KernelId kernel) override { inner_->forget(kernel); }
   Status launch(const Launch& launch) override {
     if (refuses_launches) return refused("the launch");
     if (failure.kind != ErrorKind::none) return failure;
