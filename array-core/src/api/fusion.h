@@ -28,12 +28,12 @@ namespace arraycore {
 class Fusion {
  public:
   // A group's operations, its groups at once, and what its kernels bind where they can: WebGPU
-  // promises 8 storage buffers. While a group waits it may have two more: temporaries that are let
-  // go with the next call.
+  // promises 8 storage buffers. A group may have as many as two such launches while it waits: some
+  // are temporaries that are let go with the next call.
   static constexpr std::size_t kMaxNodes = 48;
   static constexpr std::size_t kMaxGroups = 64;
   static constexpr std::size_t kMaxArrays = 8;
-  static constexpr std::size_t kSpareArrays = 2;
+  static constexpr std::size_t kSpareArrays = 7;
   static constexpr std::uint32_t kMaxExpressions = 1500;
   static constexpr std::size_t kMaxKernels = 1024;
   // Settled when operations that wait hold more than a tenth of what callers hold.
