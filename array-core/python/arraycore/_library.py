@@ -67,9 +67,9 @@ def drain() -> None:
 
 
 def set_fusing(fusing: bool) -> bool:
-    """Set whether operations wait to be computed with those that read them; return the setting before.
+    """Set whether operations wait to be computed with what reads them; return what was set.
 
-    What waits when it is set to False is computed.
+    What waits when that ends is computed.
     """
     global _fusing
     drain()
@@ -145,7 +145,8 @@ def counters() -> dict[str, int]:
     ``crossings`` are calls into array-core, ``cpu_ops`` operations that the CPU did for a GPU
     back end, ``sync_waits`` the times that Python waited for a device, ``heap_bytes`` the
     WebAssembly module's memory, ``device_bytes`` the device's buffers, those kept for the next
-    array included, ``fused`` operations that needed no dispatch of their own; the rest are arrays, kernels and bytes.
+    array included, ``fused`` operations that needed no dispatch of their own; the rest are arrays,
+    kernels and bytes.
     """
     counted = {name: int(bridge.counter(number)) for number, name in enumerate(COUNTERS)}
     return counted | {"fused": int(bridge.counter(_FUSED))}

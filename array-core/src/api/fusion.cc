@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "api/kernel_name.h"
 #include "view/shape.h"
 
 namespace arraycore {
@@ -356,7 +357,8 @@ Status Fusion::give_memory(Group& group, std::uint32_t node) {
     own.done = std::make_shared<Storage>(*group.home, launcher_.counters_, 0, bytes, own.dtype);
   }
   Storage& storage = own.result != nullptr ? *own.result : *own.done;
-  return storage.make_memory();
+  const Status made = storage.make_memory();
+  return made ? made : Status(named(made.error(), operation_name(launcher_.kernel(own.kernel))));
 }
 
 Status Fusion::settle(Group& group, const KernelCall* last) {

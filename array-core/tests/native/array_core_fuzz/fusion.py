@@ -273,7 +273,7 @@ class Program:
 def _near(a: Any, b: Any, operations: int) -> bool:
     """Return whether elements of a device agree, each operation erring by two units at most."""
     if a.dtype.kind not in "fc":
-        return a.tobytes() == b.tobytes()
+        return bool(a.tobytes() == b.tobytes())
     parts = np.dtype(a.dtype.char.lower()) if a.dtype.kind == "c" else a.dtype
     step = float(np.finfo(parts).eps)
     x, y = (each.view(parts).astype(np.float64).ravel() for each in map(np.atleast_1d, (a, b)))
