@@ -162,6 +162,35 @@ COMMANDS: tuple[Command, ...] = (
         python=webgpu("node", "--mount", "array-core"),
         limit_s=3_600,
     ),
+    Command(
+        "fusion_programs",
+        ("python3", f"{BENCH}/fusion_programs.py", "--programs", "100000", "--jobs", "2"),
+        (
+            at_least("fusion_programs", 100_000, "programs", key="fusion_programs_cpu"),
+            at_most("fusion_live_share", 1.1),
+        ),
+        env={"ARRAYCORE_LIBRARY": "build/release/lib/libarraycore.so", "PYTHONPATH": PACKAGE},
+        limit_s=2_400,
+    ),
+    Command(
+        "fusion_programs_webgpu",
+        (f"{BENCH}/fusion_programs.py", "--steady", "--programs", "5000"),
+        (
+            at_least("fusion_programs_webgpu", 5_000, "programs"),
+            at_most("fusion_live_share_webgpu", 1.1, key="fusion_live_share"),
+        ),
+        python=webgpu("node", "--mount", "array-core"),
+        limit_s=3_600,
+    ),
+    Command(
+        "fusion_cost",
+        (f"{BENCH}/fusion_cost.py",),
+        (
+            Figure("fused_issue_us", "us"),
+            Figure("fused_chain_ms", "ms", key="chain_ms", peer=("unfused", "unfused_chain_ms")),
+        ),
+        python=webgpu("node"),
+    ),
     *(
         Command(
             f"scalar_sync_{host}",

@@ -141,6 +141,8 @@ enum ac_operation {
   // calls/device.h
   AC_CALL_TIMER_BEGIN = 50,
   AC_CALL_TIMER_END = 51,
+  AC_CALL_FUSE = 52,
+  AC_CALL_SETTLE = 53,
   // calls/reductions.h
   AC_CALL_REDUCE = 60,
   AC_CALL_ACCUMULATE = 61,
@@ -191,7 +193,8 @@ enum ac_counter_name {
   AC_DEVICE_BYTES = 10,       // buffers of the device, those kept for the next array included
   AC_TIMER_NANOSECONDS = 11,  // what the last AC_CALL_TIMER_END measured
   AC_DEVICE_FLAGS = 12,       // bits of ac_device_flag
-  AC_COUNTERS = 13
+  AC_FUSED = 13,              // operations that needed no dispatch of their own
+  AC_COUNTERS = 14
 };
 enum ac_device_flag { AC_DEVICE_HAS_CLOCK = 4, AC_DEVICE_IS_SOFTWARE = 8 };
 // A counter since ac_open or ac_reset (peak: since then too); -1 when there is no such counter.

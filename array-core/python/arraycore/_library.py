@@ -28,12 +28,15 @@ COUNTERS = (
     "device_bytes",
 )
 _OUT_OF_MEMORY = -4
+_FUSE, _SETTLE = 52, 53
+_FUSED = 13  # of ac_counter_name
 #: Operations carry two ids each; where more than this wait, they are freed by a call of their own.
 BACKLOG = 256
 
 bridge = connect()
 #: Ids that ``__del__`` noted; the next operations free them.
 freed: list[int] = []
+_fusing = False
 
 
 def failure() -> BaseException:
@@ -63,7 +66,33 @@ def drain() -> None:
         check(bridge.free(batch))
 
 
-def open(backend: str | None = None, *, budget_bytes: int | None = None) -> None:
+def set_fusing(fusing: bool) -> bool:
+    """Set whether operations wait to be computed with what reads them; return what was set.
+
+    What waits when that ends is computed.
+    """
+    global _fusing
+    drain()
+    before = bool(check(bridge.call(_FUSE, 0, 0, int(fusing))))
+    _fusing = fusing
+    return before
+
+
+def settle() -> None:
+    """Launch all that waits to be fused."""
+    drain()
+    check(bridge.call(_SETTLE, 0, 0))
+
+
+def before_read() -> None:
+    """Let go what Python holds no more: a temporary that nobody holds is never stored."""
+    if _fusing:
+        drain()
+
+
+def open(
+    backend: str | None = None, *, budget_bytes: int | None = None, fuse: bool | None = None
+) -> None:
     """Open array-core; importing the package does so with the defaults.
 
     Parameters
@@ -73,6 +102,9 @@ def open(backend: str | None = None, *, budget_bytes: int | None = None) -> None
     budget_bytes : int, optional
         The most that arrays may take together; ``ARRAYCORE_BUDGET_BYTES`` where not given, else
         no limit of arraycore's own.
+    fuse : bool, optional
+        Whether operations wait and become one kernel with what reads them; ``ARRAYCORE_FUSE``
+        (0 or 1) where not given, else not. Values are the same.
 
     Raises
     ------
@@ -81,12 +113,18 @@ def open(backend: str | None = None, *, budget_bytes: int | None = None) -> None
     NotImplementedError
         This build lacks the back end.
     """
+    global _fusing
     backend = backend or os.environ.get("ARRAYCORE_BACKEND", "cpu")
     if budget_bytes is None:
         budget_bytes = int(os.environ.get("ARRAYCORE_BUDGET_BYTES", "0"))
     if backend not in _BACKENDS:
         raise ValueError(f"There is no back end {backend!r}: take one of {', '.join(_BACKENDS)}.")
+    if fuse is None:
+        fuse = os.environ.get("ARRAYCORE_FUSE", "0") != "0"
     check(bridge.open(_BACKENDS[backend], float(budget_bytes)))
+    _fusing = False
+    if fuse:
+        set_fusing(True)
 
 
 def close() -> None:
@@ -107,9 +145,11 @@ def counters() -> dict[str, int]:
     ``crossings`` are calls into array-core, ``cpu_ops`` operations that the CPU did for a GPU
     back end, ``sync_waits`` the times that Python waited for a device, ``heap_bytes`` the
     WebAssembly module's memory, ``device_bytes`` the device's buffers, those kept for the next
-    array included; the rest are arrays, kernels and bytes.
+    array included, ``fused`` operations that needed no dispatch of their own; the rest are arrays,
+    kernels and bytes.
     """
-    return {name: int(bridge.counter(number)) for number, name in enumerate(COUNTERS)}
+    counted = {name: int(bridge.counter(number)) for number, name in enumerate(COUNTERS)}
+    return counted | {"fused": int(bridge.counter(_FUSED))}
 
 
 def create(shape: tuple[int, ...], elements: npt.NDArray[Any] | None, dtype: np.dtype[Any]) -> int:
@@ -119,7 +159,14 @@ def create(shape: tuple[int, ...], elements: npt.NDArray[Any] | None, dtype: np.
 
 
 def read(array: int, out: npt.NDArray[Any]) -> None:
+    before_read()
     check(bridge.read(array, out))
+
+
+def item(array: int) -> float | bool:
+    """Return the one element; True where it must be read instead, False after an error."""
+    before_read()
+    return bridge.item(array)
 
 
 def describe(array: int) -> tuple[int, tuple[int, ...], tuple[int, ...]]:

@@ -356,19 +356,19 @@ class ndarray(Operators, Reductions, Indexing, Products, Surface):
         )
 
     def __bool__(self) -> bool:
-        value = _library.bridge.item(self._id)
+        value = _library.item(self._id)
         if value is False:
             raise _library.failure()
         return bool(self._single() if value is True else value)
 
     def __int__(self) -> int:
-        value = _library.bridge.item(self._id)
+        value = _library.item(self._id)
         if value is False:
             raise _library.failure()
         return int(self._single() if value is True else value)
 
     def __float__(self) -> float:
-        value = _library.bridge.item(self._id)
+        value = _library.item(self._id)
         if value is False:
             raise _library.failure()
         return float(self._single() if value is True else value)

@@ -5,8 +5,8 @@
 20,000 calls each into a ring of 4 MiB that the gpu thread drains meanwhile; the closing read is not
 counted. Prints one JSON object: medians, 99th percentiles and means in microseconds. A browser's
 clock has steps of 5 microseconds, so the first two are multiples of that; ``_grouped`` is the
-median over the means of 100 calls. Fails when an operation was more than one crossing or not one
-dispatch.
+median over the means of 100 calls. Without fusion, so that each operation is launched. Fails when
+an operation was more than one crossing or not one dispatch.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from collections.abc import Callable
 
 import arraycore as ac
 import numpy as np
+from arraycore import _library
 
 CALLS = 20_000
 WARM_UP = 1_000
@@ -56,6 +57,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="What it costs to issue one operation.")
     parser.add_argument("--elements", type=int, default=1_000)
     elements = parser.parse_args().elements
+    _library.set_fusing(False)
     a = ac.array(np.ones(elements, np.float32))
     b = ac.array(np.ones(elements, np.float32))
     figures = {

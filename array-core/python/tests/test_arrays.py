@@ -97,6 +97,7 @@ def test_special_values_pass_through_addition() -> None:
     )
 
 
+@pytest.mark.usefixtures("unfused")
 def test_one_operation_is_one_crossing_with_its_frees() -> None:
     a, b = ac.array(np.ones(8, np.float32)), ac.array(np.ones(8, np.float32))
     before = ac.counters()

@@ -20,6 +20,7 @@ AXPY = ac.ElementwiseKernel("T a, T x, T y", "T z", "z = a * x + y", "axpy")
 SUM = ac.ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", "total")
 
 
+@pytest.mark.usefixtures("unfused")
 def test_one_call_is_one_crossing_and_one_launch() -> None:
     x = ac.array(np.arange(5, dtype=np.float32))
     AXPY(0.5, x, x)

@@ -45,6 +45,7 @@ def test_single_elements_become_pythons_numbers() -> None:
     assert repr(ac.arange(3, dtype="int16")) == "array([0, 1, 2], dtype=int16)"
 
 
+@pytest.mark.usefixtures("unfused")
 @pytest.mark.parametrize(
     "dtype", ["bool", "int8", "uint32", "int64", "float16", "float32", "float64"]
 )

@@ -128,6 +128,7 @@ def test_the_other_side_may_answer() -> None:
     assert ac.array(A) - Polite() == "answered"
 
 
+@pytest.mark.usefixtures("unfused")
 def test_each_operator_is_one_crossing() -> None:
     a, b = ac.array(np.ones(8, np.float32)), ac.array(np.ones(8, np.float32))
     before = ac.counters()

@@ -175,6 +175,7 @@ def test_numpys_ufuncs_with_our_arrays_are_ours() -> None:
         np.matmul(a, a)
 
 
+@pytest.mark.usefixtures("unfused")
 def test_every_call_is_one_crossing_and_frees_what_is_gone() -> None:
     a, b = ours(A, B)
     out, mask = ac.zeros((2, 3), "float32"), ac.array(np.ones(3, bool))

@@ -24,7 +24,7 @@ def test_random_programs_equal_numpy_and_stay_on_the_device(keys: bool) -> None:
     assert totals.programs == PROGRAMS
     assert totals.steps > 4 * PROGRAMS
     assert totals.assignments > PROGRAMS // 3
-    assert moved.dispatches > PROGRAMS // 2
+    assert moved.dispatches > PROGRAMS // 4
     assert (moved.bytes_down, moved.cpu_ops) == (0, 0)
     # Sizes alone are read: of masks, and not where there is no device.
     assert moved.size_bytes % 4 == 0

@@ -49,6 +49,8 @@ void ArrayTable::clear() {
 
 void ArrayTable::release(std::uint32_t index) {
   Slot& slot = slots_[index];
+  Storage* const storage = slot.array.storage.get();
+  if (storage != nullptr) storage->let_go(slot.array.storage.use_count());
   slot.array.storage.reset();
   slot.used = false;
   slot.generation = slot.generation + 1 == kGenerations ? 1 : slot.generation + 1;

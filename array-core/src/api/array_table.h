@@ -6,48 +6,11 @@
 #include <memory>
 #include <vector>
 
-#include "api/backend.h"
+#include "api/storage.h"
 #include "dtype/dtype.h"
 #include "view/view.h"
 
 namespace arraycore {
-
-struct Counters {
-  std::int64_t crossings = 0;
-  std::int64_t live_bytes = 0;
-  std::int64_t peak_bytes = 0;
-  std::int64_t dispatches = 0;
-  std::int64_t cpu_ops = 0;
-  std::int64_t bytes_up = 0;
-  std::int64_t bytes_down = 0;
-  std::int64_t sync_waits = 0;
-  std::int64_t timer_nanoseconds = 0;  // of the last timer
-};
-
-// A back end's storage, held by every array that looks into it; freed with the last of them.
-class Storage {
- public:
-  Storage(Backend& backend, Counters& counters, StorageId id, std::int64_t bytes)
-      : backend_(backend), counters_(counters), id_(id), bytes_(bytes) {
-    counters_.live_bytes += bytes_;
-    if (counters_.live_bytes > counters_.peak_bytes) counters_.peak_bytes = counters_.live_bytes;
-  }
-  Storage(const Storage&) = delete;
-  Storage& operator=(const Storage&) = delete;
-  ~Storage() {
-    counters_.live_bytes -= bytes_;
-    backend_.destroy_storage(id_);
-  }
-  Backend& backend() const { return backend_; }
-  StorageId id() const { return id_; }
-  std::int64_t bytes() const { return bytes_; }
-
- private:
-  Backend& backend_;
-  Counters& counters_;
-  StorageId id_;
-  std::int64_t bytes_;
-};
 
 struct Array {
   DType dtype = DType::float32;

@@ -2,6 +2,7 @@
 // Touched by Python's thread only.
 #include "arraycore/arraycore.h"
 
+#include <array>
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -52,6 +53,15 @@ Context* enter() {
   return context;
 }
 
+// The arrays that came along to be freed. False after an error, which is noted.
+bool let_go(Context& context, ArrayId a, ArrayId b) {
+  const std::array<ArrayId, 2> ids{a, b};
+  const Status gone = context.let_go(ids);
+  if (!gone) fail(gone.error());
+  return gone.ok();
+}
+std::int32_t failed() { return -static_cast<std::int32_t>(library().error.kind); }
+
 constexpr std::int32_t kNotOpen = -static_cast<std::int32_t>(ErrorKind::internal);
 
 // A dtype's number and a shape from outside; the dtype is one if there is no error.
@@ -76,6 +86,7 @@ using arraycore::enter;
 using arraycore::Error;
 using arraycore::ErrorKind;
 using arraycore::fail;
+using arraycore::failed;
 using arraycore::kNotOpen;
 using arraycore::library;
 
@@ -193,8 +204,7 @@ int32_t ac_describe(int32_t id, int64_t* out) {
 int32_t ac_free(int32_t count, const int32_t* ids) {
   Context* const context = enter();
   if (context == nullptr) return kNotOpen;
-  for (int32_t i = 0; i < count; ++i) context->release(ids[i]);
-  return 0;
+  return answer(context->let_go({ids, static_cast<std::size_t>(count)}));
 }
 
 int32_t ac_set_promotion(int32_t mode) {
@@ -213,16 +223,14 @@ int32_t ac_ufunc_number(const char* name) { return arraycore::ops::find(name).va
 int32_t ac_unary(int32_t ufunc, int32_t a, int32_t freed_a, int32_t freed_b) {
   Context* const context = enter();
   if (context == nullptr) return kNotOpen;
-  context->release(freed_a);
-  context->release(freed_b);
+  if (!arraycore::let_go(*context, freed_a, freed_b)) return failed();
   return answer(arraycore::calls::unary(*context, ufunc, a));
 }
 
 int32_t ac_binary(int32_t ufunc, int32_t a, int32_t b, int32_t freed_a, int32_t freed_b) {
   Context* const context = enter();
   if (context == nullptr) return kNotOpen;
-  context->release(freed_a);
-  context->release(freed_b);
+  if (!arraycore::let_go(*context, freed_a, freed_b)) return failed();
   return answer(arraycore::calls::binary(*context, ufunc, a, b));
 }
 
@@ -230,8 +238,7 @@ int32_t ac_binary_scalar(int32_t ufunc, int32_t a, double value, int32_t kind, i
                          int32_t freed_a, int32_t freed_b) {
   Context* const context = enter();
   if (context == nullptr) return kNotOpen;
-  context->release(freed_a);
-  context->release(freed_b);
+  if (!arraycore::let_go(*context, freed_a, freed_b)) return failed();
   return answer(arraycore::calls::binary_scalar(*context, ufunc, a, value, kind, left != 0));
 }
 
@@ -239,8 +246,7 @@ int32_t ac_call(int32_t operation, const int32_t* words, int32_t count, int32_t 
                 int32_t freed_b) {
   Context* const context = enter();
   if (context == nullptr) return kNotOpen;
-  context->release(freed_a);
-  context->release(freed_b);
+  if (!arraycore::let_go(*context, freed_a, freed_b)) return failed();
   const arraycore::calls::Call call = arraycore::calls::find(operation);
   if (call == nullptr)
     return fail({ErrorKind::internal, "unknown_operation",
@@ -294,6 +300,8 @@ double ac_counter(int32_t name) {
       return static_cast<double>(library().context->launcher().raw_backend().held_bytes());
     case AC_DEVICE_FLAGS:
       return library().context->launcher().raw_backend().device_flags();
+    case AC_FUSED:
+      return static_cast<double>(counters.fused);
     case AC_TIMER_NANOSECONDS:
       return static_cast<double>(counters.timer_nanoseconds);
     default:

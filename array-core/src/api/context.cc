@@ -23,6 +23,11 @@ Result<ArrayId> Context::insert(Array array) {
       "There are " + std::to_string(ArrayTable::kMaxSlots) + " arrays at once; free some of them."};
 }
 
+Status Context::let_go(std::span<const ArrayId> ids) {
+  for (const ArrayId id : ids) arrays_.erase(id);
+  return launcher_.relieve();
+}
+
 Result<ArrayId> Context::create(DType dtype, const Dims& shape, const void* elements) {
   auto array = launcher_.allocate(dtype, shape);
   if (!array) return array.error();

@@ -46,6 +46,8 @@ class Context {
   Result<std::optional<double>> item(ArrayId id);
   Result<Description> describe(ArrayId id) const;
   void release(ArrayId id) { arrays_.erase(id); }
+  // The ids that came along with a call; 0 names none.
+  Status let_go(std::span<const ArrayId> ids);
 
   // The array of an id, valid until the next insert(). Error: value, "array_freed".
   Result<const Array*> get(ArrayId id) const;

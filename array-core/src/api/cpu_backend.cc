@@ -73,6 +73,8 @@ class CpuBackend final : public Backend {
     return static_cast<KernelId>(kernels_.size() - 1);
   }
 
+  void forget(KernelId kernel) override { kernels_[kernel].reset(); }
+
   Status launch(const Launch& launch) override {
     launch_.loop = launch.loop;
     launch_.reduced = launch.reduced;

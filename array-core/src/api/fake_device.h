@@ -2,7 +2,9 @@
 // refuse what it is told to. One thread.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -36,7 +38,7 @@ class FakeDevice : public Backend {
     return inner_->download(storage, offset, bytes);
   }
   Result<KernelId> prepare(ir::Kernel kernel) override {
-    if (refuses_kernels) return refused("the kernel");
+    if (refuses_kernels || (refuses && refuses(kernel))) return refused("the kernel");
     std::vector<std::size_t> sizes;
     for (const ir::Param& param : kernel.params) {
       sizes.push_back(size_of(param.dtype));
@@ -46,6 +48,7 @@ class FakeDevice : public Backend {
     if (id) item_sizes_[*id] = std::move(sizes);
     return id;
   }
+  void forget(KernelId kernel) override { inner_->forget(kernel); }
   Status launch(const Launch& launch) override {
     if (refuses_launches) return refused("the launch");
     if (failure.kind != ErrorKind::none) return failure;
@@ -59,13 +62,19 @@ class FakeDevice : public Backend {
       if (!whole) return refused("an odd offset");
     }
     ++launches;
+    std::size_t arrays = 0;
+    for (const LaunchArgument& argument : launch.arguments)
+      arrays += std::holds_alternative<ArrayArgument>(argument) ? 1 : 0;
+    most_arrays = std::max(most_arrays, arrays);
     return inner_->launch(launch);
   }
 
   int storages = 0;
   int launches = 0;
-  std::set<DType> dtypes;  // of all kernels' parameters
+  std::set<DType> dtypes;       // of all kernels' parameters
+  std::size_t most_arrays = 0;  // of any launch
   bool refuses_kernels = false;
+  std::function<bool(const ir::Kernel&)> refuses;  // some kernels
   bool refuses_launches = false;
   Error failure{ErrorKind::none, "", ""};  // of every launch
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "api/fusion.h"
 #include "ir/builder.h"
 #include "view/messages.h"
 #include "view/overlap.h"
@@ -35,11 +36,6 @@ std::int64_t step_of(const View& view) {
   std::int64_t places = view.offset | 8;
   for (const std::int64_t stride : view.strides) places |= stride;
   return places & -places;
-}
-
-// A device reads whole elements: a view of another dtype's bytes may begin or step between them.
-bool on_whole_elements(const Array& array) {
-  return step_of(array.view) >= static_cast<std::int64_t>(size_of(array.dtype));
 }
 
 DType unsigned_of(std::int64_t size) {
@@ -91,6 +87,10 @@ std::optional<View> by_row(const View& wide, std::uint32_t reduced) {
 
 }  // namespace
 
+bool on_whole_elements(const Array& array) {
+  return step_of(array.view) >= static_cast<std::int64_t>(size_of(array.dtype));
+}
+
 Launcher::Launcher(std::unique_ptr<Backend> cpu, std::unique_ptr<Backend> device,
                    Counters& counters, std::optional<std::int64_t> budget_bytes)
     : counters_(counters),
@@ -101,22 +101,27 @@ Launcher::Launcher(std::unique_ptr<Backend> cpu, std::unique_ptr<Backend> device
       fills_(kDTypes),
       products_(kDTypes) {}
 
+Launcher::~Launcher() = default;
+
 Result<Array> Launcher::allocate(DType dtype, const Dims& shape) {
   const auto bytes = checked_bytes(shape, size_of(dtype));
   if (!bytes) return bytes.error();
+  if (budget_bytes_ && counters_.live_bytes > *budget_bytes_ - *bytes && fusion_)
+    if (const Status settled = fusion_->settle_all(); !settled) return settled.error();
   if (budget_bytes_ && counters_.live_bytes > *budget_bytes_ - *bytes)
     return Error{ErrorKind::memory, "over_budget",
                  std::to_string(*bytes) + " bytes for an array of shape " + shape_text(shape) +
                      " do not fit: " + std::to_string(counters_.live_bytes) + " of " +
                      std::to_string(*budget_bytes_) + " bytes are in use."};
   Backend& backend = home(dtype);
-  auto storage = backend.create_storage(*bytes);
-  if (!storage) return storage.error();
-  return Array{dtype, contiguous(shape, size_of(dtype)),
-               std::make_shared<Storage>(backend, counters_, *storage, *bytes)};
+  auto storage = std::make_shared<Storage>(backend, counters_, 0, *bytes, dtype);
+  if (!fusion_)
+    if (const Status made = storage->make_memory(); !made) return made.error();
+  return Array{dtype, contiguous(shape, size_of(dtype)), std::move(storage)};
 }
 
 Status Launcher::upload(const Array& array, const void* elements) {
+  if (const Status may = overwritten(array); !may) return may;
   const Storage& storage = *array.storage;
   const std::span bytes(static_cast<const std::byte*>(elements),
                         static_cast<std::size_t>(storage.bytes()));
@@ -126,6 +131,7 @@ Status Launcher::upload(const Array& array, const void* elements) {
 }
 
 Status Launcher::fill_zero(const Array& array) {
+  if (const Status may = overwritten(array); !may) return may;
   return array.storage->backend().fill_zero(array.storage->id());
 }
 
@@ -141,6 +147,7 @@ Status Launcher::download(const Array& array, std::span<std::byte> out) {
     const auto packed = copy(array, array.dtype);
     return packed ? download(*packed, out) : Status(packed.error());
   }
+  if (const Status there = ready(array); !there) return there;
   Backend& backend = array.storage->backend();
   const Status read = backend.download(array.storage->id(), array.view.offset, out);
   if (backend.is_device()) ++counters_.sync_waits;
@@ -151,13 +158,31 @@ Status Launcher::download(const Array& array, std::span<std::byte> out) {
 Result<KernelRef> Launcher::prepare(ir::Kernel kernel) {
   Prepared prepared;
   prepared.only_cpu = device_ == nullptr || needs_cpu(kernel);
+  prepared.traits = fuse::traits_of(kernel);
   prepared.kernel = std::move(kernel);
+  if (!forgotten_.empty()) {
+    const KernelRef place = forgotten_.back();
+    forgotten_.pop_back();
+    kernels_[place] = std::move(prepared);
+    return place;
+  }
   kernels_.push_back(std::move(prepared));
   return static_cast<KernelRef>(kernels_.size() - 1);
 }
 
+void Launcher::forget(KernelRef kernel) {
+  const Prepared& prepared = kernels_[kernel];
+  if (prepared.device) device_->forget(*prepared.device);
+  if (prepared.cpu) cpu_->forget(*prepared.cpu);
+  kernels_[kernel] = {};
+  forgotten_.push_back(kernel);
+}
+
 Status Launcher::launch(const KernelCall& call) {
-  Prepared& prepared = kernels_[call.kernel];
+  return fusion_ && immediate_ == 0 ? fusion_->launch(call) : launch_now(call);
+}
+
+Status Launcher::launch_now(const KernelCall& call, Fallback fallback) {
   const std::size_t count = call.operands.size();
   std::array<const Array*, kFewOperands> few{};
   std::vector<const Array*> many(count > kFewOperands ? count : 0);
@@ -165,10 +190,23 @@ Status Launcher::launch(const KernelCall& call) {
       count > kFewOperands ? std::span(many) : std::span(few).first(count);
   for (std::size_t i = 0; i < count; ++i) arrays[i] = call.operands[i].array;
 
+  for (const Array* array : arrays)
+    if (array != nullptr && !array->storage->has_memory())
+      if (const Status made = array->storage->make_memory(); !made) return made;
+
   const auto& loop = call.loop;
-  const bool each = call.reduced == 0 || is_scan(prepared.kernel);
+  const bool each = call.reduced == 0 || is_scan(kernels_[call.kernel].kernel);
   if (each && std::find(loop.begin(), loop.end(), 0) != loop.end()) return Done{};
 
+  ++immediate_;
+  const Status launched = launch_apart(call, arrays, fallback);
+  --immediate_;
+  return launched;
+}
+
+Status Launcher::launch_apart(const KernelCall& call, std::span<const Array*> arrays,
+                              Fallback fallback) {
+  Prepared& prepared = kernels_[call.kernel];
   std::vector<Array> copies;
   const Status apart = separate(prepared, call, copies, arrays);
   if (!apart) return apart;
@@ -188,6 +226,9 @@ Status Launcher::launch(const KernelCall& call) {
       if (launched || launched.error().kind != ErrorKind::not_implemented) return launched;
     }
   }
+  if (fallback == Fallback::none && device_ && at_home)
+    return Error{ErrorKind::not_implemented, "gpu_kernel",
+                 "The device does not run '" + prepared.kernel.name + "'."};
   return launch_on_cpu(prepared, call, arrays);
 }
 
@@ -410,7 +451,9 @@ Status Launcher::writable(const Array& array) {
 Status Launcher::assign(const Array& target, const Array& source) {
   const Status may = writable(target);
   if (!may) return may;
-  if (target.dtype == source.dtype && as_bits(target).dtype != target.dtype)
+  // What is not computed yet goes nowhere but to the target.
+  const bool waits = source.storage->group() != nullptr;
+  if (!waits && target.dtype == source.dtype && as_bits(target).dtype != target.dtype)
     return assign(as_bits(target), as_bits(source));
   const auto kernel = cast_kernel(target.dtype, source.dtype);
   if (!kernel) return kernel.error();
@@ -440,6 +483,32 @@ Result<Array> Launcher::copy(const Array& array, DType dtype) {
   if (!assigned) return assigned.error();
   return made;
 }
+
+Status Launcher::set_fusing(bool fusing) {
+  if (fusing == is_fusing()) return Done{};
+  if (fusing) {
+    fusion_ = std::make_unique<Fusion>(*this);
+    return Done{};
+  }
+  const Status settled = settle();
+  if (settled) fusion_.reset();
+  return settled;
+}
+
+Status Launcher::ready(const Array& array) {
+  if (array.storage->group() != nullptr)
+    if (const Status settled = fusion_->settle(*array.storage); !settled) return settled;
+  return array.storage->make_memory();
+}
+
+Status Launcher::overwritten(const Array& array) {
+  if (array.storage->is_pinned())
+    if (const Status settled = fusion_->settle_readers(*array.storage); !settled) return settled;
+  return ready(array);
+}
+
+Status Launcher::settle() { return fusion_ ? fusion_->settle_all() : Done{}; }
+Status Launcher::relieve() { return fusion_ ? fusion_->relieve() : Done{}; }
 
 Status Launcher::reset() {
   const Status cpu = cpu_->reset();

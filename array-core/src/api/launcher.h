@@ -17,6 +17,7 @@
 #include "api/array_table.h"
 #include "api/backend.h"
 #include "base/result.h"
+#include "fuse/fuse.h"
 
 namespace arraycore {
 
@@ -36,6 +37,8 @@ struct KernelCall {
   std::span<const Operand> operands;
 };
 
+class Fusion;
+
 class Launcher {
  public:
   // `device`: null where the CPU is the only back end.
@@ -43,6 +46,7 @@ class Launcher {
            std::optional<std::int64_t> budget_bytes);
   Launcher(const Launcher&) = delete;
   Launcher& operator=(const Launcher&) = delete;
+  ~Launcher();
 
   // A new C-ordered array with storage of its own, content undefined.
   // Error: memory, "over_budget"; value, "array_too_big".
@@ -56,9 +60,9 @@ class Launcher {
   // REQUIRES: verify(kernel) passes.
   Result<KernelRef> prepare(ir::Kernel kernel);
   const ir::Kernel& kernel(KernelRef kernel) const { return kernels_[kernel].kernel; }
-  // One launch, none where the loop is empty. Elementwise operands broadcast to the loop; written
-  // ones have its shape (in a reduction: the shape of the other axes). Error: value,
-  // "shapes_do_not_broadcast".
+  // One launch, now or (fusion) when its results are asked for; none where the loop is empty.
+  // Elementwise operands broadcast to the loop; written ones have its shape (in a reduction: the
+  // shape of the other axes). Error: value, "shapes_do_not_broadcast".
   Status launch(const KernelCall& call);
 
   // Whether each element has memory of its own: a broadcast view has not.
@@ -83,17 +87,44 @@ class Launcher {
   // The back end that kernels in its own language run on: the device, or the CPU, which refuses.
   Backend& raw_backend() { return device_ ? *device_ : *cpu_; }
 
+  // Whether launches into new arrays wait and become one with what reads them (fusion.h). What
+  // waits when it ends is launched.
+  bool is_fusing() const { return fusion_ != nullptr; }
+  Status set_fusing(bool fusing);
+  // The array's bytes may be read by way of its storage: what computes them was launched.
+  Status ready(const Array& array);
+  // They may be written too: what reads the bytes before was launched. Any storage's bytes that are
+  // touched without a launch or an assignment need one of the two.
+  Status overwritten(const Array& array);
+  // Launches all that waits.
+  Status settle();
+  // After arrays were let go: launches what alone holds too much memory.
+  Status relieve();
+
   // Forgets no kernel. REQUIRES: no array is left.
   Status reset();
 
  private:
+  friend class Fusion;
+  // Whether the CPU does what the device refuses.
+  enum class Fallback : std::uint8_t { none, cpu };
   struct Prepared {
     ir::Kernel kernel;
+    fuse::Traits traits;
     bool only_cpu = false;  // the device has no such dtype or operation
     std::optional<KernelId> device;
     std::optional<KernelId> cpu;
   };
   Backend& home(DType dtype) { return device_ && on_gpu(dtype) ? *device_ : *cpu_; }
+  bool is_device(const Backend& backend) const { return &backend == device_.get(); }
+  bool only_cpu(KernelRef kernel) const { return kernels_[kernel].only_cpu; }
+  const fuse::Traits& traits(KernelRef kernel) const { return kernels_[kernel].traits; }
+  // The kernel's number may become another's.
+  void forget(KernelRef kernel);
+  // REQUIRES: what is read is there. Error with Fallback::none: not_implemented, before anything
+  // has happened.
+  Status launch_now(const KernelCall& call, Fallback fallback = Fallback::cpu);
+  Status launch_apart(const KernelCall& call, std::span<const Array*> arrays, Fallback fallback);
   Result<KernelRef> cast_kernel(DType to, DType from);
   Result<KernelRef> fill_kernel(DType dtype);
   Result<KernelRef> product_kernel(DType dtype);
@@ -112,10 +143,16 @@ class Launcher {
   std::unique_ptr<Backend> device_;
   std::optional<std::int64_t> budget_bytes_;
   std::deque<Prepared> kernels_;                    // a launch that copies adds one: none moves
+  std::vector<KernelRef> forgotten_;                // free places there
   std::vector<std::optional<KernelRef>> casts_;     // by to * kDTypes + from
   std::vector<std::optional<KernelRef>> fills_;     // by dtype
   std::vector<std::optional<KernelRef>> products_;  // by dtype
   Launch launch_;                                   // the one being made: kept for its memory
+  int immediate_ = 0;                               // launches under way, whose copies do not wait
+  std::unique_ptr<Fusion> fusion_;                  // null: off. Last: it lets go of arrays
 };
+
+// A device reads whole elements: a view of another dtype's bytes may begin or step between them.
+bool on_whole_elements(const Array& array);
 
 }  // namespace arraycore

@@ -15,13 +15,6 @@ namespace {
 // Elements that one launch of a reduction may loop over.
 constexpr std::int64_t kLongestLoop = std::numeric_limits<std::int32_t>::max();
 
-bool on_whole_elements(const Array& array) {
-  const auto size = static_cast<std::int64_t>(size_of(array.dtype));
-  bool whole = array.view.offset % size == 0;
-  for (const std::int64_t stride : array.view.strides) whole = whole && stride % size == 0;
-  return whole;
-}
-
 // The same with an axis more, which repeats it.
 View repeated(const View& view, int axis, std::int64_t extent) {
   View wide = view;
@@ -119,6 +112,12 @@ Status Launcher::multiply(const Array& a, const Array& b, const Array& out) {
       const auto whole_b = copy(b, b.dtype);
       return whole_b ? multiply(*whole_a, *whole_b, out) : Status(whole_b.error());
     }
+    for (const Array* const read : {&a, &b}) {
+      const Status there = ready(*read);
+      if (!there) return there;
+    }
+    const Status may = overwritten(out);
+    if (!may) return may;
     Backend& backend = out.storage->backend();
     const Status launched =
         backend.launch_gemm({gemm::problem_of(out.dtype, a.view, b.view, out.view), a.storage->id(),

@@ -108,6 +108,8 @@ Result<std::vector<std::byte>> host_elements(Launcher& launcher, const Array& ar
     if (!copied) return copied.error();
     packed = std::move(*copied);
   }
+  const Status there = launcher.ready(packed);
+  if (!there) return there.error();
   // Memory to memory: no launch waits, and nothing is counted as brought down.
   const Status read =
       packed.storage->backend().download(packed.storage->id(), packed.view.offset, bytes);

@@ -57,6 +57,7 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   Status fill_zero(StorageId storage) override;
   Status download(StorageId storage, std::int64_t offset, std::span<std::byte> bytes) override;
   Result<KernelId> prepare(ir::Kernel kernel) override;
+  void forget(KernelId kernel) override;
   Status launch(const Launch& launch) override;
   // Errors: value, "raw_limits" (more bindings or uniforms than the device takes), "raw_arguments"
   // (not the number that the kernel was made with), "raw_grid", "raw_alias" (an array bound twice

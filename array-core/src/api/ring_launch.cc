@@ -29,6 +29,19 @@ Result<KernelId> RingBackend::prepare(ir::Kernel kernel) {
   return static_cast<KernelId>(kernels_.size() - 1);
 }
 
+// The number stays its own: a message may still name it.
+void RingBackend::forget(KernelId kernel) {
+  Prepared& prepared = kernels_[kernel];
+  for (const auto& program : prepared.programs)
+    for (const ring::PipelineId pipeline : program->pipelines)
+      static_cast<void>(writer_.destroy_pipeline(pipeline));  // a lost device has none left
+  prepared.known.clear();
+  prepared.programs.clear();
+  const std::string name = prepared.kernel.name;
+  prepared.kernel = {};
+  prepared.kernel.name = name;
+}
+
 // The place of a storage's range among those of the launch.
 std::uint32_t RingBackend::bind(StorageId storage) {
   const Region& region = at(storage);

@@ -159,8 +159,12 @@ Status UserKernels::bind(const Kernel& kernel, std::span<const Array* const> arr
     }
   }
   raw_launch_.bindings.clear();
-  for (std::size_t k = 0; k < arrays.size(); ++k)
-    raw_launch_.bindings.push_back((copied[k] != nullptr ? copied[k] : arrays[k])->storage->id());
+  for (std::size_t k = 0; k < arrays.size(); ++k) {
+    const Array& bound = copied[k] != nullptr ? *copied[k] : *arrays[k];
+    const Status may = bindings[k].written ? launcher_.overwritten(bound) : launcher_.ready(bound);
+    if (!may) return may;
+    raw_launch_.bindings.push_back(bound.storage->id());
+  }
   if (const Status launched = launcher_.raw_backend().launch_raw(raw_launch_); !launched)
     return launched;
   for (std::size_t k = 0; k < arrays.size(); ++k)

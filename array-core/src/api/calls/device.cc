@@ -11,6 +11,7 @@ namespace {
 
 Result<std::int32_t> begin_timer(Context& context, Words& words) {
   if (const Status end = words.end(); !end) return end.error();
+  if (const Status settled = context.launcher().settle(); !settled) return settled.error();
   const Status begun = context.launcher().raw_backend().begin_timer();
   if (!begun) return begun.error();
   return 0;
@@ -18,10 +19,27 @@ Result<std::int32_t> begin_timer(Context& context, Words& words) {
 
 Result<std::int32_t> end_timer(Context& context, Words& words) {
   if (const Status end = words.end(); !end) return end.error();
+  if (const Status settled = context.launcher().settle(); !settled) return settled.error();
   const auto nanoseconds = context.launcher().raw_backend().end_timer();
   if (!nanoseconds) return nanoseconds.error();
   ++context.counters().sync_waits;
   context.counters().timer_nanoseconds = *nanoseconds;
+  return 0;
+}
+
+Result<std::int32_t> fuse(Context& context, Words& words) {
+  const bool fusing = words.flag();
+  if (const Status end = words.end(); !end) return end.error();
+  const bool before = context.launcher().is_fusing();
+  const Status set = context.launcher().set_fusing(fusing);
+  if (!set) return set.error();
+  return before ? 1 : 0;
+}
+
+Result<std::int32_t> settle(Context& context, Words& words) {
+  if (const Status end = words.end(); !end) return end.error();
+  const Status settled = context.launcher().settle();
+  if (!settled) return settled.error();
   return 0;
 }
 
@@ -66,6 +84,8 @@ Result<ArrayId> packed(Context& context, ArrayId id) {
 Status upload(Context& context, ArrayId id, std::int64_t offset, std::span<const std::byte> bytes) {
   const auto array = piece_of(context, id, offset, bytes.size());
   if (!array) return array.error();
+  const Status may = context.launcher().overwritten(**array);
+  if (!may) return may;
   const Storage& storage = *(*array)->storage;
   const Status sent = storage.backend().upload(storage.id(), (*array)->view.offset + offset, bytes);
   if (sent) context.counters().bytes_up += static_cast<std::int64_t>(bytes.size());
@@ -75,6 +95,8 @@ Status upload(Context& context, ArrayId id, std::int64_t offset, std::span<const
 Status download(Context& context, ArrayId id, std::int64_t offset, std::span<std::byte> bytes) {
   const auto array = piece_of(context, id, offset, bytes.size());
   if (!array) return array.error();
+  const Status there = context.launcher().ready(**array);
+  if (!there) return there;
   const Storage& storage = *(*array)->storage;
   const Status read =
       storage.backend().download(storage.id(), (*array)->view.offset + offset, bytes);
@@ -86,7 +108,8 @@ Status download(Context& context, ArrayId id, std::int64_t offset, std::span<std
 Call find_device_call(std::int32_t operation) {
   if (operation == AC_CALL_TIMER_BEGIN) return begin_timer;
   if (operation == AC_CALL_TIMER_END) return end_timer;
-  return nullptr;
+  if (operation == AC_CALL_FUSE) return fuse;
+  return operation == AC_CALL_SETTLE ? settle : nullptr;
 }
 
 }  // namespace arraycore::calls

@@ -4,6 +4,9 @@
 // AC_CALL_TIMER_END: no words. Waits for what was launched since; the counter
 // AC_TIMER_NANOSECONDS then tells how long the device took, 0 where it has no clock. Gives 0.
 // Errors: not_implemented, "no_timer", on the CPU.
+// AC_CALL_FUSE: a flag, whether operations wait to be launched with those that read them from now
+// on. Gives whether they did before.
+// AC_CALL_SETTLE: no words. Launches all that waits. Gives 0.
 #pragma once
 
 #include <cstddef>

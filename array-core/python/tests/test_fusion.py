@@ -1,0 +1,153 @@
+"""Operations that wait: how many launches they become, and that nothing else shows it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import arraycore as ac
+import numpy as np
+import pytest
+from arraycore import _library
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "native"))
+
+from array_core_fuzz import fusion
+
+PROGRAMS = 150
+_total = ac.ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", "total")
+
+
+@pytest.fixture(autouse=True)
+def fusing() -> Iterator[None]:
+    before = _library.set_fusing(True)
+    yield
+    _library.set_fusing(before)
+
+
+def _launches() -> int:
+    return ac.counters()["dispatches"]
+
+
+def test_a_chain_of_twenty_operations_is_one_launch_of_one_crossing_each() -> None:
+    x = ac.array(np.linspace(-1, 1, 1000, dtype=np.float32))
+    before = ac.counters()
+    y = x
+    for _ in range(10):
+        y = abs(y) * 1.5
+    assert ac.counters()["crossings"] - before["crossings"] == 20
+    assert _launches() == before["dispatches"]
+    expected = np.linspace(-1, 1, 1000, dtype=np.float32)
+    for _ in range(10):
+        expected = abs(expected) * np.float32(1.5)
+    assert np.array_equal(y.get(), expected)
+    assert _launches() - before["dispatches"] == 1
+    assert ac.counters()["fused"] - before["fused"] == 19
+
+
+def test_a_normalisation_and_its_activation_are_one_launch() -> None:
+    noise = np.random.default_rng(1)
+    values = [noise.standard_normal(s).astype("f") for s in ((6, 5, 4), 4, 4, 4, 4)]
+    x, m, r, g, b = (ac.array(value) for value in values)
+    before = _launches()
+    y = ac.maximum((x - m) * r * g + b, 0).get()
+    assert _launches() - before == 1
+    one, mean, scale, gain, shift = values
+    expected = np.maximum((one - mean) * scale * gain + shift, 0)
+    np.testing.assert_allclose(y, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_the_sum_of_a_chain_is_the_sums_own_launch() -> None:
+    x = ac.array(np.arange(24, dtype=np.float32).reshape(4, 6))
+    before = _launches()
+    total = _total((x * 2 + 1) * x)
+    assert float(total) == float(((np.arange(24) * 2 + 1) * np.arange(24)).sum())
+    assert _launches() - before == 1
+
+
+def test_live_bytes_are_what_is_held() -> None:
+    x = ac.array(np.ones(1000, np.float32))
+    y = (x + 1) * (x + 2) - x
+    y.get()
+    assert ac.counters()["live_bytes"] == 8000
+    for _ in range(5):
+        y = y * 2
+        y += 1
+    _library.drain()
+    assert ac.counters()["live_bytes"] == 8000
+    assert ac.counters()["peak_bytes"] <= 8000 + 4 * 4000
+
+
+def test_a_loop_that_replaces_its_array_stays_flat() -> None:
+    x = ac.array(np.ones(1000, np.float32))
+    for _ in range(100):
+        x = x * 0.5 + 1
+    assert ac.counters()["peak_bytes"] <= 5 * 4000
+    assert np.allclose(x.get(), 2)
+
+
+def test_reset_and_close_drop_what_waits() -> None:
+    x = ac.array(np.ones(10, np.float32))
+    y = x + 1
+    ac.reset()
+    with pytest.raises(ValueError, match="gone"):
+        y.get()
+    assert ac.counters()["live_bytes"] == 0
+    assert (ac.array(np.ones(3, np.float32)) + 1).get().tolist() == [2, 2, 2]
+
+
+def test_turning_it_off_computes_what_waits() -> None:
+    x = ac.array(np.ones(10, np.float32))
+    y = x + 1
+    before = _launches()
+    assert _library.set_fusing(False)
+    assert _launches() - before == 1
+    assert not _library.set_fusing(True)
+    z = y * 3
+    _library.settle()
+    assert _launches() - before == 2
+    assert z.get().tolist() == [6] * 10
+
+
+def test_memory_errors_come_from_the_operation_that_is_too_much() -> None:
+    backend = "webgpu" if ac.device_info().name != "cpu" else "cpu"
+    ac.close()
+    ac.open(backend, budget_bytes=10_000, fuse=True)
+    try:
+        x = ac.array(np.ones(1000, np.float32))
+        y = x + 1
+        with pytest.raises(MemoryError):
+            y * 2
+        assert y.get()[0] == 2
+    finally:
+        ac.close()
+        ac.open()
+        _library.set_fusing(True)
+
+
+def test_random_programs_are_the_same_with_fusion() -> None:
+    steady = ac.device_info().name != "cpu"
+    totals = fusion.run_programs(0, PROGRAMS, steady=steady)
+    assert totals.programs == PROGRAMS
+    assert totals.fused > 5 * PROGRAMS
+    assert totals.dispatches < 0.7 * totals.unfused_dispatches
+    assert 0 < totals.live_share <= fusion.LIVE_SHARE
+
+
+def test_a_program_that_differs_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    add = ac.add
+
+    def wrong(a: Any, b: Any, **options: Any) -> Any:
+        return add(a, b, **options) + 1 if _library._fusing else add(a, b, **options)
+
+    monkeypatch.setattr(ac, "add", wrong)
+    with pytest.raises(fusion.DifferenceError, match="instead of"):
+        fusion.run_programs(0, 50)
+
+
+def test_a_program_that_takes_more_memory_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fusion, "LIVE_SHARE", 0.5)
+    with pytest.raises(fusion.DifferenceError, match="live bytes"):
+        fusion.run_programs(0, 1)
