@@ -97,7 +97,7 @@ class Backend {
   // Takes a verified kernel, once; what is compiled for it is kept by the back end.
   virtual Result<KernelId> prepare(ir::Kernel kernel) = 0;
   // What was compiled for a kernel is let go. REQUIRES: the kernel is not used again.
-  virtual void forget(KernelId kernel) = 0;
+  virtual void forget(KernelId /*kernel*/) {}
   // Error: not_implemented, before anything has happened, for what this back end cannot run: the
   // CPU does it then. REQUIRES: every view lies inside its storage; elementwise arguments have the
   // loop's shape or broadcast to it; no written view overlaps another argument's in part.

@@ -112,12 +112,9 @@ Status Launcher::multiply(const Array& a, const Array& b, const Array& out) {
       const auto whole_b = copy(b, b.dtype);
       return whole_b ? multiply(*whole_a, *whole_b, out) : Status(whole_b.error());
     }
-    for (const Array* const read : {&a, &b}) {
-      const Status there = ready(*read);
-      if (!there) return there;
-    }
-    const Status may = overwritten(out);
-    if (!may) return may;
+    for (const Array* const read : {&a, &b})
+      if (const Status there = ready(*read); !there) return there;
+    if (const Status may = overwritten(out); !may) return may;
     Backend& backend = out.storage->backend();
     const Status launched =
         backend.launch_gemm({gemm::problem_of(out.dtype, a.view, b.view, out.view), a.storage->id(),
