@@ -13,7 +13,7 @@ import { Sink } from "./sink.ts";
 
 /** The study's time limit: short where it is what ends the attempt, else never the reason. */
 const limitOf = (end: string) => (end.startsWith("timeout") ? 3 : 90);
-/** Lines that a minute of a flood may bring to the browser's console: the thread lets 50 a second pass. */
+/** Lines that a flood may bring to the browser's console: the thread lets 50 a second pass. */
 const kLinesPerSecond = 60;
 
 const wanted = process.env.HOSTILE ?? "";
