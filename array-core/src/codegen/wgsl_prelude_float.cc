@@ -609,7 +609,8 @@ fn ac_reduce(x: f32) -> AcAngle {
   return ac_copysign(0.5 * ac_log1p(2.0 * (size / (1.0 - size))), x);
 })",
     // ---- complex
-    // An implementation may take x + 0.0 for x, and a real number's imaginary part is the constant 0.0: the sign of a sum
+    // An implementation may take x + 0.0 for x, and a real number's imaginary part is the constant
+    // 0.0: the sign of a sum
     // of zeros comes from their bits.
     R"(fn ac_c_add(a: vec2<f32>, b: vec2<f32>) -> vec2<f32> {
   let x = bitcast<vec2<u32>>(a);
