@@ -13,6 +13,7 @@ do_array_core_wasm() {
   up_to_date array_core_wasm "$key" && [[ -f build/arraycore/arraycore.wasm ]] && return 0
   wasm_build build/arraycore
   node array-core/wasm/size.mjs build/arraycore/arraycore.wasm
+  node array-core/wasm/no_dynamic_code.mjs build/arraycore
   mark array_core_wasm "$key"
 }
 

@@ -9,7 +9,7 @@ do_python_package() {
   mark python_package "$key"
 }
 
-stage python_test "python_package server runtime web"
+stage python_test "python_package server runtime web browser npm array_core_wasm"
 do_python_test() {
   HYPERFLOCK_TEST_SERVER_BIN="$ROOT/build/release/bin/hyperflock-server" \
     python3 -m pytest -q -p no:cacheprovider -c python/pyproject.toml --rootdir python python/tests

@@ -4,7 +4,14 @@ TEST_STAGES=(lint server_test server_race_test array_core_test array_core_wgsl_t
 
 # Real browsers, real server, real training: alone, because two volunteers fill two cores.
 stage e2e "server web runtime browser python_package" alone
-do_e2e() { npx vitest run --root tests/e2e; }
+do_e2e() {
+  npx vitest run --root tests/e2e
+  HOSTILE=short npx vitest run --root tests/hostile
+}
+
+# ./run hostile [NAME]: what a trial's code may try against a volunteer; all of it, or the attempts whose name has NAME in it.
+stage hostile "server web runtime browser python_package" alone
+do_hostile() { npx vitest run --root tests/hostile; }
 
 CPP_FILES() { find server array-core -name '*.h' -o -name '*.cc'; }
 PYTHON_FOLDERS=(python worker-runtime array-core tests deploy)
@@ -16,6 +23,7 @@ do_lint() {
   npx tsc --noEmit -p worker-runtime
   npx tsc --noEmit -p web-client
   npx tsc --noEmit -p tests/e2e
+  npx tsc --noEmit -p tests/hostile
   ruff check "${PYTHON_FOLDERS[@]}"
   ruff format --check "${PYTHON_FOLDERS[@]}"
   (cd python && mypy --strict src)

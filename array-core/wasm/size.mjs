@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 
-const BAR_BYTES = 400_000;
+const BAR_BYTES = 600_000;
 const LOADER = ["arraycore_module.ts", "arraycore_host.ts"];
 
 const [module] = process.argv.slice(2);

@@ -17,6 +17,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # A shell's background job starts with Ctrl-C ignored, and so would every command tested here.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     config.addinivalue_line("markers", f"server: needs a built server ({SERVER_VARIABLE})")
+    config.addinivalue_line("markers", f"browser: needs a built runtime too ({SERVER_VARIABLE})")
 
 
 def pytest_report_header() -> str:
@@ -31,9 +32,10 @@ def pytest_report_header() -> str:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if SERVER_VARIABLE in os.environ:
         return
-    left_out = [item for item in items if item.get_closest_marker("server")]
+    marks = ("server", "browser")
+    left_out = [item for item in items if any(map(item.get_closest_marker, marks))]
     if left_out:
-        items[:] = [item for item in items if not item.get_closest_marker("server")]
+        items[:] = [item for item in items if item not in left_out]
         config.hook.pytest_deselected(items=left_out)
 
 

@@ -199,7 +199,12 @@ class FakeConsole:
         except HyperflockError as error:
             return _refusal(422, error.code, error.message, error.field)
         if spec.submit_key in self.by_key:
-            return _json(200, self.study_row(self.by_key[spec.submit_key]))
+            earlier = self.by_key[spec.submit_key]
+            was = self.specs[earlier]
+            spec.name, spec.provenance = was.name, was.provenance
+            if spec != was:
+                return _refusal(409, "study_exists", f"study {earlier} was made of other content")
+            return _json(200, self.study_row(earlier))
         for index, sha256 in enumerate([spec.bundle.sha256, *(d.sha256 for d in spec.data)]):
             if sha256 not in self.blobs:
                 field = f"data[{index - 1}].sha256" if index else "bundle.sha256"

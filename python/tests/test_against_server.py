@@ -227,10 +227,39 @@ def test_submit_key_is_idempotent_and_studies_are_listed(client: Client) -> None
     first = client.grid(objective, {"x": [1]}, name="keyed", submit_key="the same key")
     second = client.grid(objective, {"x": [1]}, name="keyed", submit_key="the same key")
     assert first.id == second.id
+    with pytest.raises(hyperflock.StudyExistsError) as other:
+        client.grid(objective, {"x": [2]}, name="keyed", submit_key="the same key")
+    assert other.value.code == "study_exists"
     listed = client.studies()
     assert [s.id for s in listed].count(first.id) == 1
     assert [s.id for s in listed] == sorted((s.id for s in listed), reverse=True)
     first.cancel()
+
+
+def test_each_run_of_a_trial_is_shown_with_its_device_and_error(
+    real: Server, client: Client
+) -> None:
+    study = client.grid(objective, {"x": [4]}, name="shown")
+    with real.device() as first:
+        lease = first.ready()
+        (running,) = client.study(study.id).trial(0).attempt_list or ()
+        assert (running.id, running.state, running.device) == (lease.attempt, "live", first.device)
+        assert running.finished_at is None
+        failure = Failure("device_lost", "gpu_lost", "the device is gone", "Traceback: \x1b[31m")
+        first.result(lease, outcome="failed", error=failure)
+    with real.device() as second:
+        second.complete(second.ready(), 4.0)
+    trial = study.wait(timeout_s=20).trial(0)
+    runs = trial.attempt_list or ()
+    assert [(run.state, run.device) for run in runs] == [
+        ("failed", first.device),
+        ("accepted", second.device),
+    ]
+    assert runs[0].error is not None
+    assert (runs[0].error.code, runs[0].error.traceback) == ("gpu_lost", "Traceback: [31m")
+    assert (runs[1].values, runs[1].run_s, runs[1].backend) == ((4.0,), 0.345, "cpu")
+    assert trial.as_dict()["attempt_list"][1]["values"] == (4.0,)
+    json.dumps(trial.as_dict())
 
 
 def test_error_codes(real: Server, client: Client) -> None:

@@ -35,9 +35,7 @@ def _settings(server: FakeConsole, monkeypatch: pytest.MonkeyPatch) -> None:
 def script(tmp_path: Path) -> Path:
     path = tmp_path / "train.py"
     path.write_text(
-        "import not_installed_here\n"
-        "def objective(trial):\n    return 1.0\n"
-        "def other(trial):\n    return 2.0\n"
+        "import chainer\ndef objective(trial):\n    return 1.0\ndef other(trial):\n    return 2.0\n"
     )
     return path
 
@@ -46,6 +44,35 @@ def _run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str,
     code = _cli.run(list(arguments))
     out, err = capsys.readouterr()
     return code, out, err
+
+
+def test_dry_run_prints_what_happened_and_submits_nothing(
+    capsys: pytest.CaptureFixture[str], server: FakeConsole, tmp_path: Path
+) -> None:
+    path = tmp_path / "train.py"
+    path.write_text("def objective(trial):\n    print('here')\n    return 1 / trial.params['x']\n")
+    good = ("submit", str(path), "--space", '{"x": [4]}', "--dry-run", "cpython")
+    code, out, err = _run(capsys, *good)
+    assert (code, err) == (0, "")
+    assert out.splitlines()[1:] == ["value 0.25", "output:", "here"]
+    code, out, err = _run(
+        capsys, "submit", str(path), "--space", '{"x": [0]}', "--dry-run", "cpython"
+    )
+    assert (code, err) == (1, "")
+    assert "error [objective_raised]: ZeroDivisionError: division by zero" in out
+    assert server.requests == []
+
+
+def test_named_study_is_found_again(
+    capsys: pytest.CaptureFixture[str], server: FakeConsole, tmp_path: Path
+) -> None:
+    path = tmp_path / "train.py"
+    path.write_text("def objective(trial):\n    return 1\n")
+    command = ("submit", str(path), "--name", "digits", "--once", "--space")
+    assert [_run(capsys, *command, '{"x": [1]}') for _ in range(2)] == [(0, "1\n", "")] * 2
+    code, _, err = _run(capsys, *command, '{"x": [2]}')
+    assert (code, err[:21]) == (1, "error [study_exists]:")
+    assert len(server.specs) == 1
 
 
 def test_submit_reads_a_script_without_running_it(

@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import hyperflock
 import numpy as np
@@ -15,6 +16,7 @@ from fake_console import FakeConsole
 from hyperflock import Client, _loop
 from hyperflock._protocol import Watch
 from objectives import objective
+from travelling_helper import holding
 
 SPACE = {"x": [1.0, 2, 3]}
 
@@ -80,6 +82,33 @@ def test_same_submit_key_gives_the_same_study(client: Client) -> None:
     first = client.grid(objective, SPACE, submit_key="k")
     assert client.grid(objective, SPACE, submit_key="k").id == first.id
     assert client.grid(objective, SPACE).id != first.id
+
+
+def test_named_study_is_submitted_once_and_other_content_is_refused(
+    client: Client, server: FakeConsole
+) -> None:
+    def submit(**changes: Any) -> int:
+        options: dict[str, Any] = {"data": {"a": np.ones(3)}, "seed": 1, **changes}
+        study: hyperflock.Study = client.grid(objective, SPACE, name="digits", once=True, **options)
+        return study.id
+
+    first = submit()
+    assert submit() == first
+    for changes in ({"data": {"a": np.zeros(3)}}, {"seed": 2}, {"direction": "maximize"}):
+        with pytest.raises(hyperflock.StudyExistsError) as caught:
+            submit(**changes)
+        assert caught.value.code == "study_exists"
+    assert len(server.specs) == 1
+    # A name alone is for people.
+    assert client.grid(objective, SPACE, name="digits").id != first
+
+
+def test_lambda_has_a_name_and_sends_what_it_holds(client: Client, server: FakeConsole) -> None:
+    study = client.grid(holding(np.ones(10_000)), SPACE)
+    spec = server.specs[study.id]
+    assert (spec.name, spec.entry) == ("objective", "hyperflock_travelling_helper:_hf_1")
+    assert [(d.kind, d.name.split(":")[0]) for d in spec.data] == [("file", "array")]
+    assert {spec.bundle.sha256, spec.data[0].sha256} == set(server.blobs)
 
 
 @pytest.mark.parametrize("fault", [None, 503, 502, 429])

@@ -162,6 +162,16 @@ describe("results equal CPython's", () => {
   );
 });
 
+describe("what travels", () => {
+  test("closures, arrays, a file of 5 MB and a wheel arrive; another runtime's lock is refused", async () => {
+    const joined = await volunteer();
+    const run = await runPython(server, ["tests/e2e/objectives/travelling.py"]);
+    expect(await run.done, run.output()).toBe(0);
+    console.log(run.output().trim().split("\n").at(-1));
+    await leave(joined);
+  });
+});
+
 describe("bad objectives", () => {
   test("NaN, an exception and an endless loop end with their codes; another study finishes beside them", async () => {
     await volunteer();

@@ -178,15 +178,28 @@ describe("the language", () => {
 });
 
 describe("the build", () => {
-  it("has hashed names below app/ and nothing inline", async () => {
-    const html = await readFile(join(folder, "join.html"), "utf8");
+  it.each([
+    [folder, "join.html"],
+    [inject("consoleFolder"), "research.html"],
+  ])("has hashed names below app/ and nothing inline: %s/%s", async (where, name) => {
+    const html = await readFile(join(where, name), "utf8");
     expect(html).not.toMatch(/<style|style=|\son\w+=/);
     expect(html.match(/<script(?![^>]*\ssrc=)[^>]*>/g)).toBeNull();
     const links = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1]);
     expect(links.length).toBeGreaterThanOrEqual(3);
     for (const link of links) {
       expect(link).toMatch(/^\/app\/[\w.-]+-[\w-]{8}\.(js|css|svg)$/);
+      expect(existsSync(join(where, link ?? "")), link).toBe(true);
     }
+  });
+
+  it("gives the researcher's origin no thread and no join page", async () => {
+    const files = await readdir(inject("consoleFolder"), { recursive: true });
+    expect(files.filter((name) => /thread|worker|join/.test(name))).toEqual([]);
+    expect(files).toContain("research.html");
+    expect(await readdir(join(folder, "app"))).not.toContainEqual(
+      expect.stringMatching(/research/),
+    );
   });
 
   it("keeps each thread's name in front of its file's name", async () => {

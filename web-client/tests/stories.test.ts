@@ -1,16 +1,14 @@
 // Every state of the join page in a real browser: fits narrow and wide screens, has no accessibility
 // violation in light and dark, works by keyboard alone.
 
-import axe from "axe-core";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { kStoryCode, stories } from "../src/stories/states.ts";
+import { en } from "../src/i18n/en.ts";
+import { kOtherProject, kStoryCode, stories } from "../src/stories/states.ts";
 import { launch } from "./support/browser.ts";
+import { kLanguages, open, overflow, problemsAtEachWidth, violations } from "./support/checks.ts";
 import { type StaticServer, serve } from "./support/static_server.ts";
 
-const kWidths = [320, 390, 1280] as const;
-const kLanguages = ["en", "ja"] as const;
-const kSchemes = ["light", "dark"] as const;
 const kTouchPx = 48;
 
 let server: StaticServer;
@@ -26,65 +24,13 @@ afterAll(async () => {
   await server?.close();
 });
 
-/** A page whose errors fail the test that uses it. */
-async function open(context: BrowserContext): Promise<{ page: Page; errors: string[] }> {
-  const page = await context.newPage();
-  const errors: string[] = [];
-  page.on("pageerror", (error) => errors.push(error.message));
-  page.on("console", (message) => {
-    if (message.type() === "error" || message.type() === "warning") {
-      errors.push(message.text());
-    }
-  });
-  return { page, errors };
-}
-
 async function show(page: Page, story: string, language: string): Promise<void> {
-  await page.goto(`${server.origin}/?story=${story}&lang=${language}`);
+  await page.goto(`${server.origin}/?story=${story}&lang=${language}`, { timeout: 10_000 });
   const settled =
     story === "project_loading"
       ? "[data-phase=project_loading]"
       : "[data-phase]:not([data-phase=project_loading])";
   await page.locator(settled).waitFor({ timeout: 5_000 });
-}
-
-/** Widths by which the page or any element in it sticks out of the window. */
-function overflow(page: Page): Promise<string[]> {
-  return page.evaluate(() => {
-    const wide = document.documentElement.scrollWidth - innerWidth;
-    const found = wide > 0 ? [`page by ${wide} px`] : [];
-    for (const element of document.querySelectorAll("main *, header *, footer *")) {
-      const box = element.getBoundingClientRect();
-      if (box.right > innerWidth + 0.5 || box.left < -0.5) {
-        found.push(`${element.tagName}.${element.getAttribute("class")}`);
-      }
-    }
-    return found;
-  });
-}
-
-function smallTargets(page: Page): Promise<string[]> {
-  return page.evaluate((least) => {
-    const controls = [...document.querySelectorAll("button, summary, input, a")];
-    return controls
-      .filter((control) => {
-        const { width, height } = control.getBoundingClientRect();
-        return width < least || height < least;
-      })
-      .map((control) => control.textContent ?? control.tagName);
-  }, kTouchPx);
-}
-
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const results = await page.evaluate(() =>
-    (globalThis as unknown as { axe: typeof axe }).axe.run(document, {
-      resultTypes: ["violations"],
-    }),
-  );
-  return results.violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ target, failureSummary }) => `${id} ${target.join(" ")}: ${failureSummary}`),
-  );
 }
 
 describe.each(kLanguages)("in %s", (language) => {
@@ -104,17 +50,8 @@ describe.each(kLanguages)("in %s", (language) => {
   it.each(Object.keys(stories))("%s fits every width and is accessible", async (name) => {
     errors.length = 0;
     await show(page, name, language);
-    for (const width of kWidths) {
-      await page.setViewportSize({ width, height: 844 });
-      expect(await overflow(page), `overflow at ${width} px`).toEqual([]);
-      expect(await smallTargets(page), `small targets at ${width} px`).toEqual([]);
-    }
-    await page.setViewportSize({ width: 390, height: 844 });
     await page.locator("summary").click();
-    for (const colorScheme of kSchemes) {
-      await page.emulateMedia({ colorScheme });
-      expect(await violations(page), `axe in ${colorScheme}`).toEqual([]);
-    }
+    expect(await problemsAtEachWidth(page, kTouchPx)).toEqual([]);
     expect(await page.locator("html").getAttribute("lang")).toBe(language);
     expect(errors).toEqual([]);
   });
@@ -173,6 +110,58 @@ it("works by keyboard alone, and the focus is never lost", async () => {
   await expect.poll(focused).toBe("state");
   await page.keyboard.press("Tab");
   await expect.poll(focused).toBe("start");
+  await page.close();
+});
+
+it("pauses, resumes and switches the last trial by keyboard, with the focus kept", async () => {
+  const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
+  await show(page, "computing", "en");
+  const focused = () =>
+    page.evaluate(() => {
+      const element = document.activeElement;
+      return element?.getAttribute("data-action") ?? element?.id ?? element?.tagName;
+    });
+  const finish = page.locator("[data-action=finish]");
+  expect(await finish.getAttribute("aria-pressed")).toBe("false");
+  await finish.focus();
+  await page.keyboard.press("Space");
+  await expect.poll(() => finish.getAttribute("aria-pressed")).toBe("true");
+  expect(await focused()).toBe("finish");
+  await page.locator(".panel-advice", { hasText: en.states.finishing }).waitFor();
+  await page.keyboard.press("Shift+Tab");
+  await expect.poll(focused).toBe("pause");
+  await page.keyboard.press("Enter");
+  await page.locator("[data-phase=paused]").waitFor();
+  await expect.poll(focused).toBe("state");
+  await page.keyboard.press("Tab");
+  await expect.poll(focused).toBe("resume");
+  await page.keyboard.press("Enter");
+  await page.locator("[data-phase=joining]").waitFor();
+  await page.close();
+});
+
+it("lets the keyboard choose among a link's projects", async () => {
+  const page = await browser.newPage();
+  await show(page, "choices", "en");
+  await page.locator("input[type=radio]").nth(1).waitFor();
+  await page.locator("input[type=radio]").first().focus();
+  await page.keyboard.press("ArrowDown");
+  await page.locator("h1", { hasText: kOtherProject.name }).waitFor();
+  expect(await page.locator("input[type=radio]").nth(1).isChecked()).toBe(true);
+  await page.locator("[data-action=start]").click();
+  await page.locator("[data-phase=joining]").waitFor();
+  expect(await page.locator("input[type=radio]").count()).toBe(0);
+  await page.close();
+});
+
+it("leads out of LINE by a link that keeps the code, and lets who wants stay", async () => {
+  const page = await browser.newPage();
+  await show(page, "in_app_line", "en");
+  const link = await page.locator("[data-action=open_outside]").getAttribute("href");
+  expect(link).toBe(`${server.origin}/join?openExternalBrowser=1#${kStoryCode}`);
+  await page.locator("[data-action=stay]").click();
+  await page.locator("[data-phase=idle]").waitFor();
+  expect(await page.locator("[data-action=start]").count()).toBe(1);
   await page.close();
 });
 

@@ -142,7 +142,28 @@ enum ac_operation {
   AC_CALL_TIMER_BEGIN = 50,
   AC_CALL_TIMER_END = 51,
   AC_CALL_FUSE = 52,
-  AC_CALL_SETTLE = 53
+  AC_CALL_SETTLE = 53,
+  // calls/reductions.h
+  AC_CALL_REDUCE = 60,
+  AC_CALL_ACCUMULATE = 61,
+  AC_CALL_REDUCTION_NUMBER = 62,     // by NumPy's name
+  AC_CALL_REDUCTION_TOLERANCE = 63,  // how far results may lie from the exact ones
+  // calls/indexing.h
+  AC_CALL_KEY_READ = 70,
+  AC_CALL_KEY_WRITE = 71,
+  AC_CALL_KEY_FILL = 72,
+  AC_CALL_KEY_UPDATE = 73,  // ufunc.at
+  AC_CALL_NONZERO = 74,
+  AC_CALL_SELECT = 75,
+  AC_CALL_WRITE_WHERE = 76,
+  // calls/linear.h
+  AC_CALL_MATMUL = 80,
+  AC_CALL_TUNE_MATMUL = 81,
+  // calls/random.h
+  AC_CALL_RANDOM = 90,
+  AC_CALL_EMPTY = 92,
+  // calls/sorting.h
+  AC_CALL_SORT = 91
 };
 AC_EXPORT(ac_call)
 int32_t ac_call(int32_t operation, const int32_t* words, int32_t count, int32_t freed_a,

@@ -8,9 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _library
-from ._calls import integers
-from ._dtypes import supported
+from ._calls import call, int64s, integers
+from ._dtypes import number_of, supported
 from ._ndarray import ndarray
+
+_EMPTY = 92
+_MOST_AXES = 32
 
 
 def array(
@@ -26,7 +29,8 @@ def array(
     Parameters
     ----------
     object : array_like
-        NumPy's arrays and Python's nested lists and numbers are brought to the device.
+        NumPy's arrays and Python's nested lists and numbers are brought to the device. Lists may
+        hold arrays of arraycore's, of one shape: they are stacked there.
     dtype : dtype, optional
         As for :func:`numpy.array`.
     copy : bool, optional
@@ -48,6 +52,10 @@ def array(
     if isinstance(object, ndarray):
         target = object.dtype if dtype is None else dtype
         made = object.astype(target, order=order, copy=bool(copy))
+    elif _holds_arrays(object):
+        made = _stacked(object)
+        target = made.dtype if dtype is None else dtype
+        made = made.astype(target, order="F" if order == "F" else "C", copy=False)
     else:
         elements = np.array(object, dtype, order="C", copy=None, ndmin=ndmin)
         if elements.dtype.byteorder not in "=|<":
@@ -57,6 +65,34 @@ def array(
             made = made.copy("F")
     missing = ndmin - made.ndim if ndmin > 0 else 0
     return made[(None,) * missing] if missing > 0 else made
+
+
+def _holds_arrays(object: Any) -> bool:
+    """Return whether nested lists hold an array of arraycore's; looks at first elements alone."""
+    while isinstance(object, (list, tuple)) and object:
+        if any(isinstance(each, ndarray) for each in object):
+            return True
+        object = object[0]
+    return False
+
+
+def _stacked(object: Any) -> ndarray:
+    """Return nested lists, with arrays at some depth, as one array of their common dtype."""
+    if isinstance(object, ndarray):
+        return object
+    if not isinstance(object, (list, tuple)):
+        return array(object)
+    parts = [_stacked(each) for each in object]
+    shape = parts[0].shape
+    if any(part.shape != shape for part in parts):
+        raise ValueError(
+            "setting an array element with a sequence. The requested array has an inhomogeneous "
+            "shape."
+        )
+    made = empty((len(parts), *shape), np.result_type(*(part.dtype for part in parts)))
+    for place, part in enumerate(parts):
+        made[place] = part
+    return made
 
 
 def asarray(
@@ -98,8 +134,14 @@ def zeros(shape: Any, dtype: npt.DTypeLike | None = float, order: str = "C") -> 
 
 
 def empty(shape: Any, dtype: npt.DTypeLike | None = float, order: str = "C") -> ndarray:
-    """Return a new array; what it holds is not promised."""
-    return zeros(shape, dtype, order)
+    """Return a new array; what it holds is not promised, and nothing is written to it."""
+    extents = integers(shape)
+    if len(extents) > _MOST_AXES or order not in ("C", "F"):
+        return zeros(shape, dtype, order)  # which has NumPy's words for it
+    if order == "F":
+        return empty(extents[::-1], dtype).T
+    number = number_of(supported(dtype))
+    return ndarray(call(_EMPTY, number, len(extents), *int64s(extents)))
 
 
 def ones(shape: Any, dtype: npt.DTypeLike | None = float, order: str = "C") -> ndarray:
@@ -114,7 +156,7 @@ def full(
     if dtype is None:
         own = isinstance(fill_value, ndarray)
         dtype = fill_value.dtype if own else np.asarray(fill_value).dtype
-    made = zeros(shape, dtype, order)
+    made = empty(shape, dtype, order)
     made[...] = fill_value
     return made
 
@@ -147,27 +189,3 @@ def full_like(
     """Return an array of one value, of another's shape and dtype."""
     extents, wanted = _like(a, dtype, shape)
     return full(extents, fill_value, wanted)
-
-
-# ---- ranges: NumPy's own values, brought to the device
-
-
-def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> ndarray:
-    """Return evenly spaced values, as :func:`numpy.arange`."""
-    if stop is None:
-        start, stop = 0, start
-    return array(np.arange(start, stop, step, dtype=dtype))
-
-
-def linspace(
-    start: Any,
-    stop: Any,
-    num: int = 50,
-    endpoint: bool = True,
-    retstep: bool = False,
-    dtype: Any = None,
-    axis: int = 0,
-) -> Any:
-    """Return ``num`` evenly spaced values over an interval, as :func:`numpy.linspace`."""
-    values, step = np.linspace(start, stop, num, endpoint, retstep=True, dtype=dtype, axis=axis)
-    return (array(values), step) if retstep else array(values)

@@ -13,6 +13,7 @@ from ._calls import (
     FILL,
     FLIP,
     MOVE_AXES,
+    WRITE_WHERE,
     call,
     int64s,
     integers,
@@ -20,6 +21,8 @@ from ._calls import (
 )
 from ._ndarray import ndarray
 from ._scalars import is_scalar, scalar_words
+
+_ARRAY = -1  # a value that is an array's id (src/api/calls/indexing.h)
 
 
 def _array(a: Any) -> ndarray:
@@ -149,8 +152,19 @@ def diagonal(a: ndarray, offset: int = 0, axis1: int = 0, axis2: int = 1) -> nda
 # ---- elements
 
 
-def copyto(dst: ndarray, src: Any, casting: str = "same_kind") -> None:
+def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True) -> None:
     """Overwrite ``dst`` by an array that broadcasts to it, or by a scalar.
+
+    Parameters
+    ----------
+    dst : ndarray
+        What is written.
+    src : ndarray or scalar
+        Broadcast to it.
+    casting : {"no", "equiv", "safe", "same_kind", "unsafe"}
+        Which casts are allowed.
+    where : ndarray of bool, or bool
+        Elements elsewhere stay; broadcast to ``dst``.
 
     Raises
     ------
@@ -168,7 +182,12 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind") -> None:
             f"Cannot cast array data from {given!r} to {target.dtype!r} according to the rule "
             f"{casting!r}"
         )
-    if is_scalar(src):
+    if where is not True and not isinstance(where, np.bool_ | bool):
+        value = scalar_words(src) if is_scalar(src) else (_ARRAY, src._id)
+        call(WRITE_WHERE, target._id, _array(where)._id, *value)
+    elif not where:
+        return
+    elif is_scalar(src):
         call(FILL, target._id, *scalar_words(src))
     else:
         call(ASSIGN, target._id, src._id)

@@ -1,6 +1,7 @@
 """The array class: an id of array-core's. What makes a view or an array is one crossing each.
 
-Arithmetic is in ``_operators.py``, functions that take arrays are in ``_manipulation.py``.
+Arithmetic is in ``_operators.py``, what brackets do in ``_indexing.py``, functions that take arrays
+are in ``_manipulation.py``.
 """
 
 from __future__ import annotations
@@ -13,10 +14,8 @@ import numpy.typing as npt
 
 from . import _library
 from ._calls import (
-    ASSIGN,
     COPY,
     DIAGONAL,
-    FILL,
     IMAG,
     INDEX,
     REAL,
@@ -33,20 +32,20 @@ from ._calls import (
 )
 from ._dtypes import DTYPES, number_of, supported
 from ._flags import Flags
-from ._indexing import INTEGER, index_words
+from ._indexing import Indexing
 from ._operators import Operators
-from ._scalars import is_scalar, scalar_words
+from ._products import Products
+from ._reduction_methods import Reductions
+from ._surface import Surface
 
 Description = tuple[int, tuple[int, ...], tuple[int, ...]]
 
-# Indices whose words are themselves.
-_SMALL, _LOW = 1 << 31, 0xFFFFFFFF
 _ORDERS = {"C": 0, "F": 1, "A": 2, "K": 3}
 # Modes of a reshape (src/api/calls/views.h).
 _ANY, _RAVEL, _COPY, _NEVER = range(4)
 
 
-class ndarray(Operators):
+class ndarray(Operators, Reductions, Indexing, Products, Surface):
     """An n-dimensional array on array-core's device.
 
     Made by :func:`arraycore.array` and by operations, never directly. Slices, transposes and most
@@ -170,23 +169,6 @@ class ndarray(Operators):
         if self.dtype.kind != "c":
             raise TypeError("array does not have imaginary part to set")
         self.imag[...] = value
-
-    def __getitem__(self, key: Any) -> ndarray:
-        if type(key) is int and -_SMALL <= key < _SMALL:  # what loops over elements ask for
-            return ndarray(call(INDEX, self._id, INTEGER, key & _LOW, key >> 32 & _LOW))
-        return ndarray(call(INDEX, self._id, *index_words(key)))
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        if isinstance(value, ndarray):
-            call(ASSIGN, self._id, value._id, *index_words(key))
-        elif is_scalar(value):
-            call(FILL, self._id, *scalar_words(value), *index_words(key))
-        else:
-            # NumPy's own conversion finds what does not fit the dtype.
-            dtype = value.dtype if isinstance(value, np.ndarray) else self.dtype
-            elements = np.asarray(value, supported(dtype), order="C")
-            source = ndarray(_library.create(elements.shape, elements, elements.dtype))
-            call(ASSIGN, self._id, source._id, *index_words(key))
 
     def view(self, dtype: npt.DTypeLike | None = None) -> ndarray:
         """Return a view of the same bytes, as another dtype if one is given.

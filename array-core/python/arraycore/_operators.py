@@ -7,7 +7,7 @@ else its operands are goes through the ufunc of the same name.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -179,11 +179,3 @@ class Operators(Array):
 
     def __rdivmod__(self, other: Any) -> Any:
         return _ufuncs.divmod(other, self) if _operands(self, other) else NotImplemented
-
-    def __matmul__(self, other: object) -> NoReturn:
-        """Not there: products of matrices come with linear algebra."""
-        raise NotImplementedError(
-            "arraycore has no matrix product yet: take NumPy's on array.get()."
-        )
-
-    __rmatmul__ = __imatmul__ = __matmul__

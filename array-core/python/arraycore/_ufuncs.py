@@ -277,25 +277,85 @@ class ufunc:
     def _absent(self, method: str, instead: str) -> NoReturn:
         raise NotImplementedError(f"arraycore has no {self.__name__}.{method}: {instead}.")
 
-    def reduce(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Not there: an :class:`arraycore.ReductionKernel` reduces."""
-        self._absent("reduce", "take an arraycore.ReductionKernel")
+    def reduce(
+        self,
+        array: Any,
+        axis: Any = 0,
+        dtype: npt.DTypeLike | None = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = np._NoValue,
+        where: Any = True,
+    ) -> Any:
+        """Combine the elements along axes; parameters as :func:`arraycore.sum`'s.
 
-    def accumulate(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Not there: NumPy's on ``array.get()`` does it."""
-        self._absent("accumulate", "take NumPy's on array.get()")
+        Raises
+        ------
+        ValueError
+            The function has not two operands and one result; several axes of a function whose
+            order counts; no element and no identity.
+        """
+        from ._reductions import reduced
+
+        self._combines("reduce")
+        which = (1, self._number)
+        return reduced(which, array, axis, dtype, out, keepdims, initial, where)
+
+    def accumulate(
+        self, array: Any, axis: Any = 0, dtype: npt.DTypeLike | None = None, out: Any = None
+    ) -> Any:
+        """Combine the elements along an axis; return every result on the way."""
+        from ._reductions import accumulated
+
+        self._combines("accumulate")
+        if array.ndim == 0:
+            raise TypeError("cannot accumulate on a scalar")
+        if axis is None and array.ndim > 1:
+            raise ValueError("accumulate does not allow multiple axes")
+        return accumulated(self, array, 0 if axis is None else axis, dtype, out)
+
+    def _combines(self, method: str) -> None:
+        if self.nin != 2:
+            raise ValueError(f"{method} only supported for binary functions")
+        if self.nout != 1:
+            raise ValueError(f"{method} only supported for functions returning a single value")
 
     def reduceat(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Not there: NumPy's on ``array.get()`` does it."""
         self._absent("reduceat", "take NumPy's on array.get()")
 
-    def outer(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Not there: ``function(a[:, None], b)`` broadcasts to the same."""
-        self._absent("outer", "function(a[:, None], b) broadcasts to the same")
+    def outer(self, a: Any, b: Any, **kwargs: Any) -> Any:
+        """Call the function with each element of ``a`` and each of ``b``."""
+        if self.nin != 2:
+            raise ValueError("outer product only supported for binary functions")
+        if isinstance(a, Array) and isinstance(b, Array):
+            first: Any = a
+            second: Any = b
+            wide = (..., *(None for _ in range(second.ndim)))
+            return self(first[wide], second, **kwargs)
+        return self(a, b, **kwargs)
 
-    def at(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Not there: a kernel with atomicAdd does it."""
-        self._absent("at", "take an arraycore.ElementwiseKernel with atomicAdd")
+    def at(self, a: Any, indices: Any, b: Any = None) -> None:
+        """Apply the function to ``a[indices]`` in place, as often as an element is named.
+
+        Parameters
+        ----------
+        a : ndarray
+            What is written.
+        indices : key
+            Whatever stands between brackets.
+        b : ndarray, scalar or array_like, optional
+            The second operand of a function of two; broadcast to ``a[indices]``.
+
+        Raises
+        ------
+        NotImplementedError
+            The function has two results, or ``a`` is complex and it is neither ``add`` nor
+            ``subtract``.
+        """
+        from ._scattering import update
+
+        update(self, a, indices, b)
 
 
 _HOT_KINDS = {int: INT, float: FLOAT, bool: BOOL}

@@ -5,7 +5,8 @@ r"""What it costs to read one element, beside a copy and readback written by han
 
 Both read 4 bytes that lie on the device, in turns of the same run: ``float(a[3])`` from Python, and
 by hand JavaScript on the same device and its thread alone (copy to a staging buffer that is used
-again, submit, ``mapAsync``, copy out). Figures are microseconds, medians; prints one flat JSON object.
+again, submit, ``mapAsync``, copy out). Figures are microseconds, medians; prints one flat JSON
+object.
 """
 
 from __future__ import annotations

@@ -2,12 +2,16 @@
 negative strides, overlapping assignments.
 
     ./run python --backend webgpu --mount array-core array-core/python/bench/view_programs.py \
-        [--programs N] [--seed N]
+        [--programs N] [--seed N] [--keys]
+
+Natively by the same arguments with ``ARRAYCORE_LIBRARY`` and ``PYTHONPATH=array-core/python``.
+``--keys``: with steps that index by integers and masks, in reads and in assignments.
 
 The programs are those of ``array-core/tests/native/array_core_fuzz``, over the dtypes that a GPU
 computes. Fails where a shape, a stride, a flag, an error or an element differs, and where anything
-was read back, or done by the CPU in the GPU's place, before the last step of a program. Its last
-line is one JSON object.
+was read back, or done by the CPU in the GPU's place, before the last step of a program. The bytes
+that told how many elements of a mask are true are counted by themselves. Its last line is one JSON
+object.
 """
 
 from __future__ import annotations
@@ -31,13 +35,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Random view programs against NumPy.")
     parser.add_argument("--programs", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--keys", action="store_true", help="index by integers and masks too")
     options = parser.parse_args()
 
     began = time.perf_counter()
     totals, moved = Totals(), Moved()
     for begin in range(0, options.programs, _PROGRESS):
         count = min(_PROGRESS, options.programs - begin)
-        done, counted = run_programs(options.seed + begin, count)
+        done, counted = run_programs(options.seed + begin, count, keys=options.keys)
         totals.add(done)
         moved.add(counted)
         seconds = time.perf_counter() - began
@@ -45,13 +50,15 @@ def main() -> None:
     if moved.bytes_down or moved.cpu_ops:
         raise SystemExit(f"Before the last step: {moved}.")
     backend = os.environ.get("ARRAYCORE_BACKEND", "cpu")
+    name = "keyed_view_programs" if options.keys else "view_programs"
     figures = {
-        f"view_programs_{backend}": totals.programs,
+        f"{name}_{backend}": totals.programs,
         "steps": totals.steps,
         "assignments": totals.assignments,
         "errors": totals.errors,
         "dispatches": moved.dispatches,
         "bytes_down": moved.bytes_down,
+        "size_bytes": moved.size_bytes,
         "cpu_ops": moved.cpu_ops,
         "seconds": round(time.perf_counter() - began, 1),
     }

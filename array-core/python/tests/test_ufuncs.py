@@ -154,7 +154,7 @@ def test_wrong_calls_say_what_is_wrong() -> None:
         ac.add(a, a, a, a)
     with pytest.raises(TypeError, match="bitwise_and does not take"):
         ac.bitwise_and(a, a)
-    for method in ("reduce", "accumulate", "reduceat", "outer", "at"):
+    for method in ("reduceat",):
         with pytest.raises(NotImplementedError, match=f"no add.{method}: "):
             getattr(ac.add, method)(a)
 
@@ -169,8 +169,8 @@ def test_numpys_ufuncs_with_our_arrays_are_ours() -> None:
     assert np.add(a, 1, out=out) is out  # type: ignore[call-overload]
     with pytest.raises(TypeError, match="Unsupported type"):
         np.add(A, a)
-    with pytest.raises(NotImplementedError, match="reduce"):
-        np.add.reduce(a)
+    same(np.add.reduce(a), np.add.reduce(A))
+    same(np.maximum.accumulate(a, axis=1), np.maximum.accumulate(A, axis=1))
     with pytest.raises(TypeError):
         np.matmul(a, a)
 

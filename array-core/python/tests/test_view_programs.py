@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from arraycore import _library
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "native"))
 
@@ -17,13 +18,17 @@ from array_core_fuzz.programs import DifferenceError
 PROGRAMS = 200
 
 
-def test_random_programs_equal_numpy_and_stay_on_the_device() -> None:
-    totals, moved = api.run_programs(first_seed=0, programs=PROGRAMS)
+@pytest.mark.parametrize("keys", [False, True], ids=["basic", "keys"])
+def test_random_programs_equal_numpy_and_stay_on_the_device(keys: bool) -> None:
+    totals, moved = api.run_programs(first_seed=0, programs=PROGRAMS, keys=keys)
     assert totals.programs == PROGRAMS
     assert totals.steps > 4 * PROGRAMS
     assert totals.assignments > PROGRAMS // 3
     assert moved.dispatches > PROGRAMS // 4
     assert (moved.bytes_down, moved.cpu_ops) == (0, 0)
+    # Sizes alone are read: of masks, and not where there is no device.
+    assert moved.size_bytes % 4 == 0
+    assert (moved.size_bytes > 0) == (keys and _library.bridge.device_text() != "")
 
 
 def test_a_difference_is_found_and_shown_as_numpy_code(monkeypatch: pytest.MonkeyPatch) -> None:

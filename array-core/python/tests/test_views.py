@@ -154,16 +154,6 @@ def test_an_axis_that_is_none_is_a_value_error_and_an_index_error() -> None:
     assert isinstance(info.value, IndexError)
 
 
-@pytest.mark.parametrize("index", [True, np.True_, [0, 1], np.array([0]), (0, [1])], ids=repr)
-def test_indexing_by_arrays_says_what_to_do_instead(index: Any) -> None:
-    a = ac.array(base())
-    for try_it in (lambda: a[index], lambda: assign(a, index, 1)):
-        with pytest.raises(NotImplementedError, match="slices"):
-            try_it()
-    with pytest.raises(NotImplementedError, match="slices"):
-        a[ac.array([0, 1])]
-
-
 def test_an_integer_of_arraycores_is_an_index() -> None:
     a = ac.array(base())
     np.testing.assert_array_equal(a[ac.array(1)].get(), base()[1])

@@ -12,6 +12,8 @@
 
 #include "base/result.h"
 #include "dtype/dtype.h"
+#include "gemm/problem.h"
+#include "gemm/variant.h"
 #include "ir/ir.h"
 #include "ir/value.h"
 #include "view/view.h"
@@ -33,8 +35,16 @@ using LaunchArgument = std::variant<ArrayArgument, ir::Scalar>;
 struct Launch {
   KernelId kernel = 0;
   Dims loop;
-  std::uint32_t reduced = 0;  // bit k: axis k is reduced
+  std::uint32_t reduced = 0;  // bit k: axis k is reduced, or a scan runs along it
   std::vector<LaunchArgument> arguments;
+};
+
+// A product of matrices (gemm/problem.h), each in its storage.
+struct GemmLaunch {
+  gemm::Problem problem;
+  StorageId a = 0;
+  StorageId b = 0;
+  StorageId out = 0;
 };
 
 // A device's own kernel, written by a user: WGSL with entry point `main`, uniforms at binding 0 of
@@ -45,6 +55,9 @@ struct RawText {
   std::uint32_t uniform_bytes = 0;
   std::uint32_t bindings = 0;
   std::uint32_t read_write_mask = 0;  // bit i: binding i is read_write, else read
+  // Bindings reach to the next 16 bytes, as arrays of vectors need; else they end with the array,
+  // whose length the text may ask.
+  bool whole_vectors = false;
 };
 struct RawLaunch {
   KernelId kernel = 0;
@@ -84,11 +97,20 @@ class Backend {
   // Takes a verified kernel, once; what is compiled for it is kept by the back end.
   virtual Result<KernelId> prepare(ir::Kernel kernel) = 0;
   // What was compiled for a kernel is let go. REQUIRES: the kernel is not used again.
-  virtual void forget(KernelId kernel) = 0;
+  virtual void forget(KernelId /*kernel*/) {}
   // Error: not_implemented, before anything has happened, for what this back end cannot run: the
   // CPU does it then. REQUIRES: every view lies inside its storage; elementwise arguments have the
   // loop's shape or broadcast to it; no written view overlaps another argument's in part.
   virtual Status launch(const Launch& launch) = 0;
+
+  // A product by a kernel made for it. Error: not_implemented, before anything has happened, where
+  // this back end has none for the dtype or the strides: Launcher::multiply knows another way.
+  // REQUIRES: at least one batch, row, column and term; `out` overlaps no operand, and its columns
+  // follow each other.
+  virtual Status launch_gemm(const GemmLaunch& /*launch*/) { return no_gemm(); }
+  // Which of its kernels it is to take from now on, for benchmarks and tests. Gives how many were
+  // found wrong so far and are taken no more.
+  virtual std::uint32_t tune_gemm(const gemm::Tuning& /*tuning*/) { return 0; }
 
   // Kernels in the device's own language; error: not_implemented, "no_raw_kernels", on the CPU.
   virtual Result<KernelId> prepare_raw(const RawText& /*text*/) { return no_raw_kernels(); }
@@ -102,6 +124,12 @@ class Backend {
   // Begins anew, on a new device where the old one was lost; prepared kernels stay. REQUIRES: no
   // storage is in use.
   virtual Status reset() { return Done{}; }
+
+ protected:
+  static Error no_gemm() {
+    return {ErrorKind::not_implemented, "gpu_operation",
+            "There is no kernel of its own for this product of matrices."};
+  }
 
  private:
   static Error no_raw_kernels() {

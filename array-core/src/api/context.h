@@ -9,7 +9,12 @@
 #include <vector>
 
 #include "api/array_table.h"
+#include "api/index_call.h"
 #include "api/launcher.h"
+#include "api/random_arrays.h"
+#include "api/reduction_call.h"
+#include "api/scan.h"
+#include "api/sorter.h"
 #include "api/ufunc_call.h"
 #include "api/user_kernels.h"
 #include "base/result.h"
@@ -56,6 +61,11 @@ class Context {
   Launcher& launcher() { return launcher_; }
   UFuncCalls& ufuncs() { return ufuncs_; }
   UserKernels& kernels() { return kernels_; }
+  IndexCalls& indexing() { return indexing_; }
+  ReductionCalls& reductions() { return reductions_; }
+  Scans& scans() { return scans_; }
+  RandomArrays& random() { return random_; }
+  Sorter& sorter() { return sorter_; }
   Counters& counters() { return counters_; }
   const Counters& counters() const { return counters_; }
   std::int64_t live_arrays() const { return arrays_.size(); }
@@ -71,6 +81,11 @@ class Context {
   Launcher launcher_;
   UFuncCalls ufuncs_{launcher_};
   UserKernels kernels_{launcher_};
+  ReductionCalls reductions_{launcher_};
+  Scans scans_{launcher_};
+  IndexCalls indexing_{launcher_, scans_};
+  RandomArrays random_{launcher_};
+  Sorter sorter_{launcher_, counters_};
 };
 
 }  // namespace arraycore

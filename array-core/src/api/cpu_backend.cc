@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "cpu/gemm.h"
 #include "cpu/machine.h"
 #include "ir/interpret.h"
 #include "ir/verify.h"
@@ -90,6 +91,11 @@ class CpuBackend final : public Backend {
     return kernels_[launch.kernel]->machine.run(launch_);
   }
 
+  Status launch_gemm(const GemmLaunch& launch) override {
+    if (!cpu::Gemm::computes(launch.problem.dtype)) return no_gemm();
+    return gemm_.run(launch.problem, at(launch.a).base, at(launch.b).base, at(launch.out).base);
+  }
+
  private:
   struct Block {
     std::byte* base = nullptr;
@@ -106,6 +112,7 @@ class CpuBackend final : public Backend {
   std::vector<Block> storages_;  // by id - 1
   std::vector<StorageId> free_;
   std::vector<std::unique_ptr<Prepared>> kernels_;
+  cpu::Gemm gemm_;
   ir::Launch launch_;  // kept for its memory
 };
 

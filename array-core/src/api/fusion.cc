@@ -146,6 +146,7 @@ bool Fusion::can_wait(const KernelCall& call) const {
   const ir::Kernel& kernel = launcher_.kernel(call.kernel);
   const fuse::Traits& traits = launcher_.traits(call.kernel);
   const bool ends = kernel.reduction.has_value();
+  if (ends && kernel.reduction->running()) return false;
   if (traits.result == ir::kNone || (!traits.member && !ends) || !traits.consumer) return false;
   if (call.operands.size() != kernel.params.size() || launchable(call.loop) == 0) return false;
   const Array* const result = call.operands[traits.result].array;

@@ -26,6 +26,9 @@ bool needs_cpu(const ir::Kernel& kernel) {
                      [](const ir::Param& param) { return !on_gpu(param.dtype); });
 }
 
+// A scan's results lie as the elements that they belong to, like those of an elementwise kernel.
+bool is_scan(const ir::Kernel& kernel) { return kernel.reduction && kernel.reduction->running(); }
+
 bool is_written(const ir::Param& param) { return param.access != ir::Access::read; }
 
 // Of how many bytes offset and strides all are multiples: up to 8, a power of two.
@@ -85,7 +88,9 @@ std::optional<View> by_row(const View& wide, std::uint32_t reduced) {
 }  // namespace
 
 bool on_whole_elements(const Array& array) {
-  return step_of(array.view) >= static_cast<std::int64_t>(size_of(array.dtype));
+  // What has 16 bytes is complex128, of whose parts the CPU asks no more.
+  return step_of(array.view) >=
+         std::min<std::int64_t>(8, static_cast<std::int64_t>(size_of(array.dtype)));
 }
 
 Launcher::Launcher(std::unique_ptr<Backend> cpu, std::unique_ptr<Backend> device,
@@ -95,7 +100,8 @@ Launcher::Launcher(std::unique_ptr<Backend> cpu, std::unique_ptr<Backend> device
       device_(std::move(device)),
       budget_bytes_(budget_bytes),
       casts_(kDTypes * kDTypes),
-      fills_(kDTypes) {}
+      fills_(kDTypes),
+      products_(kDTypes) {}
 
 Launcher::~Launcher() = default;
 
@@ -191,7 +197,8 @@ Status Launcher::launch_now(const KernelCall& call, Fallback fallback) {
       if (const Status made = array->storage->make_memory(); !made) return made;
 
   const auto& loop = call.loop;
-  if (call.reduced == 0 && std::find(loop.begin(), loop.end(), 0) != loop.end()) return Done{};
+  const bool each = call.reduced == 0 || is_scan(kernels_[call.kernel].kernel);
+  if (each && std::find(loop.begin(), loop.end(), 0) != loop.end()) return Done{};
 
   ++immediate_;
   const Status launched = launch_apart(call, arrays, fallback);
@@ -233,6 +240,7 @@ Status Launcher::launch_apart(const KernelCall& call, std::span<const Array*> ar
 Status Launcher::separate(const Prepared& prepared, const KernelCall& call,
                           std::vector<Array>& copies, std::span<const Array*> arrays) {
   const std::vector<ir::Param>& params = prepared.kernel.params;
+  const std::uint32_t reduced = is_scan(prepared.kernel) ? 0 : call.reduced;
   for (std::size_t w = 0; w < arrays.size(); ++w) {
     if (arrays[w] == nullptr || !is_written(params[w])) continue;
     for (std::size_t o = 0; o < arrays.size(); ++o) {
@@ -240,12 +248,11 @@ Status Launcher::separate(const Prepared& prepared, const KernelCall& call,
       if (o == w || arrays[o] == nullptr || arrays[o]->storage != written.storage) continue;
       const bool raw = params[o].kind == ir::ParamKind::raw || params[w].kind == ir::ParamKind::raw;
       View other = arrays[o]->view;
-      bool in_step = !raw && call.reduced == 0;
-      if (!raw && !is_written(params[o]) &&
-          (call.reduced != 0 || other.shape != written.view.shape)) {
+      bool in_step = !raw && reduced == 0;
+      if (!raw && !is_written(params[o]) && (reduced != 0 || other.shape != written.view.shape)) {
         const auto wide = broadcast_to(other, call.loop);
         if (!wide) return wide.error();
-        const auto rows = by_row(*wide, call.reduced);
+        const auto rows = by_row(*wide, reduced);
         in_step = rows.has_value();
         other = rows ? *rows : *wide;
       }

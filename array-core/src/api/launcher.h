@@ -33,7 +33,7 @@ struct Operand {
 struct KernelCall {
   KernelRef kernel = 0;
   Dims loop;
-  std::uint32_t reduced = 0;  // bit k: axis k is reduced
+  std::uint32_t reduced = 0;  // bit k: axis k is reduced, or a scan runs along it
   std::span<const Operand> operands;
 };
 
@@ -78,6 +78,12 @@ class Launcher {
   // A C-ordered copy with a storage of its own.
   Result<Array> copy(const Array& array, DType dtype);
 
+  // `out = a b` of matrices in the last two axes, each of every batch in the axes before. Done by
+  // the back end's own kernel for products where it has one, else by a plain reduction. REQUIRES:
+  // one dtype; the same batch axes (broadcast ones with stride 0) and fitting matrices; `out` is
+  // C-ordered and overlaps no operand.
+  Status multiply(const Array& a, const Array& b, const Array& out);
+
   // The back end that kernels in its own language run on: the device, or the CPU, which refuses.
   Backend& raw_backend() { return device_ ? *device_ : *cpu_; }
 
@@ -121,6 +127,8 @@ class Launcher {
   Status launch_apart(const KernelCall& call, std::span<const Array*> arrays, Fallback fallback);
   Result<KernelRef> cast_kernel(DType to, DType from);
   Result<KernelRef> fill_kernel(DType dtype);
+  Result<KernelRef> product_kernel(DType dtype);
+  Status multiply_plainly(const Array& a, const Array& b, const Array& out);
   Status separate(const Prepared& prepared, const KernelCall& call, std::vector<Array>& copies,
                   std::span<const Array*> arrays);
   Status launch_on_device(const Prepared& prepared, const KernelCall& call,
@@ -134,13 +142,14 @@ class Launcher {
   std::unique_ptr<Backend> cpu_;
   std::unique_ptr<Backend> device_;
   std::optional<std::int64_t> budget_bytes_;
-  std::deque<Prepared> kernels_;                 // a launch that copies adds one: none moves
-  std::vector<KernelRef> forgotten_;             // free places there
-  std::vector<std::optional<KernelRef>> casts_;  // by to * kDTypes + from
-  std::vector<std::optional<KernelRef>> fills_;  // by dtype
-  Launch launch_;                                // the one being made: kept for its memory
-  int immediate_ = 0;                            // launches under way, whose copies do not wait
-  std::unique_ptr<Fusion> fusion_;               // null: off. Last: it lets go of arrays
+  std::deque<Prepared> kernels_;                    // a launch that copies adds one: none moves
+  std::vector<KernelRef> forgotten_;                // free places there
+  std::vector<std::optional<KernelRef>> casts_;     // by to * kDTypes + from
+  std::vector<std::optional<KernelRef>> fills_;     // by dtype
+  std::vector<std::optional<KernelRef>> products_;  // by dtype
+  Launch launch_;                                   // the one being made: kept for its memory
+  int immediate_ = 0;                               // launches under way, whose copies do not wait
+  std::unique_ptr<Fusion> fusion_;                  // null: off. Last: it lets go of arrays
 };
 
 // A device reads whole elements: a view of another dtype's bytes may begin or step between them.

@@ -171,6 +171,7 @@ Status RingBackend::reset() {
     prepared.programs.clear();
   }
   for (Raw& raw : raws_) raw.pipeline = 0;
+  gemm_.reset();
   return open(budget_bytes_);
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "api/backend.h"
+#include "api/device_gemm.h"
 #include "api/packing.h"
 #include "codegen/plan.h"
 #include "codegen/wgsl.h"
@@ -63,6 +64,8 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   // and written).
   Result<KernelId> prepare_raw(const RawText& text) override;
   Status launch_raw(const RawLaunch& launch) override;
+  Status launch_gemm(const GemmLaunch& launch) override;
+  std::uint32_t tune_gemm(const gemm::Tuning& tuning) override { return gemm_.tune(tuning); }
   Status begin_timer() override;
   Result<std::int64_t> end_timer() override;
   Status reset() override;
@@ -125,6 +128,7 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   std::vector<StorageId> free_;
   std::vector<Prepared> kernels_;
   std::vector<Raw> raws_;
+  DeviceGemm gemm_{*this};
   // The launch that is being made: kept for its memory.
   codegen::Launch gpu_;
   codegen::Survey survey_;

@@ -1,5 +1,6 @@
 // Kernels of a user's own WGSL on the ring: checked before anything is sent, since what the device
 // refuses it tells only later.
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -68,6 +69,19 @@ Status RingBackend::launch_raw(const RawLaunch& launch) {
   return sent;
 }
 
+// Products of matrices are shaders of the library's own, launched as a user's are.
+Status RingBackend::launch_gemm(const GemmLaunch& launch) {
+  const ring::ControlBlock& control = memory_->control;
+  gemm::Device device;
+  device.invocations = limits_.invocations;
+  device.groups = limits_.groups;
+  device.workgroup_bytes =
+      std::max(device.workgroup_bytes, control[ring::Word::max_workgroup_bytes].load());
+  device.software =
+      (device_flags() & static_cast<std::uint32_t>(ring::Capability::fallback_adapter)) != 0;
+  return gemm_.launch(launch, device);
+}
+
 // One buffer cannot be bound to be read and to be written in one dispatch: what is only read and
 // shares its heap with something written is copied out of it.
 Status RingBackend::dispatch_raw(const Raw& raw, const RawLaunch& launch,
@@ -76,7 +90,9 @@ Status RingBackend::dispatch_raw(const Raw& raw, const RawLaunch& launch,
   bindings_.clear();
   for (std::size_t i = 0; i < launch.bindings.size(); ++i) {
     Region region = at(launch.bindings[i]);
-    const auto bytes = static_cast<std::uint32_t>(region.bytes);
+    // Every buffer, and every slot of a heap, is a multiple of 256 bytes.
+    const std::int64_t whole = raw.text.whole_vectors ? 16 : 4;
+    const auto bytes = static_cast<std::uint32_t>((region.bytes + whole - 1) / whole * whole);
     bool shared = false;
     for (std::size_t j = 0; j < launch.bindings.size(); ++j)
       shared = shared || (is_written(j) && at(launch.bindings[j]).buffer == region.buffer);

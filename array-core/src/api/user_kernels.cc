@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "api/reduced_axes.h"
 #include "ir/verify.h"
 #include "view/messages.h"
 #include "view/shape.h"
@@ -73,41 +74,6 @@ Result<std::int64_t> loop_count(const std::string& kernel, const Dims& loop) {
   if (count && *count > std::numeric_limits<std::int32_t>::max())
     return bad_value("loop_too_long", kernel, "a loop has at most 2147483647 elements");
   return count;
-}
-
-Result<std::uint32_t> axis_bits(const std::optional<Dims>& axes, int ndim) {
-  if (!axes) return ndim >= 32 ? ~0U : (1U << ndim) - 1U;
-  std::uint32_t bits = 0;
-  for (const std::int64_t axis : *axes) {
-    const auto normal = normalize_axis(axis, ndim);
-    if (!normal) return normal.error();
-    if ((bits >> *normal & 1U) != 0)
-      return value_error("repeated_axis", "duplicate value in 'axis'");
-    bits |= 1U << *normal;
-  }
-  return bits;
-}
-
-// The view without the axes of `bits`, each of extent 1.
-View without(const View& view, std::uint32_t bits) {
-  View result{{}, {}, view.offset};
-  for (int axis = 0; axis < view.ndim(); ++axis) {
-    if ((bits >> axis & 1U) != 0) continue;
-    result.shape.push_back(view.shape[axis]);
-    result.strides.push_back(view.strides[axis]);
-  }
-  return result;
-}
-// The view with an axis of extent 1 for each of `bits`.
-View with(const View& view, std::uint32_t bits, int ndim) {
-  View result{{}, {}, view.offset};
-  for (int axis = 0, own = 0; axis < ndim; ++axis) {
-    const bool added = (bits >> axis & 1U) != 0;
-    result.shape.push_back(added ? 1 : view.shape[own]);
-    result.strides.push_back(added ? 0 : view.strides[own]);
-    if (!added) ++own;
-  }
-  return result;
 }
 
 }  // namespace
@@ -215,7 +181,7 @@ Result<UserKernels::Compiled> UserKernels::compile(const Kernel& kernel,
   Compiled compiled;
   for (const dialect::BoundParam& param : bound->in) compiled.dtypes.push_back(param.dtype);
   for (const dialect::BoundParam& param : bound->out) compiled.dtypes.push_back(param.dtype);
-  compiled.has_identity = !body->reduction || body->reduction->identity != ir::kNone;
+  compiled.has_identity = !body->reduction || body->reduction->has_identity();
   const auto prepared = launcher_.prepare(std::move(*body));
   if (!prepared) return prepared.error();
   compiled.kernel = *prepared;
@@ -346,7 +312,7 @@ Result<std::vector<Array>> UserKernels::run(const Reduction& call) {
                        "output '" + out_params[k].name + "' has shape " +
                            shape_text(given.view.shape) + ", and the result " + shape_text(shown));
     if (call.keep_dims) {
-      arrays.push_back({given.dtype, without(given.view, *reduced), given.storage});
+      arrays.push_back({given.dtype, without_axes(given.view, *reduced), given.storage});
       out.back() = &arrays.back();
     }
   }
@@ -355,7 +321,7 @@ Result<std::vector<Array>> UserKernels::run(const Reduction& call) {
       return s.error();
   if (!call.out.empty()) return std::vector<Array>{};
   if (call.keep_dims)
-    for (Array& array : arrays) array.view = with(array.view, *reduced, loop.size());
+    for (Array& array : arrays) array.view = with_axes(array.view, *reduced, loop.size());
   return arrays;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <limits>
 
 #include "codegen/wgsl_atomic.h"
@@ -15,11 +16,15 @@ using ir::Kernel;
 using ir::Param;
 using ir::ParamKind;
 
-constexpr std::int64_t kThreadRow = 32;    // rows up to this long are one invocation's
-constexpr std::int64_t kSplitRow = 16384;  // rows longer than this are split where there are few
-constexpr std::int64_t kManyRows = 256;
-constexpr std::uint32_t kParts = 128;
 constexpr std::uint32_t kWorkgroup = 128;
+constexpr std::uint32_t kRowsWorkgroup = 256;  // of reductions and scans
+// Workgroups that keep a large device busy; rows are split among several until there are so many.
+constexpr std::int64_t kBusyReduction = 1024;
+constexpr std::int64_t kBusyScan = 512;
+// A lane of a split row takes at least so many units, and a row is split that gives each lane four
+// times as many.
+constexpr std::int64_t kLaneUnits = 8;
+constexpr std::int64_t kSplitScan = 8192;  // rows longer than this are split where there are few
 
 Error refused(const Kernel& kernel, const std::string& what) {
   return {ErrorKind::not_implemented, "gpu_kernel", "kernel '" + kernel.name + "': " + what + "."};
@@ -35,9 +40,56 @@ bool in_c_order(const View& view, std::int64_t item) {
 
 bool has_vec4(std::size_t size) { return size == 4; }
 
-Rows cut(std::int64_t rows, std::int64_t length) {
-  if (length <= kThreadRow) return Rows::thread;
-  return length > kSplitRow && rows < kManyRows ? Rows::split : Rows::group;
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+// Of a row of `units` units that neighbouring lanes read from neighbouring places: as many lanes as
+// have work, in few steps so that few texts are made.
+std::uint8_t lanes_along(std::int64_t units) {
+  if (units < 4) return 0;
+  if (units < 32) return 3;
+  return units < 256 ? 5 : 8;
+}
+
+void cut(const Kernel& kernel, const lower::Walks& walks, bool quads, Look& look) {
+  const std::int64_t rows = walks.outer.count();
+  const std::int64_t length = walks.inner.count();
+  std::int64_t outer_step = 0;
+  std::int64_t inner_step = 0;
+  for (std::size_t p = 0; p < kernel.params.size(); ++p) {
+    if (walks.operand[p] < 0 || kernel.params[p].access != Access::read) continue;
+    const auto last = [&](const lower::Walk& walk) {
+      const Dims& strides = walk.strides[static_cast<std::size_t>(walks.operand[p])];
+      return strides.empty() ? 0 : std::abs(strides[strides.size() - 1]);
+    };
+    outer_step += last(walks.outer);
+    inner_step += last(walks.inner);
+  }
+  look.columns = rows > 1 && outer_step < inner_step;
+  if (kernel.reduction->running()) {
+    const bool serial = length <= 16 || (look.columns && rows >= 2048) || rows >= 65536;
+    look.lanes = serial ? 0 : 8;
+    look.columns = false;
+    look.rows = serial                                    ? Rows::thread
+                : length > kSplitScan && rows < kBusyScan ? Rows::split
+                                                          : Rows::group;
+    return;
+  }
+  const std::int64_t units = quads ? ceil_div(length, 4) : length;
+  if (look.columns)
+    look.lanes = length <= 16 || rows >= 32768 ? 0 : 3;
+  else
+    look.lanes = lanes_along(units);
+  const std::int64_t blocks = ceil_div(rows << look.lanes, kRowsWorkgroup);
+  const bool split = 4 * blocks <= kBusyReduction && units >> look.lanes >= 4 * kLaneUnits;
+  look.rows = split ? Rows::split : look.lanes == 0 ? Rows::thread : Rows::group;
+}
+
+// Whether the elements of a row follow each other, and every row begins as the first does.
+bool in_groups_of_four(const lower::Walks& walks, std::size_t v, std::int64_t item) {
+  const lower::Walk& inner = walks.inner;
+  if (inner.shape.size() != 1 || inner.strides[v][0] != item) return false;
+  return std::ranges::all_of(walks.outer.strides[v],
+                             [&](std::int64_t stride) { return stride % (item * 4) == 0; });
 }
 
 // The place of `value` in the list, to which it is added where it is new.
@@ -71,9 +123,10 @@ lower::Merge merge_of(const Kernel& kernel) {
 }
 
 std::uint64_t Look::hash() const {
-  std::uint64_t hash = static_cast<std::uint64_t>(loop_ndim) |
-                       static_cast<std::uint64_t>(inner_ndim) << 8 |
-                       static_cast<std::uint64_t>(rows) << 16;
+  std::uint64_t hash =
+      static_cast<std::uint64_t>(loop_ndim) | static_cast<std::uint64_t>(inner_ndim) << 8 |
+      static_cast<std::uint64_t>(rows) << 16 | static_cast<std::uint64_t>(lanes) << 24 |
+      static_cast<std::uint64_t>(columns) << 32;
   for (const ParamLook& p : params) {
     const std::uint64_t word =
         static_cast<std::uint64_t>(p.slot) | static_cast<std::uint64_t>(p.heap) << 8 |
@@ -97,7 +150,10 @@ Status Survey::take(const Kernel& kernel, lower::Merge merge, const Launch& laun
   look.params.resize(count);
   look.loop_ndim = static_cast<std::uint8_t>(walks.outer.shape.size());
   look.inner_ndim = static_cast<std::uint8_t>(walks.inner.shape.size());
-  look.rows = kernel.reduction ? cut(walks.outer.count(), walks.inner.count()) : Rows::none;
+  look.rows = Rows::none;
+  look.lanes = 0;
+  look.columns = false;
+  bool quads = false;
   const Dims c_order = lower::c_strides(walks.outer.shape);
   bindings_.clear();
   heaps_.clear();
@@ -133,15 +189,22 @@ Status Survey::take(const Kernel& kernel, lower::Merge merge, const Launch& laun
       }
       own.layout = constant ? Layout::one : contiguous ? Layout::contiguous : Layout::strided;
       own.aligned = own.layout == Layout::contiguous && operand.view.offset % (item * 4) == 0;
+      if (kernel.reduction) {
+        own.aligned = in_groups_of_four(walks, v, item) && operand.view.offset % (item * 4) == 0 &&
+                      param.access == Access::read && !kernel.reduction->running();
+        quads = quads || (own.aligned && item <= 4);
+      }
     }
   }
+  if (kernel.reduction) cut(kernel, walks, quads, look);
   return Done{};
 }
 
 std::string Plan::key() const {
   std::string text = "w" + std::to_string(workgroup) + "n" + std::to_string(loop_ndim) + "i" +
                      std::to_string(inner_ndim) + (quads ? "q" : "s") +
-                     std::to_string(static_cast<int>(rows));
+                     std::to_string(static_cast<int>(rows)) + (columns ? "c" : "r") +
+                     std::to_string(lanes);
   for (const ParamPlan& p : params)
     text += "," + std::to_string(p.slot) + "l" + std::to_string(static_cast<int>(p.layout)) +
             (p.aligned ? "a" : "u") + std::to_string(p.ndim);
@@ -149,6 +212,22 @@ std::string Plan::key() const {
     text += std::string(";") + (s.written ? "w" : "r") + (s.atomic ? "a" : "p") +
             (s.vectors ? "v" : "s");
   return text;
+}
+
+Parts parts_of(const Plan& plan, std::int64_t rows, std::int64_t length) {
+  if (plan.rows != Rows::split || rows == 0 || length == 0) return {};
+  const std::int64_t most = std::int64_t{plan.workgroup} * 4;  // what a workgroup joins at once
+  if (plan.running) {
+    const std::int64_t tile = most;
+    const std::int64_t tiles = ceil_div(length, tile);
+    const std::int64_t wanted = std::clamp<std::int64_t>(kBusyScan / rows, 1, most);
+    const std::int64_t each = ceil_div(tiles, std::min(wanted, tiles)) * tile;
+    return {ceil_div(length, each), each};
+  }
+  const std::int64_t units = ceil_div(length, plan.unit());
+  const std::int64_t blocks = ceil_div(rows, plan.across());
+  const std::int64_t useful = units / (plan.lanes * kLaneUnits);
+  return {std::clamp<std::int64_t>(std::min(kBusyReduction / blocks, useful), 1, most), 0};
 }
 
 Result<Plan> make_plan(const Kernel& kernel, const Launch& launch, const Limits& limits) {
@@ -167,7 +246,11 @@ Result<Plan> make_plan(const Kernel& kernel, const Look& look, const Limits& lim
   plan.inner_ndim = look.inner_ndim;
   plan.rows = look.rows;
   // Enough that large grids have few workgroups, and what every device runs.
-  plan.workgroup = std::bit_floor(std::min(kWorkgroup, limits.invocations));
+  plan.workgroup =
+      std::bit_floor(std::min(reduction ? kRowsWorkgroup : kWorkgroup, limits.invocations));
+  plan.lanes = std::min(1U << look.lanes, plan.workgroup);
+  plan.columns = look.columns;
+  plan.running = reduction && kernel.reduction->running();
   std::vector<std::uint8_t> heaps;
   for (std::size_t p = 0; p < kernel.params.size(); ++p) {
     const ParamLook& seen = look.params[p];
@@ -180,14 +263,15 @@ Result<Plan> make_plan(const Kernel& kernel, const Look& look, const Limits& lim
     return refused(kernel, "it binds " + std::to_string(plan.slots.size()) +
                                " buffers, and the device has " +
                                std::to_string(limits.storage_buffers));
-  // The scratch buffer is one more binding.
-  if (plan.rows == Rows::split && plan.slots.size() >= limits.storage_buffers)
+  // The scratch buffer is one more binding; and a split scan maps each element twice, which an
+  // update must not be.
+  const bool updates = reduction && kernel.reduction->running() &&
+                       std::ranges::any_of(kernel.params, &Param::atomic);
+  if (plan.rows == Rows::split && (updates || plan.slots.size() >= limits.storage_buffers))
     plan.rows = Rows::group;
-  plan.parts = plan.rows == Rows::split ? kParts : 1;
-  if (!reduction)
-    for (std::size_t p = 0; p < kernel.params.size(); ++p)
-      plan.quads = plan.quads || (kernel.params[p].kind == ParamKind::elementwise &&
-                                  plan.params[p].aligned && size_of(kernel.params[p].dtype) <= 4);
+  for (std::size_t p = 0; p < kernel.params.size(); ++p)
+    plan.quads = plan.quads || (kernel.params[p].kind == ParamKind::elementwise &&
+                                plan.params[p].aligned && size_of(kernel.params[p].dtype) <= 4);
 
   // What each slot is declared as.
   std::vector<bool> scalar_access(plan.slots.size(), false);

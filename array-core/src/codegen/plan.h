@@ -43,12 +43,12 @@ enum class Layout : std::uint8_t {
   strided,     // anything else; raw: one stride per axis
 };
 
-// How a reduction is cut.
+// How a reduction or a scan is cut.
 enum class Rows : std::uint8_t {
-  none,    // no reduction
-  thread,  // one invocation reduces one row
-  group,   // one workgroup reduces one row
-  split,   // several workgroups reduce one row into a scratch buffer; a second dispatch joins them
+  none,    // neither
+  thread,  // one invocation goes through one row
+  group,   // lanes of one workgroup share a row
+  split,   // several workgroups share a row by way of a scratch buffer: more dispatches follow
 };
 
 // One argument as far as a plan depends on it.
@@ -56,7 +56,7 @@ struct ParamLook {
   std::uint8_t slot = 0;  // its binding's number among the launch's, in order of appearance
   std::uint8_t heap = 0;  // likewise its heap's
   Layout layout = Layout::contiguous;
-  bool aligned = false;        // contiguous, and element 0 begins a group of four
+  bool aligned = false;        // contiguous, and element 0 (of each row) begins a group of four
   bool whole_vectors = false;  // its binding is a whole number of 16 bytes
   std::uint8_t ndim = 0;       // raw: of its view
   bool operator==(const ParamLook&) const = default;
@@ -67,6 +67,8 @@ struct Look {
   std::uint8_t loop_ndim = 0;     // axes walked; in a reduction the axes that stay
   std::uint8_t inner_ndim = 0;    // reduced axes walked
   Rows rows = Rows::none;
+  std::uint8_t lanes = 0;  // 2^lanes invocations of a workgroup share a row
+  bool columns = false;    // neighbouring rows lie nearer than neighbouring elements of a row
   bool operator==(const Look&) const = default;
   std::uint64_t hash() const;
 };
@@ -108,13 +110,26 @@ struct Plan {
   std::uint8_t inner_ndim = 0;
   bool quads = false;  // each invocation runs four neighbouring elements
   Rows rows = Rows::none;
+  bool running = false;  // a scan
+  bool columns = false;  // neighbouring invocations have neighbouring rows, not elements
   std::uint32_t workgroup = 64;
-  std::uint32_t parts = 1;  // Rows::split: workgroups per row
+  std::uint32_t lanes = 1;  // of a workgroup, that share a row
   Limits limits;
+
+  std::uint32_t across() const { return workgroup / lanes; }  // rows of a workgroup
+  std::uint32_t unit() const { return quads ? 4 : 1; }  // elements that a lane takes at a time
 
   // Equal keys, equal text (for one kernel).
   std::string key() const;
 };
+
+// Rows::split: how many workgroups share a row. In a scan each takes `length` elements that follow
+// each other, in a reduction those that its lanes meet.
+struct Parts {
+  std::int64_t count = 1;
+  std::int64_t length = 0;
+};
+Parts parts_of(const Plan& plan, std::int64_t rows, std::int64_t length);
 
 // Error: not_implemented "gpu_kernel".
 Result<Plan> make_plan(const ir::Kernel& kernel, const Look& look, const Limits& limits);

@@ -29,17 +29,19 @@ Result<WgslProgram> Generator::run() {
   std::vector<std::string> mains;
   if (!k_.reduction) {
     mains.push_back(plan_.quads ? quad_main() : single_main());
-  } else if (plan_.rows == Rows::split) {
-    mains.push_back(split_main());
-    mains.push_back(join_main());
+  } else if (k_.reduction->running()) {
+    mains = scan_mains();
   } else {
-    mains.push_back(plan_.rows == Rows::thread ? thread_main() : group_main());
+    mains.push_back(rows_main());
+    if (plan_.rows == Rows::split) mains.push_back(join_main());
   }
   if (!missing.empty())
     return Error{ErrorKind::not_implemented, "gpu_operation",
                  "kernel '" + k_.name + "': " + missing + " is not computed on a GPU."};
   WgslProgram program;
-  if (k_.reduction && plan_.rows == Rows::split) program.scratch_word_pairs_per_row = plan_.parts;
+  program.plan = plan_;
+  if (k_.reduction && plan_.rows == Rows::split)
+    program.scratch_pairs_per_part = static_cast<std::uint32_t>(k_.reduction->values.size());
   const std::string shared = privates_ + functions + body + accessors();
   while (words_.size() % 4 != 0) words_.push_back({From::bits, 0, 0, 0});
   for (const std::string& entry : mains) {
@@ -68,7 +70,7 @@ std::string Generator::leaf(const ir::Expr& e) {
     case Op::loop_index:
       return "s_number";
     case Op::loop_size:
-      return in_post_ ? integer(From::rows) : integer(From::loop_size);
+      return in_post_ && !k_.reduction->running() ? integer(From::rows) : integer(From::loop_size);
     case Op::reduce_index:
       return "s_inner";
     case Op::axis_index:

@@ -1,8 +1,8 @@
-// Kernels as WGSL. One Kernel and one Plan give one program: a dispatch, or two for a reduction
-// whose few long rows are split among workgroups. Pure; any thread.
+// Kernels as WGSL. One Kernel and one Plan give one program: a dispatch, or where few long rows are
+// split among workgroups two for a reduction and three for a scan. Pure; any thread.
 //
 // Binding 0 of group 0 is the uniform block (an array of vec4<u32>, bound with a dynamic offset);
-// binding 1 + s is the plan's slot s; the scratch buffer of a split reduction comes last.
+// binding 1 + s is the plan's slot s; the scratch buffer of split rows comes last.
 #pragma once
 
 #include <array>
@@ -31,6 +31,8 @@ struct UniformWord {
     loop_size,     // elements of the loop
     rows,          // elements of a reduction's output
     row_length,    // elements of one reduction
+    parts,         // workgroups that share a row
+    part_length,   // elements of a scan's part
     outer_extent,  // of axis `axis` of the walk
     inner_extent,
     outer_stride,  // of parameter `param` (or, kNone, of the loop's number) along `axis`, in
@@ -55,9 +57,10 @@ struct WgslStage {
 };
 
 struct WgslProgram {
-  std::vector<WgslStage> stages;      // all share one uniform block
-  std::vector<UniformWord> uniforms;  // a multiple of four
-  std::uint32_t scratch_word_pairs_per_row = 0;
+  std::vector<WgslStage> stages;             // all share one uniform block
+  std::vector<UniformWord> uniforms;         // a multiple of four
+  std::uint32_t scratch_pairs_per_part = 0;  // pairs of words; 0: no scratch buffer
+  Plan plan;
 
   // Writes the words of one launch; `words` is as long as `uniforms`.
   void uniform_words(const ir::Kernel& kernel, const Launch& launch, const lower::Walks& walks,

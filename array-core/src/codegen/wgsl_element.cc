@@ -180,6 +180,20 @@ std::string Generator::group_words(Id p, const std::string& at) const {
   }
 }
 
+std::string Generator::lane_of_group(Id p, std::uint32_t k) const {
+  const DType d = param(p).dtype;
+  const std::string w = "q" + num(p) + "w";
+  switch (size_of(d)) {
+    case 1:
+      return from_bits(d, "((" + w + " >> " + num(k * 8) + "u) & 0xffu)");
+    case 2:
+      return from_bits(d,
+                       "((" + w + "." + "xy"[k / 2] + " >> " + num(k % 2 * 16) + "u) & 0xffffu)");
+    default:
+      return from_bits(d, w + "." + "xyzw"[k]);
+  }
+}
+
 std::string Generator::quad_lane(std::uint32_t k) {
   std::string text = "  {\n  let number = i32(first + " + num(k) + "u);\n";
   if (needs_coordinates()) text += coordinates("c", "number", plan_.loop_ndim, From::outer_extent);
@@ -189,17 +203,9 @@ std::string Generator::quad_lane(std::uint32_t k) {
   if (lower::uses(k_, Op::loop_index)) text += "  s_number = number;\n";
   for (Id p = 0; p < k_.params.size(); ++p) {
     if (!elementwise(p) || !preloads(p)) continue;
-    const DType d = param(p).dtype;
-    std::string value = "p" + num(p) + "_get(" + place(p, "number") + ")";
-    if (grouped(p)) {
-      const std::string w = "q" + num(p) + "w";
-      if (size_of(d) == 4) value = from_bits(d, w + "." + "xyzw"[k]);
-      if (size_of(d) == 2)
-        value =
-            from_bits(d, "((" + w + "." + "xy"[k / 2] + " >> " + num(k % 2 * 16) + "u) & 0xffffu)");
-      if (size_of(d) == 1) value = from_bits(d, "((" + w + " >> " + num(k * 8) + "u) & 0xffu)");
-    }
-    text += "  p" + num(p) + " = " + value + ";\n";
+    text += "  p" + num(p) + " = " +
+            (grouped(p) ? lane_of_group(p, k) : "p" + num(p) + "_get(" + place(p, "number") + ")") +
+            ";\n";
   }
   text += "  element();\n";
   for (Id p = 0; p < k_.params.size(); ++p) {

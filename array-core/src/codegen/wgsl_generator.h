@@ -86,29 +86,50 @@ class Generator final : public Environment {
   bool grouped(Id p) const;
   std::string quad_main();
   std::string group_words(Id p, const std::string& at) const;
+  // Element `k` of the four whose words were read to q<p>w.
+  std::string lane_of_group(Id p, std::uint32_t k) const;
   // Element `k` of the four: its parameters into the private variables, the element, results kept.
   std::string quad_lane(std::uint32_t k);
   std::string store_group(Id p) const;
 
-  // ---- reductions (wgsl_reduction.cc)
-  DType reduced_type() const;
+  // ---- reductions and scans (wgsl_fold.cc): a Total holds the accumulators' values
+  DType accumulated(std::size_t v) const { return k_.locals[k_.reduction->values[v].a].type; }
   std::string reduction_bodies();
-  // The mapped value of element `inner` of row `row`.
+  std::string combine_function();
+  std::string coordinates_of_rows();
+  // What numbers the element has; `row` and `inner` are known.
+  std::string numbers();
+  // The locals `mapped` begin at zero, and are a Total in the end.
+  std::string zero_mapped() const;
+  std::string mapped_total() const;
+  // The mapped values of element `inner` of row `row`; `fours`: of the four elements from it on.
   std::string run_map();
+  std::string run_fours();
   std::string both_steps(Id p);
   std::string run_post();
   std::string row_place(Id p);
   std::string identity();
-  // Elements first, first + stride, ... below `length` of row `row`, into `total`; `some` says
-  // whether there were some.
-  std::string strided_sum(const std::string& first, const std::string& stride);
-  std::string thread_main();
-  // The workgroup's totals, of which the first `valid` count, joined into lane 0's `total`.
-  std::string tree(const std::string& valid) const;
-  std::string lanes() const;
-  std::string group_main();
-  std::string split_main();
+  std::string lanes_array() const;
+  std::string load_scratch(const std::string& place) const;
+  std::string store_scratch(const std::string& place, const std::string& total) const;
+
+  // ---- entry points of reductions (wgsl_reduction.cc)
+  // Units first, first + stride, ... of row `row`, into `total`.
+  std::string strided_total(const std::string& first, const std::string& stride);
+  // The totals of the lanes that share a row, of which the first `valid` count, joined into the
+  // first of these lanes' place.
+  std::string tree(std::uint32_t lanes, std::uint32_t step, const std::string& own,
+                   const std::string& valid) const;
+  std::string rows_main();
   std::string join_main();
+
+  // ---- entry points of scans (wgsl_scan.cc)
+  std::vector<std::string> scan_mains();
+  std::string scan_lanes() const;
+  std::string thread_scan();
+  std::string part_totals();
+  std::string scan_totals();
+  std::string scan_tiles();
 
   const Kernel& k_;
   const Plan& plan_;

@@ -36,6 +36,12 @@ void WgslProgram::uniform_words(const Kernel& kernel, const Launch& launch,
       case From::row_length:
         value = walks.inner.count();
         break;
+      case From::parts:
+        value = parts_of(plan, walks.outer.count(), walks.inner.count()).count;
+        break;
+      case From::part_length:
+        value = parts_of(plan, walks.outer.count(), walks.inner.count()).length;
+        break;
       case From::outer_extent:
         value = walks.outer.shape[a];
         break;
@@ -73,15 +79,30 @@ void WgslProgram::uniform_words(const Kernel& kernel, const Launch& launch,
 }
 
 std::uint64_t WgslProgram::scratch_bytes(const lower::Walks& walks) const {
-  return static_cast<std::uint64_t>(walks.outer.count()) * scratch_word_pairs_per_row * 8;
+  if (scratch_pairs_per_part == 0) return 0;
+  const std::int64_t rows = walks.outer.count();
+  const Parts parts = parts_of(plan, rows, walks.inner.count());
+  return static_cast<std::uint64_t>(rows * parts.count) * scratch_pairs_per_part * 8;
 }
 
-std::array<std::uint32_t, 3> grid(const Plan& plan, const lower::Walks& walks, std::size_t stage) {
+namespace {
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+std::int64_t workgroups(const Plan& plan, const lower::Walks& walks, std::size_t stage) {
   const std::int64_t rows = walks.outer.count();
-  std::int64_t threads = plan.quads ? (rows + 3) / 4 : rows;
-  if (plan.rows == Rows::group) threads *= plan.workgroup;
-  if (plan.rows == Rows::split) threads *= plan.workgroup * (stage == 0 ? plan.parts : 1);
-  const std::int64_t groups = (threads + plan.workgroup - 1) / plan.workgroup;
+  if (plan.rows == Rows::none) return ceil_div(rows, std::int64_t{plan.workgroup} * plan.unit());
+  if (plan.running && walks.inner.count() == 0) return 0;
+  const std::int64_t blocks = ceil_div(rows, plan.across());
+  if (plan.rows != Rows::split) return blocks;
+  // The second stage joins what the first one left of each row.
+  return stage == 1 ? rows : blocks * parts_of(plan, rows, walks.inner.count()).count;
+}
+
+}  // namespace
+
+std::array<std::uint32_t, 3> grid(const Plan& plan, const lower::Walks& walks, std::size_t stage) {
+  const std::int64_t groups = workgroups(plan, walks, stage);
   if (groups == 0) return {0, 0, 0};
   const std::int64_t limit = plan.limits.groups;
   if (groups <= limit) return {static_cast<std::uint32_t>(groups), 1, 1};

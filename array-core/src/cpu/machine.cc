@@ -29,6 +29,10 @@ Machine::Machine(const Program& program) : p_(program), k_(program.kernel_) {
   std::byte* const first = storage_.get() + (kAlignment - base % kAlignment) % kAlignment;
   for (const std::size_t offset : at) own_.push_back(first + offset);
   for (const Fill& fill : p_.constants_) broadcast(fill.to, fill.value);
+  if (!k_.reduction) return;
+  for (const ir::Accumulator& value : k_.reduction->values)
+    sizes_.push_back(size_of(k_.locals[value.a].type));
+  for (Values* const values : {&totals_, &mapped_, &rest_}) values->set(sizes_);
 }
 
 Status Machine::run(const ir::Launch& launch) {
@@ -64,7 +68,7 @@ void Machine::elementwise() {
     begin_block(static_cast<int>(std::min<std::int64_t>(kLanes, count - first)));
     enter(first, 0, true, false);
     run(p_.body_);
-    save(first);
+    save(first, 0, true);
   }
 }
 

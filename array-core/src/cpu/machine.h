@@ -56,24 +56,57 @@ class Machine {
   void zero_locals();
   void load(ir::Id param, const lower::Walk& walk, std::size_t v, std::int64_t fixed,
             std::int64_t first);
-  // Written parameters that are not their own registers go back to their arrays.
-  void save(std::int64_t first);
+  // Written parameters that are not their own registers go back to their arrays; the block is the
+  // one of enter().
+  void save(std::int64_t outer, std::int64_t inner, bool along_outer);
 
   // ---- reductions (machine_reduce.cc)
+  // The accumulators' values of up to kLanes lanes: those of the first one, then the next one's.
+  class Values {
+   public:
+    void set(const std::vector<std::size_t>& sizes) {
+      places_.clear();
+      sizes_ = &sizes;
+      std::size_t bytes = 0;
+      for (const std::size_t size : sizes) {
+        places_.push_back(bytes);
+        bytes += size * kLanes;
+      }
+      bytes_.resize(bytes);
+    }
+    std::byte* at(std::size_t v, int lane = 0) {
+      return bytes_.data() + places_[v] + static_cast<std::size_t>(lane) * (*sizes_)[v];
+    }
+    void swap(Values& other) { bytes_.swap(other.bytes_); }
+
+   private:
+    const std::vector<std::size_t>* sizes_ = nullptr;
+    std::vector<std::size_t> places_;
+    std::vector<std::byte> bytes_;
+  };
   // Partial results, each of a power of two of elements: halves are combined with halves.
   struct Partial {
     std::int64_t weight = 0;
-    std::vector<std::byte> values;
+    Values values;
   };
   Status reduce();
   Error no_identity() const;
   bool outer_is_inner() const;
-  void push(std::byte* values, int n);
-  void finish(std::byte* to, int n);
-  void combine(const std::byte* a, const std::byte* b, std::byte* to, int n);
+  bool row_by_row(std::int64_t rows, std::int64_t length) const;
+  void push(int n);
+  void finish(Values& to, int n);
+  // Lanes [b_first, b_first + n) onto lanes [a_first, a_first + n), into those of `to`.
+  void combine(Values& a, int a_first, Values& b, int b_first, Values& to, int to_first, int n);
+  void halve(Values& values, int n);
+  void take(Values& to, int to_first, Values& from, int from_first, int n);
+  void hold(ir::Id ir::Accumulator::* local, Values& from, int n);
   void map();
-  void reduce_row(std::int64_t row, std::int64_t length, std::byte* to);
-  void reduce_across(std::int64_t first, int n, std::int64_t length, std::byte* to);
+  void reduce_row(std::int64_t row, std::int64_t length, int to_lane);
+  void reduce_across(std::int64_t first, int n, std::int64_t length);
+  void scan(std::int64_t rows, std::int64_t length);
+  void scan_row(std::int64_t row, std::int64_t length);
+  void scan_across(std::int64_t first, int n, std::int64_t length);
+  void store_running(std::int64_t outer, std::int64_t inner, bool along_outer, int n);
 
   // ---- statements and steps (machine_steps.cc)
   void run(const std::vector<Node>& nodes);
@@ -108,8 +141,10 @@ class Machine {
   lower::Walks walks_;
   std::vector<Partial> partials_;  // the first `depth_` count; the rest keep their memory
   std::size_t depth_ = 0;
-  std::vector<std::byte> totals_;
-  std::vector<std::byte> mapped_;
+  std::vector<std::size_t> sizes_;  // of the accumulators' types
+  Values totals_;
+  Values mapped_;
+  Values rest_;
   int n_ = 0;                // lanes of this block
   Mask active_;              // lanes that run
   Mask alive_;               // lanes that have not returned

@@ -97,7 +97,7 @@ void Machine::enter(std::int64_t outer, std::int64_t inner, bool along_outer, bo
     load(static_cast<Id>(p), walk, v, fixed, first);
   }
   zero_locals();
-  if (post) {
+  if (post && !k_.reduction->running()) {
     number_rows(first);
     return;
   }
@@ -184,15 +184,19 @@ void Machine::load(Id param, const lower::Walk& walk, std::size_t v, std::int64_
   if (dtype == DType::boolean) make_bools(reg_[to], n_);
 }
 
-void Machine::save(std::int64_t first) {
+void Machine::save(std::int64_t outer, std::int64_t inner, bool along_outer) {
+  const lower::Walk& walk = along_outer ? walks_.outer : walks_.inner;
   for (std::size_t p = 0; p < k_.params.size(); ++p) {
     const ir::Param& param = k_.params[p];
     if (param.kind != ir::ParamKind::elementwise || param.access == ir::Access::read) continue;
     const Register from = p_.params_[p];
     if (reg_[from] != own_[from]) continue;
     const std::size_t size = size_of(param.dtype);
-    std::byte* const base = launch_->arguments[p].base + view(static_cast<Id>(p)).offset;
-    runs(walks_.outer, static_cast<std::size_t>(walks_.operand[p]), first, n_,
+    const auto v = static_cast<std::size_t>(walks_.operand[p]);
+    std::byte* const base =
+        launch_->arguments[p].base + view(static_cast<Id>(p)).offset +
+        (along_outer ? offset_of(walks_.inner, v, inner) : offset_of(walks_.outer, v, outer));
+    runs(walk, v, along_outer ? outer : inner, n_,
          [&](int lane, std::int64_t offset, std::int64_t stride, int lanes) {
            scatter(base + offset, stride, reg_[from] + static_cast<std::size_t>(lane) * size, size,
                    lanes);

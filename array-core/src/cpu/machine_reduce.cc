@@ -1,6 +1,6 @@
-// Reductions: rows one after the other, or a block of rows side by side. Partial results are
-// combined halves with halves (a binary counter of them), so that float sums err like NumPy's
-// pairwise ones.
+// Reductions and scans: rows one after the other, or a block of rows side by side. Partial results
+// of a reduction are combined halves with halves (a binary counter of them), so that float sums err
+// like NumPy's pairwise ones; a scan goes one element after the other, as NumPy's.
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
@@ -31,106 +31,206 @@ bool Machine::outer_is_inner() const {
   return outer < inner;
 }
 
+bool Machine::row_by_row(std::int64_t rows, std::int64_t length) const {
+  return rows < 16 || (length >= 64 && !outer_is_inner());
+}
+
 Status Machine::reduce() {
   const ir::Reduction& r = *k_.reduction;
   const std::int64_t rows = walks_.outer.count();
   const std::int64_t length = walks_.inner.count();
-  if (rows > 0 && length == 0 && r.identity == ir::kNone) return no_identity();
-  const bool across = rows >= 16 && (length < 64 || outer_is_inner());
-  const std::size_t size = size_of(k_.locals[r.a].type);
-  totals_.resize(size * kLanes);
-  mapped_.resize(size * kLanes);
+  if (r.running()) {
+    if (rows > 0 && length > 0) scan(rows, length);
+    return Done{};
+  }
+  if (rows > 0 && length == 0 && !r.has_identity()) return no_identity();
+  const bool along = row_by_row(rows, length);
   for (std::int64_t first = 0; first < rows; first += kLanes) {
     const int n = static_cast<int>(std::min<std::int64_t>(kLanes, rows - first));
     if (length == 0) {
-      const ir::Scalar identity{k_.exprs[r.identity].bits, k_.exprs[r.identity].bits_high};
-      for (int i = 0; i < n; ++i)
-        std::memcpy(totals_.data() + static_cast<std::size_t>(i) * size, &identity, size);
-    } else if (across) {
-      reduce_across(first, n, length, totals_.data());
+      for (std::size_t v = 0; v < sizes_.size(); ++v) {
+        const ir::Expr& constant = k_.exprs[r.values[v].identity];
+        const ir::Scalar identity{constant.bits, constant.bits_high};
+        for (int i = 0; i < n; ++i) std::memcpy(totals_.at(v, i), &identity, sizes_[v]);
+      }
+    } else if (along) {
+      for (int i = 0; i < n; ++i) reduce_row(first + i, length, i);
     } else {
-      for (int i = 0; i < n; ++i)
-        reduce_row(first + i, length, totals_.data() + static_cast<std::size_t>(i) * size);
+      reduce_across(first, n, length);
     }
     begin_block(n);
     if (p_.loop_size_ != kNoRegister) integers(p_.loop_size_, rows);
     enter(first, 0, true, true);
-    std::memcpy(reg_[p_.locals_[r.a]], totals_.data(), size * static_cast<std::size_t>(n));
+    hold(&ir::Accumulator::a, totals_, n);
     run(p_.post_);
-    save(first);
+    save(first, 0, true);
   }
   return Done{};
 }
 
-// One more partial result, of weight 1: what `values` holds, which is written over.
-void Machine::push(std::byte* values, int n) {
-  const std::size_t bytes = size_of(k_.locals[k_.reduction->a].type) * static_cast<std::size_t>(n);
+// The accumulators' locals take the values of the first `n` lanes.
+void Machine::hold(ir::Id ir::Accumulator::* local, Values& from, int n) {
+  for (std::size_t v = 0; v < sizes_.size(); ++v)
+    std::memcpy(reg_[p_.locals_[k_.reduction->values[v].*local]], from.at(v),
+                sizes_[v] * static_cast<std::size_t>(n));
+}
+
+void Machine::take(Values& to, int to_first, Values& from, int from_first, int n) {
+  for (std::size_t v = 0; v < sizes_.size(); ++v)
+    std::memcpy(to.at(v, to_first), from.at(v, from_first),
+                sizes_[v] * static_cast<std::size_t>(n));
+}
+
+// One more partial result, of weight 1: what `mapped_` holds, which is written over.
+void Machine::push(int n) {
   std::int64_t weight = 1;
   for (; depth_ > 0 && partials_[depth_ - 1].weight == weight; --depth_, weight *= 2)
-    combine(partials_[depth_ - 1].values.data(), values, values, n);
-  if (depth_ == partials_.size()) partials_.emplace_back();
+    combine(partials_[depth_ - 1].values, 0, mapped_, 0, mapped_, 0, n);
+  if (depth_ == partials_.size()) partials_.emplace_back().values.set(sizes_);
   partials_[depth_].weight = weight;
-  partials_[depth_].values.assign(values, values + bytes);
+  partials_[depth_].values.swap(mapped_);
   ++depth_;
 }
 
-void Machine::finish(std::byte* to, int n) {
-  const std::vector<std::byte>& last = partials_[depth_ - 1].values;
-  std::copy(last.begin(), last.end(), to);
-  for (--depth_; depth_ > 0; --depth_) combine(partials_[depth_ - 1].values.data(), to, to, n);
+void Machine::finish(Values& to, int n) {
+  take(to, 0, partials_[depth_ - 1].values, 0, n);
+  for (--depth_; depth_ > 0; --depth_) combine(partials_[depth_ - 1].values, 0, to, 0, to, 0, n);
 }
 
-void Machine::combine(const std::byte* a, const std::byte* b, std::byte* to, int n) {
+void Machine::combine(Values& a, int a_first, Values& b, int b_first, Values& to, int to_first,
+                      int n) {
   const ir::Reduction& r = *k_.reduction;
-  const std::size_t bytes = size_of(k_.locals[r.a].type) * static_cast<std::size_t>(n);
+  const std::vector<Step>& list = p_.combine_;
+  // Most combine two values by one operation: it works where they lie.
+  if (sizes_.size() == 1 && list.size() == 1 && list[0].kind == Step::Kind::compute &&
+      list[0].d == p_.combined_[0] && list[0].a == p_.locals_[r.values[0].a] &&
+      list[0].b == p_.locals_[r.values[0].b]) {
+    const std::byte* const second = b.at(0, b_first);
+    list[0].loop(to.at(0, to_first), a.at(0, a_first), second, second, n);
+    return;
+  }
   const int lanes = std::exchange(n_, n);
-  std::memcpy(own_[p_.locals_[r.a]], a, bytes);
-  std::memcpy(own_[p_.locals_[r.b]], b, bytes);
+  for (std::size_t v = 0; v < sizes_.size(); ++v) {
+    const std::size_t bytes = sizes_[v] * static_cast<std::size_t>(n);
+    std::memcpy(own_[p_.locals_[r.values[v].a]], a.at(v, a_first), bytes);
+    std::memcpy(own_[p_.locals_[r.values[v].b]], b.at(v, b_first), bytes);
+  }
   std::fill_n(active_.lanes, n, true);
   active_.count = n;
   alive_ = active_;
-  steps(p_.combine_);
-  std::memcpy(to, reg_[p_.combined_], bytes);
+  steps(list);
+  for (std::size_t v = 0; v < sizes_.size(); ++v)
+    std::memcpy(to.at(v, to_first), reg_[p_.combined_[v]], sizes_[v] * static_cast<std::size_t>(n));
   n_ = lanes;
+}
+
+// `n` lanes become the first one.
+void Machine::halve(Values& values, int n) {
+  while (n > 1) {
+    const int half = n / 2;
+    combine(values, 0, values, n - half, values, 0, half);
+    n -= half;
+  }
 }
 
 // Runs the body over a block that was entered; what it mapped is in `mapped_`.
 void Machine::map() {
   run(p_.body_);
-  const ir::Id local = k_.reduction->mapped;
-  std::memcpy(mapped_.data(), reg_[p_.locals_[local]],
-              size_of(k_.locals[local].type) * static_cast<std::size_t>(n_));
+  for (std::size_t v = 0; v < sizes_.size(); ++v)
+    std::memcpy(mapped_.at(v), reg_[p_.locals_[k_.reduction->values[v].mapped]],
+                sizes_[v] * static_cast<std::size_t>(n_));
 }
 
-void Machine::reduce_row(std::int64_t row, std::int64_t length, std::byte* to) {
-  const std::size_t size = size_of(k_.locals[k_.reduction->a].type);
+// Whole blocks are combined lane by lane, and their lanes at the end.
+void Machine::reduce_row(std::int64_t row, std::int64_t length, int to_lane) {
   depth_ = 0;
   if (p_.loop_size_ != kNoRegister) integers(p_.loop_size_, walks_.outer.count() * length);
-  for (std::int64_t first = 0; first < length; first += kLanes) {
-    begin_block(static_cast<int>(std::min<std::int64_t>(kLanes, length - first)));
+  const std::int64_t whole = length - length % kLanes;
+  for (std::int64_t first = 0; first < whole; first += kLanes) {
+    begin_block(kLanes);
     enter(row, first, false, false);
     map();
-    for (int n = n_; n > 1;) {
-      const int half = n / 2;
-      combine(mapped_.data(), mapped_.data() + static_cast<std::size_t>(n - half) * size,
-              mapped_.data(), half);
-      n -= half;
-    }
-    push(mapped_.data(), 1);
+    push(kLanes);
   }
-  finish(to, 1);
+  if (whole > 0) {
+    finish(rest_, kLanes);
+    halve(rest_, kLanes);
+  }
+  if (const int left = static_cast<int>(length - whole); left > 0) {
+    begin_block(left);
+    enter(row, whole, false, false);
+    map();
+    halve(mapped_, left);
+    if (whole > 0)
+      combine(rest_, 0, mapped_, 0, rest_, 0, 1);
+    else
+      take(rest_, 0, mapped_, 0, 1);
+  }
+  take(totals_, to_lane, rest_, 0, 1);
 }
 
-void Machine::reduce_across(std::int64_t first, int n, std::int64_t length, std::byte* to) {
+void Machine::reduce_across(std::int64_t first, int n, std::int64_t length) {
   depth_ = 0;
   if (p_.loop_size_ != kNoRegister) integers(p_.loop_size_, walks_.outer.count() * length);
   for (std::int64_t j = 0; j < length; ++j) {
     begin_block(n);
     enter(first, j, true, false);
     map();
-    push(mapped_.data(), n);
+    push(n);
   }
-  finish(to, n);
+  finish(totals_, n);
+}
+
+// ---- scans
+
+void Machine::scan(std::int64_t rows, std::int64_t length) {
+  if (p_.loop_size_ != kNoRegister) integers(p_.loop_size_, rows * length);
+  if (row_by_row(rows, length)) {
+    for (std::int64_t row = 0; row < rows; ++row) scan_row(row, length);
+    return;
+  }
+  for (std::int64_t first = 0; first < rows; first += kLanes)
+    scan_across(first, static_cast<int>(std::min<std::int64_t>(kLanes, rows - first)), length);
+}
+
+// Runs `post` over a block whose running totals and mapped values are there.
+void Machine::store_running(std::int64_t outer, std::int64_t inner, bool along_outer, int n) {
+  begin_block(n);
+  enter(outer, inner, along_outer, true);
+  hold(&ir::Accumulator::a, totals_, n);
+  hold(&ir::Accumulator::mapped, mapped_, n);
+  run(p_.post_);
+  save(outer, inner, along_outer);
+}
+
+void Machine::scan_row(std::int64_t row, std::int64_t length) {
+  for (std::int64_t first = 0; first < length; first += kLanes) {
+    const int n = static_cast<int>(std::min<std::int64_t>(kLanes, length - first));
+    begin_block(n);
+    enter(row, first, false, false);
+    map();
+    // `rest_` keeps the total of the block before.
+    if (first == 0)
+      take(totals_, 0, mapped_, 0, 1);
+    else
+      combine(rest_, 0, mapped_, 0, totals_, 0, 1);
+    for (int i = 1; i < n; ++i) combine(totals_, i - 1, mapped_, i, totals_, i, 1);
+    take(rest_, 0, totals_, n - 1, 1);
+    store_running(row, first, false, n);
+  }
+}
+
+void Machine::scan_across(std::int64_t first, int n, std::int64_t length) {
+  for (std::int64_t j = 0; j < length; ++j) {
+    begin_block(n);
+    enter(first, j, true, false);
+    map();
+    if (j == 0)
+      take(totals_, 0, mapped_, 0, n);
+    else
+      combine(totals_, 0, mapped_, 0, totals_, 0, n);
+    store_running(first, j, true, n);
+  }
 }
 
 }  // namespace arraycore::cpu

@@ -35,7 +35,8 @@ class Compiler {
     p_.body_ = block(k.body);
     if (k.reduction) {
       memo_.clear();
-      p_.combined_ = value_of(k.reduction->combine, p_.combine_);
+      for (const ir::Accumulator& value : k.reduction->values)
+        p_.combined_.push_back(value_of(value.combine, p_.combine_));
       p_.post_ = block(k.reduction->post);
     }
     return std::move(p_);

@@ -91,7 +91,7 @@ class Program {
   std::vector<Node> body_;
   std::vector<Node> post_;
   std::vector<Step> combine_;
-  Register combined_ = kNoRegister;
+  std::vector<Register> combined_;  // by accumulator
 };
 
 }  // namespace arraycore::cpu

@@ -145,7 +145,7 @@ Result<ir::Kernel> compile_reduction(const ReductionText& text, const BoundTypes
     in.push_back(lowering.add_param(text.in_params[k], types.in[k], false));
   for (std::size_t k = 0; k < text.out_params.size(); ++k)
     out.push_back(lowering.add_param(text.out_params[k], types.out[k], true));
-  ir::Reduction reduction;
+  ir::Accumulator reduction;
   reduction.mapped = lowering.new_local("mapped", type);
   reduction.a = lowering.new_local("a", type);
   reduction.b = lowering.new_local("b", type);
@@ -193,7 +193,7 @@ Result<ir::Kernel> compile_reduction(const ReductionText& text, const BoundTypes
     reduction.identity = value.expr;
   }
 
-  reduction.post = lowering.block_of([&] {
+  const ir::Id results = lowering.block_of([&] {
     lowering.open_scope();
     lowering.declare("i", of_kind(Symbol::Kind::loop_index));
     lowering.declare("n", of_kind(Symbol::Kind::loop_size));
@@ -212,7 +212,9 @@ Result<ir::Kernel> compile_reduction(const ReductionText& text, const BoundTypes
     lowering.close_scope();
   });
   if (c.sources.failed()) return c.sources.error();
-  c.kernel.reduction = reduction;
+  ir::Reduction& made = c.kernel.reduction.emplace();
+  made.values.push_back(reduction);
+  made.post = results;
   lowering.finish_params();
   return std::move(c.kernel);
 }

@@ -218,13 +218,15 @@ class Fuser {
   }
 
   void reduction(ir::Reduction r) {
-    r.mapped += first_local_;
-    r.a += first_local_;
-    r.b += first_local_;
-    r.combine = at_[r.combine];
-    if (r.identity != kNone) r.identity = at_[r.identity];
+    for (ir::Accumulator& value : r.values) {
+      value.mapped += first_local_;
+      value.a += first_local_;
+      value.b += first_local_;
+      value.combine = at_[value.combine];
+      if (value.identity != kNone) value.identity = at_[value.identity];
+    }
     r.post = block_at(r.post);
-    to_.reduction = r;
+    to_.reduction = std::move(r);
   }
 
   std::span<const Part> parts_;

@@ -216,17 +216,51 @@ FunctionRef Builder::function(std::string name, const std::vector<DType>& argume
 void Builder::reduce(Value mapped, std::optional<Value> identity,
                      const std::function<Value(Value, Value)>& combine,
                      const std::function<void(Value)>& post) {
+  reduce(
+      {{mapped, identity}},
+      [&](const Values& a, const Values& b) { return Values{combine(a[0], b[0])}; },
+      [&](const Values& total) { post(total[0]); });
+}
+
+void Builder::reduce(const std::vector<Mapped>& mapped, const Combine& combine,
+                     const std::function<void(const Values&)>& post) {
+  fold(mapped, combine, Reduction::Gives::totals,
+       [&](const Values& totals, const Values&) { post(totals); });
+}
+
+void Builder::scan(const std::vector<Mapped>& mapped, const Combine& combine,
+                   const std::function<void(const Values&, const Values&)>& post) {
+  fold(mapped, combine, Reduction::Gives::running, post);
+}
+
+void Builder::fold(const std::vector<Mapped>& mapped, const Combine& combine,
+                   Reduction::Gives gives,
+                   const std::function<void(const Values&, const Values&)>& post) {
   Reduction reduction;
-  const LocalRef target = local("mapped", mapped);
-  const LocalRef a = local("a", mapped.type);
-  const LocalRef b = local("b", mapped.type);
-  reduction.mapped = target.id;
-  reduction.a = a.id;
-  reduction.b = b.id;
-  reduction.combine = combine(read(a), read(b)).id;
-  if (identity) reduction.identity = identity->id;
-  reduction.post = block([&] { post(read(a)); });
-  kernel_.reduction = reduction;
+  reduction.gives = gives;
+  std::vector<LocalRef> own;
+  std::vector<LocalRef> a;
+  std::vector<LocalRef> b;
+  for (const Mapped& one : mapped) {
+    own.push_back(local("mapped", one.value));
+    a.push_back(local("a", one.value.type));
+    b.push_back(local("b", one.value.type));
+    reduction.values.push_back(
+        {own.back().id, a.back().id, b.back().id, kNone, one.identity ? one.identity->id : kNone});
+  }
+  const auto all = [&](const std::vector<LocalRef>& locals) {
+    Values values;
+    for (const LocalRef each : locals) values.push_back(read(each));
+    return values;
+  };
+  const Values so_far = all(a);
+  const Values combined = combine(so_far, all(b));
+  for (std::size_t v = 0; v < mapped.size(); ++v) reduction.values[v].combine = combined[v].id;
+  reduction.post = block([&] {
+    const Values totals = all(a);
+    post(totals, gives == Reduction::Gives::running ? all(own) : Values{});
+  });
+  kernel_.reduction = std::move(reduction);
 }
 
 Value operator+(Value a, Value b) { return a.builder->apply(Op::add, {a, b}); }

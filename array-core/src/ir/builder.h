@@ -112,12 +112,28 @@ class Builder {
   void reduce(Value mapped, std::optional<Value> identity,
               const std::function<Value(Value, Value)>& combine,
               const std::function<void(Value)>& post);
+  // Over several values together: `combine` gets those so far and one more of each, and gives one
+  // of each.
+  using Values = std::vector<Value>;
+  struct Mapped {
+    Value value;
+    std::optional<Value> identity;
+  };
+  using Combine = std::function<Values(const Values&, const Values&)>;
+  void reduce(const std::vector<Mapped>& mapped, const Combine& combine,
+              const std::function<void(const Values&)>& post);
+  // Makes the kernel a scan; `post` gets what was combined up to the element, and the element's
+  // own.
+  void scan(const std::vector<Mapped>& mapped, const Combine& combine,
+            const std::function<void(const Values&, const Values&)>& post);
 
  private:
   ParamRef add_param(std::string name, DType dtype, ParamKind kind, Access access, int ndim);
   Value add(Expr expr, const std::vector<Value>& operands = {});
   void add(Stmt stmt);
   Id block(const Body& body);
+  void fold(const std::vector<Mapped>& mapped, const Combine& combine, Reduction::Gives gives,
+            const std::function<void(const Values&, const Values&)>& post);
 
   Kernel kernel_;
   std::vector<Id> open_;  // blocks, innermost last

@@ -69,22 +69,26 @@ class Interpreter {
 
   Status reduce() {
     const Reduction& r = *k_.reduction;
-    const Dims outer = output_shape(launch_);
+    Dims outer;
     Dims inner;  // the reduced axes
     for (int axis = 0; axis < launch_.loop.size(); ++axis)
-      if ((launch_.reduced >> axis & 1) != 0) inner.push_back(launch_.loop[axis]);
+      ((launch_.reduced >> axis & 1) != 0 ? inner : outer).push_back(launch_.loop[axis]);
     const std::int64_t rows = count_of(outer);
     const std::int64_t length = count_of(inner);
-    if (rows > 0 && length == 0 && r.identity == kNone)
+    if (r.running()) {
+      for (std::int64_t row = 0; row < rows && length > 0; ++row) scan(outer, row, inner, length);
+      return Done{};
+    }
+    if (rows > 0 && length == 0 && !r.has_identity())
       return bad_launch(k_, "a reduction of no elements needs an identity, and it has none");
     for (std::int64_t row = 0; row < rows; ++row) {
       const Dims outer_at = coordinates(outer, row);
-      const Scalar total = length == 0 ? constant(r.identity) : tree(outer_at, inner, 0, length);
+      const Values total = length == 0 ? identities() : tree(outer_at, inner, 0, length);
       number_ = row;
       at_ = outer_at;
       size_ = rows;
       clear_locals();
-      locals_[r.a][0] = total;
+      set(&Accumulator::a, total);
       run(r.post);
       size_ = count_of(launch_.loop);
     }
@@ -100,21 +104,35 @@ class Interpreter {
 
   Scalar constant(Id id) const { return {k_.exprs[id].bits, k_.exprs[id].bits_high}; }
 
-  // Halves, combined.
-  Scalar tree(const Dims& outer_at, const Dims& inner, std::int64_t first, std::int64_t count) {
-    const Reduction& r = *k_.reduction;
-    if (count > 1) {
-      const std::int64_t half = count / 2;
-      const Scalar a = tree(outer_at, inner, first, half);
-      const Scalar b = tree(outer_at, inner, first + half, count - half);
-      clear_locals();
-      locals_[r.a][0] = a;
-      locals_[r.b][0] = b;
-      ++epochs_;
-      epoch_ = epochs_;
-      return value_of(r.combine);
-    }
-    const Dims inner_at = coordinates(inner, first);
+  // ---- reductions: one value for each accumulator
+  using Values = std::vector<Scalar>;
+
+  void set(Id Accumulator::* local, const Values& values) {
+    const auto& accumulators = k_.reduction->values;
+    for (std::size_t v = 0; v < values.size(); ++v) locals_[accumulators[v].*local][0] = values[v];
+  }
+
+  Values identities() const {
+    Values values;
+    for (const Accumulator& value : k_.reduction->values)
+      values.push_back(constant(value.identity));
+    return values;
+  }
+
+  Values combine(const Values& a, const Values& b) {
+    clear_locals();
+    set(&Accumulator::a, a);
+    set(&Accumulator::b, b);
+    ++epochs_;
+    epoch_ = epochs_;
+    Values values;
+    for (const Accumulator& value : k_.reduction->values) values.push_back(value_of(value.combine));
+    return values;
+  }
+
+  // What the body leaves for one element, which number_ and at_ tell afterwards.
+  Values map(const Dims& outer_at, const Dims& inner, std::int64_t number) {
+    const Dims inner_at = coordinates(inner, number);
     at_.resize(0);
     number_ = 0;
     int o = 0;
@@ -124,10 +142,35 @@ class Interpreter {
       at_.push_back(reduced ? inner_at[i++] : outer_at[o++]);
       number_ = number_ * launch_.loop[axis] + at_[axis];
     }
-    reduce_number_ = first;
+    reduce_number_ = number;
     clear_locals();
     run(k_.body);
-    return locals_[r.mapped][0];
+    Values values;
+    for (const Accumulator& value : k_.reduction->values)
+      values.push_back(locals_[value.mapped][0]);
+    return values;
+  }
+
+  // Halves, combined.
+  Values tree(const Dims& outer_at, const Dims& inner, std::int64_t first, std::int64_t count) {
+    if (count == 1) return map(outer_at, inner, first);
+    const std::int64_t half = count / 2;
+    const Values a = tree(outer_at, inner, first, half);
+    return combine(a, tree(outer_at, inner, first + half, count - half));
+  }
+
+  // One element after the other.
+  void scan(const Dims& outer, std::int64_t row, const Dims& inner, std::int64_t length) {
+    const Dims outer_at = coordinates(outer, row);
+    Values total;
+    for (std::int64_t number = 0; number < length; ++number) {
+      const Values mapped = map(outer_at, inner, number);
+      total = number == 0 ? mapped : combine(total, mapped);
+      clear_locals();
+      set(&Accumulator::a, total);
+      set(&Accumulator::mapped, mapped);
+      run(k_.reduction->post);
+    }
   }
 
   // ---- addresses
@@ -427,7 +470,8 @@ Status check_launch(const Kernel& kernel, const Launch& launch) {
       continue;
     }
     const bool written = param.access != Access::read;
-    const Dims& wanted = kernel.reduction && written ? output : launch.loop;
+    const bool totals = kernel.reduction && !kernel.reduction->running();
+    const Dims& wanted = totals && written ? output : launch.loop;
     if (written ? !(view.shape == wanted) : !broadcasts_to(view.shape, wanted))
       return bad_launch(kernel, "argument '" + param.name + "' has shape " + dims_text(view.shape) +
                                     ", which does not fit " + dims_text(wanted));

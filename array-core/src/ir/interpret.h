@@ -32,7 +32,8 @@ struct Argument {
 
 // What a kernel runs over. Elementwise arguments broadcast to `loop`; those that are written have
 // its very shape. In a reduction, bit `k` of `reduced` says that axis `k` is reduced, and written
-// elementwise arguments have the shape of the other axes.
+// elementwise arguments have the shape of the other axes; in a scan, which runs along the axes of
+// `reduced`, the loop's.
 struct Launch {
   Dims loop;
   std::uint32_t reduced = 0;

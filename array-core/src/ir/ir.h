@@ -5,10 +5,12 @@
 //
 // An elementwise kernel runs its body once for each element of its loop, a C-ordered n-dimensional
 // domain of `n` elements to which every elementwise parameter is broadcast. A reduction runs `body`
-// for each element, combines what it left in `reduction.mapped`, and runs `reduction.post` once for
-// each element of the output. The body reads elementwise parameters at the loop's element; `post`
-// stores to the written ones at the output's (the loop's axes without the reduced ones), and may
-// read those back, raw parameters and scalars.
+// for each element, combines what it left in the accumulators' `mapped`, and runs `reduction.post`
+// once for each element of the output. The body reads elementwise parameters at the loop's element;
+// `post` stores to the written ones at the output's (the loop's axes without the reduced ones), and
+// may read those back, raw parameters and scalars. A scan is a reduction that gives what was
+// combined up to each element: its `post` runs for every element of the loop, which is also its
+// outputs' shape, and finds the element's own values in `mapped` still.
 //
 // Locals are zero when an element begins. An expression is evaluated once in each statement that
 // uses it, however often; operands of `select`, `logical_and` and `logical_or` only where needed.
@@ -217,13 +219,32 @@ struct Function {
   Id body = kNone;  // Block
 };
 
-struct Reduction {
+// One of the values that a reduction combines; all in step, so that one may decide for another.
+struct Accumulator {
   Id mapped = kNone;    // Local that the body sets for each element
   Id a = kNone;         // Local: so far
   Id b = kNone;         // Local: one more. The same type as a
-  Id combine = kNone;   // Expr over a and b without effects; associative, commutative
+  Id combine = kNone;   // Expr over all accumulators' a and b without effects
   Id identity = kNone;  // Expr, constant; kNone: an empty reduction is an error
-  Id post = kNone;      // Block: reads a, stores outputs
+};
+
+struct Reduction {
+  enum class Gives : std::uint8_t {
+    totals,   // one a row
+    running,  // one an element: a scan, in C order over the reduced axes
+  };
+  // At least one. Together their `combine` is associative and commutative.
+  std::vector<Accumulator> values;
+  Id post = kNone;  // Block: reads every a, stores outputs
+  Gives gives = Gives::totals;
+
+  bool running() const { return gives == Gives::running; }
+  // Whether a row of no elements has a result.
+  bool has_identity() const {
+    for (const Accumulator& value : values)
+      if (value.identity == kNone) return false;
+    return true;
+  }
 };
 
 struct Kernel {

@@ -191,10 +191,13 @@ class Printer {
   }
 
   void reduction(const Reduction& r) {
-    out_ += "reduce " + local_name(r.mapped) + " by " + local_name(r.a) + ", " + local_name(r.b) +
-            " -> " + expression(r.combine);
-    if (r.identity != kNone) out_ += " from " + expression(r.identity);
-    out_ += "\npost\n";
+    for (const Accumulator& value : r.values) {
+      out_ += (r.running() ? "scan " : "reduce ") + local_name(value.mapped) + " by " +
+              local_name(value.a) + ", " + local_name(value.b) + " -> " + expression(value.combine);
+      if (value.identity != kNone) out_ += " from " + expression(value.identity);
+      out_ += "\n";
+    }
+    out_ += "post\n";
     block(r.post, 1);
   }
 

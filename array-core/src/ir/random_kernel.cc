@@ -81,6 +81,7 @@ class Maker {
     for (int i = 0; i < ndim; ++i) loop_.push_back(1 + random_.below(9));
     if (ndim > 0 && random_.chance(15)) loop_[ndim - 1] = 200 + random_.below(400);
     reduction_ = ndim > 0 && random_.chance(30);
+    scan_ = reduction_ && random_.chance(30);
     if (reduction_) reduced_ = static_cast<std::uint32_t>(1 + random_.below((1 << ndim) - 1));
     parameters();
     functions();
@@ -195,7 +196,7 @@ class Maker {
       array(dtype, {1 + random_.below(5), 1 + random_.below(5)});
     }
     Dims output = loop_;
-    if (reduction_) {
+    if (reduction_ && !scan_) {
       output = {};
       for (int axis = 0; axis < loop_.size(); ++axis)
         if ((reduced_ >> axis & 1) == 0) output.push_back(loop_[axis]);
@@ -393,38 +394,64 @@ class Maker {
     locals_.resize(seen);
   }
 
-  void reduce() {
+  // A value to combine, and how: by an operation whose results are the same in any order.
+  std::pair<Value, Op> accumulated() {
     const DType dtype = type();
-    const bool floats = is_floating(dtype) || is_complex(dtype);
-    std::vector<Op> ways;
-    if (dtype == DType::boolean)
-      ways = {Op::logical_and, Op::logical_or, Op::bit_xor};
-    else if (is_complex(dtype))
-      ways = {};
-    else if (floats)
-      ways = {Op::fmin, Op::fmax};
-    else
-      ways = {Op::add, Op::multiply, Op::bit_xor, Op::minimum, Op::maximum};
-    const bool convert = ways.empty();
-    const DType of = convert ? DType::int32 : dtype;
-    if (convert) ways = {Op::add};
+    const bool floats = is_floating(dtype);
+    std::vector<Op> ways{Op::add, Op::multiply, Op::bit_xor, Op::minimum, Op::maximum};
+    if (dtype == DType::boolean) ways = {Op::logical_and, Op::logical_or, Op::bit_xor};
+    if (floats) ways = {Op::fmin, Op::fmax};
+    if (is_complex(dtype)) ways = {Op::add};
     const Op way = random_.pick(ways);
-    const Value mapped = expression(of, 3);
+    const Value mapped = expression(is_complex(dtype) ? DType::int32 : dtype, 3);
+    if (!floats) return {mapped, way};
     // Of fmin's and fmax's two zeros either may win: one of them is made to be no zero.
-    const Value safe = floats && !convert
-                           ? b_.select(mapped == b_.constant(of, 0), b_.constant(of, 1), mapped)
-                           : mapped;
-    b_.reduce(
-        safe, std::nullopt, [&](Value x, Value y) { return b_.apply(way, {x, y}); },
-        [&](Value total) {
-          where_ = Where::post;
-          locals_.clear();
-          for (const ParamRef out : outputs_) {
-            const Value rest = expression(out.type, 1);
-            b_.store(out,
-                     b_.select(expression(DType::boolean, 1), b_.convert(out.type, total), rest));
-          }
-        });
+    const Value zero = b_.constant(dtype, 0);
+    return {b_.select(mapped == zero, b_.constant(dtype, 1), mapped), way};
+  }
+
+  void reduce() {
+    std::vector<Builder::Mapped> mapped;
+    std::vector<Op> ways;
+    const int count = random_.chance(30) ? 2 : 1;
+    for (int v = 0; v < count; ++v) {
+      const auto [value, way] = accumulated();
+      mapped.push_back({value, std::nullopt});
+      ways.push_back(way);
+    }
+    // The place of the largest number: one value decides for another.
+    const bool place = random_.chance(25);
+    if (place) {
+      mapped.push_back({expression(DType::int32, 2), std::nullopt});
+      mapped.push_back({b_.reduce_index(), std::nullopt});
+    }
+    using Values = Builder::Values;
+    const auto combine = [&](const Values& a, const Values& b) {
+      Values values;
+      for (std::size_t v = 0; v < ways.size(); ++v)
+        values.push_back(b_.apply(ways[v], {a[v], b[v]}));
+      if (!place) return values;
+      const std::size_t v = ways.size();
+      const Value first =
+          b_.apply(Op::logical_or,
+                   {a[v] > b[v], b_.apply(Op::logical_and, {a[v] == b[v], a[v + 1] < b[v + 1]})});
+      values.push_back(b_.select(first, a[v], b[v]));
+      values.push_back(b_.select(first, a[v + 1], b[v + 1]));
+      return values;
+    };
+    const auto post = [&](const Values& totals) {
+      where_ = Where::post;
+      locals_.clear();
+      for (const ParamRef out : outputs_) {
+        const Value rest = expression(out.type, 1);
+        const Value total = b_.convert(out.type, random_.pick(totals));
+        b_.store(out, b_.select(expression(DType::boolean, 1), total, rest));
+      }
+    };
+    if (!scan_) return b_.reduce(mapped, combine, post);
+    b_.scan(mapped, combine, [&](const Values& running, const Values& own) {
+      post(random_.chance(70) ? running : own);
+    });
   }
 
   Random random_;
@@ -433,6 +460,7 @@ class Maker {
   RandomCase result_;
   Where where_ = Where::function;
   bool reduction_ = false;
+  bool scan_ = false;
   std::uint32_t reduced_ = 0;
   Dims loop_;
   std::vector<DType> types_;

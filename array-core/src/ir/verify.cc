@@ -366,6 +366,16 @@ class Verifier {
   }
 
   void reduction(const Reduction& r) {
+    require(!r.values.empty(), "the reduction", "has nothing to combine");
+    for (const Accumulator& value : r.values) {
+      accumulator(value);
+      if (!ok()) return;
+    }
+    part_ = Part::post;
+    if (ok()) block(r.post, 0, 1);
+  }
+
+  void accumulator(const Accumulator& r) {
     for (const Id local : {r.mapped, r.a, r.b}) own(local, "the reduction");
     if (!ok()) return;
     const DType t = k_.locals[r.a].type;
@@ -375,14 +385,11 @@ class Verifier {
     in_context(r.combine, "the reduction", false);
     if (!ok()) return;
     require(type(r.combine) == t, "the reduction", "combines to another type");
-    if (r.identity != kNone) {
-      if (r.identity >= k_.exprs.size()) return fail("the reduction's identity is not there");
-      const Expr& e = k_.exprs[r.identity];
-      require(e.op == Op::constant && e.type == t, "the reduction's identity",
-              "is no constant of its type");
-    }
-    part_ = Part::post;
-    if (ok()) block(r.post, 0, 1);
+    if (r.identity == kNone) return;
+    if (r.identity >= k_.exprs.size()) return fail("the reduction's identity is not there");
+    const Expr& e = k_.exprs[r.identity];
+    require(e.op == Op::constant && e.type == t, "the reduction's identity",
+            "is no constant of its type");
   }
 
   const Kernel& k_;

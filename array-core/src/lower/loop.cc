@@ -68,7 +68,7 @@ void Walks::set(const ir::Kernel& kernel, const Dims& loop, std::uint32_t reduce
       continue;
     }
     operand.push_back(static_cast<int>(seen_.size()));
-    const bool wide = reduction && param.access != ir::Access::read;
+    const bool wide = reduction && !kernel.reduction->running() && param.access != ir::Access::read;
     if (wide) widen(*views[p], loop, gone, widened_[p]);
     seen_.push_back(wide ? &widened_[p] : views[p]);
   }

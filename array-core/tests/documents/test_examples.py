@@ -15,7 +15,9 @@ BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PRINTED = re.compile(r"^ *print\(.*\)  # (\S+)$", re.MULTILINE)
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/errors.md"])
+@pytest.mark.parametrize(
+    "name", ["README.md", "docs/errors.md", "docs/indexing.md", "docs/random.md"]
+)
 def test_examples_of(name: str) -> None:
     blocks = BLOCK.findall((ARRAY_CORE / name).read_text())
     assert blocks, "a document without examples needs no test"

@@ -8,6 +8,7 @@
 
 #include "codegen/accuracy.h"
 #include "codegen/wgsl.h"
+#include "gemm/variant.h"
 #include "ir/interpret.h"
 
 namespace arraycore::wgsl_cases {
@@ -27,6 +28,8 @@ class CaseWriter {
   bool add(const std::string& name, const ir::Kernel& kernel, const Dims& loop,
            std::uint32_t reduced, std::vector<CaseArgument> arguments,
            codegen::Accuracy accuracy = {}, const codegen::Limits& limits = {});
+  // A kernel for products of matrices, on the problem of its start-up check.
+  void add_product(const gemm::Variant& variant);
   const Error& refusal() const { return refusal_; }
   std::size_t size() const { return cases_.size(); }
   void write(const std::string& folder) const;
@@ -45,6 +48,8 @@ class CaseWriter {
 void add_operation_cases(CaseWriter& writer);
 void add_layout_cases(CaseWriter& writer);
 void add_reduction_cases(CaseWriter& writer);
+void add_product_cases(CaseWriter& writer);
+void add_surface_cases(CaseWriter& writer);
 void add_random_cases(CaseWriter& writer, std::uint64_t first, std::uint64_t count);
 
 }  // namespace arraycore::wgsl_cases

@@ -189,6 +189,84 @@ void arg_max(CaseWriter& writer) {
   }
 }
 
+// The largest of a row and where it first is: two values that are combined together.
+ir::Kernel best() {
+  Builder k("best");
+  const auto x = k.in("x", DType::int32);
+  const auto y = k.out("y", DType::int32);
+  const auto place = k.out("place", DType::int64);
+  using Values = Builder::Values;
+  k.reduce(
+      {{k.read(x), std::nullopt}, {k.convert(DType::int64, k.reduce_index()), std::nullopt}},
+      [&](const Values& a, const Values& b) {
+        const auto earlier = k.apply(Op::logical_and, {a[0] == b[0], a[1] < b[1]});
+        const auto first = k.apply(Op::logical_or, {a[0] > b[0], earlier});
+        return Values{k.select(first, a[0], b[0]), k.select(first, a[1], b[1])};
+      },
+      [&](const Values& found) {
+        k.store(y, found[0]);
+        k.store(place, found[1]);
+      });
+  return k.take();
+}
+
+void bests(CaseWriter& writer) {
+  const auto add = [&](const Dims& loop, std::uint32_t axes, std::int64_t rows) {
+    std::int64_t n = 1;
+    Dims steps = loop;
+    for (int axis = loop.size() - 1; axis >= 0; n *= loop[axis--]) steps[axis] = n;
+    must(writer.add(
+             "best of " + std::to_string(n), best(), loop, axes,
+             {numbers(DType::int32, n, loop, steps, 0), numbers(DType::int32, rows, {rows}, {1}, 0),
+              numbers(DType::int64, rows, {rows}, {1}, 0)}),
+         writer, "best");
+  };
+  add({5, 3}, 2, 5);
+  add({3, 250}, 2, 3);
+  add({3, 1200}, 2, 3);
+  add({2, 40000}, 2, 2);
+  add({300, 40}, 1, 40);
+  add({20000, 5}, 1, 5);
+}
+
+// Running sums with the numbers of their elements, every cut: alone, a workgroup, several.
+void scans(CaseWriter& writer, DType dtype, bool wide_strides) {
+  const auto add = [&](const Dims& loop, std::uint32_t axes) {
+    Builder k("scan");
+    const auto x = k.in("x", dtype);
+    const auto y = k.out("y", dtype);
+    using Values = Builder::Values;
+    const ir::Value one = k.read(x);
+    k.scan(
+        {{one, std::nullopt}, {k.convert(DType::int32, one), std::nullopt}},
+        [&](const Values& a, const Values& b) {
+          return Values{a[0] + b[0], k.apply(Op::maximum, {a[1], b[1]})};
+        },
+        [&](const Values& running, const Values& own) {
+          k.store(y, running[0] + k.convert(dtype, running[1] - own[1] + k.loop_index()));
+        });
+    std::int64_t n = 1;
+    Dims steps = loop;
+    for (int axis = loop.size() - 1; axis >= 0; n *= loop[axis--]) steps[axis] = n;
+    const std::int64_t apart = wide_strides ? 2 : 1;
+    Dims spread = steps;
+    for (std::int64_t& step : spread) step *= apart;
+    must(writer.add(
+             "scan of " + std::to_string(n) + " " + std::string(name_of(dtype)), k.take(), loop,
+             axes, {numbers(dtype, n, loop, steps, 0), numbers(dtype, n * apart, loop, spread, 0)}),
+         writer, "scan");
+  };
+  for (const std::int64_t length : {1, 16, 17, 1023, 1024, 1025, 5000, 9000, 70000})
+    add({length}, 1);
+  add({3, 50}, 2);
+  add({3, 9000}, 2);
+  add({50, 6}, 1);
+  add({4, 30, 5}, 2);
+  add({4, 30, 5}, 5);
+  add({20, 2100}, 1);
+  add({0}, 1);
+}
+
 // More than 65,535 workgroups, by a device that allows few along one axis.
 void two_dimensional_grid(CaseWriter& writer) {
   codegen::Limits limits;
@@ -283,6 +361,9 @@ void add_reduction_cases(CaseWriter& writer) {
   for (const DType dtype : {DType::float16, DType::float32})
     reductions_of(writer, dtype, Op::minimum);
   reductions_of(writer, DType::boolean, Op::logical_and);
+  bests(writer);
+  for (const DType dtype : {DType::uint8, DType::int32, DType::int64})
+    scans(writer, dtype, dtype == DType::int32);
   float_sum(writer);
   arg_max(writer);
 }

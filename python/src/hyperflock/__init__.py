@@ -24,10 +24,12 @@ from hyperflock._version import __version__
 
 if TYPE_CHECKING:
     from hyperflock._client import Client
+    from hyperflock._dry_run import DryRun
     from hyperflock._errors import (
         AuthError,
         BundleError,
         DataError,
+        DryRunError,
         EmptySpaceError,
         HyperflockError,
         InvalidSpaceError,
@@ -38,20 +40,24 @@ if TYPE_CHECKING:
         ServerError,
         ServerUnreachableError,
         SpaceTooLargeError,
+        StudyExistsError,
         SuggestMismatchError,
         WaitTimeoutError,
     )
     from hyperflock._grid import Scalar, grid_point, grid_size, suggest_grid, trial_seed
     from hyperflock._local import LocalRun, run_local
-    from hyperflock._results import TrialError, TrialResult
+    from hyperflock._results import Attempt, TrialError, TrialResult
     from hyperflock._study import Study
     from hyperflock._trial import Trial, TrialPruned
 
 __all__ = [
+    "Attempt",
     "AuthError",
     "BundleError",
     "Client",
     "DataError",
+    "DryRun",
+    "DryRunError",
     "EmptySpaceError",
     "HyperflockError",
     "InvalidSpaceError",
@@ -65,6 +71,7 @@ __all__ = [
     "ServerUnreachableError",
     "SpaceTooLargeError",
     "Study",
+    "StudyExistsError",
     "SuggestMismatchError",
     "Trial",
     "TrialError",
@@ -80,7 +87,9 @@ __all__ = [
 ]
 
 _HOME = {
+    "Attempt": "_results",
     "Client": "_client",
+    "DryRun": "_dry_run",
     "LocalRun": "_local",
     "run_local": "_local",
     "Scalar": "_grid",

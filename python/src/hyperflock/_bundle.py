@@ -1,38 +1,43 @@
 """Takes a snapshot of an objective's source code: a zip of ``.py`` files and an entry.
 
-    bundle = bundle_objective(objective)             # a function at the top of a script or module
+    bundle = bundle_objective(objective)             # anything that can be called
     bundle = bundle_script("train.py", "objective")  # without running it
     bundle.entry, bundle.sha256, bundle.content
 
-What travels: the script or module itself, and every module or package of the same folder that it
-imports, at the top or inside functions, directly or through another. A package travels whole. What
-lies in site-packages or in the standard library does not: the volunteer's runtime has its own. No
-bytecode. The same sources give the same bytes. Any thread.
+A function at the top of a script or module travels with its file, and every module or package of
+the same folder that it imports, at the top or inside functions, directly or through another. A
+package travels whole. What lies in site-packages or in the standard library does not: the
+volunteer's runtime has its own, and declared wheels travel beside the bundle. Any other callable is
+written down first (_capture.py). No bytecode, no pickle. The same sources give the same bytes.
+
+`bundle_objective` looks at the stack of the thread that calls it; all else any thread.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import inspect
-import io
 import sys
 import types
-import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any
 
-from hyperflock import _sources
-from hyperflock._errors import BundleError
+from hyperflock import _needs, _sources, _state
+from hyperflock._archive import LOCK_NAME, MAX_BUNDLE_BYTES, lock_text, pack
+from hyperflock._capture import Capture
+from hyperflock._codes import cannot
+from hyperflock._data import MAX_BLOB_BYTES, DataSet
+from hyperflock._definitions import shown_name
+from hyperflock._live import refusal
+from hyperflock._protocol import DataRef
 from hyperflock._sources import Origin
+from hyperflock._wheels import Wheel
 
-MAX_BUNDLE_BYTES = 16 << 20
-
-_EPOCH = (1980, 1, 1, 0, 0, 0)
-_UNIX = 3
-_MODE = 0o100644 << 16
+# A larger array travels beside the bundle, by its own hash: new code does not send it again.
+MAX_PACKED_ARRAY_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,9 @@ class Bundle:
     source_sha256 : str
         Of names and sources, so the same whatever zlib packed them.
     files : tuple of str
-        Names inside the zip.
+        Names of sources inside the zip.
+    attached : tuple of DataSet
+        What travels beside it: wheels, and large arrays that the objective holds.
     """
 
     entry: str
@@ -58,144 +65,164 @@ class Bundle:
     sha256: str
     source_sha256: str
     files: tuple[str, ...]
+    attached: tuple[DataSet, ...] = ()
 
 
-def bundle_objective(objective: Callable[..., Any]) -> Bundle:
-    """Bundle a function with the sources that it needs.
+def bundle_objective(objective: Callable[..., Any], wheels: Sequence[Wheel] = ()) -> Bundle:
+    """Bundle a callable with the sources that it needs.
 
     Raises
     ------
     BundleError
         With a code ``cannot_bundle_*`` and one sentence that says what to change.
     """
-    function = _checked_function(objective)
-    module = sys.modules.get(function.__module__)
-    if module is None:
-        raise _cannot(
-            "module", f"the module '{function.__module__}' of '{function.__name__}' is not loaded"
+    function = _checked(objective)
+    units = _units(wheels)
+    origin = _plain_origin(objective)
+    if origin is not None and isinstance(objective, types.FunctionType):
+        _state.check_guarded(origin.path)
+        sources = _sources.collect(origin)
+        _needs.check_needs(
+            sources, [(origin.module, objective.__name__)], wheels=units, folder=origin.root
         )
-    origin = _origin_of_module(module, function)
-    if getattr(module, function.__name__, None) is not function:
-        raise _cannot(
-            "hidden",
-            f"'{function.__name__}' of '{origin.module}' is another object than the objective; "
-            "give the objective a name of its own at the top of its module",
-        )
-    return _packed(origin, function.__name__)
+        _state.check_globals(objective, origin.path)
+        return _packed(f"{origin.module}:{objective.__name__}", sources, {}, wheels)
+    captured = Capture(wheels=units).take(objective, function)
+    return _packed(captured.entry, captured.sources, captured.arrays, wheels)
 
 
-def bundle_script(path: str | Path, function: str) -> Bundle:
+def bundle_script(path: str | Path, function: str, wheels: Sequence[Wheel] = ()) -> Bundle:
     """Bundle the function of a script that is not run; errors as in :func:`bundle_objective`."""
     script = Path(path).resolve()
     if script.suffix != ".py" or not script.is_file():
-        raise _cannot("script", f"'{path}' is not a Python script")
-    origin = _sources.origin_of_script(script)
-    _sources.check_function(origin, function)
-    return _packed(origin, function)
+        raise cannot("script", f"'{path}' is not a Python script")
+    return _from_text(_sources.origin_of_script(script), function, wheels)
 
 
-def bundle_module(name: str, function: str) -> Bundle:
+def bundle_module(name: str, function: str, wheels: Sequence[Wheel] = ()) -> Bundle:
     """Bundle the function of a module found by its name; only its parent packages are imported."""
-    origin = _sources.origin_by_name(name)
+    return _from_text(_sources.origin_by_name(name), function, wheels)
+
+
+def _from_text(origin: Origin, function: str, wheels: Sequence[Wheel]) -> Bundle:
     _sources.check_function(origin, function)
-    return _packed(origin, function)
+    sources = _sources.collect(origin)
+    _needs.check_needs(
+        sources, [(origin.module, function)], wheels=_units(wheels), folder=origin.root
+    )
+    return _packed(f"{origin.module}:{function}", sources, {}, wheels)
 
 
-def _cannot(kind: str, message: str) -> BundleError:
-    return BundleError(message, code=f"cannot_bundle_{kind}")
+def _units(wheels: Sequence[Wheel]) -> frozenset[str]:
+    return frozenset(unit for wheel in wheels for unit in wheel.units)
 
 
-def _checked_function(objective: Any) -> types.FunctionType:
-    if isinstance(objective, types.MethodType):
-        raise _cannot(
-            "method", f"the objective '{objective.__name__}' is a method; make it a function"
-        )
-    if isinstance(objective, types.BuiltinFunctionType | type):
-        raise _cannot(
+def _checked(objective: Any) -> object:
+    """Check what kind of callable it is; gives the function inside of it that is called."""
+    if isinstance(objective, type | types.BuiltinFunctionType):
+        raise cannot(
             "builtin",
             f"the objective '{objective.__name__}' is no function written in Python; wrap it",
         )
-    if not isinstance(objective, types.FunctionType):
-        kind = type(objective).__name__
-        raise _cannot(
-            "callable",
-            f"the objective is a {kind}; give a function at the top of a script or module",
+    if (error := refusal(objective, "the objective is itself")) is not None:
+        raise error
+    if not callable(objective):
+        raise cannot(
+            "callable", f"the objective is of type {type(objective).__name__}; give a function"
         )
-    name = objective.__qualname__
-    if objective.__name__ == "<lambda>":
-        raise _cannot("lambda", "the objective is a lambda; give it a name by 'def'")
-    if "<locals>" in name:
-        raise _cannot(
-            "nested",
-            f"the objective '{name}' is defined inside a function; move it to the module's top",
-        )
-    if "." in name:
-        raise _cannot("method", f"the objective '{name}' belongs to a class; make it a function")
-    if objective.__closure__:
-        raise _cannot(
-            "closure", f"the objective '{name}' was made by a decorator; give the plain function"
-        )
-    if inspect.iscoroutinefunction(objective) or inspect.isasyncgenfunction(objective):
-        raise _cannot(
+    inner: Any = objective
+    while not isinstance(inner, types.FunctionType):
+        if isinstance(inner, functools.partial):
+            inner = inner.func
+        elif isinstance(inner, types.MethodType):
+            inner = inner.__func__
+        elif isinstance(wrapped := getattr(inner, "__wrapped__", None), types.FunctionType):
+            inner = wrapped
+        else:
+            called = _method(type(inner), "__call__")
+            if not isinstance(called, types.FunctionType):
+                return inner
+            inner = called
+    name = shown_name(inner)
+    if inspect.iscoroutinefunction(inner) or inspect.isasyncgenfunction(inner):
+        raise cannot(
             "coroutine", f"the objective '{name}' is 'async'; make it an ordinary function"
         )
-    if inspect.isgeneratorfunction(objective):
-        raise _cannot("generator", f"the objective '{name}' yields; return the value instead")
-    return objective
+    if inspect.isgeneratorfunction(inner):
+        raise cannot("generator", f"the objective '{name}' yields; return the value instead")
+    return inner
 
 
-def _origin_of_module(module: types.ModuleType, function: types.FunctionType) -> Origin:
+def _method(cls: type, name: str) -> object:
+    return next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
+
+
+def _plain_origin(objective: object) -> Origin | None:
+    """Where a function at the top of a file lives; None for any other callable."""
+    if not isinstance(objective, types.FunctionType) or "<" in objective.__qualname__:
+        return None
+    code, name = objective.__code__, objective.__name__
+    module = sys.modules.get(objective.__module__)
+    if module is None or vars(module).get(name) is not objective:
+        return None
     file = getattr(module, "__file__", None)
-    name = module.__name__
-    made_from = function.__code__.co_filename
+    made_from = code.co_filename
     if file is None or made_from.startswith("<") or "ipykernel" in made_from:
-        raise _cannot(
-            "notebook",
-            f"the objective '{function.__name__}' was typed into a notebook or a prompt; "
-            "put it into a file and import it",
-        )
-    if any(file.endswith(suffix) for suffix in EXTENSION_SUFFIXES):
-        raise _cannot(
-            "extension", f"'{name}' is compiled; an objective's module is written in Python"
-        )
+        return None
     path = Path(file).resolve()
+    if code.co_freevars or Path(made_from).resolve() != path:
+        return None  # made by a decorator, or by another module
     if path.suffix != ".py":
-        raise _cannot("source", f"the source of '{name}' is not at hand, only '{path.name}'")
-    if name == "__main__":
-        spec = getattr(module, "__spec__", None)
-        if spec is None or spec.name == "__main__":
-            return _sources.origin_of_script(path)
-        # python -m package.module
-        name = spec.name
-    return _sources.origin_of_module(name, path)
+        raise cannot("source", f"the source of '{module.__name__}' is not at hand, only '{path}'")
+    if not _state.is_bound_by_import(name, path):
+        return None  # below the main guard
+    if module.__name__ != "__main__":
+        return _sources.origin_of_module(module.__name__, path)
+    spec = getattr(module, "__spec__", None)
+    if spec is None or spec.name == "__main__":
+        return _sources.origin_of_script(path)
+    # python -m package.module
+    return _sources.origin_of_module(spec.name, path)
 
 
-def _packed(origin: Origin, function: str) -> Bundle:
-    sources = _sources.collect(origin)
-    size = sum(len(content) for content in sources.values())
+def _packed(
+    entry: str,
+    sources: Mapping[str, bytes],
+    arrays: Mapping[str, bytes],
+    wheels: Sequence[Wheel],
+) -> Bundle:
+    files = dict(sources)
+    beside: list[tuple[DataSet, str]] = []
+    for path, content in sorted(arrays.items()):
+        if len(content) <= MAX_PACKED_ARRAY_BYTES:
+            files[path] = content
+            continue
+        if len(content) > MAX_BLOB_BYTES:
+            raise cannot(
+                "size",
+                f"the objective holds an array of {len(content):,} bytes; "
+                f"at most {MAX_BLOB_BYTES >> 20} MiB can travel",
+            )
+        digest = hashlib.sha256(content).hexdigest()
+        ref = DataRef(f"array:{digest[:16]}", "file", f"{digest[:16]}.npy", digest, len(content))
+        beside.append((DataSet(ref, content), path))
+    size = sum(len(content) for content in files.values())
     if size > MAX_BUNDLE_BYTES:
-        raise BundleError(
-            f"the sources in '{origin.root}' that '{origin.module}' imports have {size:,} bytes, "
+        raise cannot(
+            "size",
+            f"the sources that '{entry.partition(':')[0]}' imports have {size:,} bytes, "
             f"at most {MAX_BUNDLE_BYTES >> 20} MiB can travel; "
             "put the objective into a folder of its own",
-            code="cannot_bundle_size",
         )
-    digest = hashlib.sha256()
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
-        for name, content in sorted(sources.items()):
-            digest.update(f"{name}\0{len(content)}\0".encode())
-            digest.update(content)
-            entry = zipfile.ZipInfo(name, _EPOCH)
-            entry.create_system = _UNIX
-            entry.external_attr = _MODE
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(entry, content)
-    packed = file.getvalue()
+    lock = lock_text(
+        [(wheel.data.ref, wheel.file) for wheel in wheels], [(d.ref, path) for d, path in beside]
+    )
+    packed, source_sha256 = pack(files, lock)
     return Bundle(
-        entry=f"{origin.module}:{function}",
+        entry=entry,
         content=packed,
         sha256=hashlib.sha256(packed).hexdigest(),
-        source_sha256=digest.hexdigest(),
-        files=tuple(sorted(sources)),
+        source_sha256=source_sha256,
+        files=tuple(sorted({*files} - {LOCK_NAME})),
+        attached=(*(wheel.data for wheel in wheels), *(data for data, _ in beside)),
     )

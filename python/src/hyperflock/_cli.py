@@ -19,18 +19,21 @@ from rich.console import Console
 
 from hyperflock import _tables
 from hyperflock._bundle import Bundle, bundle_module, bundle_script
-from hyperflock._client import Client
+from hyperflock._client import Client, key_of
 from hyperflock._data import prepare
+from hyperflock._dry_run import dry_run
 from hyperflock._errors import (
     HyperflockError,
     InvalidSpaceError,
     NoCompleteTrialError,
     ServerUnreachableError,
 )
+from hyperflock._grid import grid_point, trial_seed
 from hyperflock._results import TrialResult
 from hyperflock._study import Study
 from hyperflock._text import clean
 from hyperflock._version import __version__
+from hyperflock._wheels import Wheel, read_wheels
 
 EXIT_REFUSED = 1
 EXIT_USAGE = 2
@@ -68,6 +71,13 @@ class Direction(str, Enum):
 
     minimize = "minimize"
     maximize = "maximize"
+
+
+class DryRunIn(str, Enum):
+    """Where a dry run takes place."""
+
+    cpython = "cpython"
+    browser = "browser"
 
 
 def main() -> None:
@@ -137,23 +147,46 @@ def submit(
         str | None,
         typer.Option(help="Makes a repeated submit give the same study.", show_default=False),
     ] = None,
+    wheel: Annotated[
+        list[str] | None, typer.Option(help="A pure Python wheel it imports; may be repeated.")
+    ] = None,
+    once: Annotated[bool, typer.Option("--once", help="Take the name for the submit key.")] = False,
+    dry_run_in: Annotated[
+        DryRunIn | None,
+        typer.Option(
+            "--dry-run", help="Run the first trial here, submit nothing.", show_default=False
+        ),
+    ] = None,
     watch_it: Annotated[bool, typer.Option("--watch", help="Stay and show the results.")] = False,
     url: Url = None,
     token: Token = None,
 ) -> int:
     """Submit a grid; the script is read, not run. Prints the study's id."""
-    client = Client(url, token)
-    bundle = _bundle(script)
-    study = client._submit(
+    key = key_of(name, submit_key, once=once)
+    bundle = _bundle(script, read_wheels(wheel or []))
+    points, sets = _space(space), prepare(_data(data or []))
+    if dry_run_in is not None:
+        run = dry_run(
+            bundle,
+            sets,
+            params=grid_point(points, 0),
+            seed=trial_seed(seed, 0),
+            chainer=chainer,
+            time_limit_s=time_limit_s,
+            where=dry_run_in.value,
+        )
+        print(run)
+        return 0 if run.error is None else EXIT_REFUSED
+    study = Client(url, token)._submit(
         bundle,
-        _space(space),
-        prepare(_data(data or [])),
+        points,
+        sets,
         name=name or bundle.entry.split(":")[1],
         direction=direction.value,
         seed=seed,
         chainer=chainer,
         time_limit_s=time_limit_s,
-        submit_key=submit_key,
+        submit_key=key,
         progress=None,
     )
     if not watch_it:
@@ -247,18 +280,18 @@ def _console() -> Console:
     return Console(markup=False, emoji=False, highlight=False, width=width)
 
 
-def _bundle(target: str) -> Bundle:
+def _bundle(target: str, wheels: list[Wheel]) -> Bundle:
     """``path/to/script.py:function`` or ``package.module:function``."""
     where, colon, function = target.rpartition(":")
     # A drive's colon is none of ours, and a function's name is an identifier.
     if not colon or not function.isidentifier():
         where, function = target, "objective"
     if where.endswith(".py"):
-        return bundle_script(where, function)
+        return bundle_script(where, function, wheels)
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
-    return bundle_module(where, function)
+    return bundle_module(where, function, wheels)
 
 
 def _space(text: str) -> dict[str, Any]:

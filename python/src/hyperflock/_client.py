@@ -10,20 +10,23 @@ import os
 import platform
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal, overload
 
 from hyperflock._blobs import Blob, upload_missing
 from hyperflock._bundle import Bundle, bundle_objective
 from hyperflock._data import DataSet, prepare
+from hyperflock._dry_run import DryRun, dry_run
 from hyperflock._errors import AuthError, HyperflockError
-from hyperflock._grid import Scalar, dimensions_of
+from hyperflock._grid import Scalar, dimensions_of, grid_point, trial_seed
 from hyperflock._http import AGENT, DEFAULT_URL, Http, Origin
 from hyperflock._local import run_local
 from hyperflock._protocol import BlobRef, Direction, Runtime, StudyRow
 from hyperflock._schema import convert
 from hyperflock._spec import Limits, StudySpec, encode_spec
 from hyperflock._study import Study
+from hyperflock._wheels import read_wheels
 
 
 class Client:
@@ -74,6 +77,44 @@ class Client:
         """The console's address."""
         return self._origin.url
 
+    @overload
+    def grid(
+        self,
+        objective: Callable[[Any], Any],
+        space: Mapping[str, Sequence[Scalar]],
+        data: Mapping[str, Any] | None = None,
+        name: str | None = None,
+        *,
+        direction: Direction = ...,
+        seed: int = ...,
+        chainer: str = ...,
+        time_limit_s: float = ...,
+        submit_key: str | None = None,
+        once: bool = ...,
+        wheels: Sequence[str | Path] = (),
+        dry_run: Literal[False] = ...,
+        progress: bool | None = None,
+    ) -> Study: ...
+
+    @overload
+    def grid(
+        self,
+        objective: Callable[[Any], Any],
+        space: Mapping[str, Sequence[Scalar]],
+        data: Mapping[str, Any] | None = None,
+        name: str | None = None,
+        *,
+        direction: Direction = ...,
+        seed: int = ...,
+        chainer: str = ...,
+        time_limit_s: float = ...,
+        submit_key: str | None = None,
+        once: bool = ...,
+        wheels: Sequence[str | Path] = (),
+        dry_run: Literal[True, "cpython", "browser"],
+        progress: bool | None = None,
+    ) -> DryRun: ...
+
     def grid(
         self,
         objective: Callable[[Any], Any],
@@ -86,16 +127,19 @@ class Client:
         chainer: str = "7.8.1",
         time_limit_s: float = 3600,
         submit_key: str | None = None,
+        once: bool = False,
+        wheels: Sequence[str | Path] = (),
+        dry_run: bool | Literal["cpython", "browser"] = False,
         progress: bool | None = None,
-    ) -> Study:
+    ) -> Study | DryRun:
         """Submit every point of ``space`` as a trial of one study.
 
         Parameters
         ----------
         objective
-            ``objective(trial) -> float`` (or a tuple of up to 8), a function at the top of a
-            script or of a module. Its source travels, with the modules of the same folder that it
-            imports.
+            ``objective(trial) -> float`` (or a tuple of up to 8): a function of a script, a module
+            or a notebook, a lambda, a closure, a ``functools.partial``, a callable object. Its
+            source travels, with all of the researcher's own that it uses.
         space
             Name to list of values (None, bool, int within 64 bits, finite float, str; NumPy
             scalars become Python's).
@@ -103,7 +147,7 @@ class Client:
             Name to path, array or dict of arrays; there as ``trial.data[name]``. Sent once by its
             hash.
         name
-            For people; None: the objective's name.
+            For people, and what ``once`` goes by; None: the objective's name.
         direction
             Whether a small or a large (first) value is good.
         seed
@@ -113,28 +157,57 @@ class Client:
         time_limit_s
             Of one trial; 0: none.
         submit_key
-            Makes submitting idempotent: the same key again gives the study of the first time.
-            None: a new one.
+            Makes submitting idempotent: the same key with the same content again gives the study
+            of the first time. None: a new one.
+        once
+            Take ``name`` for the key: a named study is submitted once, and found again after.
+        wheels
+            Pure Python wheels (``...-py3-none-any.whl``) that the objective imports from.
+        dry_run
+            Run the first trial here and submit nothing: True (or ``"cpython"``) in a Python process
+            of its own that sees what a browser has; ``"browser"`` in a local headless Chromium.
         progress
             Progress bars; None: when standard error is a terminal.
+
+        Returns
+        -------
+        Study
+            Or, with ``dry_run``, what the run found: value, seconds, output, error.
 
         Raises
         ------
         BundleError, DataError, InvalidSpaceError
             Something cannot travel; nothing has been sent then.
+        StudyExistsError
+            The key, or the name with ``once``, belongs to a study of other content.
+        DryRunError
+            The dry run could not be made.
         ServerError, ServerUnreachableError
         """
         dimensions_of(space)
+        key = key_of(name, submit_key, once=once)
+        bundle = bundle_objective(objective, read_wheels(wheels))
+        items = prepare(data)
+        if dry_run:
+            return self._dry_run(
+                bundle,
+                space,
+                items,
+                seed=seed,
+                chainer=chainer,
+                time_limit_s=time_limit_s,
+                in_browser=dry_run == "browser",
+            )
         return self._submit(
-            bundle_objective(objective),
+            bundle,
             space,
-            prepare(data),
-            name=name or objective.__name__,
+            items,
+            name=name or _name_of(objective),
             direction=direction,
             seed=seed,
             chainer=chainer,
             time_limit_s=time_limit_s,
-            submit_key=submit_key,
+            submit_key=key,
             progress=progress,
         )
 
@@ -176,6 +249,27 @@ class Client:
 
     # ---- inside
 
+    @staticmethod
+    def _dry_run(
+        bundle: Bundle,
+        space: Mapping[str, Sequence[Scalar]],
+        data: Sequence[DataSet],
+        *,
+        seed: int,
+        chainer: str,
+        time_limit_s: float,
+        in_browser: bool,
+    ) -> DryRun:
+        return dry_run(
+            bundle,
+            data,
+            params=grid_point(space, 0),
+            seed=trial_seed(seed, 0),
+            chainer=chainer,
+            time_limit_s=time_limit_s,
+            where="browser" if in_browser else "cpython",
+        )
+
     def _submit(
         self,
         bundle: Bundle,
@@ -201,7 +295,7 @@ class Client:
             entry=bundle.entry,
             bundle=BlobRef(bundle.sha256, len(bundle.content)),
             space=dimensions_of(space),
-            data=[item.ref for item in data],
+            data=[item.ref for item in (*data, *bundle.attached)],
             seed=seed,
             runtime=Runtime(chainer),
             limits=Limits(time_limit_ms=round(time_limit_s * 1000)),
@@ -217,7 +311,10 @@ class Client:
         blobs = [
             Blob(bundle.sha256, len(bundle.content), "the code", lambda: io.BytesIO(bundle.content))
         ]
-        blobs += [Blob(d.ref.sha256, d.ref.bytes, f"'{d.ref.name}'", d.open) for d in data]
+        blobs += [
+            Blob(d.ref.sha256, d.ref.bytes, f"'{d.ref.name}'", d.open)
+            for d in (*data, *bundle.attached)
+        ]
         upload_missing(self._http, blobs, progress)
         return self._study(self._http.post("/api/studies", body), progress)
 
@@ -225,3 +322,25 @@ class Client:
         return Study(
             self._http, self._origin, self._token, convert(row, StudyRow), progress=progress
         )
+
+
+def key_of(name: str | None, submit_key: str | None, *, once: bool) -> str | None:
+    """Make the key of a study that may be submitted once by its name.
+
+    Raises
+    ------
+    HyperflockError
+        ``bad_once``: there is no name, or a key beside it.
+    """
+    if not once:
+        return submit_key
+    if submit_key or not name:
+        raise HyperflockError("'once' needs a name and no submit_key", code="bad_once")
+    return f"name:{name}"
+
+
+def _name_of(objective: Callable[..., Any]) -> str:
+    """A name for people: of the function, else of the class."""
+    inner: Any = getattr(objective, "func", objective)
+    name = getattr(inner, "__name__", type(inner).__name__)
+    return "objective" if name == "<lambda>" else str(name)

@@ -62,6 +62,12 @@ class DataError(HyperflockError, ValueError):
     default_code = "data_invalid"
 
 
+class DryRunError(HyperflockError, RuntimeError):
+    """A dry run could not be made; what the objective itself raises is in its result."""
+
+    default_code = "dry_run_unavailable"
+
+
 class ServerUnreachableError(HyperflockError, ConnectionError):
     """The server did not answer, in spite of retries."""
 
@@ -84,6 +90,12 @@ class NotFoundError(ServerError, LookupError):
     """The server knows no such study or trial."""
 
     default_code = "not_found"
+
+
+class StudyExistsError(ServerError):
+    """A study was made by this name or ``submit_key`` before, of other content."""
+
+    default_code = "study_exists"
 
 
 class ProtocolError(HyperflockError, ValueError):
@@ -123,6 +135,7 @@ _BY_CODE: dict[str, type[ServerError]] = {
     "unauthorized": AuthError,
     "wrong_role": AuthError,
     "not_found": NotFoundError,
+    "study_exists": StudyExistsError,
     "unknown_study": NotFoundError,
 }
 

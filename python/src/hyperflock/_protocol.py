@@ -344,6 +344,21 @@ class DeviceRow(Struct):
     backend: Text
 
 
+class AttemptRow(Struct):
+    """One run of a trial on one device."""
+
+    attempt: Id
+    kind: Text
+    state: Text
+    device: DeviceRow
+    values: Annotated[list[float], Meta(max_length=8)]
+    started_at: Count
+    finished_at: Count
+    run_ms: Count
+    load_ms: Count
+    error: Failure | UnsetType = UNSET
+
+
 class TrialRow(Struct):
     """A trial as the server shows it."""
 
@@ -363,6 +378,7 @@ class TrialRow(Struct):
     device: DeviceRow | UnsetType = UNSET
     error: Failure | UnsetType = UNSET
     points: list[Point] | UnsetType = UNSET
+    attempts_list: list[AttemptRow] | UnsetType = UNSET
 
 
 class Update(Struct, tag_field="type", tag="update"):

@@ -10,7 +10,7 @@ from typing import Any
 
 from hyperflock._errors import ProtocolError
 from hyperflock._grid import Scalar
-from hyperflock._protocol import DeviceRow, Failure, TrialRow
+from hyperflock._protocol import AttemptRow, DeviceRow, Failure, TrialRow
 from hyperflock._text import clean
 
 
@@ -34,6 +34,45 @@ class TrialError:
     code: str
     message: str
     traceback: str
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One run of a trial on one device.
+
+    Attributes
+    ----------
+    id : int
+        Never used again.
+    kind : str
+        ``primary``, ``duplicate`` or ``replica``.
+    state : str
+        ``live``, ``accepted``, ``evidence``, ``failed``, ``released``, ...
+    device, device_class, engine, backend : str
+        What ran it, as in `TrialResult`.
+    values : tuple of float
+        What the objective gave there.
+    run_s, load_s : float
+        Seconds in the objective, and before it for loading.
+    started_at, finished_at : datetime or None
+        None: not yet.
+    error : TrialError or None
+        Why it failed.
+    """
+
+    id: int
+    kind: str
+    state: str
+    device: str
+    device_class: str
+    engine: str
+    backend: str
+    values: tuple[float, ...]
+    run_s: float
+    load_s: float
+    started_at: datetime | None
+    finished_at: datetime | None
+    error: TrialError | None
 
 
 @dataclass(frozen=True)
@@ -63,6 +102,8 @@ class TrialResult:
         Why it failed.
     points : tuple of (int, float) or None
         The reported curve as (step, value); only from `Study.trial`.
+    attempt_list : tuple of Attempt or None
+        Every run that the trial took, the first one first; only from `Study.trial`.
     """
 
     number: int
@@ -81,6 +122,7 @@ class TrialResult:
     finished_at: datetime | None
     error: TrialError | None
     points: tuple[tuple[int, float], ...] | None = None
+    attempt_list: tuple[Attempt, ...] | None = None
 
     @property
     def value(self) -> float | None:
@@ -91,11 +133,13 @@ class TrialResult:
         """Plain values only, for JSON."""
         plain = dataclasses.asdict(self)
         plain["value"] = self.value
-        for name in ("started_at", "finished_at"):
-            when = plain[name]
-            plain[name] = when.isoformat() if when else None
-        if self.points is None:
-            del plain["points"]
+        for times in (plain, *(plain["attempt_list"] or ())):
+            for name in ("started_at", "finished_at"):
+                when = times[name]
+                times[name] = when.isoformat() if when else None
+        for name in ("points", "attempt_list"):
+            if plain[name] is None:
+                del plain[name]
         return plain
 
 
@@ -109,6 +153,7 @@ def trial_result(row: TrialRow) -> TrialResult:
     """
     device = row.device if isinstance(row.device, DeviceRow) else None
     points = row.points if isinstance(row.points, list) else None
+    runs = row.attempts_list if isinstance(row.attempts_list, list) else None
     return TrialResult(
         number=row.trial,
         state=row.state,
@@ -126,6 +171,7 @@ def trial_result(row: TrialRow) -> TrialResult:
         finished_at=_when(row.finished_at),
         error=_error(row.error) if isinstance(row.error, Failure) else None,
         points=None if points is None else tuple(points),
+        attempt_list=None if runs is None else tuple(map(_attempt, runs)),
     )
 
 
@@ -138,6 +184,24 @@ def params_of(text: str) -> dict[str, Scalar]:
     if not isinstance(params, dict):
         raise ProtocolError("a trial's parameters are not a JSON object", field="params")
     return params
+
+
+def _attempt(row: AttemptRow) -> Attempt:
+    return Attempt(
+        id=row.attempt,
+        kind=clean(row.kind),
+        state=clean(row.state),
+        device=clean(row.device.device),
+        device_class=clean(row.device.device_class),
+        engine=clean(row.device.engine),
+        backend=clean(row.device.backend),
+        values=tuple(row.values),
+        run_s=row.run_ms / 1000,
+        load_s=row.load_ms / 1000,
+        started_at=_when(row.started_at),
+        finished_at=_when(row.finished_at),
+        error=_error(row.error) if isinstance(row.error, Failure) else None,
+    )
 
 
 def _error(failure: Failure) -> TrialError:

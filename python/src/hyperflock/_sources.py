@@ -12,13 +12,14 @@ import importlib.util
 import os
 import re
 import sys
-import sysconfig
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
+from hyperflock._codes import cannot
 from hyperflock._errors import BundleError
+from hyperflock._runtime import is_library, runtime_has
 
 MAX_FILES = 2000
 MAX_SCANNED = 50_000
@@ -84,16 +85,13 @@ def origin_by_name(name: str) -> Origin:
     try:
         spec = importlib.util.find_spec(name)
     except (ImportError, ValueError) as error:
-        raise BundleError(
-            f"'{name}' cannot be found: {error}", code="cannot_bundle_module"
-        ) from None
+        raise cannot("module", f"'{name}' cannot be found: {error}") from None
     if spec is None or spec.origin is None:
-        raise BundleError(f"there is no module '{name}'", code="cannot_bundle_module")
+        raise cannot("module", f"there is no module '{name}'")
     path = Path(spec.origin).resolve()
     if path.suffix != ".py":
-        raise BundleError(
-            f"'{name}' is compiled; an objective's module is written in Python",
-            code="cannot_bundle_extension",
+        raise cannot(
+            "extension", f"'{name}' is compiled; an objective's module is written in Python"
         )
     return origin_of_module(name, path)
 
@@ -106,27 +104,20 @@ def check_function(origin: Origin, function: str) -> None:
     BundleError
         There is no such function at the top of the module, or it is async or a generator.
     """
-    tree = _parsed(origin.path)
+    tree = parsed(origin.path)
     found = [
         n
         for n in tree.body
         if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef) and n.name == function
     ]
     if not found:
-        raise BundleError(
-            f"'{origin.path.name}' has no function '{function}' at its top",
-            code="cannot_bundle_function",
-        )
+        raise cannot("function", f"'{origin.path.name}' has no function '{function}' at its top")
     if isinstance(found[-1], ast.AsyncFunctionDef):
-        raise BundleError(
-            f"the objective '{function}' is 'async'; make it an ordinary function",
-            code="cannot_bundle_coroutine",
+        raise cannot(
+            "coroutine", f"the objective '{function}' is 'async'; make it an ordinary function"
         )
-    if any(isinstance(n, ast.Yield | ast.YieldFrom) for n in _own_nodes(found[-1])):
-        raise BundleError(
-            f"the objective '{function}' yields; return the value instead",
-            code="cannot_bundle_generator",
-        )
+    if any(isinstance(n, ast.Yield | ast.YieldFrom) for n in own_nodes(found[-1])):
+        raise cannot("generator", f"the objective '{function}' yields; return the value instead")
 
 
 def collect(origin: Origin) -> dict[str, bytes]:
@@ -149,7 +140,7 @@ def collect(origin: Origin) -> dict[str, bytes]:
         if origin.script:
             waiting += _loaded_units(origin)
     # What lies beside a module of site-packages is no part of it.
-    library = _is_library(origin.root)
+    library = is_library(origin.root)
     if library:
         waiting = [unit for unit in waiting if unit == origin.unit]
     while waiting:
@@ -157,23 +148,38 @@ def collect(origin: Origin) -> dict[str, bytes]:
         if unit in seen:
             continue
         seen.add(unit)
-        for path in _files_of_unit(origin.root, unit):
-            sources[path.relative_to(origin.root).as_posix()] = _read(path)
+        root = origin.root
+        files = list(_files_of_unit(root, unit))
+        if not files and not library and (elsewhere := _own_root(unit)) is not None:
+            root = elsewhere
+            files = list(_files_of_unit(root, unit))
+        for path in files:
+            sources[path.relative_to(root).as_posix()] = _read(path)
             if not library:
                 waiting += _imported_units(path)
         if len(sources) > MAX_FILES:
-            raise BundleError(
+            raise cannot(
+                "size",
                 f"'{origin.module}' imports more than {MAX_FILES} files of '{origin.root}'; "
                 "put the objective into a folder of its own",
-                code="cannot_bundle_size",
             )
     return sources
 
 
-def _is_library(folder: Path) -> bool:
-    """Whether other people's packages live there."""
-    standard = {Path(sysconfig.get_path(key)).resolve() for key in ("stdlib", "platstdlib")}
-    return folder in standard or folder.name in {"site-packages", "dist-packages"}
+def _own_root(unit: str) -> Path | None:
+    """Another folder of the researcher's that a top-level name is imported from here."""
+    if runtime_has(unit):
+        return None
+    try:
+        spec = importlib.util.find_spec(unit)
+    except (ImportError, ValueError):
+        return None
+    places = list(spec.submodule_search_locations or ()) if spec else []
+    file = places[0] if places else spec.origin if spec else None
+    if not file or not Path(file).exists():
+        return None
+    root = Path(file).resolve().parent
+    return None if is_library(root) else root
 
 
 def _files_of_unit(root: Path, unit: str) -> Iterator[Path]:
@@ -185,7 +191,7 @@ def _files_of_unit(root: Path, unit: str) -> Iterator[Path]:
     for suffix in EXTENSION_SUFFIXES:
         if (root / f"{unit}{suffix}").is_file():
             raise _compiled(f"{unit}{suffix}")
-    if not package.is_dir() or (package / "pyvenv.cfg").exists() or _is_library(package):
+    if not package.is_dir() or (package / "pyvenv.cfg").exists() or is_library(package):
         return
     if not (package / "__init__.py").is_file() and unit in sys.stdlib_module_names:
         return  # a plain folder does not hide the standard library's module
@@ -195,10 +201,10 @@ def _files_of_unit(root: Path, unit: str) -> Iterator[Path]:
         folders[:] = sorted(f for f in folders if f.isidentifier() and f != "__pycache__")
         scanned += len(files)
         if scanned > MAX_SCANNED:
-            raise BundleError(
+            raise cannot(
+                "size",
                 f"'{package}' has more than {MAX_SCANNED} files; is it data? "
                 "Put the objective into a folder of its own",
-                code="cannot_bundle_size",
             )
         for path in sorted(Path(folder) / name for name in files):
             if any(path.name.endswith(suffix) for suffix in EXTENSION_SUFFIXES):
@@ -208,10 +214,10 @@ def _files_of_unit(root: Path, unit: str) -> Iterator[Path]:
 
 
 def _compiled(name: str) -> BundleError:
-    return BundleError(
+    return cannot(
+        "extension",
         f"'{name}' is compiled for this machine and cannot run in a browser; "
         "import it outside of the objective's module",
-        code="cannot_bundle_extension",
     )
 
 
@@ -219,7 +225,7 @@ def _imported_units(path: Path) -> list[str]:
     """Top-level names of every absolute import in a file, wherever it stands."""
     units: set[str] = set()
     try:
-        tree = _parsed(path)
+        tree = parsed(path)
     except BundleError:
         return []
     for node in ast.walk(tree):
@@ -246,28 +252,24 @@ def _loaded_units(origin: Origin) -> Iterator[str]:
             yield unit
 
 
-def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
+def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
     """Nodes of a function without those of functions and classes inside it."""
     for child in ast.iter_child_nodes(function):
         if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
             continue
         yield child
-        yield from _own_nodes(child)
+        yield from own_nodes(child)
 
 
 def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise BundleError(
-            f"'{path}' cannot be read: {error.strerror or error}", code="cannot_bundle_source"
-        ) from None
+        raise cannot("source", f"'{path}' cannot be read: {error.strerror or error}") from None
 
 
-def _parsed(path: Path) -> ast.Module:
+def parsed(path: Path) -> ast.Module:
     try:
         return ast.parse(_read(path), filename=path.name)
     except (SyntaxError, ValueError) as error:
-        raise BundleError(
-            f"'{path}' is not valid Python: {error}", code="cannot_bundle_source"
-        ) from None
+        raise cannot("source", f"'{path}' is not valid Python: {error}") from None

@@ -123,7 +123,7 @@ class Study:
         return known if known and known.state == "complete" else self.trial(best.trial)
 
     def trial(self, number: int) -> TrialResult:
-        """Fetch one trial with its curve (`TrialResult.points`)."""
+        """Fetch one trial, a running one too, with its `points` and `attempt_list`."""
         row = self._http.get(f"/api/studies/{self.id}/trials/{int(number)}")
         return trial_result(convert(row, TrialRow))
 

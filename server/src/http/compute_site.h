@@ -17,7 +17,7 @@
 
 namespace hyperflock::http {
 
-// What both sites work with. All of it outlives them and may be used from any thread.
+// What a site works with. All of it outlives them and may be used from any thread.
 struct SiteContext {
   Service& service;
   ReaderPool& readers;
@@ -26,7 +26,7 @@ struct SiteContext {
   auth::IdentityBook& book;
   Admission& admission;
   ops::Metrics& metrics;
-  const StaticFiles& files;
+  const StaticFiles& files;  // of this site alone: the origins share no file
   std::string server_version;
   std::string join_origin;  // the compute origin as volunteers see it, without a slash at the end
   std::uint64_t max_blob_bytes = std::uint64_t{512} << 20;

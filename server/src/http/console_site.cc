@@ -1,6 +1,9 @@
 #include "http/console_site.h"
 
 #include <array>
+#include <functional>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "auth/tokens.h"
@@ -22,8 +25,15 @@ constexpr std::uint64_t kSpecBody = std::uint64_t{512} * 1024;
 constexpr std::uint64_t kSmallBody = std::uint64_t{4} * 1024;
 constexpr std::int64_t kDefaultPage = 500;
 constexpr std::int64_t kLargestPage = 5'000;
+constexpr std::string_view kResearchPage = "/research";
+// Stricter than kPagePolicy: nothing computes at this origin, so it needs no WebAssembly and no
+// worker.
+constexpr std::string_view kConsolePolicy =
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src "
+    "'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 enum RouteIndex : std::size_t {
+  kRoot,
   kMe,
   kGetBlob,
   kPutBlob,
@@ -43,7 +53,8 @@ enum RouteIndex : std::size_t {
   kMetrics,
 };
 
-constexpr std::array<Route, 17> kRoutes{{
+constexpr std::array<Route, 18> kRoutes{{
+    {Method::get, "/", Access::open, Work::handle, 0},
     {Method::get, "/api/me", Access::principal, Work::handle, 0},
     {Method::head, "/api/blobs/{}", Access::principal, Work::handle, 0},
     {Method::put, "/api/blobs/{}", Access::principal, Work::upload, 0},
@@ -62,6 +73,8 @@ constexpr std::array<Route, 17> kRoutes{{
     {Method::get, "/readyz", Access::open, Work::handle, 0},
     {Method::get, "/metrics", Access::metrics, Work::handle, 0},
 }};
+// Files are no route: their names are known to StaticFiles alone.
+constexpr std::size_t kStaticRoute = kRoutes.size();
 
 Plan answer(Response response) { return Plan{Plan::Kind::answer, std::move(response), 0}; }
 
@@ -97,14 +110,7 @@ class ConsoleSite final : public Site {
 
   Plan plan(Request& request) override {
     const Found found = find_route(kRoutes, request.method, request.path);
-    if (const auto* none = std::get_if<NoMatch>(&found)) {
-      if (none->allow.empty())
-        return answer(error_response(Error{"not_found", "Nothing is served at this address."}));
-      Response response =
-          error_response(Error{"method_not_allowed", "This address does not take this method."});
-      response.headers.emplace_back("Allow", none->allow);
-      return answer(std::move(response));
-    }
+    if (const auto* none = std::get_if<NoMatch>(&found)) return plan_file(request, none->allow);
     const Match& match = std::get<Match>(found);
     const Route& route = kRoutes[match.route];
     request.route = match.route;
@@ -122,6 +128,14 @@ class ConsoleSite final : public Site {
 
   void handle(std::shared_ptr<const Request> request, Reply reply) override {
     switch (request->route) {
+      case kRoot: {
+        Response response;
+        response.status = 302;
+        response.headers.emplace_back("Location", kResearchPage);
+        return reply(std::move(response));
+      }
+      case kStaticRoute:
+        return reply(with_policy(context_.files.load(*request)));
       case kMe:
         return reply(me(*request));
       case kGetBlob:
@@ -163,6 +177,35 @@ class ConsoleSite final : public Site {
   }
 
  private:
+  static Response with_policy(Response response) {
+    response.content_security_policy = kConsolePolicy;
+    return response;
+  }
+
+  // The researcher's page and its scripts; they hold no secret, so they need no token.
+  Plan plan_file(Request& request, const std::string& allow) const {
+    const bool reads = request.method == Method::get || request.method == Method::head;
+    const bool known = context_.files.knows(request.path);
+    if (known && reads) {
+      if (auto ready = context_.files.cached(request))
+        return answer(with_policy(std::move(*ready)));
+      request.route = kStaticRoute;
+      return Plan{Plan::Kind::handle, {}, 0};
+    }
+    if (known || !allow.empty()) {
+      Response response =
+          error_response(Error{"method_not_allowed", "This address does not take this method."});
+      response.headers.emplace_back("Allow", known ? "GET, HEAD" : allow);
+      return answer(std::move(response));
+    }
+    if (request.path == kResearchPage) {
+      return answer(error_response(
+          Error{"not_found",
+                "The pages are not built or not given to the server (serve --app FOLDER)."}));
+    }
+    return answer(error_response(Error{"not_found", "Nothing is served at this address."}));
+  }
+
   Status identify(Request& request) const {
     constexpr std::string_view kScheme = "Bearer ";
     if (!request.authorization.starts_with(kScheme)) {
@@ -242,13 +285,32 @@ class ConsoleSite final : public Site {
     if (const auto missing = missing_blob(*spec)) return reply(error_response(422, *missing));
     // The callbacks run on the hub's strand: the row is written without a database read there, by a
     // reader.
+    auto answer = [this, sent = *spec, reply = std::move(reply)](Result<Submitted> submitted) {
+      if (!submitted) return reply(error_response(submitted.error()));
+      if (submitted->how == Submitted::How::created) {
+        reply_with_row(submitted->study, 201, reply);
+      } else {
+        reply_with_row(submitted->study, 200, reply, [sent](const storage::StudyRow& row) {
+          return same_content(sent, row.spec) ? std::nullopt : std::optional(other_content(row.id));
+        });
+      }
+    };
     context_.service.submit_study(request.principal.name, context_.book.first_project(),
-                                  std::move(*spec),
-                                  [this, reply = std::move(reply)](Result<Submitted> submitted) {
-                                    if (!submitted) return reply(error_response(submitted.error()));
-                                    const bool created = submitted->how == Submitted::How::created;
-                                    reply_with_row(submitted->study, created ? 201 : 200, reply);
-                                  });
+                                  std::move(*spec), std::move(answer));
+  }
+
+  // Whether two specs ask for the same trials. A name is for people, and provenance says where a
+  // spec came from.
+  static bool same_content(protocol::StudySpec one, const protocol::StudySpec& other) {
+    one.name = other.name;
+    one.provenance_json = other.provenance_json;
+    return one == other;
+  }
+
+  static Error other_content(StudyId earlier) {
+    return Error{"study_exists", "Study " + std::to_string(to_int(earlier)) +
+                                     " was made with this submit_key and other content; give "
+                                     "another key, or submit what it was made of."};
   }
 
   void cancel(const Request& request, Reply reply) const {
@@ -291,13 +353,20 @@ class ConsoleSite final : public Site {
         });
   }
 
-  void reply_with_row(StudyId id, int status, const Reply& reply) const {
-    const bool posted = context_.readers.post([this, id, status, reply] {
-      const auto row = context_.storage.study(id);
-      if (!row) return reply(error_response(row.error()));
-      if (!*row) return reply(error_response(unknown_study()));
-      reply(json_response(status, study_row_json(**row)));
-    });
+  // `objection`: why the row is not to be shown after all.
+  void reply_with_row(
+      StudyId id, int status, const Reply& reply,
+      std::function<std::optional<Error>(const storage::StudyRow&)> objection = {}) const {
+    const bool posted =
+        context_.readers.post([this, id, status, reply, objection = std::move(objection)] {
+          const auto row = context_.storage.study(id);
+          if (!row) return reply(error_response(row.error()));
+          if (!*row) return reply(error_response(unknown_study()));
+          if (const auto error = objection ? objection(**row) : std::nullopt) {
+            return reply(error_response(*error));
+          }
+          reply(json_response(status, study_row_json(**row)));
+        });
     if (!posted) {
       reply(error_response(
           Error{"storage_unavailable", "The server has too much to do; ask for the study again."}));

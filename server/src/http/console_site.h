@@ -1,4 +1,5 @@
-// The console origin: REST for researchers and operators, health, metrics. See rest.md.
+// The console origin: the researcher's page, REST for researchers and operators, health, metrics.
+// See rest.md.
 #pragma once
 
 #include <memory>

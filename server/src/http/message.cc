@@ -35,6 +35,7 @@ constexpr std::array kStatuses{
     CodeStatus{"draining", 503},
     CodeStatus{"unknown_device", 404},
     CodeStatus{"study_cancelled", 409},
+    CodeStatus{"study_exists", 409},
 };
 
 std::string_view reason_of(int status) {

@@ -27,7 +27,7 @@ static_assert(kFull.substr(kFull.find("\r\n\r\n") + 4).size() == 88);
 
 class TcpListener final : public Listener {
  public:
-  TcpListener(asio::io_context& io, asio::ssl::context* tls, Connections& connections,
+  TcpListener(asio::io_context& io, const Tls* tls, Connections& connections,
               const HttpContext& context)
       : io_(io),
         tls_(tls),
@@ -93,12 +93,13 @@ class TcpListener final : public Listener {
       if (tls_ == nullptr) socket.write_some(asio::buffer(kFull), error);
       return;
     }
-    start_http_connection(std::make_unique<Stream>(std::move(socket), tls_), std::move(*slot),
-                          context_);
+    TlsContext tls = tls_ == nullptr ? nullptr : tls_->context();
+    start_http_connection(std::make_unique<Stream>(std::move(socket), std::move(tls)),
+                          std::move(*slot), context_);
   }
 
   asio::io_context& io_;
-  asio::ssl::context* tls_;
+  const Tls* tls_;
   Connections& connections_;
   const HttpContext& context_;
   Strand strand_;
@@ -110,7 +111,7 @@ class TcpListener final : public Listener {
 }  // namespace
 
 Result<std::unique_ptr<Listener>> Listener::open(asio::io_context& io, const Address& address,
-                                                 asio::ssl::context* tls, Connections& connections,
+                                                 const Tls* tls, Connections& connections,
                                                  const HttpContext& context) {
   auto listener = std::make_unique<TcpListener>(io, tls, connections, context);
   const Status bound = listener->bind(address);

@@ -10,10 +10,7 @@
 #include "base/result.h"
 #include "net/connections.h"
 #include "net/http_connection.h"
-
-namespace boost::asio::ssl {
-class context;
-}
+#include "net/tls.h"
 
 namespace hyperflock::net {
 
@@ -27,8 +24,7 @@ class Listener {
   // `tls` is null for plain HTTP. All references must outlive the I/O context's run. Error:
   // `bind_failed`.
   static Result<std::unique_ptr<Listener>> open(boost::asio::io_context& io, const Address& address,
-                                                boost::asio::ssl::context* tls,
-                                                Connections& connections,
+                                                const Tls* tls, Connections& connections,
                                                 const HttpContext& context);
   virtual ~Listener() = default;
 

@@ -21,6 +21,7 @@
 
 #include "net/connections.h"
 #include "net/executor.h"
+#include "net/tls.h"
 
 namespace hyperflock::net {
 
@@ -32,9 +33,8 @@ class Stream {
   using executor_type = Strand;
   using next_layer_type = Socket;
 
-  // `tls` is null for a plain stream and must outlive this.
-  Stream(Socket socket, boost::asio::ssl::context* tls)
-      : socket_(std::move(socket)), context_(tls) {
+  // `tls` is null for a plain stream.
+  Stream(Socket socket, TlsContext tls) : socket_(std::move(socket)), context_(std::move(tls)) {
     if (context_ != nullptr) tls_.emplace(socket_, *context_);
   }
   // Not movable: the TLS layer refers to the socket.
@@ -89,7 +89,7 @@ class Stream {
 
  private:
   Socket socket_;
-  boost::asio::ssl::context* context_;
+  TlsContext context_;
   std::optional<boost::asio::ssl::stream<Socket&>> tls_;
 };
 

@@ -245,6 +245,14 @@ const std::map<std::string, Provoke>& provocations() {
          server.rest("POST", study + "/cancel");
          return code_of(server.rest("POST", study + "/replay"));
        }},
+      {"study_exists",
+       [] {
+         const TestServer server;
+         server.submit(1, "k");
+         return code_of(server.rest(
+             "POST", "/api/studies",
+             TestServer::spec(2, "k", server.upload("a bundle"), std::string("a bundle").size())));
+       }},
       {"empty_space", [] { return study_in(R"([{"name":"x","values":[]}])"); }},
       {"space_too_large",
        [] {

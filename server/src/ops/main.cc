@@ -42,6 +42,7 @@ int serve(const ServeConfig& config) {
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
 
@@ -52,12 +53,17 @@ int serve(const ServeConfig& config) {
   }
   introduce(**server);
   int received = 0;
-  sigwait(&signals, &received);
-  log(LogLevel::info, "signal", {{"number", received}});
+  for (;;) {
+    sigwait(&signals, &received);
+    log(LogLevel::info, "signal", {{"number", received}});
+    // Without a certificate it says what it says to every program: its terminal is gone.
+    if (received != SIGHUP || !config.tls()) break;
+    (void)(*server)->reload();  // which logs what went wrong
+  }
   // Whoever sends a second one does not want to wait.
   std::thread([signals] {
-    int again = 0;
-    sigwait(&signals, &again);
+    int again = SIGHUP;
+    while (again == SIGHUP) sigwait(&signals, &again);
     ::_exit(128 + again);
   }).detach();
   (*server)->stop();

@@ -77,6 +77,8 @@ struct Metrics::Impl {
   Gauge& trials_queued =
       gauge(registry, "trials_queued_again", "Trials that wait for another attempt.");
   Gauge& read_only = gauge(registry, "read_only", "1 while storage refuses writes.");
+  Gauge& not_after = gauge(registry, "tls_certificate_not_after_seconds",
+                           "When the certificate ends, seconds since 1970; 0 without TLS.");
 };
 
 Metrics::Metrics() : impl_(std::make_unique<Impl>()) {}
@@ -103,6 +105,9 @@ void Metrics::http_request(int status) {
   if (group >= 0 && group < 5) impl_->requests_by[static_cast<std::size_t>(group)]->Increment();
 }
 void Metrics::storage_synchronous(int value) { impl_->synchronous.Set(value); }
+void Metrics::certificate(std::int64_t not_after_s) {
+  impl_->not_after.Set(static_cast<double>(not_after_s));
+}
 void Metrics::dispatcher(std::int64_t workers, std::int64_t leased, std::int64_t queued,
                          bool read_only) {
   impl_->workers.Set(static_cast<double>(workers));

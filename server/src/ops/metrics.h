@@ -32,6 +32,8 @@ class Metrics {
   // The value of `PRAGMA synchronous` as the writing connection reads it back (2 is FULL); -1 for a
   // store without one.
   void storage_synchronous(int value);
+  // When the certificate of TLS ends, seconds since 1970; 0 without one.
+  void certificate(std::int64_t not_after_s);
   // State of the dispatcher, set when somebody asks for the metrics.
   void dispatcher(std::int64_t workers, std::int64_t leased, std::int64_t queued, bool read_only);
 

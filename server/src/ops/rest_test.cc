@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "blobs/sha256.h"
 #include "ops/test_server.h"
@@ -181,6 +182,31 @@ TEST_F(RestTest, SubmitIsIdempotentByItsKey) {
   EXPECT_EQ(other.status, 201);
   EXPECT_EQ(json_at(first.body, "study"), json_at(again.body, "study"));
   EXPECT_NE(json_at(first.body, "study"), json_at(other.body, "study"));
+}
+
+TEST_F(RestTest, AKeyWithOtherContentIsRefused) {
+  const std::string bundle = "a bundle";
+  const std::string sha256 = server_.upload(bundle);
+  const auto submit = [&](const std::string& body) {
+    return server_.rest("POST", "/api/studies", body);
+  };
+  const std::string body = TestServer::spec(2, "k", sha256, bundle.size());
+  EXPECT_EQ(submit(body).status, 201);
+  const auto with = [&body](const std::string& member, const nlohmann::json& value) {
+    auto changed = nlohmann::json::parse(body);
+    changed[member] = value;
+    return changed.dump();
+  };
+  EXPECT_EQ(code_of(submit(TestServer::spec(3, "k", sha256, bundle.size()))), "409 study_exists");
+  EXPECT_EQ(code_of(submit(with("seed", 8))), "409 study_exists");
+  EXPECT_EQ(code_of(submit(with("direction", "minimize"))), "409 study_exists");
+  const nlohmann::json older{{"chainer", "5.4.0"}};
+  EXPECT_EQ(code_of(submit(with("runtime", older))), "409 study_exists");
+  // What is for people changes no trial.
+  EXPECT_EQ(submit(with("name", "another name")).status, 200);
+  const nlohmann::json elsewhere{{"client", "another"}};
+  EXPECT_EQ(submit(with("provenance", elsewhere)).status, 200);
+  EXPECT_EQ(submit(body).status, 200);
 }
 
 TEST_F(RestTest, SubmitRefusals) {
@@ -417,6 +443,49 @@ TEST(StaticPages, JoinPageScriptsAndRuntime) {
   EXPECT_EQ(same.body, "");
   EXPECT_EQ(http_request(server.compute(), "GET", "/runtime/../web/join.html").status, 404);
   EXPECT_EQ(http_request(server.console(), "GET", "/join").status, 404);
+}
+
+TEST(StaticPages, ResearchersPageIsServedAtItsOwnOriginAlone) {
+  ScratchFolder folder;
+  std::filesystem::create_directories(folder.path() / "web/app");
+  std::filesystem::create_directories(folder.path() / "web/console/app");
+  std::ofstream(folder.file("web/join.html")) << "<!doctype html>";
+  std::ofstream(folder.file("web/app/agent-thread-x.js")) << "export {};";
+  std::ofstream(folder.file("web/console/research.html")) << "<!doctype html>";
+  std::ofstream(folder.file("web/console/app/research-x.js")) << "export {};";
+  TestServer server([&folder](ServeConfig& config) { config.app_dir = folder.file("web"); });
+  const auto get = [](std::uint16_t port, std::string_view path) {
+    return http_request(port, "GET", path);
+  };
+  const auto root = get(server.console(), "/");
+  EXPECT_EQ(root.status, 302);
+  EXPECT_EQ(root.headers.at("location"), "/research");
+  for (int i = 0; i < 2; ++i) {  // read from the disk, then from memory
+    const auto page = get(server.console(), "/research");
+    EXPECT_EQ(page.status, 200);
+    EXPECT_EQ(page.headers.at("content-type"), "text/html; charset=utf-8");
+    EXPECT_EQ(page.headers.at("cross-origin-opener-policy"), "same-origin");
+    EXPECT_EQ(page.headers.at("content-security-policy"),
+              "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+              "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+  }
+  const auto script = get(server.console(), "/app/research-x.js");
+  EXPECT_EQ(script.status, 200);
+  EXPECT_EQ(script.headers.at("cache-control"), "public, max-age=31536000, immutable");
+  EXPECT_EQ(get(server.console(), "/app/agent-thread-x.js").status, 404);
+  EXPECT_EQ(get(server.console(), "/join").status, 404);
+  EXPECT_EQ(get(server.compute(), "/research").status, 404);
+  EXPECT_EQ(get(server.compute(), "/app/research-x.js").status, 404);
+  EXPECT_EQ(get(server.compute(), "/console/research.html").status, 404);
+  EXPECT_EQ(code_of(http_request(server.console(), "POST", "/research", {}, "{}")),
+            "405 method_not_allowed");
+}
+
+TEST(StaticPages, AServerWithoutPagesSaysSo) {
+  TestServer server;
+  const auto page = http_request(server.console(), "GET", "/research");
+  EXPECT_EQ(code_of(page), "404 not_found");
+  EXPECT_NE(page.body.find("--app FOLDER"), std::string::npos);
 }
 
 }  // namespace

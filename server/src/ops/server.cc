@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ssl/context.hpp>
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -27,6 +26,7 @@
 #include "net/executor.h"
 #include "net/hub.h"
 #include "net/listener.h"
+#include "net/tls.h"
 #include "net/worker_session.h"
 #include "ops/credentials.h"
 #include "ops/log.h"
@@ -42,7 +42,8 @@ namespace fs = std::filesystem;
 constexpr std::size_t kReaders = 2;
 constexpr std::size_t kReaderQueue = 4'096;
 constexpr int kServiceRestart = 1012;
-constexpr Millis kCloseMs = 5'000;  // for closing handshakes and answers under way
+constexpr std::int64_t kRenewDays = 14;  // a certificate that ends sooner is worth a warning
+constexpr Millis kCloseMs = 5'000;       // for closing handshakes and answers under way
 
 std::int64_t wall_clock_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -50,22 +51,13 @@ std::int64_t wall_clock_ms() {
       .count();
 }
 
-Result<std::unique_ptr<asio::ssl::context>> make_tls(const ServeConfig& config) {
-  if (!config.tls()) return std::unique_ptr<asio::ssl::context>();
-  auto context = std::make_unique<asio::ssl::context>(asio::ssl::context::tls_server);
-  context->set_options(asio::ssl::context::default_workarounds | asio::ssl::context::no_sslv2 |
-                       asio::ssl::context::no_sslv3 | asio::ssl::context::no_tlsv1 |
-                       asio::ssl::context::no_tlsv1_1 | asio::ssl::context::single_dh_use);
-  boost::system::error_code error;
-  context->use_certificate_chain_file(config.tls_cert, error);
-  if (error)
-    return Error{"bad_tls", "The certificate in " + config.tls_cert +
-                                " cannot be used: " + error.message() + "."};
-  context->use_private_key_file(config.tls_key, asio::ssl::context::pem, error);
-  if (error)
-    return Error{"bad_tls",
-                 "The key in " + config.tls_key + " does not fit: " + error.message() + "."};
-  return context;
+// Under --insecure something in front of the server has the public name.
+Result<std::unique_ptr<net::Tls>> make_tls(const ServeConfig& config) {
+  if (!config.tls()) return std::unique_ptr<net::Tls>();
+  const bool is_named = !config.public_url.empty() && !config.insecure;
+  return net::Tls::open({.chain = config.tls_cert,
+                         .key = config.tls_key,
+                         .host = is_named ? net::host_of(config.public_url) : std::string()});
 }
 
 // http://127.0.0.1:8780 for people on this machine, also where the server listens on every address.
@@ -80,7 +72,7 @@ std::string origin_of(const Address& address, std::uint16_t port, bool tls) {
 class RunningServer final : public Server {
  public:
   RunningServer(const ServeConfig& config, std::unique_ptr<storage::Storage> storage,
-                std::unique_ptr<blobs::BlobStore> blobs, std::unique_ptr<asio::ssl::context> tls)
+                std::unique_ptr<blobs::BlobStore> blobs, std::unique_ptr<net::Tls> tls)
       : config_(config),
         storage_(std::move(storage)),
         blobs_(std::move(blobs)),
@@ -96,6 +88,7 @@ class RunningServer final : public Server {
 
   Status start() {
     mount_files();
+    if (tls_ != nullptr) note_certificate();
     metrics_.storage_synchronous(storage_->synchronous());
     for (const auto& step :
          {&RunningServer::listen, &RunningServer::load_identities, &RunningServer::restore}) {
@@ -111,7 +104,7 @@ class RunningServer final : public Server {
     log(LogLevel::info, "listening",
         {{"compute", compute_origin()},
          {"console", console_origin()},
-         {"files", files_.size()},
+         {"files", files_.size() + console_files_.size()},
          {"version", kVersion}});
     if (config_.ready_file.empty()) return Done{};
     return write_ready_file(config_.ready_file, {::getpid(), compute_port(), console_port(),
@@ -128,6 +121,17 @@ class RunningServer final : public Server {
     return origin_of(config_.console, console_port(), config_.tls());
   }
   const std::optional<FirstStart>& first_start() const override { return first_start_; }
+
+  Status reload() override {
+    if (tls_ == nullptr) return Done{};
+    const Status reloaded = tls_->reload();
+    if (reloaded)
+      note_certificate();
+    else
+      log(LogLevel::error, "reload_failed",
+          {{"code", reloaded.error().code}, {"reason", reloaded.error().message}});
+    return reloaded;
+  }
 
   void stop() override {
     if (stopped_.exchange(true)) return;
@@ -156,6 +160,16 @@ class RunningServer final : public Server {
   }
 
  private:
+  void note_certificate() {
+    const net::CertificateFacts facts = tls_->facts();
+    std::string names;
+    for (const std::string& name : facts.names) names += (names.empty() ? "" : ", ") + name;
+    metrics_.certificate(facts.not_after_s);
+    const std::int64_t days = (facts.not_after_s - wall_clock_ms() / 1'000) / 86'400;
+    log(days < kRenewDays ? LogLevel::warning : LogLevel::info, "certificate",
+        {{"names", names}, {"valid_days", days}});
+  }
+
   static net::HubSettings hub_settings(const ServeConfig& config) {
     net::HubSettings settings;
     settings.dispatch.lease_ms = config.lease_ms;
@@ -177,6 +191,10 @@ class RunningServer final : public Server {
           continue;
         files_.mount_file("/" + entry.path().filename().string(), entry.path().string());
       }
+      // Apart from the others: no script that computes is served where researchers sign in.
+      const fs::path console = fs::path(config_.app_dir) / "console";
+      console_files_.mount("/app/", (console / "app").string());
+      console_files_.mount_file("/research", (console / "research.html").string());
     }
     if (!config_.runtime_dir.empty()) files_.mount("/runtime/", config_.runtime_dir);
   }
@@ -210,20 +228,22 @@ class RunningServer final : public Server {
     if (!console) return console.error();
     console_listener_ = std::move(*console);
 
-    const http::SiteContext site{.service = hub_,
-                                 .readers = readers_,
-                                 .storage = *storage_,
-                                 .blobs = *blobs_,
-                                 .book = book_,
-                                 .admission = admission_,
-                                 .metrics = metrics_,
-                                 .files = files_,
-                                 .server_version = std::string(kVersion),
-                                 .join_origin = compute_origin(),
-                                 .max_blob_bytes = config_.max_blob_bytes,
-                                 .open_metrics = is_loopback(config_.console)};
-    compute_site_ = http::make_compute_site(site);
-    console_site_ = http::make_console_site(site);
+    const auto site = [this](const http::StaticFiles& files) {
+      return http::SiteContext{.service = hub_,
+                               .readers = readers_,
+                               .storage = *storage_,
+                               .blobs = *blobs_,
+                               .book = book_,
+                               .admission = admission_,
+                               .metrics = metrics_,
+                               .files = files,
+                               .server_version = std::string(kVersion),
+                               .join_origin = compute_origin(),
+                               .max_blob_bytes = config_.max_blob_bytes,
+                               .open_metrics = is_loopback(config_.console)};
+    };
+    compute_site_ = http::make_compute_site(site(files_));
+    console_site_ = http::make_console_site(site(console_files_));
     compute_http_->site = compute_site_.get();
     console_http_->site = console_site_.get();
     return Done{};
@@ -301,10 +321,11 @@ class RunningServer final : public Server {
   Metrics metrics_;
   std::unique_ptr<storage::Storage> storage_;
   std::unique_ptr<blobs::BlobStore> blobs_;
-  http::StaticFiles files_;
+  http::StaticFiles files_;  // of compute
+  http::StaticFiles console_files_;
   auth::IdentityBook book_;
   http::Admission admission_;
-  std::unique_ptr<asio::ssl::context> tls_;
+  std::unique_ptr<net::Tls> tls_;
   net::Connections connections_;
   std::unique_ptr<http::Site> compute_site_;
   std::unique_ptr<http::Site> console_site_;

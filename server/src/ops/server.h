@@ -34,6 +34,10 @@ class Server {
   virtual std::string console_origin() const = 0;
   virtual const std::optional<FirstStart>& first_start() const = 0;
 
+  // Reads the certificate again; connections that are open keep theirs. Any thread. Error:
+  // `bad_tls`, which is logged too; the certificate that was there stays.
+  virtual Status reload() = 0;
+
   // Leases nothing more, waits (bounded) until what is under way is committed, closes every
   // connection, ends the threads. Leases survive in the database. Idempotent; the destructor calls
   // it.

@@ -2,6 +2,7 @@
 // Page thread; pure data.
 
 import type { UnsupportedReason, VolunteerState } from "@hyperflock/worker-runtime/page";
+import type { InAppName, System } from "../join/in_app.ts";
 
 export type WaitReason = Extract<VolunteerState, { phase: "waiting" }>["reason"];
 
@@ -33,8 +34,6 @@ export interface Notice {
 export interface Dictionary {
   /** BCP 47 tag, for `lang` and Intl. */
   readonly tag: string;
-  /** The language's own name, on the switch. */
-  readonly name: string;
   readonly pageTitle: string;
 
   readonly intro: {
@@ -57,6 +56,10 @@ export interface Dictionary {
   readonly actions: {
     readonly start: string;
     readonly stop: string;
+    readonly pause: string;
+    readonly resume: string;
+    /** A switch: stop once the running trial is done. */
+    readonly finish: string;
     readonly startAgain: string;
     readonly tryAgain: string;
     readonly useThisTab: string;
@@ -64,6 +67,8 @@ export interface Dictionary {
     readonly copied: string;
     readonly copyByHand: string;
     readonly linkLabel: string;
+    readonly openOutside: (browser: string) => string;
+    readonly stayHere: string;
   };
   readonly beforeTap: string;
 
@@ -75,8 +80,13 @@ export interface Dictionary {
     readonly waiting: { readonly title: string } & Readonly<Record<WaitReason, string>>;
     readonly loading: Notice;
     readonly computing: string;
+    readonly finishing: string;
+    readonly computingOffline: string;
+    readonly offline: Notice;
     readonly hidden: Notice;
+    readonly pausedByChoice: Notice;
     readonly stopped: Notice;
+    readonly finished: Notice;
     readonly replaced: Notice;
     readonly failed: string;
     readonly failures: Readonly<Record<FailureCode, string>>;
@@ -89,6 +99,18 @@ export interface Dictionary {
     readonly title: string;
     readonly reasons: Readonly<Record<UnsupportedReason, string>>;
     readonly remedies: Readonly<Record<UnsupportedReason, string>>;
+  };
+
+  /** The page was opened in an app's own browser. */
+  readonly inApp: {
+    readonly title: string;
+    readonly text: (app: string) => string;
+    readonly textUnknown: string;
+    /** Where its menu is. */
+    readonly menu: Readonly<Record<InAppName, string>>;
+    readonly choose: (browser: string) => string;
+    readonly byHand: (browser: string) => string;
+    readonly browser: Readonly<Record<System, string>>;
   };
 
   readonly projectProblems: Readonly<Record<ProjectProblem, Notice>>;
@@ -111,6 +133,7 @@ export interface Dictionary {
     readonly heading: string;
     readonly trials: string;
     readonly time: string;
+    readonly thanks: string;
   };
 
   readonly project: {
@@ -119,6 +142,7 @@ export interface Dictionary {
     readonly progress: (done: string, total: string) => string;
     readonly studies: (count: number, formatted: string) => string;
     readonly noTrials: string;
+    readonly choose: string;
   };
 
   readonly privacy: {

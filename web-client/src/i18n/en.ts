@@ -4,7 +4,6 @@ import type { Dictionary } from "./dictionary.ts";
 
 export const en: Dictionary = {
   tag: "en",
-  name: "English",
   pageTitle: "Join – Hyperflock",
 
   intro: {
@@ -40,6 +39,9 @@ export const en: Dictionary = {
   actions: {
     start: "Start",
     stop: "Stop",
+    pause: "Pause",
+    resume: "Resume",
+    finish: "Finish, then stop",
     startAgain: "Start again",
     tryAgain: "Try again",
     useThisTab: "Use this tab instead",
@@ -47,6 +49,8 @@ export const en: Dictionary = {
     copied: "Link copied",
     copyByHand: "Select the link above and copy it.",
     linkLabel: "Join link",
+    openOutside: (browser) => `Open in ${browser}`,
+    stayHere: "Try here all the same",
   },
   beforeTap: "Nothing is computed before you tap Start.",
 
@@ -75,11 +79,26 @@ export const en: Dictionary = {
       text: "Fetching what the trial needs. Most of it is kept for the next visit.",
     },
     computing: "Computing",
+    finishing: "This is the last trial: the device stops by itself when it is done.",
+    computingOffline:
+      "The device is offline. The trial goes on, and its result is sent once the connection is back.",
+    offline: {
+      title: "This device is offline",
+      text: "Work goes on by itself once the connection is back.",
+    },
     hidden: {
       title: "Paused",
       text: "This page was hidden. Computing goes on by itself while you can see it.",
     },
+    pausedByChoice: {
+      title: "Paused",
+      text: "Nothing is computed until you tap Resume. A trial that was running has gone back for another device.",
+    },
     stopped: { title: "Stopped", text: "Nothing is running on this device any more. Thank you." },
+    finished: {
+      title: "Finished",
+      text: "The last trial is done and its result is with the server. Nothing is running any more. Thank you.",
+    },
     replaced: {
       title: "Another tab took over",
       text: "This browser computes in one tab at a time, and a newer tab is now doing the work.",
@@ -129,6 +148,26 @@ export const en: Dictionary = {
     },
   },
 
+  inApp: {
+    title: "Open this page in your browser",
+    text: (app) =>
+      `It was opened inside ${app}. Browsers inside apps often do not let pages compute, and end them without a word.`,
+    textUnknown:
+      "It was opened inside an app. Browsers inside apps often do not let pages compute, and end them without a word.",
+    menu: {
+      line: "Tap ⋮ or the share symbol in LINE’s bar.",
+      instagram: "Tap ⋯ at the top right.",
+      facebook: "Tap ⋯ or ⋮ in the app’s bar.",
+      x: "Tap the share symbol or ⋮ in the app’s bar.",
+      google: "Tap ⋮ or the share symbol in the app’s bar.",
+      wechat: "Tap ⋯ at the top right.",
+      other: "Open the app’s menu, often ⋯ or ⋮.",
+    },
+    choose: (browser) => `Choose “Open in ${browser}” or “Open in browser”.`,
+    byHand: (browser) => `Or copy the link and paste it into ${browser}.`,
+    browser: { ios: "Safari", android: "Chrome", other: "your browser" },
+  },
+
   projectProblems: {
     no_code: {
       title: "The join link is not complete",
@@ -173,6 +212,7 @@ export const en: Dictionary = {
     heading: "Your contribution",
     trials: "Trials finished",
     time: "Time computed",
+    thanks: "Every trial that ends helps, also one whose result is poor. Thank you.",
   },
 
   project: {
@@ -180,6 +220,7 @@ export const en: Dictionary = {
     runBy: (owner) => `Run by ${owner}`,
     progress: (done, total) => `${done} of ${total} trials finished`,
     studies: (count, formatted) => (count === 1 ? "1 study" : `${formatted} studies`),
+    choose: "Choose a project",
     noTrials: "No trials yet. This device can join and wait for them.",
   },
 

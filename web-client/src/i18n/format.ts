@@ -9,6 +9,10 @@ export class Formatter {
   readonly #megabyte: Intl.NumberFormat;
   readonly #metric: Intl.NumberFormat;
   readonly #scientific: Intl.NumberFormat;
+  readonly #value: Intl.NumberFormat;
+  readonly #scientificValue: Intl.NumberFormat;
+  readonly #time: Intl.DateTimeFormat;
+  readonly #shortTime: Intl.DateTimeFormat;
   readonly #units: Readonly<Record<"hour" | "minute" | "second", Intl.NumberFormat>>;
 
   constructor(tag: string) {
@@ -25,6 +29,18 @@ export class Formatter {
     this.#scientific = new Intl.NumberFormat(tag, {
       notation: "scientific",
       maximumSignificantDigits: 3,
+    });
+    this.#value = new Intl.NumberFormat(tag, { maximumSignificantDigits: 7 });
+    this.#scientificValue = new Intl.NumberFormat(tag, {
+      notation: "scientific",
+      maximumSignificantDigits: 7,
+    });
+    this.#time = new Intl.DateTimeFormat(tag, { dateStyle: "medium", timeStyle: "short" });
+    this.#shortTime = new Intl.DateTimeFormat(tag, {
+      month: "short",
+      day: "numeric",
+      hour: "numeric",
+      minute: "2-digit",
     });
     const unit = (name: string) =>
       new Intl.NumberFormat(tag, {
@@ -58,6 +74,23 @@ export class Formatter {
       return `${minute.format(minutes)} ${second.format(seconds % 60)}`;
     }
     return second.format(seconds);
+  }
+
+  /** A result for its researcher: seven digits that count. */
+  value(value: number): string {
+    const size = Math.abs(value);
+    const plain = value === 0 || (size >= 1e-4 && size < 1e6);
+    return (plain ? this.#value : this.#scientificValue).format(value);
+  }
+
+  /** A moment in the reader's own time zone, to the minute. `at` is Unix milliseconds. */
+  time(at: number): string {
+    return this.#time.format(at);
+  }
+
+  /** The same without the year, for columns. */
+  shortTime(at: number): string {
+    return this.#shortTime.format(at);
   }
 
   /** A countdown: whole seconds, never below one, so that it does not stand at zero. */

@@ -1,28 +1,23 @@
 import { describe, expect, it } from "vitest";
+import { dictionaries } from "./dictionaries.ts";
 import { en } from "./en.ts";
 import { Formatter } from "./format.ts";
 import { ja } from "./ja.ts";
 import {
-  dictionaries,
+  languageNames,
   otherLanguage,
   preferredLanguage,
   rememberedLanguage,
   rememberLanguage,
 } from "./language.ts";
+import { leaves, partsOf } from "./leaves.fixture.ts";
 
-/** Every leaf as `path: text`; functions are called with their parameters' places. */
-function leaves(value: unknown, path = ""): [string, string][] {
-  if (typeof value === "string") {
-    return [[path, value]];
-  }
-  if (typeof value === "function") {
-    const call = value as (...places: string[]) => unknown;
-    return leaves(call("‹0›", "‹1›", "‹2›"), `${path}()`);
-  }
-  return Object.entries(value as object).flatMap(([key, child]) => leaves(child, `${path}/${key}`));
-}
-
-const kSameEverywhere = new Set(["/tag", "/name", "/trial/bytes()"]);
+const kSameEverywhere = new Set([
+  "/tag",
+  "/trial/bytes()",
+  "/inApp/browser/ios",
+  "/inApp/browser/android",
+]);
 
 describe("dictionaries", () => {
   it("say something under the same keys in every language", () => {
@@ -48,18 +43,18 @@ describe("dictionaries", () => {
   });
 
   it("use the same parts in both languages, wherever the grammar puts them", () => {
-    const parts = (text: string) => [...new Set(text.match(/‹\d›/g) ?? [])].sort();
     const english = new Map(leaves(en));
     for (const [path, text] of leaves(ja)) {
       if (path === "/project/studies()") {
-        expect(parts(text)).toEqual(["‹1›"]); // no plural in Japanese; English takes the count too
+        expect(partsOf(text)).toEqual(["‹1›"]); // no plural in Japanese; English takes the count too
         continue;
       }
-      expect(parts(text), path).toEqual(parts(english.get(path) ?? ""));
+      expect(partsOf(text), path).toEqual(partsOf(english.get(path) ?? ""));
     }
   });
 
   it("carry their own language tag", () => {
+    expect(Object.keys(dictionaries)).toEqual(Object.keys(languageNames));
     expect(Object.entries(dictionaries).map(([language, { tag }]) => [language, tag])).toEqual([
       ["en", "en"],
       ["ja", "ja"],

@@ -4,7 +4,6 @@ import type { Dictionary } from "./dictionary.ts";
 
 export const ja: Dictionary = {
   tag: "ja",
-  name: "日本語",
   pageTitle: "参加する – Hyperflock",
 
   intro: {
@@ -40,6 +39,9 @@ export const ja: Dictionary = {
   actions: {
     start: "開始",
     stop: "停止",
+    pause: "一時停止",
+    resume: "再開",
+    finish: "終えてから停止",
     startAgain: "もう一度開始",
     tryAgain: "やり直す",
     useThisTab: "このタブで計算する",
@@ -47,6 +49,8 @@ export const ja: Dictionary = {
     copied: "コピーしました",
     copyByHand: "上のリンクを選択してコピーしてください。",
     linkLabel: "参加用リンク",
+    openOutside: (browser) => `${browser} で開く`,
+    stayHere: "このまま試す",
   },
   beforeTap: "「開始」を押すまで計算は始まりません。",
 
@@ -78,13 +82,27 @@ export const ja: Dictionary = {
       text: "試行に必要なものを取得しています。大部分は次回のために保存されます。",
     },
     computing: "計算中",
+    finishing: "この試行が最後です。終わると自動で停止します。",
+    computingOffline: "端末がオフラインです。試行はこのまま続き、接続が戻ると結果を送ります。",
+    offline: {
+      title: "端末がオフラインです",
+      text: "接続が戻ると自動で再開します。",
+    },
     hidden: {
       title: "休止中",
       text: "ページが隠れていました。表示されている間に自動で再開します。",
     },
+    pausedByChoice: {
+      title: "一時停止中",
+      text: "「再開」を押すまで計算しません。途中だった試行は、ほかの端末のために返しました。",
+    },
     stopped: {
       title: "停止しました",
       text: "この端末では何も動いていません。ご協力ありがとうございました。",
+    },
+    finished: {
+      title: "完了しました",
+      text: "最後の試行が終わり、結果がサーバーに届きました。もう何も動いていません。ご協力ありがとうございました。",
     },
     replaced: {
       title: "別のタブに引き継がれました",
@@ -140,6 +158,26 @@ export const ja: Dictionary = {
     },
   },
 
+  inApp: {
+    title: "ブラウザーで開いてください",
+    text: (app) =>
+      `${app} の中で開かれています。アプリ内のブラウザーでは計算できなかったり、途中で終了したりすることがよくあります。`,
+    textUnknown:
+      "アプリの中で開かれています。アプリ内のブラウザーでは計算できなかったり、途中で終了したりすることがよくあります。",
+    menu: {
+      line: "LINE のバーにある ⋮ または共有ボタンを押します。",
+      instagram: "右上の ⋯ を押します。",
+      facebook: "アプリのバーにある ⋯ または ⋮ を押します。",
+      x: "アプリのバーにある共有ボタンまたは ⋮ を押します。",
+      google: "アプリのバーにある ⋮ または共有ボタンを押します。",
+      wechat: "右上の ⋯ を押します。",
+      other: "アプリのメニュー（多くは ⋯ または ⋮）を開きます。",
+    },
+    choose: (browser) => `「${browser} で開く」または「ブラウザーで開く」を選びます。`,
+    byHand: (browser) => `または、リンクをコピーして ${browser} に貼り付けます。`,
+    browser: { ios: "Safari", android: "Chrome", other: "いつものブラウザー" },
+  },
+
   projectProblems: {
     no_code: {
       title: "参加用リンクが途中で切れています",
@@ -184,6 +222,7 @@ export const ja: Dictionary = {
     heading: "あなたの貢献",
     trials: "終えた試行",
     time: "計算した時間",
+    thanks: "結果の良し悪しにかかわらず、終えた試行はすべて役に立ちます。ありがとうございます。",
   },
 
   project: {
@@ -191,6 +230,7 @@ export const ja: Dictionary = {
     runBy: (owner) => `主催：${owner}`,
     progress: (done, total) => `${total} 件中 ${done} 件の試行が完了`,
     studies: (_count, formatted) => `スタディ ${formatted} 件`,
+    choose: "プロジェクトを選ぶ",
     noTrials: "まだ試行がありません。参加して届くのを待つことができます。",
   },
 

@@ -1,17 +1,14 @@
 // Which language the page speaks: the reader's last choice, else the browser's preference, else English.
 // Page thread; the environment is passed in.
 
-import type { Dictionary } from "./dictionary.ts";
-import { en } from "./en.ts";
-import { ja } from "./ja.ts";
-
-export const dictionaries = { en, ja } as const satisfies Readonly<Record<string, Dictionary>>;
-export type Language = keyof typeof dictionaries;
+/** Each language that every page speaks, by its own name. */
+export const languageNames = { en: "English", ja: "日本語" } as const;
+export type Language = keyof typeof languageNames;
 
 const kStorageKey = "hyperflock.language";
 
 export function isLanguage(value: unknown): value is Language {
-  return typeof value === "string" && Object.hasOwn(dictionaries, value);
+  return typeof value === "string" && Object.hasOwn(languageNames, value);
 }
 
 /** The first of the browser's languages that we speak; `ja-JP` counts as `ja`. */

@@ -24,21 +24,28 @@ function environment(hash: string, kept: Record<string, string> = {}) {
 describe("takeCode", () => {
   it("takes the code from the fragment, clears the address and keeps the code for a reload", () => {
     const first = environment("#hfe_abc-DEF_1");
-    expect(takeCode(first)).toEqual({ kind: "code", code: "hfe_abc-DEF_1" });
+    expect(takeCode(first)).toEqual({ kind: "codes", codes: ["hfe_abc-DEF_1"] });
     expect(first.replaced).toEqual(["/join?a=1"]);
     const reload = environment("", first.kept);
-    expect(takeCode(reload)).toEqual({ kind: "code", code: "hfe_abc-DEF_1" });
+    expect(takeCode(reload)).toEqual({ kind: "codes", codes: ["hfe_abc-DEF_1"] });
     expect(reload.replaced).toEqual([]);
   });
 
   it("prefers a new link to the code of an earlier visit", () => {
     const old = environment("#one");
     takeCode(old);
-    expect(takeCode(environment("#two", old.kept))).toEqual({ kind: "code", code: "two" });
+    expect(takeCode(environment("#two", old.kept))).toEqual({ kind: "codes", codes: ["two"] });
+  });
+
+  it("takes the codes of several projects, each once", () => {
+    const first = environment("#one,two,one");
+    expect(takeCode(first)).toEqual({ kind: "codes", codes: ["one", "two"] });
+    expect(takeCode(environment("", first.kept))).toEqual({ kind: "codes", codes: ["one", "two"] });
   });
 
   it("clears the address of a malformed code too, and never keeps it", () => {
-    for (const hash of ["#a b", "#<script>", "#%41", `#${"x".repeat(201)}`]) {
+    const nine = `#${Array.from({ length: 9 }, (_, i) => `code${i}`).join(",")}`;
+    for (const hash of ["#a b", "#<script>", "#%41", "#,", "#one,", nine, `#${"x".repeat(201)}`]) {
       const bad = environment(hash);
       expect(takeCode(bad)).toEqual({ kind: "malformed" });
       expect(bad.replaced).toEqual(["/join?a=1"]);
@@ -55,13 +62,14 @@ describe("takeCode", () => {
       throw new Error("SecurityError");
     };
     const store = { getItem: forbidden, setItem: forbidden };
-    expect(takeCode({ ...environment("#one"), store })).toEqual({ kind: "code", code: "one" });
+    expect(takeCode({ ...environment("#one"), store })).toEqual({ kind: "codes", codes: ["one"] });
     expect(takeCode({ ...environment(""), store })).toEqual({ kind: "missing" });
   });
 });
 
 describe("joinLink", () => {
   it("is the link that was opened", () => {
-    expect(joinLink("https://flock.example", "hfe_1")).toBe("https://flock.example/join#hfe_1");
+    const link = joinLink("https://flock.example", ["hfe_1", "hfe_2"]);
+    expect(link).toBe("https://flock.example/join#hfe_1,hfe_2");
   });
 });

@@ -1,9 +1,11 @@
 // The enrolment code of the join link. It is a secret: it travels in the fragment, which browsers never
 // send, and leaves the address bar at once so that it is not in history, screenshots or shared addresses.
+// A link may hold the codes of several projects, with commas between them: the volunteer chooses one.
 // Page thread; the environment is passed in.
 
 const kStorageKey = "hyperflock.code";
 const kCodePattern = /^[A-Za-z0-9_.~-]{1,200}$/;
+const kMaxCodes = 8;
 
 export interface CodeEnvironment {
   readonly location: Pick<Location, "hash" | "pathname" | "search">;
@@ -12,16 +14,24 @@ export interface CodeEnvironment {
 }
 
 export type CodeResult =
-  | { readonly kind: "code"; readonly code: string }
+  | { readonly kind: "codes"; readonly codes: readonly [string, ...string[]] }
   | { readonly kind: "missing" }
   | { readonly kind: "malformed" };
 
-/** Takes the code out of the address, or from this tab's earlier visit when the page was reloaded. */
+/** Null for what no join link holds. The same code twice is one. */
+function codesOf(text: string): readonly [string, ...string[]] | null {
+  const [first, ...others] = new Set(text.split(","));
+  const codes = [first ?? "", ...others] as const;
+  return codes.length <= kMaxCodes && codes.every((code) => kCodePattern.test(code)) ? codes : null;
+}
+
+/** Takes the codes out of the address, or from this tab's earlier visit when the page was reloaded. */
 export function takeCode({ location, history, store }: CodeEnvironment): CodeResult {
   const fragment = location.hash.slice(1);
   if (fragment !== "") {
     history.replaceState(null, "", location.pathname + location.search);
-    if (!kCodePattern.test(fragment)) {
+    const codes = codesOf(fragment);
+    if (codes === null) {
       return { kind: "malformed" };
     }
     try {
@@ -29,12 +39,12 @@ export function takeCode({ location, history, store }: CodeEnvironment): CodeRes
     } catch {
       // Storage is forbidden here: the code lasts until the page is reloaded.
     }
-    return { kind: "code", code: fragment };
+    return { kind: "codes", codes };
   }
   try {
-    const stored = store.getItem(kStorageKey);
-    if (stored !== null && kCodePattern.test(stored)) {
-      return { kind: "code", code: stored };
+    const codes = codesOf(store.getItem(kStorageKey) ?? "");
+    if (codes !== null) {
+      return { kind: "codes", codes };
     }
   } catch {
     // As above.
@@ -43,6 +53,6 @@ export function takeCode({ location, history, store }: CodeEnvironment): CodeRes
 }
 
 /** The whole link again, for a volunteer who must open it elsewhere. */
-export function joinLink(origin: string, code: string): string {
-  return `${origin}/join#${code}`;
+export function joinLink(origin: string, codes: readonly string[]): string {
+  return `${origin}/join#${codes.join(",")}`;
 }

@@ -1,20 +1,27 @@
 import { describe, expect, it } from "vitest";
 import { FakeVolunteer } from "../stories/fake_volunteer.ts";
-import { kAfterStart, kStoryNowMs, stories } from "../stories/states.ts";
+import { kAfterStart, kProject, kStoryNowMs, stories } from "../stories/states.ts";
 import type { CodeResult } from "./enrolment_code.ts";
 import { JoinStore } from "./join_store.ts";
 import type { ProjectLoad } from "./project_api.ts";
 
-function scenario(loads: ProjectLoad[], code: CodeResult = { kind: "code", code: "hfe_1" }) {
-  const volunteer = new FakeVolunteer(
+function fakeVolunteer(): FakeVolunteer {
+  return new FakeVolunteer(
     {
       state: { phase: "idle" },
       contribution: { trials: 0, seconds: 0 },
       project: null,
       awake: false,
+      finishing: false,
     },
     kAfterStart,
   );
+}
+
+function scenario(loads: ProjectLoad[], code: CodeResult = { kind: "codes", codes: ["hfe_1"] }) {
+  const volunteer = fakeVolunteer();
+  const other = fakeVolunteer();
+  const connection = { tell: (_online: boolean) => {} };
   const made: string[] = [];
   const asked: string[] = [];
   const timers = new Set<() => void>();
@@ -24,7 +31,7 @@ function scenario(loads: ProjectLoad[], code: CodeResult = { kind: "code", code:
     code,
     createVolunteer: (options) => {
       made.push(options.code);
-      return volunteer;
+      return made.length === 1 ? volunteer : other;
     },
     fetchProject: async (asking) => {
       asked.push(asking);
@@ -35,6 +42,14 @@ function scenario(loads: ProjectLoad[], code: CodeResult = { kind: "code", code:
       timers.add(tick);
       return () => timers.delete(tick);
     },
+    online: true,
+    onOnlineChange: (tell) => {
+      connection.tell = tell;
+      return () => {
+        connection.tell = () => {};
+      };
+    },
+    inApp: { app: "line", label: "LINE", system: "ios" },
     language: "en",
     rememberLanguage: (language) => remembered.push(language),
   });
@@ -44,7 +59,8 @@ function scenario(loads: ProjectLoad[], code: CodeResult = { kind: "code", code:
       timer();
     }
   };
-  return { store, volunteer, made, asked, timers, remembered, tick };
+  store.stayInApp();
+  return { store, volunteer, other, connection, made, asked, timers, remembered, tick };
 }
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -89,6 +105,71 @@ describe("JoinStore", () => {
       project: { name: "Newer", owner: "B", studies: 1, trialsDone: 2, trialsTotal: 3 },
     });
     expect(store.project.value?.name).toBe("Newer");
+  });
+
+  it("pauses, resumes, and switches whether the trial is the last one", () => {
+    const { store, volunteer } = scenario([]);
+    volunteer.show({ state: stories.computing.state });
+    store.toggleFinish();
+    expect(store.panel.value.more.find(({ kind }) => kind === "finish")?.pressed).toBe(true);
+    store.toggleFinish();
+    expect(store.panel.value.more.find(({ kind }) => kind === "finish")?.pressed).toBe(false);
+    store.pause();
+    expect(store.panel.value.action?.kind).toBe("resume");
+    store.resume();
+    expect(volunteer.calls).toEqual(["finish", "finish", "pause", "resume"]);
+  });
+
+  it("says that the device is offline, and asks again when it is not", async () => {
+    const { store, volunteer, connection, asked } = scenario([
+      { kind: "problem", problem: "unreachable" },
+      stories.idle.load,
+    ]);
+    connection.tell(false);
+    await settled();
+    expect(asked).toHaveLength(1);
+    connection.tell(true);
+    await settled();
+    expect(asked).toHaveLength(2);
+    expect(store.panel.value.phase).toBe("idle");
+    volunteer.show({ state: { phase: "connecting", attempt: 2, retryAt: kStoryNowMs + 9_000 } });
+    expect(store.panel.value.phase).toBe("connecting");
+    connection.tell(false);
+    expect(store.panel.value.phase).toBe("offline");
+    connection.tell(true);
+    expect(asked).toHaveLength(2);
+  });
+
+  it("lets one of a link's projects be chosen while nothing runs", async () => {
+    const second = { ...kProject, name: "Second" };
+    const { store, volunteer, other, made } = scenario(
+      [stories.idle.load, { kind: "ready", project: second }],
+      { kind: "codes", codes: ["hfe_1", "hfe_2"] },
+    );
+    await settled();
+    expect(store.choices.value.map(({ isChosen }) => isChosen)).toEqual([true, false]);
+    store.choose(1);
+    expect(store.project.value?.name).toBe("Second");
+    store.start();
+    expect([made, volunteer.calls, other.calls]).toEqual([["hfe_1", "hfe_2"], [], ["start"]]);
+    expect(store.choices.value).toEqual([]);
+    store.choose(0);
+    expect(store.project.value?.name).toBe("Second");
+    store.stop();
+    store.choose(0);
+    expect(store.panel.value.phase).toBe("idle");
+    store.choose(7);
+    expect(store.project.value?.name).toBe("Small CNNs on MNIST");
+  });
+
+  it("turns to the code that is good when the first is not", async () => {
+    const { store } = scenario([{ kind: "problem", problem: "bad_code" }, stories.idle.load], {
+      kind: "codes",
+      codes: ["hfe_1", "hfe_2"],
+    });
+    await settled();
+    expect(store.choices.value).toEqual([]);
+    expect(store.panel.value.action?.kind).toBe("start");
   });
 
   it("ticks only while seconds are shown", () => {

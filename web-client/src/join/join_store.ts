@@ -3,10 +3,12 @@
 
 import type { ProjectView, Volunteer, VolunteerSnapshot } from "@hyperflock/worker-runtime/page";
 import { computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { dictionaries } from "../i18n/dictionaries.ts";
 import type { Dictionary } from "../i18n/dictionary.ts";
 import { Formatter } from "../i18n/format.ts";
-import { dictionaries, type Language } from "../i18n/language.ts";
+import type { Language } from "../i18n/language.ts";
 import type { CodeResult } from "./enrolment_code.ts";
+import type { InAppBrowser } from "./in_app.ts";
 import type { ProjectLoad } from "./project_api.ts";
 import {
   type ContributionView,
@@ -26,9 +28,28 @@ export interface JoinEnvironment {
   readonly now: () => number;
   /** Calls back about every `ms` until the answer is called. */
   readonly every: (ms: number, tick: () => void) => () => void;
+  /** What the browser says of its connection, now and after each change. */
+  readonly online: boolean;
+  readonly onOnlineChange: (tell: (online: boolean) => void) => () => void;
+  readonly inApp: InAppBrowser | null;
   readonly language: Language;
   readonly rememberLanguage: (language: Language) => void;
 }
+
+/** One of several projects that a link offers. */
+export interface Choice {
+  readonly index: number;
+  readonly project: ProjectView;
+  readonly isChosen: boolean;
+}
+
+/** Phases in which another project may be chosen: nothing is joined. */
+const kRestingPhases: ReadonlySet<VolunteerSnapshot["state"]["phase"]> = new Set([
+  "idle",
+  "stopped",
+  "finished",
+  "failed",
+]);
 
 export class JoinStore {
   readonly language: Signal<Language>;
@@ -37,14 +58,21 @@ export class JoinStore {
   readonly project: ReadonlySignal<ProjectView | null>;
   readonly panel: ReadonlySignal<PanelView>;
   readonly contribution: ReadonlySignal<ContributionView | null>;
-  /** The code, for the link that can be copied; null when there is none. */
-  readonly code: string | null;
+  /** Empty where there is nothing to choose, or while this device computes. */
+  readonly choices: ReadonlySignal<readonly Choice[]>;
+  /** The codes, for the link that can be copied; empty when there is none. */
+  readonly codes: readonly string[];
 
   readonly #environment: JoinEnvironment;
-  readonly #load: Signal<ProjectLoad> = signal({ kind: "loading" });
+  /** What is known of each code's project. */
+  readonly #loads: Signal<readonly ProjectLoad[]>;
+  readonly #chosen: Signal<number> = signal(0);
   readonly #snapshot: Signal<VolunteerSnapshot | null> = signal(null);
   readonly #nowMs: Signal<number>;
-  readonly #volunteer: Volunteer | null;
+  readonly #online: Signal<boolean>;
+  readonly #inApp: Signal<InAppBrowser | null>;
+  /** One a code, made when its project is first chosen. */
+  readonly #volunteers = new Map<string, Volunteer>();
   readonly #disposers: (() => void)[] = [];
 
   constructor(environment: JoinEnvironment) {
@@ -53,41 +81,62 @@ export class JoinStore {
     this.language = signal(environment.language);
     this.words = computed(() => dictionaries[this.language.value]);
     this.format = computed(() => new Formatter(this.language.value));
+    this.#online = signal(environment.online);
+    this.#inApp = signal(environment.inApp);
+    const { code } = environment;
+    this.codes = code.kind === "codes" ? code.codes : [];
+    this.#loads = signal(this.codes.map(() => ({ kind: "loading" })));
     this.project = computed(() => {
-      const load = this.#load.value;
+      const load = this.#load;
       return this.#snapshot.value?.project ?? (load.kind === "ready" ? load.project : null);
     });
     this.panel = computed(() =>
       panelView({
-        project: this.#load.value,
+        project: this.#load,
         snapshot: this.#snapshot.value,
         nowMs: this.#nowMs.value,
+        online: this.#online.value,
+        inApp: this.#inApp.value,
         words: this.words.value,
         format: this.format.value,
       }),
     );
     this.contribution = computed(() =>
-      contributionView(this.#snapshot.value?.contribution, this.format.value),
+      contributionView(this.#snapshot.value?.contribution, this.words.value, this.format.value),
     );
-    const { code } = environment;
-    this.code = code.kind === "code" ? code.code : null;
-    this.#volunteer = this.code === null ? null : this.#attach(this.code);
+    this.choices = computed(() => this.#findChoices());
+    this.#attachChosen();
     this.#runClock();
+    this.#disposers.push(environment.onOnlineChange((online) => this.#setOnline(online)));
     void this.loadProject();
   }
 
   /** Asks what is computed and for whom; again after a failure. */
   async loadProject(): Promise<void> {
-    const { code, fetchProject } = this.#environment;
-    if (code.kind !== "code") {
-      this.#load.value = {
-        kind: "problem",
-        problem: code.kind === "missing" ? "no_code" : "bad_code",
-      };
-      return;
+    await Promise.all(
+      this.codes.map(async (code, index) => {
+        if (this.#loads.value[index]?.kind === "ready") {
+          return;
+        }
+        this.#setLoad(index, { kind: "loading" });
+        this.#setLoad(index, await this.#environment.fetchProject(code));
+      }),
+    );
+    // A link of several codes is good while one of them is.
+    const loads = this.#loads.value;
+    const ready = loads.findIndex(({ kind }) => kind === "ready");
+    if (loads[this.#chosen.value]?.kind !== "ready" && ready >= 0) {
+      this.choose(ready);
     }
-    this.#load.value = { kind: "loading" };
-    this.#load.value = await fetchProject(code.code);
+  }
+
+  /** Turns to another of the link's projects; not while this device computes. */
+  choose(index: number): void {
+    const phase = this.#snapshot.value?.state.phase;
+    if (index in this.codes && phase !== undefined && kRestingPhases.has(phase)) {
+      this.#chosen.value = index;
+      this.#attachChosen();
+    }
   }
 
   /** Only from a tap. */
@@ -95,8 +144,26 @@ export class JoinStore {
     this.#volunteer?.start();
   }
 
+  pause(): void {
+    this.#volunteer?.pause();
+  }
+
+  resume(): void {
+    this.#volunteer?.resume();
+  }
+
+  /** Switches whether the running trial is the last one. */
+  toggleFinish(): void {
+    this.#volunteer?.finish(this.#snapshot.value?.finishing !== true);
+  }
+
   stop(): void {
     this.#volunteer?.stop();
+  }
+
+  /** The volunteer would rather try inside the app. */
+  stayInApp(): void {
+    this.#inApp.value = null;
   }
 
   setLanguage(language: Language): void {
@@ -110,17 +177,61 @@ export class JoinStore {
     }
   }
 
-  #attach(code: string): Volunteer {
-    const volunteer = this.#environment.createVolunteer({ code });
+  get #load(): ProjectLoad {
+    const { code } = this.#environment;
+    if (code.kind !== "codes") {
+      return { kind: "problem", problem: code.kind === "missing" ? "no_code" : "bad_code" };
+    }
+    return this.#loads.value[this.#chosen.value] ?? { kind: "loading" };
+  }
+
+  #setLoad(index: number, load: ProjectLoad): void {
+    this.#loads.value = this.#loads.value.with(index, load);
+  }
+
+  #findChoices(): readonly Choice[] {
+    const phase = this.#snapshot.value?.state.phase;
+    const found = this.#loads.value.flatMap((load, index) =>
+      load.kind === "ready"
+        ? [{ index, project: load.project, isChosen: index === this.#chosen.value }]
+        : [],
+    );
+    return found.length > 1 && phase !== undefined && kRestingPhases.has(phase) ? found : [];
+  }
+
+  get #volunteer(): Volunteer | null {
+    return this.#volunteers.get(this.codes[this.#chosen.value] ?? "") ?? null;
+  }
+
+  #attachChosen(): void {
+    const code = this.codes[this.#chosen.value];
+    if (code === undefined) {
+      return;
+    }
+    const volunteer = this.#volunteers.get(code) ?? this.#environment.createVolunteer({ code });
     this.#snapshot.value = volunteer.snapshot;
+    if (this.#volunteers.has(code)) {
+      return;
+    }
+    this.#volunteers.set(code, volunteer);
     this.#disposers.push(
       volunteer.subscribe((snapshot) => {
+        if (this.#volunteer !== volunteer) {
+          return;
+        }
         // The clock first: a trial that has just begun must not look as if it began in the future.
         this.#nowMs.value = this.#environment.now();
         this.#snapshot.value = snapshot;
       }),
     );
-    return volunteer;
+  }
+
+  #setOnline(online: boolean): void {
+    this.#online.value = online;
+    const load = this.#load;
+    if (online && load.kind === "problem" && load.problem === "unreachable") {
+      void this.loadProject();
+    }
   }
 
   /** Ticks only while something on the page counts seconds. */

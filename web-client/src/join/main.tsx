@@ -1,11 +1,13 @@
 // Entry of the join page, page thread: wires the browser to the store and renders.
 
 import "../ui/base.css";
+import "../ui/frame.css";
 import "./join.css";
 import { createVolunteer } from "@hyperflock/worker-runtime/page";
 import { render } from "preact";
 import { preferredLanguage, rememberedLanguage, rememberLanguage } from "../i18n/language.ts";
 import { takeCode } from "./enrolment_code.ts";
+import { inAppBrowser } from "./in_app.ts";
 import { JoinStore } from "./join_store.ts";
 import { JoinPage } from "./page.tsx";
 import { fetchProject } from "./project_api.ts";
@@ -29,6 +31,17 @@ const store = new JoinStore({
     const timer = setInterval(tick, ms);
     return () => clearInterval(timer);
   },
+  online: navigator.onLine,
+  onOnlineChange: (tell) => {
+    const listener = () => tell(navigator.onLine);
+    addEventListener("online", listener);
+    addEventListener("offline", listener);
+    return () => {
+      removeEventListener("online", listener);
+      removeEventListener("offline", listener);
+    };
+  },
+  inApp: inAppBrowser(navigator.userAgent),
   language: rememberedLanguage(local) ?? preferredLanguage(navigator.languages),
   rememberLanguage: (language) => rememberLanguage(local, language),
 });

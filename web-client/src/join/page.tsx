@@ -1,7 +1,7 @@
 // The join page: whose project this is, what it takes, one button; then what this device does. Page thread.
 
 import { useSignalEffect } from "@preact/signals";
-import { dictionaries, otherLanguage } from "../i18n/language.ts";
+import { languageNames, otherLanguage } from "../i18n/language.ts";
 import { FlockBackdrop, Mark } from "../ui/flock.tsx";
 import { ProgressBar } from "../ui/progress_bar.tsx";
 import type { JoinStore } from "./join_store.ts";
@@ -26,7 +26,7 @@ function Masthead({ store }: Props) {
         data-action="language"
         onClick={() => store.setLanguage(other)}
       >
-        {dictionaries[other].name}
+        {languageNames[other]}
       </button>
     </header>
   );
@@ -92,7 +92,9 @@ export function JoinPage({ store }: Props) {
     document.documentElement.lang = store.words.value.tag;
     document.title = store.words.value.pageTitle;
   });
-  const joined = store.panel.value.trial !== null || store.panel.value.action?.kind === "stop";
+  const { trial, action, more } = store.panel.value;
+  const joined =
+    trial !== null || action?.kind === "stop" || more.some(({ kind }) => kind === "stop");
   return (
     <div class="page">
       <FlockBackdrop />

@@ -3,14 +3,16 @@
 import type { ComponentChild } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { Dictionary, Notice } from "../i18n/dictionary.ts";
+import { CopyLink } from "../ui/copy_link.tsx";
 import { FlyingBirds } from "../ui/flock.tsx";
 import { Icon, type IconName, Spinner } from "../ui/icons.tsx";
 import { ProgressBar } from "../ui/progress_bar.tsx";
-import { CopyLink } from "./copy_link.tsx";
 import { joinLink } from "./enrolment_code.ts";
+import { linkOutside } from "./in_app.ts";
 import type { JoinStore } from "./join_store.ts";
+import { ProjectChoice } from "./project_choice.tsx";
 import { TrialDetails } from "./trial_card.tsx";
-import type { Action, Tone } from "./view_model.ts";
+import type { Action, ActionView, PanelView, Tone } from "./view_model.ts";
 
 function ToneIcon({ tone }: { readonly tone: Tone }) {
   switch (tone) {
@@ -70,7 +72,29 @@ function ContributionStrip({ store }: { readonly store: JoinStore }) {
           <dd>{contribution.time}</dd>
         </div>
       </dl>
+      <p class="contribution-thanks">{contribution.thanks}</p>
     </div>
+  );
+}
+
+/** The ways to another browser: by a link where the app allows one, and by hand. */
+function WayOut({ view, store }: { readonly view: PanelView; readonly store: JoinStore }) {
+  const words = store.words.value;
+  const link = joinLink(location.origin, store.codes);
+  const outside = view.inApp === null ? null : linkOutside(link, view.inApp);
+  return (
+    <>
+      {view.inApp === null || outside === null ? null : (
+        <a class="button button-main" data-action="open_outside" href={outside}>
+          {words.actions.openOutside(words.inApp.browser[view.inApp.system])}
+        </a>
+      )}
+      <CopyLink
+        link={link}
+        words={words.actions}
+        weight={outside === null ? "button-main" : "button-quiet"}
+      />
+    </>
   );
 }
 
@@ -99,6 +123,18 @@ function run(store: JoinStore, action: Action): void {
     case "stop":
       store.stop();
       break;
+    case "pause":
+      store.pause();
+      break;
+    case "resume":
+      store.resume();
+      break;
+    case "finish":
+      store.toggleFinish();
+      break;
+    case "stay":
+      store.stayInApp();
+      break;
     case "reload_project":
       void store.loadProject();
       break;
@@ -111,9 +147,28 @@ export function Panel({ store }: { readonly store: JoinStore }): ComponentChild 
   const view = store.panel.value;
   const words = store.words.value;
   const { heading, press } = useFocusAfterAction(view.phase);
-  const { action } = view;
+  const { action, more } = view;
+  const onPress = (kind: Action) => () => {
+    press();
+    run(store, kind);
+  };
+  const moreButton = ({ kind, label, pressed }: ActionView) => (
+    <button
+      type="button"
+      key={kind}
+      class="button button-quiet button-small"
+      data-action={kind}
+      aria-pressed={pressed}
+      onClick={onPress(kind)}
+    >
+      {label}
+    </button>
+  );
+  // Stop is the last of all, Resume the first.
+  const moreRow = more.length === 0 ? null : <div class="more-actions">{more.map(moreButton)}</div>;
   return (
     <section class="panel" data-phase={view.phase} data-tone={view.tone} aria-labelledby="state">
+      <ProjectChoice store={store} />
       <div class="panel-head">
         {view.showFacts ? null : <ToneIcon tone={view.tone} />}
         <h2 id="state" class="panel-title" ref={heading} tabIndex={-1}>
@@ -123,28 +178,32 @@ export function Panel({ store }: { readonly store: JoinStore }): ComponentChild 
       {view.showFacts ? <Facts words={words.facts} /> : null}
       {view.text === null ? null : <p class="panel-text">{view.text}</p>}
       {view.advice === null ? null : <p class="panel-advice">{view.advice}</p>}
+      {view.steps.length === 0 ? null : (
+        <ol class="steps">
+          {view.steps.map((step) => (
+            <li key={step}>{step}</li>
+          ))}
+        </ol>
+      )}
       {view.progress === null ? null : <ProgressBar label={view.title} {...view.progress} />}
       {view.trial === null ? null : (
         <TrialDetails trial={view.trial} words={words.trial} format={store.format.value} />
       )}
       <ContributionStrip store={store} />
-      {view.offerLink && store.code !== null ? (
-        <CopyLink link={joinLink(location.origin, store.code)} words={words.actions} />
-      ) : null}
+      {view.offerLink && store.codes.length > 0 ? <WayOut view={view} store={store} /> : null}
+      {action?.kind === "resume" ? null : moreRow}
       {action === null ? null : (
         <button
           type="button"
           key={action.kind}
           class={action.kind === "stop" ? "button button-quiet" : "button button-main"}
           data-action={action.kind}
-          onClick={() => {
-            press();
-            run(store, action.kind);
-          }}
+          onClick={onPress(action.kind)}
         >
           {action.label}
         </button>
       )}
+      {action?.kind === "resume" ? moreRow : null}
       {view.note === null ? null : <p class="panel-note">{view.note}</p>}
     </section>
   );

@@ -4,6 +4,7 @@ import { failureCodes } from "../i18n/dictionary.ts";
 import { en } from "../i18n/en.ts";
 import { Formatter } from "../i18n/format.ts";
 import { kStoryNowMs, kTrial, type Story, stories } from "../stories/states.ts";
+import type { InAppBrowser } from "./in_app.ts";
 import type { ProjectLoad } from "./project_api.ts";
 import { contributionView, needsClock, type PanelView, panelView } from "./view_model.ts";
 
@@ -11,17 +12,25 @@ const format = new Formatter("en");
 const ready = stories.idle.load;
 
 function snapshot(state: VolunteerState, awake = true): VolunteerSnapshot {
-  return { state, contribution: { trials: 0, seconds: 0 }, project: null, awake };
+  return { state, contribution: { trials: 0, seconds: 0 }, project: null, awake, finishing: false };
 }
 
 function view(
   state: VolunteerState,
-  rest: { load?: ProjectLoad; awake?: boolean } = {},
+  rest: {
+    load?: ProjectLoad;
+    awake?: boolean;
+    online?: boolean;
+    finishing?: boolean;
+    inApp?: InAppBrowser;
+  } = {},
 ): PanelView {
   return panelView({
     project: rest.load ?? ready,
-    snapshot: snapshot(state, rest.awake),
+    snapshot: { ...snapshot(state, rest.awake), finishing: rest.finishing ?? false },
     nowMs: kStoryNowMs,
+    online: rest.online ?? true,
+    inApp: rest.inApp ?? null,
     words: en,
     format,
   });
@@ -63,6 +72,8 @@ describe("before the tap", () => {
       project: { kind: "problem", problem: "no_code" },
       snapshot: null,
       nowMs: 0,
+      online: true,
+      inApp: null,
       words: en,
       format,
     });
@@ -83,6 +94,42 @@ describe("before the tap", () => {
   });
 });
 
+describe("inside an app", () => {
+  const line = { app: "line", label: "LINE", system: "ios" } as const;
+
+  it("tells the way out before the tap, and lets the volunteer try", () => {
+    const shown = view({ phase: "idle" }, { inApp: line });
+    expect(shown).toMatchObject({
+      phase: "in_app",
+      action: null,
+      more: [{ kind: "stay" }],
+      offerLink: true,
+      inApp: line,
+    });
+    expect(shown.text).toContain("LINE");
+    expect(shown.steps.join(" ")).toContain("Safari");
+    expect(shown.announcement).toContain("Safari");
+  });
+
+  it("does not let the volunteer try what cannot work", () => {
+    const shown = view({ phase: "unsupported", reason: "not_isolated" }, { inApp: line });
+    expect(shown).toMatchObject({ phase: "in_app", more: [], offerLink: true });
+    expect(shown.text).toBe(en.unsupported.reasons.not_isolated);
+  });
+
+  it("says first what no other browser would mend", () => {
+    const load = { kind: "problem", problem: "bad_code" } as const;
+    expect(view({ phase: "idle" }, { load, inApp: line }).phase).toBe("project_problem");
+    expect(view({ phase: "unsupported", reason: "insecure_context" }, { inApp: line }).phase).toBe(
+      "unsupported",
+    );
+  });
+
+  it("leaves alone what runs", () => {
+    expect(view(stories.computing.state, { inApp: line }).phase).toBe("computing");
+  });
+});
+
 describe("after the tap", () => {
   it("offers Stop in every state that may compute", () => {
     const running: readonly Story[] = [
@@ -99,8 +146,49 @@ describe("after the tap", () => {
     }
   });
 
+  it("offers to pause, and to finish first while a trial is here", () => {
+    const kinds = (shown: PanelView) => shown.more.map(({ kind }) => kind);
+    expect(kinds(view(stories.computing.state))).toEqual(["pause", "finish"]);
+    expect(kinds(view(stories.loading.state))).toEqual(["pause", "finish"]);
+    expect(kinds(view(stories.no_work.state))).toEqual(["pause"]);
+    expect(kinds(view(stories.joining.state))).toEqual([]);
+    expect(kinds(view(stories.paused.state))).toEqual([]);
+  });
+
+  it("resumes by a button what was paused by one, and can stop it", () => {
+    const shown = view({ phase: "paused", reason: "by_choice" });
+    expect(shown).toMatchObject({
+      title: "Paused",
+      action: { kind: "resume", label: "Resume" },
+      more: [{ kind: "stop", label: "Stop" }],
+    });
+    expect(shown.text).toBe(en.states.pausedByChoice.text);
+    expect(view(stories.paused.state).text).toBe(en.states.hidden.text);
+  });
+
+  it("says and announces that the trial is the last one", () => {
+    const shown = view(stories.computing.state, { finishing: true });
+    expect(shown.advice).toBe(en.states.finishing);
+    expect(shown.announcement).toContain(en.states.finishing);
+    expect(shown.more.find(({ kind }) => kind === "finish")?.pressed).toBe(true);
+  });
+
+  it("tells a device without a connection so, and that its trial goes on", () => {
+    const lost = { phase: "connecting", attempt: 3, retryAt: kStoryNowMs + 11_200 } as const;
+    expect(view(lost, { online: false })).toMatchObject({
+      phase: "offline",
+      title: "This device is offline",
+      action: { kind: "stop" },
+    });
+    expect(view(stories.computing.state, { online: false })).toMatchObject({
+      phase: "computing",
+      text: en.states.computingOffline,
+    });
+  });
+
   it("offers Start again in every state that ended", () => {
-    for (const { state } of [stories.stopped, stories.replaced, stories.failed_other]) {
+    const ended = [stories.stopped, stories.finished, stories.replaced, stories.failed_other];
+    for (const { state } of ended) {
       expect(view(state).action?.kind, state.phase).toBe("start");
     }
   });
@@ -178,14 +266,15 @@ describe("after the tap", () => {
 
 describe("contributionView", () => {
   it("is empty until there is something to thank for", () => {
-    expect(contributionView(undefined, format)).toBeNull();
-    expect(contributionView({ trials: 0, seconds: 0 }, format)).toBeNull();
+    expect(contributionView(undefined, en, format)).toBeNull();
+    expect(contributionView({ trials: 0, seconds: 0 }, en, format)).toBeNull();
   });
 
   it("gives trials and time", () => {
-    expect(contributionView({ trials: 12, seconds: 1490 }, format)).toEqual({
+    expect(contributionView({ trials: 12, seconds: 1490 }, en, format)).toEqual({
       trials: "12",
       time: "24 min 50 sec",
+      thanks: en.contribution.thanks,
     });
   });
 });
@@ -201,6 +290,9 @@ describe("needsClock", () => {
       "computing_first",
       "computing_one",
       "computing_awkward",
+      "finishing",
+      "computing_offline",
+      "offline",
     ]);
   });
 });

@@ -7,16 +7,29 @@ import type {
   VolunteerSnapshot,
   VolunteerState,
 } from "@hyperflock/worker-runtime/page";
-import { type Dictionary, type FailureCode, failureCodes } from "../i18n/dictionary.ts";
+import {
+  type Dictionary,
+  type FailureCode,
+  failureCodes,
+  type ProjectProblem,
+} from "../i18n/dictionary.ts";
 import type { Formatter } from "../i18n/format.ts";
 import type { Point } from "../ui/curve.ts";
+import type { InAppBrowser } from "./in_app.ts";
 import type { ProjectLoad } from "./project_api.ts";
 
 /** Sets colour and icon; words always say the same. */
 export type Tone = "ready" | "busy" | "active" | "paused" | "problem";
 
-/** What the one large button does. */
-export type Action = "start" | "stop" | "reload_project";
+/** What a button does. `finish` is a switch, `stay` goes on inside an app's browser. */
+export type Action = "start" | "stop" | "pause" | "resume" | "finish" | "stay" | "reload_project";
+
+export interface ActionView {
+  readonly kind: Action;
+  readonly label: string;
+  /** Only a switch has it. */
+  readonly pressed?: boolean;
+}
 
 export interface ProgressView {
   /** 0 to 1, or null while the size is unknown. */
@@ -40,7 +53,12 @@ export interface TrialCard {
 }
 
 export interface PanelView {
-  readonly phase: VolunteerState["phase"] | "project_loading" | "project_problem";
+  readonly phase:
+    | VolunteerState["phase"]
+    | "project_loading"
+    | "project_problem"
+    | "offline"
+    | "in_app";
   readonly tone: Tone;
   readonly title: string;
   readonly text: string | null;
@@ -52,16 +70,24 @@ export interface PanelView {
   readonly announcement: string;
   readonly progress: ProgressView | null;
   readonly trial: TrialCard | null;
-  readonly action: { readonly kind: Action; readonly label: string } | null;
+  /** The one large button. */
+  readonly action: ActionView | null;
+  /** Smaller ones beside it. */
+  readonly more: readonly ActionView[];
+  /** What to do one after the other. */
+  readonly steps: readonly string[];
   /** Show the costs above the button: only before the first tap. */
   readonly showFacts: boolean;
   /** Offer the join link for another browser. */
   readonly offerLink: boolean;
+  /** The app whose browser is to be left. */
+  readonly inApp: InAppBrowser | null;
 }
 
 export interface ContributionView {
   readonly trials: string;
   readonly time: string;
+  readonly thanks: string;
 }
 
 export interface ViewInput {
@@ -69,6 +95,10 @@ export interface ViewInput {
   /** Null until there is a code to volunteer with. */
   readonly snapshot: VolunteerSnapshot | null;
   readonly nowMs: number;
+  /** What the browser says of its connection. */
+  readonly online: boolean;
+  /** Null in a browser of its own, and after the volunteer chose to stay. */
+  readonly inApp: InAppBrowser | null;
   readonly words: Dictionary;
   readonly format: Formatter;
 }
@@ -76,7 +106,9 @@ export interface ViewInput {
 type PanelParts = Pick<PanelView, "phase" | "tone" | "title"> & Partial<PanelView>;
 
 function panel(parts: PanelParts): PanelView {
-  const said = [parts.title, parts.text, parts.advice].filter((part) => part != null);
+  const said = [parts.title, parts.text, parts.advice, ...(parts.steps ?? [])].filter(
+    (part) => part != null,
+  );
   return {
     text: null,
     advice: null,
@@ -85,8 +117,11 @@ function panel(parts: PanelParts): PanelView {
     progress: null,
     trial: null,
     action: null,
+    more: [],
+    steps: [],
     showFacts: false,
     offerLink: false,
+    inApp: null,
     ...parts,
   };
 }
@@ -110,6 +145,16 @@ function trialCard(
   };
 }
 
+function announcement(
+  title: string,
+  trial: TrialCard,
+  finishing: boolean,
+  { states }: Dictionary,
+): string {
+  const said = `${title}. ${trial.counter}, ${trial.study}`;
+  return finishing ? `${said}. ${states.finishing}` : said;
+}
+
 function isFailureCode(code: string): code is FailureCode {
   return (failureCodes as readonly string[]).includes(code);
 }
@@ -117,10 +162,13 @@ function isFailureCode(code: string): code is FailureCode {
 function connectingPanel(
   retryAt: number | null,
   attempt: number,
-  { nowMs, words, format }: ViewInput,
+  { nowMs, online, words, format }: ViewInput,
 ): PanelView {
   const { states, actions } = words;
   const stop = { kind: "stop", label: actions.stop } as const;
+  if (!online) {
+    return panel({ phase: "offline", tone: "paused", ...states.offline, action: stop });
+  }
   if (retryAt === null && attempt <= 1) {
     return panel({ phase: "connecting", tone: "busy", ...states.connecting, action: stop });
   }
@@ -135,11 +183,30 @@ function connectingPanel(
   });
 }
 
+/** Where to go when the page is inside an app. `reason`: why it cannot compute here; null where it may try. */
+function inAppPanel(inApp: InAppBrowser, reason: string | null, words: Dictionary): PanelView {
+  const { inApp: way, actions } = words;
+  const browser = way.browser[inApp.system];
+  return panel({
+    phase: "in_app",
+    tone: "problem",
+    title: way.title,
+    text: reason ?? (inApp.label === null ? way.textUnknown : way.text(inApp.label)),
+    steps: [way.menu[inApp.app], way.choose(browser), way.byHand(browser)],
+    offerLink: true,
+    inApp,
+    more: reason === null ? [{ kind: "stay", label: actions.stayHere }] : [],
+  });
+}
+
 function statePanel(state: VolunteerState, input: ViewInput): PanelView {
   const { words, format } = input;
   const { states, actions, unsupported } = words;
   const { phase } = state;
   const stop = { kind: "stop", label: actions.stop } as const;
+  const pause = { kind: "pause", label: actions.pause } as const;
+  const finishing = input.snapshot?.finishing === true;
+  const finish = { kind: "finish", label: actions.finish, pressed: finishing } as const;
   switch (phase) {
     case "idle":
       return panel({
@@ -152,6 +219,9 @@ function statePanel(state: VolunteerState, input: ViewInput): PanelView {
         showFacts: true,
       });
     case "unsupported":
+      if (input.inApp !== null && state.reason !== "insecure_context") {
+        return inAppPanel(input.inApp, unsupported.reasons[state.reason], words);
+      }
       return panel({
         phase,
         tone: "problem",
@@ -171,6 +241,7 @@ function statePanel(state: VolunteerState, input: ViewInput): PanelView {
         title: states.waiting.title,
         text: states.waiting[state.reason],
         action: stop,
+        more: [pause],
       });
     case "loading": {
       const known = state.totalBytes > 0;
@@ -179,6 +250,7 @@ function statePanel(state: VolunteerState, input: ViewInput): PanelView {
         phase,
         tone: "busy",
         ...states.loading,
+        advice: finishing ? states.finishing : null,
         progress: {
           fraction: known ? Math.min(1, state.loadedBytes / state.totalBytes) : null,
           text: known
@@ -186,8 +258,9 @@ function statePanel(state: VolunteerState, input: ViewInput): PanelView {
             : format.bytes(state.loadedBytes),
         },
         trial,
-        announcement: `${states.loading.title}. ${trial.counter}, ${trial.study}`,
+        announcement: announcement(states.loading.title, trial, finishing, words),
         action: stop,
+        more: [pause, finish],
       });
     }
     case "computing": {
@@ -196,19 +269,31 @@ function statePanel(state: VolunteerState, input: ViewInput): PanelView {
         phase,
         tone: "active",
         title: states.computing,
+        text: input.online ? null : states.computingOffline,
+        advice: finishing ? states.finishing : null,
         note: input.snapshot?.awake === true ? states.screenKeptOn : states.keepScreenOn,
         trial,
-        announcement: `${states.computing}. ${trial.counter}, ${trial.study}`,
+        announcement: announcement(states.computing, trial, finishing, words),
         action: stop,
+        more: [pause, finish],
       });
     }
     case "paused":
-      return panel({ phase, tone: "paused", ...states.hidden, action: stop });
+      return state.reason === "hidden"
+        ? panel({ phase, tone: "paused", ...states.hidden, action: stop })
+        : panel({
+            phase,
+            tone: "paused",
+            ...states.pausedByChoice,
+            action: { kind: "resume", label: actions.resume },
+            more: [stop],
+          });
     case "stopped":
+    case "finished":
       return panel({
         phase,
         tone: "ready",
-        ...states.stopped,
+        ...states[phase],
         action: { kind: "start", label: actions.startAgain },
       });
     case "replaced":
@@ -232,6 +317,11 @@ function statePanel(state: VolunteerState, input: ViewInput): PanelView {
   }
 }
 
+/** Whether asking again may help. */
+export function mayPass(problem: ProjectProblem): boolean {
+  return problem === "rate_limited" || problem === "unreachable" || problem === "server";
+}
+
 function projectPanel(project: ProjectLoad, words: Dictionary): PanelView | null {
   switch (project.kind) {
     case "loading":
@@ -240,13 +330,11 @@ function projectPanel(project: ProjectLoad, words: Dictionary): PanelView | null
       return null;
     case "problem": {
       const { problem } = project;
-      const mayPass =
-        problem === "rate_limited" || problem === "unreachable" || problem === "server";
       return panel({
         phase: "project_problem",
         tone: "problem",
         ...words.projectProblems[problem],
-        action: mayPass ? { kind: "reload_project", label: words.actions.tryAgain } : null,
+        action: mayPass(problem) ? { kind: "reload_project", label: words.actions.tryAgain } : null,
       });
     }
     default:
@@ -258,7 +346,12 @@ function projectPanel(project: ProjectLoad, words: Dictionary): PanelView | null
 export function panelView(input: ViewInput): PanelView {
   const state = input.snapshot?.state ?? { phase: "idle" };
   if (state.phase === "idle") {
-    return projectPanel(input.project, input.words) ?? statePanel(state, input);
+    const { project, inApp, words } = input;
+    const hopeless = project.kind === "problem" && !mayPass(project.problem);
+    if (inApp !== null && !hopeless) {
+      return inAppPanel(inApp, null, words);
+    }
+    return projectPanel(project, words) ?? statePanel(state, input);
   }
   return statePanel(state, input);
 }
@@ -266,6 +359,7 @@ export function panelView(input: ViewInput): PanelView {
 /** Null until there is something to show. */
 export function contributionView(
   contribution: Contribution | undefined,
+  words: Dictionary,
   format: Formatter,
 ): ContributionView | null {
   if (contribution === undefined || (contribution.trials === 0 && contribution.seconds < 1)) {
@@ -274,6 +368,7 @@ export function contributionView(
   return {
     trials: format.integer(contribution.trials),
     time: format.duration(contribution.seconds * 1000),
+    thanks: words.contribution.thanks,
   };
 }
 

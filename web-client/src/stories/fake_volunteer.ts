@@ -4,7 +4,7 @@
 import type { Volunteer, VolunteerSnapshot } from "@hyperflock/worker-runtime/page";
 
 export class FakeVolunteer implements Volunteer {
-  readonly calls: ("start" | "stop")[] = [];
+  readonly calls: ("start" | "pause" | "resume" | "finish" | "stop")[] = [];
   #snapshot: VolunteerSnapshot;
   readonly #listeners = new Set<(snapshot: VolunteerSnapshot) => void>();
   readonly #afterStart: VolunteerSnapshot["state"];
@@ -26,6 +26,21 @@ export class FakeVolunteer implements Volunteer {
   start(): void {
     this.calls.push("start");
     this.show({ state: this.#afterStart });
+  }
+
+  pause(): void {
+    this.calls.push("pause");
+    this.show({ state: { phase: "paused", reason: "by_choice" } });
+  }
+
+  resume(): void {
+    this.calls.push("resume");
+    this.show({ state: this.#afterStart });
+  }
+
+  finish(wanted: boolean): void {
+    this.calls.push("finish");
+    this.show({ finishing: wanted });
   }
 
   stop(): void {

@@ -1,28 +1,26 @@
 // Entry of the stories, page thread: `?story=computing&lang=ja` shows one state, no query a list of them all.
 
 import "../ui/base.css";
+import "../ui/frame.css";
 import "../join/join.css";
 import { render } from "preact";
-import { isLanguage } from "../i18n/language.ts";
+import { isLanguage, type Language } from "../i18n/language.ts";
 import { JoinStore } from "../join/join_store.ts";
 import { JoinPage } from "../join/page.tsx";
 import { FakeVolunteer } from "./fake_volunteer.ts";
 import {
   isStoryName,
   kAfterStart,
+  kOtherCode,
+  kOtherProject,
   kStoryNowMs,
   type Story,
   type StoryName,
   stories,
 } from "./states.ts";
 
-function StoryPage({
-  name,
-  language,
-}: {
-  readonly name: StoryName;
-  readonly language: "en" | "ja";
-}) {
+/** Outside of any component: what reads signals while it renders is rendered again when they change. */
+function storyStore(name: StoryName, language: Language): JoinStore {
   const story: Story = stories[name];
   const volunteer = new FakeVolunteer(
     {
@@ -30,19 +28,23 @@ function StoryPage({
       contribution: { trials: story.trials, seconds: story.seconds },
       project: null,
       awake: story.awake,
+      finishing: story.finishing,
     },
     kAfterStart,
   );
-  const store = new JoinStore({
+  return new JoinStore({
     code: story.code,
     createVolunteer: () => volunteer,
-    fetchProject: async () => story.load,
+    fetchProject: async (code) =>
+      code === kOtherCode ? { kind: "ready", project: kOtherProject } : story.load,
     now: () => kStoryNowMs,
     every: () => () => {},
+    online: story.online,
+    onOnlineChange: () => () => {},
+    inApp: story.inApp,
     language,
     rememberLanguage: () => {},
   });
-  return <JoinPage store={store} />;
 }
 
 function Index() {
@@ -65,7 +67,7 @@ const root = document.getElementById("app");
 if (root !== null) {
   render(
     isStoryName(name) ? (
-      <StoryPage name={name} language={isLanguage(language) ? language : "en"} />
+      <JoinPage store={storyStore(name, isLanguage(language) ? language : "en")} />
     ) : (
       <Index />
     ),

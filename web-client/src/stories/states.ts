@@ -2,6 +2,7 @@
 
 import type { ProjectView, TrialView, VolunteerState } from "@hyperflock/worker-runtime/page";
 import type { CodeResult } from "../join/enrolment_code.ts";
+import type { InAppBrowser } from "../join/in_app.ts";
 import type { ProjectLoad } from "../join/project_api.ts";
 
 /** The stories' clock stands still: 2026-11-21 09:30 UTC. */
@@ -14,14 +15,26 @@ export interface Story {
   readonly trials: number;
   readonly seconds: number;
   readonly awake: boolean;
+  readonly finishing: boolean;
+  readonly online: boolean;
+  readonly inApp: InAppBrowser | null;
 }
 
-const kProject: ProjectView = {
+export const kProject: ProjectView = {
   name: "Small CNNs on MNIST",
   owner: "Aoki Lab",
   studies: 3,
   trialsDone: 412,
   trialsTotal: 1024,
+};
+
+/** What the stories' second code opens. */
+export const kOtherProject: ProjectView = {
+  name: "Weather of small islands",
+  owner: "Marine Institute",
+  studies: 1,
+  trialsDone: 0,
+  trialsTotal: 0,
 };
 
 const kLongProject: ProjectView = {
@@ -75,14 +88,18 @@ const kAwkwardTrial: TrialView = {
 };
 
 export const kStoryCode = "hfe_Zm9yLXN0b3JpZXMtb25seQ";
+export const kOtherCode = "hfe_YW5vdGhlci1wcm9qZWN0";
 
 const kBase: Story = {
-  code: { kind: "code", code: kStoryCode },
+  code: { kind: "codes", codes: [kStoryCode] },
   load: { kind: "ready", project: kProject },
   state: { phase: "idle" },
   trials: 0,
   seconds: 0,
   awake: true,
+  finishing: false,
+  online: true,
+  inApp: null,
 };
 
 const state = (value: VolunteerState, rest: Partial<Story> = {}): Story => ({
@@ -96,8 +113,25 @@ const problem = (kind: Extract<ProjectLoad, { kind: "problem" }>["problem"]): St
 });
 const some = { trials: 12, seconds: 1_490 } as const;
 
+const inside = (
+  app: InAppBrowser["app"],
+  label: string | null,
+  system: InAppBrowser["system"],
+): Partial<Story> => ({ inApp: { app, label, system } });
+
 export const stories = {
   idle: kBase,
+  choices: { ...kBase, code: { kind: "codes", codes: [kStoryCode, kOtherCode] } },
+  in_app_line: { ...kBase, ...inside("line", "LINE", "ios") },
+  in_app_instagram: { ...kBase, ...inside("instagram", "Instagram", "android") },
+  in_app_facebook: { ...kBase, ...inside("facebook", "Facebook", "ios") },
+  in_app_x: { ...kBase, ...inside("x", "X", "ios") },
+  in_app_google: { ...kBase, ...inside("google", "Google", "ios") },
+  in_app_wechat: state(
+    { phase: "unsupported", reason: "not_isolated" },
+    inside("wechat", "WeChat", "android"),
+  ),
+  in_app_other: { ...kBase, ...inside("other", null, "android") },
   idle_long: { ...kBase, load: { kind: "ready", project: kLongProject } },
   idle_empty: {
     ...kBase,
@@ -145,8 +179,16 @@ export const stories = {
     { phase: "computing", trial: kAwkwardTrial },
     { trials: 1_234_567, seconds: 4_321_987, load: { kind: "ready", project: kLongProject } },
   ),
+  finishing: state({ phase: "computing", trial: kTrial }, { ...some, finishing: true }),
+  computing_offline: state({ phase: "computing", trial: kTrial }, { ...some, online: false }),
+  offline: state(
+    { phase: "connecting", attempt: 4, retryAt: kStoryNowMs + 12_000 },
+    { ...some, online: false },
+  ),
   paused: state({ phase: "paused", reason: "hidden" }, some),
+  paused_by_choice: state({ phase: "paused", reason: "by_choice" }, some),
   stopped: state({ phase: "stopped" }, some),
+  finished: state({ phase: "finished" }, some),
   replaced: state({ phase: "replaced" }, some),
   failed_known: state({ phase: "failed", code: "full", message: "the pool is full" }),
   failed_other: state({

@@ -1,4 +1,5 @@
-// The stories: every state of the join page with a volunteer that computes nothing, for the browser tests
+// The stories: every state of the join page with a volunteer that computes nothing, and of the researcher's page with a
+// console of its own, for the browser tests
 // and for looking at (`npm run stories -w web-client`). Never part of `build/web`.
 
 import { fileURLToPath } from "node:url";
@@ -17,6 +18,6 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    rolldownOptions: { input: { stories: here("index.html") } },
+    rolldownOptions: { input: { stories: here("index.html"), research: here("research.html") } },
   },
 });

@@ -10,6 +10,7 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 declare module "vitest" {
   interface ProvidedContext {
     pagesFolder: string;
+    consoleFolder: string;
     storiesFolder: string;
   }
 }
@@ -17,6 +18,7 @@ declare module "vitest" {
 export async function setup(project: TestProject): Promise<void> {
   const folders = [
     ["pagesFolder", "../../vite.config.ts", "../../../build/test-web"],
+    ["consoleFolder", "../../vite.research.config.ts", "../../../build/test-web/console"],
     ["storiesFolder", "../../src/stories/vite.config.ts", "../../../build/test-stories"],
   ] as const;
   for (const [name, configFile, outDir] of folders) {

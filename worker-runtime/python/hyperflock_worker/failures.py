@@ -21,6 +21,10 @@ CAUSES = {
     "metric_not_finite": "invalid",
     "metric_not_number": "invalid",
     "data_invalid": "invalid",
+    "bundle_damaged": "invalid",
+    "bundle_unsafe": "invalid",
+    "bundle_too_large": "invalid",
+    "runtime_mismatch": "invalid",
     "out_of_memory": "out_of_memory",
     "interrupted": "cancelled",
 }
@@ -49,20 +53,28 @@ def outcome_of(error: BaseException, folder: Path | None) -> dict[str, Any]:
     folder : Path or None
         The attempt's folder, which is cut out of file names.
     """
-    if is_pruned(error):
-        return {"outcome": "pruned"}
-    code = code_of(error)
-    # An import's reason is what it was raised from; the wrapper only carries the code.
-    shown = error.__cause__ if isinstance(error, AttemptError) and error.__cause__ else error
+    try:
+        if is_pruned(error):
+            return {"outcome": "pruned"}
+        code = code_of(error)
+        cause = CAUSES[code]
+        message, shown = _described(error, folder)
+    except BaseException:
+        # An exception is the objective's own code: looking at it may raise anything, or end a loop
+        # of its own by an interrupt.
+        code, cause = "objective_raised", "user_error"
+        message, shown = "The exception that was raised cannot be shown.", ""
     return {
         "outcome": "failed",
-        "error": {
-            "cause": CAUSES[code],
-            "code": code,
-            "message": message_of(error),
-            "traceback": trimmed_traceback(shown, folder),
-        },
+        "error": {"cause": cause, "code": code, "message": message, "traceback": shown},
     }
+
+
+def _described(error: BaseException, folder: Path | None) -> tuple[str, str]:
+    """Message and traceback."""
+    # An import's reason is what it was raised from; the wrapper only carries the code.
+    shown = error.__cause__ if isinstance(error, AttemptError) and error.__cause__ else error
+    return message_of(error), trimmed_traceback(shown, folder)
 
 
 def is_pruned(error: BaseException) -> bool:

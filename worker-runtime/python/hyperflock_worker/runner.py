@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from hyperflock_worker import bridge, compat, failures
+from hyperflock_worker import bridge, bundles, compat, failures
 from hyperflock_worker.failures import AttemptError
 from hyperflock_worker.metrics import metric
 from hyperflock_worker.seeding import seed_everything
@@ -79,12 +79,18 @@ def _run(
     compat.install()
     code = folder / "code"
     try:
-        with zipfile.ZipFile(io.BytesIO(bundle)) as archive:
-            archive.extractall(code)
-    except (zipfile.BadZipFile, NotImplementedError) as error:
-        raise AttemptError("import_failed", f"the bundle cannot be unpacked: {error}") from error
-    read = {name: _read_data(name, entry, folder) for name, entry in data.items()}
-    sys.path.insert(0, str(code))
+        lock = bundles.unpack(bundle, code)
+        bundles.check_runtime(lock)
+        # What travels as data and is none: the bundle's wheels and the arrays that its code holds.
+        names = {item.name for item in lock.wheels + lock.arrays}
+        attached = {name: _as_bytes(data[name][1]) for name in names if name in data}
+        wheels = bundles.lay_out(lock, attached, folder)
+    except bundles.BundleReadError as error:
+        raise AttemptError(error.code, str(error)) from error
+    read = {
+        name: _read_data(name, entry, folder) for name, entry in data.items() if name not in names
+    }
+    sys.path[:0] = [str(path) for path in (code, *wheels)]
     objective = _load_entry(str(spec["entry"]))
     trial = Trial(
         int(spec["trial"]), params=json.loads(spec["params"]), data=read, seed=int(spec["seed"])

@@ -223,7 +223,6 @@ def test_failure_has_cause_code_and_message(body: str, code: str, cause: str, me
         ("objective = 1\n", {}, "entry_not_found", "no function 'objective'"),
         ("x = 1\n", {"entry": "other:objective"}, "entry_not_found", "no module 'other'"),
         ("x = 1\n", {"entry": "a.b:objective"}, "entry_not_found", "no module 'a.b'"),
-        ("", {"code": b"no zip"}, "import_failed", "cannot be unpacked"),
     ],
 )
 def test_code_that_cannot_be_loaded(
@@ -279,6 +278,21 @@ def test_traceback_is_bounded_and_keeps_its_end() -> None:
     assert len(error["message"]) <= failures.MAX_MESSAGE_CHARS
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "class TrialPruned(Exception):\n    __module__ = 7\nBroken = TrialPruned\n",
+        "class Broken(Exception):\n    __class__ = property(lambda self: 1 / 0)\n",
+        "from hyperflock_worker.failures import AttemptError\n"
+        "def Broken():\n    return AttemptError('no_such_code', 'm')\n",
+    ],
+)
+def test_exception_that_cannot_be_looked_at_is_an_outcome_too(body: str) -> None:
+    error = failure(f"{body}def objective(trial):\n    raise Broken()\n")
+    assert (error["cause"], error["code"]) == ("user_error", "objective_raised")
+    assert error["message"] == "The exception that was raised cannot be shown."
+
+
 def test_spec_that_is_no_json_is_an_outcome_too() -> None:
     outcome = json.loads(runner.run_attempt("{", b"", {}))
     assert outcome["error"]["code"] == "objective_raised"
@@ -306,10 +320,12 @@ def test_attempts_do_not_see_each_others_modules() -> None:
     assert attempt("def objective(trial):\n    return 7")["values"] == [7.0]
 
 
-def test_bundle_stays_inside_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bundle_that_would_leave_its_folder_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     inside = tmp_path / "inside"
     inside.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(inside))
-    code = bundle({"../../../escaped.py": "", "study.py": "def objective(t):\n    return 1"})
-    assert attempt("", code=code)["outcome"] == "complete"
+    error = failure("", code=bundle({"../../../escaped.py": "", "study.py": "x = 1"}))
+    assert (error["code"], error["cause"]) == ("bundle_unsafe", "invalid")
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["inside"]

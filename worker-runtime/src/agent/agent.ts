@@ -8,10 +8,9 @@ import {
   type ServerMessage,
   serialize,
 } from "../protocol/index.ts";
-import type { FromPython } from "../python/messages.ts";
 import * as api from "./api.ts";
 import { BlobCache, openByteCache } from "./blob_cache.ts";
-import { capabilitiesOf } from "./capabilities.ts";
+import { capabilitiesOf, heapLimitOf } from "./capabilities.ts";
 import type { AgentAction, AgentEvent } from "./events.ts";
 import { Machine } from "./machine.ts";
 import { PythonHost, type ThreadPort } from "./python_host.ts";
@@ -46,6 +45,8 @@ export class Agent {
     this.#post = post;
     this.#host = new PythonHost({
       spawn,
+      heapBytes: heapLimitOf(this.#capabilities.memory_mb),
+      now: () => performance.now(),
       runtimeIndex: api.runtimeIndex,
       fetchBlob: async (wanted, signal) => {
         const device = this.#machine.device;
@@ -141,6 +142,9 @@ export class Agent {
         break;
       case "answer":
         this.#host.answer(action.sequence, action.text);
+        break;
+      case "idle":
+        this.#host.idle();
         break;
       case "taken":
         this.#host.setTaken(action.points);
@@ -251,7 +255,7 @@ export class Agent {
 }
 
 function spawn(
-  onMessage: (message: FromPython) => void,
+  onMessage: (message: unknown) => void,
   onError: (message: string) => void,
 ): ThreadPort {
   // The server knows this script by its name, and gives it a Content-Security-Policy of its own.
@@ -259,7 +263,7 @@ function spawn(
     type: "module",
     name: "hyperflock python",
   });
-  worker.addEventListener("message", (event: MessageEvent<FromPython>) => onMessage(event.data));
+  worker.addEventListener("message", (event: MessageEvent<unknown>) => onMessage(event.data));
   worker.addEventListener("error", (event) => {
     event.preventDefault();
     onError(event.message || "The python thread's script cannot be loaded.");

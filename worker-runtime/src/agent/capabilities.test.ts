@@ -1,7 +1,7 @@
 // What browsers say about themselves, from user agents as they are.
 
 import { expect, test } from "vitest";
-import { capabilitiesOf } from "./capabilities.ts";
+import { capabilitiesOf, heapLimitOf } from "./capabilities.ts";
 
 const kAgents: [userAgent: string, engine: string, deviceClass: string][] = [
   [
@@ -44,4 +44,13 @@ test.each(kAgents)("%s", (userAgent, engine, deviceClass) => {
 
 test("What the browser does not say is not made up.", () => {
   expect(capabilitiesOf({ userAgent: "" })).toMatchObject({ memory_mb: 0, cores: 1 });
+});
+
+test.each([
+  [0, 1_024],
+  [512, 512],
+  [2_048, 1_024],
+  [8_192, 2_048],
+])("A device of %i MiB gives Python a heap of %i MiB.", (memory, heap) => {
+  expect(heapLimitOf(memory)).toBe(heap * 1_048_576);
 });

@@ -22,6 +22,18 @@ export function capabilitiesOf(facts: NavigatorFacts): Capabilities {
   };
 }
 
+const kMiB = 1_048_576;
+const kHeapMost = 2_048 * kMiB;
+const kHeapLeast = 512 * kMiB;
+/** Of a device that does not say how much memory it has. */
+const kHeapUnknown = 1_024 * kMiB;
+
+/** The ceiling of Python's heap in bytes: half of the device's memory, between 512 MiB and 2 GiB. */
+export function heapLimitOf(memoryMb: number): number {
+  if (memoryMb <= 0) return kHeapUnknown;
+  return Math.min(kHeapMost, Math.max(kHeapLeast, Math.floor(memoryMb / 2) * kMiB));
+}
+
 function engineOf(userAgent: string): string {
   const major = (pattern: RegExp) => userAgent.match(pattern)?.[1];
   const chromium = major(/Chrom(?:e|ium)\/(\d+)/);

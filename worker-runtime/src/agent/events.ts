@@ -82,6 +82,8 @@ export type AgentAction =
   | { readonly kind: "interrupt"; readonly attempt: number }
   /** Ends the python thread, whatever it does. */
   | { readonly kind: "terminate" }
+  /** No trial is in sight: a Pyodide that ran one is replaced. */
+  | { readonly kind: "idle" }
   | { readonly kind: "answer"; readonly sequence: number; readonly text: string }
   /** So many points of the running attempt are with the server. */
   | { readonly kind: "taken"; readonly points: number }

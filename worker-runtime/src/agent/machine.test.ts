@@ -169,7 +169,7 @@ describe("Work", () => {
     expect(s.after(3_999).sent).toEqual([]);
     expect(s.after(1).sent).toEqual([{ type: "ready" }]);
     s.hear({ type: "wait", delay_ms: 4_000, reason: "no_work" }).lease(7);
-    expect(s.deeds).toEqual([{ kind: "run", lease: leaseOf(7) }]);
+    expect(s.deeds).toEqual([{ kind: "idle" }, { kind: "run", lease: leaseOf(7) }]);
   });
 
   test("A ready that nobody answers is said again.", () => {
@@ -252,17 +252,24 @@ describe("Work", () => {
     expect(s.machine.mode).toEqual({ kind: "failed", code: "blob_unavailable", message: "m" });
   });
 
-  test("R18 A python thread that dies fails its attempt with a cause, and a new one is loaded.", () => {
-    s.running(7).on({ kind: "crashed", attempt: 7, code: "out_of_memory", message: "m" });
-    expect(s.actions).toMatchObject([
-      { kind: "terminate" },
-      { kind: "warm" },
-      {
-        kind: "send",
-        message: { type: "result", outcome: "failed", error: { cause: "out_of_memory" } },
-      },
-    ]);
-  });
+  test.each([
+    ["out_of_memory", "out_of_memory"],
+    ["channel_violation", "invalid"],
+    ["runtime_crashed", "device_lost"],
+  ])(
+    "R18 A python thread that dies of %s fails its attempt as %s, and a new one is loaded.",
+    (code, cause) => {
+      s.running(7).on({ kind: "crashed", attempt: 7, code, message: "m" });
+      expect(s.actions).toMatchObject([
+        { kind: "terminate" },
+        { kind: "warm" },
+        {
+          kind: "send",
+          message: { type: "result", outcome: "failed", error: { cause, code } },
+        },
+      ]);
+    },
+  );
 });
 
 describe("Reports", () => {

@@ -55,6 +55,8 @@ beforeEach(() => {
     },
     runtimeIndex: () => readIndex(),
     fetchBlob: ({ sha256 }) => fetchBlob(sha256),
+    heapBytes: 2 ** 30,
+    now: () => 0,
     emit: (event) => events.push(event),
     log: () => {},
   });
@@ -256,6 +258,7 @@ describe("Running", () => {
     const call = { kind: "call" as const, attempt: 7, sequence: 1, method: "should_prune" };
     for (const payload of ['{"step": 4}', '{"step": -1}', "{}", "[", '{"step": 1.5}']) {
       thread(0).say({ ...call, payload });
+      host.answer(call.sequence, "{}");
     }
     expect(events.flatMap((event) => (event.kind === "call" ? [event.step] : []))).toEqual([
       4,
@@ -264,6 +267,58 @@ describe("Running", () => {
       null,
       null,
     ]);
+  });
+});
+
+describe("Trial code that speaks for the thread", () => {
+  beforeEach(async () => {
+    host.run(leaseOf(7));
+    await load(0);
+  });
+
+  test.each([
+    ["what is no message", { kind: "outcome", attempt: 7, outcome: { values: [1] }, runMs: 1 }],
+    ["an outcome of 1 MB", { kind: "outcome", attempt: 7, outcome: "x".repeat(1e6), runMs: 1 }],
+  ])("ends it with %s.", (_, message) => {
+    thread(0).say(message as FromPython);
+    expect(events.at(-1)).toMatchObject({ kind: "crashed", attempt: 7, code: "channel_violation" });
+    expect(thread(0).isAlive).toBe(false);
+  });
+
+  test("ends it with more points than the window lets through.", () => {
+    const report = { kind: "report" as const, attempt: 7, step: 0, value: 0.5 };
+    for (let i = 0; i < 4_096; i += 1) thread(0).say(report);
+    host.setTaken(1);
+    thread(0).say(report);
+    expect(thread(0).isAlive).toBe(true);
+    thread(0).say(report);
+    expect(events.at(-1)).toMatchObject({ kind: "crashed", attempt: 7, code: "channel_violation" });
+  });
+
+  test("ends it with a second call before the first has its answer.", () => {
+    const call = { kind: "call" as const, attempt: 7, method: "should_prune", payload: "{}" };
+    thread(0).say({ ...call, sequence: 1 });
+    host.answer(1, "{}");
+    thread(0).say({ ...call, sequence: 2 });
+    expect(thread(0).isAlive).toBe(true);
+    thread(0).say({ ...call, sequence: 3 });
+    expect(events.at(-1)).toMatchObject({ kind: "crashed", attempt: 7, code: "channel_violation" });
+  });
+});
+
+describe("A thread without work", () => {
+  test("is replaced when a trial has run on it, and kept when none has.", async () => {
+    host.warm();
+    await load(0);
+    host.idle();
+    expect(thread(0).isAlive).toBe(true);
+    host.run(leaseOf(7));
+    await settled();
+    host.idle();
+    expect(thread(0).isAlive).toBe(true);
+    await finish(0, 7);
+    host.idle();
+    expect([thread(0).isAlive, threads.length]).toEqual([false, 2]);
   });
 });
 

@@ -4,6 +4,7 @@
 import * as v from "valibot";
 import { Answerer } from "../channel/answerer.ts";
 import { createBlock } from "../channel/block.ts";
+import { kMessageCharacters } from "../protocol/client_messages.ts";
 import { kCauses, type Lease } from "../protocol/index.ts";
 import type {
   DataFile,
@@ -15,9 +16,12 @@ import type {
 import type { Outcome } from "./attempt.ts";
 import type { BlobWanted } from "./blob_cache.ts";
 import type { AgentEvent } from "./events.ts";
+import { Allowance, parseFromPython } from "./from_python.ts";
 
 /** Loading that shows no progress for this long is given up. */
 const kLoadSilenceMs = 90_000;
+/** The thread said what no honest one says: trial code spoke for it. */
+export const kViolation = "channel_violation";
 const kCorePieces = ["pyodide", "numpy", "six", "worker"];
 const kChainerPrefix = "chainer-";
 
@@ -29,9 +33,12 @@ export interface ThreadPort {
 
 export interface PythonHostOptions {
   readonly spawn: (
-    onMessage: (message: FromPython) => void,
+    onMessage: (message: unknown) => void,
     onError: (message: string) => void,
   ) => ThreadPort;
+  /** What Python's heap may grow to. */
+  readonly heapBytes: number;
+  readonly now: () => number;
   readonly runtimeIndex: () => Promise<RuntimeIndex>;
   readonly fetchBlob: (wanted: BlobWanted, signal: AbortSignal) => Promise<Uint8Array<ArrayBuffer>>;
   readonly emit: (event: AgentEvent) => void;
@@ -49,6 +56,8 @@ interface Thread {
   usedFor: string | null;
   /** The attempt that was handed over. */
   attempt: number | null;
+  allowance: Allowance;
+  isLoaded: boolean;
   silence: ReturnType<typeof setTimeout> | undefined;
 }
 
@@ -124,11 +133,21 @@ export class PythonHost {
     thread.settle.reject(new PythonError("terminated", "The python thread was ended."));
   }
 
+  /** No work is in sight: what a trial may have left running must not compute on. */
+  idle(): void {
+    if (this.#thread === null || this.#thread.usedFor === null || this.#job !== null) return;
+    if (this.#thread.attempt !== null) return;
+    this.terminate();
+    this.warm();
+  }
+
   answer(sequence: number, text: string): void {
+    this.#thread?.allowance.setAnswered(sequence);
     this.#thread?.answerer.answer(sequence, text);
   }
 
   setTaken(points: number): void {
+    this.#thread?.allowance.setTaken(points);
     this.#thread?.answerer.setTaken(points);
   }
 
@@ -160,6 +179,7 @@ export class PythonHost {
     this.#job = null;
     thread.usedFor = usedFor;
     thread.attempt = lease.attempt;
+    thread.allowance = new Allowance();
     thread.answerer.reset();
     const spec = {
       attempt: lease.attempt,
@@ -210,7 +230,7 @@ export class PythonHost {
     const thread: Thread = {
       port: this.#options.spawn(
         (message) => this.#onMessage(thread, message),
-        (message) => this.#onCrash(thread, "assets_unavailable", message),
+        (message) => this.#onError(thread, message),
       ),
       answerer: new Answerer(block),
       loaded: promise,
@@ -218,6 +238,8 @@ export class PythonHost {
       chainer,
       usedFor: null,
       attempt: null,
+      allowance: new Allowance(),
+      isLoaded: false,
       silence: undefined,
     };
     this.#thread = thread;
@@ -227,7 +249,8 @@ export class PythonHost {
       .then((index) => {
         thread.chainer ??= defaultChainer(index);
         const pieces = piecesOf(index, thread.chainer);
-        thread.port.post({ kind: "load", memory: block.memory, pieces }, []);
+        const { heapBytes } = this.#options;
+        thread.port.post({ kind: "load", memory: block.memory, pieces, heapBytes }, []);
       })
       .catch((error: unknown) => {
         const { code, message } = asPythonError(error);
@@ -252,19 +275,31 @@ export class PythonHost {
     }, kLoadSilenceMs);
   }
 
-  #onMessage(thread: Thread, message: FromPython): void {
+  #onMessage(thread: Thread, data: unknown): void {
     if (this.#thread !== thread) return;
+    const message = parseFromPython(data);
+    if (message === null || !thread.allowance.admits(message, this.#options.now())) {
+      const why = message === null ? "a message that is none of its kinds" : "more than it may";
+      this.#onCrash(thread, kViolation, `The python thread sent ${why}.`);
+      return;
+    }
+    this.#hear(thread, message);
+  }
+
+  #hear(thread: Thread, message: FromPython): void {
     // Nothing that comes late, or is made up by trial code, speaks for another attempt.
     if ("attempt" in message && message.attempt !== thread.attempt) return;
     const { emit } = this.#options;
     switch (message.kind) {
       case "loading":
+        if (thread.isLoaded) break;
         this.#watch(thread);
         this.#bytes.python = [message.loaded, message.total];
         this.#tellLoading();
         break;
       case "loaded":
         clearTimeout(thread.silence);
+        thread.isLoaded = true;
         thread.settle.resolve();
         this.#options.log(`python thread loaded ${JSON.stringify(message.timings)}`);
         break;
@@ -290,6 +325,12 @@ export class PythonHost {
       default:
         message satisfies never;
     }
+  }
+
+  // A script that cannot be had, or an error that nobody caught: trial code can throw one from a timer.
+  #onError(thread: Thread, message: string): void {
+    const code = thread.isLoaded ? "runtime_crashed" : "assets_unavailable";
+    this.#onCrash(thread, code, message.slice(0, kMessageCharacters));
   }
 
   #onCrash(thread: Thread, code: string, message: string): void {

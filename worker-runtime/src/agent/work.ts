@@ -21,6 +21,11 @@ const kAskAgainMs = 10_000;
 const kCannotRunLimit = 3;
 const kResendLimit = 8;
 const kBackend = "cpu";
+/** Whose fault a crash is; others are the device's. */
+const kCrashCauses: Readonly<Record<string, Failure["cause"]>> = {
+  out_of_memory: "out_of_memory",
+  channel_violation: "invalid",
+};
 
 export interface Surroundings {
   /** Messages may be sent. */
@@ -149,6 +154,7 @@ export class Work {
     if (!this.#around.isWorking || this.#attempt !== null) return;
     this.#waiting = message.reason;
     this.#askAt = now + message.delay_ms;
+    if (this.#ending === null) this.#around.act({ kind: "idle" });
   }
 
   onAck(message: ServerMessages["ack"]): void {
@@ -242,7 +248,7 @@ export class Work {
   onCrashed(event: EventOf<"crashed">, now: number): void {
     this.#replacePython();
     const { attempt, code, message } = event;
-    const cause: Failure["cause"] = code === "out_of_memory" ? code : "device_lost";
+    const cause = kCrashCauses[code] ?? "device_lost";
     const outcome = { outcome: "failed" as const, error: { cause, code, message, traceback: "" } };
     const runMs = now - (this.#attempt?.runningAt ?? now);
     this.onOutcome({ kind: "outcome", attempt, outcome, runMs }, now);

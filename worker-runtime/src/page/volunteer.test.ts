@@ -29,8 +29,8 @@ class FakeWorker extends EventTarget {
     this.dispatchEvent(new MessageEvent("message", { data: message }));
   }
 
-  change(state: VolunteerState): void {
-    this.say({ kind: "changed", state, contribution: { trials: 1, seconds: 2 }, project: null });
+  change(state: VolunteerState, trials = 1): void {
+    this.say({ kind: "changed", state, contribution: { trials, seconds: 2 }, project: null });
   }
 }
 
@@ -119,6 +119,14 @@ test("A browser that cannot compute is told why, and starts nothing.", () => {
   expect(FakeWorker.all).toHaveLength(0);
 });
 
+test("A browser that cannot compute says so before the tap.", () => {
+  vi.stubGlobal("isSecureContext", false);
+  expect(createVolunteer({ code: "CODE" }).snapshot.state).toEqual({
+    phase: "unsupported",
+    reason: "insecure_context",
+  });
+});
+
 test("Changes are told once a frame, the newest only.", () => {
   const seen: VolunteerSnapshot[] = [];
   const unsubscribe = volunteer.subscribe((snapshot) => seen.push(snapshot));
@@ -156,6 +164,89 @@ test("Stop lets the agent say goodbye, then ends it; start works again.", () => 
   expect(agent().isAlive).toBe(false);
   volunteer.start();
   expect(FakeWorker.all).toHaveLength(2);
+});
+
+test("A pause gives the trial back, outlasts the page's visibility, and ends by hand.", () => {
+  volunteer.start();
+  agent().change(computing);
+  volunteer.pause();
+  volunteer.pause();
+  expect(volunteer.snapshot.state).toEqual({ phase: "paused", reason: "by_choice" });
+  page.show("hidden");
+  page.show("visible");
+  agent().change(computing); // said before it heard
+  expect(volunteer.snapshot.state).toEqual({ phase: "paused", reason: "by_choice" });
+  const told = agent().told.slice(1);
+  expect(told.length).toBeGreaterThan(0);
+  expect(told.every((one) => one.kind === "visibility" && !one.visible)).toBe(true);
+  volunteer.resume();
+  volunteer.resume();
+  expect(agent().told.slice(1 + told.length)).toEqual([{ kind: "visibility", visible: true }]);
+  expect(volunteer.snapshot.state.phase).toBe("connecting");
+  agent().change(computing);
+  expect(volunteer.snapshot.state).toEqual(computing);
+});
+
+test("What is resumed while the page is hidden waits for the page.", () => {
+  volunteer.start();
+  volunteer.pause();
+  page.show("hidden");
+  volunteer.resume();
+  expect(agent().told.at(-1)).toEqual({ kind: "visibility", visible: false });
+  expect(volunteer.snapshot.state).toEqual({ phase: "paused", reason: "hidden" });
+});
+
+test("A paused volunteer can stop, and a new start is not paused.", () => {
+  volunteer.start();
+  volunteer.pause();
+  volunteer.stop();
+  expect(volunteer.snapshot.state).toEqual({ phase: "stopped" });
+  volunteer.start();
+  expect(agent(1).told).toEqual([{ kind: "start", code: "CODE", visible: true }]);
+});
+
+const nextTrial: VolunteerState = {
+  ...computing,
+  trial: { ...computing.trial, number: 1 },
+};
+
+test.each<[string, VolunteerState]>([
+  ["nothing to do", { phase: "waiting", reason: "no_work" }],
+  ["another trial", nextTrial],
+])("The last trial's acknowledgement ends the work when %s follows.", (_, following) => {
+  volunteer.start();
+  agent().change(computing);
+  volunteer.finish(true);
+  expect(volunteer.snapshot.finishing).toBe(true);
+  agent().change(computing);
+  expect(volunteer.snapshot.state).toEqual(computing);
+  agent().change(following, 2);
+  expect(agent().told.at(-1)).toEqual({ kind: "stop" });
+  expect(volunteer.snapshot.state).toEqual({ phase: "finished" });
+  expect(volunteer.snapshot.finishing).toBe(false);
+});
+
+test("A last trial that was lost on its way is no finished one.", () => {
+  volunteer.start();
+  agent().change(computing);
+  volunteer.finish(true);
+  agent().change({ phase: "paused", reason: "hidden" });
+  expect(volunteer.snapshot.state).toEqual({ phase: "stopped" });
+});
+
+test("Who changes their mind goes on.", () => {
+  volunteer.start();
+  agent().change(computing);
+  volunteer.finish(true);
+  volunteer.finish(false);
+  agent().change(nextTrial, 2);
+  expect(volunteer.snapshot).toMatchObject({ state: nextTrial, finishing: false });
+});
+
+test("Without a trial there is nothing to finish first.", () => {
+  volunteer.start();
+  volunteer.finish(true);
+  expect(volunteer.snapshot.state).toEqual({ phase: "stopped" });
 });
 
 test("An agent that does not say goodbye is ended all the same.", () => {

@@ -7,7 +7,7 @@
 
 import type { FromAgent, ToAgent } from "./messages.ts";
 import { type ProbeScope, probe } from "./probe.ts";
-import type { Volunteer, VolunteerSnapshot, VolunteerState } from "./volunteer_state.ts";
+import type { TrialView, Volunteer, VolunteerSnapshot, VolunteerState } from "./volunteer_state.ts";
 import { WakeLock } from "./wake_lock.ts";
 
 export interface VolunteerOptions {
@@ -17,6 +17,17 @@ export interface VolunteerOptions {
 
 /** An agent that does not say that it has ended is ended. */
 const kFarewellMs = 2_000;
+
+/** The trial after which the volunteer stops, and how many were done when that was decided. */
+interface LastTrial {
+  readonly study: number;
+  readonly number: number;
+  readonly doneBefore: number;
+}
+
+function runningTrial(state: VolunteerState): TrialView | null {
+  return state.phase === "loading" || state.phase === "computing" ? state.trial : null;
+}
 
 export function createVolunteer(options: VolunteerOptions): Volunteer {
   return new AgentVolunteer(options.code);
@@ -28,15 +39,21 @@ class AgentVolunteer implements Volunteer {
   readonly #listeners = new Set<(snapshot: VolunteerSnapshot) => void>();
   #agent: Worker | null = null;
   #isFramePending = false;
-  #snapshot: VolunteerSnapshot = {
-    state: { phase: "idle" },
-    contribution: { trials: 0, seconds: 0 },
-    project: null,
-    awake: false,
-  };
+  #isPaused = false;
+  #last: LastTrial | null = null;
+  #snapshot: VolunteerSnapshot;
 
   constructor(code: string) {
     this.#code = code;
+    // Probed before the tap as well: nobody should tap to learn that it cannot work.
+    const reason = probe(globalThis as ProbeScope);
+    this.#snapshot = {
+      state: reason === null ? { phase: "idle" } : { phase: "unsupported", reason },
+      contribution: { trials: 0, seconds: 0 },
+      project: null,
+      awake: false,
+      finishing: false,
+    };
     document.addEventListener("visibilitychange", () => this.#onVisibility());
   }
 
@@ -56,6 +73,7 @@ class AgentVolunteer implements Volunteer {
       this.#setState({ phase: "unsupported", reason });
       return;
     }
+    this.#isPaused = false;
     this.#setState({ phase: "joining" });
     const agent = new Worker(new URL("../agent/agent-thread.ts", import.meta.url), {
       type: "module",
@@ -69,21 +87,58 @@ class AgentVolunteer implements Volunteer {
     agent.addEventListener("error", (event) => {
       if (this.#agent !== agent) return;
       event.preventDefault();
-      this.#leave(agent);
+      this.#leave();
       const message = event.message || "The worker's script could not be loaded.";
       this.#setState({ phase: "failed", code: "agent_failed", message });
       agent.terminate();
     });
-    const visible = document.visibilityState === "visible";
-    this.#tell({ kind: "start", code: this.#code, visible });
+    this.#tell({ kind: "start", code: this.#code, visible: this.#mayCompute });
+  }
+
+  pause(): void {
+    if (this.#agent === null || this.#isPaused) return;
+    this.#isPaused = true;
+    this.#setLast(null);
+    this.#tellVisibility();
+    this.#setState({ phase: "paused", reason: "by_choice" });
+  }
+
+  resume(): void {
+    if (this.#agent === null || !this.#isPaused) return;
+    this.#isPaused = false;
+    this.#tellVisibility();
+    this.#setState(
+      this.#mayCompute
+        ? { phase: "connecting", attempt: 0, retryAt: null }
+        : { phase: "paused", reason: "hidden" },
+    );
+  }
+
+  finish(wanted: boolean): void {
+    if (this.#agent === null) return;
+    if (!wanted) {
+      this.#setLast(null);
+      return;
+    }
+    const trial = runningTrial(this.#snapshot.state);
+    if (trial === null) {
+      this.stop();
+      return;
+    }
+    const { study, number } = trial;
+    this.#setLast({ study, number, doneBefore: this.#snapshot.contribution.trials });
   }
 
   stop(): void {
+    this.#stop("stopped");
+  }
+
+  #stop(phase: "stopped" | "finished"): void {
     const agent = this.#agent;
     if (agent === null) return;
     this.#tell({ kind: "stop" });
-    this.#leave(agent);
-    this.#setState({ phase: "stopped" });
+    this.#leave();
+    this.#setState({ phase });
     // It gives its trial back meanwhile and then says that it has ended.
     setTimeout(() => agent.terminate(), kFarewellMs);
   }
@@ -93,8 +148,7 @@ class AgentVolunteer implements Volunteer {
       case "changed": {
         const { state, contribution, project } = message;
         this.#merge({ contribution, project });
-        this.#setState(state);
-        this.#endWhenOver(state);
+        this.#onState(state);
         break;
       }
       case "ended":
@@ -104,20 +158,50 @@ class AgentVolunteer implements Volunteer {
     }
   }
 
-  /** After these the agent has nothing left to do; a new start makes a new one. */
-  #endWhenOver(state: VolunteerState): void {
-    if (state.phase !== "replaced" && state.phase !== "failed") return;
-    this.#agent?.terminate();
-    this.#agent = null;
+  #onState(state: VolunteerState): void {
+    if (state.phase === "replaced" || state.phase === "failed") {
+      // The agent has nothing left to do; a new start makes a new one.
+      this.#agent?.terminate();
+      this.#leave();
+      this.#setState(state);
+    } else if (this.#isPaused) {
+      // What it did before it heard of the pause is no news any more.
+      this.#setState({ phase: "paused", reason: "by_choice" });
+    } else if (this.#last !== null && !this.#isLast(runningTrial(state))) {
+      const delivered = this.#snapshot.contribution.trials > this.#last.doneBefore;
+      this.#stop(delivered ? "finished" : "stopped");
+    } else {
+      this.#setState(state);
+    }
   }
 
-  #leave(agent: Worker): void {
-    if (this.#agent === agent) this.#agent = null;
+  #isLast(trial: TrialView | null): boolean {
+    return trial?.study === this.#last?.study && trial?.number === this.#last?.number;
+  }
+
+  #leave(): void {
+    this.#agent = null;
+    this.#isPaused = false;
+    this.#setLast(null);
+  }
+
+  #setLast(last: LastTrial | null): void {
+    this.#last = last;
+    this.#merge({ finishing: last !== null });
+  }
+
+  /** A pause is told as a hidden page: the trial goes back at once, and nothing is asked for. */
+  get #mayCompute(): boolean {
+    return !this.#isPaused && document.visibilityState === "visible";
+  }
+
+  #tellVisibility(): void {
+    this.#tell({ kind: "visibility", visible: this.#mayCompute });
   }
 
   #onVisibility(): void {
     // Posted within the event: a hidden page may be frozen at any moment after it.
-    this.#tell({ kind: "visibility", visible: document.visibilityState === "visible" });
+    this.#tellVisibility();
     this.#wakeLock.refresh();
   }
 

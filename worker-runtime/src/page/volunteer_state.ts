@@ -41,8 +41,10 @@ export type VolunteerState =
       readonly trial: TrialView;
     }
   | { readonly phase: "computing"; readonly trial: TrialView }
-  | { readonly phase: "paused"; readonly reason: "hidden" } // resumes by itself when visible
+  // `hidden` resumes by itself when the page is visible, `by_choice` by resume().
+  | { readonly phase: "paused"; readonly reason: "hidden" | "by_choice" }
   | { readonly phase: "stopped" }
+  | { readonly phase: "finished" } // the trial that was to be the last one is with the server
   | { readonly phase: "replaced" } // another tab of this device took over
   | { readonly phase: "failed"; readonly code: string; readonly message: string };
 
@@ -52,6 +54,8 @@ export interface VolunteerSnapshot {
   readonly project: ProjectView | null;
   /** True while a wake lock keeps the screen on. */
   readonly awake: boolean;
+  /** True once the running trial is to be the last one. */
+  readonly finishing: boolean;
 }
 
 /** Answer of `POST /api/project`. */
@@ -70,6 +74,11 @@ export interface Volunteer {
   subscribe(listener: (snapshot: VolunteerSnapshot) => void): () => void;
   /** Must be called from a tap. Nothing is joined, fetched for compute or computed before. */
   start(): void;
+  /** Gives the running trial back and takes no other until resume(). */
+  pause(): void;
+  resume(): void;
+  /** Wanted: the running trial is the last one, then it stops; at once where none runs. Unwanted: it goes on. */
+  finish(wanted: boolean): void;
   /** Releases the attempt and ends the compute threads; `start()` works again afterwards. */
   stop(): void;
 }

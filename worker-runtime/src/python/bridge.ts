@@ -5,9 +5,12 @@ import { Caller, ReportWindow } from "../channel/caller.ts";
 import type { FromPython } from "./messages.ts";
 
 /** Longer than a lease: a call may have to wait for a new connection. */
-const kCallMs = 120_000;
+export const kCallMs = 120_000;
 /** Points that may be on the way to the server; a few full messages. */
-const kWindowPoints = 4_096;
+export const kWindowPoints = 4_096;
+/** What a call may carry; the agent takes no more. */
+export const kMethodCharacters = 256;
+export const kPayloadCharacters = 65_536;
 
 export class Bridge {
   readonly #block: Block;
@@ -39,7 +42,12 @@ export class Bridge {
     return {
       call: (method: string, payload: string): string => {
         this.#progress();
-        const answer = this.#caller.call(method, payload, kCallMs);
+        if (String(method).length > kMethodCharacters)
+          throw new Error("The call's name is too long.");
+        if (String(payload).length > kPayloadCharacters) {
+          throw new Error(`A call's arguments are at most ${kPayloadCharacters} characters.`);
+        }
+        const answer = this.#caller.call(String(method), String(payload), kCallMs);
         this.#progress();
         return answer;
       },

@@ -44,6 +44,8 @@ export class Interpreter {
     const pyodide = await loadCore(core, assets, options.output);
     assets.codeArrived();
     mark("pyodide");
+    pyodide.setStdout({ write: options.output.stream() });
+    pyodide.setStderr({ write: options.output.stream() });
     options.prepare(pyodide);
     const extractDir = String(pyodide.runPython(kSitePackages));
     for (const piece of packages) {

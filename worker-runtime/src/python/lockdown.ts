@@ -1,36 +1,107 @@
-// Takes from the python thread what trial code must not reach: the origin's storage and other ways to talk. The thread's
-// Content-Security-Policy already limits the network to the runtime's folder. Runs on the python thread, once.
+// Takes from the python thread what trial code must not reach. What stays is listed, and everything else goes, so that
+// an interface which a browser adds tomorrow is not a way out: storage, every way to talk, workers, the graphics device,
+// other people's hardware. The thread's Content-Security-Policy stands behind it. Runs on the python thread, once, before
+// any code of a trial.
 
-const kGlobals = [
-  "indexedDB",
-  "caches",
-  "cookieStore",
-  "BroadcastChannel",
-  "WebSocket",
-  "WebSocketStream",
-  "WebTransport",
-  "XMLHttpRequest",
-  "EventSource",
-  "RTCPeerConnection",
-  "Worker",
-  "SharedWorker",
-  "importScripts",
-  "postMessage",
-  "close",
+/** The language itself. */
+const kLanguage = [
+  ..."Object Function Array Number parseFloat parseInt Infinity NaN undefined Boolean String Symbol".split(
+    " ",
+  ),
+  ..."Date Promise RegExp Error AggregateError EvalError RangeError ReferenceError SyntaxError".split(
+    " ",
+  ),
+  ..."TypeError URIError SuppressedError InternalError globalThis JSON Math Intl Temporal Iterator".split(
+    " ",
+  ),
+  ..."ArrayBuffer SharedArrayBuffer Atomics DataView Uint8Array Int8Array Uint16Array".split(" "),
+  ..."Int16Array Uint32Array Int32Array BigUint64Array BigInt64Array Uint8ClampedArray".split(" "),
+  ..."Float16Array Float32Array Float64Array BigInt Map Set WeakMap WeakSet WeakRef".split(" "),
+  ..."FinalizationRegistry Proxy Reflect DisposableStack AsyncDisposableStack decodeURI".split(" "),
+  ..."decodeURIComponent encodeURI encodeURIComponent escape unescape isFinite isNaN eval".split(
+    " ",
+  ),
+  "WebAssembly",
 ];
-const kNavigator = ["storage", "storageBuckets", "locks", "serviceWorker", "usb", "serial", "hid"];
 
-export function lockDown(scope: object, navigator: object): void {
-  for (const name of kGlobals) remove(scope, name);
-  for (const name of kNavigator) remove(navigator, name);
+/** What Pyodide and Python's packages use of the platform, and what only computes. */
+const kPlatform = [
+  ..."self name location navigator origin isSecureContext crossOriginIsolated console".split(" "),
+  ..."performance crypto atob btoa queueMicrotask structuredClone setTimeout clearTimeout".split(
+    " ",
+  ),
+  ..."setInterval clearInterval addEventListener removeEventListener dispatchEvent".split(" "),
+  ..."Event EventTarget CustomEvent ErrorEvent MessageEvent ProgressEvent".split(" "),
+  ..."PromiseRejectionEvent MessageChannel MessagePort AbortController AbortSignal".split(" "),
+  ..."DOMException QuotaExceededError URL URLSearchParams TextEncoder TextDecoder".split(" "),
+  ..."TextEncoderStream TextDecoderStream Blob File FormData Headers Request Response".split(" "),
+  ..."ReadableStream ReadableStreamDefaultReader ReadableStreamBYOBReader".split(" "),
+  ..."WritableStream WritableStreamDefaultWriter TransformStream CompressionStream".split(" "),
+  ..."DecompressionStream ByteLengthQueuingStrategy CountQueuingStrategy Crypto CryptoKey".split(
+    " ",
+  ),
+  ..."SubtleCrypto Performance PerformanceEntry PerformanceMark PerformanceMeasure".split(" "),
+  ..."WorkerGlobalScope DedicatedWorkerGlobalScope WorkerLocation WorkerNavigator".split(" "),
+  // Two numbers that cannot be deleted; what they were for is gone.
+  "TEMPORARY",
+  "PERSISTENT",
+];
+
+/** Of `navigator`: nothing that acts, and nothing that tells devices of one kind apart. */
+const kNavigator = [
+  ..."userAgent appCodeName appName appVersion product platform language languages".split(" "),
+  ..."onLine hardwareConcurrency".split(" "),
+];
+
+export class LockdownError extends Error {
+  override readonly name = "LockdownError";
+  readonly code = "lockdown_failed";
 }
 
-// From the prototypes too, where most of these live as accessors.
-function remove(target: object, name: string): void {
+/** Throws where something cannot be taken away: no trial runs there. */
+export function lockDown(scope: object, navigator: object): void {
+  keepOnly(scope, new Set([...kLanguage, ...kPlatform]));
+  keepOnly(navigator, new Set(kNavigator));
+}
+
+/** Names that are still to be found and should not be. */
+export function unlisted(target: object, kept: ReadonlySet<string>): string[] {
+  const found: string[] = [];
+  for (const holder of holdersOf(target)) {
+    for (const name of Object.getOwnPropertyNames(holder)) {
+      const isPinned = Reflect.get(target, name) === undefined && holder === target;
+      if (name !== "constructor" && !kept.has(name) && !isPinned) found.push(name);
+    }
+  }
+  return found;
+}
+
+// From the prototypes too, where most of these live as accessors. The name is then taken on the object itself, so that
+// nothing can be put back where a library might take it for the platform's.
+function keepOnly(target: object, kept: ReadonlySet<string>): void {
+  const names = unlisted(target, kept);
+  for (const holder of holdersOf(target)) {
+    for (const name of names) if (Object.hasOwn(holder, name)) Reflect.deleteProperty(holder, name);
+  }
+  for (const name of names) {
+    Reflect.defineProperty(target, name, {
+      value: undefined,
+      writable: false,
+      configurable: false,
+    });
+  }
+  const left = unlisted(target, kept);
+  if (left.length > 0) {
+    throw new LockdownError(`This browser keeps ${left.join(", ")} within reach of trials.`);
+  }
+}
+
+function holdersOf(target: object): object[] {
+  const holders: object[] = [];
   let holder: object | null = target;
   while (holder !== null && holder !== Object.prototype) {
-    if (Object.hasOwn(holder, name)) Reflect.deleteProperty(holder, name);
+    holders.push(holder);
     holder = Object.getPrototypeOf(holder) as object | null;
   }
-  Reflect.defineProperty(target, name, { value: undefined, writable: false, configurable: false });
+  return holders;
 }

@@ -1,6 +1,9 @@
-// What agent and python thread say to each other over the port that joins them directly. Types only; both threads.
+// What agent and python thread say to each other over the port that joins them directly. Both threads.
 
 import type { CallRequest } from "../channel/caller.ts";
+
+/** The text of an outcome: values, or a traceback of 16 KiB with its escapes. */
+export const kOutcomeCharacters = 262_144;
 
 export interface RuntimeFile {
   readonly name: string;
@@ -45,6 +48,8 @@ export type ToPython =
       readonly memory: SharedArrayBuffer;
       /** Pieces in the order in which they are needed; the first is Pyodide. */
       readonly pieces: readonly RuntimePiece[];
+      /** Python's heap may grow to so much. */
+      readonly heapBytes: number;
     }
   | {
       readonly kind: "run";

@@ -1,8 +1,9 @@
-// What trial code prints, to the browser's console: as many lines as a person can read, the rest only counted.
-// Runs on the python thread.
+// What trial code prints, and what it writes to the console, to the browser's console: as many lines as a person can read,
+// the rest only counted. A line without an end is not gathered. Runs on the python thread.
 
 const kLinesPerSecond = 50;
 const kLineCharacters = 2_000;
+const kConsole = ["debug", "log", "info", "warn", "error", "trace", "dir", "table"];
 
 export class Output {
   readonly #write: (line: string) => void;
@@ -30,5 +31,35 @@ export class Output {
     } else {
       this.#dropped += 1;
     }
+  }
+
+  /** One of Python's two streams: takes its bytes as they come, keeps the beginning of a line until its end. */
+  stream(): (bytes: Uint8Array) => number {
+    const decoder = new TextDecoder();
+    let begun = "";
+    return (bytes) => {
+      const lines = decoder.decode(bytes, { stream: true }).split("\n");
+      const last = lines.pop() ?? "";
+      for (const line of lines) {
+        this.line(begun + line);
+        begun = "";
+      }
+      begun = (begun + last).slice(0, kLineCharacters);
+      return bytes.length;
+    };
+  }
+
+  /** A console for trial code: its lines count as the others do. */
+  console(): Readonly<Record<string, (...values: unknown[]) => void>> {
+    const write = (...values: unknown[]) => this.line(values.map(textOf).join(" "));
+    return Object.freeze(Object.fromEntries(kConsole.map((name) => [name, write])));
+  }
+}
+
+function textOf(value: unknown): string {
+  try {
+    return String(value).slice(0, kLineCharacters);
+  } catch {
+    return "?";
   }
 }

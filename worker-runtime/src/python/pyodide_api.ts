@@ -13,6 +13,9 @@ export interface PyodideApi {
   registerJsModule(name: string, module: object): void;
   unpackArchive(archive: Uint8Array, format: "zip", options: { readonly extractDir: string }): void;
   runPython(code: string): unknown;
+  /** `write` takes bytes as Python's stream gives them, and tells how many it took. */
+  setStdout(options: { readonly write: (bytes: Uint8Array) => number }): void;
+  setStderr(options: { readonly write: (bytes: Uint8Array) => number }): void;
 }
 
 export interface PyodideOptions {

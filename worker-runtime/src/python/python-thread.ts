@@ -5,9 +5,10 @@
 import { type Block, openBlock, Word } from "../channel/block.ts";
 import { Assets } from "./assets.ts";
 import { Bridge } from "./bridge.ts";
+import { limitHeap } from "./heap_limit.ts";
 import { Interpreter } from "./interpreter.ts";
 import { lockDown } from "./lockdown.ts";
-import type { FromPython, ToPython } from "./messages.ts";
+import { type FromPython, kOutcomeCharacters, type ToPython } from "./messages.ts";
 import { Output } from "./output.ts";
 import type { PyodideApi } from "./pyodide_api.ts";
 
@@ -22,6 +23,8 @@ let loading: Promise<Interpreter> | null = null;
 let bridge: Bridge | null = null;
 
 self.addEventListener("message", (event: MessageEvent<ToPython>) => {
+  // Trial code can make events of its own for this listener.
+  if (!event.isTrusted) return;
   const message = event.data;
   switch (message.kind) {
     case "load":
@@ -42,6 +45,7 @@ async function load(message: Extract<ToPython, { kind: "load" }>): Promise<Inter
     timings[step] = Math.round(performance.now());
   };
   mark("begun");
+  limitHeap(message.heapBytes);
   const block = openBlock(message.memory);
   const assets = new Assets((loaded, total) => post({ kind: "loading", loaded, total }));
   const [core, ...packages] = message.pieces;
@@ -61,6 +65,7 @@ async function load(message: Extract<ToPython, { kind: "load" }>): Promise<Inter
     prepare: (pyodide) => prepare(pyodide, block),
   });
   lockDown(self, navigator);
+  Object.defineProperty(self, "console", { value: output.console(), writable: false });
   post({ kind: "loaded", timings });
   return interpreter;
 }
@@ -76,8 +81,20 @@ function run(interpreter: Interpreter, message: Extract<ToPython, { kind: "run" 
   const { attempt } = message.spec;
   bridge?.begin(attempt);
   const startedAt = performance.now();
-  const outcome = interpreter.run(message);
+  const outcome = outcomeOf(interpreter, message);
   post({ kind: "outcome", attempt, outcome, runMs: performance.now() - startedAt });
+}
+
+// The text is the runner's, whose Python trial code can change: the agent is not to be filled with it. A runner that raises
+// has been changed, too; Pyodide lives. No text is an outcome that the agent knows as malformed.
+function outcomeOf(interpreter: Interpreter, job: Extract<ToPython, { kind: "run" }>): string {
+  try {
+    const outcome = interpreter.run(job);
+    return outcome.length <= kOutcomeCharacters ? outcome : "";
+  } catch (error) {
+    if (error instanceof Error && error.name === "PythonError") return "";
+    throw error;
+  }
 }
 
 // run_attempt never raises: what arrives here is the end of this Pyodide, or of its loading.

@@ -212,33 +212,31 @@ Result<std::int32_t> imag_of(Context& context, Words& words) {
 
 }  // namespace
 
+Index read_item(Words& words, std::int32_t head) {
+  const int given = head / 4;
+  const auto part = [&](int bit) -> std::optional<std::int64_t> {
+    if ((given & bit) == 0) return std::nullopt;
+    return words.integer();
+  };
+  switch (static_cast<Index::Kind>(head % 4)) {
+    case Index::Kind::integer:
+      return Index::at(words.integer());
+    case Index::Kind::slice: {
+      const auto start = part(1);
+      const auto stop = part(2);
+      return Index::slice(start, stop, part(4));
+    }
+    case Index::Kind::newaxis:
+      return Index::newaxis();
+    case Index::Kind::ellipsis:
+      break;
+  }
+  return Index::ellipsis();
+}
+
 std::vector<Index> read_items(Words& words) {
   std::vector<Index> items;
-  while (words.left() > 0) {
-    const std::int32_t head = words.below(4 * 8);
-    const int given = head / 4;
-    const auto part = [&](int bit) -> std::optional<std::int64_t> {
-      if ((given & bit) == 0) return std::nullopt;
-      return words.integer();
-    };
-    switch (static_cast<Index::Kind>(head % 4)) {
-      case Index::Kind::integer:
-        items.push_back(Index::at(words.integer()));
-        break;
-      case Index::Kind::slice: {
-        const auto start = part(1);
-        const auto stop = part(2);
-        items.push_back(Index::slice(start, stop, part(4)));
-        break;
-      }
-      case Index::Kind::newaxis:
-        items.push_back(Index::newaxis());
-        break;
-      case Index::Kind::ellipsis:
-        items.push_back(Index::ellipsis());
-        break;
-    }
-  }
+  while (words.left() > 0) items.push_back(read_item(words, words.below(kItemHeads)));
   return items;
 }
 

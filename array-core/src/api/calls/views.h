@@ -43,6 +43,10 @@ enum class ReshapeMode : std::uint8_t {
   never = 3,  // a view or an error: value, "reshape_needs_copy"
 };
 
+// An item of an index whose head word was read; heads are below kItemHeads.
+inline constexpr std::int32_t kItemHeads = 32;
+Index read_item(Words& words, std::int32_t head);
+
 // The items of an index, to the end of the words.
 std::vector<Index> read_items(Words& words);
 

@@ -6,7 +6,8 @@ array-core, and the elements stay on the device until all are compared at the en
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
@@ -15,6 +16,7 @@ import arraycore as ac
 import numpy as np
 from arraycore import _library
 
+from array_core_fuzz.keys import read_key
 from array_core_fuzz.programs import Batch, DifferenceError, Generator, Totals
 from array_core_fuzz.source import numpy_source
 from array_core_fuzz.steps import DTYPES, ErrorKind, IndexKind, StepOp, create
@@ -31,9 +33,13 @@ DEVICE_DTYPES = tuple(
 class Moved:
     """What array-core counted while the programs ran, before anything was read."""
 
+    #: But for those that tell a size which depends on data.
     bytes_down: int = 0
     cpu_ops: int = 0
     dispatches: int = 0
+    #: Bytes that told such sizes: four for each mask of the device's that is read or written with
+    #: other indices.
+    size_bytes: int = 0
 
     @classmethod
     def so_far(cls) -> Moved:
@@ -46,6 +52,7 @@ class Moved:
             self.bytes_down - before.bytes_down,
             self.cpu_ops - before.cpu_ops,
             self.dispatches - before.dispatches,
+            self.size_bytes - before.size_bytes,
         )
 
     def add(self, other: Moved) -> None:
@@ -53,6 +60,7 @@ class Moved:
         self.bytes_down += other.bytes_down
         self.cpu_ops += other.cpu_ops
         self.dispatches += other.dispatches
+        self.size_bytes += other.size_bytes
 
 
 def _list(words: Iterator[int]) -> Any:
@@ -74,31 +82,45 @@ def _key(words: Iterator[int]) -> tuple[Any, ...]:
     return tuple(items)
 
 
+class AstrayError(Exception):
+    """A step is about an array that an earlier one did not make: their results differ."""
+
+
 class Machine:
     """One program's arrays."""
 
     def __init__(self) -> None:
         self.arrays: list[ac.ndarray] = []
         self.results: list[int] = []
+        self.size_bytes = 0
 
     def run(self, words: Iterator[int]) -> None:
         """Run one program; its words are taken from ``words``."""
         for _ in range(next(words)):
-            op = next(words)
-            live = ac.counters()["live_bytes"]
-            operation = self._operation(op, words)
-            try:
-                made = operation()
-            except ValueError:  # AxisError is both this and IndexError
-                self.results.append(ErrorKind.VALUE)
-                continue
-            except IndexError:
-                self.results.append(ErrorKind.INDEX)
-                continue
-            if op == StepOp.ASSIGN:
+            self._step(words)
+
+    def _step(self, words: Iterator[int]) -> None:
+        _library.drain()  # what the step before uploaded and holds no more
+        live = ac.counters()["live_bytes"]
+        operation = self._operation(next(words), words)
+        try:
+            made = operation()
+        except ValueError:  # AxisError is both this and IndexError
+            self.results.append(ErrorKind.VALUE)
+        except IndexError:
+            self.results.append(ErrorKind.INDEX)
+        except TypeError:
+            self.results.append(ErrorKind.TYPE)
+        else:
+            if made is None:
                 self.results.append(0)
-                continue
-            self._record(made, ac.counters()["live_bytes"] > live)
+            else:
+                self._record(made, ac.counters()["live_bytes"] > live)
+
+    def _array(self, number: int) -> ac.ndarray:
+        if number >= len(self.arrays):
+            raise AstrayError
+        return self.arrays[number]
 
     def _record(self, array: ac.ndarray, is_new: bool) -> None:
         shape, strides, flags = array.shape, array.strides, array.flags
@@ -111,13 +133,37 @@ class Machine:
         self.results += (flags.c_contiguous + 2 * flags.f_contiguous, int(full and is_new))
         self.arrays.append(array)
 
+    def _key(self, words: Iterator[int], writes: bool) -> tuple[tuple[Any, ...], int]:
+        """Return a key, and how many bytes may be read for it."""
+
+        def made(index: Any, host: bool) -> Any:
+            return index if host else ac.array(index)
+
+        key = read_key(words, made)
+        arrays = [item for item in key if isinstance(item, ac.ndarray | np.ndarray)]
+        masks = [item for item in arrays if isinstance(item, ac.ndarray) and item.dtype == bool]
+        return key, 0 if writes and len(arrays) == 1 else 4 * len(masks)
+
+    def _keyed(self, words: Iterator[int], writes: bool, do: Callable[[Any], Any]) -> Any:
+        """Return what does an operation by a key, and counts what told its sizes."""
+        key, allowed = self._key(words, writes)
+
+        def run() -> Any:
+            before = ac.counters()["bytes_down"]
+            try:
+                return do(key)
+            finally:
+                self.size_bytes += min(ac.counters()["bytes_down"] - before, allowed)
+
+        return run
+
     def _operation(self, op: int, words: Iterator[int]) -> Any:
         """Take an operation's words; return what does it."""
         if op == StepOp.CREATE:
             dtype, seed = next(words), next(words)
             elements = create(dtype, seed, _list(words) or [])
             return lambda: ac.array(elements)
-        a = self.arrays[next(words)]
+        a = self._array(next(words))
         match op:
             case StepOp.INDEX:
                 key = _key(words)
@@ -156,8 +202,19 @@ class Machine:
                 other = DTYPES[next(words)]
                 return lambda: a.astype(other, order="C")
             case StepOp.ASSIGN:
-                value = self.arrays[next(words)]
+                value = self._array(next(words))
                 return lambda: a.__setitem__(Ellipsis, value)
+            case StepOp.TAKE:
+                return self._keyed(words, False, lambda key: a[key])
+            case StepOp.PUT:
+                value = self._array(next(words))
+                return self._keyed(words, True, lambda key: a.__setitem__(key, value))
+            case StepOp.FILL:
+                number = next(words)
+                return self._keyed(words, True, lambda key: a.__setitem__(key, number))
+            case StepOp.ADD:
+                number = next(words)
+                return self._keyed(words, False, lambda key: _add(a, key, number))
             case StepOp.RAVEL:
                 return a.ravel
             case StepOp.COPY:
@@ -169,10 +226,14 @@ class Machine:
         raise ValueError(f"no operation {op}")
 
 
-def _batch(seeds: range, dtypes: Sequence[int]) -> tuple[Batch, list[bytes]]:
+def _add(a: ac.ndarray, key: tuple[Any, ...], number: int) -> None:
+    a[key] += number
+
+
+def _batch(seeds: range, dtypes: Sequence[int], keys: bool) -> tuple[Batch, list[bytes]]:
     """Return the programs of some seeds, and the contents that each one's arrays must have."""
     batch = Batch()
-    generator = Generator(batch, dtypes)
+    generator = Generator(batch, dtypes, keys)
     contents: list[bytes] = []
     for seed in seeds:
         begin = len(batch.contents)
@@ -181,15 +242,21 @@ def _batch(seeds: range, dtypes: Sequence[int]) -> tuple[Batch, list[bytes]]:
     return batch, contents
 
 
-def _difference(seeds: range, dtypes: Sequence[int], totals: Totals, moved: Moved) -> str | None:
-    batch, contents = _batch(seeds, dtypes)
+def _difference(
+    seeds: range, dtypes: Sequence[int], keys: bool, totals: Totals, moved: Moved
+) -> str | None:
+    batch, contents = _batch(seeds, dtypes, keys)
     _library.drain()  # so that live bytes only grow meanwhile
     before = Moved.so_far()
     words = iter(batch.words)
     machines = [Machine() for _ in seeds]
-    for machine in machines:
-        machine.run(words)
-    moved.add(Moved.so_far() - before)
+    with suppress(AstrayError):
+        for machine in machines:
+            machine.run(words)
+    counted = Moved.so_far() - before
+    counted.size_bytes = sum(machine.size_bytes for machine in machines)
+    counted.bytes_down -= counted.size_bytes
+    moved.add(counted)
     totals.add(batch)
     results = [result for machine in machines for result in machine.results]
     if results != batch.results:
@@ -229,9 +296,14 @@ def _read_at_once(arrays: Sequence[ac.ndarray]) -> list[bytes]:
 
 
 def run_programs(
-    first_seed: int, programs: int, dtypes: Sequence[int] = DEVICE_DTYPES
+    first_seed: int,
+    programs: int,
+    dtypes: Sequence[int] = DEVICE_DTYPES,
+    keys: bool = False,
 ) -> tuple[Totals, Moved]:
     """Compare the programs of ``programs`` seeds in a row, by the package and by NumPy.
+
+    ``keys``: with steps that index by integers and masks.
 
     Raises
     ------
@@ -242,17 +314,17 @@ def run_programs(
     end = first_seed + programs
     for begin in range(first_seed, end, PROGRAMS_A_BATCH):
         seeds = range(begin, min(begin + PROGRAMS_A_BATCH, end))
-        difference = _difference(seeds, dtypes, totals, moved)
+        difference = _difference(seeds, dtypes, keys, totals, moved)
         if difference is not None:
-            _explain(seeds, dtypes, difference)
+            _explain(seeds, dtypes, keys, difference)
     return totals, moved
 
 
-def _explain(seeds: range, dtypes: Sequence[int], difference: str) -> None:
+def _explain(seeds: range, dtypes: Sequence[int], keys: bool, difference: str) -> None:
     """Find the program of the batch that differs and raise with its code."""
     for seed in seeds:
-        alone = _difference(range(seed, seed + 1), dtypes, Totals(), Moved())
+        alone = _difference(range(seed, seed + 1), dtypes, keys, Totals(), Moved())
         if alone is not None:
-            batch, _ = _batch(range(seed, seed + 1), dtypes)
+            batch, _ = _batch(range(seed, seed + 1), dtypes, keys)
             raise DifferenceError(f"program {seed}: {alone}\n\n{numpy_source(batch.words)}")
     raise DifferenceError(f"programs {seeds} differ only when run together: {difference}")

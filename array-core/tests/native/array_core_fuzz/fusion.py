@@ -95,7 +95,7 @@ class Program:
     """One run of the program of a seed."""
 
     def __init__(self, seed: int, *, steady: bool) -> None:
-        self.random = random.Random(seed)  # noqa: S311 - a fuzzer's
+        self.random = random.Random(seed)
         self.steady = steady
         self.dtypes = _DTYPES if steady else _DTYPES + _CPU_DTYPES
         self.unary = _STEADY_UNARY if steady else _UNARY

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from array_core_fuzz.keys import KeyMaker
 from array_core_fuzz.steps import DTYPES, MAX_SEED, Array, ErrorKind, IndexKind, StepOp, create
 
 _IS_INTEGER = [dtype.kind in "iu" for dtype in DTYPES]
@@ -20,6 +21,7 @@ _ALL = tuple(range(len(DTYPES)))
 
 _MAX_DIMS = 7
 _MAX_COUNT = 1500
+_MAX_KEYED_DIMS = 5  # so that a key's result has no more axes than a program's arrays
 
 
 @dataclass
@@ -57,15 +59,20 @@ class DifferenceError(AssertionError):
 
 
 class Generator:
-    """Makes the program of one seed and runs it by NumPy; arrays have dtypes of ``dtypes``."""
+    """Makes the program of one seed and runs it by NumPy; arrays have dtypes of ``dtypes``.
 
-    def __init__(self, batch: Batch, dtypes: Sequence[int] = _ALL) -> None:
+    ``keys``: steps index by arrays too, which the package knows and the probe does not.
+    """
+
+    def __init__(self, batch: Batch, dtypes: Sequence[int] = _ALL, keys: bool = False) -> None:
         self._batch = batch
         self._cast = dtypes
         # Bytes of these may be any pattern: a bool's must be 0 or 1, NumPy says.
         self._created = [n for n in dtypes if DTYPES[n].kind != "b"]
         self._rng = random.Random()
         self._random = self._rng.random
+        self._choices = (*_STEPS, *_KEY_STEPS) if keys else _STEPS
+        self._keys = KeyMaker(self._rng)
         self._arrays: list[Array] = []
         self._dtypes: list[int] = []
         self._storages: list[Array] = []
@@ -92,7 +99,7 @@ class Generator:
             # one storage meet in assignments.
             newest = len(self._arrays) - 1
             source = newest if self._random() < 0.7 else self._below(newest + 1)
-            _STEPS[int(self._random() * len(_STEPS))](self, source)
+            self._choices[int(self._random() * len(self._choices))](self, source)
         batch.words[at] = self._steps
         batch.programs += 1
         batch.steps += self._steps
@@ -442,6 +449,94 @@ class Generator:
         else:
             self._batch.results.append(0)
 
+    # ---- steps with keys
+
+    def _step_take(self, source: int) -> None:
+        array = self._arrays[source]
+        if array.ndim > _MAX_KEYED_DIMS:
+            self._step_index(source)
+            return
+        words, key = self._keys.make(array.shape)
+        self._take(source, words, key)
+
+    def _take(self, source: int, words: list[int], key: tuple[Any, ...]) -> None:
+        """Record ``source[key]``: C-ordered, where NumPy's may lie in another order."""
+        try:
+            made = np.asarray(self._arrays[source][key]).copy(order="C")
+        except IndexError:
+            self._emit(StepOp.TAKE, source, *words)
+            self._error(ErrorKind.INDEX)
+            return
+        if made.size > _MAX_COUNT or made.ndim > _MAX_DIMS:
+            self._step_index(source)
+            return
+        self._emit(StepOp.TAKE, source, *words)
+        self._record_new(made, self._dtypes[source])
+
+    def _step_put(self, target: int) -> None:
+        """``a[key] = b``: of what the key picks, of any array, or of a number; ``a[key] += 1``."""
+        to = self._arrays[target]
+        if not to.flags.writeable or to.ndim > _MAX_KEYED_DIMS:
+            self._step_copy(target)
+            return
+        words, key = self._keys.make(to.shape)
+        r = self._random()
+        integers = _IS_INTEGER[self._dtypes[target]]
+        # Where nothing is picked NumPy (2.4) takes values of many shapes that do not broadcast;
+        # where all are integers it takes no array, be it of one element.
+        try:
+            picked = to[key]
+            numbers = picked.size == 0 or picked.ndim == 0
+        except IndexError:  # which NumPy tells before or after a value that does not fit
+            numbers = True
+        if r < 0.35 or (r < 0.5 and integers) or numbers:
+            self._put_number(target, words, key, adds=r >= 0.35 and integers)
+            return
+        source = self._below(len(self._arrays))
+        if r < 0.9:
+            count = len(self._arrays)
+            self._take(target, words, key)
+            source = len(self._arrays) - 1
+            if source < count:
+                return
+            if self._random() < 0.5:
+                self._step_flip(source)
+                source = len(self._arrays) - 1
+        casts = self._dtypes[source] != self._dtypes[target]
+        if casts and not (integers and _IS_INTEGER[self._dtypes[source]]):
+            source = target
+        value = self._arrays[source].copy()
+        arrays = [item for item in key if isinstance(item, np.ndarray)]
+        if len(arrays) == 1 and arrays[0].dtype == bool and not _fits(value.shape, picked.shape):
+            # With a device the package does not ask how many rows the mask has.
+            self._put_number(target, words, key, adds=False)
+            return
+        self._emit(StepOp.PUT, target, source, *words)
+        self._write(target, key, value, False)
+
+    def _put_number(self, target: int, words: list[int], key: tuple[Any, ...], adds: bool) -> None:
+        value = self._below(100)
+        self._emit(StepOp.ADD if adds else StepOp.FILL, target, value, *words)
+        with np.errstate(over="ignore"):
+            self._write(target, key, self._arrays[target].dtype.type(value), adds)
+
+    def _write(self, target: int, key: tuple[Any, ...], value: Any, adds: bool) -> None:
+        self._batch.assignments += 1
+        to = self._arrays[target]
+        try:
+            if adds:
+                to[key] += value
+            else:
+                to[key] = value
+        except ValueError:
+            self._error(ErrorKind.VALUE)
+        except IndexError:
+            self._error(ErrorKind.INDEX)
+        except TypeError:
+            self._error(ErrorKind.TYPE)
+        else:
+            self._batch.results.append(0)
+
     def _cut(self, source: int, shape: list[int]) -> int:
         """``source[:n, :m, ...]`` as a new array; its number."""
         self._emit(StepOp.INDEX, source, len(shape))
@@ -450,6 +545,13 @@ class Generator:
         index: tuple[Any, ...] = (*(slice(None, extent) for extent in shape), Ellipsis)
         self._record(self._arrays[source][index], self._dtypes[source], 0)
         return len(self._arrays) - 1
+
+
+def _fits(value: tuple[int, ...], picked: tuple[int, ...]) -> bool:
+    try:
+        return np.broadcast_shapes(value, picked) == picked
+    except ValueError:
+        return False
 
 
 # As often as they stand here.
@@ -471,4 +573,8 @@ _STEPS: tuple[Callable[[Generator, int], None], ...] = (
     Generator._step_copy,
     Generator._step_astype,
     Generator._step_create,
+)
+_KEY_STEPS: tuple[Callable[[Generator, int], None], ...] = (
+    *[Generator._step_take] * 12,
+    *[Generator._step_put] * 12,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from array_core_fuzz.keys import key_text
 from array_core_fuzz.steps import DTYPES, IndexKind, StepOp
 
 _HEADER = """import numpy as np
@@ -74,6 +75,15 @@ def _step(op: int, words: Iterator[int]) -> tuple[str, bool]:
             return f"{a}.astype({DTYPES[next(words)].name!r}, order='C')", False
         case StepOp.ASSIGN:
             return f"{a}[...] = a[{next(words)}].copy()", True
+        case StepOp.TAKE:
+            return f"np.asarray({a}[{key_text(words)}]).copy(order='C')", False
+        case StepOp.PUT:
+            value = f"a[{next(words)}].copy()"
+            return f"{a}[{key_text(words)}] = {value}", True
+        case StepOp.FILL | StepOp.ADD:
+            sign = "+=" if op == StepOp.ADD else "="
+            value = f"{a}.dtype.type({next(words)})"
+            return f"{a}[{key_text(words)}] {sign} {value}", True
         case StepOp.RAVEL | StepOp.REAL | StepOp.IMAG | StepOp.COPY:
             name = StepOp(op).name.lower()
             return f"{a}.{name}" + ("" if name in ("real", "imag") else "()"), False
@@ -93,7 +103,7 @@ def numpy_source(program: Sequence[int]) -> str:
         expression, is_statement = _step(next(words), words)
         lines.append("try:")
         lines.append(f"    {expression}" if is_statement else f"    a.append({expression})")
-        lines.append("except (ValueError, IndexError) as error:")
+        lines.append("except (ValueError, IndexError, TypeError) as error:")
         lines.append("    print(type(error).__name__, error)")
     lines.append("for view in a:")
     lines.append("    print(view.shape, view.strides, view.flags.num & 3, view.tobytes().hex())")

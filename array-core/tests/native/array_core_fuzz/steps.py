@@ -19,14 +19,15 @@ DTYPES: tuple[np.dtype[Any], ...] = tuple(np.dtype(name) for name in _NAMES)
 
 
 class ErrorKind(IntEnum):
-    """Kinds of errors that views and promotion give, numbered as in result.h."""
+    """Kinds of errors that views, keys and promotion give, numbered as in result.h."""
 
     VALUE = 1
+    TYPE = 2
     INDEX = 3
 
 
 class StepOp(IntEnum):
-    """Operations, numbered as in program.h."""
+    """Operations, numbered as in program.h; from ``TAKE`` on the package's alone."""
 
     CREATE = 0
     INDEX = 1
@@ -46,15 +47,21 @@ class StepOp(IntEnum):
     COPY = 15
     ASSIGN = 16
     ASTYPE = 17
+    TAKE = 18  # source, key: source[key], a copy
+    PUT = 19  # target, source, key: target[key] = source
+    FILL = 20  # target, value, key: target[key] = value
+    ADD = 21  # target, value, key: target[key] += value
 
 
 class IndexKind(IntEnum):
-    """Kinds of indices, numbered as in index.h."""
+    """Kinds of indices, numbered as in index.h; arrays in keys alone (``keys.py``)."""
 
     INTEGER = 0
     SLICE = 1
     NEWAXIS = 2
     ELLIPSIS = 3
+    INTEGERS = 4
+    MASK = 5
 
 
 MAX_SEED = 1 << 16

@@ -17,9 +17,14 @@ from typing import Any
 import arraycore as ac
 import numpy as np
 
+from . import linear
 from .cases import every
+from .reduction_runner import run_reduction
+from .reductions import reductions
 from .runner import Outcome, run
 
+#: Groups that are judged in another way than by a row of the operation table.
+_RUNNERS = {"reduction": run_reduction, linear.GROUP: linear.run}
 #: Failures that are shown; the report has all.
 _SHOWN = 40
 
@@ -51,10 +56,13 @@ def main() -> int:
     began = time.monotonic()
     outcomes: list[Outcome] = []
     failures = 0
-    for case in itertools.islice(every(arguments.short), 0, None, arguments.every):
+    short = arguments.short
+    cases = itertools.chain(every(short), reductions(short), linear.cases(short))
+    for case in itertools.islice(cases, 0, None, arguments.every):
         if arguments.only not in case.title:
             continue
-        outcome = run(case, arguments.backend_name)
+        runs = _RUNNERS.get(case.group, run)
+        outcome = runs(case, arguments.backend_name)
         outcomes.append(outcome)
         if not outcome.verdict.good:
             failures += 1

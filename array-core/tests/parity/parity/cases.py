@@ -285,5 +285,10 @@ _SELECTED = 23
 def every(short: bool) -> Iterator[Case]:
     """Yield all cases; or every ufunc and loop in one layout, and each 23rd of the others."""
     yield from ufuncs(short)
-    rest = itertools.chain(scalars(), mixed(), casts(), outputs(), operators())
+    from . import surface  # its cases are Case's children
+
+    rest = itertools.chain(scalars(), mixed(), casts(), outputs(), operators(), surface.cases())
     yield from itertools.islice(rest, 0, None, _SELECTED if short else 1)
+    from . import indexing  # its cases are Case's children
+
+    yield from indexing.cases(short)

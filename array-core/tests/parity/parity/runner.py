@@ -13,13 +13,14 @@ import numpy as np
 from arraycore import _library, _ufuncs
 
 from . import reference, special
+from .calls import CallCase, judged
 from .cases import MODES, OVERLAPS, Case, Operand
 from .judge import Bound, Verdict, compare, flushed
 from .values import LETTERS, Array, letter_of
 
 _ON_GPU = set("?bBhHiIqQefF")
 _CPU_OPS = 5  # ac_counter_name
-_RAISED = (TypeError, ValueError, OverflowError, NotImplementedError)
+_RAISED = (TypeError, ValueError, OverflowError, IndexError, NotImplementedError)
 _CATEGORY = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 2}
 
 
@@ -42,11 +43,13 @@ class Raised(Exception):
 
     def __init__(self, error: Exception) -> None:
         super().__init__(type(error).__name__)
-        self.kind = next(kind for kind in _RAISED[:3] if isinstance(error, kind))
+        self.kind = next(kind for kind in _RAISED[:4] if isinstance(error, kind))
 
 
 def run(case: Case, backend: str) -> Outcome:
     """Run one case on the back end that is open."""
+    if isinstance(case, CallCase):
+        return _run_call(case, backend)
     counter = _library.bridge.counter
     _library.bridge.set_promotion(MODES.index(case.mode))
     on_cpu = counter(_CPU_OPS)
@@ -73,6 +76,32 @@ def run(case: Case, backend: str) -> Outcome:
         verdict = Verdict(np.inf, f"{type(ours).__name__}: {ours}")
     else:
         verdict = _judge(case, loop, ours, ran != "cpu")
+    return Outcome(case, ran, verdict, for_gpu, from_operands)
+
+
+def _run_call(case: CallCase, backend: str) -> Outcome:
+    on_cpu = _library.bridge.counter(_CPU_OPS)
+    try:
+        made = case.of(ac, ac.array)
+        ran = backend if _library.bridge.counter(_CPU_OPS) == on_cpu else "cpu"
+        ours: Any = [each.get() for each in made]
+    except _RAISED as error:
+        ran, ours = backend, error
+    letters = {letter_of(each.dtype) for each in case.operands if each.dtype is not None}
+    from_operands = letters <= _ON_GPU
+    try:
+        right = case.expected()
+    except _RAISED[:4] as error:
+        raised = Raised(error)
+        good = isinstance(ours, raised.kind)
+        message = "" if good else f"NumPy raises {raised}, arraycore gives {ours!r}"
+        return Outcome(case, ran, Verdict(0.0, message), from_operands, from_operands)
+    letters |= {letter_of(each.dtype) for each in right} | set(case.computed)
+    for_gpu = letters <= _ON_GPU
+    if isinstance(ours, Exception):
+        verdict = Verdict(np.inf, f"{type(ours).__name__}: {ours}")
+    else:
+        verdict = judged(case, ours, right, ran != "cpu")
     return Outcome(case, ran, verdict, for_gpu, from_operands)
 
 
@@ -166,7 +195,7 @@ def _loop(case: Case) -> str:
             # What NumPy refuses for values or casts, it refuses in the call.
             _called(case, np, operands, np.copy)
             resolved = function.resolve_dtypes((*kinds, *(None,) * function.nout))
-    except _RAISED[:3] as error:
+    except _RAISED[:4] as error:
         raise Raised(error) from None
     letters = "".join(letter_of(dtype) for dtype in resolved)
     return f"{letters[: function.nin]}->{letters[function.nin :]}"

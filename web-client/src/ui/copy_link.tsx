@@ -1,12 +1,19 @@
-// The join link once more, to be opened in another browser. Page thread.
+// A join link to be opened elsewhere, with a button that copies it. Page thread.
 
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import type { Dictionary } from "../i18n/dictionary.ts";
+
+export interface CopyWords {
+  readonly copyLink: string;
+  readonly copied: string;
+  readonly copyByHand: string;
+  readonly linkLabel: string;
+}
 
 interface Props {
   readonly link: string;
-  readonly words: Dictionary["actions"];
+  readonly words: CopyWords;
+  readonly weight: "button-main" | "button-quiet";
 }
 
 /** In-app browsers often lack the clipboard interface: then the old command, then the volunteer's hand. */
@@ -20,7 +27,7 @@ async function copy(field: HTMLInputElement): Promise<boolean> {
   }
 }
 
-export function CopyLink({ link, words }: Props) {
+export function CopyLink({ link, words, weight }: Props) {
   const field = useRef<HTMLInputElement>(null);
   const outcome = useSignal<"none" | "copied" | "by_hand">("none");
   const onClick = async () => {
@@ -38,7 +45,7 @@ export function CopyLink({ link, words }: Props) {
         aria-label={words.linkLabel}
         spellcheck={false}
       />
-      <button type="button" class="button button-main" data-action="copy_link" onClick={onClick}>
+      <button type="button" class={`button ${weight}`} data-action="copy_link" onClick={onClick}>
         {words.copyLink}
       </button>
       <p class="copy-outcome" role="status">

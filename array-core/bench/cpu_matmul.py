@@ -1,0 +1,52 @@
+"""The product of matrices in WebAssembly beside the same source built natively for SSE.
+
+Runs ``array-core/python/bench/cpu_matmul.py`` in turns: in Node, and on ``libarraycore.so``, which
+is built for the processor's baseline. Each time it is one thread, through the Python call. Prints
+one flat JSON object.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+SCRIPT = "array-core/python/bench/cpu_matmul.py"
+RUNTIME = ("node", "--disable-warning=ExperimentalWarning", "worker-runtime/node/python_command.ts")
+NATIVE = {
+    "ARRAYCORE_LIBRARY": "build/release/lib/libarraycore.so",
+    "PYTHONPATH": "array-core/python",
+}
+TURNS = 3
+
+
+def measured(command: tuple[str, ...], env: dict[str, str]) -> dict[str, float]:
+    """Return the numbers that a command's last line holds."""
+    done = subprocess.run(
+        command, env=os.environ | env, check=True, stdout=subprocess.PIPE, text=True
+    )
+    numbers: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return numbers
+
+
+def main() -> None:
+    """Measure in turns, so that what else the machine does meets both."""
+    wasm, native, numpy = 0.0, 0.0, 0.0
+    for turn in range(TURNS):
+        without = () if turn == 0 else ("--no-numpy",)
+        here = measured((*RUNTIME, "--host", "node", "--backend", "cpu", SCRIPT, *without), {})
+        wasm = max(wasm, here["cpu_matmul_gflops"])
+        numpy = max(numpy, here.get("cpu_matmul_numpy_gflops", 0.0))
+        there = measured((sys.executable, SCRIPT, "--no-numpy"), NATIVE)
+        native = max(native, there["cpu_matmul_gflops"])
+    figures = {
+        "cpu_matmul_gflops": wasm,
+        "cpu_matmul_sse_gflops": native,
+        "cpu_matmul_vs_sse": round(wasm / native, 3),
+        "cpu_matmul_vs_numpy": round(wasm / numpy, 1),
+    }
+    print(json.dumps(figures))
+
+
+main()

@@ -1,0 +1,243 @@
+#include "api/device_gemm.h"
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "gemm/self_test.h"
+
+namespace arraycore {
+
+namespace {
+
+using gemm::Choice;
+using gemm::Grid;
+using gemm::Matrix;
+using gemm::Problem;
+
+constexpr std::uint32_t kJoinGroups = 256;
+
+std::uint32_t words_of(std::int64_t value) { return static_cast<std::uint32_t>(value); }
+
+// A result that is one row stands upright: out' = b' a'.
+GemmLaunch upright(const GemmLaunch& launch) {
+  GemmLaunch turned = launch;
+  Problem& problem = turned.problem;
+  std::swap(turned.a, turned.b);
+  std::swap(problem.a, problem.b);
+  std::swap(problem.m, problem.n);
+  for (Matrix* matrix : {&problem.a, &problem.b, &problem.out})
+    std::swap(matrix->row_stride, matrix->column_stride);
+  return turned;
+}
+
+// Where the parts of a cut sum lie: for each batch one C-ordered matrix after the other.
+Problem into_parts(const Problem& problem, std::uint32_t splits) {
+  Problem parts = problem;
+  parts.out = {0, problem.n, 1, problem.batch};
+  std::int64_t step = splits * problem.m * problem.n;
+  for (int axis = problem.batch.size() - 1; axis >= 0; --axis) {
+    parts.out.batch[axis] = step;
+    step *= problem.batch[axis];
+  }
+  return parts;
+}
+
+// Storage of the check, given back at its end.
+class Lent {
+ public:
+  Lent(Backend& backend, StorageId id) : backend_(backend), id_(id) {}
+  Lent(const Lent&) = delete;
+  Lent& operator=(const Lent&) = delete;
+  ~Lent() { backend_.destroy_storage(id_); }
+  StorageId id() const { return id_; }
+
+ private:
+  Backend& backend_;
+  StorageId id_;
+};
+
+}  // namespace
+
+void DeviceGemm::reset() {
+  for (const auto& known : known_) known->state = State::unchecked;
+}
+
+std::uint32_t DeviceGemm::tune(const gemm::Tuning& tuning) {
+  tuning_ = tuning;
+  return static_cast<std::uint32_t>(
+      std::count_if(known_.begin(), known_.end(),
+                    [](const auto& known) { return known->state == State::denied; }));
+}
+
+Result<DeviceGemm::Known*> DeviceGemm::find(const gemm::Variant& variant) {
+  for (const auto& known : known_)
+    if (known->variant == variant) return known.get();
+  const auto kernel = backend_.prepare_raw({.wgsl = gemm::generate(variant),
+                                            .name = variant.name(),
+                                            .uniform_bytes = gemm::kUniformWords * 4,
+                                            .bindings = 3,
+                                            .read_write_mask = 4,
+                                            .whole_vectors = true});
+  if (!kernel) return kernel.error();
+  known_.push_back(std::make_unique<Known>(Known{variant, *kernel, State::unchecked}));
+  return known_.back().get();
+}
+
+Status DeviceGemm::launch(const GemmLaunch& launch, const gemm::Device& device) {
+  if (launch.problem.dtype != DType::float32)
+    return Error{ErrorKind::not_implemented, "gpu_operation",
+                 "Products of matrices have a device's kernel of their own in float32 only."};
+  if (launch.problem.batch.size() <= gemm::kBatchAxes)
+    return launch_within_limits(
+        launch.problem.m == 1 && launch.problem.n > 1 ? upright(launch) : launch, device);
+  // Axes that a kernel does not walk are walked here.
+  GemmLaunch inner = launch;
+  Problem& problem = inner.problem;
+  const std::int64_t extent = problem.batch[0];
+  for (Dims* dims : {&problem.batch, &problem.a.batch, &problem.b.batch, &problem.out.batch}) {
+    std::copy(dims->begin() + 1, dims->end(), dims->begin());
+    dims->resize(dims->size() - 1);
+  }
+  const Problem& whole = launch.problem;
+  for (std::int64_t i = 0; i < extent; ++i) {
+    problem.a.offset = whole.a.offset + i * whole.a.batch[0];
+    problem.b.offset = whole.b.offset + i * whole.b.batch[0];
+    problem.out.offset = whole.out.offset + i * whole.out.batch[0];
+    const Status done = this->launch(inner, device);
+    if (!done) return done;
+  }
+  return Done{};
+}
+
+Status DeviceGemm::launch_within_limits(const GemmLaunch& launch, const gemm::Device& device) {
+  const Problem& problem = launch.problem;
+  Choice choice = gemm::choose(problem, device, tuning_);
+  auto known = find(choice.variant);
+  if (!known) return known.error();
+  if ((*known)->state == State::unchecked) {
+    const Status checked = check(**known);
+    if (!checked) return checked;
+  }
+  if ((*known)->state == State::denied) {
+    choice = gemm::conservative(problem);
+    known = find(choice.variant);
+    if (!known) return known.error();
+  }
+  const Grid grid = gemm::grid_of(choice.variant, problem);
+  if (grid.x <= device.groups && grid.y <= device.groups)
+    return run(launch, choice, (*known)->kernel, device.groups);
+  // Halves, cut where every kernel's vectors stay whole.
+  const bool rows = grid.y > device.groups || problem.n == 1;
+  const std::int64_t half = (rows ? problem.m : problem.n) / 2 / 4 * 4;
+  GemmLaunch first = launch;
+  GemmLaunch second = launch;
+  (rows ? first.problem.m : first.problem.n) = half;
+  (rows ? second.problem.m : second.problem.n) -= half;
+  Matrix& operand = rows ? second.problem.a : second.problem.b;
+  operand.offset += half * (rows ? operand.row_stride : operand.column_stride);
+  Matrix& out = second.problem.out;
+  out.offset += half * (rows ? out.row_stride : out.column_stride);
+  const Status done = launch_within_limits(first, device);
+  return done ? launch_within_limits(second, device) : done;
+}
+
+// ---- the start-up check
+
+Status DeviceGemm::check(Known& known) {
+  // What earlier commands did wrong is their error, not this variant's.
+  const auto some = backend_.create_storage(4);
+  if (!some) return some.error();
+  const Lent storage(backend_, *some);
+  const Status before = backend_.download(storage.id(), 0, {});
+  if (!before) return before;
+  const auto right = gives_what_it_should(known);
+  if (!right && right.error().kind != ErrorKind::device) return right.error();
+  known.state = right && *right ? State::right : State::denied;
+  return Done{};
+}
+
+Result<bool> DeviceGemm::gives_what_it_should(const Known& known) {
+  gemm::SelfTest test = gemm::self_test(known.variant);
+  const auto bytes = [](std::span<float> values) { return std::as_writable_bytes(values); };
+  const auto a = backend_.create_storage(static_cast<std::int64_t>(bytes(test.a).size()));
+  if (!a) return a.error();
+  const Lent lent_a(backend_, *a);
+  const auto b = backend_.create_storage(static_cast<std::int64_t>(bytes(test.b).size()));
+  if (!b) return b.error();
+  const Lent lent_b(backend_, *b);
+  const auto out = backend_.create_storage(static_cast<std::int64_t>(bytes(test.want).size()));
+  if (!out) return out.error();
+  const Lent lent_out(backend_, *out);
+
+  Status done = backend_.upload(*a, 0, bytes(test.a));
+  if (done) done = backend_.upload(*b, 0, bytes(test.b));
+  if (done)
+    done = run({test.problem, *a, *b, *out}, test.choice, known.kernel, gemm::Device{}.groups);
+  std::vector<float> got(test.want.size());
+  if (done) done = backend_.download(*out, 0, bytes(got));
+  if (!done) return done.error();
+  return got == test.want;
+}
+
+// ---- commands
+
+Status DeviceGemm::run(const GemmLaunch& launch, const Choice& choice, KernelId kernel,
+                       std::uint32_t groups) {
+  const Problem& problem = launch.problem;
+  const Grid grid = gemm::grid_of(choice.variant, problem);
+  if (choice.splits == 1) return dispatch(launch, choice, kernel, grid, groups);
+  const std::int64_t bytes = problem.batches() * choice.splits * problem.m * problem.n * 4;
+  const auto parts = backend_.create_storage(bytes);
+  if (!parts) return parts.error();
+  // Given back at once: what gets it next is used by later commands only.
+  const Lent lent(backend_, *parts);
+  const GemmLaunch partial{into_parts(problem, choice.splits), launch.a, launch.b, *parts};
+  const Status done = dispatch(partial, choice, kernel, grid, groups);
+  return done ? join(launch, choice, *parts, groups) : done;
+}
+
+// As many dispatches as batches need.
+Status DeviceGemm::dispatch(const GemmLaunch& launch, const Choice& choice, KernelId kernel,
+                            Grid grid, std::uint32_t groups) {
+  const std::int64_t batches = launch.problem.batches();
+  const std::int64_t step = groups / choice.splits;
+  for (std::int64_t first = 0; first < batches; first += step) {
+    const auto words = gemm::uniform_words(launch.problem, choice, words_of(first));
+    const std::int64_t count = std::min(step, batches - first);
+    const Status sent = backend_.launch_raw({kernel,
+                                             {grid.x, grid.y, words_of(count) * choice.splits},
+                                             {launch.a, launch.b, launch.out},
+                                             {words.begin(), words.end()}});
+    if (!sent) return sent;
+  }
+  return Done{};
+}
+
+Status DeviceGemm::join(const GemmLaunch& launch, const Choice& choice, StorageId parts,
+                        std::uint32_t groups) {
+  if (!join_) {
+    const auto kernel = backend_.prepare_raw({.wgsl = gemm::generate_join(),
+                                              .name = "matmul join",
+                                              .uniform_bytes = gemm::kUniformWords * 4,
+                                              .bindings = 2,
+                                              .read_write_mask = 2,
+                                              .whole_vectors = true});
+    if (!kernel) return kernel.error();
+    join_ = *kernel;
+  }
+  const Problem& problem = launch.problem;
+  const std::int64_t batches = problem.batches();
+  const std::uint32_t across = std::min(kJoinGroups, words_of((problem.m * problem.n + 63) / 64));
+  for (std::int64_t first = 0; first < batches; first += groups) {
+    const auto words = gemm::uniform_words(problem, choice, words_of(first));
+    const std::int64_t count = std::min<std::int64_t>(groups, batches - first);
+    const Status sent = backend_.launch_raw(
+        {*join_, {across, 1, words_of(count)}, {parts, launch.out}, {words.begin(), words.end()}});
+    if (!sent) return sent;
+  }
+  return Done{};
+}
+
+}  // namespace arraycore

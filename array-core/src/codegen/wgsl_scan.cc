@@ -1,0 +1,121 @@
+// Entry points of scans: a row an invocation; or a row a workgroup, tile by tile, each tile by
+// running totals of the lanes' own; or, where a row has several workgroups, three dispatches: the
+// parts' totals, the running totals of these, and the parts' tiles from there on.
+#include "codegen/wgsl_generator.h"
+
+namespace arraycore::codegen {
+
+using From = UniformWord::From;
+
+namespace {
+
+constexpr std::uint32_t kOwn = 4;  // neighbouring elements of a tile that are one lane's
+
+}  // namespace
+
+std::vector<std::string> Generator::scan_mains() {
+  if (plan_.rows == Rows::thread) return {thread_scan()};
+  if (plan_.rows == Rows::group) return {scan_tiles()};
+  return {part_totals(), scan_totals(), scan_tiles()};
+}
+
+std::string Generator::thread_scan() {
+  return entry("  if (thread >= " + word(From::rows) +
+               ") { return; }\n  let row = i32(thread);\n  var total = mapped(row, 0i);\n  "
+               "finish(row, 0i, total, total);\n  for (var j = 1i; j < " +
+               integer(From::row_length) +
+               "; j++) {\n    let own = mapped(row, j);\n    total = combine(total, own);\n    "
+               "finish(row, j, total, own);\n  }\n");
+}
+
+// Lane l's place holds the total of lanes 0 to l afterwards.
+std::string Generator::scan_lanes() const {
+  return "    workgroupBarrier();\n    for (var step = 1u; step < " + num(plan_.workgroup) +
+         "u; step <<= 1u) {\n      var joined = lanes[lid];\n      if (lid >= step) { joined = "
+         "combine(lanes[lid - step], joined); }\n      workgroupBarrier();\n      lanes[lid] = "
+         "joined;\n      workgroupBarrier();\n    }\n";
+}
+
+std::string Generator::part_totals() {
+  const std::string parts = word(From::parts);
+  const std::string tile = num(plan_.workgroup * kOwn);
+  std::string body = "  if (group >= " + word(From::rows) + " * " + parts +
+                     ") { return; }\n  let row = i32(group / " + parts +
+                     ");\n  let begin = i32(group % " + parts + ") * " +
+                     integer(From::part_length) + ";\n  let end = min(begin + " +
+                     integer(From::part_length) + ", " + integer(From::row_length) + ");\n";
+  // The part's elements, each lane those of the same places in every tile.
+  body += "  var total = " + identity() + ";\n  let first = begin + i32(lid) * " + num(kOwn) +
+          "i;\n  for (var tile = first; tile < end; tile += " + tile +
+          "i) {\n    for (var j = tile; j < min(tile + " + num(kOwn) +
+          "i, end); j++) {\n      if (j == first) { total = mapped(row, j); } else { total = "
+          "combine(total, mapped(row, j)); }\n    }\n  }\n";
+  body += "  let valid = min(" + num(plan_.workgroup) + "u, u32(end - begin + " + num(kOwn - 1) +
+          "i) / " + num(kOwn) + "u);\n" + tree(plan_.workgroup, 1, "lid", "valid") +
+          "  if (lid == 0u) {\n    let whole = lanes[0];\n    " + store_scratch("group", "whole") +
+          "\n  }\n";
+  return lanes_array() + entry(body);
+}
+
+// The totals of a row's parts become running ones; there are at most as many as a tile has places.
+std::string Generator::scan_totals() {
+  const std::string parts = word(From::parts);
+  std::string body =
+      "  if (group >= " + word(From::rows) + ") { return; }\n  let first = lid * " + num(kOwn) +
+      "u;\n  let end = min(first + " + num(kOwn) + "u, " + parts +
+      ");\n  var total = " + identity() +
+      ";\n  if (first < end) {\n    total = " + load_scratch("group * " + parts + " + first") +
+      ";\n    for (var j = first + 1u; j < end; j++) { total = combine(total, " +
+      load_scratch("group * " + parts + " + j") + "); }\n  }\n  lanes[lid] = total;\n" +
+      scan_lanes();
+  body += "  for (var j = first; j < end; j++) {\n    var running = " +
+          load_scratch("group * " + parts + " + j") +
+          ";\n    if (j > first) { running = combine(total, running); } else if (lid > 0u) { "
+          "running = combine(lanes[lid - 1u], running); }\n    total = running;\n    " +
+          store_scratch("group * " + parts + " + j", "running") + "\n  }\n";
+  return lanes_array() + entry(body);
+}
+
+std::string Generator::scan_tiles() {
+  const bool split = plan_.rows == Rows::split;
+  const std::string tile = num(plan_.workgroup * kOwn);
+  const std::string length = integer(From::row_length);
+  std::string body;
+  if (split) {
+    const std::string parts = word(From::parts);
+    const std::string part_length = integer(From::part_length);
+    body = "  if (group >= " + word(From::rows) + " * " + parts +
+           ") { return; }\n  let row = i32(group / " + parts + ");\n  let part = group % " + parts +
+           ";\n  let begin = i32(part) * " + part_length + ";\n  let end = min(begin + " +
+           part_length + ", " + length +
+           ");\n  var before = part > 0u;\n  var carry = " + identity() +
+           ";\n  if (before) { carry = " + load_scratch("group - 1u") + "; }\n";
+  } else {
+    body = "  if (group >= " + word(From::rows) +
+           ") { return; }\n  let row = i32(group);\n  let begin = 0i;\n  let end = " + length +
+           ";\n  var before = false;\n  var carry = " + identity() + ";\n";
+  }
+  body += "  for (var tile = begin; tile < end; tile += " + tile +
+          "i) {\n    let first = tile + i32(lid) * " + num(kOwn) +
+          "i;\n    var own: array<Total, " + num(kOwn) + ">;\n    var total = " + identity() +
+          ";\n    for (var k = 0i; k < " + num(kOwn) +
+          "i; k++) {\n      if (first + k < end) {\n        own[k] = mapped(row, first + k);\n     "
+          "   if (k == 0i) { total = own[k]; } else { total = combine(total, own[k]); }\n      "
+          "}\n    }\n    lanes[lid] = total;\n" +
+          scan_lanes();
+  // What comes before the lane's own: the tiles before, and the lanes before in this one.
+  body +=
+      "    var some = before;\n    var running = carry;\n    if (lid > 0u) {\n      running = "
+      "lanes[lid - 1u];\n      if (before) { running = combine(carry, running); }\n      some "
+      "= true;\n    }\n    for (var k = 0i; k < " +
+      num(kOwn) +
+      "i; k++) {\n      if (first + k < end) {\n        if (some) { running = combine(running, "
+      "own[k]); } else { running = own[k]; }\n        some = true;\n        finish(row, first "
+      "+ k, running, own[k]);\n      }\n    }\n    let last = lanes[" +
+      num(plan_.workgroup - 1) +
+      "];\n    if (before) { carry = combine(carry, last); } else { carry = last; }\n    "
+      "before = true;\n    workgroupBarrier();\n  }\n";
+  return lanes_array() + entry(body);
+}
+
+}  // namespace arraycore::codegen

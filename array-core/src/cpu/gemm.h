@@ -1,0 +1,36 @@
+// Products of float32 and float64 matrices on the CPU: packed into panels that the caches hold, and
+// multiplied by a block of 6 rows and two vectors that stays in registers. One source for
+// WebAssembly's SIMD, SSE and AVX, by the compilers' vector extensions. One thread at a time; the
+// row blocks of a product are independent, so that threads can share them out.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "base/result.h"
+#include "gemm/problem.h"
+
+namespace arraycore::cpu {
+
+// Keeps the memory for packed panels from product to product.
+class Gemm {
+ public:
+  static bool computes(DType dtype) { return dtype == DType::float32 || dtype == DType::float64; }
+
+  // REQUIRES: computes(problem.dtype); `out` overlaps neither `a` nor `b`; k > 0. The pointers are
+  // those of the storages, aligned to elements. Error: memory, "out_of_host_memory".
+  Status run(const gemm::Problem& problem, const std::byte* a, const std::byte* b, std::byte* out);
+
+ private:
+  struct Free {
+    void operator()(std::byte* memory) const;
+  };
+  template <typename T>
+  Status multiply(const gemm::Problem& problem, const T* a, const T* b, T* out);
+  Status reserve(std::size_t bytes);
+
+  std::unique_ptr<std::byte, Free> workspace_;
+  std::size_t capacity_ = 0;
+};
+
+}  // namespace arraycore::cpu

@@ -1,0 +1,107 @@
+// The innermost loops of cpu/gemm.h: a block of rows and two vectors of columns that stays in
+// registers while it runs down packed panels. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+namespace arraycore::cpu {
+
+// 16 bytes: what WebAssembly, SSE and NEON have. A wider unit takes two at a time.
+template <typename T>
+struct LanesOf;
+template <>
+struct LanesOf<float> {
+  using Vector = float __attribute__((vector_size(16)));
+};
+template <>
+struct LanesOf<double> {
+  using Vector = double __attribute__((vector_size(16)));
+};
+template <typename T>
+using Lanes = typename LanesOf<T>::Vector;
+
+inline constexpr int kRows = 6;  // of a block: 12 sums, 2 vectors of b and 1 of a are 15 registers
+inline constexpr int kVectors = 2;  // of columns
+template <typename T>
+inline constexpr int kLanes = static_cast<int>(sizeof(Lanes<T>) / sizeof(T));
+template <typename T>
+inline constexpr int kColumns = kVectors * kLanes<T>;
+
+template <typename T>
+Lanes<T> load(const T* from) {
+  Lanes<T> lanes;
+  std::memcpy(&lanes, from, sizeof lanes);
+  return lanes;
+}
+template <typename T>
+void store(T* to, Lanes<T> lanes) {
+  std::memcpy(to, &lanes, sizeof lanes);
+}
+template <typename T>
+Lanes<T> splat(T value) {
+  return Lanes<T>{} + value;
+}
+// One place for a fused multiply-add, where a module of relaxed SIMD has one.
+template <typename V>
+V multiply_add(V a, V b, V sum) {
+  return sum + a * b;
+}
+
+// The block's rows in registers.
+template <typename T>
+struct Block {
+  Lanes<T> sums[kRows][kVectors];  // NOLINT(*-avoid-c-arrays): registers
+};
+
+// a: `depth` times kRows elements; b: `depth` times kColumns.
+template <typename T>
+Block<T> run_block(std::int64_t depth, const T* a, const T* b) {
+  Block<T> block{};
+  for (std::int64_t p = 0; p < depth; ++p) {
+    const Lanes<T> b0 = load(b);
+    const Lanes<T> b1 = load(b + kLanes<T>);
+#pragma GCC unroll 6
+    for (int row = 0; row < kRows; ++row) {
+      const Lanes<T> value = splat(a[row]);
+      block.sums[row][0] = multiply_add(value, b0, block.sums[row][0]);
+      block.sums[row][1] = multiply_add(value, b1, block.sums[row][1]);
+    }
+    a += kRows;
+    b += kColumns<T>;
+  }
+  return block;
+}
+
+// Where a block goes.
+template <typename T>
+struct Target {
+  T* out = nullptr;
+  std::int64_t row_stride = 0;
+  std::int64_t column_stride = 0;
+  std::int64_t rows = 0;  // of the block, those that there are
+  std::int64_t columns = 0;
+  bool adds = false;  // to what is there, else writes over it
+};
+
+template <typename T>
+void put_block(const Block<T>& block, const Target<T>& target) {
+  if (target.column_stride == 1 && target.columns == kColumns<T>) {
+    for (std::int64_t row = 0; row < target.rows; ++row) {
+      T* const to = target.out + row * target.row_stride;
+      for (int v = 0; v < kVectors; ++v) {
+        const Lanes<T> sums = block.sums[row][v];
+        store(to + v * kLanes<T>, target.adds ? load(to + v * kLanes<T>) + sums : sums);
+      }
+    }
+    return;
+  }
+  for (std::int64_t row = 0; row < target.rows; ++row)
+    for (std::int64_t column = 0; column < target.columns; ++column) {
+      T& to = target.out[row * target.row_stride + column * target.column_stride];
+      const T sum = block.sums[row][column / kLanes<T>][column % kLanes<T>];
+      to = target.adds ? to + sum : sum;
+    }
+}
+
+}  // namespace arraycore::cpu

@@ -1,0 +1,155 @@
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include "gemm/variant.h"
+
+namespace arraycore::gemm {
+
+namespace {
+
+// Workgroups that keep a large device busy, and what a part of a cut sum is at least worth.
+constexpr std::int64_t kEnoughTiles = 200;
+constexpr std::int64_t kFewTiles = 64;
+constexpr std::int64_t kSplitTiles = 128;
+constexpr std::int64_t kSplitDepth = 256;
+constexpr std::int64_t kMostSplits = 64;
+// Fewer terms do not give 32 invocations enough to do.
+constexpr std::int64_t kShortRow = 32;
+// Of the result's vector, a workgroup's.
+constexpr std::int64_t kRowsOfGroup = 4;
+constexpr std::int64_t kLinesOfGroup = 32;
+
+std::int64_t over(std::int64_t value, std::int64_t step) { return (value + step - 1) / step; }
+
+bool whole4(std::int64_t value) { return value % 4 == 0; }
+
+// Whether vectors of four begin at whole vectors everywhere: `stride` is the other axis's.
+bool vectors(const Matrix& matrix, std::int64_t stride) {
+  return whole4(matrix.offset) && whole4(stride) &&
+         std::all_of(matrix.batch.begin(), matrix.batch.end(), whole4);
+}
+
+Load load_of(const Matrix& matrix, std::int64_t line_stride, std::int64_t term_stride,
+             std::int64_t terms) {
+  if (term_stride == 1)
+    return whole4(terms) && vectors(matrix, line_stride) ? Load::terms4 : Load::terms;
+  if (line_stride == 1) return vectors(matrix, term_stride) ? Load::lines4 : Load::lines;
+  return line_stride != 0 && std::abs(line_stride) < std::abs(term_stride) ? Load::lines
+                                                                           : Load::terms;
+}
+
+bool fits(const Tile& tile, const Device& device) {
+  return tile.threads() <= device.invocations && tile.bytes() <= device.workgroup_bytes;
+}
+
+std::int64_t count(const Tile& tile, const Problem& problem) {
+  return over(problem.m, tile.rows) * over(problem.n, tile.columns) * problem.batches();
+}
+
+// The largest tile of which there are enough, else the smallest that fits.
+Tile tile_of(const Problem& problem, const Device& device) {
+  const Tile* best = nullptr;
+  for (const Tile& tile : tiles()) {
+    if (!fits(tile, device)) continue;
+    best = &tile;
+    if (count(tile, problem) >= kEnoughTiles) break;
+  }
+  return *best;
+}
+
+void split(Choice& choice, const Problem& problem, std::int64_t tiles_there, std::int64_t step) {
+  if (tiles_there >= kFewTiles || problem.k < 2 * kSplitDepth) return;
+  const std::int64_t wanted =
+      std::min({kSplitTiles / tiles_there, problem.k / kSplitDepth, kMostSplits});
+  const std::int64_t depth = over(over(problem.k, std::max<std::int64_t>(wanted, 1)), step) * step;
+  choice.depth = static_cast<std::uint32_t>(depth);
+  choice.splits = static_cast<std::uint32_t>(over(problem.k, depth));
+  choice.variant.split = choice.splits > 1;
+}
+
+}  // namespace
+
+// From the largest to the smallest; the last one fits every device.
+const std::vector<Tile>& tiles() {
+  static const std::vector<Tile> all{{128, 128, 16, 8, 8}, {64, 128, 16, 4, 8}, {64, 64, 16, 4, 4},
+                                     {64, 64, 16, 8, 4},   {32, 64, 16, 4, 4},  {32, 32, 16, 4, 4}};
+  return all;
+}
+
+Choice conservative(const Problem& problem) {
+  Choice choice;
+  choice.depth = static_cast<std::uint32_t>(problem.k);
+  return choice;
+}
+
+Choice choose(const Problem& problem, const Device& device, const Tuning& tuning) {
+  Choice choice = conservative(problem);
+  Variant& variant = choice.variant;
+  variant.wrong = tuning.wrong;
+  if (problem.n == 1) {
+    const Matrix& a = problem.a;
+    variant.a = load_of(a, a.row_stride, a.column_stride, problem.k);
+    const bool by_terms =
+        (variant.a == Load::terms || variant.a == Load::terms4) && problem.k >= kShortRow;
+    variant.kind = by_terms ? Kind::rows : Kind::columns;
+    if (!by_terms) variant.a = Load::lines;
+    split(choice, problem,
+          over(problem.m, by_terms ? kRowsOfGroup : kLinesOfGroup) * problem.batches(), 4);
+    return choice;
+  }
+  variant.a = load_of(problem.a, problem.a.row_stride, problem.a.column_stride, problem.k);
+  variant.b = load_of(problem.b, problem.b.column_stride, problem.b.row_stride, problem.k);
+  variant.store4 = whole4(problem.n) && vectors(problem.out, problem.out.row_stride);
+  if (device.software && tuning.tile == 0) {
+    variant.kind = Kind::direct;
+    return choice;
+  }
+  variant.kind = Kind::tiled;
+  variant.prefetch = tuning.prefetch;
+  variant.tile =
+      tuning.tile > 0 && tuning.tile <= tiles().size() && fits(tiles()[tuning.tile - 1], device)
+          ? tiles()[tuning.tile - 1]
+          : tile_of(problem, device);
+  split(choice, problem, count(variant.tile, problem), variant.tile.depth);
+  return choice;
+}
+
+Grid grid_of(const Variant& variant, const Problem& problem) {
+  const auto groups = [](std::int64_t extent, std::int64_t step) {
+    return static_cast<std::uint32_t>(over(extent, step));
+  };
+  switch (variant.kind) {
+    case Kind::plain:
+      return {groups(problem.n, 8), groups(problem.m, 8)};
+    case Kind::direct:
+      return {groups(problem.n, 32), groups(problem.m, 32)};
+    case Kind::tiled:
+      return {groups(problem.n, variant.tile.columns), groups(problem.m, variant.tile.rows)};
+    case Kind::rows:
+      return {groups(problem.m, kRowsOfGroup), 1};
+    case Kind::columns:
+      break;
+  }
+  return {groups(problem.m, kLinesOfGroup), 1};
+}
+
+std::string Variant::name() const {
+  constexpr std::array<const char*, 5> kKinds{"plain", "direct", "tiled", "rows", "columns"};
+  constexpr std::array<const char*, 4> kLoads{"terms4", "lines4", "terms", "lines"};
+  std::string text = std::string("matmul ") + kKinds[static_cast<std::size_t>(kind)];
+  if (kind == Kind::plain) return text + (wrong ? " wrong" : "");
+  if (kind == Kind::tiled)
+    text += " " + std::to_string(tile.rows) + "x" + std::to_string(tile.columns) + "x" +
+            std::to_string(tile.depth) + " by " + std::to_string(tile.block_rows) + "x" +
+            std::to_string(tile.block_columns);
+  text += std::string(" ") + kLoads[static_cast<std::size_t>(a)] + " " +
+          kLoads[static_cast<std::size_t>(b)];
+  if (store4) text += " store4";
+  if (split) text += " split";
+  if (prefetch) text += " prefetch";
+  if (wrong) text += " wrong";
+  return text;
+}
+
+}  // namespace arraycore::gemm

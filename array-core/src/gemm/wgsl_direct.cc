@@ -1,0 +1,138 @@
+// The shaders without tiles: a block of 4 x 4 an invocation, one element an invocation, and vectors
+// as results.
+#include "gemm/wgsl_text.h"
+
+namespace arraycore::gemm {
+
+namespace {
+
+bool vectors(Load load) { return load == Load::terms4 || load == Load::lines4; }
+
+// One operand of the 4 x 4 block: `name`0 to `name`3 are its four lines at the terms k, k + 1, ...
+struct Lines {
+  std::string name;
+  Load load;
+  std::string line_stride;
+  std::string term_stride;
+  std::string most;
+  std::string first;  // the block's first line
+
+  std::string places() const {
+    if (load == Load::lines4)
+      return "  let " + name + "_at = (at." + name + " + min(" + first + ", (" + most +
+             " - 1u) / 4u * 4u)) / 4u;\n";
+    std::string text;
+    for (std::uint32_t j = 0; j < 4; ++j) {
+      const std::string place =
+          "at." + name + " + min(" + first + " + " + u(j) + ", " + most + " - 1u) * " + line_stride;
+      text += "  let " + name + "_at" + std::to_string(j) + " = " +
+              (load == Load::terms4 ? "(" + place + ") / 4u" : place) + ";\n";
+    }
+    return text;
+  }
+
+  std::string take(std::uint32_t terms) const {
+    std::string text;
+    const auto at = [&](std::uint32_t j) { return name + "_at" + std::to_string(j); };
+    if (load == Load::terms4)
+      for (std::uint32_t j = 0; j < 4; ++j)
+        text += "    let " + name + "_line" + std::to_string(j) + " = " + name + "[" + at(j) +
+                " + k / 4u];\n";
+    for (std::uint32_t i = 0; i < terms; ++i) {
+      text += "    let " + name + std::to_string(i) + " = ";
+      if (load == Load::lines4) {
+        text += name + "[" + name + "_at + (k + " + u(i) + ") * (" + term_stride + " / 4u)];\n";
+        continue;
+      }
+      text += "vec4<f32>(";
+      for (std::uint32_t j = 0; j < 4; ++j) {
+        if (j > 0) text += ", ";
+        text += load == Load::terms4
+                    ? name + "_line" + std::to_string(j) + "." + "xyzw"[i]
+                    : name + "[" + at(j) + " + (k + " + u(i) + ") * " + term_stride + "]";
+      }
+      text += ");\n";
+    }
+    return text;
+  }
+};
+
+constexpr const char* kMain = R"(fn main(@builtin(workgroup_id) group: vec3<u32>,
+        @builtin(local_invocation_index) t: u32) {
+  let at = place(group.z);
+)";
+
+}  // namespace
+
+// Operands without vectors may have any number of terms; those with vectors of terms have whole
+// ones.
+std::string direct_text(const Variant& variant) {
+  const Lines a{"a", variant.a, "p.a_row", "p.a_column", "p.m", "row"};
+  const Lines b{"b", variant.b, "p.b_column", "p.b_row", "p.n", "column"};
+  const std::uint32_t terms = variant.a == Load::terms4 || variant.b == Load::terms4 ? 4 : 1;
+  std::string text = head(vectors(variant.a), vectors(variant.b), variant.store4) +
+                     put_text(variant) + "@compute @workgroup_size(64)\n" + kMain;
+  text += "  let row = (group.y * 8u + t / 8u) * 4u;\n";
+  text += "  let column = (group.x * 8u + t % 8u) * 4u;\n";
+  text += "  if (row >= p.m || column >= p.n) { return; }\n";
+  text += a.places() + b.places();
+  for (int row = 0; row < 4; ++row) text += "  var c" + std::to_string(row) + " = vec4<f32>();\n";
+  text += "  for (var k = at.begin; k < at.end; k += " + u(terms) + ") {\n" + a.take(terms) +
+          b.take(terms);
+  for (std::uint32_t i = 0; i < terms; ++i)
+    for (std::uint32_t row = 0; row < 4; ++row) {
+      const std::string c = "c" + std::to_string(row);
+      text += "    " + c + " = fma(vec4<f32>(a" + std::to_string(i) + "." + "xyzw"[row] + "), b" +
+              std::to_string(i) + ", " + c + ");\n";
+    }
+  text += "  }\n";
+  for (std::uint32_t row = 0; row < 4; ++row)
+    text += "  put(at.out, row + " + u(row) + ", column, c" + std::to_string(row) + ");\n";
+  return text + "}\n";
+}
+
+std::string plain_text(const Variant& variant) {
+  return head(false, false, false) + "@compute @workgroup_size(64)\n" + kMain + R"(
+  let row = group.y * 8u + t / 8u;
+  let column = group.x * 8u + t % 8u;
+  if (row >= p.m || column >= p.n) { return; }
+  var sum = )" +
+         (variant.wrong ? "1.0" : "0.0") + R"(;
+  for (var k = at.begin; k < at.end; k++) {
+    sum += a[at.a + row * p.a_row + k * p.a_column] * b[at.b + k * p.b_row + column * p.b_column];
+  }
+  out[at.out + row * p.out_row + column * p.out_column] = sum;
+}
+)";
+}
+
+std::string vector_text(const Variant& variant) {
+  const bool rows = variant.kind == Kind::rows;
+  const std::string sharers = u(rows ? 32 : 4);  // of one row of a
+  std::string text = head(vectors(variant.a), false, false) +
+                     "var<workgroup> sums: array<f32, 128>;\n@compute @workgroup_size(128)\n" +
+                     kMain;
+  // Neighbours along the row, or across rows.
+  text += rows ? "  let lane = t % 32u;\n  let row = group.x * 4u + t / 32u;\n"
+               : "  let lane = t / 32u;\n  let row = group.x * 32u + t % 32u;\n";
+  text += "  let line = at.a + min(row, p.m - 1u) * p.a_row;\n  var sum = 0.0;\n";
+  if (vectors(variant.a)) {
+    text += "  for (var k = at.begin + lane * 4u; k < at.end; k += 4u * " + sharers + ") {\n" +
+            "    let four = a[(line + k) / 4u];\n    let first = at.b + k * p.b_row;\n" +
+            "    sum += dot(four, vec4<f32>(b[first], b[first + p.b_row], " +
+            "b[first + 2u * p.b_row], b[first + 3u * p.b_row]));\n  }\n";
+  } else {
+    text += "  for (var k = at.begin + lane; k < at.end; k += " + sharers + ") {\n" +
+            "    sum += a[line + k * p.a_column] * b[at.b + k * p.b_row];\n  }\n";
+  }
+  const std::string step = rows ? "1u" : "32u";
+  text += "  sums[t] = sum;\n  workgroupBarrier();\n";
+  text += "  for (var half = " + sharers + " / 2u; half > 0u; half /= 2u) {\n" +
+          "    if (lane < half) { sums[t] += sums[t + half * " + step + "]; }\n" +
+          "    workgroupBarrier();\n  }\n";
+  text += std::string("  if (lane == 0u && row < p.m) { out[at.out + row * p.out_row] = sums[t]") +
+          (variant.wrong ? " + 1.0" : "") + "; }\n";
+  return text + "}\n";
+}
+
+}  // namespace arraycore::gemm

@@ -1,0 +1,202 @@
+// The shader that shares tiles of both operands in workgroup memory. Each invocation fetches some
+// vectors of four of either tile, and has a block of the result in registers.
+//
+// Lines (rows of a, columns of b) beyond the matrix are fetched from its last one, so that only the
+// last tiles of the sum look where they read; what such lines give is never stored.
+#include "gemm/wgsl_text.h"
+
+namespace arraycore::gemm {
+
+namespace {
+
+// One operand's tile, as text. Names begin with `a` or `b`.
+struct Side {
+  std::string name;
+  Load load;
+  std::uint32_t lines;   // of the tile
+  std::uint32_t groups;  // of four lines in an invocation's block
+  std::uint32_t depth;
+  std::uint32_t threads;
+  std::string line_stride;
+  std::string term_stride;
+  std::string most;   // lines of the matrix
+  std::string first;  // the tile's first line
+  std::string lane;   // the invocation's place along the lines
+
+  bool scalars() const { return load == Load::terms4; }  // what the tile is made of
+  std::uint32_t fetches() const { return lines * depth / 4 / threads; }
+  std::string slot(std::uint32_t s) const { return name + "_" + std::to_string(s); }
+  std::string tile() const { return "tile_" + name; }
+
+  std::string declaration() const {
+    const std::string inner =
+        scalars() ? "array<f32, " + u(lines) + ">" : "array<vec4<f32>, " + u(lines / 4) + ">";
+    return "var<workgroup> " + tile() + ": array<" + inner + ", " + u(depth) + ">;\n";
+  }
+
+  // Where each fetch reads at term 0, and where it puts what it has read.
+  std::string places() const {
+    std::string text;
+    for (std::uint32_t s = 0; s < fetches(); ++s) {
+      const std::string q = "(t + " + u(s * threads) + ")";
+      const std::string at = slot(s);
+      const std::string along = load == Load::terms4  ? u(depth / 4)
+                                : load == Load::terms ? u(depth)
+                                                      : u(lines / 4);
+      const bool terms_first = load == Load::terms4 || load == Load::terms;
+      text += "  let " + at + "_term = " + q + (terms_first ? " % " : " / ") + along + ";\n";
+      text += "  let " + at + "_line = " + q + (terms_first ? " / " : " % ") + along + ";\n";
+      if (load == Load::terms4) {
+        text += "  let " + at + "_at = (at." + name + " + min(" + first + " + " + at + "_line, " +
+                most + " - 1u) * " + line_stride + ") / 4u + " + at + "_term;\n";
+      } else if (load == Load::lines4) {
+        text += "  let " + at + "_at = at." + name + " / 4u + min(" + first + " / 4u + " + at +
+                "_line, (" + most + " - 1u) / 4u) + " + at + "_term * (" + term_stride +
+                " / 4u);\n";
+      } else {
+        for (int j = 0; j < 4; ++j)
+          text += "  let " + at + "_at" + std::to_string(j) + " = at." + name + " + min(" + first +
+                  " + " + at + "_line * 4u + " + u(static_cast<std::uint64_t>(j)) + ", " + most +
+                  " - 1u) * " + line_stride + " + " + at + "_term * " + term_stride + ";\n";
+      }
+      text += "  var " + at + " = vec4<f32>();\n";
+    }
+    return text;
+  }
+
+  // The vector of fetch `s` of the tiles that begin with term `k`.
+  std::string fetched(std::uint32_t s, const std::string& k) const {
+    const std::string at = slot(s);
+    if (load == Load::terms4) return name + "[" + at + "_at + " + k + " / 4u]";
+    if (load == Load::lines4)
+      return name + "[" + at + "_at + " + k + " * (" + term_stride + " / 4u)]";
+    std::string text = "vec4<f32>(";
+    for (int j = 0; j < 4; ++j)
+      text += (j > 0 ? ", " : "") + name + "[" + at + "_at" + std::to_string(j) + " + " + k +
+              " * " + term_stride + "]";
+    return text + ")";
+  }
+
+  std::string fetch(const std::string& k, bool guarded, const std::string& indent) const {
+    std::string text;
+    for (std::uint32_t s = 0; s < fetches(); ++s) {
+      if (!guarded) {
+        text += indent + slot(s) + " = " + fetched(s, k) + ";\n";
+        continue;
+      }
+      const std::string term = slot(s) + "_term" + (load == Load::terms4 ? " * 4u" : "");
+      text += indent + slot(s) + " = vec4<f32>();\n" + indent + "if (" + k + " + " + term +
+              " < at.end) { " + slot(s) + " = " + fetched(s, k) + "; }\n";
+    }
+    return text;
+  }
+
+  std::string share() const {
+    std::string text;
+    for (std::uint32_t s = 0; s < fetches(); ++s) {
+      const std::string at = slot(s);
+      if (!scalars()) {
+        text += "    " + tile() + "[" + at + "_term][" + at + "_line] = " + at + ";\n";
+        continue;
+      }
+      for (int j = 0; j < 4; ++j)
+        text += "    " + tile() + "[" + at + "_term * 4u + " + u(static_cast<std::uint64_t>(j)) +
+                "][" + at + "_line] = " + at + "." + "xyzw"[j] + ";\n";
+    }
+    return text;
+  }
+
+  // Four lines of the invocation's block at term `i` of the tile, by group, as `name`v`group`.
+  std::string take() const {
+    std::string text;
+    for (std::uint32_t g = 0; g < groups; ++g) {
+      text += "      let " + name + "v" + std::to_string(g) + " = ";
+      if (!scalars()) {
+        text += tile() + "[i][" + lane + " + " + u(g * (lines / 4 / groups)) + "];\n";
+        continue;
+      }
+      text += "vec4<f32>(";
+      for (std::uint32_t j = 0; j < 4; ++j)
+        text += (j > 0 ? ", " : "") + tile() + "[i][" + lane + " * 4u + " +
+                u(g * (lines / groups) + j) + "]";
+      text += ");\n";
+    }
+    return text;
+  }
+};
+
+std::string fetch_both(const Side& a, const Side& b, const std::string& k, std::uint32_t depth,
+                       const std::string& indent) {
+  return indent + "if (" + k + " + " + u(depth) + " <= at.end) {\n" +
+         a.fetch(k, false, indent + "  ") + b.fetch(k, false, indent + "  ") + indent +
+         "} else {\n" + a.fetch(k, true, indent + "  ") + b.fetch(k, true, indent + "  ") + indent +
+         "}\n";
+}
+
+}  // namespace
+
+// How a block's vector of a row goes to the result; `wrong` spoils one element of four.
+std::string put_text(const Variant& variant) {
+  const std::string spoilt = variant.wrong ? " + vec4<f32>(0.0, 1.0, 0.0, 0.0)" : "";
+  std::string text = "fn put(at: u32, row: u32, column: u32, sums: vec4<f32>) {\n";
+  text += "  if (row >= p.m || column >= p.n) { return; }\n  let value = sums" + spoilt + ";\n";
+  if (variant.store4) return text + "  out[(at + row * p.out_row + column) / 4u] = value;\n}\n";
+  text += "  let first = at + row * p.out_row + column * p.out_column;\n  out[first] = value.x;\n";
+  for (int j = 1; j < 4; ++j)
+    text += "  if (column + " + u(static_cast<std::uint64_t>(j)) + " < p.n) { out[first + " +
+            u(static_cast<std::uint64_t>(j)) + " * p.out_column] = value." + "xyzw"[j] + "; }\n";
+  return text + "}\n";
+}
+
+std::string tiled_text(const Variant& variant) {
+  const Tile& tile = variant.tile;
+  const std::uint32_t across = tile.columns / tile.block_columns;
+  const std::uint32_t row_groups = tile.block_rows / 4U;
+  const std::uint32_t column_groups = tile.block_columns / 4U;
+  const Side a{"a",       variant.a,    tile.rows, row_groups, tile.depth, tile.threads(),
+               "p.a_row", "p.a_column", "p.m",     "row0",     "ty"};
+  const Side b{"b",          variant.b, tile.columns, column_groups, tile.depth, tile.threads(),
+               "p.b_column", "p.b_row", "p.n",        "column0",     "tx"};
+  const bool a4 = variant.a == Load::terms4 || variant.a == Load::lines4;
+  const bool b4 = variant.b == Load::terms4 || variant.b == Load::lines4;
+
+  std::string text =
+      head(a4, b4, variant.store4) + a.declaration() + b.declaration() + put_text(variant);
+  text += "@compute @workgroup_size(" + std::to_string(tile.threads()) + ")\n" +
+          "fn main(@builtin(workgroup_id) group: vec3<u32>, "
+          "@builtin(local_invocation_index) t: u32) {\n  let at = place(group.z);\n";
+  text += "  let row0 = group.y * " + u(tile.rows) + ";\n  let column0 = group.x * " +
+          u(tile.columns) + ";\n  let tx = t % " + u(across) + ";\n  let ty = t / " + u(across) +
+          ";\n";
+  text += a.places() + b.places();
+  const auto sum = [](std::uint32_t row, std::uint32_t group) {
+    return "c" + std::to_string(row) + "_" + std::to_string(group);
+  };
+  for (std::uint32_t row = 0; row < tile.block_rows; ++row)
+    for (std::uint32_t g = 0; g < column_groups; ++g)
+      text += "  var " + sum(row, g) + " = vec4<f32>();\n";
+
+  if (variant.prefetch) text += fetch_both(a, b, "at.begin", tile.depth, "  ");
+  text += "  for (var k = at.begin; k < at.end; k += " + u(tile.depth) + ") {\n";
+  if (!variant.prefetch) text += fetch_both(a, b, "k", tile.depth, "    ");
+  text += a.share() + b.share() + "    workgroupBarrier();\n";
+  if (variant.prefetch) {
+    text += "    let next = k + " + u(tile.depth) + ";\n";
+    text +=
+        "    if (next < at.end) {\n" + fetch_both(a, b, "next", tile.depth, "      ") + "    }\n";
+  }
+  text += "    for (var i = 0u; i < " + u(tile.depth) + "; i++) {\n" + b.take() + a.take();
+  for (std::uint32_t row = 0; row < tile.block_rows; ++row)
+    for (std::uint32_t g = 0; g < column_groups; ++g)
+      text += "      " + sum(row, g) + " = fma(vec4<f32>(av" + std::to_string(row / 4) + "." +
+              "xyzw"[row % 4] + "), bv" + std::to_string(g) + ", " + sum(row, g) + ");\n";
+  text += "    }\n    workgroupBarrier();\n  }\n";
+  for (std::uint32_t row = 0; row < tile.block_rows; ++row)
+    for (std::uint32_t g = 0; g < column_groups; ++g)
+      text += "  put(at.out, row0 + ty * 4u + " + u(row / 4 * (tile.rows / row_groups) + row % 4) +
+              ", column0 + tx * 4u + " + u(g * (tile.columns / column_groups)) + ", " +
+              sum(row, g) + ");\n";
+  return text + "}\n";
+}
+
+}  // namespace arraycore::gemm

@@ -1,0 +1,155 @@
+// The table of reductions, and what ufuncs are as reductions. A row is added here and nowhere else.
+#include "ops/reductions.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string>
+
+namespace arraycore::ops {
+namespace {
+
+// Errors of float sums by a tree are of its height; a quotient's, a root's and a square's come on
+// top.
+constexpr Growth kExact{};
+constexpr Growth kSum{.base = 2, .by_log = 1};
+constexpr Growth kProduct{.base = 2, .by_step = 1, .complex_by_step = 8};
+constexpr Growth kMean{.base = 5, .by_log = 1};
+constexpr Growth kVariance{.base = 16, .by_log = 4};
+
+constexpr bool kSkipsNan = true;
+constexpr bool kRoot = true;
+
+constexpr std::array kReductions{
+    Reduction{"sum", Form::fold, "add", false, false, kSum},
+    Reduction{"prod", Form::fold, "multiply", false, false, kProduct},
+    Reduction{"max", Form::fold, "maximum", false, false, kExact},
+    Reduction{"min", Form::fold, "minimum", false, false, kExact},
+    Reduction{"any", Form::fold, "logical_or", false, false, kExact},
+    Reduction{"all", Form::fold, "logical_and", false, false, kExact},
+    Reduction{"count_nonzero", Form::count, "", false, false, kExact},
+    Reduction{"mean", Form::mean, "", false, false, kMean},
+    Reduction{"var", Form::variance, "", false, false, kVariance},
+    Reduction{"std", Form::variance, "", false, kRoot, kVariance},
+    Reduction{"ptp", Form::range, "", false, false, kExact},
+    Reduction{"argmax", Form::place, "maximum", false, false, kExact},
+    Reduction{"argmin", Form::place, "minimum", false, false, kExact},
+    Reduction{"nansum", Form::fold, "add", kSkipsNan, false, kSum},
+    Reduction{"nanprod", Form::fold, "multiply", kSkipsNan, false, kProduct},
+    Reduction{"nanmax", Form::fold, "fmax", false, false, kExact},
+    Reduction{"nanmin", Form::fold, "fmin", false, false, kExact},
+    Reduction{"nanmean", Form::mean, "", kSkipsNan, false, kMean},
+    Reduction{"nanvar", Form::variance, "", kSkipsNan, false, kVariance},
+    Reduction{"nanstd", Form::variance, "", kSkipsNan, kRoot, kVariance},
+    Reduction{"nanargmax", Form::place, "maximum", kSkipsNan, false, kExact},
+    Reduction{"nanargmin", Form::place, "minimum", kSkipsNan, false, kExact},
+};
+
+struct Row {
+  std::string_view name;
+  Reducible reducible;
+};
+constexpr bool kReorderable = true;
+constexpr bool kByTree = true;
+// Those that are not here have no identity, and their order counts.
+constexpr std::array kReducibles{
+    Row{"add", {Identity::zero, kReorderable, kByTree}},
+    Row{"multiply", {Identity::one, kReorderable, kByTree}},
+    Row{"maximum", {Identity::none, kReorderable, kByTree}},
+    Row{"minimum", {Identity::none, kReorderable, kByTree}},
+    Row{"fmax", {Identity::none, kReorderable, kByTree}},
+    Row{"fmin", {Identity::none, kReorderable, kByTree}},
+    Row{"logical_or", {Identity::zero, kReorderable, kByTree}},
+    Row{"logical_and", {Identity::one, kReorderable, kByTree}},
+    Row{"logical_xor", {Identity::zero, kReorderable, kByTree}},
+    Row{"bitwise_or", {Identity::zero, kReorderable, kByTree}},
+    Row{"bitwise_and", {Identity::all_bits, kReorderable, kByTree}},
+    Row{"bitwise_xor", {Identity::zero, kReorderable, kByTree}},
+    Row{"hypot", {Identity::zero, kReorderable, kByTree}},
+    Row{"logaddexp", {Identity::infinity_below, kReorderable, kByTree}},
+    Row{"logaddexp2", {Identity::infinity_below, kReorderable, kByTree}},
+    // Euclid's algorithm is a loop.
+    Row{"gcd", {Identity::zero, kReorderable, false}},
+    Row{"lcm", {Identity::none, kReorderable, false}},
+};
+
+bool widens_integers(const UFunc& ufunc) { return ufunc.name == "add" || ufunc.name == "multiply"; }
+
+bool is_logical(const UFunc& ufunc) { return ufunc.name.starts_with("logical_"); }
+
+Error no_loop(const UFunc& ufunc, DType array, std::optional<DType> dtype) {
+  return {ErrorKind::type, "no_loop",
+          std::string(ufunc.name) + " does not reduce " + std::string(name_of(array)) +
+              (dtype ? " with dtype " + std::string(name_of(*dtype)) : "") +
+              ": its results are no operands of its own."};
+}
+
+}  // namespace
+
+float Growth::ulp(std::int64_t elements, bool complex) const {
+  const auto count = static_cast<float>(std::max<std::int64_t>(elements, 1));
+  return base + by_log * std::log2(count) + (complex ? complex_by_step : by_step) * count;
+}
+
+std::span<const Reduction> reductions() { return kReductions; }
+
+std::optional<ReductionId> find_reduction(std::string_view name) {
+  const auto* const found = std::ranges::find(kReductions, name, &Reduction::name);
+  if (found == kReductions.end()) return std::nullopt;
+  return static_cast<ReductionId>(found - kReductions.begin());
+}
+
+Reducible reducible(const UFunc& ufunc) {
+  const auto* const found = std::ranges::find(kReducibles, ufunc.name, &Row::name);
+  return found == kReducibles.end() ? Reducible{} : found->reducible;
+}
+
+std::optional<ir::Scalar> identity_of(const UFunc& ufunc, DType dtype) {
+  switch (reducible(ufunc).identity) {
+    case Identity::none:
+      return std::nullopt;
+    case Identity::zero:
+      return ir::scalar_of(dtype, 0.0);
+    case Identity::one:
+      return ir::scalar_of(dtype, 1.0);
+    case Identity::all_bits:
+      return ir::scalar_of(dtype, std::int64_t{dtype == DType::boolean ? 1 : -1});
+    case Identity::infinity_below:
+      return ir::scalar_of(dtype, -std::numeric_limits<double>::infinity());
+  }
+  return std::nullopt;
+}
+
+Result<DType> fold_dtype(const UFunc& ufunc, DType array, std::optional<DType> out,
+                         std::optional<DType> dtype) {
+  // What is true or false of an element is a bool, whatever the element is.
+  if (is_logical(ufunc)) {
+    if (dtype && *dtype != DType::boolean) return no_loop(ufunc, array, dtype);
+    return DType::boolean;
+  }
+  if (!dtype && !out && widens_integers(ufunc)) {
+    if (kind_of(array) == Kind::unsigned_integer) return DType::uint64;
+    if (is_integer(array) || array == DType::boolean) return DType::int64;
+  }
+  // The total is the first operand of the next step.
+  std::array<Operand, 2> operands;
+  operands[0].dtype = dtype ? *dtype : out.value_or(array);
+  operands[1].dtype = dtype ? *dtype : array;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    const auto loop = resolve(ufunc, PromotionMode::numpy2, operands);
+    if (!loop) return loop.error();
+    const DType result = loop->results[0];
+    if (result == loop->operands[0] && result == loop->operands[1]) {
+      if (dtype && result != *dtype) break;
+      return result;
+    }
+    // A quotient of integers is a float, and floats it divides as they are; what compares gives
+    // bools, which are no numbers.
+    if (result == DType::boolean) break;
+    operands[0].dtype = operands[1].dtype = result;
+  }
+  return no_loop(ufunc, array, dtype);
+}
+
+}  // namespace arraycore::ops

@@ -1,0 +1,72 @@
+"""Cases that are calls of a function over a module (NumPy or arraycore) and operands.
+
+NumPy's own result is what is right; the case says how far a result may be from it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .cases import Case
+from .judge import Bound, Verdict, compare, flushed
+from .values import DTYPES, Array
+
+
+@dataclass(frozen=True)
+class CallCase(Case):
+    """``call(module, *operands)``: one result or several."""
+
+    call: Callable[..., Any] | None = None
+    #: Units in the last place that a result may be off.
+    ulp: float = 0.0
+    #: Letters of dtypes that NumPy computes in besides the operands' and results'.
+    computed: str = ""
+    #: The results are places or counts: int64 here, of a pointer's size in NumPy.
+    places: bool = False
+
+    def of(self, module: Any, array: Callable[[Array], Any]) -> list[Any]:
+        """Return the results in NumPy or arraycore; ``array`` makes the module's arrays."""
+        assert self.call is not None
+        made = self.call(module, *(each.made(module, array) for each in self.operands))
+        return list(made) if isinstance(made, (tuple, list)) else [made]
+
+    def expected(self, seen: Callable[[Array], Array] = np.copy) -> list[Array]:
+        """Return NumPy's results; ``seen`` gives the operands' values as the device sees them."""
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            results = [np.asarray(each) for each in self.of(np, seen)]
+        wide = {np.dtype(np.intp): np.int64} if self.places else {}
+        return [each.astype(wide.get(each.dtype, each.dtype)) for each in results]
+
+
+def judged(case: CallCase, ours: list[Array], right: list[Array], gpu: bool) -> Verdict:
+    """Return how far the worst result is.
+
+    A device may take subnormal operands for 0 too: its results are right where they are so then.
+    """
+    verdict = _judged(case, ours, right, gpu)
+    if verdict.good or not gpu:
+        return verdict
+    other = _judged(case, ours, case.expected(flushed), gpu)
+    return other if other.good else verdict
+
+
+def _judged(case: CallCase, ours: list[Array], right: list[Array], gpu: bool) -> Verdict:
+    if len(ours) != len(right):
+        return Verdict(np.inf, f"{len(ours)} results, NumPy {len(right)}")
+    worst = Verdict(0.0)
+    for mine, theirs in zip(ours, right, strict=True):
+        if theirs.dtype not in DTYPES:
+            return Verdict(np.inf, f"NumPy gives {theirs.dtype}")
+        choices = [theirs, flushed(theirs)] if gpu else [theirs]
+        verdict = compare(case.function, mine, choices, Bound(case.ulp), gpu)
+        if verdict.message:
+            return verdict
+        if verdict.error_ulp > worst.error_ulp:
+            worst = verdict
+    return worst

@@ -1,0 +1,235 @@
+"""The cases of reductions and running totals; :mod:`.reduction_runner` runs them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from .cases import Case, Operand, placed
+from .values import LETTERS, Array, edge_values
+
+#: By what they are made of: which values they are asked for.
+SUMS = ("sum", "mean", "var", "std", "nansum", "nanmean", "nanvar", "nanstd", "cumsum", "nancumsum")
+PRODUCTS = ("prod", "nanprod", "cumprod", "nancumprod")
+CHOICES = ("max", "min", "nanmax", "nanmin", "argmax", "argmin", "nanargmax", "nanargmin", "ptp")
+TRUTHS = ("any", "all", "count_nonzero")
+RUNNING = ("cumsum", "cumprod", "nancumsum", "nancumprod")
+#: What takes one axis at most.
+ONE_AXIS = (*RUNNING, "argmax", "argmin", "nanargmax", "nanargmin")
+AVERAGES = ("mean", "var", "std", "nanmean", "nanvar", "nanstd")
+#: Ufuncs that reduce in any order, and those whose order counts.
+TREES = (
+    "add", "multiply", "maximum", "minimum", "fmax", "fmin", "logical_or", "logical_and",
+    "logical_xor", "bitwise_or", "bitwise_and", "bitwise_xor", "hypot", "logaddexp", "logaddexp2",
+)  # fmt: skip
+IN_ORDER = (
+    "subtract", "divide", "floor_divide", "remainder", "fmod", "copysign", "gcd", "lcm",
+    "left_shift", "right_shift", "heaviside", "less", "equal", "nextafter",
+)  # fmt: skip
+
+_LAYOUTS = ("contiguous", "strided", "negative", "rows", "transposed", "box", "box_turned")
+_AXES: dict[int, tuple[Any, ...]] = {
+    1: (None, 0, -1, ()),
+    2: (None, 0, 1, -2, (0, 1)),
+    3: (None, 0, 1, 2, (0, 2), (-1, 1), (0, 1, 2)),
+}
+_NDIM = {"rows": 2, "transposed": 2, "box": 3, "box_turned": 3, "broadcast": 2}
+_COUNT = 61
+
+
+def numbers(letter: str, function: str, kind: str) -> Array:
+    """Return values of a dtype, in no order: ordinary ones, the ends of the type, or with NaN.
+
+    What is summed or multiplied must not overflow on the way, where no result is right.
+    """
+    dtype = np.dtype(letter)
+    random = np.random.default_rng(LETTERS.index(letter))
+    if dtype.kind == "b":
+        return random.integers(0, 2, _COUNT).astype(bool)
+    if dtype.kind in "iu":
+        low = 0 if dtype.kind == "u" else -9
+        ordinary = random.integers(low, 10, _COUNT).astype(dtype)
+        return random.permutation(edge_values(letter)) if kind == "ends" else ordinary
+    if function in PRODUCTS or function in ("multiply", "divide"):
+        values = random.uniform(0.6, 1.6, _COUNT) * random.choice([-1, 1], _COUNT)
+    else:
+        values = random.uniform(-100, 100, _COUNT).round(2)
+    if dtype.kind == "c":
+        turned = random.uniform(-1, 1, _COUNT)
+        values = values * np.exp(1j * turned)
+    made: Array = values.astype(dtype)
+    if kind == "zeros":
+        made[::3] = 0
+    if kind == "nan":
+        made[5::17] = np.nan
+    if kind == "all_nan":
+        made[:] = np.nan
+    if kind == "infinite":
+        made[7::23] = np.inf
+        if function in CHOICES or function in TREES:
+            made[11::29] = -np.inf
+    return made
+
+
+def _kinds(letter: str, function: str) -> tuple[str, ...]:
+    if letter == "?":
+        return ("ordinary",)
+    if letter in "bBhHiIqQ":
+        return ("ordinary", "ends")
+    if letter in "FD" and function in (*PRODUCTS, "multiply"):
+        return ("ordinary", "zeros")  # which part is NaN is open
+    if function.startswith("nanarg"):
+        return ("ordinary", "nan", "zeros", "infinite")  # of NaN alone NumPy raises
+    return ("ordinary", "nan", "zeros", "infinite", "all_nan")
+
+
+def _case(function: str, values: Array, layout: str, detail: str, **options: Any) -> Case:
+    operand = placed(values, layout)
+    return Case("reduction", function, (operand,), "reduce", detail=detail, options=options)
+
+
+def _axis_of(function: str, layout: str, turn: int) -> Any:
+    axes = _AXES[_NDIM.get(layout, 1)]
+    if function in ONE_AXIS:
+        axes = tuple(axis for axis in axes if not isinstance(axis, tuple))
+    return axes[turn % len(axes)]
+
+
+def _table(short: bool) -> Iterator[Case]:
+    """Every reduction, dtype, kind of values and layout; the axes in turn."""
+    turn = 0
+    for function in (*SUMS, *PRODUCTS, *CHOICES, *TRUTHS):
+        for letter in LETTERS:
+            for kind in _kinds(letter, function):
+                # Layouts in turn: every function meets each, with several dtypes.
+                layouts = 3 if kind == "ordinary" else 1
+                for layout in (_LAYOUTS[(turn + k * 2) % len(_LAYOUTS)] for k in range(layouts)):
+                    turn += 1
+                    if short and turn % 17:
+                        continue
+                    axis = _axis_of(function, layout, turn)
+                    options: dict[str, Any] = {"axis": axis}
+                    if function not in RUNNING and turn % 3 == 0:
+                        options["keepdims"] = True
+                    yield _case(
+                        function, numbers(letter, function, kind), layout,
+                        f"{kind} axis={axis}" + (" keepdims" if "keepdims" in options else ""),
+                        **options,
+                    )  # fmt: skip
+
+
+def _shapes() -> Iterator[Case]:
+    """Nothing, one element, no dimension, a broadcast array; wrong axes."""
+    for function in (*SUMS, *PRODUCTS, *CHOICES, *TRUTHS):
+        for letter in "?iqefF":
+            values = numbers(letter, function, "ordinary")
+            for axis in (None, 0, 1):
+                if function != "ptp" or letter != "?":  # both raise, for another reason
+                    yield _case(function, values, "empty", f"axis={axis}", axis=axis)
+                yield _case(function, values, "broadcast", f"axis={axis}", axis=axis)
+            yield _case(function, values[:1], "contiguous", "one", axis=0)
+            yield _case(function, values, "zero_d", "", axis=None)
+        values = numbers("f", function, "ordinary")
+        yield _case(function, values, "rows", "axis=2", axis=2)
+        yield _case(function, values, "rows", "axis=-3", axis=-3)
+        if function not in ONE_AXIS:
+            yield _case(function, values, "rows", "axis=(0, 0)", axis=(0, 0))
+
+
+def _long() -> Iterator[Case]:
+    """Rows that several workgroups share, columns, many short rows: every cut of a device."""
+    random = np.random.default_rng(1)
+    shapes: tuple[tuple[tuple[int, ...], Any], ...] = (
+        ((70_000,), 0), ((3, 9_001), 1), ((3, 40_000), 1), ((40_000, 3), 0), ((300, 50), 0),
+        ((3_000, 7), 1), ((40, 300), 1), ((200, 33), None), ((30, 20, 40), (0, 2)),
+    )  # fmt: skip
+    for function in (*SUMS, *PRODUCTS, *CHOICES, *TRUTHS):
+        for number, letter in enumerate("?biefF"):
+            for turn, (shape, axis) in enumerate(shapes):
+                if function in ONE_AXIS and isinstance(axis, tuple):
+                    continue
+                # Every cut in float32, the other dtypes in turn.
+                if letter != "f" and (turn + number) % 3:
+                    continue
+                length = int(np.prod(shape))
+                values = np.resize(numbers(letter, function, "ordinary"), length)
+                if letter in "efF" and function in PRODUCTS:
+                    # Neither out of range nor out of all tolerance after so many factors.
+                    values = random.choice([-1, 1], length).astype(letter)
+                if letter == "e" and function in SUMS:
+                    values = (values / 64).astype(letter)
+                operand = Operand(values.reshape(shape), "contiguous")
+                options = {"axis": axis}
+                yield Case("reduction", function, (operand,), "reduce",
+                           detail=f"{shape} axis={axis}", options=options)  # fmt: skip
+
+
+def _arguments() -> Iterator[Case]:
+    """``dtype=``, ``out=``, ``where=``, ``initial=``, ``ddof=``."""
+    mask = placed(np.arange(_COUNT) % 3 != 1, "contiguous")
+    for function in (*SUMS, *PRODUCTS):
+        for letter in LETTERS:
+            for wanted in "iqefdF":
+                if np.dtype(wanted).kind != "c" and letter in "FD":
+                    continue
+                if function in ("var", "std", "nanvar", "nanstd") and wanted in "F" + letter:
+                    continue  # a variance is real
+                if wanted in "iq" and function not in ("sum", "prod", "cumsum"):
+                    continue
+                values = numbers(letter, function, "ordinary")
+                yield _case(function, values, "strided", f"dtype={wanted}", axis=0, dtype=wanted)
+    for function in ("sum", "prod", "max", "min", "mean", "var", "any", "argmax", "cumsum"):
+        for letter in LETTERS:
+            values = numbers(letter, function, "ordinary")
+            out = {"any": "?", "argmax": "q"}.get(function)
+            own = letter if letter in "efdFD" else "d" if function in ("mean", "var") else "q"
+            if function == "var" and letter in "FD":
+                own = letter.lower()
+            yield _case(function, values, "rows", "out", axis=1, out=out or own)
+    for function in ("sum", "prod", "max", "min", "mean", "var", "std", "any", "all", "nansum"):
+        for letter in LETTERS:
+            values = numbers(letter, function, "nan" if function == "nansum" else "ordinary")
+            yield _case(function, values, "contiguous", "where", axis=0, where=mask)
+            if function not in ("mean", "var", "std", "any", "all"):
+                initial = False if letter == "?" else 3
+                yield _case(function, values, "rows", "initial", axis=0, initial=initial)
+                yield _case(function, values, "contiguous", "where initial", axis=0, where=mask,
+                            initial=initial)  # fmt: skip
+                yield _case(function, values, "empty", "initial", axis=0, initial=initial)
+    for function in ("var", "std", "nanvar", "nanstd"):
+        for letter in "iefdFD":
+            for ddof in (1, 0.5, 60, 61):
+                values = numbers(letter, function, "ordinary")
+                yield _case(function, values, "contiguous", f"ddof={ddof}", axis=0, ddof=ddof)
+
+
+def _ufuncs() -> Iterator[Case]:
+    """``reduce`` and ``accumulate`` of every kind of ufunc."""
+    turn = 0
+    for function in (*TREES, *IN_ORDER):
+        turn += 1
+        for letter in LETTERS:
+            values = numbers(letter, function, "ordinary")[:13]
+            if function in ("hypot", "logaddexp", "logaddexp2"):
+                values = np.abs(values)
+            for method in ("reduce", "accumulate"):
+                turn += 1
+                for layout, axis in (("contiguous", 0), ("transposed", 1))[turn % 2 :][:1]:
+                    yield _case(f"{function}.{method}", values, layout, f"axis={axis}", axis=axis)
+        values = numbers("f", function, "ordinary")[:12]
+        yield _case(f"{function}.reduce", values, "rows", "axis=(0, 1)", axis=(0, 1))
+        yield _case(f"{function}.reduce", values, "empty", "axis=0", axis=0)
+
+
+#: A prime, so that a selection meets every function, dtype and form in turn.
+_SELECTED = 31
+
+
+def reductions(short: bool) -> Iterator[Case]:
+    """Yield every case, or a fixed selection."""
+    yield from _table(short)
+    for at, case in enumerate((*_shapes(), *_long(), *_arguments(), *_ufuncs())):
+        if not short or at % _SELECTED == 0:
+            yield case

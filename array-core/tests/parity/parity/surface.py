@@ -1,0 +1,85 @@
+"""Cases of what is no ufunc: joining, cutting, borders, limits, sorting, searching, counting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from .calls import CallCase
+from .cases import placed
+from .values import LETTERS, edge_values
+
+_REAL = "bBhHiIqQefd"
+_FLOATS = "efd"
+_WHOLE = "bBhHiI"
+#: What NumPy computes in float64 though operands and results are none.
+_IN_FLOAT64 = {"isclose": "bBhHiIqQ", "digitize": "Qef"}
+_NUMBERS = "bBhHiIqQefdFD"
+#: The layouts in turn; a function meets two of them with every dtype.
+_LAYOUTS = ("contiguous", "strided", "transposed", "box", "negative", "zero_d", "empty")
+
+
+def _tied(m: Any, x: Any) -> Any:
+    """Return values whose zeros are all +0: which one stands for both is left open."""
+    return x + x.dtype.type(0) if x.dtype.kind in "fc" else x
+
+
+#: Name, call, letters, whether results are places, allowed units.
+_CALLS: tuple[tuple[str, Callable[..., Any], str, bool, float], ...] = (
+    ("sort", lambda m, x: m.sort(x, -1, "stable"), LETTERS, False, 0),
+    ("argsort", lambda m, x: m.argsort(x, 0, "stable"), LETTERS, True, 0),
+    ("unique", lambda m, x: m.unique(_tied(m, x)), _REAL, False, 0),
+    ("concatenate", lambda m, x: m.concatenate([x, x], -1), LETTERS, False, 0),
+    ("concatenate of all", lambda m, x: m.concatenate([x, x.T], None), LETTERS, False, 0),
+    ("stack", lambda m, x: m.stack([x, x], -1), LETTERS, False, 0),
+    ("roll", lambda m, x: m.roll(x, 3, -1), LETTERS, False, 0),
+    ("repeat", lambda m, x: m.repeat(x, 3, 0), LETTERS, False, 0),
+    ("tile", lambda m, x: m.tile(x, (2, 1, 2)), LETTERS, False, 0),
+    ("resize", lambda m, x: m.resize(x, (7, 5)), LETTERS, False, 0),
+    ("delete", lambda m, x: m.delete(x, [0, -1], 0), LETTERS, False, 0),
+    ("insert", lambda m, x: m.insert(x, [0, 1], 1, -1), LETTERS, False, 0),
+    ("array_split", lambda m, x: m.array_split(x, 3, -1), LETTERS, False, 0),
+    ("pad constant", lambda m, x: m.pad(x, (2, 1)), LETTERS, False, 0),
+    ("pad edge", lambda m, x: m.pad(x, (1, 3), "edge"), LETTERS, False, 0),
+    ("pad reflect", lambda m, x: m.pad(x, 4, "reflect"), LETTERS, False, 0),
+    ("tril", lambda m, x: m.tril(x, 1), LETTERS, False, 0),
+    ("triu", lambda m, x: m.triu(x, -1), LETTERS, False, 0),
+    ("diff", lambda m, x: m.diff(x), LETTERS, False, 0),
+    ("clip", lambda m, x: m.clip(x, 2, 5), _REAL, False, 0),
+    ("nan_to_num", lambda m, x: m.nan_to_num(x), _NUMBERS, False, 0),
+    ("around", lambda m, x: m.around(x, 1), _REAL, False, 4),
+    ("isclose", lambda m, x: m.isclose(x, x, equal_nan=True), _NUMBERS, False, 0),
+    ("array_equal", lambda m, x: m.array_equal(x, x), _NUMBERS, False, 0),
+    ("isreal", lambda m, x: (m.isreal(x), m.iscomplex(x)), _NUMBERS, False, 0),
+    ("isposinf", lambda m, x: (m.isposinf(x), m.isneginf(x)), _REAL, False, 0),
+    ("searchsorted", lambda m, x: m.searchsorted(m.sort(x.ravel()), x), _REAL, True, 0),
+    ("digitize", lambda m, x: m.digitize(x, [-3, 0, 2, 7]), _REAL, True, 0),
+    ("bincount", lambda m, x: m.bincount(abs(x.ravel() % 11)), _WHOLE, True, 0),
+    ("histogram", lambda m, x: m.histogram(x, 5, (-4, 100)), _WHOLE, True, 0),
+    ("vander", lambda m, x: m.vander(x.ravel()[:9], 3), _WHOLE + "qQ", False, 0),
+    ("diagflat", lambda m, x: m.diagflat(x, 1), LETTERS, False, 0),
+    ("rot90", lambda m, x: m.rot90(m.atleast_2d(x)), LETTERS, False, 0),
+    ("meshgrid", lambda m, x: m.meshgrid(x.ravel(), x.ravel()[:3]), LETTERS, False, 0),
+)  # fmt: skip
+
+
+def cases() -> Iterator[CallCase]:
+    """Every function and dtype, in two layouts that change from one to the next."""
+    for at, (name, call, letters, places, ulp) in enumerate(_CALLS):
+        for number, letter in enumerate(letters):
+            for step in (0, 3):
+                layout = _LAYOUTS[(at + number + step) % len(_LAYOUTS)]
+                operand = placed(edge_values(letter), layout)
+                computed = "d" if letter in _IN_FLOAT64.get(name, "") else ""
+                yield CallCase(
+                    "surface", name, (operand,), call=call, ulp=ulp, places=places,
+                    computed=computed,
+                )  # fmt: skip
+    for letter in "bBhHiIqQefd":
+        yield CallCase("surface", "arange", (), detail=letter, call=_arange(letter))
+
+
+def _arange(letter: str) -> Callable[[Any], Any]:
+    return lambda m: m.arange(3, 90, 7, dtype=np.dtype(letter).name)

@@ -1,0 +1,32 @@
+// array-core is built without dynamic execution: nothing that goes to a volunteer with it makes code of text at run time, so
+// that it runs under a policy without 'unsafe-eval'. The module asks its host for nothing that would, no script of
+// Emscripten's lies beside it, and its loader's sources do not.
+//   node no_dynamic_code.mjs FOLDER
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const LOADER = ["arraycore_module.ts", "arraycore_host.ts"];
+/** What Emscripten imports to run text, to call inline JavaScript, and to load further code. */
+const RUNS_TEXT = /run_script|asm_const|asm_sync|em_js|dlopen|dynlib|load_side|wget|eval/i;
+const MAKES_CODE = /\beval\s*\(|\bFunction\s*\(|\bset(?:Timeout|Interval)\s*\(\s*["'`]|\bimport\s*\(/;
+
+const [folder] = process.argv.slice(2);
+const problems = [];
+for (const name of readdirSync(folder)) {
+  if (/\.[cm]?js$/.test(name)) problems.push(`${name}: a script that the loader does not know`);
+}
+const module = await WebAssembly.compile(readFileSync(join(folder, "arraycore.wasm")));
+const imports = WebAssembly.Module.imports(module);
+for (const { module: space, name } of imports) {
+  if (RUNS_TEXT.test(name)) problems.push(`arraycore.wasm imports ${space}.${name}`);
+}
+for (const name of LOADER) {
+  const source = readFileSync(
+    new URL(`../../worker-runtime/src/python/${name}`, import.meta.url),
+    "utf8",
+  );
+  if (MAKES_CODE.test(source)) problems.push(`${name}: makes code of text`);
+}
+console.log(`${imports.length} imports of arraycore.wasm, ${problems.length} that make code of text`);
+for (const problem of problems) console.error(problem);
+process.exitCode = problems.length > 0 ? 1 : 0;

@@ -1,0 +1,252 @@
+"""Tries one trial before anything is queued: in a process of its own, or in a local browser.
+
+    run = dry_run(bundle, data, params={"rate": 0.1}, seed=7, chainer="7.8.1", where="cpython")
+    run.value, run.seconds, run.output, run.error
+
+The bundle is unpacked and run by the worker's own code (``hyperflock_worker``), and sees only what
+a volunteer's browser has. Blocks until the trial has ended; any thread.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from hyperflock._bundle import Bundle
+from hyperflock._data import DataSet
+from hyperflock._errors import DryRunError
+from hyperflock._grid import Scalar, params_text
+from hyperflock._results import TrialError
+from hyperflock._runtime import RUNTIME_PACKAGES
+from hyperflock._text import clean
+
+Where = Literal["cpython", "browser"]
+
+MAX_OUTPUT_CHARACTERS = 1 << 20
+# Above the trial's own limit: for starting Python, or a browser with Pyodide.
+_START_S = {"cpython": 60.0, "browser": 180.0}
+
+_CHILD = Path(__file__).with_name("_dry_run_child.py")
+_CHECKOUT = Path(__file__).resolve().parents[3]
+
+
+@dataclass(frozen=True)
+class DryRun:
+    """What a dry run found; nothing was queued.
+
+    Attributes
+    ----------
+    where : str
+        ``cpython`` or ``browser``.
+    state : str
+        ``complete``, ``pruned`` or ``failed``.
+    params : dict
+        The point that was tried.
+    values : tuple of float
+        What the objective gave.
+    points : tuple of (int, float)
+        The curve that it reported, as (step, value).
+    seconds : float
+        From unpacking the bundle to the result.
+    output : str
+        What it printed.
+    error : TrialError or None
+        Why it failed, with the objective's traceback.
+    bundle_bytes : int
+        Of the zip that would travel.
+    files : tuple of str
+        Sources in it.
+    """
+
+    where: str
+    state: str
+    params: dict[str, Scalar]
+    values: tuple[float, ...]
+    points: tuple[tuple[int, float], ...]
+    seconds: float
+    output: str
+    error: TrialError | None
+    bundle_bytes: int
+    files: tuple[str, ...]
+
+    @property
+    def value(self) -> float | None:
+        """The first value; None when there is none."""
+        return self.values[0] if self.values else None
+
+    def __str__(self) -> str:
+        head = f"dry run in {self.where}: {self.state} after {self.seconds:.2f} s"
+        lines = [f"{head}, params {params_text(self.params)}"]
+        if self.values:
+            lines.append(f"value {', '.join(f'{value:.6g}' for value in self.values)}")
+        if self.error is not None:
+            lines += [f"error [{self.error.code}]: {self.error.message}", self.error.traceback]
+        if self.output:
+            lines += ["output:", self.output]
+        return "\n".join(line.rstrip("\n") for line in lines)
+
+
+def dry_run(
+    bundle: Bundle,
+    data: Sequence[DataSet],
+    *,
+    params: Mapping[str, Scalar],
+    seed: int,
+    chainer: str,
+    time_limit_s: float,
+    where: Where,
+) -> DryRun:
+    """Run one trial.
+
+    Raises
+    ------
+    DryRunError
+        ``dry_run_unavailable``: what it needs is not here. ``dry_run_broken``: the process or the
+        browser ended without an outcome. What the objective raises is in the result.
+    """
+    with tempfile.TemporaryDirectory(prefix="hyperflock-dry-run-") as name:
+        folder = Path(name).resolve()
+        _write_job(folder, bundle, data, params, seed, chainer)
+        shutil.copy(_CHILD, folder / "dry_run.py")
+        command, cwd = _command(where, folder, chainer)
+        limit_s = time_limit_s + _START_S[where] if time_limit_s else None
+        output, ended = _run(command, cwd, limit_s)
+        told = _outcome(folder, ended, output, time_limit_s)
+    outcome = told["outcome"]
+    error = outcome.get("error")
+    return DryRun(
+        where=where,
+        state=outcome["outcome"],
+        params=dict(params),
+        values=tuple(outcome.get("values", ())),
+        points=tuple((int(step), float(value)) for step, value in told["points"]),
+        seconds=float(told["seconds"]),
+        output=clean(output, keep_lines=True),
+        error=TrialError(**error) if error else None,
+        bundle_bytes=len(bundle.content),
+        files=bundle.files,
+    )
+
+
+def worker_packages() -> Path:
+    """The folder of the worker's packages: of a checkout, or as installed with this package.
+
+    Raises
+    ------
+    DryRunError
+        ``dry_run_unavailable``: it is in neither place.
+    """
+    for folder in (_CHECKOUT / "worker-runtime" / "python", Path(__file__).with_name("_worker")):
+        if (folder / "hyperflock_worker" / "runner.py").is_file():
+            return folder
+    raise DryRunError("the worker's Python packages are not here; install hyperflock again")
+
+
+def _write_job(
+    folder: Path,
+    bundle: Bundle,
+    data: Sequence[DataSet],
+    params: Mapping[str, Scalar],
+    seed: int,
+    chainer: str,
+) -> None:
+    files: dict[str, tuple[str, str, str]] = {}
+    for number, item in enumerate((*data, *bundle.attached)):
+        with item.open() as source, (folder / f"data-{number}").open("wb") as file:
+            shutil.copyfileobj(source, file)
+        files[item.ref.name] = (item.ref.kind, f"data-{number}", item.ref.filename)
+    spec = {
+        "attempt": 1,
+        "study": 1,
+        "trial": 0,
+        "entry": bundle.entry,
+        "params": params_text(params),
+        "seed": seed,
+        "chainer": chainer,
+    }
+    job = {
+        "spec": spec,
+        "data": files,
+        "worker": [str(worker_packages())],
+        "installed": sorted(RUNTIME_PACKAGES - {"hyperflock", "hyperflock_worker"}),
+        "folders": sys.path,
+    }
+    (folder / "bundle.zip").write_bytes(bundle.content)
+    (folder / "job.json").write_text(json.dumps(job), "utf-8")
+
+
+def _command(where: Where, folder: Path, chainer: str) -> tuple[list[str], Path]:
+    script = str(folder / "dry_run.py")
+    if where == "cpython":
+        return [sys.executable, "-I", "-S", "-X", "utf8", script, str(folder)], folder
+    runtime = _CHECKOUT / "build" / "runtime"
+    command = _CHECKOUT / "worker-runtime" / "node" / "python_command.ts"
+    node = _CHECKOUT / "build" / "venv" / "bin" / "node"
+    found = str(node) if node.is_file() else shutil.which("node")
+    index = runtime / "index.json"
+    if not command.is_file() or not index.is_file() or found is None:
+        raise DryRunError(
+            "dry_run='browser' needs a checkout of Hyperflock after './run build'; "
+            "use dry_run=True, which needs none"
+        )
+    pieces = json.loads(index.read_text("utf-8"))["pieces"]
+    piece = f"chainer-{chainer}"
+    if piece not in pieces:
+        raise DryRunError(f"the built runtime has no Chainer {chainer}")
+    archive = runtime / Path(pieces[piece]["base"]).name / f"{piece}.zip"
+    options = ["--host", "chromium", "--mount", str(folder), "--wheel", str(archive)]
+    quiet = "--disable-warning=ExperimentalWarning"
+    return [found, quiet, str(command), *options, script, str(folder)], _CHECKOUT
+
+
+def _run(command: list[str], cwd: Path, limit_s: float | None) -> tuple[str, bool]:
+    """Run a command; gives what it printed, and whether it ended within its time."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("HYPERFLOCK_")}
+    with tempfile.TemporaryFile() as file:
+        try:
+            subprocess.run(
+                command,
+                cwd=cwd,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                timeout=limit_s,
+                check=False,
+            )
+            ended = True
+        except subprocess.TimeoutExpired:
+            ended = False
+        size = file.tell()
+        file.seek(max(0, size - MAX_OUTPUT_CHARACTERS))
+        return file.read().decode("utf-8", "replace"), ended
+
+
+def _outcome(folder: Path, ended: bool, output: str, time_limit_s: float) -> dict[str, Any]:
+    path = folder / "outcome.json"
+    if path.is_file():
+        told: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        return told
+    if ended:
+        raise DryRunError(
+            f"the dry run ended without an outcome: {clean(output[-500:])}", code="dry_run_broken"
+        )
+    error = {
+        "cause": "timeout",
+        "code": "time_limit",
+        "traceback": "",
+        "message": f"the trial took longer than its {time_limit_s:g} s",
+    }
+    return {
+        "outcome": {"outcome": "failed", "error": error},
+        "points": [],
+        "seconds": time_limit_s,
+    }

@@ -1,0 +1,3 @@
+"""A neighbour."""
+
+ONE = 1

@@ -1,0 +1,72 @@
+// The join page's buttons at a real server, in a browser that really computes: pause, resume, finish then stop, and a link
+// that offers several projects' codes.
+
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { launchChromium } from "../../worker-runtime/node/chromium.ts";
+import { joinVolunteer, openVolunteer, runPython, Server, type StudyRow, until } from "./stack.ts";
+
+let server: Server;
+let browser: Browser;
+
+beforeAll(async () => {
+  server = await Server.start();
+  browser = await launchChromium();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await server?.dispose();
+});
+
+const newestStudy = async () =>
+  (await server.api<{ studies: StudyRow[] }>("/api/studies")).studies[0];
+
+/** Nobody is connected, so nothing computes. */
+const untilNobodyComputes = () =>
+  until("the end of the connection", async () => {
+    const { workers } = await server.api<{ workers: unknown[] }>("/api/workers");
+    return workers.length === 0;
+  });
+
+test("a paused device gives its trial back, and a finishing one delivers its last", async () => {
+  const { page, context, errors } = await joinVolunteer(browser, await server.joinUrl());
+  const grid = await runPython(server, ["python/examples/digits_grid.py"]);
+
+  await page.locator("[data-phase=computing]").waitFor({ timeout: 120_000 });
+  await page.locator("[data-action=pause]").click();
+  await page.locator("[data-phase=paused]").waitFor();
+  await untilNobodyComputes();
+  const paused = await newestStudy();
+
+  await page.locator("[data-action=resume]").click();
+  await page.locator("[data-phase=computing]").waitFor({ timeout: 120_000 });
+  await page.locator("[data-action=finish]").click();
+  await page.locator("[data-phase=finished]").waitFor({ timeout: 120_000 });
+  await untilNobodyComputes();
+  const finished = await newestStudy();
+  expect(finished?.complete).toBeGreaterThan(paused?.complete ?? 0);
+  expect(finished?.state).toBe("running");
+  const trials = Number(await page.locator("[data-contribution=trials]").textContent());
+  expect(trials).toBe(finished?.complete);
+
+  await page.locator("[data-action=start]").click();
+  expect(await grid.done, grid.output()).toBe(0);
+  expect(await newestStudy()).toMatchObject({ state: "finished", complete: 8, failed: 0 });
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("a link of several codes offers their projects", async () => {
+  const { code } = await server.api<{ code: string }>("/api/enrolment", {
+    method: "POST",
+    body: "{}",
+  });
+  const context = await browser.newContext({ locale: "en-US" });
+  const volunteer = await openVolunteer(context, `${await server.joinUrl()},${code}`);
+  const choices = volunteer.page.locator("input[type=radio]");
+  await choices.nth(1).check();
+  await volunteer.page.locator("[data-action=start]").click();
+  await volunteer.page.locator("[data-phase=waiting]").waitFor({ timeout: 60_000 });
+  await context.close();
+});

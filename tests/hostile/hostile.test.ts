@@ -1,0 +1,215 @@
+// The hostile set: what a trial's code may try against the volunteer, the server and the next trial, in the real parts.
+// Each row of table.py is one attempt, run by one volunteer's page in Chromium. It must end as the table says, leave no
+// evidence where an escape would show, and the next trial, of another study on the same device, must be right.
+//
+// HOSTILE=short runs the rows that `./run test` takes; HOSTILE=NAME those whose name has it in.
+
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { launchChromium } from "../../worker-runtime/node/chromium.ts";
+import { joinVolunteer, Server, type StudyRow, type Volunteer } from "../e2e/stack.ts";
+import { Researcher, table } from "./researcher.ts";
+import { Sink } from "./sink.ts";
+
+/** The study's time limit: short where it is what ends the attempt, else never the reason. */
+const limitOf = (end: string) => (end.startsWith("timeout") ? 3 : 90);
+/** Lines that a minute of a flood may bring to the browser's console: the thread lets 50 a second pass. */
+const kLinesPerSecond = 60;
+
+const wanted = process.env.HOSTILE ?? "";
+const rows = table().filter(({ name, short }) =>
+  wanted === "short" ? short : name.includes(wanted),
+);
+
+let server: Server;
+let browser: Browser;
+let volunteer: Volunteer;
+let sink: Sink;
+let researcher: Researcher;
+let device: string | null = null;
+let stored: string;
+let turn = 0;
+const lines: string[] = [];
+let hasCrashed = false;
+
+/** What the browser keeps for the compute origin, as text: names, and the device's identity. */
+function storedByBrowser(): Promise<string> {
+  return volunteer.page.evaluate(async () => {
+    const databases = (await indexedDB.databases()).map(({ name }) => name).sort();
+    const identity = await new Promise((resolve) => {
+      const opening = indexedDB.open("hyperflock");
+      opening.onsuccess = () => {
+        const all = opening.result.transaction("devices").objectStore("devices").getAll();
+        all.onsuccess = () => {
+          opening.result.close();
+          resolve(all.result.map(({ device, secret }) => ({ device, secret })));
+        };
+      };
+    });
+    const files: string[] = [];
+    const root = await navigator.storage.getDirectory();
+    for await (const name of (root as unknown as { keys(): AsyncIterable<string> }).keys()) {
+      files.push(name);
+    }
+    const caches_ = await caches.keys();
+    const urls = await Promise.all(
+      caches_.map(async (name) => {
+        const requests = await (await caches.open(name)).keys();
+        return requests.filter(({ url }) => !/\/api\/blobs\/[0-9a-f]{64}$/.test(url));
+      }),
+    );
+    return JSON.stringify({
+      databases,
+      identity,
+      files,
+      caches: caches_,
+      strangers: urls.flat().length,
+      local: { ...localStorage },
+      session: { ...sessionStorage },
+      cookies: document.cookie,
+    });
+  });
+}
+
+/** Every piece of the cache is what its name says: nobody has put other bytes there. */
+function cacheIsWhole(): Promise<boolean> {
+  return volunteer.page.evaluate(async () => {
+    const cache = await caches.open("hyperflock-blobs");
+    for (const request of await cache.keys()) {
+      const bytes = await (await cache.match(request))?.arrayBuffer();
+      const digest = await crypto.subtle.digest("SHA-256", bytes ?? new ArrayBuffer());
+      const hex = [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0"));
+      if (!request.url.endsWith(hex.join(""))) return false;
+    }
+    return true;
+  });
+}
+
+async function expectRightNeighbour(): Promise<void> {
+  turn += 1;
+  const next = await researcher.neighbour(turn, 60);
+  expect(next, next.message).toMatchObject({ end: "complete", values: [next.expected] });
+  device ??= next.device;
+  expect(next.device, "the same device ran it").toBe(device);
+}
+
+beforeAll(async () => {
+  sink = await Sink.open();
+  // Quick heartbeats, so that the server learns within a second that an attempt runs.
+  server = await Server.start({ args: ["--lease-ms", "20000", "--heartbeat-ms", "1000"] });
+  browser = await launchChromium();
+  volunteer = await joinVolunteer(browser, await server.joinUrl());
+  volunteer.page.on("crash", () => {
+    hasCrashed = true;
+  });
+  volunteer.page.on("console", (message) => lines.push(message.text()));
+  await volunteer.page.evaluate(() => {
+    const heard: string[] = [];
+    new BroadcastChannel("hostile").onmessage = (event) => heard.push(String(event.data));
+    Object.assign(globalThis, { heard });
+  });
+  researcher = await Researcher.start(server);
+  await expectRightNeighbour();
+  stored = await storedByBrowser();
+});
+
+afterAll(async () => {
+  researcher?.close();
+  await browser?.close();
+  await server?.dispose();
+  sink?.close();
+});
+
+describe("the places where an escape would show", () => {
+  test("The sink writes down whatever arrives.", async () => {
+    await fetch(`${sink.url}/control`);
+    expect(sink.contacts).toContain("GET /control");
+    sink.contacts.length = 0;
+  });
+
+  test("The browser keeps the device's identity and files by their hash, and nothing else.", async () => {
+    expect(JSON.parse(stored)).toMatchObject({
+      databases: ["hyperflock"],
+      identity: [{ device }],
+      files: [],
+      caches: ["hyperflock-blobs"],
+      strangers: 0,
+      local: {},
+      session: {},
+      cookies: "",
+    });
+    expect(await cacheIsWhole()).toBe(true);
+  });
+
+  test("The page hears the channel on which trials will try to speak.", async () => {
+    await volunteer.page.evaluate(() => new BroadcastChannel("hostile").postMessage("control"));
+    await volunteer.page.waitForFunction(() => {
+      const { heard } = globalThis as unknown as { heard: string[] };
+      return heard.splice(0).includes("control");
+    });
+  });
+});
+
+describe("attempts", () => {
+  test.each(rows)("$name ends as: $end", async ({ name, end }) => {
+    const linesBefore = lines.length;
+    const begun = performance.now();
+    const params = { sink: sink.url, compute: server.compute, console: server.console };
+    const ended = await researcher.attempt(name, params, limitOf(end));
+
+    expect(ended.end, ended.message).toBe(end);
+    expect(ended.values, "what an attempt gives that found no way").toEqual(
+      end === "complete" ? [0] : [],
+    );
+    expect(ended.message.length).toBeLessThanOrEqual(1_024);
+    if (ended.device !== null) expect(ended.device, "its own device's result").toBe(device);
+
+    const crashed = volunteer.errors.filter((text) => /hostile/.test(text) && !/line/.test(text));
+    expect(crashed).toEqual([]);
+    await expectRightNeighbour();
+    const seconds = (performance.now() - begun) / 1000;
+    expect(lines.length - linesBefore).toBeLessThan(seconds * kLinesPerSecond);
+
+    expect(hasCrashed, "the volunteer's page lives").toBe(false);
+    expect(sink.contacts, "nothing reached the stranger").toEqual([]);
+    expect(
+      volunteer.requests.filter((url) => !/^(blob|data):/.test(url) && !isOwn(url)),
+      "nothing was asked of another origin",
+    ).toEqual([]);
+    expect(await storedByBrowser(), "what the browser keeps").toBe(stored);
+    expect(await cacheIsWhole()).toBe(true);
+    const heard = await volunteer.page.evaluate(
+      () => (globalThis as unknown as { heard: string[] }).heard,
+    );
+    expect(heard, "nobody spoke past the agent").toEqual([]);
+    await expectOneResult(ended.study);
+  });
+});
+
+function isOwn(url: string): boolean {
+  return new URL(url).origin === server.compute;
+}
+
+/** The study is over, with one trial, and no other study has more results than trials. */
+async function expectOneResult(study: number): Promise<void> {
+  const { studies } = await server.api<{ studies: StudyRow[] }>("/api/studies");
+  for (const row of studies) {
+    expect(row.complete + row.failed, row.name).toBe(row.total);
+  }
+  expect(studies.find((row) => row.study === study)?.total).toBe(1);
+}
+
+describe("afterwards", () => {
+  test("What a trial leaves running ends with its turn.", async () => {
+    const count = lines.filter((line) => line.includes("hostile tick")).length;
+    if (rows.some(({ name }) => name === "runtime.lingers")) expect(count).toBeGreaterThan(0);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect(lines.filter((line) => line.includes("hostile tick"))).toHaveLength(count);
+  });
+
+  test("The server noticed nothing but studies: no error, no refused session.", async () => {
+    expect(server.log.split("\n").filter((line) => /"level":"error"|refused/.test(line))).toEqual(
+      [],
+    );
+  });
+});

@@ -1,0 +1,158 @@
+"""Attempts to spoil the runtime for the next trial, or to read what the one before left."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from escape import each_refused, inner
+
+
+def poison_python(trial: Any) -> float:
+    """Replace builtins, NumPy, json, the runner and the import system for whoever comes next."""
+    import builtins
+    import json
+    import os
+    import random
+    import sys
+    import tempfile
+    from pathlib import Path
+
+    import hyperflock_worker.metrics
+    import numpy as np
+
+    builtins.len = lambda thing: 42  # type: ignore[assignment]
+    builtins.hostile = True  # type: ignore[attr-defined]
+    json.loads = lambda text: {"hostile": True}
+    np.add = lambda *numbers: 666.0  # type: ignore[assignment]
+    random.random = lambda: 0.5
+    sys.modules["hostile"] = sys
+    sys.meta_path.insert(0, None)  # type: ignore[arg-type]
+    os.environ["HOSTILE"] = "1"
+    Path(tempfile.gettempdir(), "hostile.txt").write_text("hostile")
+    Path(Path.home(), "hostile.txt").write_text("hostile")
+    hyperflock_worker.metrics.metric = lambda value, what: 666.0
+    return 0.0
+
+
+def poison_modules(trial: Any) -> float:
+    """Write into the runtime's own files: the packages, the library, the path of imports."""
+    import sys
+    from pathlib import Path
+
+    site = next(path for path in sys.path if path.endswith("/site-packages"))
+    Path(site, "hostile_start.pth").write_text("import builtins; builtins.hostile = True")
+    Path(site, "sitecustomize.py").write_text("import builtins; builtins.hostile = True")
+    Path(site, "six.py").write_text("raise RuntimeError('hostile')")
+    for file in Path(site, "hyperflock_worker").glob("*.py*"):
+        file.write_bytes(b"hostile")
+    sys.path.insert(0, "/hostile")
+    return 0.0
+
+
+def poison_javascript(trial: Any) -> float:
+    """Replace what JavaScript programs stand on: prototypes, JSON, promises, globals."""
+    import js
+    from pyodide.ffi import create_proxy
+
+    nothing = create_proxy(lambda *values: None)
+    js.Object.prototype.hostile = "hostile"
+    js.globalThis.hostile = "hostile"
+    js.JSON.stringify = nothing
+    js.Promise.prototype.finally_ = nothing
+    js.String.prototype.trim = nothing
+    js.crypto.subtle.digest = nothing
+    js.performance.now = nothing
+    return 0.0
+
+
+def poison_atomics(trial: Any) -> float:
+    """Take the block of shared memory by a false Atomics, and write nonsense over all of it."""
+    import js
+    from hyperflock_worker import bridge
+    from pyodide.ffi import create_proxy
+
+    taken: list[Any] = []
+    real = js.Atomics.add
+
+    def add(array: Any, index: int, value: int) -> int:
+        taken.append(array)
+        return real(array, index, value)
+
+    js.Atomics.add = create_proxy(add)
+    bridge.progress()
+    js.Atomics.add = real
+    if taken:
+        whole = js.Int32Array.new(taken[0].buffer)
+        whole.fill(0x5A5A5A5A)
+        # Python's own interrupt lies there too; without it the trial goes on.
+        whole.fill(0, 0, 16)
+    return 0.0
+
+
+def previous_files(trial: Any) -> float:
+    """Look for what the trial before left in files, names and variables."""
+    import builtins
+    import os
+    import sys
+    import tempfile
+    from pathlib import Path
+
+    import js
+    import numpy as np
+
+    def files() -> list[str]:
+        folders = [tempfile.gettempdir(), Path.home(), *sys.path]
+        return [str(path) for folder in folders for path in Path(folder).rglob("neighbour*")]
+
+    return each_refused(
+        {
+            "files": files,
+            "environment": lambda: os.environ.get("NEIGHBOUR"),
+            "builtins": lambda: getattr(builtins, "neighbour", None),
+            "module": lambda: sys.modules.get("neighbour"),
+            "numpy": lambda: hasattr(np, "neighbour"),
+            "javascript": lambda: js.globalThis.neighbour,
+        }
+    )
+
+
+def previous_memory(trial: Any) -> float:
+    """Look for the bytes of the trial before in memory that was handed out again."""
+    import gc
+
+    import js
+    import numpy as np
+
+    # Put together here, so that this code is not what is found.
+    mark = "-".join(["neighbour", "was", "here"]).encode() * 3
+
+    def uninitialised() -> bool:
+        return any(mark in np.empty(1 << 22, dtype=np.uint8).tobytes() for _ in range(8))
+
+    def shared() -> bool:
+        buffer = js.SharedArrayBuffer.new(1 << 20)
+        return mark in js.Uint8Array.new(buffer).to_bytes()
+
+    return each_refused(
+        {
+            "arrays": uninitialised,
+            "shared": shared,
+            "heap": lambda: inner("pyodide_js")._module.HEAPU8.to_bytes().count(mark) > 100,
+            "objects": lambda: [
+                thing for thing in gc.get_objects() if isinstance(thing, list) and mark in thing
+            ],
+        }
+    )
+
+
+def lingers(trial: Any) -> float:
+    """Leave timers and promises that go on computing, and saying so, after the trial."""
+    import js
+    from pyodide.ffi import create_proxy
+
+    def tick() -> None:
+        js.console.log("hostile tick")
+
+    js.setInterval(create_proxy(tick), 50)
+    js.console.log("hostile tick")
+    return 0.0

@@ -1,0 +1,29 @@
+// The scripts that volunteers get make no code of text, so that their policies can do without 'unsafe-eval'. Pyodide's own
+// script has functions that would; the python thread's policy stops those (javascript_text in network.py).
+
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { ROOT } from "../e2e/stack.ts";
+
+const kFolder = join(ROOT, "build/web/app");
+const kMakesCode =
+  /\beval\s*\(|\bFunction\s*\(\s*["'`]|new Function\b|\bset(?:Timeout|Interval)\s*\(\s*["'`]/;
+const scripts = readdirSync(kFolder).filter((name) => name.endsWith(".js"));
+
+test("Code that is made of text is recognised.", () => {
+  for (const text of ["eval(x)", "new Function(x)", 'Function("return this")', "setTimeout('x')"]) {
+    expect(text).toMatch(kMakesCode);
+  }
+});
+
+test("The threads' scripts are there.", () => {
+  const threads = ["agent-thread", "join", "python-thread"];
+  for (const name of threads) expect(scripts.some((script) => script.startsWith(name))).toBe(true);
+});
+
+describe.each(scripts)("%s", (name) => {
+  test("makes no code of text", () => {
+    expect(readFileSync(join(kFolder, name), "utf8")).not.toMatch(kMakesCode);
+  });
+});

@@ -1,0 +1,58 @@
+"""The researcher's end of the hostile set: submits studies, one JSON line in and one out for each.
+
+``--list`` prints the table. Else each line of standard input is ``{"attempt": name}`` or
+``{"neighbour": x}`` with ``params`` and ``limit_s``; the answer tells how the study's only trial
+ended, and for a neighbour what it should have given.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import neighbour
+from table import ATTEMPTS
+
+
+def outcome_of(study: Any) -> dict[str, Any]:
+    """How the study's only trial ended, as JSON can say it."""
+    (trial,) = list(study)
+    error = trial.error
+    return {
+        "study": study.id,
+        "end": trial.state if error is None else f"{error.cause} {error.code}",
+        "message": "" if error is None else error.message,
+        "values": list(trial.values),
+        "attempts": trial.attempts,
+        "device": trial.device,
+        "run_s": trial.run_s,
+    }
+
+
+def main() -> None:
+    """Answer until standard input ends."""
+    if "--list" in sys.argv:
+        rows = [{"name": row.name, "end": row.end, "short": row.short} for row in ATTEMPTS]
+        print(json.dumps(rows))
+        return
+    import hyperflock
+
+    objectives = {row.name: row.objective for row in ATTEMPTS}
+    client = hyperflock.Client()
+    for line in sys.stdin:
+        job = json.loads(line)
+        limit = {"time_limit_s": job["limit_s"], "progress": False}
+        if "attempt" in job:
+            space = {name: [value] for name, value in job["params"].items()}
+            study = client.grid(objectives[job["attempt"]], space, name=job["attempt"], **limit)
+            answer = outcome_of(study)
+        else:
+            x = job["neighbour"]
+            study = client.grid(neighbour.neighbour, {"x": [x]}, name=f"neighbour {x}", **limit)
+            answer = {**outcome_of(study), "expected": neighbour.answer(x)}
+        print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+"""The attempts, each with the end that it must have. One table; the test runs it row by row.
+
+``complete`` is the end of what does no harm: the attempt found every way closed and gave 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import endless
+import floods
+import forgeries
+import memory
+import network
+import runtime
+import storage
+import threads
+
+DONE = "complete"
+RAISED = "user_error objective_raised"
+TIME = "timeout time_limit"
+MEMORY = "out_of_memory out_of_memory"
+VIOLATION = "invalid channel_violation"
+MALFORMED = "invalid outcome_malformed"
+CRASHED = "device_lost runtime_crashed"
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One row.
+
+    Attributes
+    ----------
+    objective : callable
+        The trial's code.
+    end : str
+        ``complete``, or the cause and the code of the failure.
+    short : bool
+        Whether `./run test` runs it too.
+    """
+
+    objective: Callable[[Any], Any]
+    end: str = DONE
+    short: bool = False
+
+    @property
+    def name(self) -> str:
+        """Module and function."""
+        return f"{self.objective.__module__}.{self.objective.__name__}"
+
+
+ATTEMPTS = (
+    Attempt(network.fetches, short=True),
+    Attempt(network.xml_http_request),
+    Attempt(network.web_socket),
+    Attempt(network.event_source),
+    Attempt(network.beacon),
+    Attempt(network.web_rtc),
+    Attempt(network.web_transport),
+    Attempt(network.import_scripts),
+    Attempt(network.dynamic_import),
+    Attempt(network.javascript_text),
+    Attempt(network.images_and_fonts),
+    Attempt(network.python_sockets),
+    Attempt(network.packages),
+    Attempt(network.own_origin),
+    Attempt(network.messages),
+    Attempt(storage.indexed_db, short=True),
+    Attempt(storage.cache_storage),
+    Attempt(storage.private_files),
+    Attempt(storage.cookies),
+    Attempt(storage.device_token),
+    Attempt(runtime.poison_python, RAISED, short=True),
+    Attempt(runtime.poison_modules),
+    Attempt(runtime.poison_javascript, VIOLATION),
+    Attempt(runtime.poison_atomics),
+    Attempt(runtime.previous_files, short=True),
+    Attempt(runtime.previous_memory),
+    Attempt(runtime.lingers),
+    Attempt(threads.workers, short=True),
+    Attempt(threads.worklets),
+    Attempt(threads.processes),
+    Attempt(threads.closes_itself),
+    Attempt(threads.exits, RAISED),
+    Attempt(threads.exits_at_once, CRASHED),
+    Attempt(threads.aborts, CRASHED),
+    Attempt(threads.recurses, RAISED),
+    Attempt(threads.recurses_below),
+    Attempt(threads.throws_later),
+    Attempt(endless.python_loop, TIME),
+    Attempt(endless.ignores_interrupts, TIME),
+    Attempt(endless.pattern, TIME, short=True),
+    Attempt(endless.long_call, TIME),
+    Attempt(endless.atomics_wait, TIME),
+    Attempt(endless.sleeps, TIME),
+    Attempt(endless.iterates, TIME),
+    Attempt(memory.python_memory, MEMORY),
+    Attempt(memory.numpy_memory, MEMORY),
+    Attempt(memory.webassembly_memory, RAISED, short=True),
+    Attempt(memory.array_buffers, RAISED),
+    Attempt(floods.calls, VIOLATION),
+    Attempt(floods.large_calls, RAISED),
+    Attempt(floods.prunes),
+    Attempt(floods.reports),
+    Attempt(floods.lines),
+    Attempt(floods.endless_line),
+    Attempt(forgeries.points_past_the_window, VIOLATION, short=True),
+    Attempt(forgeries.result_of_another),
+    Attempt(forgeries.call_for_another),
+    Attempt(forgeries.values_of_another_kind, "invalid metric_not_number"),
+    Attempt(forgeries.not_a_number, "invalid metric_not_finite"),
+    Attempt(forgeries.false_outcome, MALFORMED),
+    Attempt(forgeries.large_outcome, MALFORMED),
+    Attempt(forgeries.large_exception, RAISED),
+    Attempt(forgeries.odd_characters, RAISED),
+    Attempt(forgeries.broken_exception, RAISED),
+    Attempt(forgeries.false_pruning, RAISED),
+)

@@ -1,0 +1,137 @@
+// The researcher's page: sign in, then the studies, one study, one trial. Page thread.
+
+import { useSignalEffect } from "@preact/signals";
+import type { ComponentChild } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { languageNames, otherLanguage } from "../i18n/language.ts";
+import { FlockBackdrop, Mark } from "../ui/flock.tsx";
+import { Icon } from "../ui/icons.tsx";
+import type { Problem, ResearchStore } from "./research_store.ts";
+import { hashOf } from "./route.ts";
+import { SignIn } from "./sign_in.tsx";
+import { StudiesView } from "./studies_view.tsx";
+import { StudyView } from "./study_view.tsx";
+import { TrialView } from "./trial_view.tsx";
+import { announcementOf, problemText, titleOf } from "./view_model.ts";
+
+interface Props {
+  readonly store: ResearchStore;
+}
+
+function Masthead({ store }: Props) {
+  const words = store.words.value.signIn;
+  const session = store.session.value;
+  const other = otherLanguage(store.language.value);
+  return (
+    <header class="masthead">
+      <div class="brand">
+        <Mark />
+        <span>Hyperflock</span>
+      </div>
+      <div class="masthead-side">
+        {session.kind === "in" ? (
+          <>
+            <span class="signed-in">{words.signedInAs(session.me.name)}</span>
+            <button
+              type="button"
+              class="language"
+              data-action="sign_out"
+              onClick={() => store.signOut()}
+            >
+              {words.signOut}
+            </button>
+          </>
+        ) : null}
+        <button
+          type="button"
+          class="language"
+          lang={other}
+          data-action="language"
+          onClick={() => store.setLanguage(other)}
+        >
+          {languageNames[other]}
+        </button>
+      </div>
+    </header>
+  );
+}
+
+/** Above what is shown, which may be old while the server does not answer. */
+function ProblemBars({ store }: Props) {
+  const words = store.words.value;
+  const bar = (problem: Problem | null, advice: string) =>
+    problem === null ? null : (
+      <p class="problem-bar" data-problem={problem.code}>
+        <Icon name="problem" />
+        <span>
+          {problemText(problem, words)} {advice}
+        </span>
+      </p>
+    );
+  return (
+    <>
+      {bar(store.refusal.value, "")}
+      {bar(store.problem.value, words.askingAgain)}
+    </>
+  );
+}
+
+function View({ store }: Props): ComponentChild {
+  const route = store.route.value;
+  switch (route.page) {
+    case "studies":
+      return <StudiesView store={store} />;
+    case "study":
+      return <StudyView store={store} />;
+    case "trial":
+      return <TrialView store={store} />;
+    default:
+      return route satisfies never;
+  }
+}
+
+/** A keyboard's focus goes with the page: to its heading, once another view is shown. */
+function useFocusOnView(key: string) {
+  const main = useRef<HTMLElement>(null);
+  const shown = useRef(key);
+  useEffect(() => {
+    if (shown.current !== key) {
+      shown.current = key;
+      main.current?.querySelector<HTMLElement>("h1")?.focus();
+      scrollTo(0, 0);
+    }
+  }, [key]);
+  return main;
+}
+
+export function ResearchPage({ store }: Props) {
+  useSignalEffect(() => {
+    document.documentElement.lang = store.words.value.tag;
+    document.title = store.words.value.pageTitle(titleOf(store));
+  });
+  const session = store.session.value;
+  const words = store.words.value;
+  const signedIn = session.kind === "in";
+  const main = useFocusOnView(signedIn ? hashOf(store.route.value) : "sign in");
+  return (
+    <div class="page">
+      {/* A button, because the fragment that a link would set is the page's route. */}
+      <button
+        type="button"
+        class="skip"
+        onClick={() => main.current?.querySelector<HTMLElement>("h1")?.focus()}
+      >
+        {words.skip}
+      </button>
+      <FlockBackdrop />
+      <Masthead store={store} />
+      <main class={signedIn ? "desk" : "desk is-narrow"} ref={main}>
+        {signedIn ? <ProblemBars store={store} /> : null}
+        {signedIn ? <View store={store} /> : <SignIn store={store} />}
+      </main>
+      <p class="unseen" role="status" aria-live="polite" data-announcement>
+        {announcementOf(store)}
+      </p>
+    </div>
+  );
+}

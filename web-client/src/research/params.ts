@@ -1,0 +1,64 @@
+// A trial's parameters from their JSON text, each with the text that its author's Python wrote: `1.0` stays `1.0`, and a
+// large integer keeps every digit. Page thread; pure.
+
+export interface Param {
+  readonly name: string;
+  /** The value as JSON text, exactly. */
+  readonly raw: string;
+  /** For sorting and for people: numbers may have lost digits here. */
+  readonly value: unknown;
+}
+
+const kString = /\s*("(?:[^"\\]|\\.)*")\s*/y;
+const kScalar = /\s*("(?:[^"\\]|\\.)*"|[^\s",:[\]{}]+)\s*/y;
+
+function take(pattern: RegExp, text: string, at: number): { token: string; end: number } | null {
+  pattern.lastIndex = at;
+  const found = pattern.exec(text);
+  return found === null ? null : { token: found[1] ?? "", end: pattern.lastIndex };
+}
+
+/** The members of an object of scalars with their own text; null where a value is no scalar. */
+function rawMembers(text: string): ReadonlyMap<string, string> | null {
+  const members = new Map<string, string>();
+  let at = text.indexOf("{") + 1;
+  for (;;) {
+    const name = take(kString, text, at);
+    if (name === null || text[name.end] !== ":") {
+      return null;
+    }
+    const value = take(kScalar, text, name.end + 1);
+    if (value === null) {
+      return null;
+    }
+    members.set(JSON.parse(name.token) as string, value.token);
+    if (text[value.end] !== ",") {
+      return members;
+    }
+    at = value.end + 1;
+  }
+}
+
+/** Empty for anything that is not the JSON text of an object. */
+export function paramsOf(text: string): readonly Param[] {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    return [];
+  }
+  if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) {
+    return [];
+  }
+  const raw = rawMembers(text);
+  return Object.entries(parsed).map(([name, value]: [string, unknown]) => ({
+    name,
+    raw: raw?.get(name) ?? JSON.stringify(value),
+    value,
+  }));
+}
+
+/** A value as people read it: a string without its quotes, everything else as it was written. */
+export function paramText({ raw, value }: Pick<Param, "raw" | "value">): string {
+  return typeof value === "string" ? value : raw;
+}

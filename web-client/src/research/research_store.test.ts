@@ -1,0 +1,251 @@
+import { describe, expect, it } from "vitest";
+import { type ConsoleRows, FakeConsole } from "../stories/fake_console.ts";
+import { researchStories } from "../stories/research_states.ts";
+import { kIdlePollMs, kLivePollMs, ResearchStore } from "./research_store.ts";
+
+function scenario(hash: string, rest: { rows?: Partial<ConsoleRows>; token?: string | null } = {}) {
+  const api = new FakeConsole({ ...researchStories.studies.rows, ...rest.rows });
+  const token = rest.token === undefined ? "hfr_kept" : rest.token;
+  const kept = new Map<string, string>(token === null ? [] : [["hyperflock.token", token]]);
+  const tokens: string[] = [];
+  const place = { hash, visible: true, go: () => {}, see: () => {} };
+  const timers: { ms: number; run: () => void }[] = [];
+  const store = new ResearchStore({
+    api: (given) => {
+      tokens.push(given);
+      return api;
+    },
+    tokens: {
+      getItem: (key) => kept.get(key) ?? null,
+      setItem: (key, value) => void kept.set(key, value),
+      removeItem: (key) => void kept.delete(key),
+    },
+    hash: () => place.hash,
+    onHashChange: (listener) => {
+      place.go = listener;
+      return () => {
+        place.go = () => {};
+      };
+    },
+    after: (ms, run) => {
+      const timer = { ms, run };
+      timers.push(timer);
+      return () => {
+        const at = timers.indexOf(timer);
+        if (at >= 0) {
+          timers.splice(at, 1);
+        }
+      };
+    },
+    isVisible: () => place.visible,
+    onVisible: (listener) => {
+      place.see = listener;
+      return () => {};
+    },
+    random: () => 1,
+    language: "en",
+    rememberLanguage: () => {},
+  });
+  const go = (to: string) => {
+    place.hash = to;
+    place.go();
+  };
+  const tick = () => {
+    const timer = timers.shift();
+    timer?.run();
+  };
+  return { store, api, kept, tokens, place, timers, go, tick };
+}
+
+const settled = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
+
+describe("the session", () => {
+  it("asks nothing before somebody signs in", async () => {
+    const { store, api } = scenario("#/", { token: null });
+    await settled();
+    expect([store.session.value.kind, api.calls]).toEqual(["out", []]);
+  });
+
+  it("keeps a token that the server knows, and no other", async () => {
+    const { store, kept, tokens, api } = scenario("#/", { token: null });
+    api.rows = { ...api.rows, faults: { me: "unauthorized" } };
+    await store.signIn("hfr_wrong");
+    expect([store.session.value.kind, kept.size]).toEqual(["out", 0]);
+    expect(store.problem.value?.code).toBe("unauthorized");
+    api.rows = { ...api.rows, faults: {} };
+    await store.signIn("  hfr_right\n");
+    expect(store.session.value.kind).toBe("in");
+    expect([...kept.values()]).toEqual(["hfr_right"]);
+    expect(tokens).toEqual(["hfr_wrong", "hfr_right"]);
+  });
+
+  it("never asks with what no header can carry", async () => {
+    const { store, tokens } = scenario("#/", { token: null });
+    await store.signIn("two words");
+    await store.signIn("");
+    expect([tokens, store.problem.value?.code]).toEqual([[], "unauthorized"]);
+  });
+
+  it("goes on after a reload", async () => {
+    const { store, tokens } = scenario("#/");
+    await settled();
+    expect([store.session.value.kind, tokens]).toEqual(["in", ["hfr_kept"]]);
+    expect(store.studies.value).toHaveLength(3);
+  });
+
+  it("keeps the token while the server cannot be reached", async () => {
+    const { store, kept } = scenario("#/", { rows: { faults: { me: "unreachable" } } });
+    await settled();
+    expect([store.session.value.kind, kept.size]).toEqual(["out", 1]);
+  });
+
+  it("ends everywhere at once", async () => {
+    const { store, kept, timers, api } = scenario("#/studies/7");
+    await settled();
+    store.signOut();
+    expect([store.session.value.kind, kept.size, timers.length]).toEqual(["out", 0, 0]);
+    expect([store.study.value, store.data.value.trials]).toEqual([null, []]);
+    const asked = api.calls.length;
+    store.signOut();
+    await settled();
+    expect(api.calls).toHaveLength(asked);
+  });
+
+  it("ends when the token is revoked", async () => {
+    const { store, kept, api, tick } = scenario("#/");
+    await settled();
+    api.rows = { ...api.rows, faults: { studies: "unauthorized" } };
+    tick();
+    await settled();
+    expect([store.session.value.kind, kept.size]).toEqual(["out", 0]);
+    expect(store.problem.value?.code).toBe("unauthorized");
+  });
+});
+
+describe("following", () => {
+  it("asks again soon while something runs, and seldom otherwise", async () => {
+    const live = scenario("#/studies/7");
+    const done = scenario("#/studies/5");
+    await settled();
+    expect(live.timers.map(({ ms }) => ms)).toEqual([kLivePollMs]);
+    expect(done.timers.map(({ ms }) => ms)).toEqual([kIdlePollMs]);
+  });
+
+  it("reads each row once: further on from the cursor, and only when there is more", async () => {
+    const { store, api, tick } = scenario("#/studies/5");
+    await settled();
+    expect(store.data.value).toMatchObject({ study: 5, cursor: 115 });
+    expect(store.data.value.trials).toHaveLength(16);
+    tick();
+    await settled();
+    expect(api.calls.filter((call) => call.startsWith("trials"))).toEqual(["trials 5 0"]);
+    const late = { ...api.rows.trials.find((row) => row.study === 5), seq: 200, values: [9] };
+    api.rows = {
+      ...api.rows,
+      studies: api.rows.studies.map((row) => (row.study === 5 ? { ...row, cursor: 200 } : row)),
+      trials: [...api.rows.trials, late],
+    };
+    tick();
+    await settled();
+    expect(api.calls.filter((call) => call.startsWith("trials")).at(-1)).toBe("trials 5 115");
+    // The later row of a trial takes the earlier one's place.
+    expect(store.data.value.trials).toHaveLength(16);
+    expect(store.data.value.trials.find((row) => row.seq === 200)?.values).toEqual([9]);
+  });
+
+  it("waits longer after each failure, says why, and recovers", async () => {
+    const { store, api, timers, tick } = scenario("#/studies/7");
+    await settled();
+    const before = store.data.value.trials.length;
+    api.rows = { ...api.rows, faults: { study: "unreachable" } };
+    const waits: number[] = [];
+    for (let i = 0; i < 6; i += 1) {
+      tick();
+      await settled();
+      waits.push(timers[0]?.ms ?? 0);
+    }
+    expect(waits).toEqual([4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
+    expect(store.problem.value?.code).toBe("unreachable");
+    expect(store.data.value.trials).toHaveLength(before);
+    api.rows = { ...api.rows, faults: {} };
+    tick();
+    await settled();
+    expect([store.problem.value, timers[0]?.ms]).toEqual([null, kLivePollMs]);
+  });
+
+  it("asks nothing while the page is hidden, and at once when it is seen", async () => {
+    const { api, place, tick } = scenario("#/");
+    await settled();
+    const asked = api.calls.length;
+    place.visible = false;
+    tick();
+    await settled();
+    expect(api.calls).toHaveLength(asked);
+    place.visible = true;
+    place.see();
+    await settled();
+    expect(api.calls.length).toBeGreaterThan(asked);
+  });
+
+  it("shows nothing of a study that was left meanwhile", async () => {
+    const { store, go } = scenario("#/studies/7");
+    go("#/studies/5");
+    await settled();
+    expect([store.study.value?.study, store.data.value.study]).toEqual([5, 5]);
+    go("#/studies/5/trials/3");
+    await settled();
+    expect(store.detail.value?.trial).toBe(3);
+    expect(store.data.value.trials).toHaveLength(16);
+    go("#/");
+    await settled();
+    expect(store.study.value).toBeNull();
+  });
+
+  it("starts each study's table anew", async () => {
+    const { store, go } = scenario("#/studies/7");
+    await settled();
+    store.setPage(1);
+    store.pressColumn("value:0");
+    expect(store.page.value).toBe(0);
+    store.setFilter("failed");
+    go("#/studies/5");
+    await settled();
+    expect([store.filter.value, store.sort.value.key]).toEqual(["all", "trial"]);
+  });
+});
+
+describe("the buttons", () => {
+  it("cancel a study and replay its failed trials", async () => {
+    const { store, api } = scenario("#/studies/7");
+    await settled();
+    await store.replayFailed();
+    await settled();
+    expect(store.study.value?.failed).toBe(0);
+    await store.cancelStudy();
+    await settled();
+    expect(store.study.value?.state).toBe("cancelled");
+    expect(api.calls).toContain("replay 7");
+    expect(api.calls).toContain("cancel 7");
+    expect(store.busy.value).toBe(false);
+  });
+
+  it("say why they could not", async () => {
+    const { store, api, tick } = scenario("#/");
+    await settled();
+    api.rows = { ...api.rows, faults: { joinLink: "storage_unavailable" } };
+    await store.makeJoinLink();
+    expect([store.joinLink.value, store.refusal.value?.code]).toEqual([
+      null,
+      "storage_unavailable",
+    ]);
+    expect(store.busy.value).toBe(false);
+    // An answer to something else does not take it away; the next press does.
+    tick();
+    await settled();
+    expect(store.refusal.value?.code).toBe("storage_unavailable");
+    api.rows = { ...api.rows, faults: {} };
+    await store.makeJoinLink();
+    expect(store.refusal.value).toBeNull();
+    expect(store.joinLink.value).toContain("/join#");
+  });
+});

@@ -1,0 +1,337 @@
+// What the researcher's page knows, as signals, and what its buttons do: sign in, follow a study by asking again, cancel,
+// replay. Page thread; the browser is passed in, so that stories and tests run it with a console of their own.
+
+import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { Formatter } from "../i18n/format.ts";
+import type { Language } from "../i18n/language.ts";
+import { type Api, ConsoleError, kPageRows } from "./api.ts";
+import { hashOf, type Route, routeOf } from "./route.ts";
+import type { Me, StudyRow, TrialDetail, WorkerRow } from "./rows.ts";
+import { forgetToken, isToken, keepToken, keptToken, type TokenStore } from "./session.ts";
+import { noTrials, type StudyData, withRows } from "./study_data.ts";
+import { type FilterState, type Sort, sortAfterPress } from "./trials_model.ts";
+import type { Words } from "./words/dictionary.ts";
+import { researchWords } from "./words/index.ts";
+
+/** How long after an answer the next is asked for. */
+export const kLivePollMs = 2_000;
+export const kIdlePollMs = 10_000;
+const kMaxRetryMs = 30_000;
+
+export interface ResearchEnvironment {
+  readonly api: (token: string) => Api;
+  readonly tokens: TokenStore;
+  readonly hash: () => string;
+  readonly onHashChange: (listener: () => void) => () => void;
+  /** Calls back once after about `ms`, unless the answer is called before. */
+  readonly after: (ms: number, callback: () => void) => () => void;
+  readonly isVisible: () => boolean;
+  readonly onVisible: (listener: () => void) => () => void;
+  /** In 0..1. */
+  readonly random: () => number;
+  readonly language: Language;
+  readonly rememberLanguage: (language: Language) => void;
+}
+
+export type Session =
+  | { readonly kind: "out" }
+  | { readonly kind: "checking" }
+  | { readonly kind: "in"; readonly me: Me };
+
+/** What went wrong last; `message` is the server's own sentence. */
+export interface Problem {
+  readonly code: string;
+  readonly message: string;
+}
+
+function problemOf(error: unknown): Problem {
+  if (error instanceof ConsoleError) {
+    return { code: error.code, message: error.message };
+  }
+  throw error;
+}
+
+export class ResearchStore {
+  readonly language: Signal<Language>;
+  readonly words: ReadonlySignal<Words>;
+  readonly format: ReadonlySignal<Formatter>;
+  readonly session: Signal<Session> = signal({ kind: "out" });
+  readonly route: Signal<Route>;
+  /** Of the last attempt to ask for what the page shows; null once an answer came. */
+  readonly problem: Signal<Problem | null> = signal(null);
+  /** Of the last button that was pressed; stays until the next one or another view. */
+  readonly refusal: Signal<Problem | null> = signal(null);
+  readonly studies: Signal<readonly StudyRow[] | null> = signal(null);
+  readonly study: Signal<StudyRow | null> = signal(null);
+  /** Of study 0, which there is none of, until the first rows are asked for. */
+  readonly data: Signal<StudyData> = signal(noTrials(0));
+  readonly detail: Signal<TrialDetail | null> = signal(null);
+  readonly workers: Signal<readonly WorkerRow[]> = signal([]);
+  readonly joinLink: Signal<string | null> = signal(null);
+  /** A button's request is on its way. */
+  readonly busy: Signal<boolean> = signal(false);
+
+  readonly filter: Signal<FilterState> = signal("all");
+  readonly sort: Signal<Sort> = signal({ key: "trial", descending: false });
+  readonly page: Signal<number> = signal(0);
+
+  readonly #environment: ResearchEnvironment;
+  #api: Api | null = null;
+  /** Counts what makes answers on their way stale: another route, another session. */
+  #era = 0;
+  #failures = 0;
+  #cancelTimer: () => void = () => {};
+  readonly #disposers: (() => void)[] = [];
+
+  constructor(environment: ResearchEnvironment) {
+    this.#environment = environment;
+    this.language = signal(environment.language);
+    this.words = computed(() => researchWords[this.language.value]);
+    this.format = computed(() => new Formatter(this.language.value));
+    this.route = signal(routeOf(environment.hash()));
+    this.#disposers.push(
+      environment.onHashChange(() => this.#setRoute(routeOf(environment.hash()))),
+      environment.onVisible(() => this.#restart()),
+    );
+    const token = keptToken(environment.tokens);
+    if (token !== null) {
+      void this.signIn(token);
+    }
+  }
+
+  /** Keeps the token once the server knows it. */
+  async signIn(text: string): Promise<void> {
+    const token = text.trim();
+    const { tokens, api } = this.#environment;
+    this.problem.value = null;
+    if (!isToken(token)) {
+      this.problem.value = { code: "unauthorized", message: "" };
+      return;
+    }
+    const era = this.#beginEra();
+    this.session.value = { kind: "checking" };
+    const candidate = api(token);
+    try {
+      const me = await candidate.me();
+      if (era !== this.#era) {
+        return;
+      }
+      keepToken(tokens, token);
+      this.#api = candidate;
+      this.session.value = { kind: "in", me };
+      this.#restart();
+    } catch (error) {
+      if (era === this.#era) {
+        this.#leave(problemOf(error));
+      }
+    }
+  }
+
+  signOut(): void {
+    this.#leave(null);
+  }
+
+  setLanguage(language: Language): void {
+    this.language.value = language;
+    this.#environment.rememberLanguage(language);
+  }
+
+  pressColumn(key: string): void {
+    const direction = this.study.value?.direction ?? "minimize";
+    this.sort.value = sortAfterPress(this.sort.value, key, direction);
+    this.page.value = 0;
+  }
+
+  setFilter(filter: FilterState): void {
+    this.filter.value = filter;
+    this.page.value = 0;
+  }
+
+  setPage(page: number): void {
+    this.page.value = page;
+  }
+
+  async cancelStudy(): Promise<void> {
+    await this.#act(async (api, study) => {
+      this.study.value = await api.cancel(study);
+    });
+  }
+
+  /** Issues the study's failed trials again. */
+  async replayFailed(): Promise<void> {
+    await this.#act(async (api, study) => {
+      this.study.value = await api.replay(study);
+    });
+  }
+
+  async makeJoinLink(): Promise<void> {
+    await this.#act(async (api) => {
+      this.joinLink.value = await api.joinLink();
+    });
+  }
+
+  dispose(): void {
+    this.#beginEra();
+    for (const dispose of this.#disposers.splice(0)) {
+      dispose();
+    }
+  }
+
+  async #act(action: (api: Api, study: number) => Promise<void>): Promise<void> {
+    const route = this.route.value;
+    if (this.#api === null || this.busy.value) {
+      return;
+    }
+    this.busy.value = true;
+    this.refusal.value = null;
+    try {
+      await action(this.#api, route.page === "studies" ? 0 : route.study);
+      this.#restart();
+    } catch (error) {
+      const problem = problemOf(error);
+      if (problem.code === "unauthorized") {
+        this.#leave(problem);
+      } else {
+        this.refusal.value = problem;
+      }
+    } finally {
+      this.busy.value = false;
+    }
+  }
+
+  #setRoute(route: Route): void {
+    if (hashOf(route) === hashOf(this.route.value)) {
+      return;
+    }
+    const before = this.route.value;
+    this.detail.value = null;
+    this.problem.value = null;
+    this.refusal.value = null;
+    if (route.page === "studies" || before.page === "studies" || route.study !== before.study) {
+      this.study.value = null;
+      this.data.value = noTrials(0);
+      this.filter.value = "all";
+      this.sort.value = { key: "trial", descending: false };
+      this.page.value = 0;
+    }
+    this.route.value = route;
+    this.#restart();
+  }
+
+  #leave(problem: Problem | null): void {
+    const { tokens } = this.#environment;
+    this.#beginEra();
+    // A server that cannot be reached does not make the token wrong.
+    if (problem === null || problem.code === "unauthorized") {
+      forgetToken(tokens);
+    }
+    this.#api = null;
+    this.session.value = { kind: "out" };
+    this.studies.value = null;
+    this.study.value = null;
+    this.data.value = noTrials(0);
+    this.detail.value = null;
+    this.workers.value = [];
+    this.joinLink.value = null;
+    this.refusal.value = null;
+    this.problem.value = problem;
+  }
+
+  #beginEra(): number {
+    this.#cancelTimer();
+    this.#era += 1;
+    return this.#era;
+  }
+
+  /** Asks now, whatever was on its way. */
+  #restart(): void {
+    // While the token is being checked there is nothing to ask anew.
+    if (this.#api !== null) {
+      const era = this.#beginEra();
+      this.#failures = 0;
+      void this.#refresh(era, this.#api);
+    }
+  }
+
+  async #refresh(era: number, api: Api): Promise<void> {
+    try {
+      await this.#load(era, api);
+      if (era !== this.#era) {
+        return;
+      }
+      this.problem.value = null;
+      this.#failures = 0;
+      this.#askAgain(era, api, this.#isLive() ? kLivePollMs : kIdlePollMs);
+    } catch (error) {
+      if (era !== this.#era) {
+        return;
+      }
+      const problem = problemOf(error);
+      if (problem.code === "unauthorized") {
+        this.#leave(problem);
+        return;
+      }
+      this.problem.value = problem;
+      this.#failures += 1;
+      const backoff = Math.min(kMaxRetryMs, kLivePollMs * 2 ** this.#failures);
+      this.#askAgain(era, api, backoff * (0.5 + this.#environment.random() / 2));
+    }
+  }
+
+  #askAgain(era: number, api: Api, ms: number): void {
+    this.#cancelTimer = this.#environment.after(ms, () => {
+      // A hidden page asks nothing; it begins again when it is seen.
+      if (era === this.#era && this.#environment.isVisible()) {
+        void this.#refresh(era, api);
+      }
+    });
+  }
+
+  #isLive(): boolean {
+    return this.route.value.page === "studies"
+      ? (this.studies.value?.some(({ state }) => state === "running") ?? false)
+      : this.study.value?.state === "running";
+  }
+
+  async #load(era: number, api: Api): Promise<void> {
+    const route = this.route.value;
+    if (route.page === "studies") {
+      const [studies, workers] = await Promise.all([api.studies(), api.workers()]);
+      if (era === this.#era) {
+        this.studies.value = studies;
+        this.workers.value = workers;
+      }
+      return;
+    }
+    const [study, workers, detail] = await Promise.all([
+      api.study(route.study),
+      api.workers(),
+      route.page === "trial" ? api.trial(route.study, route.trial) : null,
+    ]);
+    if (era !== this.#era) {
+      return;
+    }
+    this.study.value = study;
+    this.workers.value = workers;
+    this.detail.value = detail;
+    if (route.page === "study") {
+      await this.#loadTrials(era, api, study);
+    }
+  }
+
+  async #loadTrials(era: number, api: Api, study: StudyRow): Promise<void> {
+    if (this.data.value.study !== study.study) {
+      this.data.value = noTrials(study.study);
+    }
+    while (study.cursor > this.data.value.cursor && !this.data.value.full) {
+      const { trials, cursor } = await api.trials(study.study, this.data.value.cursor);
+      if (era !== this.#era) {
+        return;
+      }
+      this.data.value = withRows(this.data.value, trials, cursor);
+      if (trials.length < kPageRows) {
+        return;
+      }
+    }
+  }
+}

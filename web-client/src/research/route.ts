@@ -1,0 +1,32 @@
+// Where the page is, in the address's fragment: `#/`, `#/studies/3`, `#/studies/3/trials/7`. Page thread; pure.
+
+export type Route =
+  | { readonly page: "studies" }
+  | { readonly page: "study"; readonly study: number }
+  | { readonly page: "trial"; readonly study: number; readonly trial: number };
+
+const kStudy = /^#\/studies\/(\d{1,15})$/;
+const kTrial = /^#\/studies\/(\d{1,15})\/trials\/(\d{1,15})$/;
+
+/** Anything else is the list of studies. */
+export function routeOf(hash: string): Route {
+  const trial = kTrial.exec(hash);
+  if (trial !== null) {
+    return { page: "trial", study: Number(trial[1]), trial: Number(trial[2]) };
+  }
+  const study = kStudy.exec(hash);
+  return study === null ? { page: "studies" } : { page: "study", study: Number(study[1]) };
+}
+
+export function hashOf(route: Route): string {
+  switch (route.page) {
+    case "studies":
+      return "#/";
+    case "study":
+      return `#/studies/${route.study}`;
+    case "trial":
+      return `#/studies/${route.study}/trials/${route.trial}`;
+    default:
+      return route satisfies never;
+  }
+}

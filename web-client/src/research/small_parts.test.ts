@@ -1,0 +1,111 @@
+import { describe, expect, it } from "vitest";
+import { ConsoleApi } from "./api.ts";
+import { hashOf, routeOf } from "./route.ts";
+import { type TrialRow, trialOf } from "./rows.ts";
+import { forgetToken, keepToken, keptToken } from "./session.ts";
+import { noTrials, withRows } from "./study_data.ts";
+import { visibleText } from "./visible_text.ts";
+
+describe("route", () => {
+  it("is the same after a way there and back", () => {
+    for (const hash of ["#/", "#/studies/3", "#/studies/3/trials/0"]) {
+      expect(hashOf(routeOf(hash))).toBe(hash);
+    }
+  });
+
+  it("is the list of studies for anything else", () => {
+    for (const hash of ["", "#", "#/studies/x", "#/studies/-1", "#/studies/1/trials/", "#hfr_x"]) {
+      expect(routeOf(hash)).toEqual({ page: "studies" });
+    }
+  });
+});
+
+describe("session", () => {
+  it("works where storage is forbidden", () => {
+    const forbidden = () => {
+      throw new Error("SecurityError");
+    };
+    const store = { getItem: forbidden, setItem: forbidden, removeItem: forbidden };
+    expect(keptToken(store)).toBeNull();
+    expect(() => keepToken(store, "hfr_1")).not.toThrow();
+    expect(() => forgetToken(store)).not.toThrow();
+  });
+});
+
+describe("visibleText", () => {
+  it("shows what would turn, hide or control text, and keeps lines and letters", () => {
+    expect(visibleText("a\u202eb\u200bc\u0007d\u2066")).toBe("a\ufffdb\ufffdc\ufffdd\ufffd");
+    expect(visibleText("one\r\n\ttwo é 数 🐦")).toBe("one\n\ttwo é 数 🐦");
+  });
+});
+
+const kRow = {
+  ...{ trial: 1, state: "complete", params: "{}", seed: 1, values: [1], attempts: 1 },
+  ...{ started_at: 1, finished_at: 2, run_ms: 1, load_ms: 0, seq: 1 },
+};
+
+describe("rows", () => {
+  it.each([
+    ["a state that is none", { state: "odd" }],
+    ["a value that is no number", { values: ["1"] }],
+    ["a missing field", { seq: undefined }],
+    ["a device without its class", { device: { device: "d", engine: "e", backend: "b" } }],
+  ])("are refused for %s", (_, change) => {
+    expect(() => trialOf({ ...kRow, ...change })).toThrow();
+    expect(trialOf(kRow).trial).toBe(1);
+  });
+});
+
+describe("withRows", () => {
+  const row = (trial: number, seq: number): TrialRow => trialOf({ ...kRow, trial, seq });
+
+  it("says when the page's limit is reached, and still renews what it has", () => {
+    const some = withRows(noTrials(1), [row(0, 1), row(1, 2)], 2, 2);
+    expect(some).toMatchObject({ cursor: 2, full: false });
+    const more = withRows(some, [row(2, 3), row(0, 4)], 4, 2);
+    expect(more).toMatchObject({ cursor: 4, full: true });
+    expect(more.trials.map(({ trial, seq }) => [trial, seq])).toEqual([
+      [0, 4],
+      [1, 2],
+    ]);
+  });
+});
+
+describe("ConsoleApi", () => {
+  function api(answer: () => Response | Promise<Response>) {
+    const asked: [string, RequestInit][] = [];
+    const made = new ConsoleApi("hfr_secret", async (path, init) => {
+      asked.push([path, init]);
+      return answer();
+    });
+    return { made, asked };
+  }
+
+  it("sends the token in the header alone", async () => {
+    const { made, asked } = api(() => Response.json({ trials: [kRow], cursor: 1 }));
+    expect((await made.trials(3, 7)).cursor).toBe(1);
+    const [path, init] = asked[0] ?? ["", {}];
+    expect(path).toBe("/api/studies/3/trials?after=7&limit=500");
+    expect(init.headers).toEqual({ Authorization: "Bearer hfr_secret" });
+    expect(init).toMatchObject({ method: "GET", credentials: "omit", cache: "no-store" });
+  });
+
+  it.each([
+    [
+      "the server's code",
+      () => Response.json({ error: { code: "unknown_study", message: "No." } }, { status: 404 }),
+      "unknown_study",
+    ],
+    ["an answer that is no JSON", () => new Response("<html>", { status: 502 }), "bad_answer"],
+    ["rows of another shape", () => Response.json({ trials: [{}], cursor: 1 }), "bad_answer"],
+    [
+      "no connection",
+      () => {
+        throw new TypeError("fetch failed");
+      },
+      "unreachable",
+    ],
+  ])("raises %s", async (_, answer, code) => {
+    await expect(api(answer).made.trials(3, 0)).rejects.toMatchObject({ code });
+  });
+});

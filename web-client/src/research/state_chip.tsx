@@ -1,0 +1,33 @@
+// A state as a word on a tinted ground; the word alone says it, the colour helps. Page thread.
+
+import type { AttemptState, StudyState, TrialState } from "./rows.ts";
+
+type Tone = "good" | "busy" | "muted" | "bad";
+
+const kTones: Readonly<Record<StudyState | TrialState | AttemptState, Tone>> = {
+  running: "busy",
+  live: "busy",
+  finished: "good",
+  complete: "good",
+  accepted: "good",
+  pruned: "muted",
+  evidence: "muted",
+  released: "muted",
+  cancelled: "muted",
+  revoked: "muted",
+  expired: "bad",
+  failed: "bad",
+};
+
+interface Props {
+  readonly state: keyof typeof kTones;
+  readonly label: string;
+}
+
+export function StateChip({ state, label }: Props) {
+  return (
+    <span class="chip" data-tone={kTones[state]} data-state={state}>
+      {label}
+    </span>
+  );
+}

@@ -1,0 +1,73 @@
+// The list of studies, newest first, and the link for volunteers. Page thread.
+
+import { ProgressBar } from "../ui/progress_bar.tsx";
+import { JoinLink } from "./join_link.tsx";
+import type { ResearchStore } from "./research_store.ts";
+import { hashOf } from "./route.ts";
+import type { StudyRow } from "./rows.ts";
+import { StateChip } from "./state_chip.tsx";
+import { progressOf } from "./view_model.ts";
+
+function StudyCard({ study, store }: { readonly study: StudyRow; readonly store: ResearchStore }) {
+  const words = store.words.value;
+  const format = store.format.value;
+  const progress = progressOf(study, words, format);
+  return (
+    <li class="card study-card" data-study={study.study}>
+      <div class="study-head">
+        <h2>
+          <a class="study-link" href={hashOf({ page: "study", study: study.study })}>
+            {study.name}
+          </a>
+        </h2>
+        <StateChip state={study.state} label={words.studyStates[study.state]} />
+      </div>
+      <ProgressBar label={`${words.study.progress}: ${study.name}`} {...progress} />
+      <dl class="pairs">
+        <div>
+          <dt>{words.studies.best}</dt>
+          <dd>{study.best === null ? words.studies.none : format.value(study.best.value)}</dd>
+        </div>
+        {study.failed === 0 ? null : (
+          <div>
+            <dt>{words.study.counts.failed}</dt>
+            <dd>{format.integer(study.failed)}</dd>
+          </div>
+        )}
+        <div>
+          <dt>{words.study.createdAt}</dt>
+          <dd>{format.time(study.createdAt)}</dd>
+        </div>
+      </dl>
+    </li>
+  );
+}
+
+export function StudiesView({ store }: { readonly store: ResearchStore }) {
+  const words = store.words.value;
+  const studies = store.studies.value;
+  return (
+    <div class="columns" data-view="studies">
+      <section class="stack">
+        <h1 tabIndex={-1}>{words.studies.heading}</h1>
+        {studies === null ? <p class="quiet">{words.loading}</p> : null}
+        {studies?.length === 0 ? (
+          <div class="card">
+            <p>
+              <strong>{words.studies.empty}</strong>
+            </p>
+            <p class="quiet">{words.studies.emptyHint}</p>
+          </div>
+        ) : null}
+        {studies === null || studies.length === 0 ? null : (
+          <ul class="stack">
+            {studies.map((study) => (
+              <StudyCard key={study.study} study={study} store={store} />
+            ))}
+          </ul>
+        )}
+      </section>
+      <JoinLink store={store} />
+    </div>
+  );
+}

@@ -1,0 +1,341 @@
+// One study: progress, best trial, what computes now, the values as a chart, the trials as a table, exports. Page thread.
+
+import { useSignal } from "@preact/signals";
+import { useRef } from "preact/hooks";
+import { canBeLogarithmic, chartOf } from "../ui/chart.ts";
+import { Chart } from "../ui/chart_view.tsx";
+import type { Point } from "../ui/curve.ts";
+import { Icon } from "../ui/icons.tsx";
+import { ProgressBar } from "../ui/progress_bar.tsx";
+import { csvOf, fileName, jsonOf } from "./export.ts";
+import { paramText } from "./params.ts";
+import type { ResearchStore } from "./research_store.ts";
+import { hashOf } from "./route.ts";
+import type { StudyRow } from "./rows.ts";
+import { StateChip } from "./state_chip.tsx";
+import { TrialsTable } from "./trials_table.tsx";
+import { deviceText, doneOf, progressOf, studyName } from "./view_model.ts";
+import { visibleText } from "./visible_text.ts";
+
+interface Props {
+  readonly study: StudyRow;
+  readonly store: ResearchStore;
+}
+
+function Progress({ study, store }: Props) {
+  const words = store.words.value;
+  const format = store.format.value;
+  const { counts } = words.study;
+  const rows: readonly (readonly [string, number])[] = [
+    [counts.complete, study.complete],
+    [counts.pruned, study.pruned],
+    [counts.failed, study.failed],
+    [counts.open, Math.max(0, study.total - doneOf(study))],
+    [counts.attempts, study.attempts],
+  ];
+  return (
+    <section class="card stack">
+      <h2>{words.study.progress}</h2>
+      <ProgressBar label={words.study.progress} {...progressOf(study, words, format)} />
+      <dl class="pairs">
+        {rows.map(([label, count]) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd>{format.integer(count)}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function Best({ study, store }: Props) {
+  const words = store.words.value;
+  const format = store.format.value;
+  const { best } = study;
+  return (
+    <section class="card stack">
+      <h2>{words.study.best}</h2>
+      {best === null ? (
+        <p class="quiet">{words.study.noBest}</p>
+      ) : (
+        <>
+          <p class="best">
+            <strong data-best>{format.value(best.value)}</strong>
+            <span class="quiet">{words.study.direction[study.direction]}</span>
+          </p>
+          <dl class="params-list">
+            {best.params.map((param) => (
+              <div class="param" key={param.name}>
+                <dt>{param.name}</dt>
+                <dd>{visibleText(paramText(param))}</dd>
+              </div>
+            ))}
+          </dl>
+          <p>
+            <a
+              class="text-link"
+              href={hashOf({ page: "trial", study: study.study, trial: best.trial })}
+            >
+              {words.study.bestTrial(format.integer(best.trial))}
+            </a>
+          </p>
+        </>
+      )}
+    </section>
+  );
+}
+
+function Running({ study, store }: Props) {
+  const words = store.words.value;
+  const format = store.format.value;
+  const workers = store.workers.value.filter((worker) => worker.study === study.study);
+  return (
+    <section class="card stack">
+      <h2>{words.study.running}</h2>
+      {workers.length === 0 ? <p class="quiet">{words.study.nothingRuns}</p> : null}
+      <ul class="running">
+        {workers.map((worker) =>
+          worker.trial === null ? null : (
+            <li key={worker.device}>
+              <a
+                class="text-link"
+                href={hashOf({ page: "trial", study: study.study, trial: worker.trial })}
+              >
+                {words.study.runningTrial(format.integer(worker.trial))}
+              </a>
+              <span class="quiet">{deviceText(worker, words)}</span>
+            </li>
+          ),
+        )}
+      </ul>
+    </section>
+  );
+}
+
+function Values({ study, store }: Props) {
+  const words = store.words.value.study;
+  const format = store.format.value;
+  const wantsLog = useSignal(false);
+  const points: readonly Point[] = store.data.value.trials.flatMap(({ state, trial, values }) =>
+    state === "complete" && values[0] !== undefined ? [[trial, values[0]] as const] : [],
+  );
+  const mayLog = canBeLogarithmic(points);
+  const chart = chartOf(points, {
+    scale: wantsLog.value && mayLog ? "log" : "linear",
+    direction: study.direction,
+  });
+  if (chart === null) {
+    return (
+      <section class="card stack">
+        <h2>{words.chart}</h2>
+        <p class="quiet">{words.chartEmpty}</p>
+      </section>
+    );
+  }
+  const best = study.direction === "minimize" ? chart.minValue : chart.maxValue;
+  return (
+    <section class="card stack" data-values={chart.count}>
+      <Chart
+        chart={chart}
+        kind="dots"
+        title={words.chart}
+        summary={words.chartSummary(
+          format.integer(chart.count),
+          format.value(chart.minValue),
+          format.value(chart.maxValue),
+          format.value(best),
+        )}
+        xLabel={words.trialAxis}
+        value={(value) => format.metric(value)}
+        step={(value) => format.integer(value)}
+      />
+      {mayLog ? (
+        <label class="switch">
+          <input
+            type="checkbox"
+            checked={wantsLog.value}
+            onChange={(event) => {
+              wantsLog.value = event.currentTarget.checked;
+            }}
+          />
+          <span>{words.logScale}</span>
+        </label>
+      ) : null}
+    </section>
+  );
+}
+
+/** Gives the reader a file that was made here. */
+function download(name: string, type: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
+}
+
+function Exports({ study, store }: Props) {
+  const words = store.words.value.study;
+  const { trials } = store.data.value;
+  return (
+    <div class="button-row">
+      <button
+        type="button"
+        class="button button-quiet button-small"
+        data-action="csv"
+        onClick={() => download(fileName(study, "csv"), "text/csv", csvOf(study, trials))}
+      >
+        {words.csv}
+      </button>
+      <button
+        type="button"
+        class="button button-quiet button-small"
+        data-action="json"
+        onClick={() => download(fileName(study, "json"), "application/json", jsonOf(study, trials))}
+      >
+        {words.json}
+      </button>
+    </div>
+  );
+}
+
+function Actions({ study, store }: Props) {
+  const words = store.words.value.study;
+  const dialog = useRef<HTMLDialogElement>(null);
+  const busy = store.busy.value;
+  return (
+    <div class="button-row">
+      {study.failed > 0 && study.state !== "cancelled" ? (
+        <button
+          type="button"
+          class="button button-quiet button-small"
+          data-action="replay"
+          aria-disabled={busy}
+          onClick={() => void store.replayFailed()}
+        >
+          {words.replay(store.format.value.integer(study.failed))}
+        </button>
+      ) : null}
+      {study.state === "running" ? (
+        <button
+          type="button"
+          class="button button-quiet button-small"
+          data-action="cancel"
+          onClick={() => dialog.current?.showModal()}
+        >
+          {words.cancel}
+        </button>
+      ) : null}
+      <dialog ref={dialog} class="dialog" aria-labelledby="cancel-title">
+        <h2 id="cancel-title">{words.cancelTitle}</h2>
+        <p>{words.cancelText}</p>
+        <div class="button-row">
+          <button
+            type="button"
+            class="button button-quiet button-small"
+            data-action="cancel_no"
+            onClick={() => dialog.current?.close()}
+          >
+            {words.cancelNo}
+          </button>
+          <button
+            type="button"
+            class="button button-danger button-small"
+            data-action="cancel_yes"
+            onClick={() => {
+              dialog.current?.close();
+              void store.cancelStudy();
+            }}
+          >
+            {words.cancelYes}
+          </button>
+        </div>
+      </dialog>
+    </div>
+  );
+}
+
+function About({ study, store }: Props) {
+  const words = store.words.value.study;
+  const format = store.format.value;
+  const rows: readonly (readonly [string, string])[] = [
+    [words.project, study.project],
+    [words.owner, study.owner],
+    [words.entry, study.entry],
+    [words.seed, String(study.seed)],
+    [words.runtime, study.chainer],
+    [words.createdAt, format.time(study.createdAt)],
+    ...(study.finishedAt === null
+      ? []
+      : ([[words.finishedAt, format.time(study.finishedAt)]] as const)),
+  ];
+  return (
+    <section class="card stack">
+      <h2>{words.details}</h2>
+      <dl class="pairs">
+        {rows.map(([label, value]) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <Actions study={study} store={store} />
+    </section>
+  );
+}
+
+export function BackLink({ href, label }: { readonly href: string; readonly label: string }) {
+  return (
+    <a class="back" href={href}>
+      <Icon name="back" />
+      <span>{label}</span>
+    </a>
+  );
+}
+
+export function StudyView({ store }: { readonly store: ResearchStore }) {
+  const words = store.words.value;
+  const format = store.format.value;
+  const study = store.study.value;
+  const { full, trials } = store.data.value;
+  const route = store.route.value;
+  if (route.page !== "study") {
+    return null;
+  }
+  return (
+    <div class="stack" data-view="study" data-study-state={study?.state}>
+      <nav>
+        <BackLink href={hashOf({ page: "studies" })} label={words.study.back} />
+      </nav>
+      <div class="title-row">
+        <h1 tabIndex={-1}>{studyName(store, route.study)}</h1>
+        {study === null ? null : (
+          <StateChip state={study.state} label={words.studyStates[study.state]} />
+        )}
+      </div>
+      {study === null && store.problem.value === null ? <p class="quiet">{words.loading}</p> : null}
+      {study === null ? null : (
+        <>
+          <div class="tiles">
+            <Progress study={study} store={store} />
+            <Best study={study} store={store} />
+            <Running study={study} store={store} />
+          </div>
+          <Values study={study} store={store} />
+          <section class="card stack">
+            <div class="title-row">
+              <h2>{words.study.trials}</h2>
+              <Exports study={study} store={store} />
+            </div>
+            {full ? <p class="notice">{words.study.full(format.integer(trials.length))}</p> : null}
+            <TrialsTable store={store} />
+          </section>
+          <About study={study} store={store} />
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,249 @@
+// One trial: parameters, value, the curve that it reported, its attempts with their devices, its error. Page thread.
+
+import { chartOf } from "../ui/chart.ts";
+import { Chart } from "../ui/chart_view.tsx";
+import { paramText } from "./params.ts";
+import type { ResearchStore } from "./research_store.ts";
+import { hashOf } from "./route.ts";
+import type { AttemptRow, FailureRow, TrialDetail } from "./rows.ts";
+import { StateChip } from "./state_chip.tsx";
+import { BackLink } from "./study_view.tsx";
+import { deviceText, studyName } from "./view_model.ts";
+import { visibleText } from "./visible_text.ts";
+
+interface Props {
+  readonly trial: TrialDetail;
+  readonly store: ResearchStore;
+}
+
+function Summary({ trial, store }: Props) {
+  const words = store.words.value.trial;
+  const format = store.format.value;
+  const values = trial.values.map((value) => format.value(value)).join(", ");
+  const rows: readonly (readonly [string, string])[] = [
+    [words.value, values === "" ? words.noValue : values],
+    ...(trial.runMs === 0 ? [] : ([[words.time, format.duration(trial.runMs)]] as const)),
+    [words.started, format.time(trial.startedAt)],
+    ...(trial.finishedAt === 0 ? [] : ([[words.finished, format.time(trial.finishedAt)]] as const)),
+    [words.seed, String(trial.seed)],
+  ];
+  return (
+    <section class="card stack">
+      <dl class="pairs">
+        {rows.map(([label, value]) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <h2>{words.parameters}</h2>
+      <dl class="params-list">
+        {trial.params.map((param) => (
+          <div class="param" key={param.name}>
+            <dt>{param.name}</dt>
+            <dd>{visibleText(paramText(param))}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function Curve({ trial, store }: Props) {
+  const words = store.words.value.trial;
+  const format = store.format.value;
+  const chart = chartOf(trial.points, { scale: "linear", direction: null });
+  const first = trial.points[0];
+  const last = trial.points.at(-1);
+  if (chart === null || first === undefined || last === undefined) {
+    return (
+      <section class="card stack">
+        <h2>{words.curve}</h2>
+        <p class="quiet">{words.curveEmpty}</p>
+      </section>
+    );
+  }
+  return (
+    <section class="card stack">
+      <Chart
+        chart={chart}
+        kind="line"
+        title={words.curve}
+        summary={words.curveSummary(
+          format.integer(chart.count),
+          format.value(first[1]),
+          format.value(last[1]),
+        )}
+        xLabel={words.stepAxis}
+        value={(value) => format.metric(value)}
+        step={(value) => format.integer(value)}
+      />
+      <details class="more">
+        <summary>{words.points}</summary>
+        <div class="points">
+          <table class="table is-small">
+            <thead>
+              <tr>
+                <th scope="col">{words.step}</th>
+                <th scope="col">{words.reported}</th>
+              </tr>
+            </thead>
+            <tbody>
+              {trial.points.map(([step, value]) => (
+                <tr key={step}>
+                  <td>{format.integer(step)}</td>
+                  <td>{format.value(value)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </details>
+    </section>
+  );
+}
+
+function Failure({
+  error,
+  store,
+  shownTraceback = "",
+}: {
+  readonly error: FailureRow;
+  readonly store: ResearchStore;
+  /** Stands elsewhere on the page already. */
+  readonly shownTraceback?: string;
+}) {
+  const words = store.words.value.trial;
+  return (
+    <>
+      <dl class="pairs">
+        {(
+          [
+            [words.cause, error.cause],
+            [words.code, error.code],
+            [words.message, error.message],
+          ] as const
+        )
+          .filter(([, value]) => value !== "")
+          .map(([label, value]) => (
+            <div key={label}>
+              <dt>{label}</dt>
+              <dd>{visibleText(value)}</dd>
+            </div>
+          ))}
+      </dl>
+      {error.traceback === "" || error.traceback === shownTraceback ? null : (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must take focus.
+        <section class="traceback" tabIndex={0} aria-label={words.traceback}>
+          <pre>{visibleText(error.traceback)}</pre>
+        </section>
+      )}
+    </>
+  );
+}
+
+function Attempt({
+  attempt,
+  store,
+  shownTraceback,
+}: {
+  readonly attempt: AttemptRow;
+  readonly store: ResearchStore;
+  readonly shownTraceback: string;
+}) {
+  const words = store.words.value;
+  const format = store.format.value;
+  const rows: readonly (readonly [string, string])[] = [
+    [words.trial.device, `${deviceText(attempt.device, words)} (${attempt.device.device})`],
+    [words.trial.started, format.time(attempt.startedAt)],
+    ...(attempt.finishedAt === 0
+      ? []
+      : ([[words.trial.finished, format.time(attempt.finishedAt)]] as const)),
+    ...(attempt.runMs === 0 ? [] : ([[words.trial.time, format.duration(attempt.runMs)]] as const)),
+    ...(attempt.loadMs === 0
+      ? []
+      : ([[words.trial.load, format.duration(attempt.loadMs)]] as const)),
+    ...(attempt.values.length === 0
+      ? []
+      : ([[words.trial.value, attempt.values.map((v) => format.value(v)).join(", ")]] as const)),
+  ];
+  return (
+    <li class="attempt stack">
+      <div class="title-row">
+        <h3>{words.trial.attempt(format.integer(attempt.attempt))}</h3>
+        <StateChip state={attempt.state} label={words.attemptStates[attempt.state]} />
+      </div>
+      <dl class="pairs">
+        {rows.map(([label, value]) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      {attempt.error === null ? null : (
+        <Failure error={attempt.error} store={store} shownTraceback={shownTraceback} />
+      )}
+    </li>
+  );
+}
+
+export function TrialView({ store }: { readonly store: ResearchStore }) {
+  const route = store.route.value;
+  const words = store.words.value;
+  const format = store.format.value;
+  const trial = store.detail.value;
+  if (route.page !== "trial") {
+    return null;
+  }
+  return (
+    <div class="stack" data-view="trial">
+      <nav>
+        <BackLink
+          href={hashOf({ page: "study", study: route.study })}
+          label={studyName(store, route.study)}
+        />
+      </nav>
+      <div class="title-row">
+        <h1 tabIndex={-1}>{words.trial.heading(format.integer(route.trial))}</h1>
+        {trial === null ? null : (
+          <StateChip state={trial.state} label={words.trialStates[trial.state]} />
+        )}
+      </div>
+      {trial === null ? (
+        store.problem.value === null ? (
+          <p class="quiet">{words.loading}</p>
+        ) : null
+      ) : (
+        <div class="columns is-even">
+          <div class="stack">
+            <Summary trial={trial} store={store} />
+            <Curve trial={trial} store={store} />
+          </div>
+          <div class="stack">
+            {trial.error === null ? null : (
+              <section class="card stack">
+                <h2>{words.trial.error}</h2>
+                <Failure error={trial.error} store={store} />
+              </section>
+            )}
+            <section class="card stack">
+              <h2>{words.trial.attempts}</h2>
+              <ol class="attempts">
+                {trial.attemptsList.map((attempt) => (
+                  <Attempt
+                    key={attempt.attempt}
+                    attempt={attempt}
+                    store={store}
+                    shownTraceback={trial.error?.traceback ?? ""}
+                  />
+                ))}
+              </ol>
+            </section>
+          </div>
+        </div>
+      )}
+    </div>
+  );
+}

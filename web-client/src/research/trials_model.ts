@@ -1,0 +1,151 @@
+// The trials table: its columns, what it is filtered and sorted by, one page of its rows. Page thread; pure.
+
+import type { Param } from "./params.ts";
+import type { StudyRow, TrialRow, TrialState } from "./rows.ts";
+
+export const kRowsPerPage = 25;
+
+export type FilterState = TrialState | "all";
+
+export type Column =
+  | { readonly kind: "trial" | "state" | "device" | "run" | "attempts" | "finished" }
+  | { readonly kind: "param"; readonly name: string }
+  | { readonly kind: "value"; readonly index: number };
+
+export interface Sort {
+  /** `columnKey` of a column. */
+  readonly key: string;
+  readonly descending: boolean;
+}
+
+export interface TableInput {
+  readonly trials: readonly TrialRow[];
+  readonly names: readonly string[];
+  readonly filter: FilterState;
+  readonly sort: Sort;
+  /** From 0. */
+  readonly page: number;
+}
+
+export interface TableView {
+  readonly columns: readonly Column[];
+  readonly rows: readonly TrialRow[];
+  readonly matching: number;
+  readonly page: number;
+  readonly pages: number;
+}
+
+export function columnKey(column: Column): string {
+  switch (column.kind) {
+    case "param":
+      return `param:${column.name}`;
+    case "value":
+      return `value:${column.index}`;
+    default:
+      return column.kind;
+  }
+}
+
+/** One column for each parameter and each value that occurs. */
+export function columnsOf(
+  names: readonly string[],
+  trials: readonly TrialRow[],
+): readonly Column[] {
+  const found = new Set(names);
+  let values = 1;
+  for (const { params, values: own } of trials) {
+    values = Math.max(values, own.length);
+    for (const { name } of params) {
+      found.add(name);
+    }
+  }
+  return [
+    { kind: "trial" },
+    { kind: "state" },
+    ...Array.from({ length: values }, (_, index) => ({ kind: "value", index }) as const),
+    ...[...found].map((name) => ({ kind: "param", name }) as const),
+    { kind: "device" },
+    { kind: "run" },
+    { kind: "attempts" },
+    { kind: "finished" },
+  ];
+}
+
+export function paramNamed(trial: TrialRow, name: string): Param | undefined {
+  return trial.params.find((param) => param.name === name);
+}
+
+/** What a column sorts by; undefined where the trial has nothing there. */
+export function cellOf(trial: TrialRow, column: Column): unknown {
+  switch (column.kind) {
+    case "trial":
+      return trial.trial;
+    case "state":
+      return trial.state;
+    case "device":
+      return trial.device?.class;
+    case "run":
+      return trial.runMs === 0 ? undefined : trial.runMs;
+    case "attempts":
+      return trial.attempts;
+    case "finished":
+      return trial.finishedAt === 0 ? undefined : trial.finishedAt;
+    case "param":
+      return paramNamed(trial, column.name)?.value;
+    case "value":
+      return trial.values[column.index];
+    default:
+      return column satisfies never;
+  }
+}
+
+/** Numbers before booleans before strings before null. */
+const kKinds = ["number", "boolean", "string"] as const;
+
+function kindOf(value: unknown): number {
+  const kind = kKinds.indexOf(typeof value as (typeof kKinds)[number]);
+  return kind < 0 ? kKinds.length : kind;
+}
+
+function compare(a: unknown, b: unknown): number {
+  const kinds = kindOf(a) - kindOf(b);
+  if (kinds !== 0) {
+    return kinds;
+  }
+  if (typeof a === "string" && typeof b === "string") {
+    return a < b ? -1 : a > b ? 1 : 0;
+  }
+  const [x, y] = [Number(a), Number(b)];
+  return x < y ? -1 : x > y ? 1 : 0;
+}
+
+export function tableView({ trials, names, filter, sort, page }: TableInput): TableView {
+  const columns = columnsOf(names, trials);
+  const column = columns.find((one) => columnKey(one) === sort.key) ?? { kind: "trial" };
+  const matching = filter === "all" ? [...trials] : trials.filter(({ state }) => state === filter);
+  const sign = sort.descending ? -1 : 1;
+  matching.sort((a, b) => {
+    const [x, y] = [cellOf(a, column), cellOf(b, column)];
+    if (x === undefined || y === undefined) {
+      // What is missing comes last in either order.
+      return x === y ? a.trial - b.trial : x === undefined ? 1 : -1;
+    }
+    return sign * compare(x, y) || a.trial - b.trial;
+  });
+  const pages = Math.max(1, Math.ceil(matching.length / kRowsPerPage));
+  const shown = Math.min(Math.max(0, page), pages - 1);
+  return {
+    columns,
+    rows: matching.slice(shown * kRowsPerPage, (shown + 1) * kRowsPerPage),
+    matching: matching.length,
+    page: shown,
+    pages,
+  };
+}
+
+/** A first press sorts so that what one looks for is on top: the best value, else the smallest. */
+export function sortAfterPress(sort: Sort, key: string, direction: StudyRow["direction"]): Sort {
+  return sort.key === key
+    ? { key, descending: !sort.descending }
+    : { key, descending: key.startsWith("value:") && direction === "maximize" };
+}

@@ -1,0 +1,87 @@
+// From what is known to what is said: sentences that several parts of the researcher's page share. Page thread; pure but
+// for the signals that it reads.
+
+import type { Formatter } from "../i18n/format.ts";
+import type { Problem, ResearchStore } from "./research_store.ts";
+import type { DeviceRow, StudyRow, WorkerRow } from "./rows.ts";
+import { visibleText } from "./visible_text.ts";
+import { type ProblemCode, problemCodes, type Words } from "./words/dictionary.ts";
+
+function isProblemCode(code: string): code is ProblemCode {
+  return (problemCodes as readonly string[]).includes(code);
+}
+
+/** Our own sentence for a known code, the server's for any other. */
+export function problemText({ code, message }: Problem, words: Words): string {
+  return isProblemCode(code) ? words.problems[code] : visibleText(message);
+}
+
+/** Its name, or its number until the name is known. */
+export function studyName(store: ResearchStore, study: number): string {
+  const known = store.study.value;
+  return known?.study === study
+    ? known.name
+    : store.words.value.study.numbered(store.format.value.integer(study));
+}
+
+export function titleOf(store: ResearchStore): string {
+  const words = store.words.value;
+  const route = store.route.value;
+  if (store.session.value.kind !== "in") {
+    return words.signIn.heading;
+  }
+  switch (route.page) {
+    case "studies":
+      return words.studies.heading;
+    case "study":
+      return studyName(store, route.study);
+    case "trial":
+      return words.trial.heading(store.format.value.integer(route.trial));
+    default:
+      return route satisfies never;
+  }
+}
+
+/** What a screen reader hears when it changes: states and troubles, never a ticking number. */
+export function announcementOf(store: ResearchStore): string {
+  const words = store.words.value;
+  const session = store.session.value;
+  const problem = store.refusal.value ?? store.problem.value;
+  if (session.kind === "checking") {
+    return words.signIn.checking;
+  }
+  if (problem !== null) {
+    return problemText(problem, words);
+  }
+  const study = store.study.value;
+  return session.kind === "in" && study !== null
+    ? words.study.announce(study.name, words.studyStates[study.state])
+    : "";
+}
+
+export function doneOf(study: StudyRow): number {
+  return study.complete + study.pruned + study.failed;
+}
+
+export function progressOf(study: StudyRow, words: Words, format: Formatter) {
+  const done = doneOf(study);
+  return {
+    fraction: study.total === 0 ? 0 : Math.min(1, done / study.total),
+    text: words.studies.progress(format.integer(done), format.integer(study.total)),
+  };
+}
+
+function className(name: string, words: Words): string {
+  return Object.hasOwn(words.classes, name)
+    ? words.classes[name as keyof Words["classes"]]
+    : visibleText(name);
+}
+
+/** `Phone · Chrome 138 · webgpu`: what is known of a device, without what is not. */
+export function deviceText(device: DeviceRow | WorkerRow, words: Words): string {
+  const parts = [className(device.class, words), visibleText(device.engine)];
+  if ("backend" in device) {
+    parts.push(visibleText(device.backend));
+  }
+  return parts.filter((part) => part !== "").join(" · ");
+}

@@ -1,0 +1,161 @@
+// Every word that the researcher's page shows, as one type: a language that lacks a key does not compile.
+// Page thread; pure data.
+
+import type { AttemptState, StudyState, TrialState } from "../rows.ts";
+
+/** Codes that have their own sentence; any other shows the message that came with it. */
+export const problemCodes = [
+  "unauthorized",
+  "rate_limited",
+  "unreachable",
+  "bad_answer",
+  "unknown_study",
+  "not_found",
+  "storage_unavailable",
+  "draining",
+] as const;
+export type ProblemCode = (typeof problemCodes)[number];
+
+export interface Words {
+  readonly tag: string;
+  readonly pageTitle: (page: string) => string;
+  readonly skip: string;
+
+  readonly signIn: {
+    readonly heading: string;
+    readonly lead: string;
+    readonly token: string;
+    readonly hint: string;
+    readonly button: string;
+    readonly checking: string;
+    readonly signOut: string;
+    readonly signedInAs: (name: string) => string;
+  };
+
+  readonly problems: Readonly<Record<ProblemCode, string>>;
+  readonly askingAgain: string;
+  readonly loading: string;
+
+  readonly studies: {
+    readonly heading: string;
+    readonly empty: string;
+    readonly emptyHint: string;
+    readonly best: string;
+    readonly none: string;
+    readonly progress: (done: string, total: string) => string;
+  };
+
+  readonly studyStates: Readonly<Record<StudyState, string>>;
+  readonly trialStates: Readonly<Record<TrialState, string>>;
+  readonly attemptStates: Readonly<Record<AttemptState, string>>;
+  readonly classes: Readonly<Record<"phone" | "tablet" | "desktop" | "node", string>>;
+
+  readonly study: {
+    readonly back: string;
+    readonly numbered: (number: string) => string;
+    readonly progress: string;
+    readonly counts: {
+      readonly complete: string;
+      readonly pruned: string;
+      readonly failed: string;
+      readonly open: string;
+      readonly attempts: string;
+    };
+    readonly direction: Readonly<Record<"minimize" | "maximize", string>>;
+    readonly best: string;
+    readonly bestTrial: (number: string) => string;
+    readonly noBest: string;
+    readonly running: string;
+    readonly nothingRuns: string;
+    readonly runningTrial: (number: string) => string;
+    readonly chart: string;
+    readonly chartEmpty: string;
+    readonly chartSummary: (count: string, low: string, high: string, best: string) => string;
+    readonly trialAxis: string;
+    readonly logScale: string;
+    readonly trials: string;
+    readonly details: string;
+    readonly entry: string;
+    readonly seed: string;
+    readonly runtime: string;
+    readonly project: string;
+    readonly owner: string;
+    readonly createdAt: string;
+    readonly finishedAt: string;
+    readonly cancel: string;
+    readonly cancelTitle: string;
+    readonly cancelText: string;
+    readonly cancelYes: string;
+    readonly cancelNo: string;
+    readonly replay: (count: string) => string;
+    readonly csv: string;
+    readonly json: string;
+    readonly full: (rows: string) => string;
+    readonly announce: (name: string, state: string) => string;
+  };
+
+  readonly table: {
+    readonly filter: string;
+    readonly all: string;
+    readonly caption: string;
+    readonly columns: {
+      readonly trial: string;
+      readonly state: string;
+      readonly value: string;
+      readonly valueNumbered: (number: string) => string;
+      readonly device: string;
+      readonly run: string;
+      readonly attempts: string;
+      readonly finished: string;
+    };
+    readonly sortBy: string;
+    readonly ascending: string;
+    readonly descending: string;
+    readonly empty: string;
+    readonly emptyFilter: string;
+    readonly page: (page: string, pages: string) => string;
+    readonly previous: string;
+    readonly next: string;
+    readonly matching: (count: string) => string;
+  };
+
+  readonly trial: {
+    readonly heading: (number: string) => string;
+    readonly value: string;
+    readonly noValue: string;
+    readonly parameters: string;
+    readonly seed: string;
+    readonly device: string;
+    readonly time: string;
+    readonly load: string;
+    readonly curve: string;
+    readonly curveEmpty: string;
+    readonly curveSummary: (count: string, first: string, last: string) => string;
+    readonly stepAxis: string;
+    readonly points: string;
+    readonly step: string;
+    readonly reported: string;
+    readonly attempts: string;
+    readonly attempt: (id: string) => string;
+    readonly error: string;
+    readonly cause: string;
+    readonly code: string;
+    readonly message: string;
+    readonly traceback: string;
+    readonly started: string;
+    readonly finished: string;
+  };
+
+  readonly join: {
+    readonly heading: string;
+    readonly connected: (count: string) => string;
+    readonly computing: (count: string) => string;
+    readonly text: string;
+    readonly make: string;
+    readonly link: string;
+    readonly copy: string;
+    readonly copied: string;
+    readonly copyByHand: string;
+    readonly qr: string;
+  };
+}

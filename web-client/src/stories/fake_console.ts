@@ -1,0 +1,101 @@
+// A console without a server: it answers with the rows that a story holds, after the same checks as a real one's. Page
+// thread; stories and tests only.
+
+import { type Api, ConsoleError, kPageRows } from "../research/api.ts";
+import { detailOf, type Me, studyOf, trialOf, workersOf } from "../research/rows.ts";
+
+export interface ConsoleRows {
+  /** As rest.md has them: each answer is one of these, by its id. */
+  readonly studies: readonly Readonly<Record<string, unknown>>[];
+  readonly trials: readonly Readonly<Record<string, unknown>>[];
+  readonly workers: readonly Readonly<Record<string, unknown>>[];
+  /** What fails, by the method's name; `never` does not answer. */
+  readonly faults: Readonly<Partial<Record<keyof Api, string>>>;
+}
+
+export class FakeConsole implements Api {
+  readonly calls: string[] = [];
+  rows: ConsoleRows;
+
+  constructor(rows: ConsoleRows) {
+    this.rows = rows;
+  }
+
+  async me(): Promise<Me> {
+    await this.#call("me");
+    return { name: "Aoki Lab", role: "researcher", server: "0.1.0" };
+  }
+
+  async studies() {
+    await this.#call("studies");
+    return this.rows.studies.map(studyOf);
+  }
+
+  async study(study: number) {
+    await this.#call("study", study);
+    const row = this.rows.studies.find((one) => one.study === study);
+    if (row === undefined) {
+      throw new ConsoleError("unknown_study", "There is no such study.");
+    }
+    return studyOf(row);
+  }
+
+  async trials(study: number, after: number) {
+    await this.#call("trials", study, after);
+    const trials = this.rows.trials
+      .filter((row) => row.study === study && Number(row.seq) > after)
+      .sort((a, b) => Number(a.seq) - Number(b.seq))
+      .slice(0, kPageRows)
+      .map(trialOf);
+    return { trials, cursor: trials.at(-1)?.seq ?? after };
+  }
+
+  async trial(study: number, trial: number) {
+    await this.#call("trial", study, trial);
+    const row = this.rows.trials.find((one) => one.study === study && one.trial === trial);
+    if (row === undefined) {
+      throw new ConsoleError("not_found", "There is no such trial.");
+    }
+    return detailOf({ points: [], attempts_list: [], ...row });
+  }
+
+  async workers() {
+    await this.#call("workers");
+    return workersOf({ workers: this.rows.workers });
+  }
+
+  async cancel(study: number) {
+    await this.#call("cancel", study);
+    return this.#change(study, { state: "cancelled" });
+  }
+
+  async replay(study: number) {
+    await this.#call("replay", study);
+    return this.#change(study, { state: "running", failed: 0, finished_at: undefined });
+  }
+
+  async joinLink() {
+    await this.#call("joinLink");
+    return "https://flock.example/join#hfe_Zm9yLXN0b3JpZXMtb25seQ";
+  }
+
+  async #change(study: number, change: Readonly<Record<string, unknown>>) {
+    const studies = this.rows.studies.map((row) =>
+      row.study === study ? { ...row, ...change } : row,
+    );
+    this.rows = { ...this.rows, studies };
+    const row = studies.find((one) => one.study === study);
+    return studyOf(row);
+  }
+
+  async #call(name: keyof Api, ...details: readonly number[]): Promise<void> {
+    this.calls.push([name, ...details].join(" "));
+    const fault = this.rows.faults[name];
+    if (fault === "never") {
+      await new Promise<never>(() => {});
+    }
+    if (fault !== undefined) {
+      throw new ConsoleError(fault, "The server’s own sentence about it.");
+    }
+  }
+}

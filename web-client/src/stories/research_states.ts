@@ -1,0 +1,291 @@
+// Every state that the researcher's page can show, with plausible and with awkward content. Pure data.
+
+import type { ConsoleRows } from "./fake_console.ts";
+
+export interface ResearchStory {
+  readonly hash: string;
+  /** Null: nobody has signed in. */
+  readonly token: string | null;
+  readonly rows: ConsoleRows;
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** 2026-11-21 09:30 UTC. */
+const kNow = 1_795_253_400_000;
+
+const kSpace = [
+  { name: "channels", values: [8, 16, 32] },
+  { name: "lr", values: [0.1, 0.01, 0.001] },
+  { name: "optimizer", values: ["Adam", "MomentumSGD"] },
+];
+
+function studyRow(study: number, rest: Row = {}): Row {
+  return {
+    study,
+    name: "mnist-grid",
+    owner: "Aoki Lab",
+    project: "default",
+    state: "running",
+    direction: "minimize",
+    total: 64,
+    complete: 38,
+    pruned: 4,
+    failed: 2,
+    running: 3,
+    attempts: 51,
+    cursor: 144,
+    entry: "digits_grid:objective",
+    seed: 7,
+    created_at: kNow - 5_400_000,
+    space: kSpace,
+    runtime: { chainer: "7.8.1" },
+    bundle: { sha256: "0".repeat(64), bytes: 2_048 },
+    best: {
+      trial: 21,
+      value: 0.041_327_5,
+      params: '{"channels": 32, "lr": 0.001, "optimizer": "Adam"}',
+    },
+    ...rest,
+  };
+}
+
+const kDevices = [
+  { device: "d_4fk2", class: "phone", engine: "Chrome 140", backend: "webgpu" },
+  { device: "d_9mzq", class: "desktop", engine: "Firefox 145", backend: "cpu" },
+  { device: "d_b7t1", class: "tablet", engine: "Safari 26", backend: "webgpu" },
+  { device: "d_kk03", class: "node", engine: "Node 24", backend: "cpu" },
+] as const;
+
+/** A loss between 0.04 and 2.3; a fixed formula, so that pictures can be compared. */
+function lossOf(trial: number): number {
+  return (
+    0.041_327_5 + 1.9 * Math.abs(Math.sin(trial * 2.7 - 56.7)) ** 3 + (trial === 21 ? 0 : 0.03)
+  );
+}
+
+function trialRow(study: number, trial: number, rest: Row = {}): Row {
+  const finished = kNow - 5_000_000 + trial * 70_000;
+  return {
+    study,
+    trial,
+    state: "complete",
+    params: JSON.stringify({
+      channels: [8, 16, 32][trial % 3],
+      lr: [0.1, 0.01, 0.001][Math.floor(trial / 3) % 3],
+      optimizer: trial % 2 === 0 ? "Adam" : "MomentumSGD",
+    }),
+    seed: 1_000_003 * (trial + 1),
+    values: [lossOf(trial)],
+    attempts: 1,
+    accepted_attempt: 500 + trial,
+    device: kDevices[trial % kDevices.length],
+    started_at: finished - 65_000,
+    finished_at: finished,
+    run_ms: 61_000 + (trial % 7) * 3_300,
+    load_ms: 3_100,
+    seq: 100 + trial,
+    ...rest,
+  };
+}
+
+const kTraceback = `Traceback (most recent call last):
+  File "/bundle/digits_grid.py", line 41, in objective
+    loss = train(model, trial.params["lr"], batches=trial.data["train"])
+  File "/bundle/digits_grid.py", line 27, in train
+    raise ValueError("The loss is not finite after epoch 3; a smaller learning rate may help, see the note in the file's head.")
+ValueError: The loss is not finite after epoch 3; a smaller learning rate may help, see the note in the file's head.`;
+
+const kError = {
+  cause: "user_error",
+  code: "ValueError",
+  message: "The loss is not finite after epoch 3.",
+  traceback: kTraceback,
+};
+
+const kTrials: readonly Row[] = Array.from({ length: 44 }, (_, i) => {
+  if (i === 9 || i === 30) {
+    return trialRow(7, i, { state: "failed", values: [], error: kError });
+  }
+  return i % 11 === 6 ? trialRow(7, i, { state: "pruned", values: [] }) : trialRow(7, i);
+});
+
+function attempt(id: number, state: string, device: Row, rest: Row = {}): Row {
+  return {
+    attempt: id,
+    kind: "primary",
+    state,
+    device,
+    values: [],
+    started_at: kNow - 900_000,
+    finished_at: kNow - 830_000,
+    run_ms: 61_000,
+    load_ms: 3_100,
+    ...rest,
+  };
+}
+
+const kPoints = Array.from({ length: 30 }, (_, i) => [
+  (i + 1) * 10,
+  0.12 + 2.1 * Math.exp(-i / 7) + 0.05 * Math.sin(i),
+]);
+
+const kWorkers: readonly Row[] = [
+  { ...kDevices[0], state: "computing", attempt: 601, trial: 44, study: 7 },
+  { ...kDevices[1], state: "computing", attempt: 602, trial: 45, study: 7 },
+  { ...kDevices[2], state: "computing", attempt: 603, trial: 46, study: 7 },
+  { ...kDevices[3], state: "idle" },
+];
+
+const kLongName =
+  "a_study_name_without_any_place_to_break_it_because_it_uses_underscores_only_and_goes_on";
+
+const kAwkward: readonly Row[] = [
+  studyRow(8, {
+    name: kLongName,
+    direction: "maximize",
+    total: 12_345_678,
+    complete: 9_876_543,
+    failed: 1_234,
+    attempts: 11_111_111,
+    cursor: 104,
+    entry: "a_module_with_a_rather_long_name.and_a_submodule:an_objective_with_a_long_name_too",
+    best: {
+      trial: 9_999_998,
+      value: -0.000_000_123_456_7,
+      params: JSON.stringify({
+        "a parameter whose name is much longer than anyone would like it to be":
+          "and a value that is just as long, longer than the page wants to show",
+        weight_decay: null,
+      }),
+    },
+    space: [
+      {
+        name: "a parameter whose name is much longer than anyone would like it to be",
+        values: ["x"],
+      },
+      { name: "weight_decay", values: [null, 0.5] },
+    ],
+  }),
+];
+
+const kAwkwardTrials: readonly Row[] = [0, 1, 2, 3, 4].map((i) =>
+  trialRow(8, 9_999_990 + i, {
+    values: [[-123_456_789, 0.000_000_123, 987_654_321, 0, -0.5][i], 42],
+    params: JSON.stringify({
+      "a parameter whose name is much longer than anyone would like it to be":
+        "=HYPERLINK(\u202e) and a value that is just as long, longer than the page wants to show",
+      weight_decay: i % 2 === 0 ? null : 0.5,
+    }),
+    seq: 100 + i,
+    ...(i === 3 ? { state: "failed", values: [], error: kError } : {}),
+  }),
+);
+
+const kRows: ConsoleRows = {
+  studies: [
+    studyRow(7),
+    studyRow(5, {
+      name: "digits, first round",
+      state: "finished",
+      total: 16,
+      complete: 16,
+      pruned: 0,
+      failed: 0,
+      running: 0,
+      attempts: 18,
+      cursor: 115,
+      finished_at: kNow - 3_600_000,
+    }),
+    studyRow(2, {
+      name: "learning rates",
+      state: "cancelled",
+      total: 200,
+      complete: 0,
+      pruned: 0,
+      failed: 0,
+      running: 0,
+      cursor: 0,
+      best: undefined,
+      finished_at: kNow - 86_400_000,
+    }),
+  ],
+  trials: [
+    ...kTrials,
+    ...Array.from({ length: 16 }, (_, i) => trialRow(5, i)),
+    trialRow(7, 44, {
+      state: "running",
+      values: [],
+      finished_at: 0,
+      run_ms: 0,
+      seq: 0,
+      points: kPoints.slice(0, 11),
+      attempts_list: [attempt(601, "live", kDevices[0], { finished_at: 0, run_ms: 0 })],
+    }),
+  ].map((row) => {
+    if (row.study !== 7 || row.trial === 44) {
+      return row;
+    }
+    if (row.trial === 30) {
+      return {
+        ...row,
+        attempts: 2,
+        attempts_list: [
+          attempt(530, "expired", kDevices[2], {
+            run_ms: 0,
+            error: { cause: "worker_lost", code: "worker_lost", message: "", traceback: "" },
+          }),
+          attempt(561, "failed", kDevices[1], { error: kError }),
+        ],
+      };
+    }
+    return {
+      ...row,
+      points: kPoints,
+      attempts_list: [
+        attempt(500 + Number(row.trial), "accepted", kDevices[0], { values: row.values }),
+      ],
+    };
+  }),
+  workers: kWorkers,
+  faults: {},
+};
+
+const story = (hash: string, rest: Partial<ConsoleRows> = {}): ResearchStory => ({
+  hash,
+  token: "hfr_story",
+  rows: { ...kRows, ...rest },
+});
+
+export const researchStories = {
+  sign_in: { ...story("#/"), token: null },
+  sign_in_checking: story("#/", { faults: { me: "never" } }),
+  sign_in_refused: story("#/", { faults: { me: "unauthorized" } }),
+  sign_in_unreachable: story("#/", { faults: { me: "unreachable" } }),
+  studies: story("#/"),
+  studies_loading: story("#/", { faults: { studies: "never" } }),
+  studies_empty: story("#/", { studies: [], trials: [], workers: [] }),
+  studies_unreachable: story("#/", { faults: { studies: "unreachable" } }),
+  studies_awkward: story("#/", { studies: kAwkward }),
+  study_running: story("#/studies/7"),
+  study_finished: story("#/studies/5", { workers: [] }),
+  study_cancelled: story("#/studies/2"),
+  study_loading: story("#/studies/7", { faults: { study: "never" } }),
+  study_unknown: story("#/studies/99"),
+  study_awkward: story("#/studies/8", { studies: kAwkward, trials: kAwkwardTrials }),
+  study_unsaid_problem: story("#/studies/7", { faults: { workers: "odd_code" } }),
+  trial_complete: story("#/studies/7/trials/21"),
+  trial_running: story("#/studies/7/trials/44"),
+  trial_failed: story("#/studies/7/trials/30"),
+  trial_missing: story("#/studies/7/trials/63"),
+  trial_awkward: story("#/studies/8/trials/9999993", {
+    studies: kAwkward,
+    trials: kAwkwardTrials,
+  }),
+} as const satisfies Readonly<Record<string, ResearchStory>>;
+
+export type ResearchStoryName = keyof typeof researchStories;
+
+export function isResearchStoryName(value: unknown): value is ResearchStoryName {
+  return typeof value === "string" && Object.hasOwn(researchStories, value);
+}

@@ -1,0 +1,132 @@
+// Geometry of a chart with two axes: points to paths in a fixed box, and round numbers for its ticks. Page thread; pure.
+
+import type { Point } from "./curve.ts";
+
+export const kChartWidth = 640;
+export const kChartHeight = 240;
+/** Room for the dots at the edges. */
+const kMargin = 8;
+
+export type Scale = "linear" | "log";
+
+export interface Tick {
+  readonly value: number;
+  /** 0 to 1 along the axis, from left or from below. */
+  readonly at: number;
+}
+
+export interface Chart {
+  /** One round-capped line of no length a point. */
+  readonly dots: string;
+  readonly line: string;
+  /** The best value so far, as steps; empty without a direction. */
+  readonly best: string;
+  readonly xTicks: readonly Tick[];
+  readonly yTicks: readonly Tick[];
+  readonly count: number;
+  readonly minValue: number;
+  readonly maxValue: number;
+}
+
+export interface ChartOptions {
+  readonly scale: Scale;
+  readonly direction: "minimize" | "maximize" | null;
+}
+
+/** Round numbers 1, 2, 5 times a power of ten inside from..to, about `wanted` of them. */
+export function roundTicks(from: number, to: number, wanted: number): readonly number[] {
+  const range = to - from;
+  if (!(range > 0) || !Number.isFinite(range)) {
+    return [from];
+  }
+  const rough = range / wanted;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const factor = [1, 2, 5, 10].find((one) => one * power >= rough) ?? 10;
+  const step = factor * power;
+  const first = Math.ceil(from / step - 1e-9);
+  const last = Math.floor(to / step + 1e-9);
+  return Array.from({ length: last - first + 1 }, (_, i) =>
+    // Without the tail of digits that the multiplication leaves.
+    Number(((first + i) * step).toPrecision(12)),
+  );
+}
+
+/** Powers of ten inside from..to; the ends where there is none. */
+function powerTicks(from: number, to: number): readonly number[] {
+  const first = Math.ceil(Math.log10(from) - 1e-9);
+  const last = Math.floor(Math.log10(to) + 1e-9);
+  const every = Math.max(1, Math.ceil((last - first + 1) / 6));
+  const powers: number[] = [];
+  for (let power = first; power <= last; power += every) {
+    powers.push(10 ** power);
+  }
+  return powers.length < 2 ? [from, to] : powers;
+}
+
+/** Where a value lies between two, 0 to 1; halves first, because the range of doubles may be infinite. */
+function share(value: number, from: number, to: number): number {
+  const range = to / 2 - from / 2;
+  return range === 0 ? 0.5 : (value / 2 - from / 2) / range;
+}
+
+export function canBeLogarithmic(points: readonly Point[]): boolean {
+  const values = points.map(([, value]) => value);
+  return values.length > 1 && values.every((value) => value > 0);
+}
+
+/** Null without a finite point. Points are drawn in the order of x. */
+export function chartOf(points: readonly Point[], options: ChartOptions): Chart | null {
+  const finite = points
+    .filter(([x, y]) => Number.isFinite(x) && Number.isFinite(y))
+    .sort(([a], [b]) => a - b);
+  const first = finite[0];
+  const last = finite.at(-1);
+  if (first === undefined || last === undefined) {
+    return null;
+  }
+  let [minValue, maxValue] = [first[1], first[1]];
+  for (const [, value] of finite) {
+    minValue = Math.min(minValue, value);
+    maxValue = Math.max(maxValue, value);
+  }
+  const isLog = options.scale === "log" && minValue > 0;
+  const along = isLog ? Math.log10 : (value: number) => value;
+  const xAt = (x: number) => share(x, first[0], last[0]);
+  const yAt = (y: number) => share(along(y), along(minValue), along(maxValue));
+  const round = (value: number) => Math.round(value * 100) / 100;
+  const placeX = (x: number) => round(kMargin + xAt(x) * (kChartWidth - 2 * kMargin));
+  const placeY = (y: number) =>
+    round(kChartHeight - kMargin - yAt(y) * (kChartHeight - 2 * kMargin));
+  const places = finite.map(([x, y]) => `${placeX(x)} ${placeY(y)}`);
+
+  let best = "";
+  if (options.direction !== null) {
+    const pick = options.direction === "minimize" ? Math.min : Math.max;
+    let value = first[1];
+    best = `M${places[0]}`;
+    for (const [x, y] of finite) {
+      value = pick(value, y);
+      best += `H${placeX(x)}V${placeY(value)}`;
+    }
+  }
+  const inside = (low: number, high: number, at: number) =>
+    (low + at * (high - low - 2 * kMargin)) / (high - low);
+  const yValues = isLog ? powerTicks(minValue, maxValue) : roundTicks(minValue, maxValue, 4);
+  const xValues = roundTicks(first[0], last[0], 5).filter(Number.isInteger);
+  return {
+    dots: places.map((place) => `M${place}h0`).join(""),
+    line: `M${places.join("L")}`,
+    best,
+    xTicks: xValues.map((value) => ({
+      value,
+      at: inside(kMargin, kChartWidth + kMargin, xAt(value)),
+    })),
+    yTicks: yValues.map((value) => ({
+      value,
+      at: inside(kMargin, kChartHeight + kMargin, yAt(value)),
+    })),
+    count: finite.length,
+    minValue,
+    maxValue,
+  };
+}

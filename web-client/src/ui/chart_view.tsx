@@ -1,0 +1,68 @@
+// A chart with two axes. Labels are HTML, so that they keep their size when the drawing is stretched; its values stand
+// in a table elsewhere on the page, so the drawing is one picture with a summary. Page thread.
+
+import type { Chart as Geometry } from "./chart.ts";
+import { kChartHeight, kChartWidth } from "./chart.ts";
+
+interface Props {
+  readonly chart: Geometry;
+  readonly kind: "dots" | "line";
+  readonly title: string;
+  readonly summary: string;
+  readonly xLabel: string;
+  readonly value: (value: number) => string;
+  readonly step: (value: number) => string;
+}
+
+export function Chart({ chart, kind, title, summary, xLabel, value, step }: Props) {
+  const percent = (at: number) => `${Math.round(at * 1000) / 10}%`;
+  const y = (at: number) => kChartHeight * (1 - at);
+  return (
+    <figure class="chart">
+      <figcaption class="label">{title}</figcaption>
+      <div class="chart-body">
+        <div class="chart-y" aria-hidden="true">
+          {/* The widest label, unseen, gives the column its width. */}
+          {chart.yTicks.map((tick) => (
+            <span class="chart-room" key={`room ${tick.value}`}>
+              {value(tick.value)}
+            </span>
+          ))}
+          {chart.yTicks.map((tick) => (
+            <span class="chart-tick" key={tick.value} style={{ bottom: percent(tick.at) }}>
+              {value(tick.value)}
+            </span>
+          ))}
+        </div>
+        <svg
+          class="chart-plot"
+          viewBox={`0 0 ${kChartWidth} ${kChartHeight}`}
+          preserveAspectRatio="none"
+          role="img"
+          aria-label={summary}
+        >
+          {chart.yTicks.map((tick) => (
+            <path class="chart-grid" key={tick.value} d={`M0 ${y(tick.at)}H${kChartWidth}`} />
+          ))}
+          {chart.best === "" ? null : <path class="chart-best" d={chart.best} />}
+          {kind === "line" ? <path class="chart-line" d={chart.line} /> : null}
+          <path class={kind === "line" ? "chart-dots is-small" : "chart-dots"} d={chart.dots} />
+        </svg>
+        <div class="chart-x" aria-hidden="true">
+          {chart.xTicks.map((tick) => (
+            <span
+              class="chart-tick"
+              key={tick.value} // Inside at both ends, centred between them.
+              style={{ left: percent(tick.at), transform: `translateX(-${percent(tick.at)})` }}
+            >
+              {step(tick.value)}
+            </span>
+          ))}
+        </div>
+      </div>
+      <p class="chart-axis" aria-hidden="true">
+        {xLabel}
+      </p>
+    </figure>
+  );
+}

@@ -1,0 +1,20 @@
+// A QR code as one SVG path: each dark module a square of side 1. Page thread; pure.
+
+import { encodeQR } from "qr";
+
+/** Light modules that the standard (ISO/IEC 18004) asks for on each side. */
+const kQuietZone = 4;
+
+export interface QrDrawing {
+  /** Side of the whole, quiet zone included. */
+  readonly size: number;
+  readonly path: string;
+}
+
+export function qrOf(text: string): QrDrawing {
+  const modules = encodeQR(text, "raw", { ecc: "medium", border: kQuietZone });
+  const path = modules
+    .flatMap((row, y) => row.map((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : "")))
+    .join("");
+  return { size: modules.length, path };
+}

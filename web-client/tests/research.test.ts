@@ -1,0 +1,218 @@
+// Every state of the researcher's page in a real browser: fits narrow and wide screens, has no accessibility violation,
+// works by keyboard alone; and what its buttons do.
+
+import { readFile } from "node:fs/promises";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import decodeQR from "qr/decode.js";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { en } from "../src/research/words/en.ts";
+import { researchStories } from "../src/stories/research_states.ts";
+import { launch } from "./support/browser.ts";
+import { kLanguages, open, problemsAtEachWidth, violations } from "./support/checks.ts";
+import { type StaticServer, serve } from "./support/static_server.ts";
+
+const kTouchPx = 44;
+
+let server: StaticServer;
+let browser: Browser;
+
+beforeAll(async () => {
+  server = await serve(inject("storiesFolder"));
+  browser = await launch();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+async function show(page: Page, story: string, language = "en"): Promise<void> {
+  // From another address, so that the fragment alone is never the only change.
+  await page.goto("about:blank");
+  const url = `${server.origin}/research.html?story=${story}&lang=${language}`;
+  await page.goto(url, { timeout: 10_000 });
+  await page.locator("[data-view]").waitFor({ timeout: 5_000 });
+}
+
+async function withPage(use: (page: Page) => Promise<void>): Promise<void> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 844 } });
+  try {
+    await use(await context.newPage());
+  } finally {
+    await context.close();
+  }
+}
+
+describe.each(kLanguages)("in %s", (language) => {
+  let context: BrowserContext;
+  let page: Page;
+  let errors: string[];
+
+  beforeAll(async () => {
+    context = await browser.newContext({ reducedMotion: "reduce" });
+    ({ page, errors } = await open(context));
+  });
+
+  afterAll(async () => {
+    await context?.close();
+  });
+
+  it.each(Object.keys(researchStories))("%s fits every width and is accessible", async (name) => {
+    errors.length = 0;
+    await show(page, name, language);
+    expect(await problemsAtEachWidth(page, kTouchPx)).toEqual([]);
+    expect(await page.locator("html").getAttribute("lang")).toBe(language);
+    expect(errors).toEqual([]);
+  });
+
+  it("shows the join link as text and as a QR code that reads the same", async () => {
+    await show(page, "studies", language);
+    await page.locator("[data-action=make_link]").click();
+    const qr = page.locator(".qr");
+    await qr.waitFor();
+    expect(await problemsAtEachWidth(page, kTouchPx)).toEqual([]);
+    const shown = await page.locator(".copy-field").inputValue();
+    const drawn = await qr.evaluate((svg) => {
+      const size = (svg as SVGSVGElement).viewBox.baseVal.width;
+      const path = svg.querySelector(".qr-ink")?.getAttribute("d") ?? "";
+      return { size, dark: [...path.matchAll(/M(\d+) (\d+)/g)].map(([, x, y]) => [x, y]) };
+    });
+    const side = drawn.size * 8;
+    const data = new Uint8ClampedArray(side * side * 4).fill(255);
+    for (const [x, y] of drawn.dark) {
+      for (let row = 0; row < 8; row += 1) {
+        const at = ((Number(y) * 8 + row) * side + Number(x) * 8) * 4;
+        data.fill(0, at, at + 32);
+      }
+    }
+    expect(decodeQR({ width: side, height: side, data })).toBe(shown);
+  });
+
+  it("asks before it cancels, in words that fit", async () => {
+    await page.setViewportSize({ width: 320, height: 844 });
+    await show(page, "study_running", language);
+    await page.locator("[data-action=cancel]").click();
+    await page.locator("dialog[open]").waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.locator("[data-action=cancel_no]").click();
+    expect(await page.locator("[data-study-state=running]").count()).toBe(1);
+    await page.locator("[data-action=cancel]").click();
+    await page.locator("[data-action=cancel_yes]").click();
+    await page.locator("[data-study-state=cancelled]").waitFor();
+    expect(await page.locator("[data-action=cancel]").count()).toBe(0);
+  });
+});
+
+describe("the trials table", () => {
+  const column = (page: Page, place: number) =>
+    page.locator(`tbody tr td:nth-child(${place})`).allTextContents();
+
+  it("sorts by each column, both ways, and says so", async () => {
+    await withPage(async (page) => {
+      await show(page, "study_finished");
+      await page.locator('[data-column="value:0"]').click();
+      const values = (await column(page, 3)).map(Number);
+      expect(values.length).toBe(16);
+      expect(values).toEqual([...values].sort((a, b) => a - b));
+      const head = page.locator("th", { has: page.locator('[data-column="value:0"]') });
+      expect(await head.getAttribute("aria-sort")).toBe("ascending");
+      await page.locator('[data-column="value:0"]').click();
+      expect((await column(page, 3)).map(Number)).toEqual([...values].reverse());
+      expect(await head.getAttribute("aria-sort")).toBe("descending");
+    });
+  });
+
+  it("shows one state alone, and turns pages", async () => {
+    await withPage(async (page) => {
+      await show(page, "study_running");
+      expect(await page.locator("tbody tr").count()).toBe(25);
+      await page.locator("[data-action=next]").click();
+      expect(await page.locator("tbody tr").count()).toBe(19);
+      await page.locator("[data-action=filter]").selectOption("failed");
+      expect(await column(page, 2)).toEqual(["Failed", "Failed"]);
+      await page.locator("[data-action=filter]").selectOption("cancelled");
+      expect(await page.locator("main").textContent()).toContain(en.table.emptyFilter);
+    });
+  });
+
+  it("leads to each trial, and the heading takes the focus", async () => {
+    await withPage(async (page) => {
+      await show(page, "study_running");
+      await page.locator("tr[data-trial='9'] a").click();
+      await page.locator("[data-view=trial]").waitFor();
+      await page.locator(".chip[data-state=failed]").first().waitFor();
+      expect(page.url()).toContain("#/studies/7/trials/9");
+      expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("H1");
+      expect(await page.locator(".traceback").first().textContent()).toContain("ValueError");
+      await page.goBack();
+      await page.locator("[data-view=study]").waitFor();
+    });
+  });
+});
+
+it("exports what it shows as CSV and JSON", async () => {
+  await withPage(async (page) => {
+    await show(page, "study_finished");
+    await page.locator("tbody tr").first().waitFor();
+    const read = async (action: string) => {
+      const waiting = page.waitForEvent("download");
+      await page.locator(`[data-action=${action}]`).click();
+      const file = await waiting;
+      return { name: file.suggestedFilename(), text: await readFile(await file.path(), "utf8") };
+    };
+    const csv = await read("csv");
+    expect(csv.name).toBe("digits_first_round-5.csv");
+    expect(csv.text.trimEnd().split("\r\n")).toHaveLength(17);
+    const json = await read("json");
+    expect(json.name).toBe("digits_first_round-5.json");
+    expect((JSON.parse(json.text) as { trials: unknown[] }).trials).toHaveLength(16);
+  });
+});
+
+it("works by keyboard alone, and the focus is seen", async () => {
+  await withPage(async (page) => {
+    await show(page, "sign_in");
+    const focused = () =>
+      page.evaluate(() => {
+        const element = document.activeElement;
+        const ring = element === null ? "none" : getComputedStyle(element).outlineStyle;
+        return [element?.getAttribute("data-action") ?? (element?.id || element?.tagName), ring];
+      });
+    await page.keyboard.press("Tab"); // past the content
+    await page.keyboard.press("Enter");
+    await expect.poll(async () => (await focused())[0]).toBe("H1");
+    await page.keyboard.press("Tab");
+    await expect.poll(focused).toEqual(["token", "solid"]);
+    await page.keyboard.type("hfr_typed");
+    await page.keyboard.press("Tab");
+    await expect.poll(focused).toEqual(["sign_in", "solid"]);
+    await page.keyboard.press("Enter");
+    await page.locator("[data-view=studies]").waitFor();
+    await expect.poll(async () => (await focused())[0]).toBe("H1");
+    expect(page.url()).not.toContain("hfr_typed");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await page.locator("[data-view=study]").waitFor();
+    await expect.poll(async () => (await focused())[0]).toBe("H1");
+  });
+});
+
+it("announces a study's state, in a region that was there before", async () => {
+  await withPage(async (page) => {
+    await show(page, "study_running");
+    const region = page.locator("[data-announcement]");
+    await expect.poll(() => region.textContent()).toBe("Study mnist-grid: Running");
+    await page.locator("[data-action=cancel]").click();
+    await page.locator("[data-action=cancel_yes]").click();
+    await expect.poll(() => region.textContent()).toBe("Study mnist-grid: Cancelled");
+  });
+});
+
+it("shows texts from phones as texts, and what hides in them", async () => {
+  await withPage(async (page) => {
+    await show(page, "study_awkward");
+    const words = await page.locator("tbody").textContent();
+    expect(words).toContain("=HYPERLINK(\ufffd)");
+    expect(words).not.toContain("\u202e");
+  });
+});

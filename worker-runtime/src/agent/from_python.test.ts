@@ -1,0 +1,67 @@
+// What the agent believes of the python thread, and how much of it.
+
+import { describe, expect, test } from "vitest";
+import { Allowance, parseFromPython } from "./from_python.ts";
+
+const report = { kind: "report" as const, attempt: 7, step: 0, value: 0.5 };
+const call = { kind: "call" as const, attempt: 7, sequence: 1, method: "m", payload: "{}" };
+const outcome = { kind: "outcome" as const, attempt: 7, outcome: "{}", runMs: 1 };
+
+test.each([
+  { kind: "loading", loaded: 1, total: 2 },
+  { kind: "loaded", timings: { begun: 3, imported: 4.5 } },
+  report,
+  call,
+  outcome,
+  { kind: "crashed", code: "out_of_memory", message: "m" },
+])("$kind is taken as it is", (message) => {
+  expect(parseFromPython(message)).toEqual(message);
+});
+
+test.each([
+  ["nothing", null],
+  ["a text", "outcome"],
+  ["an unknown kind", { kind: "dance" }],
+  ["an attempt that is a text", { ...report, attempt: "7" }],
+  ["an attempt that is no whole number", { ...report, attempt: 7.5 }],
+  ["a step that is a text", { ...report, step: "0" }],
+  ["a sequence of 0", { ...call, sequence: 0 }],
+  ["a long name", { ...call, method: "m".repeat(257) }],
+  ["long arguments", { ...call, payload: "x".repeat(65_537) }],
+  ["a long outcome", { ...outcome, outcome: "x".repeat(262_145) }],
+  ["an endless run", { ...outcome, runMs: Number.POSITIVE_INFINITY }],
+  ["a code that is a sentence", { kind: "crashed", code: "Not a code.", message: "m" }],
+  [
+    "many timings",
+    { kind: "loaded", timings: Object.fromEntries([...Array(33)].map((_, i) => [i, i])) },
+  ],
+])("%s is not", (_, message) => {
+  expect(parseFromPython(message)).toBeNull();
+});
+
+test("Fields that nobody asked for do not go further.", () => {
+  expect(parseFromPython({ ...report, device: "another" })).toEqual(report);
+});
+
+describe("An allowance", () => {
+  test("lets as many points through as the thread's own window does.", () => {
+    const allowance = new Allowance();
+    const admitted = () => allowance.admits(report, 0);
+    for (let i = 0; i < 4_096; i += 1) expect(admitted()).toBe(true);
+    allowance.setTaken(10);
+    for (let i = 0; i < 10; i += 1) expect(admitted()).toBe(true);
+    expect(admitted()).toBe(false);
+  });
+
+  test("lets a call through when the one before was answered, or given up.", () => {
+    const allowance = new Allowance();
+    const admitted = (sequence: number, now: number) =>
+      allowance.admits({ ...call, sequence }, now);
+    expect(admitted(1, 0)).toBe(true);
+    allowance.setAnswered(1);
+    expect(admitted(2, 0)).toBe(true);
+    allowance.setAnswered(1);
+    expect(admitted(3, 114_999)).toBe(false);
+    expect(admitted(3, 120_000)).toBe(true);
+  });
+});

@@ -1,0 +1,81 @@
+// What the python thread says, checked before it is believed: trial code runs on that thread and may speak in its name.
+// Kinds, sizes, and how much may be on the way. Pure: times are passed in; owned by python_host.ts on the agent thread.
+
+import * as v from "valibot";
+import { kMessageCharacters } from "../protocol/client_messages.ts";
+import { kCallMs, kMethodCharacters, kPayloadCharacters, kWindowPoints } from "../python/bridge.ts";
+import { type FromPython, kOutcomeCharacters } from "../python/messages.ts";
+
+/** The two threads see a call begin at different times. */
+const kSlackMs = 5_000;
+const kTimings = 32;
+
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+const text = (characters: number) => v.pipe(v.string(), v.maxLength(characters));
+const duration = v.pipe(v.number(), v.finite(), v.minValue(0));
+
+const fromPython = v.variant("kind", [
+  v.object({ kind: v.literal("loading"), loaded: count, total: count }),
+  v.object({
+    kind: v.literal("loaded"),
+    timings: v.pipe(
+      v.record(text(64), duration),
+      v.check((timings) => Object.keys(timings).length <= kTimings),
+    ),
+  }),
+  v.object({ kind: v.literal("report"), attempt: count, step: v.number(), value: v.number() }),
+  v.object({
+    kind: v.literal("call"),
+    attempt: count,
+    sequence: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(2 ** 31 - 1)),
+    method: text(kMethodCharacters),
+    payload: text(kPayloadCharacters),
+  }),
+  v.object({
+    kind: v.literal("outcome"),
+    attempt: count,
+    outcome: text(kOutcomeCharacters),
+    runMs: duration,
+  }),
+  v.object({
+    kind: v.literal("crashed"),
+    code: v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]{0,63}$/)),
+    message: text(kMessageCharacters),
+  }),
+]);
+
+/** What a python thread may have on the way: its own end of the channel waits for the same. One for each attempt. */
+export class Allowance {
+  #points = 0;
+  #taken = 0;
+  #call: { readonly sequence: number; readonly givenUpAt: number } | null = null;
+
+  /** So many of its points are with the server. */
+  setTaken(points: number): void {
+    this.#taken = points;
+  }
+
+  /** A call has its answer. */
+  setAnswered(sequence: number): void {
+    if (this.#call?.sequence === sequence) this.#call = null;
+  }
+
+  /** Counts a message; false when an honest thread would have waited before it. */
+  admits(message: FromPython, now: number): boolean {
+    if (message.kind === "report") {
+      this.#points += 1;
+      return this.#points <= this.#taken + kWindowPoints;
+    }
+    if (message.kind === "call") {
+      if (this.#call !== null && now < this.#call.givenUpAt) return false;
+      this.#call = { sequence: message.sequence, givenUpAt: now + kCallMs - kSlackMs };
+    }
+    return true;
+  }
+}
+
+/** The message; null when it is none that an honest thread sends. */
+export function parseFromPython(data: unknown): FromPython | null {
+  const parsed = v.safeParse(fromPython, data);
+  return parsed.success ? parsed.output : null;
+}
