@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "native")
 
 from array_core_fuzz.fusion import Totals, run_programs
 
-_PROGRESS = 1_000
+_PROGRESS = 250
 
 
 def _run(task: tuple[int, int, bool]) -> Totals:
