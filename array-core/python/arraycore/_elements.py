@@ -14,8 +14,11 @@ from ._own_kernels import elementwise, reduction
 from ._scalars import is_scalar
 
 # A NaN passes: no comparison holds for it.
-_clip = elementwise(
-    "T x, T low, T high", "T y", "y = x < low ? low : x; y = y > high ? high : y", "clip"
+_CLIPPED = "y = x < low ? low : x; y = y > high ? high : y;"
+_clip = elementwise("T x, T low, T high", "T y", _CLIPPED, "clip")
+# A device may compare as if there were no NaN.
+_clip_floats = elementwise(
+    "T x, T low, T high", "T y", _CLIPPED + " y = isnan(x) ? x : y", "clip_floats"
 )
 _nan_to_num = elementwise(
     "T x, T nan, T positive, T negative",
@@ -77,7 +80,8 @@ def clip(
             low, high = wanted.type(a_min), wanted.type(a_max)
             if low == low and high == high:
                 args = (x, low, high) if out is None else (x, low, high, out)
-                return _clip(*args)  # type: ignore[no-any-return]
+                kernel = _clip_floats if wanted.kind == "f" else _clip
+                return kernel(*args)  # type: ignore[no-any-return]
     return _ufuncs.minimum(_ufuncs.maximum(x, a_min), a_max, out=out)  # type: ignore[no-any-return]
 
 

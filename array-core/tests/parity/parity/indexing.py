@@ -70,9 +70,10 @@ _READS: tuple[tuple[str, Call], ...] = (
     ("compress", lambda m, x: m.compress(_mask(x.shape[:1]), x, axis=0)),
     ("extract", lambda m, x: m.extract(m.array(_mask(x.shape)), x)),
     ("where", lambda m, x: m.where(m.array(_mask(x.shape)), x, x[::-1])),
-    ("where scalar", lambda m, x: m.where(x == x, x, 1)),
+    ("where scalar", lambda m, x: m.where(x == x, x, True if x.dtype == bool else 1)),
     ("select", lambda m, x: m.select([m.array(_mask(x.shape)), x == x], [x, x[::-1]], x[:1])),
-    ("choose", lambda m, x: m.choose(m.array(_at(3, x.shape) % 3), [x, x[::-1], x[:1]])),
+    ("choose", lambda m, x: m.choose(
+        m.array((_at(3, x.shape) % 3).astype(np.intp)), [x, x[::-1], x[:1]])),
     ("diagonal of picked", lambda m, x: _two(m, x)[
         m.array(_at(_two(m, x).shape[0], 4))].diagonal()),
 )  # fmt: skip
@@ -125,7 +126,8 @@ _WRITES: tuple[tuple[str, Call], ...] = (
     ("a[host mask] = values", _written(
         lambda m, x: _mask(x.shape), lambda m, x: x[_mask(x.shape)][::-1])),
     ("a[a == a] = number", _written(lambda m, x: x == x, lambda m, x: 1)),
-    ("put", _changed(lambda m, y, x: m.put(y, m.array(_at(y.size, 5)), x.reshape(-1)[:5]))),
+    ("put", _changed(lambda m, y, x: m.put(
+        y, m.array(_at(y.size, 5).astype(np.intp)), x.reshape(-1)[:5]))),
     ("put_along_axis", _changed(lambda m, y, x: m.put_along_axis(
         y, m.array(_at(y.shape[-1], (*y.shape[:-1], 1))), x[..., :1], -1))),
     ("place", _changed(lambda m, y, x: m.place(y, m.array(_mask(y.shape)), x.reshape(-1)[:3]))),
