@@ -61,11 +61,12 @@ test("a study is followed from its first trial to its end", async () => {
   await page.locator("[data-action=make_link]").click();
   const link = await page.locator(".copy-field").inputValue();
   expect(link.startsWith(`${server.compute}/join#`)).toBe(true);
-  const volunteer = await joinVolunteer(browser, link);
 
   const grid = await runPython(server, ["python/examples/digits_grid.py"]);
   await page.locator(".study-link").first().click({ timeout: 60_000 });
   await page.locator("[data-study-state=running]").waitFor();
+  // Only now, so that the page sees every trial.
+  const volunteer = await joinVolunteer(browser, link);
   const seen = new Set<number>();
   await until(
     "the study's end on the page",
