@@ -7,8 +7,7 @@ namespace hyperflock::storage::sqlite {
 namespace {
 
 constexpr std::int64_t kRestartFactor = 8;
-// A reader's longest query is a page of trials: a few milliseconds.
-constexpr int kReaderPatienceMs = 250;
+constexpr int kFirstTryMs = 10;
 
 }  // namespace
 
@@ -34,14 +33,27 @@ void LogKeeper::copy() {
   }
 }
 
+// SQLite chooses the readers that it waits for when it begins, and by the place where they noted
+// what they read: readers that come later may share that place, and then it waits in vain for all
+// of its time. A second try finds them up to date. So the patience is spent in several tries, each
+// twice as long as the one before.
 void LogKeeper::restart() {
-  db_.set_busy_timeout(kReaderPatienceMs);
-  try {
-    db_.run("PRAGMA wal_checkpoint(RESTART)");
-  } catch (const SqliteError&) {
-    // As above.
+  int left = limits_.reader_patience_ms;
+  for (int wait = kFirstTryMs; left > 0; wait *= 2) {
+    db_.set_busy_timeout(std::min(wait, left));
+    left -= wait;
+    if (restarted()) break;
   }
   db_.set_busy_timeout(limits_.busy_timeout_ms);
+}
+
+bool LogKeeper::restarted() {
+  try {
+    Query outcome = db_.query("PRAGMA wal_checkpoint(RESTART)");
+    return outcome.next() && outcome.integer(0) == 0;  // 1: a reader was in the way
+  } catch (const SqliteError&) {
+    return false;  // as above
+  }
 }
 
 }  // namespace hyperflock::storage::sqlite

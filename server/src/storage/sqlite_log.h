@@ -15,6 +15,7 @@ namespace hyperflock::storage::sqlite {
 struct LogLimits {
   std::int64_t copy_pages = 1'000;
   int busy_timeout_ms = Db::kBusyTimeoutMs;  // the connection's own, to go back to
+  int reader_patience_ms = 250;              // how long a commit may wait for readers of a long log
 };
 
 class LogKeeper {
@@ -29,6 +30,7 @@ class LogKeeper {
 
  private:
   void restart();
+  bool restarted();  // one try
 
   Db& db_;
   const LogLimits limits_;

@@ -74,7 +74,7 @@ SqliteStorage::SqliteStorage(std::unique_ptr<FileLock> lock, std::unique_ptr<sql
                              const std::string& path, WallClock clock, SqliteSettings settings)
     : lock_(std::move(lock)),
       writer_(std::move(db), std::move(clock),
-              {settings.checkpoint_pages, settings.busy_timeout_ms}),
+              {settings.checkpoint_pages, settings.busy_timeout_ms, settings.reader_patience_ms}),
       readers_(path, settings.readers) {}
 
 Result<std::vector<Outcome>> SqliteStorage::apply(std::span<const Transition> batch) {

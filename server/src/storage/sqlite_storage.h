@@ -19,6 +19,9 @@ struct SqliteSettings {
   std::size_t readers = 4;
   // How long a batch waits for a lock that another process holds.
   int busy_timeout_ms = 5'000;
+  // How long a commit may wait for readers of a log that has grown long. A reader's longest query
+  // is a page of trials: a few milliseconds.
+  int reader_patience_ms = 250;
 };
 
 // Keeps a second server away from the same file: an exclusive lock on FILE.lock, which the system
