@@ -10,9 +10,9 @@ stage array_core_wasm "emscripten tools"
 do_array_core_wasm() {
   local key
   key=$(fingerprint CMakeLists.txt array-core/CMakeLists.txt array-core/include array-core/src array-core/wasm)
-  up_to_date array_core_wasm "$key" && [[ -f build/arraycore/arraycore.wasm ]] && return 0
+  up_to_date array_core_wasm "$key" && [[ -f build/arraycore/arraycore-relaxed.wasm ]] && return 0
   wasm_build build/arraycore
-  node array-core/wasm/size.mjs build/arraycore/arraycore.wasm
+  node array-core/wasm/size.mjs build/arraycore/arraycore{,-relaxed}.wasm
   node array-core/wasm/no_dynamic_code.mjs build/arraycore
   mark array_core_wasm "$key"
 }
@@ -52,6 +52,7 @@ stage array_core_python_test "array_core_wasm runtime npm test_wheels"
 do_array_core_python_test() {
   local tests=array-core/python/tests
   python_in "--host node --backend cpu" "${PYTHON_SUITE[@]}" "$tests" array-core/samples
+  python_in "--host node --backend cpu --simd baseline" "${PYTHON_SUITE[@]}" "$tests/test_linear.py"
   python_in "--host node --backend webgpu --hooks" "${PYTHON_SUITE[@]}" "$tests" array-core/samples --ignore "$tests/test_faults.py"
 }
 
