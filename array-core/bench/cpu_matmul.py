@@ -2,8 +2,8 @@
 
 Runs ``array-core/python/bench/cpu_matmul.py`` in turns: in Node on the module of baseline SIMD, on
 ``libarraycore.so``, which is built for the processor's baseline, and in Chromium on the modules of
-baseline and of relaxed SIMD. Each time it is one thread, through the Python call. Prints one flat
-JSON object.
+baseline and of relaxed SIMD. Each time it is one thread, through the Python call; in the end two in
+Chromium. Prints one flat JSON object.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def measured(command: tuple[str, ...], env: dict[str, str]) -> dict[str, float]:
 
 def main() -> None:
     """Measure in turns, so that what else the machine does meets both."""
-    wasm, native, numpy, baseline, relaxed = 0.0, 0.0, 0.0, 0.0, 0.0
+    wasm, native, numpy, baseline, relaxed, two = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for turn in range(TURNS):
         without = () if turn == 0 else ("--no-numpy",)
         here = measured((*RUNTIME, "--simd", "baseline", SCRIPT, *without), {})
@@ -46,6 +46,8 @@ def main() -> None:
         baseline = max(baseline, of_baseline["cpu_matmul_gflops"])
         of_relaxed = measured((*browser, SCRIPT, "--no-numpy"), {})
         relaxed = max(relaxed, of_relaxed["cpu_matmul_gflops"])
+        of_two = measured((*browser, "--threads", "2", SCRIPT, "--no-numpy"), {})
+        two = max(two, of_two["cpu_matmul_gflops"])
     figures = {
         "cpu_matmul_gflops": wasm,
         "cpu_matmul_sse_gflops": native,
@@ -54,6 +56,8 @@ def main() -> None:
         "cpu_matmul_chromium_gflops": baseline,
         "cpu_matmul_relaxed_gflops": relaxed,
         "cpu_matmul_relaxed_vs_baseline": round(relaxed / baseline, 3),
+        "cpu_matmul_two_threads_gflops": two,
+        "cpu_matmul_two_threads_vs_one": round(two / relaxed, 3),
     }
     print(json.dumps(figures))
 

@@ -229,6 +229,7 @@ COMMANDS: tuple[Command, ...] = (
             at_least("cpu_matmul_vs_sse", 0.85),
             at_least("cpu_matmul_vs_numpy", 50),
             at_least("cpu_matmul_relaxed_vs_baseline", 1.2),
+            at_least("cpu_matmul_two_threads_vs_one", 1.7),
             Figure(
                 "cpu_matmul_gflops",
                 "GFLOP/s",

@@ -2,9 +2,10 @@
 
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
+import { kMaxThreads } from "../src/python/arraycore_threads.ts";
 
 export const USAGE =
-  "usage: ./run python [--host node|chromium] [--backend webgpu|cpu] [--limits phone] [--simd baseline] [--hooks] [--mount DIR]... " +
+  "usage: ./run python [--host node|chromium] [--backend webgpu|cpu] [--limits phone] [--simd baseline] [--threads N] [--hooks] [--mount DIR]... " +
   "[--wheel FILE]... SCRIPT | -m MODULE [ARGS]";
 
 const kMiB = 1_048_576;
@@ -34,6 +35,8 @@ export interface Options {
   readonly backend: "webgpu" | "cpu";
   /** The limits of PHONE hold. */
   readonly phone: boolean;
+  /** That compute on the CPU, Python's own included. */
+  readonly threads: number;
   /** The module without relaxed SIMD also where the host has it. */
   readonly baseline: boolean;
   /** The script can import `_arraycore_hooks`, by which tests let the device fail. */
@@ -74,11 +77,12 @@ export function parseOptions(argv: readonly string[]): Options {
   let host: Options["host"] = "node";
   let backend: Options["backend"] = "cpu";
   let phone = false;
+  let threads = 1;
   let baseline = false;
   let hooks = false;
   const mounts: string[] = [];
   const wheels: string[] = [];
-  const common = () => ({ host, backend, phone, baseline, hooks, mounts, wheels });
+  const common = () => ({ host, backend, phone, threads, baseline, hooks, mounts, wheels });
   const rest = [...argv];
   while (rest.length > 0) {
     const option = rest.shift() as string;
@@ -104,6 +108,12 @@ export function parseOptions(argv: readonly string[]): Options {
       case "--limits":
         oneOf(option, value, ["phone"]);
         phone = true;
+        break;
+      case "--threads":
+        threads = Number(value);
+        if (!Number.isInteger(threads) || threads < 1 || threads > kMaxThreads) {
+          throw new UsageError(`--threads is a whole number from 1 to ${kMaxThreads}.`);
+        }
         break;
       case "--simd":
         oneOf(option, value, ["baseline"]);

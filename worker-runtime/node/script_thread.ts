@@ -4,7 +4,8 @@
 import { readdirSync, readFileSync, readSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { parentPort, workerData } from "node:worker_threads";
+import { parentPort, Worker, workerData } from "node:worker_threads";
+import type { ThreadStart } from "../src/python/arraycore_threads.ts";
 import type { PyodideModule } from "../src/python/pyodide_api.ts";
 import {
   connectArraycore,
@@ -60,6 +61,21 @@ function write(stream: 1 | 2, bytes: Uint8Array): void {
   }
 }
 
+// They end with this thread, whose workers they are.
+function startThread(start: ThreadStart): Promise<void> {
+  const worker = new Worker(new URL("./arraycore_thread_node.ts", import.meta.url), {
+    workerData: start,
+  });
+  return new Promise((done, fail) => {
+    worker.once("message", () => {
+      worker.off("error", fail);
+      worker.unref();
+      done();
+    });
+    worker.once("error", fail);
+  });
+}
+
 // Pyodide does not know Node's Buffer.
 function bytesOf(path: string): Uint8Array<ArrayBuffer> {
   return new Uint8Array(readFileSync(path));
@@ -97,6 +113,7 @@ async function main(): Promise<number> {
     job,
     interrupt: new Uint8Array(interrupt),
     toGpu: hasGpu ? (message) => post({ kind: "gpu", message }) : null,
+    startThread,
   });
   if (hasHooks) {
     const { hooksModule } = await import("../src/python/hooks.fixture.ts");

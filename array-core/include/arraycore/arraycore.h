@@ -194,11 +194,16 @@ enum ac_counter_name {
   AC_TIMER_NANOSECONDS = 11,  // what the last AC_CALL_TIMER_END measured
   AC_DEVICE_FLAGS = 12,       // bits of ac_device_flag
   AC_FUSED = 13,              // operations that needed no dispatch of their own
-  AC_COUNTERS = 14
+  AC_CPU_THREADS = 14,        // those that compute on the CPU now, the calling one included
+  AC_COUNTERS = 15
 };
 enum ac_device_flag { AC_DEVICE_HAS_CLOCK = 4, AC_DEVICE_IS_SOFTWARE = 8 };
 // A counter since ac_open or ac_reset (peak: since then too); -1 when there is no such counter.
 AC_EXPORT(ac_counter) double ac_counter(int32_t name);
+
+// Threads that help the CPU back end: an instance of this module on the same memory, with a stack and
+// a thread of its own, serves as member 1, 2, ... and does not return. Natively any thread may.
+AC_EXPORT(ac_thread_serve) void ac_thread_serve(int32_t member);
 
 #ifdef __cplusplus
 }

@@ -12,7 +12,7 @@ from ._calls import call
 __all__ = ["DeviceInfo", "DeviceTime", "device_info", "device_timer"]
 
 _TIMER_BEGIN, _TIMER_END = 50, 51
-_TIMER_NANOSECONDS, _FLAGS = 11, 12  # of ac_counter_name
+_TIMER_NANOSECONDS, _FLAGS, _CPU_THREADS = 11, 12, 14  # of ac_counter_name
 _HAS_CLOCK, _IS_SOFTWARE = 4, 8  # of ac_device_flag
 #: Devices that do not always say themselves that they are programs.
 _SOFTWARE = ("swiftshader", "llvmpipe", "lavapipe", "basic render driver")
@@ -30,11 +30,14 @@ class DeviceInfo:
         A program on the CPU that stands in for a GPU: right, and slow.
     has_clock : bool
         Whether :func:`device_timer` measures anything.
+    cpu_threads : int
+        That compute what the CPU does, Python's own included: large products of matrices.
     """
 
     name: str
     is_software: bool
     has_clock: bool
+    cpu_threads: int
 
 
 def device_info() -> DeviceInfo:
@@ -43,7 +46,8 @@ def device_info() -> DeviceInfo:
     name = " ".join(dict.fromkeys(line for line in lines if line)) or "cpu"
     flags = int(_library.bridge.counter(_FLAGS))
     software = bool(flags & _IS_SOFTWARE) or any(mark in name.lower() for mark in _SOFTWARE)
-    return DeviceInfo(name, software, bool(flags & _HAS_CLOCK))
+    threads = int(_library.bridge.counter(_CPU_THREADS))
+    return DeviceInfo(name, software, bool(flags & _HAS_CLOCK), threads)
 
 
 class DeviceTime:

@@ -45,7 +45,8 @@ def main() -> None:
         raise SystemExit("The product is wrong.")
     ours = min(seconds(lambda: left @ right) for _ in range(TURNS))
     flop = 2e-9 * size**3
-    figures = {"size": size, "cpu_matmul_gflops": round(flop / ours, 2)}
+    threads = ac.device_info().cpu_threads
+    figures = {"size": size, "threads": threads, "cpu_matmul_gflops": round(flop / ours, 2)}
     if not arguments.no_numpy:
         numpys = min(seconds(lambda: a @ b) for _ in range(2))
         figures["cpu_matmul_numpy_gflops"] = round(flop / numpys, 3)

@@ -16,6 +16,7 @@
 #include "api/context.h"
 #include "api/cpu_backend.h"
 #include "api/webgpu_backend.h"
+#include "team/team.h"
 
 namespace arraycore {
 namespace {
@@ -302,11 +303,15 @@ double ac_counter(int32_t name) {
       return library().context->launcher().raw_backend().device_flags();
     case AC_FUSED:
       return static_cast<double>(counters.fused);
+    case AC_CPU_THREADS:
+      return arraycore::team().members();
     case AC_TIMER_NANOSECONDS:
       return static_cast<double>(counters.timer_nanoseconds);
     default:
       return -1;
   }
 }
+
+void ac_thread_serve(int32_t member) { arraycore::team().serve(member); }
 
 }  // extern "C"

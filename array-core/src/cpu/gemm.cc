@@ -1,10 +1,12 @@
 #include "cpu/gemm.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <string>
 
 #include "cpu/gemm_kernel.h"
+#include "team/team.h"
 
 namespace arraycore::cpu {
 
@@ -98,6 +100,83 @@ void columns_by_vector(std::int64_t rows, std::int64_t depth, const T* matrix,
   }
 }
 
+// ---- packed blocks, shared out
+
+// Waking a thread costs some 20 us, the time of 200,000 products.
+constexpr std::int64_t kSharedProducts = 1'000'000;
+// For each thread, so that all end at nearly the same time.
+constexpr std::int64_t kPartsOfMember = 8;
+
+bool shares_out(std::int64_t m, std::int64_t n, std::int64_t k) {
+  return m * n >= kSharedProducts / k;
+}
+
+Error thread_lost() {
+  return {ErrorKind::device, "thread_lost",
+          "A thread that computes a part of a product of matrices has not answered for " +
+              std::to_string(Team::kPatienceMs / 1'000) +
+              " s; the result is lost, and what follows is computed by one thread."};
+}
+
+// out += or = a times one packed block of b: rows of a by columns of b. Parts are a block of rows
+// and a stretch of columns; each member packs the rows that it needs.
+template <typename T>
+struct Blocks {
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t depth = 0;
+  std::int64_t block_rows = 0;
+  const T* a = nullptr;
+  std::int64_t a_row_stride = 0;
+  std::int64_t a_depth_stride = 0;
+  T* packed_a = nullptr;  // of member 0; the others' follow
+  std::int64_t packed_a_stride = 0;
+  const T* packed_b = nullptr;
+  T* out = nullptr;
+  std::int64_t row_stride = 0;
+  std::int64_t column_stride = 0;
+  bool adds = false;
+
+  bool run(int members) {
+    const std::int64_t row_blocks = (rows + block_rows - 1) / block_rows;
+    const std::int64_t wanted = members == 1 ? 1 : members * kPartsOfMember;
+    const std::int64_t stretches = std::max<std::int64_t>(1, wanted / row_blocks);
+    stretch_ = round_up((columns + stretches - 1) / stretches, kColumns<T>);
+    stretches_ = (columns + stretch_ - 1) / stretch_;
+    packed_.fill(-1);
+    return team().run(part, this, row_blocks * stretches_, members);
+  }
+
+ private:
+  static void part(void* task, std::int64_t part, int member) {
+    auto& blocks = *static_cast<Blocks*>(task);
+    blocks.compute(part / blocks.stretches_, part % blocks.stretches_ * blocks.stretch_, member);
+  }
+
+  void compute(std::int64_t row_block, std::int64_t first_column, int member) {
+    const std::int64_t begin = row_block * block_rows;
+    const std::int64_t here = std::min(block_rows, rows - begin);
+    T* const packed = packed_a + member * packed_a_stride;
+    std::int64_t& held = packed_[static_cast<std::size_t>(member)];
+    if (held != row_block) {
+      pack<T, kRows>(a + begin * a_row_stride, a_row_stride, a_depth_stride, here, depth, packed);
+      held = row_block;
+    }
+    const std::int64_t end = std::min(columns, first_column + stretch_);
+    for (std::int64_t column = first_column; column < end; column += kColumns<T>)
+      for (std::int64_t first = 0; first < here; first += kRows) {
+        const Block<T> block = run_block(depth, packed + first * depth, packed_b + column * depth);
+        put_block(block, {out + (begin + first) * row_stride + column * column_stride, row_stride,
+                          column_stride, std::min<std::int64_t>(kRows, here - first),
+                          std::min<std::int64_t>(kColumns<T>, columns - column), adds});
+      }
+  }
+
+  std::int64_t stretch_ = 0;  // columns
+  std::int64_t stretches_ = 0;
+  std::array<std::int64_t, Team::kMaxMembers> packed_{};  // each member's block of rows
+};
+
 }  // namespace
 
 void Gemm::Free::operator()(std::byte* memory) const { std::free(memory); }  // NOLINT(*-no-malloc)
@@ -136,11 +215,12 @@ Status Gemm::multiply(const Problem& problem, const T* a, const T* b, T* out) {
   const std::int64_t depth = std::min(kDepth, k);
   const std::int64_t block_rows = std::min(kBlockRows, round_up(m, kRows));
   const std::int64_t block_columns = std::min(kBlockColumns, round_up(n, kColumns<T>));
-  const std::int64_t packed = is_vector ? k : depth * (block_rows + block_columns);
+  const int members = shares_out(m, n, k) ? std::min(team().members(), Team::kMaxMembers) : 1;
+  const std::int64_t packed = is_vector ? k : depth * (block_rows * members + block_columns);
   const Status room = reserve(static_cast<std::size_t>(packed) * sizeof(T));
   if (!room) return room;
   T* const packed_a = reinterpret_cast<T*>(workspace_.get());
-  T* const packed_b = packed_a + depth * block_rows;
+  T* const packed_b = packed_a + depth * block_rows * members;
 
   for (std::int64_t index = 0; index < problem.batches(); ++index) {
     const Problem::Place at = problem.place(index);
@@ -163,21 +243,22 @@ Status Gemm::multiply(const Problem& problem, const T* a, const T* b, T* out) {
         const std::int64_t deep = std::min(depth, k - p);
         pack<T, kColumns<T>>(b + at.b + p * right.row_stride + j * right.column_stride,
                              right.column_stride, right.row_stride, columns, deep, packed_b);
-        for (std::int64_t i = 0; i < m; i += block_rows) {
-          const std::int64_t here = std::min(block_rows, m - i);
-          pack<T, kRows>(a + at.a + i * left.row_stride + p * left.column_stride, left.row_stride,
-                         left.column_stride, here, deep, packed_a);
-          for (std::int64_t column = 0; column < columns; column += kColumns<T>)
-            for (std::int64_t first = 0; first < here; first += kRows) {
-              const Block<T> block =
-                  run_block(deep, packed_a + first * deep, packed_b + column * deep);
-              put_block(block, {out + at.out + (i + first) * problem.out.row_stride +
-                                    (j + column) * problem.out.column_stride,
-                                problem.out.row_stride, problem.out.column_stride,
-                                std::min<std::int64_t>(kRows, here - first),
-                                std::min<std::int64_t>(kColumns<T>, columns - column), p > 0});
-            }
-        }
+        Blocks<T> blocks;
+        blocks.rows = m;
+        blocks.columns = columns;
+        blocks.depth = deep;
+        blocks.block_rows = block_rows;
+        blocks.a = a + at.a + p * left.column_stride;
+        blocks.a_row_stride = left.row_stride;
+        blocks.a_depth_stride = left.column_stride;
+        blocks.packed_a = packed_a;
+        blocks.packed_a_stride = depth * block_rows;
+        blocks.packed_b = packed_b;
+        blocks.out = out + at.out + j * problem.out.column_stride;
+        blocks.row_stride = problem.out.row_stride;
+        blocks.column_stride = problem.out.column_stride;
+        blocks.adds = p > 0;
+        if (!blocks.run(members)) return thread_lost();
       }
     }
   }

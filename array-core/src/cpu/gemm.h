@@ -1,7 +1,7 @@
 // Products of float32 and float64 matrices on the CPU: packed into panels that the caches hold, and
 // multiplied by a block of 6 rows and two vectors that stays in registers. One source for
-// WebAssembly's SIMD, SSE and AVX, by the compilers' vector extensions. One thread at a time; the
-// row blocks of a product are independent, so that threads can share them out.
+// WebAssembly's SIMD, SSE and AVX, by the compilers' vector extensions. One caller at a time; large
+// products are shared out among the threads of the team.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,8 @@ class Gemm {
   static bool computes(DType dtype) { return dtype == DType::float32 || dtype == DType::float64; }
 
   // REQUIRES: computes(problem.dtype); `out` overlaps neither `a` nor `b`; k > 0. The pointers are
-  // those of the storages, aligned to elements. Error: memory, "out_of_host_memory".
+  // those of the storages, aligned to elements. Error: memory, "out_of_host_memory";
+  // device, "thread_lost".
   Status run(const gemm::Problem& problem, const std::byte* a, const std::byte* b, std::byte* out);
 
  private:

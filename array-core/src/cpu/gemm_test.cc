@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
 #include <vector>
+
+#include "team/team.h"
 
 namespace arraycore::cpu {
 namespace {
@@ -97,6 +100,21 @@ TEST(Gemm, GoesBeyondEveryPackedBlock) {
   Gemm product;
   check<float>(product, 200, 1030, 300, Lies::rows, Lies::rows, Lies::rows);
   check<double>(product, 100, 1027, 513, Lies::columns, Lies::columns, Lies::gaps);
+}
+
+// The team is the process's, so that this test sends its helpers home and stands last of products.
+TEST(Gemm, IsSharedOutAmongThreads) {
+  std::vector<std::thread> helpers;
+  for (int i = 1; i <= 3; ++i) helpers.emplace_back([i] { team().serve(i); });
+  while (team().members() != 4) std::this_thread::yield();
+  Gemm product;
+  check<float>(product, 200, 1030, 300, Lies::rows, Lies::rows, Lies::rows);
+  check<float>(product, 5, 1999, 300, Lies::rows, Lies::columns, Lies::gaps);
+  check<float>(product, 1999, 5, 300, Lies::columns, Lies::rows, Lies::backwards);
+  check<float>(product, 97, 100, 200, Lies::rows, Lies::rows, Lies::rows, 3);
+  check<double>(product, 100, 1027, 513, Lies::columns, Lies::columns, Lies::gaps);
+  team().end();
+  for (std::thread& helper : helpers) helper.join();
 }
 
 TEST(Problem, ABatchOfRowsThatMeetOneMatrixIsMoreRows) {

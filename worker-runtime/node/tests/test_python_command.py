@@ -52,6 +52,21 @@ def test_arguments_streams_and_exit_code_pass_through(host: str, tmp_path: Path)
     assert done.stderr == "to the side\n"
 
 
+def test_threads_help_python_and_end_with_it(host: str, tmp_path: Path) -> None:
+    script = write(
+        tmp_path,
+        "import arraycore as ac\n"
+        "import numpy as np\n"
+        "random = np.random.default_rng(1)\n"
+        "a, b = (random.integers(-4, 5, (300, 300)).astype('f4') for _ in range(2))\n"
+        "x, y = ac.array(a), ac.array(b)\n"
+        "right = all(np.array_equal((x @ y).get(), a @ b) for _ in range(5))\n"
+        "print(ac.device_info().cpu_threads, right)\n",
+    )
+    done = run("--host", host, "--threads", "3", script)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "3 True\n", "")
+
+
 def test_links_in_the_scripts_folder_do_no_harm(tmp_path: Path) -> None:
     (tmp_path / "real.txt").write_text("by a link")
     (tmp_path / "file").symlink_to("real.txt")

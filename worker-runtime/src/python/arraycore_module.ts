@@ -85,6 +85,8 @@ export function hasRelaxedSimd(): boolean {
 }
 
 export interface ArraycoreModule {
+  /** For further instances on the same memory. */
+  readonly module: WebAssembly.Module;
   readonly exports: ArraycoreExports;
   readonly memory: WebAssembly.Memory;
 }
@@ -122,9 +124,8 @@ export async function loadArraycore(
       ? await WebAssembly.compile(code)
       : await WebAssembly.compileStreaming(code);
   const memory = createMemory(options.maximumBytes);
-  const print = options.print ?? ((text: string) => console.error(text));
-  const host = options.host ?? kNoHost;
-  const instance = await WebAssembly.instantiate(module, importsFor(module, memory, host, print));
+  const imports = importsFor(module, memory, options.host, options.print);
+  const instance = await WebAssembly.instantiate(module, imports);
   const exports = instance.exports as unknown as ArraycoreExports & { _initialize(): void };
   exports._initialize();
   if (exports.ac_interface_version() !== kInterfaceVersion) {
@@ -133,7 +134,7 @@ export async function loadArraycore(
       `arraycore.wasm has interface ${exports.ac_interface_version()}, this loader is for ${kInterfaceVersion}.`,
     );
   }
-  return { exports, memory };
+  return { module, exports, memory };
 }
 
 /** The largest shared memory that this engine grants. */
@@ -167,13 +168,13 @@ export function textAt(memory: WebAssembly.Memory, address: number): string {
 
 type HostFunction = (...args: never[]) => unknown;
 
-// Exactly what the module asks for. What its C library imports and never calls here (it starts no thread of its own)
+// Exactly what the module asks for. What its C library imports and never calls here (it starts no thread)
 // throws by name, so that a new use of it cannot pass unseen.
-function importsFor(
+export function importsFor(
   module: WebAssembly.Module,
   memory: WebAssembly.Memory,
-  host: ModuleHost,
-  print: (text: string) => void,
+  host: ModuleHost = kNoHost,
+  print: (text: string) => void = console.error,
 ): WebAssembly.Imports {
   const known: Readonly<Record<string, HostFunction>> = {
     ...ringFunctions(memory, host),

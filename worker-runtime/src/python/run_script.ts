@@ -4,6 +4,7 @@
 import type { ToGpuThread } from "../gpu/gpu_service.ts";
 import { arraycoreHost } from "./arraycore_host.ts";
 import { hasRelaxedSimd, loadArraycore } from "./arraycore_module.ts";
+import { type StartThread, startThreads } from "./arraycore_threads.ts";
 import type { HookRequest } from "./hooks.fixture.ts";
 import type { PyCallable, PyodideApi } from "./pyodide_api.ts";
 
@@ -16,6 +17,8 @@ export interface ScriptJob {
   /** Folders that are searched for modules, after the script's own. */
   readonly path: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  /** That compute on the CPU, this one included. */
+  readonly threads: number;
   /** array-core's module without relaxed SIMD also where the engine has it. */
   readonly hasBaselineSimd: boolean;
   /** The most that array-core's memory may grow to; null: as much as the engine grants. */
@@ -85,12 +88,13 @@ export interface ArraycoreOptions {
   readonly interrupt: Uint8Array;
   /** To the gpu thread; null where there is none. */
   readonly toGpu: ((message: ToGpuThread) => void) | null;
+  readonly startThread: StartThread;
 }
 
 /** array-core, as the module that the package `arraycore` looks for. Gives what closes it, and with it its gpu thread. */
 export async function connectArraycore(
   pyodide: ScriptPyodide,
-  { code, job, interrupt, toGpu }: ArraycoreOptions,
+  { code, job, interrupt, toGpu, startThread }: ArraycoreOptions,
 ): Promise<() => void> {
   // From here on a script may measure how long the first result takes (array-core/python/bench/first_result.py).
   performance.mark("arraycore-load");
@@ -105,6 +109,7 @@ export async function connectArraycore(
       takeInterrupt: () => Atomics.exchange(interrupt, 0, 0) !== 0,
     },
   });
+  await startThreads(module, job.threads - 1, startThread);
   const host = arraycoreHost(module);
   pyodide.registerJsModule("_arraycore_host", host);
   return () => {

@@ -1,6 +1,7 @@
 // The python thread of `./run python --host chromium`: a module worker of an isolated page, one Pyodide in it, which runs one
 // script and ends. Mounted files are copied in before and, where the script changed them or made new ones, back after.
 
+import type { ThreadStart } from "./arraycore_threads.ts";
 import type { PyodideModule } from "./pyodide_api.ts";
 import {
   connectArraycore,
@@ -38,6 +39,16 @@ export interface BrowserScript {
 const post = (message: FromScriptThread) => self.postMessage(message);
 
 const kFetchesAtOnce = 16;
+
+// They end with this thread, whose worker they are nested in.
+function startThread(start: ThreadStart): Promise<void> {
+  const worker = new Worker(new URL("./arraycore-thread.ts", import.meta.url), { type: "module" });
+  return new Promise((done, fail) => {
+    worker.addEventListener("message", () => done(), { once: true });
+    worker.addEventListener("error", (event) => fail(new Error(event.message)), { once: true });
+    worker.postMessage(start);
+  });
+}
 
 self.addEventListener("message", (event: MessageEvent<BrowserScript>) => {
   main(event.data).then(
@@ -89,6 +100,7 @@ async function main(script: BrowserScript): Promise<number> {
     job: script.job,
     interrupt: script.interrupt,
     toGpu: script.hasGpu ? (message) => post({ kind: "gpu", message }) : null,
+    startThread,
   });
   if (script.hasHooks) {
     const { hooksModule } = await import("./hooks.fixture.ts");

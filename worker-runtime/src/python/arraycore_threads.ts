@@ -1,0 +1,63 @@
+// Threads that help array-core's CPU back end: each has its own instance of the module on the same memory, its own stack
+// and thread-local storage, and serves until it is terminated. The python thread prepares and starts them; what
+// serveThread() runs on is theirs. They get no messages, hold no data of their own, and reach nothing but that memory.
+
+import type { ArraycoreModule } from "./arraycore_module.ts";
+import { importsFor } from "./arraycore_module.ts";
+
+/** What a thread is started with; can be posted. */
+export interface ThreadStart {
+  readonly module: WebAssembly.Module;
+  readonly memory: WebAssembly.Memory;
+  /** Addresses: the stack grows down from its end. */
+  readonly stackEnd: number;
+  readonly threadLocal: number;
+  /** From 1 on. */
+  readonly member: number;
+}
+
+/** Starts a thread that calls serveThread(); settles when it is about to serve. */
+export type StartThread = (start: ThreadStart) => Promise<void>;
+
+/** As many members as array-core's team has (array-core/src/team/team.h), the python thread included. */
+export const kMaxThreads = 16;
+const kStackBytes = 65_536;
+const kAlignment = 64;
+
+/** What the linker exports for threads beside array-core's own functions. */
+interface ThreadExports {
+  readonly __tls_size: WebAssembly.Global<"i32">;
+  readonly __stack_pointer: WebAssembly.Global<"i32">;
+  readonly __wasm_init_tls: (address: number) => void;
+  readonly ac_thread_serve: (member: number) => void;
+}
+
+const aligned = (address: number) => Math.ceil(address / kAlignment) * kAlignment;
+
+/** Makes `count` threads beside the calling one. Their stacks stay for the module's life. */
+export async function startThreads(
+  { module, memory, exports }: ArraycoreModule,
+  count: number,
+  start: StartThread,
+): Promise<void> {
+  const { __tls_size: size } = exports as unknown as ThreadExports;
+  const localBytes = aligned(size.value);
+  for (let member = 1; member <= count; member += 1) {
+    const place = exports.ac_allocate(localBytes + kStackBytes + kAlignment);
+    if (place === 0) throw new Error("There is no memory for the stack of a thread.");
+    const threadLocal = aligned(place);
+    const stackEnd = threadLocal + localBytes + kStackBytes;
+    await start({ module, memory, stackEnd, threadLocal, member });
+  }
+}
+
+/** A thread's life: `onReady` is called just before it serves; returns when array-core sends it home. */
+export async function serveThread(start: ThreadStart, onReady: () => void): Promise<void> {
+  const imports = importsFor(start.module, start.memory);
+  const instance = await WebAssembly.instantiate(start.module, imports);
+  const exports = instance.exports as unknown as ThreadExports;
+  exports.__stack_pointer.value = start.stackEnd;
+  exports.__wasm_init_tls(start.threadLocal);
+  onReady();
+  exports.ac_thread_serve(start.member);
+}
