@@ -238,7 +238,7 @@ class FakeConsole:
             case "GET", ["trials", number]:
                 for row in self.finished[study]:
                     if row["trial"] == int(number):
-                        return _json(200, {**row, "points": [[0, 0.5]], "attempts_list": []})
+                        return _json(200, {"points": [[0, 0.5]], "attempts_list": [], **row})
         return _refusal(404, "not_found", "there is no such page")
 
     # ---- the loop's thread

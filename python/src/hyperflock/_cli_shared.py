@@ -31,7 +31,6 @@ app = typer.Typer(
     "4 ended without a complete trial; 130 detached by Ctrl-C (the study goes on).",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    add_completion=False,
     rich_markup_mode=None,
 )
 
