@@ -108,9 +108,9 @@ def test_export_and_plot_write_what_python_writes(
     study = client.study(int(study_id))
     for name in ("csv", "json", "jsonl"):
         file = tmp_path / f"t.{name}"
-        assert _run(capsys, "export", study_id, "--format", name) == study.export(name)  # type: ignore[arg-type]
+        assert _run(capsys, "export", study_id, "--format", name) == study.export(name)
         assert _run(capsys, "export", study_id, "--format", name, "-o", str(file)) == ""
-        assert file.read_text() == study.export(name)  # type: ignore[arg-type]
+        assert file.read_text() == study.export(name)
     assert _run(capsys, "export", study_id, "--json") == study.export("json")
     assert _run(capsys, "trials", study_id, "--csv") == study.export("csv")
     rows = list(csv.DictReader(io.StringIO(study.export("csv"))))
@@ -118,7 +118,7 @@ def test_export_and_plot_write_what_python_writes(
     for kind in ("history", "parallel"):
         file = tmp_path / f"{kind}.svg"
         _run(capsys, "plot", study_id, "--kind", kind, "-o", str(file))
-        assert file.read_text() == study.plot(kind).svg  # type: ignore[arg-type]
+        assert file.read_text() == study.plot(kind).svg
 
 
 def test_cancel_and_replay_change_a_study(
