@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Coroutine
+from collections.abc import AsyncGenerator, Coroutine
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -269,6 +269,23 @@ def test_forgotten_iterator_does_not_hold_the_interpreter(server: FakeConsole) -
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=30, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "3.0\n", "")
+
+
+def test_iterator_that_is_collected_in_the_loop_s_thread_is_closed_there() -> None:
+    closed = threading.Event()
+
+    async def numbers() -> AsyncGenerator[int, None]:
+        try:
+            yield 1
+            yield 2
+        finally:
+            closed.set()
+
+    items = _loop.iterate(numbers())
+    assert next(items) == 1
+    _loop._running().call_soon_threadsafe(items.close)  # type: ignore[attr-defined]
+    assert closed.wait(20)
+    assert _loop.run(asyncio.sleep(0, "alive")) == "alive"
 
 
 def test_work_in_a_thread_gives_its_value_or_its_error() -> None:

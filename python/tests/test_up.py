@@ -119,6 +119,21 @@ def test_signal_ends_server_and_command_in_order(home: Path, number: signal.Sign
 
 
 @pytest.mark.server
+def test_down_ends_the_server_of_another_terminal(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ended(self: _up.LocalServer) -> int:
+        assert _up.LocalServer(home).stop() is True
+        return wait(self)
+
+    wait = _up.LocalServer.wait
+    monkeypatch.setattr(_up.LocalServer, "wait", ended)
+    code, out, err = _run(capsys, "up", *ANY_PORTS)
+    assert (code, err) == (0, "")
+    assert out.endswith("the server was ended; studies and results are kept\n")
+
+
+@pytest.mark.server
 def test_public_url_is_what_is_shared(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     url = "https://flock.example.org"
     code, out, _ = _run(

@@ -130,8 +130,11 @@ def up(
                 local.detach()
                 return 0
             status = local.wait()
+            if status == 0:
+                _say_goodbye("the server was ended", as_json)
+                return 0
         except KeyboardInterrupt:
-            print("\nthe server ends; studies and results are kept", flush=True)
+            _say_goodbye("\nthe server ends", as_json)
             return 0
         finally:
             if not detach:
@@ -366,6 +369,11 @@ def _show_qr(link: str) -> None:
     from hyperflock._qr import terminal_qr
 
     print(terminal_qr(link))
+
+
+def _say_goodbye(how: str, as_json: bool) -> None:
+    if not as_json:
+        print(f"{how}; studies and results are kept", flush=True)
 
 
 def _interrupt(number: int, frame: types.FrameType | None) -> None:

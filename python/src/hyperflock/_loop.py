@@ -34,6 +34,7 @@ _SLICE_S = 0.5
 
 _lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
+_thread: threading.Thread | None = None
 # How work reaches the thread that waits for the running coroutine; None: it runs there already.
 _to_waiting_thread: contextvars.ContextVar[Callable[[_Work], object] | None]
 _to_waiting_thread = contextvars.ContextVar("hyperflock_to_waiting_thread", default=None)
@@ -87,8 +88,11 @@ def iterate(items: AsyncGenerator[_T, None]) -> Iterator[_T]:
                 return
             yield item
     finally:
-        # When the interpreter ends, the thread has gone already, and `_at_exit` has done this.
-        if not sys.is_finalizing():
+        # When the interpreter ends, the thread has gone already, and `_at_exit` has done this. An
+        # iterator that nobody holds may be collected in any thread, also in the loop's own.
+        if threading.current_thread() is _thread:
+            asyncio.run_coroutine_threadsafe(_closed(items), _running())
+        elif not sys.is_finalizing():
             run(items.aclose())
 
 
@@ -142,6 +146,10 @@ def _do_told(told: queue.SimpleQueue[_Work | None], wait_s: float) -> None:
         work()
 
 
+async def _closed(items: AsyncGenerator[Any, None]) -> None:
+    await items.aclose()
+
+
 async def _settle(started: list[asyncio.Task[Any]]) -> None:
     """Cancel what was handed over and wait until it has cleaned up."""
     for _ in range(2):  # a handed-over coroutine becomes a task in one turn and starts in the next
@@ -152,11 +160,14 @@ async def _settle(started: list[asyncio.Task[Any]]) -> None:
 
 
 def _running() -> asyncio.AbstractEventLoop:
-    global _loop
+    global _loop, _thread
     with _lock:
         if _loop is None or _loop.is_closed():
             _loop = asyncio.new_event_loop()
-            threading.Thread(target=_loop.run_forever, name="hyperflock-loop", daemon=True).start()
+            _thread = threading.Thread(
+                target=_loop.run_forever, name="hyperflock-loop", daemon=True
+            )
+            _thread.start()
         return _loop
 
 
@@ -173,8 +184,8 @@ atexit.register(_at_exit)
 
 def _forget() -> None:
     """A forked child has the loop's object without its thread."""
-    global _loop, _lock
-    _loop = None
+    global _loop, _lock, _thread
+    _loop = _thread = None
     _lock = threading.Lock()
 
 

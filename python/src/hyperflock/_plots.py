@@ -140,7 +140,10 @@ def _parallel(study: StudyRow, trials: Sequence[TrialResult]) -> str:
     heights = [_positions(dimension) for dimension in study.space]
     parts = []
     for place, trial in reversed(list(enumerate(ordered))):  # the best on top
-        ys = [h[_key(trial.params.get(d.name))] for h, d in zip(heights, study.space, strict=True)]
+        ys = [
+            positions.get(_key(trial.params.get(dimension.name)), _HEIGHT - _BOTTOM)
+            for positions, dimension in zip(heights, study.space, strict=True)
+        ]
         ys.append(_height(trial.values[0], low, high))
         points = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(xs, ys, strict=True))
         share = place / max(1, len(ordered) - 1)
@@ -225,8 +228,10 @@ def _title(trial: TrialResult) -> str:
 
 
 def _label(x: float, y: float, text: str, anchor: str = "middle") -> str:
+    # A white rim keeps it readable where lines cross it.
     return (
-        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{_INK}">{escape(text)}</text>'
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{_INK}" stroke="#ffffff" '
+        f'stroke-width="3" paint-order="stroke">{escape(text)}</text>'
     )
 
 
