@@ -154,13 +154,15 @@ def frame(study: StudyRow, trials: Sequence[TrialResult]) -> pandas.DataFrame:
         ) from None
     columns = _columns(study, trials)
     rows = [_values(study, trial, len(columns)) for trial in trials]
+    # Before pandas 3 its dtype of texts made the text "None" of a missing one.
+    text_dtype = "object" if pandas.__version__.startswith(("1.", "2.")) else "str"
     table = {}
     for index, (name, dtype) in enumerate(columns):
         values = [row[index] for row in rows]
         if dtype == "datetime64[ns, UTC]":
             table[name] = pandas.Series(pandas.to_datetime(values, utc=True)).astype(dtype)
         else:
-            table[name] = pandas.Series(values, dtype=dtype)
+            table[name] = pandas.Series(values, dtype=text_dtype if dtype == "str" else dtype)
     return pandas.DataFrame(table)
 
 

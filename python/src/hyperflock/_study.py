@@ -129,7 +129,7 @@ class Study(StudyView):
         ``finished_at`` (UTC), ``error_code``, ``error`` and ``params_<name>``. A parameter's dtype
         follows the values in the study's space: bool, int64, float64 or str where they are of one
         kind (int and float together: float64), the kind that knows missing values where None is
-        among them, else object.
+        among them, else object. With pandas 2 a text's is object as well.
 
         Raises
         ------
