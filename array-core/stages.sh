@@ -10,9 +10,9 @@ stage array_core_wasm "emscripten tools"
 do_array_core_wasm() {
   local key
   key=$(fingerprint CMakeLists.txt array-core/CMakeLists.txt array-core/include array-core/src array-core/wasm)
-  up_to_date array_core_wasm "$key" && [[ -f build/arraycore/arraycore.wasm ]] && return 0
+  up_to_date array_core_wasm "$key" && [[ -f build/arraycore/arraycore-relaxed.wasm ]] && return 0
   wasm_build build/arraycore
-  node array-core/wasm/size.mjs build/arraycore/arraycore.wasm
+  node array-core/wasm/size.mjs build/arraycore/arraycore{,-relaxed}.wasm
   node array-core/wasm/no_dynamic_code.mjs build/arraycore
   mark array_core_wasm "$key"
 }
@@ -47,17 +47,31 @@ do_array_core_wgsl_test() {
   python3 array-core/tests/wgsl/check_naga.py "$cases"
 }
 
-# The package's suite and the samples' on their other bridge: WebAssembly in the worker runtime, one interpreter a host
-# and back end; then the command itself. Alone, because faults are timed.
-stage array_core_python_test "array_core_wasm server runtime npm test_wheels browser" alone
+# The package's suite and the samples' on their other bridge: WebAssembly in the worker runtime, one interpreter a back end.
+stage array_core_python_test "array_core_wasm runtime npm test_wheels"
 do_array_core_python_test() {
-  local where suite=(-m pytest -q -p no:cacheprovider -c array-core/python/pyproject.toml --rootdir array-core/python)
-  for where in "--host node --backend cpu" "--host node --backend webgpu --hooks" "--host chromium --backend webgpu --hooks"; do
-    # shellcheck disable=SC2086
-    "${PYTHON_COMMAND[@]}" $where --mount array-core/python --mount array-core/samples --mount array-core/tests/native \
-      "${suite[@]}" array-core/python/tests array-core/samples
+  local tests=array-core/python/tests
+  python_in "--host node --backend cpu" "${PYTHON_SUITE[@]}" "$tests" array-core/samples
+  python_in "--host node --backend cpu --simd baseline" "${PYTHON_SUITE[@]}" "$tests/test_linear.py"
+  python_in "--host node --backend webgpu --hooks" "${PYTHON_SUITE[@]}" "$tests" array-core/samples --ignore "$tests/test_faults.py"
+}
+
+# What depends on the host: crossings, transfers, waiting, faults, users' own shaders; then the command itself. Chromium
+# makes the same kernels of the same module as Node, so it runs no more than this. Alone, because faults are timed.
+stage array_core_host_test "array_core_wasm server runtime npm test_wheels browser" alone
+do_array_core_host_test() {
+  local tests=array-core/python/tests name host_dependent=()
+  for name in arrays device faults kernels ndarray raw_kernels view_programs views; do
+    host_dependent+=("$tests/test_$name.py")
   done
+  python_in "--host node --backend webgpu --hooks" "${PYTHON_SUITE[@]}" "$tests/test_faults.py"
+  python_in "--host chromium --backend webgpu --hooks" "${PYTHON_SUITE[@]}" "${host_dependent[@]}" array-core/samples
   python3 -m pytest -q -p no:cacheprovider worker-runtime/node/tests
+}
+PYTHON_SUITE=(-m pytest -q -p no:cacheprovider --durations=10 -c array-core/python/pyproject.toml --rootdir array-core/python)
+python_in() { # HOST_OPTIONS ARGUMENT...
+  # shellcheck disable=SC2086
+  "${PYTHON_COMMAND[@]}" $1 --mount array-core/python --mount array-core/samples --mount array-core/tests/native "${@:2}"
 }
 
 # A selection of what ./run bench array-core counts in full: the operation table against NumPy, natively and on a device,

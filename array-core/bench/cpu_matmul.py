@@ -1,8 +1,9 @@
 """The product of matrices in WebAssembly beside the same source built natively for SSE.
 
-Runs ``array-core/python/bench/cpu_matmul.py`` in turns: in Node, and on ``libarraycore.so``, which
-is built for the processor's baseline. Each time it is one thread, through the Python call. Prints
-one flat JSON object.
+Runs ``array-core/python/bench/cpu_matmul.py`` in turns: in Node on the module of baseline SIMD, on
+``libarraycore.so``, which is built for the processor's baseline, and in Chromium on the modules of
+baseline and of relaxed SIMD. Each time it is one thread, through the Python call. Prints one flat
+JSON object.
 """
 
 from __future__ import annotations
@@ -32,19 +33,27 @@ def measured(command: tuple[str, ...], env: dict[str, str]) -> dict[str, float]:
 
 def main() -> None:
     """Measure in turns, so that what else the machine does meets both."""
-    wasm, native, numpy = 0.0, 0.0, 0.0
+    wasm, native, numpy, baseline, relaxed = 0.0, 0.0, 0.0, 0.0, 0.0
     for turn in range(TURNS):
         without = () if turn == 0 else ("--no-numpy",)
-        here = measured((*RUNTIME, "--host", "node", "--backend", "cpu", SCRIPT, *without), {})
+        here = measured((*RUNTIME, "--simd", "baseline", SCRIPT, *without), {})
         wasm = max(wasm, here["cpu_matmul_gflops"])
         numpy = max(numpy, here.get("cpu_matmul_numpy_gflops", 0.0))
         there = measured((sys.executable, SCRIPT, "--no-numpy"), NATIVE)
         native = max(native, there["cpu_matmul_gflops"])
+        browser = (*RUNTIME, "--host", "chromium")
+        of_baseline = measured((*browser, "--simd", "baseline", SCRIPT, "--no-numpy"), {})
+        baseline = max(baseline, of_baseline["cpu_matmul_gflops"])
+        of_relaxed = measured((*browser, SCRIPT, "--no-numpy"), {})
+        relaxed = max(relaxed, of_relaxed["cpu_matmul_gflops"])
     figures = {
         "cpu_matmul_gflops": wasm,
         "cpu_matmul_sse_gflops": native,
         "cpu_matmul_vs_sse": round(wasm / native, 3),
         "cpu_matmul_vs_numpy": round(wasm / numpy, 1),
+        "cpu_matmul_chromium_gflops": baseline,
+        "cpu_matmul_relaxed_gflops": relaxed,
+        "cpu_matmul_relaxed_vs_baseline": round(relaxed / baseline, 3),
     }
     print(json.dumps(figures))
 

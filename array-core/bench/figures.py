@@ -14,6 +14,9 @@ BENCH = f"{PACKAGE}/bench"
 CHAINER = {"5.4.0": 132, "7.8.1": 142}  # kernel sites of each version
 
 
+MODULES = ("build/arraycore/arraycore.wasm", "build/arraycore/arraycore-relaxed.wasm")
+
+
 @dataclass(frozen=True)
 class Figure:
     """One number of the report."""
@@ -225,6 +228,7 @@ COMMANDS: tuple[Command, ...] = (
         (
             at_least("cpu_matmul_vs_sse", 0.85),
             at_least("cpu_matmul_vs_numpy", 50),
+            at_least("cpu_matmul_relaxed_vs_baseline", 1.2),
             Figure(
                 "cpu_matmul_gflops",
                 "GFLOP/s",
@@ -264,7 +268,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "size",
-        ("node", "array-core/wasm/size.mjs", "build/arraycore/arraycore.wasm"),
+        ("node", "array-core/wasm/size.mjs", *MODULES),
         (at_most("wasm_and_js_gzip_bytes", 600_000, "B"),),
     ),
     *(

@@ -66,7 +66,7 @@ in_emscripten_root() {
     "$(command -v chroot)" "$EMSCRIPTEN_ROOT" /bin/sh -c 'cd "$0" && exec "$@"' "$folder" "$@"
 }
 
-# wasm_build OUT: compiles array-core into OUT/arraycore.wasm.
+# wasm_build OUT: compiles array-core into OUT/arraycore.wasm and, for relaxed SIMD, OUT/arraycore-relaxed.wasm.
 wasm_build() {
   local out=$1 flags='-pthread -msimd128' inside=$EMSCRIPTEN_ROOT/hyperflock
   local options=(-G Ninja -DCMAKE_BUILD_TYPE=Release "-DCMAKE_CXX_FLAGS=$flags"
@@ -74,8 +74,8 @@ wasm_build() {
   mkdir -p "$out"
   if emcc_on_path; then
     emcmake cmake -S "$ROOT" -B "$ROOT/build/wasm" "${options[@]}"
-    cmake --build "$ROOT/build/wasm" --target arraycore_wasm -j "$JOBS"
-    cp "$ROOT/build/wasm/bin/arraycore.wasm" "$out/arraycore.wasm"
+    cmake --build "$ROOT/build/wasm" --target arraycore_wasm arraycore_relaxed_wasm -j "$JOBS"
+    cp "$ROOT"/build/wasm/bin/arraycore{,-relaxed}.wasm "$out"
     return
   fi
   # Copies keep their times, so that only what changed is compiled again.
@@ -84,6 +84,6 @@ wasm_build() {
   cp -a "$ROOT/CMakeLists.txt" "$inside/source/"
   cp -a "$ROOT"/array-core/{CMakeLists.txt,include,src,wasm} "$inside/source/array-core/"
   in_emscripten_root /hyperflock emcmake cmake -S source -B build "${options[@]}"
-  in_emscripten_root /hyperflock cmake --build build --target arraycore_wasm -j "$JOBS"
-  cp "$inside/build/bin/arraycore.wasm" "$out/arraycore.wasm"
+  in_emscripten_root /hyperflock cmake --build build --target arraycore_wasm arraycore_relaxed_wasm -j "$JOBS"
+  cp "$inside"/build/bin/arraycore{,-relaxed}.wasm "$out"
 }

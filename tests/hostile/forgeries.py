@@ -10,12 +10,11 @@ from escape import each_refused, started
 def points_past_the_window(trial: Any) -> float:
     """Send points without waiting for room, by a false count of those that were taken."""
     import js
-    from pyodide.ffi import create_proxy
 
     real = js.Atomics.load
-    js.Atomics.load = create_proxy(lambda array, index: 2**30)
+    js.Atomics.load = js.Date.now  # a large number, and faster than the server takes points
     try:
-        for step in range(20_000):
+        for step in range(200_000):
             trial.report(0.5, step)
     finally:
         js.Atomics.load = real

@@ -1,7 +1,7 @@
 // `./run python --host chromium`: the python thread as a worker of a page in Debian's Chromium. Node, main thread.
 
 import { writeSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { join, relative } from "node:path";
 import type { GpuWorkerEvents } from "../src/gpu/gpu_owner.ts";
 import type { FromGpuThread, ToGpuThread } from "../src/gpu/gpu_service.ts";
 import { type FromScriptThread, kSitePackages } from "../src/python/run_script.ts";
@@ -9,7 +9,7 @@ import type { BrowserScript } from "../src/python/script_thread.ts";
 import { launchChromium } from "./chromium.ts";
 import type { Script } from "./node_host.ts";
 import type { Options } from "./options.ts";
-import { ARRAYCORE_PACKAGE, ARRAYCORE_WASM, RUNTIME, runtimePlaces } from "./places.ts";
+import { ARRAYCORE_MODULES, ARRAYCORE_PACKAGE, RUNTIME, runtimePlaces } from "./places.ts";
 import { filesBelow, ScriptServer } from "./script_server.ts";
 
 type OwnerModule = typeof import("../src/gpu/gpu_owner.ts");
@@ -20,13 +20,7 @@ type PageScript = Omit<BrowserScript, "interrupt">;
 /** Runs the script to its end; gives its exit code. The first Ctrl-C is Python's, the second ends the process. */
 export async function runInChromium(data: Script, backend: Options["backend"]): Promise<number> {
   const places = runtimePlaces();
-  const read = [
-    ...data.mounts,
-    RUNTIME,
-    ARRAYCORE_PACKAGE,
-    dirname(ARRAYCORE_WASM),
-    ...data.wheels,
-  ];
+  const read = [...data.mounts, RUNTIME, ARRAYCORE_PACKAGE, ARRAYCORE_MODULES, ...data.wheels];
   const server = await ScriptServer.start({ read, write: data.mounts }, (stream, bytes) => {
     writeSync(stream, bytes);
   });
@@ -48,7 +42,7 @@ export async function runInChromium(data: Script, backend: Options["backend"]): 
       output: `${server.base}output/`,
       core: places.core,
       archives: [...places.archives, ...data.wheels],
-      arraycore: ARRAYCORE_WASM,
+      arraycore: ARRAYCORE_MODULES,
       copies: [
         ...data.mounts.flatMap((folder) =>
           filesBelow(folder).map((path) => ({ from: path, to: path })),

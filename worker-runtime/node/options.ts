@@ -4,7 +4,7 @@ import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 
 export const USAGE =
-  "usage: ./run python [--host node|chromium] [--backend webgpu|cpu] [--limits phone] [--hooks] [--mount DIR]... " +
+  "usage: ./run python [--host node|chromium] [--backend webgpu|cpu] [--limits phone] [--simd baseline] [--hooks] [--mount DIR]... " +
   "[--wheel FILE]... SCRIPT | -m MODULE [ARGS]";
 
 const kMiB = 1_048_576;
@@ -34,6 +34,8 @@ export interface Options {
   readonly backend: "webgpu" | "cpu";
   /** The limits of PHONE hold. */
   readonly phone: boolean;
+  /** The module without relaxed SIMD also where the host has it. */
+  readonly baseline: boolean;
   /** The script can import `_arraycore_hooks`, by which tests let the device fail. */
   readonly hooks: boolean;
   /** Absolute paths, seen by the script under the same names, and searched for modules. */
@@ -72,15 +74,17 @@ export function parseOptions(argv: readonly string[]): Options {
   let host: Options["host"] = "node";
   let backend: Options["backend"] = "cpu";
   let phone = false;
+  let baseline = false;
   let hooks = false;
   const mounts: string[] = [];
   const wheels: string[] = [];
+  const common = () => ({ host, backend, phone, baseline, hooks, mounts, wheels });
   const rest = [...argv];
   while (rest.length > 0) {
     const option = rest.shift() as string;
     if (!option.startsWith("-")) {
       const target = file("", option);
-      return { host, backend, phone, hooks, mounts, wheels, kind: "file", target, args: rest };
+      return { ...common(), kind: "file", target, args: rest };
     }
     if (option === "--hooks") {
       hooks = true;
@@ -90,17 +94,7 @@ export function parseOptions(argv: readonly string[]): Options {
     if (value === undefined) throw new UsageError(`${option} needs a value.`);
     switch (option) {
       case "-m":
-        return {
-          host,
-          backend,
-          phone,
-          hooks,
-          mounts,
-          wheels,
-          kind: "module",
-          target: value,
-          args: rest,
-        };
+        return { ...common(), kind: "module", target: value, args: rest };
       case "--host":
         host = oneOf(option, value, ["node", "chromium"]);
         break;
@@ -110,6 +104,10 @@ export function parseOptions(argv: readonly string[]): Options {
       case "--limits":
         oneOf(option, value, ["phone"]);
         phone = true;
+        break;
+      case "--simd":
+        oneOf(option, value, ["baseline"]);
+        baseline = true;
         break;
       case "--mount":
         mounts.push(folder(value));

@@ -7,7 +7,7 @@ import type { RuntimeIndex } from "../src/python/messages.ts";
 
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 export const RUNTIME = join(ROOT, "build/runtime");
-export const ARRAYCORE_WASM = join(ROOT, "build/arraycore/arraycore.wasm");
+export const ARRAYCORE_MODULES = join(ROOT, "build/arraycore");
 export const ARRAYCORE_PACKAGE = join(ROOT, "array-core/python/arraycore");
 
 /** Pieces that a script finds besides Pyodide; Chainer is given as a wheel where it is wanted. */
@@ -21,7 +21,10 @@ export interface RuntimePlaces {
 }
 
 export function runtimePlaces(): RuntimePlaces {
-  if (!existsSync(join(RUNTIME, "index.json")) || !existsSync(ARRAYCORE_WASM)) {
+  if (
+    !existsSync(join(RUNTIME, "index.json")) ||
+    !existsSync(join(ARRAYCORE_MODULES, "arraycore.wasm"))
+  ) {
     throw new Error("The runtime or arraycore.wasm is not built: use ./run python.");
   }
   const { pieces } = JSON.parse(readFileSync(join(RUNTIME, "index.json"), "utf8")) as RuntimeIndex;

@@ -37,6 +37,7 @@ function jobOf(options: Options): ScriptJob {
     folder: process.cwd(),
     path: options.mounts,
     env,
+    hasBaselineSimd: options.baseline,
     memoryBytes: options.phone ? PHONE.memoryBytes : null,
     gpu: options.phone ? PHONE.gpu : {},
   };

@@ -11,11 +11,12 @@ import {
   connectStreams,
   type FromScriptThread,
   kSitePackages,
+  moduleFile,
   runScript,
   type ScriptJob,
   type ScriptPyodide,
 } from "../src/python/run_script.ts";
-import { ARRAYCORE_PACKAGE, ARRAYCORE_WASM, runtimePlaces } from "./places.ts";
+import { ARRAYCORE_MODULES, ARRAYCORE_PACKAGE, runtimePlaces } from "./places.ts";
 
 export interface ThreadData {
   readonly job: ScriptJob;
@@ -92,7 +93,7 @@ async function main(): Promise<number> {
     pyodide.FS.writeFile(target, bytesOf(join(ARRAYCORE_PACKAGE, name)));
   }
   const closeArraycore = await connectArraycore(pyodide, {
-    code: bytesOf(ARRAYCORE_WASM),
+    code: bytesOf(join(ARRAYCORE_MODULES, moduleFile(job))),
     job,
     interrupt: new Uint8Array(interrupt),
     toGpu: hasGpu ? (message) => post({ kind: "gpu", message }) : null,

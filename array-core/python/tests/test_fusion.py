@@ -128,10 +128,12 @@ def test_memory_errors_come_from_the_operation_that_is_too_much() -> None:
 
 
 def test_random_programs_are_the_same_with_fusion() -> None:
+    # A device compiles each program's kernels, a software one slowly: the benchmark runs them all.
     steady = ac.device_info().name != "cpu"
-    totals = fusion.run_programs(0, PROGRAMS, steady=steady)
-    assert totals.programs == PROGRAMS
-    assert totals.fused > 5 * PROGRAMS
+    programs = PROGRAMS // 6 if steady else PROGRAMS
+    totals = fusion.run_programs(0, programs, steady=steady)
+    assert totals.programs == programs
+    assert totals.fused > 5 * programs
     assert totals.dispatches < 0.7 * totals.unfused_dispatches
     assert 0 < totals.live_share <= fusion.LIVE_SHARE
 

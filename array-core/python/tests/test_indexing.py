@@ -109,7 +109,10 @@ def outcome(do: Callable[[], Any]) -> Any:
 def test_random_keys_read_and_write_as_numpys() -> None:
     rng = random.Random(7)
     compared = 0
-    for _ in range(300):
+    # A device compiles a kernel for nearly each key, a software one slowly: the benchmarks of view
+    # programs hold thousands.
+    keys = 300 if ac.device_info().name == "cpu" else 40
+    for _ in range(keys):
         shape = tuple(rng.randint(1, 4) for _ in range(rng.randint(1, 4)))
         source = np.arange(np.prod(shape)).reshape(shape).astype(rng.choice(["f4", "i1", "F"]))
         key = random_key(rng, shape)
@@ -126,7 +129,7 @@ def test_random_keys_read_and_write_as_numpys() -> None:
             written[brought(key)] = ac.array(value) if isinstance(value, np.ndarray) else value
             np.testing.assert_array_equal(written.get(), right)
         compared += 1
-    assert compared > 150
+    assert compared > keys // 2
 
 
 ONES = np.ones

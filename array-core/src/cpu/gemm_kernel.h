@@ -4,6 +4,11 @@
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
+
+#ifdef __wasm_relaxed_simd__
+#include <wasm_simd128.h>
+#endif
 
 namespace arraycore::cpu {
 
@@ -42,10 +47,18 @@ template <typename T>
 Lanes<T> splat(T value) {
   return Lanes<T>{} + value;
 }
-// One place for a fused multiply-add, where a module of relaxed SIMD has one.
+// Fused, with one rounding, in a module of relaxed SIMD on a processor that has it.
 template <typename V>
 V multiply_add(V a, V b, V sum) {
+#ifdef __wasm_relaxed_simd__
+  const auto lanes = [](V v) { return reinterpret_cast<v128_t>(v); };
+  if constexpr (std::is_same_v<V, Lanes<float>>)
+    return reinterpret_cast<V>(wasm_f32x4_relaxed_madd(lanes(a), lanes(b), lanes(sum)));
+  else
+    return reinterpret_cast<V>(wasm_f64x2_relaxed_madd(lanes(a), lanes(b), lanes(sum)));
+#else
   return sum + a * b;
+#endif
 }
 
 // The block's rows in registers.

@@ -3,7 +3,7 @@
 
 import type { ToGpuThread } from "../gpu/gpu_service.ts";
 import { arraycoreHost } from "./arraycore_host.ts";
-import { loadArraycore } from "./arraycore_module.ts";
+import { hasRelaxedSimd, loadArraycore } from "./arraycore_module.ts";
 import type { HookRequest } from "./hooks.fixture.ts";
 import type { PyCallable, PyodideApi } from "./pyodide_api.ts";
 
@@ -16,6 +16,8 @@ export interface ScriptJob {
   /** Folders that are searched for modules, after the script's own. */
   readonly path: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  /** array-core's module without relaxed SIMD also where the engine has it. */
+  readonly hasBaselineSimd: boolean;
   /** The most that array-core's memory may grow to; null: as much as the engine grants. */
   readonly memoryBytes: number | null;
   /** What the gpu thread is to hold back of its device. */
@@ -69,6 +71,11 @@ export function connectStreams(pyodide: ScriptPyodide, streams: Streams): void {
       },
     });
   }
+}
+
+/** Which of array-core's modules this thread's engine runs. */
+export function moduleFile(job: ScriptJob): "arraycore.wasm" | "arraycore-relaxed.wasm" {
+  return hasRelaxedSimd() && !job.hasBaselineSimd ? "arraycore-relaxed.wasm" : "arraycore.wasm";
 }
 
 export interface ArraycoreOptions {

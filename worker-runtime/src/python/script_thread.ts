@@ -7,6 +7,7 @@ import {
   connectStreams,
   type FromScriptThread,
   kSitePackages,
+  moduleFile,
   runScript,
   type ScriptJob,
   type ScriptPyodide,
@@ -22,6 +23,7 @@ export interface BrowserScript {
   /** Pyodide's folder. */
   readonly core: string;
   readonly archives: readonly string[];
+  /** Folder of array-core's modules. */
   readonly arraycore: string;
   /** Files to copy in: where they come from and where they go. */
   readonly copies: readonly { readonly from: string; readonly to: string }[];
@@ -83,7 +85,7 @@ async function main(script: BrowserScript): Promise<number> {
     }
   }
   const closeArraycore = await connectArraycore(pyodide, {
-    code: await bytesOf(script.arraycore),
+    code: await bytesOf(`${script.arraycore}/${moduleFile(script.job)}`),
     job: script.job,
     interrupt: script.interrupt,
     toGpu: script.hasGpu ? (message) => post({ kind: "gpu", message }) : null,

@@ -133,8 +133,8 @@ class Machine:
         self.results += (flags.c_contiguous + 2 * flags.f_contiguous, int(full and is_new))
         self.arrays.append(array)
 
-    def _key(self, words: Iterator[int], writes: bool) -> tuple[tuple[Any, ...], int]:
-        """Return a key, and how many bytes may be read for it."""
+    def _key(self, words: Iterator[int], uses: Sequence[str]) -> tuple[tuple[Any, ...], int]:
+        """Return a key, and how many bytes may be read for its uses: "read", "write" or both."""
 
         def made(index: Any, host: bool) -> Any:
             return index if host else ac.array(index)
@@ -142,11 +142,12 @@ class Machine:
         key = read_key(words, made)
         arrays = [item for item in key if isinstance(item, ac.ndarray | np.ndarray)]
         masks = [item for item in arrays if isinstance(item, ac.ndarray) and item.dtype == bool]
-        return key, 0 if writes and len(arrays) == 1 else 4 * len(masks)
+        sized = [use for use in uses if use == "read" or len(arrays) > 1]
+        return key, 4 * len(masks) * len(sized)
 
-    def _keyed(self, words: Iterator[int], writes: bool, do: Callable[[Any], Any]) -> Any:
+    def _keyed(self, words: Iterator[int], do: Callable[[Any], Any], *uses: str) -> Any:
         """Return what does an operation by a key, and counts what told its sizes."""
-        key, allowed = self._key(words, writes)
+        key, allowed = self._key(words, uses)
 
         def run() -> Any:
             before = ac.counters()["bytes_down"]
@@ -205,16 +206,16 @@ class Machine:
                 value = self._array(next(words))
                 return lambda: a.__setitem__(Ellipsis, value)
             case StepOp.TAKE:
-                return self._keyed(words, False, lambda key: a[key])
+                return self._keyed(words, lambda key: a[key], "read")
             case StepOp.PUT:
                 value = self._array(next(words))
-                return self._keyed(words, True, lambda key: a.__setitem__(key, value))
+                return self._keyed(words, lambda key: a.__setitem__(key, value), "write")
             case StepOp.FILL:
                 number = next(words)
-                return self._keyed(words, True, lambda key: a.__setitem__(key, number))
+                return self._keyed(words, lambda key: a.__setitem__(key, number), "write")
             case StepOp.ADD:
                 number = next(words)
-                return self._keyed(words, False, lambda key: _add(a, key, number))
+                return self._keyed(words, lambda key: _add(a, key, number), "read", "write")
             case StepOp.RAVEL:
                 return a.ravel
             case StepOp.COPY:
