@@ -84,7 +84,7 @@ def main():
     parser.add_argument("--url", help="the console's address (or HYPERFLOCK_URL)")
     parser.add_argument("--token", help="a researcher's token (or HYPERFLOCK_TOKEN)")
     parser.add_argument("--channels", default="4,8", help="values of each channel count")
-    parser.add_argument("--chainer", default="7.8.1", help="Chainer's version in the browsers")
+    parser.add_argument("--runtime", default="chainer-7.8.1", help="or chainer-5.4.0")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
         "--join-url",
@@ -105,7 +105,7 @@ def main():
         name="digits: channels of a small CNN",
         direction="maximize",
         seed=args.seed,
-        chainer=args.chainer,
+        runtime=args.runtime,
         progress=False,  # the table below shows it
     )
     print(f"study {study.id}: {len(study)} candidates, {client.url}")

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 from fake_console import FakeConsole
 from hyperflock import Client
+from real_server import Server
 
 SERVER_VARIABLE = "HYPERFLOCK_TEST_SERVER_BIN"
 
@@ -40,9 +41,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(autouse=True)
-def _no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("HYPERFLOCK_URL", "HYPERFLOCK_TOKEN", "HYPERFLOCK_CA"):
-        monkeypatch.delenv(name, raising=False)
+def _no_settings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    for name in ("URL", "TOKEN", "CA", "SERVER", "APP", "RUNTIME", "BROWSER"):
+        monkeypatch.delenv(f"HYPERFLOCK_{name}", raising=False)
+    # Nobody's own server and tokens.
+    monkeypatch.setenv("HYPERFLOCK_HOME", str(tmp_path_factory.getbasetemp() / "no-home"))
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A real server for one file of tests (marked ``server``)."""
+    server = Server(tmp_path_factory.mktemp("server")).start()
+    yield server
+    server.stop()
 
 
 @pytest.fixture

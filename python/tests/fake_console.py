@@ -168,7 +168,8 @@ class FakeConsole:
         parts = path.strip("/").split("/")
         match method, parts:
             case "GET", ["api", "me"]:
-                return _json(200, {"name": "ada", "max_blob_bytes": self.max_blob_bytes})
+                me = {"name": "ada", "role": "researcher", "server": "0.1.0"}
+                return _json(200, {**me, "max_blob_bytes": self.max_blob_bytes})
             case "HEAD", ["api", "blobs", sha256]:
                 return _Answer(200 if sha256 in self.blobs else 404)
             case "PUT", ["api", "blobs", sha256]:
@@ -237,7 +238,7 @@ class FakeConsole:
             case "GET", ["trials", number]:
                 for row in self.finished[study]:
                     if row["trial"] == int(number):
-                        return _json(200, {**row, "points": [[0, 0.5]], "attempts_list": []})
+                        return _json(200, {"points": [[0, 0.5]], "attempts_list": [], **row})
         return _refusal(404, "not_found", "there is no such page")
 
     # ---- the loop's thread

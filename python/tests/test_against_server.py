@@ -7,11 +7,7 @@ tests are deselected (conftest.py), with a wrong path they fail.
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
 import threading
-import time
 import zipfile
 from collections.abc import Callable, Iterator
 from io import BytesIO
@@ -22,82 +18,15 @@ import hyperflock
 import numpy as np
 import pytest
 from device import Device, params
-from hyperflock import Client, _cli
+from hyperflock import Client, _cli, _loop
+from hyperflock._async_study import AsyncStudy
 from hyperflock._data import load_arrays
+from hyperflock._http import Http
 from hyperflock._protocol import Failure
 from objectives import objective
+from real_server import Server
 
 pytestmark = pytest.mark.server
-
-START_S = 30.0
-
-
-class Server:
-    """One server process on a state folder; may be killed and started again."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.process: subprocess.Popen[bytes] | None = None
-        self.ports = ("0", "0")
-
-    def start(self) -> Server:
-        binary = Path(os.environ["HYPERFLOCK_TEST_SERVER_BIN"])
-        assert binary.is_file(), f"HYPERFLOCK_TEST_SERVER_BIN is no file: {binary}"
-        ready = self.folder / "ready.json"
-        ready.unlink(missing_ok=True)
-        for name in ("app", "runtime"):
-            (self.folder / name).mkdir(exist_ok=True)
-        with (self.folder / "server.log").open("ab") as log:
-            self.process = subprocess.Popen(
-                [
-                    *(binary, "serve", "--state", self.folder / "state"),
-                    *("--compute", f"127.0.0.1:{self.ports[0]}"),
-                    *("--console", f"127.0.0.1:{self.ports[1]}"),
-                    *("--app", self.folder / "app", "--runtime", self.folder / "runtime"),
-                    *("--credentials-file", self.folder / "credentials.json"),
-                    *("--ready-file", ready),
-                ],
-                stdout=log,
-                stderr=log,
-            )
-        deadline = time.monotonic() + START_S
-        while not ready.exists():
-            assert self.process.poll() is None, (self.folder / "server.log").read_text()
-            assert time.monotonic() < deadline, "the server did not get ready"
-            time.sleep(0.02)
-        told = json.loads(ready.read_text())
-        self.ports = (str(told["compute_port"]), str(told["console_port"]))
-        self.compute, self.console = told["compute"], told["console"]
-        self.credentials = json.loads((self.folder / "credentials.json").read_text())
-        return self
-
-    def kill(self) -> None:
-        assert self.process is not None
-        self.process.kill()
-        self.process.wait(10)
-
-    def stop(self) -> None:
-        assert self.process is not None
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
-            try:
-                code = self.process.wait(20)
-            finally:
-                self.process.kill()
-            assert code == 0, (self.folder / "server.log").read_text()
-
-    def client(self) -> Client:
-        return Client(self.console, self.credentials["researcher_token"])
-
-    def device(self) -> Device:
-        return Device.join(self.compute, self.credentials["enrolment_code"])
-
-
-@pytest.fixture(scope="module")
-def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    server = Server(tmp_path_factory.mktemp("server")).start()
-    yield server
-    server.stop()
 
 
 @pytest.fixture
@@ -263,6 +192,7 @@ def test_each_run_of_a_trial_is_shown_with_its_device_and_error(
 
 
 def test_error_codes(real: Server, client: Client) -> None:
+    http = client._core._http
     with pytest.raises(hyperflock.NotFoundError) as unknown:
         client.study(2**40)
     assert unknown.value.code == "unknown_study"
@@ -270,7 +200,7 @@ def test_error_codes(real: Server, client: Client) -> None:
         Client(real.console, "hfr_wrong").studies()
     assert refused.value.code == "unauthorized"
     study = client.grid(objective, {"x": [1]})
-    stranger = hyperflock.Study(client._http, client._origin, "hfr_wrong", study.row)
+    stranger = hyperflock.Study(AsyncStudy(Http(http.origin, "hfr_wrong"), study.row))
     with pytest.raises(hyperflock.AuthError) as session:
         stranger.wait(timeout_s=20)
     assert session.value.code == "bad_token"
@@ -286,13 +216,13 @@ def test_error_codes(real: Server, client: Client) -> None:
         "runtime": {"chainer": "7.8.1"},
     }
     with pytest.raises(hyperflock.ServerError) as blob:
-        client._http.post("/api/studies", spec)
+        _loop.run(http.post("/api/studies", spec))
     assert blob.value.code == "unknown_blob"
     with pytest.raises(hyperflock.ServerError) as empty:
-        client._http.post("/api/studies", {**spec, "space": []})
+        _loop.run(http.post("/api/studies", {**spec, "space": []}))
     assert empty.value.code == "empty_space"
     with pytest.raises(hyperflock.ServerError) as mismatch:
-        client._http.put(f"/api/blobs/{'0' * 64}", lambda: BytesIO(b"x"), 1)
+        _loop.run(http.put(f"/api/blobs/{'0' * 64}", lambda: BytesIO(b"x"), 1))
     assert mismatch.value.code == "hash_mismatch"
 
 
@@ -303,7 +233,7 @@ def test_every_bad_spec_of_the_golden_files_is_refused_by_the_server_too(client:
     for path in files:
         golden = json.loads(path.read_text("utf-8"))
         with pytest.raises(hyperflock.ServerError) as caught:
-            client._http.post("/api/studies", golden["text"].encode())
+            _loop.run(client._core._http.post("/api/studies", golden["text"].encode()))
         assert (caught.value.code, caught.value.field) == (golden["code"], golden.get("field")), (
             path.stem
         )

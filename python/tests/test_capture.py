@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hyperflock import _loop
 from hyperflock._bundle import Bundle, bundle_objective, bundle_script
 from hyperflock._capture import Capture
 from hyperflock._data import prepare
@@ -38,15 +39,16 @@ HERE = Path(__file__).parent
 
 
 def run(bundle: Bundle, data: dict[str, Any] | None = None, **params: Any) -> DryRun:
-    return dry_run(
+    trying = dry_run(
         bundle,
         prepare(data),
         params=params or {"x": 2.0},
         seed=1,
-        chainer="7.8.1",
+        runtime="chainer-7.8.1",
         time_limit_s=60,
         where="cpython",
     )
+    return _loop.run(trying)
 
 
 def text_of(bundle: Bundle, name: str) -> str:

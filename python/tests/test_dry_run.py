@@ -152,10 +152,19 @@ def test_what_a_browser_needs_is_said(
     with pytest.raises(DryRunError) as caught:
         offline.grid(objective, SPACE, dry_run=True)
     assert caught.value.code == "dry_run_unavailable"
-    monkeypatch.undo()
+    for name in (
+        "worker-runtime/python/hyperflock_worker/runner.py",
+        "worker-runtime/node/python_command.ts",
+        "build/venv/bin/node",
+        "build/runtime/index.json",
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text('{"pieces": {"chainer-5.4.0": {}}}')
     with pytest.raises(DryRunError) as caught:
-        offline.grid(objective, SPACE, chainer="1.0", dry_run="browser")
-    assert caught.value.message == "the built runtime has no Chainer 1.0"
+        offline.grid(objective, SPACE, dry_run="browser")
+    assert caught.value.message == (
+        "the built runtime has no chainer-7.8.1; './run build' makes it"
+    )
 
 
 @pytest.mark.browser
@@ -180,7 +189,7 @@ def test_browser_gives_the_value_of_cpython_and_holds_the_lock(
         "        importlib.import_module(name)\n"
         "    raise ValueError('in the browser')\n",
     )
-    run: DryRun = offline.grid(objective, SPACE, chainer="5.4.0", dry_run="browser")
+    run: DryRun = offline.grid(objective, SPACE, runtime="chainer-5.4.0", dry_run="browser")
     assert run.output == "5.4.0 emscripten\n"
     assert run.error is not None
     assert run.error.message == "ValueError: in the browser"

@@ -8,7 +8,7 @@ import hyperflock
 import numpy as np
 import pytest
 from fake_console import FakeConsole
-from hyperflock import Client, _http
+from hyperflock import Client, _http, _loop
 from objectives import objective
 
 
@@ -32,9 +32,9 @@ def test_file_that_changes_while_it_is_sent_is_refused(
     path.write_bytes(b"before")
     real = _http.Http.exists
 
-    def exists(self: _http.Http, where: str) -> bool:
+    async def exists(self: _http.Http, where: str) -> bool:
         path.write_bytes(b"after!")
-        return real(self, where)
+        return await real(self, where)
 
     monkeypatch.setattr(_http.Http, "exists", exists)
     with pytest.raises(hyperflock.ServerError) as caught:
@@ -45,15 +45,19 @@ def test_file_that_changes_while_it_is_sent_is_refused(
 def test_lasting_fault_is_told_after_the_patience(server: FakeConsole) -> None:
     server.faults = [503] * 50
     slept: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
     http = _http.Http(
         _http.Origin.parse(server.url),
         server.token,
         patience_s=60,
-        sleep=slept.append,
+        sleep=sleep,
         clock=lambda: sum(slept),
     )
     with pytest.raises(hyperflock.ServerError) as caught:
-        http.get("/api/studies")
+        _loop.run(http.get("/api/studies"))
     http.close()
     assert caught.value.code == "storage_unavailable"
     assert len(server.requests) == len(slept) + 1

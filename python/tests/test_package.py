@@ -12,7 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 # What must not be loaded before it is used; numpy alone costs more than the rest.
-HEAVY = ["numpy", "websockets", "urllib3", "msgspec", "typer", "rich", "tqdm", "asyncio", "ssl"]
+HEAVY = [
+    "numpy",
+    "websockets",
+    "urllib3",
+    "msgspec",
+    "typer",
+    "rich",
+    "tqdm",
+    "asyncio",
+    "ssl",
+    "segno",
+]
 
 
 def test_import_loads_nothing_heavy_and_takes_less_than_0_3_s() -> None:

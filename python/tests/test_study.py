@@ -37,7 +37,7 @@ def test_submit_sends_code_data_and_spec(
         "my study",
         direction="maximize",
         seed=7,
-        chainer="5.4.0",
+        runtime="chainer-5.4.0",
         time_limit_s=1.5,
     )
     spec = server.specs[study.id]

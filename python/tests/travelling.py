@@ -144,6 +144,7 @@ def counting() -> Any:
 
 
 def main() -> None:
+    from hyperflock import _loop
     from hyperflock._bundle import bundle_objective
     from hyperflock._dry_run import dry_run
 
@@ -179,15 +180,16 @@ def main() -> None:
 
     values = {}
     for name, objective in objectives.items():
-        run = dry_run(
+        trying = dry_run(
             bundle_objective(objective),
             [],
             params=Here.params,
             seed=1,
-            chainer="7.8.1",
+            runtime="chainer-7.8.1",
             time_limit_s=60,
             where="cpython",
         )
+        run = _loop.run(trying)
         values[name] = [run.value if run.error is None else str(run), float(objective(Here()))]
     print(json.dumps(values))
 

@@ -14,7 +14,7 @@
     print(study.best_trial)
 
 Names are loaded when first used, so that ``import hyperflock`` costs next to nothing. The package
-is safe to use from several threads; everything here is blocking.
+is safe to use from several threads; everything here is blocking but `AsyncClient` and `AsyncStudy`.
 """
 
 from importlib import import_module
@@ -23,6 +23,8 @@ from typing import TYPE_CHECKING, Any
 from hyperflock._version import __version__
 
 if TYPE_CHECKING:
+    from hyperflock._async_client import AsyncClient
+    from hyperflock._async_study import AsyncStudy
     from hyperflock._client import Client
     from hyperflock._dry_run import DryRun
     from hyperflock._errors import (
@@ -46,11 +48,14 @@ if TYPE_CHECKING:
     )
     from hyperflock._grid import Scalar, grid_point, grid_size, suggest_grid, trial_seed
     from hyperflock._local import LocalRun, run_local
+    from hyperflock._plots import Plot
     from hyperflock._results import Attempt, TrialError, TrialResult
     from hyperflock._study import Study
     from hyperflock._trial import Trial, TrialPruned
 
 __all__ = [
+    "AsyncClient",
+    "AsyncStudy",
     "Attempt",
     "AuthError",
     "BundleError",
@@ -65,6 +70,7 @@ __all__ = [
     "MetricError",
     "NoCompleteTrialError",
     "NotFoundError",
+    "Plot",
     "ProtocolError",
     "Scalar",
     "ServerError",
@@ -87,10 +93,13 @@ __all__ = [
 ]
 
 _HOME = {
+    "AsyncClient": "_async_client",
+    "AsyncStudy": "_async_study",
     "Attempt": "_results",
     "Client": "_client",
     "DryRun": "_dry_run",
     "LocalRun": "_local",
+    "Plot": "_plots",
     "run_local": "_local",
     "Scalar": "_grid",
     "grid_point": "_grid",

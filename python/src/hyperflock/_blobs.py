@@ -1,14 +1,14 @@
-"""Sends blobs by their hash, only those that the server lacks. Blocking; the caller's thread."""
+"""Sends blobs by their hash, only those that the server lacks. Coroutines, any event loop."""
 
 from __future__ import annotations
 
 import io
-import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
+from hyperflock._bars import Bar, wanted
 from hyperflock._errors import server_error
 from hyperflock._http import Http
 
@@ -29,7 +29,7 @@ class Blob:
     open: Callable[[], BinaryIO]
 
 
-def upload_missing(http: Http, blobs: Iterable[Blob], progress: bool | None = None) -> int:
+async def upload_missing(http: Http, blobs: Iterable[Blob], progress: bool | None = None) -> int:
     """Upload what the server lacks; each content once.
 
     Parameters
@@ -51,22 +51,33 @@ def upload_missing(http: Http, blobs: Iterable[Blob], progress: bool | None = No
     """
     sent = 0
     distinct = {blob.sha256: blob for blob in blobs}.values()
-    _check_sizes(http, distinct)
+    await _check_sizes(http, distinct)
     for blob in distinct:
         path = f"/api/blobs/{blob.sha256}"
-        if http.exists(path):
+        if await http.exists(path):
             continue
-        with _bar(blob, progress) as advance:
-            http.put(path, partial(_watched, blob, advance), blob.size)
+        bar = Bar(
+            wanted(progress) and blob.size >= BAR_FROM_BYTES,
+            total=blob.size,
+            desc=f"sending {blob.label}",
+            unit="B",
+            unit_scale=True,
+            leave=False,
+        )
+        try:
+            # A retry reads from the start again: the bar goes back with it.
+            await http.put(path, partial(_watched, blob, bar.move), blob.size)
+        finally:
+            bar.close()
         sent += blob.size
     return sent
 
 
-def _check_sizes(http: Http, blobs: Iterable[Blob]) -> None:
+async def _check_sizes(http: Http, blobs: Iterable[Blob]) -> None:
     large = [blob for blob in blobs if blob.size > _ASK_FROM_BYTES]
     if not large:
         return
-    most = http.get("/api/me").get("max_blob_bytes")
+    most = (await http.get("/api/me")).get("max_blob_bytes")
     for blob in large:
         if isinstance(most, int) and blob.size > most:
             raise server_error(
@@ -100,38 +111,3 @@ class _Watched(io.RawIOBase):
     def close(self) -> None:
         self._file.close()
         super().close()
-
-
-class _Bar:
-    """A tqdm bar for one upload, or none; entering gives the function that moves it."""
-
-    def __init__(self, blob: Blob, shown: bool) -> None:
-        self._bar: Any = None
-        if shown:
-            from tqdm.auto import tqdm
-
-            self._bar = tqdm(
-                total=blob.size,
-                desc=f"sending {blob.label}",
-                unit="B",
-                unit_scale=True,
-                leave=False,
-                file=sys.stderr,
-            )
-
-    def __enter__(self) -> Callable[[int], None]:
-        return self._move
-
-    def __exit__(self, *exception: object) -> None:
-        if self._bar is not None:
-            self._bar.close()
-
-    def _move(self, position: int) -> None:
-        # A retry starts again: the bar goes back with it.
-        if self._bar is not None:
-            self._bar.update(position - self._bar.n)
-
-
-def _bar(blob: Blob, progress: bool | None) -> _Bar:
-    wanted = sys.stderr.isatty() if progress is None else progress
-    return _Bar(blob, wanted and blob.size >= BAR_FROM_BYTES)

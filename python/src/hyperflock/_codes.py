@@ -1,14 +1,58 @@
-"""Every code with which an objective is refused before anything is sent, and when.
+"""Every code that this package raises by itself, and when; the server has lists of its own.
 
     raise cannot("socket", "the objective uses 'link', a network connection; ...")
 
-A code that is not in the table cannot be raised, and the tests raise each that is. Plain data; any
-thread.
+The tests compare the lists with the sources and with the guide, and raise each code that is in
+them. Plain data; any thread.
 """
 
 from __future__ import annotations
 
 from hyperflock._errors import BundleError
+
+CODES: dict[str, str] = {
+    "bad_ca": "`HYPERFLOCK_CA` names no PEM file of certificates",
+    "bad_field": "a name or a value is of a kind that cannot travel; `field` says which",
+    "bad_format": "an export was asked for in a format that there is not",
+    "bad_number": "a number is out of its range, not finite, or too large for 64 bits",
+    "bad_once": "`once` came without a name, or with a `submit_key` beside it",
+    "bad_plot": "a plot was asked for of a kind that there is not",
+    "bad_space": "`--space` is neither JSON nor a file of it",
+    "bad_url": "the console's address is none",
+    "blob_too_large": "code or a data set has more bytes than the server takes",
+    "cannot_write": "a file or folder cannot be written",
+    "data_invalid": "a data set is nothing that can be sent, or cannot be read as arrays",
+    "data_not_found": "a data set's file cannot be read",
+    "dry_run_broken": "the process of a dry run ended without an outcome",
+    "dry_run_unavailable": "what a dry run needs is not here",
+    "empty_space": "the space has no names, or a name no values",
+    "forbidden": "the server, or a proxy, answered 403 without a code",
+    "frame_too_large": "a message or a study is larger than the protocol allows",
+    "malformed": "an answer is not JSON, or breaks the protocol",
+    "metric_not_finite": "an objective gave or reported NaN or infinity",
+    "metric_not_number": "an objective gave or reported no number",
+    "missing_field": "a message lacks a field",
+    "no_complete_trial": "the best trial was asked for, or a plot, and none is complete",
+    "no_pandas": "`to_pandas` was called and pandas is not installed",
+    "no_token": "there is no token",
+    "not_found": "the server, or a proxy, answered 404 without a code",
+    "rate_limited": "the server, or a proxy, answered 429 without a code",
+    "server_already_up": "`hyperflock up` found a server on its data folder",
+    "server_error": "the server, or a proxy, refused without a code",
+    "server_failed": "the server that `hyperflock up` started ended by itself",
+    "server_not_found": "`hyperflock up` found no server, pages or runtime",
+    "server_unreachable": "nobody answers at the console's address",
+    "space_too_large": "the space has more than 2^53 - 1 points",
+    "suggest_mismatch": "an objective asked for a parameter that does not fit its trial's point",
+    "time_limit": "a dry run took longer than the trial's limit (in `run.error`)",
+    "too_long": "a text, a point or the provenance is longer than allowed",
+    "too_many": "there are more names, data sets or items than allowed",
+    "unauthorized": "the server, or a proxy, answered 401 without a code",
+    "unknown_runtime": "there is no such `runtime`",
+    "unknown_type": "the server sent a message of a type that this version does not know",
+    "usage": "the command's arguments are wrong",
+    "wait_timeout": "a study did not end within the time that was given",
+}
 
 BUNDLE_CODES: dict[str, str] = {
     "cannot_bundle_builtin": "is a class, or a function that is not written in Python",

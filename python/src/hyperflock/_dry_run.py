@@ -1,10 +1,11 @@
 """Tries one trial before anything is queued: in a process of its own, or in a local browser.
 
-    run = dry_run(bundle, data, params={"rate": 0.1}, seed=7, chainer="7.8.1", where="cpython")
+    run = await dry_run(bundle, data, params={"rate": 0.1}, seed=7, runtime="chainer-7.8.1",
+                        time_limit_s=60, where="cpython")
     run.value, run.seconds, run.output, run.error
 
 The bundle is unpacked and run by the worker's own code (``hyperflock_worker``), and sees only what
-a volunteer's browser has. Blocks until the trial has ended; any thread.
+a volunteer's browser has. A coroutine for any event loop; cancelled, it ends the other process.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ from hyperflock._bundle import Bundle
 from hyperflock._data import DataSet
 from hyperflock._errors import DryRunError
 from hyperflock._grid import Scalar, params_text
+from hyperflock._loop import in_thread
 from hyperflock._results import TrialError
-from hyperflock._runtime import RUNTIME_PACKAGES
+from hyperflock._runtime import RUNTIME_PACKAGES, chainer_of
 from hyperflock._text import clean
 
 Where = Literal["cpython", "browser"]
@@ -94,13 +96,13 @@ class DryRun:
         return "\n".join(line.rstrip("\n") for line in lines)
 
 
-def dry_run(
+async def dry_run(
     bundle: Bundle,
     data: Sequence[DataSet],
     *,
     params: Mapping[str, Scalar],
     seed: int,
-    chainer: str,
+    runtime: str,
     time_limit_s: float,
     where: Where,
 ) -> DryRun:
@@ -114,11 +116,11 @@ def dry_run(
     """
     with tempfile.TemporaryDirectory(prefix="hyperflock-dry-run-") as name:
         folder = Path(name).resolve()
-        _write_job(folder, bundle, data, params, seed, chainer)
-        shutil.copy(_CHILD, folder / "dry_run.py")
-        command, cwd = _command(where, folder, chainer)
+        chainer = chainer_of(runtime)
+        await in_thread(lambda: _write_job(folder, bundle, data, params, seed, chainer))
+        command, cwd = _command(where, folder, runtime)
         limit_s = time_limit_s + _START_S[where] if time_limit_s else None
-        output, ended = _run(command, cwd, limit_s)
+        output, ended = await _run(command, cwd, limit_s)
         told = _outcome(folder, ended, output, time_limit_s)
     outcome = told["outcome"]
     error = outcome.get("error")
@@ -181,9 +183,10 @@ def _write_job(
     }
     (folder / "bundle.zip").write_bytes(bundle.content)
     (folder / "job.json").write_text(json.dumps(job), "utf-8")
+    shutil.copy(_CHILD, folder / "dry_run.py")
 
 
-def _command(where: Where, folder: Path, chainer: str) -> tuple[list[str], Path]:
+def _command(where: Where, folder: Path, piece: str) -> tuple[list[str], Path]:
     script = str(folder / "dry_run.py")
     if where == "cpython":
         return [sys.executable, "-I", "-S", "-X", "utf8", script, str(folder)], folder
@@ -198,34 +201,35 @@ def _command(where: Where, folder: Path, chainer: str) -> tuple[list[str], Path]
             "use dry_run=True, which needs none"
         )
     pieces = json.loads(index.read_text("utf-8"))["pieces"]
-    piece = f"chainer-{chainer}"
     if piece not in pieces:
-        raise DryRunError(f"the built runtime has no Chainer {chainer}")
+        raise DryRunError(f"the built runtime has no {piece}; './run build' makes it")
     archive = runtime / Path(pieces[piece]["base"]).name / f"{piece}.zip"
     options = ["--host", "chromium", "--mount", str(folder), "--wheel", str(archive)]
     quiet = "--disable-warning=ExperimentalWarning"
     return [found, quiet, str(command), *options, script, str(folder)], _CHECKOUT
 
 
-def _run(command: list[str], cwd: Path, limit_s: float | None) -> tuple[str, bool]:
+async def _run(command: list[str], cwd: Path, limit_s: float | None) -> tuple[str, bool]:
     """Run a command; gives what it printed, and whether it ended within its time."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("HYPERFLOCK_")}
     with tempfile.TemporaryFile() as file:
+        process = subprocess.Popen(
+            command,
+            cwd=cwd,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+        )
         try:
-            subprocess.run(
-                command,
-                cwd=cwd,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=file,
-                stderr=subprocess.STDOUT,
-                timeout=limit_s,
-                check=False,
-            )
+            await in_thread(lambda: process.wait(limit_s))
             ended = True
         except subprocess.TimeoutExpired:
             ended = False
-        size = file.tell()
+        finally:
+            process.kill()
+            process.wait()
+        size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - MAX_OUTPUT_CHARACTERS))
         return file.read().decode("utf-8", "replace"), ended
 

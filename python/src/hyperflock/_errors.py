@@ -53,8 +53,6 @@ class SpaceTooLargeError(InvalidSpaceError):
 class BundleError(HyperflockError, ValueError):
     """The objective's source code cannot travel to a volunteer's browser."""
 
-    default_code = "cannot_bundle"
-
 
 class DataError(HyperflockError, ValueError):
     """A data set cannot be sent as it is."""

@@ -1,20 +1,22 @@
 """HTTP to the console origin: retries, time-outs, errors by code. The HTTP library stays in here.
 
-Blocking; an ``Http`` may be used by several threads. Requests are retried on a broken connection
-and on 429, 502, 503 and 504 with a jittered back-off, which is safe because each request of the
-interface may be repeated: blobs go by their hash, a study by its ``submit_key``. The token is
-never sent anywhere but to the given origin.
+Coroutines for any event loop; each request is made by the blocking library on a thread of its own,
+so that connections belong to no loop and one ``Http`` serves several. Requests are retried on a
+broken connection and on 429, 502, 503 and 504 with a jittered back-off, which is safe because each
+request of the interface may be repeated: blobs go by their hash, a study by its ``submit_key``.
+The token is never sent anywhere but to the given origin.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import random
 import ssl
 import time
 import urllib.parse
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, BinaryIO
@@ -22,14 +24,18 @@ from typing import Any, BinaryIO
 import urllib3
 
 from hyperflock._errors import HyperflockError, ProtocolError, ServerUnreachableError, server_error
+from hyperflock._loop import in_thread
+from hyperflock._settings import DEFAULT_URL
 from hyperflock._text import clean
 from hyperflock._version import __version__
 
 AGENT = f"hyperflock-python/{__version__}"
-DEFAULT_URL = "http://127.0.0.1:8790"
+
+MAX_CONNECTIONS = 8
 
 _CONNECT_S = 10.0
 _READ_S = 60.0
+_PROBE_S = 5.0
 _RETRY_STATUS = frozenset({429, 502, 503, 504})
 _FIRST_BACK_OFF_S = 0.25
 _MAX_BACK_OFF_S = 8.0
@@ -56,6 +62,15 @@ class Reply:
             raise ProtocolError(
                 "the server's answer is not JSON; is the address a Hyperflock console?"
             ) from None
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What one request without a token found: header names in lower case, seconds it took."""
+
+    status: int
+    headers: Mapping[str, str]
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -99,13 +114,51 @@ class Origin:
 
 @cache
 def tls_context() -> ssl.SSLContext:
-    """Trust the system's authorities, or those of ``HYPERFLOCK_CA`` (a PEM file)."""
-    return ssl.create_default_context(cafile=os.environ.get("HYPERFLOCK_CA"))
+    """Trust the system's authorities, or those of ``HYPERFLOCK_CA`` (a PEM file).
+
+    Raises
+    ------
+    HyperflockError
+        ``bad_ca``: there is no such file, or no certificate in it.
+    """
+    file = os.environ.get("HYPERFLOCK_CA")
+    try:
+        return ssl.create_default_context(cafile=file)
+    except OSError as error:  # ssl.SSLError is one
+        raise HyperflockError(
+            f"HYPERFLOCK_CA names '{clean(str(file), limit=200)}', which is no PEM file of "
+            f"certificates: {error.strerror or error}",
+            code="bad_ca",
+        ) from None
 
 
 def back_off_s(attempt: int, first_s: float, most_s: float) -> float:
     """Jittered exponential back-off after try ``attempt`` (from 1)."""
     return min(most_s, first_s * 2.0 ** min(attempt - 1, 32)) * random.uniform(0.5, 1.0)
+
+
+async def probe(url: str) -> Probe:
+    """GET an address once, without a token, following no redirect.
+
+    Raises
+    ------
+    ServerUnreachableError
+        Nobody answers.
+    """
+
+    def ask() -> Probe:
+        context = tls_context() if url.startswith("https:") else None
+        timeout = urllib3.Timeout(connect=_PROBE_S, read=_PROBE_S)
+        with urllib3.PoolManager(timeout=timeout, retries=False, ssl_context=context) as pool:
+            begun = time.perf_counter()
+            answer = pool.request("GET", url, headers={"User-Agent": AGENT}, redirect=False)
+            seconds = time.perf_counter() - begun
+            return Probe(answer.status, {k.lower(): v for k, v in answer.headers.items()}, seconds)
+
+    try:
+        return await in_thread(ask)
+    except (urllib3.exceptions.HTTPError, OSError) as error:
+        raise ServerUnreachableError(f"{url} does not answer ({_reason(error)})") from None
 
 
 class Http:
@@ -117,47 +170,48 @@ class Http:
         token: str,
         *,
         patience_s: float = 30.0,
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._origin = origin
+        self.origin = origin
+        self.token = token
         self._headers = {"Authorization": f"Bearer {token}", "User-Agent": AGENT}
         self._patience_s = patience_s
         self._sleep = sleep
         self._clock = clock
         self._pool = urllib3.PoolManager(
             num_pools=1,
-            maxsize=4,
+            maxsize=MAX_CONNECTIONS,
+            block=True,  # further requests wait for one to be free
             timeout=urllib3.Timeout(connect=_CONNECT_S, read=_READ_S),
             retries=False,
             ssl_context=tls_context() if origin.secure else None,
         )
 
-    def get(self, path: str) -> Any:
+    async def get(self, path: str) -> Any:
         """GET a JSON answer."""
-        return self._request("GET", path).json()
+        return (await self._request("GET", path)).json()
 
-    def post(self, path: str, body: bytes | Mapping[str, Any]) -> Any:
+    async def post(self, path: str, body: bytes | Mapping[str, Any]) -> Any:
         """POST JSON, get a JSON answer."""
         content = body if isinstance(body, bytes) else json.dumps(dict(body)).encode()
-        return self._request(
-            "POST", path, lambda: content, {"Content-Type": "application/json"}
-        ).json()
+        headers = {"Content-Type": "application/json"}
+        return (await self._request("POST", path, lambda: content, headers)).json()
 
-    def exists(self, path: str) -> bool:
+    async def exists(self, path: str) -> bool:
         """HEAD: whether it is there."""
-        return self._request("HEAD", path, missing_is_answer=True).status != 404
+        return (await self._request("HEAD", path, missing_is_answer=True)).status != 404
 
-    def put(self, path: str, open_content: Callable[[], BinaryIO], size: int) -> None:
+    async def put(self, path: str, open_content: Callable[[], BinaryIO], size: int) -> None:
         """PUT bytes; the content is opened anew for each try."""
         headers = {"Content-Type": "application/octet-stream", "Content-Length": str(size)}
-        self._request("PUT", path, open_content, headers)
+        await self._request("PUT", path, open_content, headers)
 
     def close(self) -> None:
         """Close idle connections."""
         self._pool.clear()
 
-    def _request(
+    async def _request(
         self,
         method: str,
         path: str,
@@ -173,10 +227,10 @@ class Http:
             failure: HyperflockError
             wait_s = back_off_s(attempt, _FIRST_BACK_OFF_S, _MAX_BACK_OFF_S)
             try:
-                status, body, told_s = self._once(method, path, open_body, headers or {})
+                status, body, told_s = await self._once(method, path, open_body, headers or {})
             except (urllib3.exceptions.HTTPError, OSError) as error:
                 failure = ServerUnreachableError(
-                    f"{self._origin.url} does not answer ({_reason(error)}); is the server running?"
+                    f"{self.origin.url} does not answer ({_reason(error)}); is the server running?"
                 )
             else:
                 if status < 300 or (status == 404 and missing_is_answer):
@@ -187,9 +241,9 @@ class Http:
                 wait_s = max(wait_s, told_s)
             if self._clock() - started + wait_s > self._patience_s:
                 raise failure
-            self._sleep(wait_s)
+            await self._sleep(wait_s)
 
-    def _once(
+    async def _once(
         self,
         method: str,
         path: str,
@@ -198,14 +252,17 @@ class Http:
     ) -> tuple[int, bytes, float]:
         body = open_body() if open_body else None
         try:
-            response = self._pool.request(
-                method,
-                self._origin.url + path,
-                body=body,
-                headers={**self._headers, **headers},
-                redirect=False,
+            response = await in_thread(
+                lambda: self._pool.request(
+                    method,
+                    self.origin.url + path,
+                    body=body,
+                    headers={**self._headers, **headers},
+                    redirect=False,
+                )
             )
         finally:
+            # Cancelled, it is still being read: closing it ends the request that nobody waits for.
             if body is not None and not isinstance(body, bytes):
                 body.close()
         told = response.headers.get("Retry-After", "")

@@ -36,6 +36,8 @@ _GPU = {
 }
 _NETWORK = frozenset({"socket", "_socket", "ssl", "requests", "urllib3", "httpx", "aiohttp"})
 _LOCKS = frozenset({"_thread", "threading", "queue", "_queue"})
+# Of this package.
+_HOLD_TOKENS = frozenset({"AsyncClient", "AsyncStudy", "Client", "Http", "Study"})
 _PROCESSES = frozenset({"subprocess", "multiprocessing", "_multiprocessing"})
 
 
@@ -91,7 +93,7 @@ def _by_type(cls: type, where: str) -> BundleError | None:
         return cannot("process", f"{where}, a process of this machine; a browser starts none")
     if full == "tempfile" and name.startswith("_Temporary"):
         return cannot("file", f"{where}, an open file; send it by data=... or open it there")
-    if module == "hyperflock" and name in {"Client", "Study", "Http"}:
+    if module == "hyperflock" and name in _HOLD_TOKENS:
         return cannot("client", f"{where}, {a(cls)}, which holds your token; leave it here")
     return None
 

@@ -10,6 +10,12 @@ from __future__ import annotations
 import sysconfig
 from pathlib import Path
 
+from hyperflock._errors import HyperflockError
+
+# What a study may ask for: the deep learning package of its trials, by the runtime's piece.
+RUNTIMES = ("chainer-7.8.1", "chainer-5.4.0")
+DEFAULT_RUNTIME = RUNTIMES[0]
+
 RUNTIME_VERSIONS = {"python": "3.14", "pyodide": "314.0.3", "numpy": "2.4.3"}
 
 # What a trial may import beside the standard library; `hyperflock` is the trial's side of it.
@@ -40,6 +46,23 @@ _MODULES = """
     zlib zoneinfo
 """
 STANDARD_LIBRARY = frozenset(_MODULES.split())
+
+
+def chainer_of(runtime: str) -> str:
+    """Chainer's version in a runtime.
+
+    Raises
+    ------
+    HyperflockError
+        ``unknown_runtime``: there is no such runtime.
+    """
+    if runtime not in RUNTIMES:
+        raise HyperflockError(
+            f"there is no runtime {runtime!r}; take one of {', '.join(RUNTIMES)}",
+            code="unknown_runtime",
+            field="runtime",
+        )
+    return runtime.removeprefix("chainer-")
 
 
 def runtime_has(unit: str) -> bool:

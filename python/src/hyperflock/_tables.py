@@ -1,25 +1,28 @@
-"""How the command shows studies and trials: tables, lines, CSV rows.
+"""How the command shows studies, trials and devices: tables, lines, texts.
 
 Pure. What other people and their devices wrote is cleaned here or before (_text.py).
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
 from rich.table import Table
 from rich.text import Text
 
+from hyperflock._export import study_dict
 from hyperflock._grid import Scalar
-from hyperflock._protocol import BestRow
 from hyperflock._results import TrialResult
 from hyperflock._study import Study
-from hyperflock._text import clean, csv_cell
+from hyperflock._text import clean
 
-_RIGHT = {"number", "value", "run s", "attempts", "done", "id"}
+_RIGHT = {"number", "value", "run s", "attempts", "done", "id", "study", "trial"}
+_DEVICE = ("device", "class", "engine", "state", "study", "trial")
+_MAX_VALUES = 20
+# So many points of a curve's end are shown.
+_LAST = 20
 
 
 def studies(found: Sequence[Study]) -> Table:
@@ -27,51 +30,91 @@ def studies(found: Sequence[Study]) -> Table:
     table = _table("id", "name", "state", "done", "failed", "best", "owner", "created")
     for study in found:
         row = study.row
-        done = row.complete + row.pruned + row.failed
-        best = f"{row.best.value:.6g}" if isinstance(row.best, BestRow) else "-"
         created = datetime.fromtimestamp(row.created_at / 1000, timezone.utc)
         _add(
             table,
             str(study.id),
             study.name,
             row.state,
-            f"{done}/{row.total}",
+            f"{study.done}/{row.total}",
             str(row.failed),
-            best,
+            study.best_text,
             study.owner,
             created.astimezone().strftime("%Y-%m-%d %H:%M"),
         )
     return table
 
 
-def study_dict(study: Study) -> dict[str, Any]:
-    """One study for JSON."""
-    row = study.row
-    best = row.best if isinstance(row.best, BestRow) else None
-    return {
-        "id": study.id,
-        "name": study.name,
-        "owner": study.owner,
-        "state": row.state,
-        "direction": row.direction,
-        "total": row.total,
-        "complete": row.complete,
-        "pruned": row.pruned,
-        "failed": row.failed,
-        "running": row.running,
-        "attempts": row.attempts,
-        "best": best
-        and {"trial": best.trial, "value": best.value, "params": json.loads(best.params)},
-        "created_at": datetime.fromtimestamp(row.created_at / 1000, timezone.utc).isoformat(),
-    }
-
-
-def trials(study: Study, found: Sequence[TrialResult]) -> Table:
+def trials(found: Sequence[TrialResult]) -> Table:
     """One row per finished trial."""
     table = _table("number", "params", "value", "run s", "attempts", "device", "note")
     for trial in found:
         _add(table, *_cells(trial))
     return table
+
+
+def devices(found: Sequence[Mapping[str, Any]]) -> Table:
+    """One row per connected device, as the server's rows tell."""
+    table = _table(*_DEVICE)
+    for row in found:
+        _add(table, *(clean(str(row.get(name, "-")), limit=60) for name in _DEVICE))
+    return table
+
+
+def study_lines(study: Study) -> list[tuple[str, str]]:
+    """One study in detail, as names and texts."""
+    row = study.row
+    told = study_dict(row)
+    counts = f"{row.complete} complete, {row.pruned} pruned, {row.failed} failed"
+    best = told["best"]
+    lines = [
+        ("study", f"{study.id} '{study.name}'"),
+        ("state", row.state),
+        ("trials", f"{study.done} of {row.total} done ({counts}), {row.running} running"),
+        ("attempts", str(row.attempts)),
+        ("direction", row.direction),
+        ("runtime", study.runtime),
+        ("seed", str(row.seed)),
+        ("entry", told["entry"]),
+        ("submitted", f"{told['created_at']} by {study.owner}"),
+    ]
+    if told["finished_at"]:
+        lines.append(("ended", told["finished_at"]))
+    if best:
+        lines.append(("best", f"{best['value']:.6g}, trial {best['trial']}"))
+        lines.append(("best point", params_text(best["params"])))
+    for dimension in row.space:
+        shown = ", ".join(_scalar(value) for value in dimension.values[:_MAX_VALUES])
+        more = "" if len(dimension.values) <= _MAX_VALUES else f", ... ({len(dimension.values)})"
+        lines.append((f"space {clean(dimension.name, limit=40)}", shown + more))
+    return lines
+
+
+def trial_lines(trial: TrialResult) -> list[tuple[str, str]]:
+    """One trial in detail, as names and texts."""
+    lines = [
+        ("trial", str(trial.number)),
+        ("state", trial.state),
+        ("params", params_text(trial.params)),
+        ("seed", str(trial.seed)),
+    ]
+    if trial.values:
+        lines.append(("value", ", ".join(f"{value:.6g}" for value in trial.values)))
+    lines += [(f"step {step}", f"{value:.6g}") for step, value in (trial.points or ())[-_LAST:]]
+    return lines
+
+
+def attempt_texts(trial: TrialResult) -> list[str]:
+    """Every run of a trial, each with its error's traceback below."""
+    texts = []
+    for run in trial.attempt_list or ():
+        device = f"{run.device} ({run.device_class}, {run.engine}, {run.backend})"
+        text = f"attempt {run.id} {run.state} on {device}, {run.run_s:.1f} s"
+        if run.error:
+            text += f"\n  [{run.error.code}] {run.error.message}"
+            text += "".join(f"\n  {line}" for line in run.error.traceback.splitlines())
+        texts.append(text)
+    return texts
 
 
 class Lines:
@@ -98,21 +141,6 @@ class Lines:
         return "  ".join([head, f"{attempts:>{w[4]}}", *rest]).rstrip()
 
 
-def csv_rows(study: Study, found: Sequence[TrialResult]) -> Iterator[list[Any]]:
-    """A head and one row per trial; a column for each parameter."""
-    names = [dimension.name for dimension in study.row.space]
-    fixed = ("number", "state", "value", "seed", "run_s", "load_s", "attempts")
-    texts = ("device", "device_class", "engine", "backend")
-    yield [*fixed, *texts, "error", *(csv_cell(f"params_{name}") for name in names)]
-    for trial in found:
-        yield [
-            *("" if getattr(trial, name) is None else getattr(trial, name) for name in fixed),
-            *(csv_cell(getattr(trial, name) or "") for name in texts),
-            csv_cell(trial.error.message) if trial.error else "",
-            *(_csv_value(trial.params.get(name)) for name in names),
-        ]
-
-
 def params_text(params: Mapping[str, Scalar]) -> str:
     """Parameters for people."""
     return " ".join(f"{clean(name)}={_scalar(value)}" for name, value in params.items())
@@ -120,12 +148,6 @@ def params_text(params: Mapping[str, Scalar]) -> str:
 
 def _scalar(value: Scalar) -> str:
     return clean(value, limit=40) if isinstance(value, str) else str(value)
-
-
-def _csv_value(value: Scalar) -> Any:
-    if value is None:
-        return ""
-    return csv_cell(value) if isinstance(value, str) else value
 
 
 def _cells(trial: TrialResult) -> tuple[str, ...]:

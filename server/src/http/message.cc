@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
+#include <ctime>
 
 #include "ops/json_text.h"
 
@@ -158,6 +160,22 @@ bool valid_host(std::string_view host) {
   return !port.empty() && port.size() <= 5 && std::ranges::all_of(port, is_digit);
 }
 
+std::string http_date(std::int64_t unix_seconds) {
+  // Not strftime: its names follow the locale.
+  constexpr std::array kDays{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+  constexpr std::array kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                               "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  const auto seconds = static_cast<std::time_t>(unix_seconds);
+  std::tm utc{};
+  gmtime_r(&seconds, &utc);
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%s, %02d %s %04d %02d:%02d:%02d GMT",
+                kDays[static_cast<std::size_t>(utc.tm_wday)], utc.tm_mday,
+                kMonths[static_cast<std::size_t>(utc.tm_mon)], utc.tm_year + 1900, utc.tm_hour,
+                utc.tm_min, utc.tm_sec);
+  return text.data();
+}
+
 std::string serialize_head(const Response& response, KeepAlive keep_alive) {
   std::string head;
   head.reserve(1024);
@@ -172,6 +190,7 @@ std::string serialize_head(const Response& response, KeepAlive keep_alive) {
   head += ' ';
   head += reason_of(response.status);
   head += "\r\n";
+  header("Date", http_date(std::time(nullptr)));
   if (response.status != 304) header("Content-Length", std::to_string(response.body_bytes()));
   if (!response.content_type.empty()) header("Content-Type", response.content_type);
   for (const auto& [name, value] : response.headers) header(name, value);

@@ -81,7 +81,11 @@ bool valid_host(std::string_view host);
 
 enum class KeepAlive { no, yes };
 
-// Status line and headers, with the security headers that every answer carries.
+// A time as headers have it (RFC 9110, 5.6.7), such as "Sun, 06 Nov 1994 08:49:37 GMT".
+std::string http_date(std::int64_t unix_seconds);
+
+// Status line and headers, with today's time, so that a client sees how far its clock is off, and
+// with the security headers that every answer carries.
 std::string serialize_head(const Response& response, KeepAlive keep_alive);
 
 }  // namespace hyperflock::http

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <ctime>
+
 namespace hyperflock::http {
 namespace {
 
@@ -32,6 +34,19 @@ TEST(ResponseHead, NamesLengthAndConnection) {
   EXPECT_NE(head.find("Content-Length: 5\r\n"), std::string::npos);
   EXPECT_NE(head.find("Connection: close\r\n"), std::string::npos);
   EXPECT_TRUE(head.ends_with("\r\n\r\n"));
+}
+
+TEST(ResponseHead, TellsTheTime) {
+  EXPECT_EQ(http_date(784'111'777), "Sun, 06 Nov 1994 08:49:37 GMT");  // RFC 9110's example
+  EXPECT_EQ(http_date(0), "Thu, 01 Jan 1970 00:00:00 GMT");
+  const std::int64_t before = std::time(nullptr);
+  const std::string head = serialize_head(json_response(200, "{}"), KeepAlive::yes);
+  const std::int64_t after = std::time(nullptr);
+  bool told = false;
+  for (std::int64_t now = before; now <= after; ++now) {
+    told = told || head.find("\r\nDate: " + http_date(now) + "\r\n") != std::string::npos;
+  }
+  EXPECT_TRUE(told) << head;
 }
 
 TEST(ErrorResponse, StatusFollowsTheCode) {

@@ -101,7 +101,7 @@ def main() -> int:
         data=data,
         name="parity",
         seed=2024,
-        chainer=options.chainer,
+        runtime=f"chainer-{options.chainer}",
         direction="maximize",
     )
     points = list(hyperflock.suggest_grid(SPACE))

@@ -1,0 +1,104 @@
+"""Who reaches a server's compute origin by which address, and whether browsers compute there.
+
+    for reach in reaches("http", 8780, bound="0.0.0.0", public_url=None): ...
+
+Browsers give shared memory, WebGPU and the wake lock to HTTPS pages and to their own machine only,
+so a phone that reaches a plain HTTP address sees the page and cannot compute. Looks at this
+machine's addresses; sends nothing. Any thread.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import socket
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+# For documentation only (RFC 5737, RFC 3849): asked for a route, never sent to.
+_ELSEWHERE = ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1"))
+
+
+@dataclass(frozen=True)
+class Reach:
+    """One address of the compute origin.
+
+    Attributes
+    ----------
+    origin : str
+        Such as ``http://192.168.1.20:8780``.
+    who : str
+        Who reaches it, for people.
+    phones : bool
+        Whether a phone can both reach it and compute there.
+    note : str
+        What is missing; empty when nothing is.
+    """
+
+    origin: str
+    who: str
+    phones: bool
+    note: str
+
+
+def reaches(
+    scheme: str,
+    port: int,
+    *,
+    bound: str,
+    public_url: str | None,
+    addresses: Iterable[str] | None = None,
+) -> list[Reach]:
+    """List the addresses of a compute origin, the best for phones first.
+
+    Parameters
+    ----------
+    scheme, port
+        ``http`` or ``https``, and where it listens.
+    bound
+        The address that it listens on, such as ``0.0.0.0``.
+    public_url
+        The origin as volunteers see it, where there is one.
+    addresses
+        This machine's; None: look.
+    """
+    found = []
+    if public_url:
+        secure = public_url.startswith("https:")
+        note = "" if secure else "phones need HTTPS"
+        found.append(Reach(public_url.rstrip("/"), "whoever reaches that name", secure, note))
+    listening = ipaddress.ip_address(bound)
+    if listening.is_unspecified:
+        mine = [ipaddress.ip_address(a) for a in (addresses or local_addresses())]
+        listed = [a for a in mine if a.version == 4 or listening.version == 6]
+    else:
+        listed = [listening]
+    for address in sorted(listed, key=lambda a: (a.is_loopback, a.version, str(a))):
+        host = f"[{address}]" if address.version == 6 else str(address)
+        found.append(_reach(f"{scheme}://{host}:{port}", address, scheme == "https"))
+    return found
+
+
+def local_addresses() -> list[str]:
+    """List this machine's addresses: by its name, and those that its routes outward use."""
+    found = {"127.0.0.1"}
+    with contextlib.suppress(OSError):
+        found |= {str(info[4][0]) for info in socket.getaddrinfo(socket.gethostname(), None)}
+    for family, target in _ELSEWHERE:
+        with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as route:
+            route.connect((target, 9))  # of a datagram socket: looks up the route, sends nothing
+            found.add(str(route.getsockname()[0]))
+    return sorted(a for a in (each.partition("%")[0] for each in found) if not _link_local(a))
+
+
+def _link_local(address: str) -> bool:
+    return ipaddress.ip_address(address).is_link_local
+
+
+def _reach(origin: str, address: _Address, secure: bool) -> Reach:
+    if address.is_loopback:
+        return Reach(origin, "this machine only", False, "phones do not reach it")
+    who = "devices in the same network" if address.is_private else "everyone"
+    note = "its certificate has to be for this address" if secure else "phones need HTTPS"
+    return Reach(origin, who, secure, note)

@@ -1,0 +1,210 @@
+"""A study at the server, as coroutines: the core that `Study` is a face of.
+
+    async for trial in study: ...        # finished trials, as they finish; ends with the study
+    (await study.best_trial()).params
+
+Made by `AsyncClient`. A study's memory of trials belongs to one event loop at a time; each
+iteration has its own connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, AsyncIterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hyperflock import _export, _plots
+from hyperflock._bars import Bar, wanted
+from hyperflock._connection import watch
+from hyperflock._errors import NoCompleteTrialError, WaitTimeoutError
+from hyperflock._export import Format
+from hyperflock._http import Http
+from hyperflock._plots import Plot, PlotKind
+from hyperflock._protocol import BestRow, StudyRow, TrialRow, Update
+from hyperflock._results import TrialResult, trial_result
+from hyperflock._schema import convert
+from hyperflock._view import StudyView
+
+if TYPE_CHECKING:
+    import pandas
+
+_PAGE = 500
+
+
+class AsyncStudy(StudyView):
+    """A study at the server. Made by `AsyncClient.grid`, `.study` and `.studies`."""
+
+    def __init__(self, http: Http, row: StudyRow, *, progress: bool | None = None) -> None:
+        self._http = http
+        self._row = row
+        self._progress = progress
+        # Finished trials as they were learnt of; `_behind` is the cursor behind them. A trial that
+        # failed may finish again: its newest row counts, older ones stay behind in the list.
+        self._finished: list[TrialResult] = []
+        self._newest: dict[int, TrialResult] = {}
+        self._seqs: dict[int, int] = {}
+        self._behind = 0
+
+    def __aiter__(self) -> AsyncIterator[TrialResult]:
+        """Yield each finished trial once, as it finishes; ends when the study has ended."""
+        return self.watch()
+
+    @property
+    def row(self) -> StudyRow:
+        """What the server last told: counts of trials by state, attempts, space, times."""
+        return self._row
+
+    async def trials(self) -> list[TrialResult]:
+        """Fetch the trials that have finished by now, by number."""
+        while True:
+            where = f"{self._path}/trials?after={self._behind}&limit={_PAGE}"
+            page = await self._http.get(where)
+            rows = [convert(row, TrialRow) for row in page["trials"]]
+            self._add(rows, int(page["cursor"]))
+            if not rows:
+                return sorted(self._newest.values(), key=lambda trial: trial.number)
+
+    async def best_trial(self) -> TrialResult:
+        """Fetch the best complete trial by now; the lower number wins a tie.
+
+        Raises
+        ------
+        NoCompleteTrialError
+            None is complete yet.
+        """
+        best = (await self.refresh()).row.best
+        if not isinstance(best, BestRow):
+            raise NoCompleteTrialError(f"study {self.id} has no complete trial yet")
+        known = self._newest.get(best.trial)
+        return known if known and known.state == "complete" else await self.trial(best.trial)
+
+    async def trial(self, number: int) -> TrialResult:
+        """Fetch one trial, a running one too, with its `points` and `attempt_list`."""
+        row = await self._http.get(f"{self._path}/trials/{int(number)}")
+        return trial_result(convert(row, TrialRow))
+
+    async def refresh(self) -> AsyncStudy:
+        """Ask the server how the study stands."""
+        self._row = convert(await self._http.get(self._path), StudyRow)
+        return self
+
+    async def cancel(self) -> AsyncStudy:
+        """End the study now: running attempts are revoked, results so far are kept."""
+        return await self._change("cancel")
+
+    async def replay(self) -> AsyncStudy:
+        """Issue every failed trial again, with fresh budgets; a finished study runs again.
+
+        For trials that their own error or lost devices put into quarantine, after the reason is
+        gone. Trials that succeeded are left alone.
+        """
+        await self._change("replay")
+        self._newest = {n: t for n, t in self._newest.items() if t.state != "failed"}
+        return self
+
+    async def wait(self, timeout_s: float | None = None) -> AsyncStudy:
+        """Wait until the study has ended.
+
+        Raises
+        ------
+        WaitTimeoutError
+            It has not ended after ``timeout_s`` seconds; it goes on.
+        """
+        async for _ in self.watch(timeout_s=timeout_s):
+            pass
+        return self
+
+    async def to_pandas(self) -> pandas.DataFrame:
+        """Fetch the finished trials as a table; see `Study.to_pandas`."""
+        return _export.frame(self.row, await self.trials())
+
+    async def export(self, format: Format, path: str | Path | None = None) -> str:
+        """Fetch the finished trials as text, into a file as well; see `Study.export`."""
+        trials = await self.trials()
+        text = _export.text(format, (await self.refresh()).row, trials)
+        if path is not None:
+            _export.write(Path(path), text)
+        return text
+
+    async def plot(self, kind: PlotKind = "history") -> Plot:
+        """Fetch the finished trials as a picture; see `Study.plot`."""
+        return _plots.plot(kind, self.row, await self.trials())
+
+    async def watch(
+        self, *, progress: bool | None = None, timeout_s: float | None = None
+    ) -> AsyncGenerator[TrialResult, None]:
+        """Iterate as ``async for trial in study`` does, with a say in it.
+
+        A failed trial may still be accepted, late; `trials` then has its result. A broken
+        connection is taken up again where it broke. Ending the iteration leaves the study alone.
+
+        Parameters
+        ----------
+        progress
+            Show a progress bar on standard error; None: when that is a terminal.
+        timeout_s
+            Raise `WaitTimeoutError` when the study has not ended by then.
+        """
+        shown = wanted(self._progress if progress is None else progress)
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        bar = Bar(shown, total=len(self), desc=self.name, unit="trial")
+        updates = watch(self._http.origin, self._http.token, self.id, self._behind)
+        looked_at = 0
+        given: set[int] = set()
+        ended = False
+        try:
+            while True:
+                fresh = self._finished[looked_at:]
+                for trial in fresh:
+                    looked_at += 1
+                    if trial.number in given or self._newest.get(trial.number) is not trial:
+                        continue
+                    given.add(trial.number)
+                    self._show(bar, len(given))
+                    yield trial
+                if ended:
+                    return
+                ended = self._take(await self._next(updates, deadline))
+                self._show(bar, len(given))
+        finally:
+            bar.close()
+            await updates.aclose()
+
+    # ---- inside
+
+    @property
+    def _path(self) -> str:
+        return f"/api/studies/{self.id}"
+
+    async def _change(self, what: str) -> AsyncStudy:
+        self._row = convert(await self._http.post(f"{self._path}/{what}", {}), StudyRow)
+        return self
+
+    async def _next(self, updates: AsyncGenerator[Update, None], deadline: float | None) -> Update:
+        left_s = None if deadline is None else max(0.0, deadline - time.monotonic())
+        try:
+            return await asyncio.wait_for(anext(updates), left_s)
+        except asyncio.TimeoutError:
+            raise WaitTimeoutError(
+                f"study {self.id} has not ended in time; it goes on at the server"
+            ) from None
+
+    def _take(self, update: Update) -> bool:
+        """Learn an update; tells whether the study has ended and all of its trials are known."""
+        self._add(update.trials, update.cursor)
+        self._row = update.study
+        return update.study.state != "running" and update.cursor >= update.study.cursor
+
+    def _add(self, rows: list[TrialRow], cursor: int) -> None:
+        for row in rows:
+            if row.state != "running" and row.seq > self._seqs.get(row.trial, 0):
+                self._seqs[row.trial] = row.seq
+                self._newest[row.trial] = trial = trial_result(row)
+                self._finished.append(trial)
+        self._behind = max(self._behind, cursor)
+
+    def _show(self, bar: Bar, given: int) -> None:
+        row = self._row
+        bar.move(given, running=row.running, best=self.best_text, failed=row.failed)

@@ -1,0 +1,234 @@
+"""The commands about studies that exist: list, watch, export, end. One process, one thread."""
+
+from __future__ import annotations
+
+import json
+import sys
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hyperflock import _export, _tables
+from hyperflock._cli_shared import (
+    EXIT_NO_RESULT,
+    Json,
+    StudyId,
+    Token,
+    Url,
+    command,
+    complain,
+    console,
+    show_json,
+    show_lines,
+    show_text,
+)
+from hyperflock._client import Client
+from hyperflock._errors import NoCompleteTrialError
+from hyperflock._plots import PlotKind
+from hyperflock._results import TrialResult
+from hyperflock._study import Study
+
+
+class Format(str, Enum):
+    """What `export` writes."""
+
+    csv = "csv"
+    json = "json"
+    jsonl = "jsonl"
+
+
+class Kind(str, Enum):
+    """What `plot` draws."""
+
+    history = "history"
+    parallel = "parallel"
+
+
+@command("hyperflock watch 3", "hyperflock watch 3 --json | jq .value")
+def watch(study_id: StudyId, as_json: Json = False, url: Url = None, token: Token = None) -> int:
+    """Show a study's results as they arrive, then its best trial. Ctrl-C detaches.
+
+    With --json each finished trial is one line.
+    """
+    return watch_study(Client(url, token).study(study_id), as_json=as_json)
+
+
+@command("hyperflock studies", "hyperflock studies --json")
+def studies(as_json: Json = False, url: Url = None, token: Token = None) -> int:
+    """List studies, the newest first."""
+    found = Client(url, token).studies()
+    if as_json:
+        show_json([_export.study_dict(study.row) for study in found])
+    else:
+        console().print(_tables.studies(found))
+    return 0
+
+
+@command("hyperflock show 3", "hyperflock show 3 --trial 17", "hyperflock show 3 --json")
+def show(
+    study_id: StudyId,
+    number: Annotated[
+        int | None, typer.Option("--trial", min=0, help="One trial of it.", show_default=False)
+    ] = None,
+    as_json: Json = False,
+    url: Url = None,
+    token: Token = None,
+) -> int:
+    """Show one study, or one of its trials with its curve and its runs."""
+    study = Client(url, token).study(study_id)
+    if number is None:
+        if as_json:
+            show_json(_export.study_dict(study.row))
+        else:
+            show_lines(_tables.study_lines(study))
+        return 0
+    trial = study.trial(number)
+    if as_json:
+        show_json(trial.as_dict())
+        return 0
+    show_lines(_tables.trial_lines(trial))
+    for text in _tables.attempt_texts(trial):
+        print(text)
+    return 0
+
+
+@command("hyperflock trials 3", "hyperflock trials 3 --json")
+def trials(
+    study_id: StudyId,
+    as_json: Json = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="As CSV.")] = False,
+    url: Url = None,
+    token: Token = None,
+) -> int:
+    """List a study's finished trials."""
+    if as_json and as_csv:
+        raise typer.BadParameter("give one of --json and --csv")
+    study = Client(url, token).study(study_id)
+    if as_csv:
+        show_text(study.export("csv"))
+    elif as_json:
+        show_json([trial.as_dict() for trial in study.trials])
+    else:
+        console().print(_tables.trials(study.trials))
+    return 0
+
+
+@command(
+    "hyperflock export 3 > trials.csv",
+    "hyperflock export 3 --format json -o trials.json",
+    "hyperflock export 3 --format jsonl | jq .params",
+)
+def export(
+    study_id: StudyId,
+    format: Annotated[Format, typer.Option("--format", help="What to write.")] = Format.csv,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="A file; else standard output.", show_default=False),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+    url: Url = None,
+    token: Token = None,
+) -> int:
+    """Write a study's finished trials as CSV, JSON or JSON lines."""
+    study = Client(url, token).study(study_id)
+    text = study.export("json" if as_json else format.value, output)
+    if output is None:
+        show_text(text)
+    return 0
+
+
+@command("hyperflock plot 3 -o history.svg", "hyperflock plot 3 --kind parallel -o parallel.svg")
+def plot(
+    study_id: StudyId,
+    output: Annotated[Path, typer.Option("--output", "-o", help="An SVG file.")],
+    kind: Annotated[Kind, typer.Option("--kind", help="What to draw.")] = Kind.history,
+    as_json: Json = False,
+    url: Url = None,
+    token: Token = None,
+) -> int:
+    """Draw a study's trials into an SVG file: values over time, or parallel coordinates."""
+    drawn: PlotKind = kind.value
+    Client(url, token).study(study_id).plot(drawn).save(output)
+    if as_json:
+        show_json({"study": study_id, "kind": drawn, "file": str(output)})
+    return 0
+
+
+@command("hyperflock logs 3", "hyperflock logs 3 17")
+def logs(
+    study_id: StudyId,
+    number: Annotated[
+        int | None,
+        typer.Argument(metavar="[TRIAL]", min=0, help="One trial; else each that failed."),
+    ] = None,
+    as_json: Json = False,
+    url: Url = None,
+    token: Token = None,
+) -> int:
+    """Show the runs of a trial, or of each failed one: devices, errors, tracebacks."""
+    study = Client(url, token).study(study_id)
+    numbers = [t.number for t in study.trials if t.error] if number is None else [number]
+    found = [study.trial(each) for each in numbers]
+    if as_json:
+        show_json([trial.as_dict() for trial in found])
+        return 0
+    for trial in found:
+        print(f"trial {trial.number} {trial.state}, {_tables.params_text(trial.params)}")
+        for text in _tables.attempt_texts(trial):
+            print(text)
+    return 0
+
+
+@command("hyperflock cancel 3")
+def cancel(study_id: StudyId, as_json: Json = False, url: Url = None, token: Token = None) -> int:
+    """End a study now; results so far are kept."""
+    return _changed(Client(url, token).study(study_id).cancel(), as_json)
+
+
+@command("hyperflock replay 3")
+def replay(study_id: StudyId, as_json: Json = False, url: Url = None, token: Token = None) -> int:
+    """Issue every failed trial of a study again; a finished study runs again."""
+    return _changed(Client(url, token).study(study_id).replay(), as_json)
+
+
+def watch_study(study: Study, *, as_json: bool) -> int:
+    """Print a study's trials as they finish, and the best one; the exit code."""
+    line = _tables.Lines(study)
+    if not as_json:
+        print(line.head())
+    try:
+        for trial in study.watch():
+            _print_beside_bar(json.dumps(trial.as_dict()) if as_json else line.of(trial))
+    except KeyboardInterrupt:
+        study._say_detached()
+        raise
+    try:
+        best = study.best_trial
+    except NoCompleteTrialError:
+        complain("no_complete_trial", f"study {study.id} ended without a complete trial")
+        return EXIT_NO_RESULT
+    if not as_json:
+        print(_best_line(best))
+    return EXIT_NO_RESULT if study.row.state == "cancelled" else 0
+
+
+def _changed(study: Study, as_json: bool) -> int:
+    if as_json:
+        show_json(_export.study_dict(study.row))
+    else:
+        print(f"study {study.id} is {study.row.state}, {study.done} of {len(study)} trials done")
+    return 0
+
+
+def _best_line(best: TrialResult) -> str:
+    return f"best: trial {best.number}, value {best.value:.6g}, {_tables.params_text(best.params)}"
+
+
+def _print_beside_bar(text: str) -> None:
+    """Print a line; a progress bar on the same terminal is moved out of its way."""
+    from tqdm.auto import tqdm
+
+    with tqdm.external_write_mode(file=sys.stdout):
+        print(text, flush=True)

@@ -1,0 +1,65 @@
+"""Where the server is and who asks: what was given, the environment, the server that runs here.
+
+    found = settings(url=None, token=None)
+    found.url, found.token
+
+``hyperflock up`` leaves its server's address and first tokens in the data folder, readable by its
+owner alone; they are used when neither an address nor a token was given otherwise. Any thread.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+DEFAULT_URL = "http://127.0.0.1:8790"
+READY_FILE = "ready.json"
+CREDENTIALS_FILE = "credentials.json"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """An address and a token; an empty token: none is known."""
+
+    url: str
+    token: str
+
+
+def settings(url: str | None, token: str | None) -> Settings:
+    """Find address and token."""
+    url = url or os.environ.get("HYPERFLOCK_URL")
+    token = token or os.environ.get("HYPERFLOCK_TOKEN")
+    here = _server_here()
+    if here is not None and url in {None, here.url}:
+        return Settings(here.url, token or here.token)
+    return Settings(url or DEFAULT_URL, token or "")
+
+
+def data_folder() -> Path:
+    """Where ``hyperflock up`` keeps its server: ``HYPERFLOCK_HOME``, else the usual place."""
+    home = os.environ.get("HYPERFLOCK_HOME")
+    if home:
+        return Path(home)
+    base = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
+    return Path(base) / "hyperflock"
+
+
+def read_json_file(path: Path) -> dict[str, Any]:
+    """Read an object from a file; empty when there is none."""
+    try:
+        value = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _server_here() -> Settings | None:
+    folder = data_folder()
+    console = read_json_file(folder / READY_FILE).get("console")
+    if not isinstance(console, str):
+        return None
+    token = read_json_file(folder / CREDENTIALS_FILE).get("researcher_token")
+    return Settings(console, token if isinstance(token, str) else "")

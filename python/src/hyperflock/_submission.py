@@ -1,0 +1,136 @@
+"""A study before it is one: code, data, space and options, checked, ready to be sent or tried.
+
+    made = Submission(bundle, space, data, name="digits", runtime="chainer-5.4.0")
+    made.blobs, made.body()          # what the server gets; everything is checked before that
+    run = await made.dry_run("cpython")
+
+Plain data; any thread.
+"""
+
+from __future__ import annotations
+
+import io
+import platform
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypedDict
+
+from hyperflock._blobs import Blob
+from hyperflock._bundle import Bundle
+from hyperflock._data import DataSet
+from hyperflock._dry_run import DryRun, Where, dry_run
+from hyperflock._errors import HyperflockError
+from hyperflock._grid import Scalar, dimensions_of, grid_point, trial_seed
+from hyperflock._http import AGENT
+from hyperflock._protocol import BlobRef, Direction, Runtime
+from hyperflock._runtime import DEFAULT_RUNTIME, chainer_of
+from hyperflock._spec import Limits, StudySpec, encode_spec
+
+DryRunChoice = bool | Literal["cpython", "browser"]
+
+
+class GridOptions(TypedDict, total=False):
+    """What `Client.grid` takes by name only, beside ``dry_run``; `AsyncClient.grid` explains it."""
+
+    direction: Direction
+    seed: int
+    runtime: str
+    time_limit_s: float
+    submit_key: str | None
+    once: bool
+    wheels: Sequence[str | Path]
+    progress: bool | None
+
+
+@dataclass(frozen=True)
+class Submission:
+    """All of a study.
+
+    Raises
+    ------
+    HyperflockError
+        ``unknown_runtime``, ``bad_number``: an option is wrong. The rest is told by `body`.
+    """
+
+    bundle: Bundle
+    space: Mapping[str, Sequence[Scalar]]
+    data: Sequence[DataSet]
+    name: str
+    direction: Direction = "minimize"
+    seed: int = 0
+    runtime: str = DEFAULT_RUNTIME
+    time_limit_s: float = 3600
+    submit_key: str | None = None
+
+    def __post_init__(self) -> None:
+        chainer_of(self.runtime)
+        if not 0 <= self.time_limit_s < 2**43:
+            raise HyperflockError(
+                "time_limit_s is not a number of seconds from 0 on", code="bad_number"
+            )
+
+    @property
+    def blobs(self) -> list[Blob]:
+        """The code and the data, by their hashes."""
+        code = self.bundle.content
+        found = [Blob(self.bundle.sha256, len(code), "the code", lambda: io.BytesIO(code))]
+        for item in (*self.data, *self.bundle.attached):
+            found.append(Blob(item.ref.sha256, item.ref.bytes, f"'{item.ref.name}'", item.open))
+        return found
+
+    def body(self) -> bytes:
+        """Write the study spec.
+
+        Raises
+        ------
+        ProtocolError, InvalidSpaceError
+            The server would refuse it.
+        """
+        spec = StudySpec(
+            name=self.name,
+            submit_key=self.submit_key or uuid.uuid4().hex,
+            direction=self.direction,
+            entry=self.bundle.entry,
+            bundle=BlobRef(self.bundle.sha256, len(self.bundle.content)),
+            space=dimensions_of(self.space),
+            data=[item.ref for item in (*self.data, *self.bundle.attached)],
+            seed=self.seed,
+            runtime=Runtime(chainer_of(self.runtime)),
+            limits=Limits(time_limit_ms=round(self.time_limit_s * 1000)),
+            provenance={
+                "client": AGENT,
+                "python": platform.python_version(),
+                "source_sha256": self.bundle.source_sha256,
+                "files": list(self.bundle.files[:200]),
+            },
+        )
+        return encode_spec(spec)
+
+    async def dry_run(self, where: Where) -> DryRun:
+        """Run the first trial here; errors as in `hyperflock._dry_run.dry_run`."""
+        return await dry_run(
+            self.bundle,
+            self.data,
+            params=grid_point(self.space, 0),
+            seed=trial_seed(self.seed, 0),
+            runtime=self.runtime,
+            time_limit_s=self.time_limit_s,
+            where=where,
+        )
+
+
+def key_of(name: str | None, submit_key: str | None, *, once: bool) -> str | None:
+    """Make the key of a study that may be submitted once by its name.
+
+    Raises
+    ------
+    HyperflockError
+        ``bad_once``: there is no name, or a key beside it.
+    """
+    if not once:
+        return submit_key
+    if submit_key or not name:
+        raise HyperflockError("'once' needs a name and no submit_key", code="bad_once")
+    return f"name:{name}"

@@ -1,0 +1,275 @@
+"""Every code that the package raises by itself: listed, documented, and raised here.
+
+Those that refuse an objective (``cannot_bundle_*``) are raised in test_cannot.py.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import hyperflock
+import numpy as np
+import pytest
+from fake_console import FakeConsole
+from hyperflock import (
+    AsyncClient,
+    Client,
+    HyperflockError,
+    _cli,
+    _connection,
+    _data,
+    _dry_run,
+    _grid,
+    _http,
+    _loop,
+    _plots,
+    _protocol,
+    _schema,
+    _spec,
+    _up,
+)
+from hyperflock._codes import BUNDLE_CODES, CODES
+from objectives import objective
+from travelling_helper import endless, holding
+
+SOURCES = Path(hyperflock.__file__).parent
+GUIDE = Path(__file__).resolve().parents[1] / "docs" / "guide.md"
+REST = Path(__file__).resolve().parents[2] / "server" / "docs" / "rest.md"
+SPACE = {"x": [1]}
+# Codes of the server's that a class here has for its own.
+SERVERS = {"study_exists"}
+
+
+class Scene:
+    """What a provocation may use."""
+
+    def __init__(self, server: FakeConsole, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.server = server
+        self.folder = folder
+        self.monkeypatch = monkeypatch
+        self.client = Client(server.url, server.token, patience_s=0)
+
+    def file(self, text: str) -> str:
+        path = self.folder / "file"
+        path.write_text(text)
+        return str(path)
+
+    def answered(self, status: int) -> None:
+        """Ask a server, or a proxy, that answers in its own words."""
+        from fake_console import _Answer
+
+        self.server._answer = lambda *_: _Answer(status)  # type: ignore[method-assign]
+        self.client.studies()
+
+    def dry_run(self, **options: Any) -> hyperflock.DryRun:
+        where: dict[str, Any] = {"where": [str(self.folder / "begun")]}
+        return self.client.grid(endless(), where, dry_run=True, **options)
+
+    def local_server(self, script: str) -> None:
+        binary = Path(self.file(f"#!/bin/sh\n{script}\n"))
+        binary.chmod(0o755)
+        parts = _up.Parts(binary, self.folder, self.folder)
+        _up.LocalServer(self.folder / "home").start(parts, [])
+
+
+def _already_up(scene: Scene) -> None:
+    running = _up.Running(1, 2, "http://a", "http://b")
+    scene.monkeypatch.setattr(_up.LocalServer, "running", lambda self: running)
+    scene.local_server("exit 0")
+
+
+def _bad_ca(scene: Scene) -> None:
+    scene.monkeypatch.setenv("HYPERFLOCK_CA", scene.file("no certificate"))
+    _http.tls_context.cache_clear()
+    _http.tls_context()
+
+
+def _no_pandas(scene: Scene) -> None:
+    scene.monkeypatch.setitem(sys.modules, "pandas", None)
+    scene.client.grid(objective, SPACE).to_pandas()
+
+
+def _broken_dry_run(scene: Scene) -> None:
+    scene.monkeypatch.setattr(_dry_run, "_CHILD", Path(scene.file("raise SystemExit(3)")))
+    scene.dry_run()
+
+
+def _no_worker(scene: Scene) -> None:
+    scene.monkeypatch.setattr(_dry_run, "_CHECKOUT", scene.folder)
+    scene.monkeypatch.setattr(_dry_run, "__file__", str(scene.folder / "x.py"))
+    scene.dry_run()
+
+
+def _no_server(scene: Scene) -> None:
+    scene.monkeypatch.setattr(_up, "_CHECKOUT", scene.folder)
+    scene.monkeypatch.setenv("PATH", str(scene.folder))
+    _up.find_parts(None, None, None)
+
+
+def _time_limit(scene: Scene) -> None:
+    scene.monkeypatch.setitem(_dry_run._START_S, "cpython", 0.5)
+    error = scene.dry_run(time_limit_s=0.1).error
+    assert error is not None
+    raise HyperflockError(error.message, code=error.code)
+
+
+def _suggested(scene: Scene) -> None:
+    hyperflock.run_local(lambda trial: trial.suggest_float("x", 2.0, 3.0), {"x": 1.0})
+
+
+def _command(*arguments: str) -> Callable[[Scene], None]:
+    """A code that the command prints; what it raises inside is caught there."""
+
+    def run(scene: Scene) -> None:
+        told: list[str] = []
+        scene.monkeypatch.setattr(_cli, "complain", lambda code, message: told.append(code))
+        assert _cli.run(list(arguments)) != 0
+        raise HyperflockError("told", code=told[0])
+
+    return run
+
+
+def _sent(**options: Any) -> Callable[[Scene], object]:
+    return lambda scene: scene.client.grid(objective, SPACE, **options)
+
+
+PROVOCATIONS: dict[str, Callable[[Scene], object]] = {
+    "bad_ca": _bad_ca,
+    "bad_field": lambda s: s.client.grid(objective, {"x": [object()]}),  # type: ignore[list-item]
+    "bad_format": lambda s: s.client.grid(objective, SPACE).export("xlsx"),  # type: ignore[arg-type]
+    "bad_number": _sent(time_limit_s=-1.0),
+    "bad_once": _sent(once=True),
+    "bad_plot": lambda s: _plots.plot("pie", s.client.grid(objective, SPACE).row, []),  # type: ignore[arg-type]
+    "bad_space": _command("submit", "objectives", "--space", "{"),
+    "bad_url": lambda s: Client("ftp://x", "t"),
+    "blob_too_large": lambda s: _data._check_size("name", (512 << 20) + 1),
+    "cannot_write": lambda s: s.client.grid(objective, SPACE).export("csv", s.folder / "a" / "b"),
+    "data_invalid": _sent(data={"a": 7}),
+    "data_not_found": _sent(data={"a": "none.npy"}),
+    "dry_run_broken": _broken_dry_run,
+    "dry_run_unavailable": _no_worker,
+    "empty_space": lambda s: s.client.grid(objective, {}),
+    "forbidden": lambda s: s.answered(403),
+    "frame_too_large": lambda s: _schema.read_json(" " * 9, 8),
+    "malformed": lambda s: _protocol.parse_server("{"),
+    "metric_not_finite": lambda s: hyperflock.run_local(lambda trial: float("nan"), {}),
+    "metric_not_number": lambda s: hyperflock.run_local(lambda trial: "1", {}),
+    "missing_field": lambda s: _protocol.parse_server('{"type": "refused"}'),
+    "no_complete_trial": lambda s: s.client.grid(objective, SPACE).best_trial,
+    "no_pandas": _no_pandas,
+    "no_token": lambda s: Client(s.server.url),
+    "not_found": lambda s: s.answered(404),
+    "rate_limited": lambda s: s.answered(429),
+    "server_already_up": _already_up,
+    "server_error": lambda s: s.answered(418),
+    "server_failed": lambda s: s.local_server("echo 'no port is free' >&2; exit 1"),
+    "server_not_found": _no_server,
+    "server_unreachable": lambda s: Client("http://127.0.0.1:1", "t", patience_s=0).studies(),
+    "space_too_large": lambda s: _grid.grid_size({f"x{n}": list(range(64)) for n in range(9)}),
+    "suggest_mismatch": _suggested,
+    "time_limit": _time_limit,
+    "too_long": _sent(name="n" * 257),
+    "too_many": _sent(data={f"d{n}": np.ones(1) for n in range(65)}),
+    "unauthorized": lambda s: s.answered(401),
+    "unknown_runtime": _sent(runtime="chainer-1.0"),
+    "unknown_type": lambda s: _protocol.parse_server('{"type": "dance"}'),
+    "usage": _command("dance"),
+    "wait_timeout": lambda s: s.client.grid(objective, SPACE).wait(timeout_s=0),
+}
+
+
+@pytest.mark.parametrize("code", sorted(PROVOCATIONS))
+def test_code_is_raised(
+    code: str, server: FakeConsole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene = Scene(server, tmp_path, monkeypatch)
+    try:
+        with pytest.raises(HyperflockError) as caught:
+            PROVOCATIONS[code](scene)
+        assert caught.value.code == code
+        # One sentence: no line breaks, and no full stop in front of another one.
+        assert caught.value.message
+        assert "\n" not in caught.value.message
+    finally:
+        scene.client.close()
+        _http.tls_context.cache_clear()
+
+
+def test_lists_and_provocations_are_the_same() -> None:
+    assert set(PROVOCATIONS) == set(CODES)
+    assert list(CODES) == sorted(CODES)
+    assert list(BUNDLE_CODES) == sorted(BUNDLE_CODES)
+    assert not set(CODES) & set(BUNDLE_CODES)
+
+
+def test_every_code_of_the_sources_is_listed_and_none_that_is_gone() -> None:
+    made: set[str] = set()
+    for path in SOURCES.glob("*.py"):
+        tree = ast.parse(path.read_text("utf-8"))
+        for node in ast.walk(tree):
+            made |= _codes_of(node)
+    assert made - SERVERS == set(CODES)
+    rest = REST.read_text("utf-8")
+    assert all(f"`{code}`" in rest for code in SERVERS)
+
+
+def _codes_of(node: ast.AST) -> set[str]:
+    """Codes that one piece of source makes: by keyword, by a helper's first word, by class."""
+    found: list[ast.expr | None] = []
+    match node:
+        case ast.Call(func=ast.Name(id="_fail" | "complain" | "server_error"), args=[first, *_]):
+            found = [first]
+        case ast.Call(keywords=keywords):
+            found = [keyword.value for keyword in keywords if keyword.arg == "code"]
+        case ast.Assign(targets=[ast.Name(id="default_code")], value=value):
+            found = [value]
+        case ast.Dict(keys=keys, values=values):
+            pairs = list(zip(keys, values, strict=True))
+            found = [v for k, v in pairs if isinstance(k, ast.Constant) and k.value == "code"]
+            found += [v for k, v in pairs if isinstance(k, ast.Constant) and k.value in _STATUSES]
+    texts = {e.value for e in found if isinstance(e, ast.Constant) and isinstance(e.value, str)}
+    # The root's own default is of no error: see the next test.
+    return texts - {"error"}
+
+
+_STATUSES = {401, 403, 404, 429}
+
+
+def test_no_error_is_raised_by_the_root_without_a_code() -> None:
+    for path in SOURCES.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            match node:
+                case ast.Call(func=ast.Name(id="HyperflockError" | "BundleError"), keywords=given):
+                    assert any(k.arg == "code" for k in given), f"{path.name}:{node.lineno}"
+
+
+def test_guide_lists_every_code_with_what_it_means() -> None:
+    rows = dict(re.findall(r"^\| `([a-z_]+)` \| (.+) \|$", GUIDE.read_text("utf-8"), re.MULTILINE))
+    listed = {**CODES, **BUNDLE_CODES}
+    assert {code: rows.get(code) for code in listed} == listed
+    assert set(rows) - set(listed) == set()
+
+
+def test_asynchronous_client_raises_the_same(server: FakeConsole) -> None:
+    client = AsyncClient(server.url, server.token)
+    with pytest.raises(HyperflockError) as caught:
+        asyncio.run(client.grid(holding(np.ones(1)), SPACE, time_limit_s=-1))
+    assert caught.value.code == "bad_number"
+
+
+def test_frames_that_break_the_protocol_are_errors_of_a_code() -> None:
+    async def opened() -> None:
+        _connection._update(b"")
+
+    with pytest.raises(HyperflockError) as caught:
+        _loop.run(opened())
+    assert caught.value.code == "malformed"
+    with pytest.raises(HyperflockError) as caught:
+        _spec.parse_spec("[]")
+    assert caught.value.code == "malformed"

@@ -1,0 +1,317 @@
+"""The commands about studies, devices and shells: their tables, their JSON, their help."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from device import Device
+from fake_console import FakeConsole, _json, _refusal
+from hyperflock import Client, _cli
+from hyperflock._protocol import Failure
+from objectives import objective
+from real_server import Server
+from typer.testing import CliRunner
+
+EVIL = "\x1b[2J\x1b]0;title\x07evil\u202e\x9b31m"
+ESCAPES = ("\x1b", "\x07", "\x9b", "\u202e")
+COMMANDS = sorted(
+    command.name or command.callback.__name__
+    for command in _cli.app.registered_commands
+    if command.callback is not None
+)
+
+
+@pytest.fixture(autouse=True)
+def _settings(server: FakeConsole, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HYPERFLOCK_URL", server.url)
+    monkeypatch.setenv("HYPERFLOCK_TOKEN", server.token)
+    monkeypatch.setenv("COLUMNS", "200")
+
+
+def _run(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Run a command that ends well; what it printed."""
+    code = _cli.run(list(arguments))
+    out, err = capsys.readouterr()
+    assert (code, err) == (0, ""), arguments
+    assert not any(escape in out for escape in ESCAPES), arguments
+    return out
+
+
+@pytest.fixture
+def study_id(client: Client, server: FakeConsole) -> str:
+    study = client.grid(objective, {"x": [0.5, 1], "act": ["=1+1", "b"]}, name=f"digits {EVIL}")
+    server.finish(study.id, 0, value=0.25)
+    device = {"device": EVIL, "class": "phone", "engine": EVIL, "backend": "cpu"}
+    error = {
+        "cause": "user_error",
+        "code": "objective_raised",
+        "message": EVIL,
+        "traceback": f"Traceback\n  File {EVIL}\nValueError: no",
+    }
+    run = {
+        "attempt": 7,
+        "kind": "primary",
+        "state": "failed",
+        "device": device,
+        "values": [],
+        "started_at": 1,
+        "finished_at": 2,
+        "run_ms": 1500,
+        "load_ms": 0,
+        "error": error,
+    }
+    server.finish(study.id, 3, "failed", device=device, error=error, attempts_list=[run])
+    return str(study.id)
+
+
+def test_show_tells_a_study_and_a_trial(capsys: pytest.CaptureFixture[str], study_id: str) -> None:
+    lines = dict(line.split("  ", 1) for line in _run(capsys, "show", study_id).splitlines())
+    told = {name: text.strip() for name, text in lines.items()}
+    assert told["study"] == f"{study_id} 'digits [2J]0;titleevil31m'"
+    assert told["trials"] == "2 of 4 done (1 complete, 0 pruned, 1 failed), 0 running"
+    assert (told["best"], told["best point"]) == ("0.25, trial 0", "x=0.5 act==1+1")
+    assert (told["space x"], told["runtime"]) == ("0.5, 1", "chainer-7.8.1")
+    shown = json.loads(_run(capsys, "show", study_id, "--json"))
+    assert (shown["id"], shown["runtime"], shown["failed"]) == (1, "chainer-7.8.1", 1)
+    assert repr(shown["space"]) == "{'x': [0.5, 1], 'act': ['=1+1', 'b']}"
+    trial = _run(capsys, "show", study_id, "--trial", "3")
+    assert "attempt 7 failed on [2J]0;titleevil31m (phone" in trial
+    assert "\n  ValueError: no\n" in trial
+    told = json.loads(_run(capsys, "show", study_id, "--trial", "0", "--json"))
+    assert (told["value"], told["points"]) == (0.25, [[0, 0.5]])
+
+
+def test_logs_show_each_failed_trial_or_the_one_that_is_named(
+    capsys: pytest.CaptureFixture[str], study_id: str
+) -> None:
+    out = _run(capsys, "logs", study_id)
+    assert out.splitlines()[0] == "trial 3 failed, x=1 act=b"
+    assert "  [objective_raised] " in out
+    assert "\n  Traceback\n" in out
+    assert _run(capsys, "logs", study_id, "0").splitlines() == ["trial 0 complete, x=0.5 act==1+1"]
+    (failed,) = json.loads(_run(capsys, "logs", study_id, "--json"))
+    assert failed["attempt_list"][0]["error"]["code"] == "objective_raised"
+
+
+def test_export_and_plot_write_what_python_writes(
+    capsys: pytest.CaptureFixture[str], client: Client, study_id: str, tmp_path: Path
+) -> None:
+    study = client.study(int(study_id))
+    for name in ("csv", "json", "jsonl"):
+        file = tmp_path / f"t.{name}"
+        assert _run(capsys, "export", study_id, "--format", name) == study.export(name)
+        assert _run(capsys, "export", study_id, "--format", name, "-o", str(file)) == ""
+        assert file.read_text() == study.export(name)
+    assert _run(capsys, "export", study_id, "--json") == study.export("json")
+    assert _run(capsys, "trials", study_id, "--csv") == study.export("csv")
+    rows = list(csv.DictReader(io.StringIO(study.export("csv"))))
+    assert [row["params_act"] for row in rows] == ["'=1+1", "b"]
+    for kind in ("history", "parallel"):
+        file = tmp_path / f"{kind}.svg"
+        _run(capsys, "plot", study_id, "--kind", kind, "-o", str(file))
+        assert file.read_text() == study.plot(kind).svg
+
+
+def test_cancel_and_replay_change_a_study(
+    capsys: pytest.CaptureFixture[str], server: FakeConsole, study_id: str
+) -> None:
+    assert _run(capsys, "replay", study_id) == f"study {study_id} is running, 1 of 4 trials done\n"
+    assert json.loads(_run(capsys, "cancel", study_id, "--json"))["state"] == "cancelled"
+    assert server.requests[-1] == f"POST /api/studies/{study_id}/cancel"
+
+
+def test_watch_and_submit_give_json_lines(
+    capsys: pytest.CaptureFixture[str], client: Client, server: FakeConsole
+) -> None:
+    study = client.grid(objective, {"x": [1, 2]}, submit_key="k")
+    server.finish(study.id, 0, value=0.5)
+    server.finish(study.id, 1, value=0.25)
+    lines = _run(capsys, "watch", str(study.id), "--json").splitlines()
+    assert [json.loads(line)["value"] for line in lines] == [0.5, 0.25]
+    command = ("submit", "objectives", "--space", '{"x": [1, 2]}', "--submit-key", "k", "--json")
+    assert json.loads(_run(capsys, *command))["id"] == study.id
+    assert _cli.run([*command, "--watch"]) == 0
+    again = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [trial["number"] for trial in again] == [0, 1]
+    tried = json.loads(_run(capsys, *command, "--dry-run", "cpython"))
+    assert (tried["where"], tried["state"]) == ("cpython", "complete")
+
+
+def test_runtime_is_the_study_s_and_an_unknown_one_is_refused(
+    capsys: pytest.CaptureFixture[str], server: FakeConsole
+) -> None:
+    command = ("submit", "objectives", "--space", '{"x": [1]}')
+    for runtime in ("chainer-5.4.0", "chainer-7.8.1"):
+        number = _run(capsys, *command, "--runtime", runtime).strip()
+        assert ["runtime", runtime] in [
+            line.split() for line in _run(capsys, "show", number).splitlines()
+        ]
+        assert server.specs[int(number)].runtime.chainer == runtime.removeprefix("chainer-")
+    sent = len(server.requests)
+    for more in ((), ("--dry-run", "cpython")):
+        assert _cli.run([*command, "--runtime", "chainer-6.0.0", *more]) == 1
+        assert capsys.readouterr().err == (
+            "error [unknown_runtime]: there is no runtime 'chainer-6.0.0'; "
+            "take one of chainer-7.8.1, chainer-5.4.0 (runtime)\n"
+        )
+    assert len(server.requests) == sent
+
+
+def test_devices_join_and_revoke(
+    capsys: pytest.CaptureFixture[str], server: FakeConsole, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = server._answer
+    row = {"device": "d_1", "class": "phone", "engine": EVIL, "state": "computing", "study": 3}
+
+    def answer(method: str, path: str, headers: Any, body: bytes) -> Any:
+        match method, path:
+            case "GET", "/api/workers":
+                return _json(200, {"workers": [row]})
+            case "POST", "/api/devices/d_1%2F/revoke":
+                return _json(200, {"device": "d_1/", "revoked": True})
+            case "POST", "/api/devices/d_2/revoke":
+                return _refusal(403, "forbidden", "Only an administrator revokes devices.")
+        return real(method, path, headers, body)
+
+    monkeypatch.setattr(server, "_answer", answer)
+    out = _run(capsys, "devices").splitlines()
+    assert out[1].split() == ["d_1", "phone", "[2J]0;titleevil31m", "computing", "3", "-"]
+    assert json.loads(_run(capsys, "devices", "--json")) == [row]
+    told = json.loads(_run(capsys, "status", "--json"))
+    assert told["devices"] == {"connected": 1, "computing": 1}
+    assert (told["console"], told["here"], told["pid"]) == (server.url, False, None)
+    assert _run(capsys, "join") == "http://127.0.0.1:1/join#abc\n"
+    assert json.loads(_run(capsys, "join", "--json")) == {"join_url": "http://127.0.0.1:1/join#abc"}
+    assert _cli.run(["join", "--qr"]) == 0
+    assert "█" in capsys.readouterr().out
+    assert _run(capsys, "revoke", "d_1/") == "d_1/ is shut out\n"
+    assert json.loads(_run(capsys, "revoke", "d_1/", "--json"))["revoked"] is True
+    assert _cli.run(["revoke", "d_2"]) == 1
+    assert capsys.readouterr().err.startswith("error [forbidden]: ")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_examples_that_the_command_takes(command: str) -> None:
+    shown = CliRunner().invoke(_cli.app, [command, "--help"]).output
+    _, found, examples = shown.partition("Examples:\n")
+    assert found, shown
+    for example in examples.strip().splitlines():
+        assert f"hyperflock {command}" in example
+        # Each option of an example is one of the command's.
+        words = example.partition(f"hyperflock {command}")[2].partition(" | ")[0]
+        own = words.partition(" && ")[0].split()
+        for option in (word for word in own if word.startswith("--")):
+            assert option in shown.partition("Examples:")[0], (command, option)
+    if command != "completion":
+        assert "--json" in shown, command
+
+
+def test_every_command_is_in_the_guide_and_in_the_help() -> None:
+    guide = (Path(__file__).resolve().parents[1] / "docs" / "guide.md").read_text("utf-8")
+    section = guide.partition("## The command")[2].partition("\n## ")[0]
+    shown = CliRunner().invoke(_cli.app, ["--help"]).output
+    assert len(COMMANDS) >= 17
+    for command in COMMANDS:
+        assert f"`{command}" in section or f"hyperflock {command}" in section, command
+        assert f"\n  {command} " in shown, command
+
+
+SHELL_TEST = """
+eval "$({python} -m hyperflock completion bash)"
+hyperflock() {{ {python} -m hyperflock "$@"; }}
+COMP_WORDS=(hyperflock {words}); COMP_CWORD={at}
+_hyperflock_completion hyperflock
+printf '%s\\n' "${{COMPREPLY[@]}}"
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [("exp", {"export"}), ("export --f", {"--format"}), ("st", {"status", "studies"})],
+)
+def test_bash_completes_commands_and_options(
+    words: str, expected: set[str], tmp_path: Path
+) -> None:
+    bash = shutil.which("bash")
+    assert bash is not None
+    program = tmp_path / "hyperflock"
+    program.write_text(f'#!{bash}\nexec "{sys.executable}" -m hyperflock "$@"\n')
+    program.chmod(0o755)
+    script = SHELL_TEST.format(python=sys.executable, words=words, at=len(words.split()))
+    script = script.replace(f'hyperflock() {{ {sys.executable} -m hyperflock "$@"; }}\n', "")
+    done = subprocess.run(
+        [bash, "--norc", "-c", script],
+        env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.stderr, set(done.stdout.split())) == ("", expected)
+
+
+@pytest.mark.parametrize(
+    ("shell", "asked", "words"),
+    [
+        ("zsh", {"_TYPER_COMPLETE_ARGS": "hyperflock exp"}, "#compdef hyperflock"),
+        (
+            "fish",
+            {"_TYPER_COMPLETE_ARGS": "hyperflock exp", "_TYPER_COMPLETE_FISH_ACTION": "get-args"},
+            "complete --command hyperflock",
+        ),
+    ],
+)
+def test_other_shells_get_a_script_and_what_it_asks_for(
+    capsys: pytest.CaptureFixture[str], shell: str, asked: dict[str, str], words: str
+) -> None:
+    assert words in _run(capsys, "completion", shell)
+    assert "_HYPERFLOCK_COMPLETE" not in os.environ
+    done = subprocess.run(
+        [sys.executable, "-m", "hyperflock"],
+        env={**os.environ, **asked, "_HYPERFLOCK_COMPLETE": f"complete_{shell}"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert "export" in done.stdout
+    assert "submit" not in done.stdout
+
+
+@pytest.mark.server
+def test_commands_against_the_real_server(
+    real: Server, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HYPERFLOCK_URL", real.console)
+    monkeypatch.setenv("HYPERFLOCK_TOKEN", real.credentials["admin_token"])
+    study = _run(
+        capsys, "submit", "objectives", "--space", '{"x": [1, 2]}', "--runtime", "chainer-5.4.0"
+    ).strip()
+    with real.device() as device:
+        lease = device.ready()
+        assert lease.runtime.chainer == "5.4.0"
+        second = device.complete(lease, 0.5)
+        assert second is not None
+        failure = Failure("user_error", "objective_raised", "ValueError: no", "Traceback\nno")
+        device.result(second, outcome="failed", error=failure)
+        assert json.loads(_run(capsys, "devices", "--json"))[0]["device"] == device.device
+        assert "[objective_raised] ValueError: no" in _run(capsys, "logs", study)
+        rows = list(csv.DictReader(io.StringIO(_run(capsys, "export", study))))
+        assert {row["state"] for row in rows} == {"complete", "failed"}
+        assert "study 1 is running, 1 of 2" in _run(capsys, "replay", study)
+        told = json.loads(_run(capsys, "status", "--json"))
+        assert (told["role"], told["studies"]["running"]) == ("admin", 1)
+        assert told["devices"]["connected"] == 1
+        _run(capsys, "revoke", device.device)
+    link = _run(capsys, "join").strip()
+    with Device.join(real.compute, link.partition("#")[2]):
+        assert json.loads(_run(capsys, "cancel", study, "--json"))["state"] == "cancelled"
