@@ -1,4 +1,4 @@
-"""Chainer's networks train on arraycore as they do on NumPy; its trainer, copies and files too."""
+"""Chainer on arraycore computes what it does on NumPy: functions, training, its trainer's files."""
 
 from __future__ import annotations
 
@@ -55,6 +55,26 @@ def test_a_step_stays_on_the_device_and_memory_is_flat(version: str, model: str)
     }  # fmt: skip
     assert 0 < spent["dispatches"] <= {"cnn": 140, "mlp": 45}[model]
     assert run["growth"] == 0
+
+
+#: They draw on the device, whose streams are not NumPy's.
+RANDOM = {f"{name} {dtype}" for name in ("dropout", "gaussian") for dtype in ("float16", "float32")}
+RANDOM |= {"noise float32"}
+#: What one scenario of each version asks for and may be missing (test_names.py).
+NORM = "NotImplementedError: arraycore has no cupy.linalg.norm"
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_functions_links_and_optimizers_are_numpys(version: str) -> None:
+    script = Path(__file__).with_name("functions.py")
+    made = json.loads(python(version, str(script)).splitlines()[-1])
+    assert made["scenarios"] > 165
+    wrong = {
+        name: end
+        for name, end in made["wrong"].items()
+        if name not in RANDOM and not (name == "lars float32" and end.startswith(NORM))
+    }
+    assert not wrong, json.dumps(wrong, indent=1)
 
 
 @pytest.mark.parametrize("version", VERSIONS)
