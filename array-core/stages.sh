@@ -22,7 +22,7 @@ stage test_wheels "tools"
 do_test_wheels() { python3 worker-runtime/node/test_wheels.py --cache build/cache --node build/venv/bin/node; }
 
 # What a NumPy beside it can judge natively: dtypes, views and ufuncs against NumPy, CuPy's kernels against Chainer's own
-# CPU path, and the package on its ctypes bridge; and that no figure of the benchmarks is lost.
+# CPU path, the package on its ctypes bridge, and Chainer's training on it; and that no figure of the benchmarks is lost.
 stage array_core_test "server runtime tools python_package"
 do_array_core_test() {
   local library=$ROOT/build/release/lib pytest=(python3 -m pytest -q -p no:cacheprovider)
@@ -32,6 +32,7 @@ do_array_core_test() {
   ARRAYCORE_DIALECT_PROBE=$library/libarraycore_dialect_probe.so "${pytest[@]}" array-core/tests/dialect
   ARRAYCORE_LIBRARY=$library/libarraycore.so PYTHONPATH=array-core/python "${pytest[@]}" \
     -c array-core/python/pyproject.toml --rootdir array-core/python array-core/python/tests
+  ARRAYCORE_LIBRARY=$library/libarraycore.so PYTHONPATH=array-core/python "${pytest[@]}" array-core/tests/chainer
   "${pytest[@]}" array-core/bench
   ARRAYCORE_LIBRARY=$library/libarraycore.so "${pytest[@]}" array-core/tests/documents
 }
@@ -75,7 +76,7 @@ python_in() { # HOST_OPTIONS ARGUMENT...
 }
 
 # A selection of what ./run bench array-core counts in full: the operation table against NumPy, natively and on a device,
-# and Chainer's kernels on a device.
+# Chainer's kernels on a device, and the first losses of a CNN on a small phone's.
 stage array_core_device_test "array_core_wasm server runtime npm browser"
 do_array_core_device_test() {
   ARRAYCORE_LIBRARY=$ROOT/build/release/lib/libarraycore.so PYTHONPATH=array-core/python:array-core/tests/parity \
@@ -83,6 +84,7 @@ do_array_core_device_test() {
   "${PYTHON_COMMAND[@]}" --backend webgpu --mount array-core/tests/parity -m parity --backend-name node_webgpu --short
   "${PYTHON_COMMAND[@]}" --backend webgpu --mount array-core/python \
     --wheel build/cache/wheels/chainer-7.8.1-py3-none-any.whl array-core/tests/dialect/run_kernels.py --version 7.8.1 --short
+  python3 array-core/bench/cnn_losses.py --version 7.8.1 --where phone --short
 }
 
 PYTHON_STAGES=(array_core_wasm runtime npm test_wheels)

@@ -98,6 +98,24 @@ def kernels(version: str, backend: str, python: tuple[str, ...]) -> Command:
     )
 
 
+def losses(version: str, where: str) -> Command:
+    """Chainer's networks trained in one place, beside CPython and NumPy."""
+    label = f"{where}_{version}"
+    return Command(
+        f"cnn_losses_{label}",
+        ("python3", "array-core/bench/cnn_losses.py", "--version", version, "--where", where),
+        (
+            at_most(f"cnn_losses_{label}", 1e-3, key="cnn_losses"),
+            at_most(f"mlp_losses_{label}", 1e-3, key="mlp_losses"),
+            at_most(f"cnn_step_bytes_down_{label}", 0, "B", key="cnn_step_bytes_down"),
+            at_most(f"cnn_step_cpu_ops_{label}", 0, key="cnn_step_cpu_ops"),
+            Figure(f"cnn_step_dispatches_{label}", key="cnn_step_dispatches"),
+            Figure(f"cnn_step_ms_{label}", "ms", key="cnn_step_ms"),
+        ),
+        limit_s=900,
+    )
+
+
 COMMANDS: tuple[Command, ...] = (
     Command(
         "issue_cost",
@@ -120,6 +138,26 @@ COMMANDS: tuple[Command, ...] = (
             ("cpu", cpu("node")),
             ("phone", webgpu("node", "--limits", "phone")),
         )
+    ),
+    *(
+        losses(version, where)
+        for version in CHAINER
+        for where in ("native_cpu", "node_cpu", "node_webgpu", "chromium_webgpu", "phone")
+    ),
+    *(
+        Command(
+            f"cnn_loop_{where}",
+            (
+                *("python3", "array-core/bench/cnn_losses.py", "--version", "7.8.1"),
+                *("--where", where, "--loop", "10000"),
+            ),
+            (
+                at_most(f"cnn_loop_bytes_growth_{where}", 0, "B", key="cnn_loop_bytes_growth"),
+                Figure(f"cnn_loop_step_ms_{where}", "ms", key="cnn_loop_step_ms"),
+            ),
+            limit_s=1_800,
+        )
+        for where in ("native_cpu", "node_webgpu")
     ),
     parity("native_cpu", None),
     parity("node_cpu", cpu("node")),

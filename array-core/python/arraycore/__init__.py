@@ -42,6 +42,7 @@ from numpy import (
 from . import (
     _reductions,
     _ufuncs,
+    lib,
     random,
     special,
 )
@@ -68,11 +69,19 @@ from ._creation import (
     zeros,
     zeros_like,
 )
+from ._cupy_names import (
+    install_cupy,
+)
 from ._device import (
     DeviceInfo,
     DeviceTime,
     device_info,
     device_timer,
+)
+from ._devices import (
+    Device,
+    Event,
+    Stream,
 )
 from ._differences import (
     convolve,
@@ -117,6 +126,9 @@ from ._errors import (
     DeviceError,
     DeviceLostError,
     InternalError,
+)
+from ._exchange import (
+    from_dlpack,
 )
 from ._gathering import (
     argwhere,
@@ -296,14 +308,17 @@ from ._ufuncs import *  # noqa: F403 (NumPy's names, listed there)
 
 __all__ = [
     "CompileError",
+    "Device",
     "DeviceError",
     "DeviceInfo",
     "DeviceLostError",
     "DeviceTime",
     "ElementwiseKernel",
+    "Event",
     "InternalError",
     "RawKernel",
     "ReductionKernel",
+    "Stream",
     "allclose",
     "angle",
     "append",
@@ -387,6 +402,7 @@ __all__ = [
     "float16",
     "float32",
     "float64",
+    "from_dlpack",
     "frombuffer",
     "fromfile",
     "fromfunction",
@@ -410,6 +426,7 @@ __all__ = [
     "inf",
     "inner",
     "insert",
+    "install_cupy",
     "int8",
     "int16",
     "int32",
@@ -430,6 +447,7 @@ __all__ = [
     "kaiser",
     "kron",
     "lexsort",
+    "lib",
     "linspace",
     "load",
     "loadtxt",

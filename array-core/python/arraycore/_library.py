@@ -37,6 +37,8 @@ bridge = connect()
 #: Ids that ``__del__`` noted; the next operations free them.
 freed: list[int] = []
 _fusing = False
+_PROMOTIONS = ("numpy", "cupy")
+_promotion = 0
 
 
 def failure() -> BaseException:
@@ -76,6 +78,24 @@ def set_fusing(fusing: bool) -> bool:
     before = bool(check(bridge.call(_FUSE, 0, 0, int(fusing))))
     _fusing = fusing
     return before
+
+
+def set_promotion(mode: str) -> str:
+    """Set how dtypes meet from now on, also after :func:`open`; return what was set.
+
+    Parameters
+    ----------
+    mode : {"numpy", "cupy"}
+        NumPy 2's rules; or CuPy's before it followed them, where NumPy's scalars give way to
+        arrays as Python's do: float32 times ``np.float64(2)`` stays float32.
+    """
+    global _promotion
+    if mode not in _PROMOTIONS:
+        raise ValueError(f"There is no promotion {mode!r}: take one of {', '.join(_PROMOTIONS)}.")
+    number = _PROMOTIONS.index(mode)
+    before = check(bridge.set_promotion(number))
+    _promotion = number
+    return _PROMOTIONS[before]
 
 
 def settle() -> None:
@@ -122,6 +142,8 @@ def open(
     if fuse is None:
         fuse = os.environ.get("ARRAYCORE_FUSE", "0") != "0"
     check(bridge.open(_BACKENDS[backend], float(budget_bytes)))
+    if _promotion:
+        check(bridge.set_promotion(_promotion))
     _fusing = False
     if fuse:
         set_fusing(True)

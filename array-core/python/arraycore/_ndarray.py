@@ -30,7 +30,9 @@ from ._calls import (
     integers,
     optional_axes,
 )
+from ._devices import Stream
 from ._dtypes import DTYPES, number_of, supported
+from ._exchange import Exchange
 from ._flags import Flags
 from ._indexing import Indexing
 from ._operators import Operators
@@ -45,7 +47,7 @@ _ORDERS = {"C": 0, "F": 1, "A": 2, "K": 3}
 _ANY, _RAVEL, _COPY, _NEVER = range(4)
 
 
-class ndarray(Operators, Reductions, Indexing, Products, Surface):
+class ndarray(Operators, Reductions, Indexing, Products, Surface, Exchange):
     """An n-dimensional array on array-core's device.
 
     Made by :func:`arraycore.array` and by operations, never directly. Slices, transposes and most
@@ -278,8 +280,11 @@ class ndarray(Operators, Reductions, Indexing, Products, Surface):
             raise ValueError("setting an array element with a sequence.")
         self[...] = value
 
-    def set(self, source: npt.NDArray[Any]) -> None:
-        """Overwrite the elements by those of a NumPy array of the same shape and dtype."""
+    def set(self, source: npt.NDArray[Any], stream: Stream | None = None) -> None:
+        """Overwrite the elements by those of a NumPy array of the same shape and dtype.
+
+        ``source`` may be changed afterwards; operations run in order, whatever the stream.
+        """
         if not isinstance(source, np.ndarray):
             raise TypeError("Only numpy.ndarray can be set to arraycore.ndarray")
         if source.dtype != self.dtype:
@@ -291,21 +296,22 @@ class ndarray(Operators, Reductions, Indexing, Products, Surface):
     # ---- to the host
 
     def get(
-        self, stream: None = None, order: str = "C", out: npt.NDArray[Any] | None = None
+        self,
+        stream: Stream | None = None,
+        order: str = "C",
+        out: npt.NDArray[Any] | None = None,
     ) -> npt.NDArray[Any]:
         """Return the elements as a NumPy array of the same shape and dtype.
 
         Parameters
         ----------
-        stream : None
-            CuPy's argument; nothing else than None is taken.
+        stream : Stream, optional
+            For CuPy's callers: operations run in order, and what is read is waited for.
         order : {"C", "F", "A"}
             The result's layout.
         out : numpy.ndarray, optional
             C-contiguous, of the same shape and dtype: written and returned.
         """
-        if stream is not None:
-            raise NotImplementedError("arraycore has no streams: operations run in order.")
         number, shape, _ = self._described()
         if out is None:
             fortran = _order(order, "CFA") and self._lies_in("F") and not self._lies_in("C")

@@ -187,6 +187,25 @@ Result<std::int32_t> reinterpret_as(Context& context, Words& words) {
   return context.insert(Array{dtype, *view, (*array)->storage});
 }
 
+Result<std::int32_t> as_strided(Context& context, Words& words) {
+  const ArrayId id = words.next();
+  View view;
+  view.shape = words.dims();
+  view.strides = words.dims();
+  const Status end = words.end();
+  if (!end) return end.error();
+  const auto array = context.get(id);
+  if (!array) return array.error();
+  view.offset = (*array)->view.offset;
+  const std::size_t size = size_of((*array)->dtype);
+  for (const std::int64_t stride : view.strides)
+    if (stride % static_cast<std::int64_t>(size) != 0)
+      return Error{ErrorKind::value, "bad_view", "a stride is no multiple of the elements' size"};
+  const Status inside = check_view(view, size, (*array)->storage->bytes());
+  if (!inside) return inside.error();
+  return insert_view(context, **array, view);
+}
+
 Result<std::int32_t> real_of(Context& context, Words& words) {
   const ArrayId id = words.next();
   const Status end = words.end();
@@ -271,6 +290,7 @@ Call find_view_call(std::int32_t operation) {
       reinterpret_as,
       real_of,
       imag_of};
+  if (operation == AC_CALL_AS_STRIDED) return as_strided;
   if (operation < AC_CALL_INDEX || operation > AC_CALL_IMAG) return nullptr;
   return kCalls[static_cast<std::size_t>(operation - AC_CALL_INDEX)];
 }

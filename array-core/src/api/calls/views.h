@@ -1,6 +1,6 @@
-// Views and reshapes as ac_call takes them: AC_CALL_INDEX to AC_CALL_IMAG. Each gives the id of a
-// new array over the same storage (RESHAPE and IMAG: where NumPy gives a view). Python's thread
-// only.
+// Views and reshapes as ac_call takes them: AC_CALL_INDEX to AC_CALL_IMAG, AC_CALL_AS_STRIDED. Each
+// gives the id of a new array over the same storage (RESHAPE and IMAG: where NumPy gives a view).
+// Python's thread only.
 //
 // Words of each call, in order. `axes`, `shape` and `items` go to the end of the words; a number
 // without another note is an int64 of two words.
@@ -18,6 +18,7 @@
 //   DIAGONAL      array (one word), offset, axis, axis
 //   REINTERPRET   array, dtype (one word each)
 //   REAL, IMAG    array (one word). IMAG of a real dtype: new zeros
+//   AS_STRIDED    array (one word), shape, strides in bytes: each a count (one word) and as many
 //
 // An item of an index is a head word, kind + 4 * given (kind: 0 integer, 1 slice, 2 newaxis, 3
 // ellipsis), and after it an integer's position, or those of a slice's start, stop and step that

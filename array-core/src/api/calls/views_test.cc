@@ -213,6 +213,25 @@ TEST(DeviceViews, BytesOfTheDeviceAreNotShownAsADtypeOfTheCpu) {
   EXPECT_EQ(refused.error().code, "cannot_share");
 }
 
+TEST_F(ViewCalls, GivenStridesShowWhatLiesInTheStorage) {
+  const ArrayId a = range({6});
+  const auto strided = [&](const Ints& shape, const Ints& strides) {
+    const auto count = [](const Ints& dims) { return static_cast<std::int32_t>(dims.size()); };
+    return Call{}.word(a).word(count(shape)).integers(shape).word(count(strides)).integers(strides);
+  };
+  const ArrayId windows = id(AC_CALL_AS_STRIDED, strided({4, 3}, {4, 4}));
+  EXPECT_EQ(values(windows), (std::vector<std::int32_t>{0, 1, 2, 1, 2, 3, 2, 3, 4, 3, 4, 5}));
+  EXPECT_TRUE(share(a, windows));
+  EXPECT_EQ(values(id(AC_CALL_AS_STRIDED, strided({2, 2}, {8, 0}))),
+            (std::vector<std::int32_t>{0, 0, 2, 2}));
+  EXPECT_EQ(code(AC_CALL_AS_STRIDED, strided({7}, {4})), "bad_view");
+  EXPECT_EQ(code(AC_CALL_AS_STRIDED, strided({2}, {-4})), "bad_view");
+  EXPECT_EQ(code(AC_CALL_AS_STRIDED, strided({2}, {2})), "bad_view");
+  EXPECT_EQ(code(AC_CALL_AS_STRIDED, strided({-1}, {4})), "negative_dimension");
+  EXPECT_EQ(code(AC_CALL_AS_STRIDED, strided({2}, {4, 4})), "bad_view");
+  EXPECT_EQ(code(AC_CALL_AS_STRIDED, strided(Ints(33, 1), Ints(33, 4))), "bad_call");
+}
+
 TEST_F(ViewCalls, CopiesKeepTheOrderThatIsAskedFor) {
   const ArrayId a = range({2, 3});
   const ArrayId turned = id(AC_CALL_TRANSPOSE, Call{}.word(a).word(0));

@@ -1,0 +1,83 @@
+"""``cupy``, as far as Chainer and code like it use it: arraycore under CuPy's names.
+
+    import arraycore
+    arraycore.install_cupy()
+    import cupy
+
+Importing it sets CuPy's promotion of dtypes: float32 times ``np.float64(2)`` stays float32. What is
+not offered raises NotImplementedError and names an alternative; there is no cuDNN, no NCCL and no
+cuSPARSE, so that ``import cupy.cudnn`` fails and Chainer takes its own kernels.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import arraycore
+import numpy as np
+from arraycore import ElementwiseKernel, ReductionKernel, _library, ndarray
+
+from . import cuda, fft, lib, linalg, random, testing, util
+from ._absent import HOST, names_of
+from ._functions import RawKernel, asnumpy, broadcast, clear_memo, fuse, get_array_module, memoize
+from ._pools import get_default_memory_pool, get_default_pinned_memory_pool
+
+__all__ = [
+    "ElementwiseKernel",
+    "RawKernel",
+    "ReductionKernel",
+    "asnumpy",
+    "broadcast",
+    "clear_memo",
+    "cuda",
+    "fft",
+    "fuse",
+    "get_array_module",
+    "get_default_memory_pool",
+    "get_default_pinned_memory_pool",
+    "lib",
+    "linalg",
+    "memoize",
+    "ndarray",
+    "random",
+    "testing",
+    "util",
+]
+
+#: The CuPy whose interface this follows: the newest that Chainer 7.8.1 takes.
+__version__ = "7.8.0"
+
+# All else is arraycore's, but for what stands above.
+globals().update(
+    {name: getattr(arraycore, name) for name in arraycore.__all__ if name not in globals()}
+)
+int_ = np.int64
+float_ = np.float64
+complex_ = np.complex128
+
+_library.set_promotion("cupy")
+
+_MISSING = dict.fromkeys(
+    (
+        "apply_along_axis",
+        "median",
+        "nanmedian",
+        "nanpercentile",
+        "packbits",
+        "percentile",
+        "piecewise",
+        "poly1d",
+        "polyfit",
+        "polyval",
+        "quantile",
+        "roots",
+        "unpackbits",
+        "unwrap",
+    ),
+    HOST,
+)
+_lookup = names_of("cupy", "arraycore", _MISSING)
+
+
+def __getattr__(name: str) -> Any:
+    return _lookup(name)

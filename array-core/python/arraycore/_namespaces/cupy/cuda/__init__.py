@@ -1,0 +1,69 @@
+"""``cupy.cuda``: one device, one order of operations, no CUDA.
+
+cuBLAS, cuDNN, NCCL and cuSPARSE are not there: what asks whether they can be imported goes without,
+and the few functions that Chainer names raise NotImplementedError.
+"""
+
+from __future__ import annotations
+
+from arraycore._devices import Device, Event, Stream, get_current_stream, get_elapsed_time
+
+from .._pools import (
+    MemoryPool,
+    PinnedMemoryPool,
+    set_allocator,
+    set_pinned_memory_allocator,
+)
+from . import (
+    compiler,
+    cublas,
+    device,
+    driver,
+    memory,
+    memory_hook,
+    nvtx,
+    pinned_memory,
+    runtime,
+    stream,
+)
+from .device import get_device_id
+from .memory import MemoryPointer, alloc
+from .memory_hook import MemoryHook
+from .pinned_memory import alloc_pinned_memory
+
+__all__ = [
+    "Device",
+    "Event",
+    "MemoryHook",
+    "MemoryPointer",
+    "MemoryPool",
+    "PinnedMemoryPool",
+    "Stream",
+    "alloc",
+    "alloc_pinned_memory",
+    "compiler",
+    "cublas",
+    "device",
+    "driver",
+    "get_current_stream",
+    "get_device_id",
+    "get_elapsed_time",
+    "is_available",
+    "memory",
+    "memory_hook",
+    "nvtx",
+    "nvtx_enabled",
+    "pinned_memory",
+    "runtime",
+    "set_allocator",
+    "set_pinned_memory_allocator",
+    "stream",
+]
+
+#: There is no profiler that ranges could be told to.
+nvtx_enabled = False
+
+
+def is_available() -> bool:
+    """Return True: arrays can be made and computed, if without CUDA."""
+    return True

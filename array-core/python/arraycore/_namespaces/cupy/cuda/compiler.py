@@ -1,0 +1,11 @@
+"""``cupy.cuda.compiler``: there is no compiler of CUDA C, but array-core's for CuPy's dialect."""
+
+from arraycore import CompileError as CompileException
+
+from .._absent import KERNEL, absent
+
+__all__ = ["CompileException", "compile_using_nvcc", "compile_using_nvrtc", "compile_with_cache"]
+
+compile_with_cache = absent("cupy.cuda.compiler.compile_with_cache", KERNEL)
+compile_using_nvcc = absent("cupy.cuda.compiler.compile_using_nvcc", KERNEL)
+compile_using_nvrtc = absent("cupy.cuda.compiler.compile_using_nvrtc", KERNEL)

@@ -1,0 +1,24 @@
+"""``cupy.cuda.cublas``: not there, but importable, which Chainer asks for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._absent import names_of
+
+_PRODUCTS = "call matmul, dot, tensordot or einsum"
+_INVERSES = "call numpy.linalg's inv or det with array.get()"
+_lookup = names_of(
+    "cupy.cuda.cublas",
+    None,
+    {
+        **dict.fromkeys(("sgemm", "dgemm", "cgemm", "zgemm", "gemmEx"), _PRODUCTS),
+        **dict.fromkeys(("sgemmBatched", "dgemmBatched"), _PRODUCTS),
+        **dict.fromkeys(("sgetrfBatched", "dgetrfBatched"), _INVERSES),
+        **dict.fromkeys(("sgetriBatched", "dgetriBatched"), _INVERSES),
+    },
+)
+
+
+def __getattr__(name: str) -> Any:
+    return _lookup(name)

@@ -1,0 +1,23 @@
+"""``cupy.cuda.device``."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from arraycore._devices import Device
+
+from .._absent import POINTER
+
+__all__ = ["Device", "get_cublas_handle", "get_device_id"]
+
+
+def get_device_id() -> int:
+    """Return the number of the one device."""
+    return 0
+
+
+def get_cublas_handle() -> NoReturn:
+    """Not there: there is no cuBLAS."""
+    raise NotImplementedError(
+        f"arraycore has no cuBLAS: call matmul, dot, tensordot or einsum; {POINTER}."
+    )

@@ -1,0 +1,21 @@
+"""``cupy.cuda.memory``: the pool; memory without an array is not given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._absent import POINTER, absent
+from .._pools import MemoryPool, set_allocator
+
+__all__ = ["MemoryPointer", "MemoryPool", "UnownedMemory", "alloc", "set_allocator"]
+
+
+class MemoryPointer:
+    """Not there: memory of browsers' devices has no addresses."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise NotImplementedError(f"arraycore has no memory pointers: {POINTER}.")
+
+
+UnownedMemory = MemoryPointer
+alloc = absent("cupy.cuda.alloc", POINTER)

@@ -1,0 +1,23 @@
+"""``cupy.cuda.memory_hook``: the base class of hooks, which nothing would call."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from .._absent import COUNTERS
+
+
+class MemoryHook:
+    """What would be told of each allocation.
+
+    Entering it raises NotImplementedError: array-core allocates by itself, without Python.
+    """
+
+    name = "MemoryHook"
+
+    def __enter__(self) -> NoReturn:
+        raise NotImplementedError(
+            f"arraycore tells nobody of each allocation: {COUNTERS} before and after."
+        )
+
+    def __exit__(self, *error: object) -> None: ...

@@ -1,0 +1,46 @@
+"""``cupy.cuda.runtime``: what does not depend on CUDA."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from arraycore._devices import synchronize
+
+from .._absent import COUNTERS, POINTER, names_of
+
+_lookup = names_of(
+    "cupy.cuda.runtime",
+    None,
+    {
+        "deviceGetAttribute": "ask arraycore.device_info()",
+        "driverGetVersion": "ask arraycore.device_info()",
+        "free": POINTER,
+        "malloc": POINTER,
+        "memGetInfo": COUNTERS,
+        "memcpy": POINTER,
+        "runtimeGetVersion": "ask arraycore.device_info()",
+    },
+)
+
+
+class CUDARuntimeError(RuntimeError):
+    """Never raised: arraycore raises DeviceError and MemoryError."""
+
+
+def deviceSynchronize() -> None:
+    """Wait until the device has done all that was asked of it."""
+    synchronize()
+
+
+def getDevice() -> int:
+    """Return the number of the one device."""
+    return 0
+
+
+def getDeviceCount() -> int:
+    """Return how many devices there are: one."""
+    return 1
+
+
+def __getattr__(name: str) -> Any:
+    return _lookup(name)

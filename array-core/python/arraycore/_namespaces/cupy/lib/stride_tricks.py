@@ -1,0 +1,5 @@
+"""``cupy.lib.stride_tricks``."""
+
+from arraycore.lib.stride_tricks import as_strided, sliding_window_view
+
+__all__ = ["as_strided", "sliding_window_view"]

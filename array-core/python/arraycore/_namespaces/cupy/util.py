@@ -1,0 +1,9 @@
+"""``cupy.util``."""
+
+from ._functions import clear_memo, memoize
+
+__all__ = ["PerformanceWarning", "clear_memo", "memoize"]
+
+
+class PerformanceWarning(Warning):
+    """CuPy's warning that something is slow; arraycore counts ``cpu_ops`` instead."""

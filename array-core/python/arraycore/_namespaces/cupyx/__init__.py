@@ -1,0 +1,49 @@
+"""``cupyx``: CuPy's functions beyond NumPy's, by arraycore."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import arraycore
+import numpy as np
+import numpy.typing as npt
+from arraycore import ElementwiseKernel, scatter_add, scatter_max, scatter_min
+
+from . import scipy
+
+__all__ = ["get_runtime_info", "rsqrt", "scatter_add", "scatter_max", "scatter_min", "scipy"]
+
+_RSQRT = ElementwiseKernel("T x", "T y", "y = rsqrt(x)", "rsqrt")
+
+
+def rsqrt(x: Any, dtype: npt.DTypeLike | None = None) -> Any:
+    """Return the reciprocal of the square root of each element.
+
+    Parameters
+    ----------
+    x : ndarray
+        Of a floating dtype; integers are cast to float64 first, as NumPy's ``sqrt`` does.
+    dtype : dtype, optional
+        The result's; its computation has it too.
+    """
+    wanted = np.result_type(x.dtype, np.float16) if dtype is None else np.dtype(dtype)
+    return _RSQRT(x.astype(wanted, copy=False))
+
+
+class _RuntimeInfo:
+    """What computes, as a text."""
+
+    def __str__(self) -> str:
+        device = arraycore.device_info()
+        return f"arraycore on {device.name}{' (software)' if device.is_software else ''}"
+
+
+def get_runtime_info(full: bool = True) -> _RuntimeInfo:
+    """Return what ``str`` makes a text of: what computes.
+
+    Parameters
+    ----------
+    full : bool
+        For CuPy's callers; without effect.
+    """
+    return _RuntimeInfo()

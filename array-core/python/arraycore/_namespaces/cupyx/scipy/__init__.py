@@ -1,0 +1,5 @@
+"""``cupyx.scipy``."""
+
+from . import linalg, special
+
+__all__ = ["linalg", "special"]

@@ -1,0 +1,18 @@
+"""``cupyx.scipy.linalg``: what ``arraycore.linalg`` has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cupy._absent import names_of
+
+_INSTEAD = "call scipy.linalg's with array.get(), and arraycore's array() with the result"
+_lookup = names_of(
+    "cupyx.scipy.linalg",
+    "arraycore.linalg",
+    dict.fromkeys(("lu", "lu_factor", "lu_solve", "solve_triangular"), _INSTEAD),
+)
+
+
+def __getattr__(name: str) -> Any:
+    return _lookup(name)

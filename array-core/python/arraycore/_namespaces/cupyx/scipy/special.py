@@ -1,0 +1,19 @@
+"""``cupyx.scipy.special``: what ``arraycore.special`` has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from arraycore.special import *  # noqa: F403
+from cupy._absent import names_of
+
+_INSTEAD = "call scipy.special's with array.get(), and arraycore's array() with the result"
+_lookup = names_of(
+    "cupyx.scipy.special",
+    "arraycore.special",
+    dict.fromkeys(("beta", "i0", "i1", "j0", "j1", "polygamma", "y0", "y1", "zeta"), _INSTEAD),
+)
+
+
+def __getattr__(name: str) -> Any:
+    return _lookup(name)

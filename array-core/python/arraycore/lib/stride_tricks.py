@@ -1,0 +1,79 @@
+"""Views of chosen strides, by the names of ``numpy.lib.stride_tricks``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._calls import AS_STRIDED, call, int64s, integers
+from .._manipulation import broadcast_arrays, broadcast_to
+from .._ndarray import ndarray
+
+__all__ = ["as_strided", "broadcast_arrays", "broadcast_to", "sliding_window_view"]
+
+_MOST_AXES = 32
+
+
+def as_strided(x: ndarray, shape: Any = None, strides: Any = None) -> ndarray:
+    """Return a view of an array's memory, from its first element on, with a shape and strides.
+
+    Unlike NumPy's it never leaves the memory that the array lies in. Where elements of the view lie
+    in the same place, what is written there is any of the values.
+
+    Parameters
+    ----------
+    x : ndarray
+        Whose memory is shown.
+    shape : int or sequence of int, optional
+        The view's; the array's own where not given.
+    strides : int or sequence of int, optional
+        Bytes, multiples of the elements' size; the array's own where not given.
+
+    Raises
+    ------
+    ValueError
+        The strides leave the memory, are no multiples of the elements' size, or not of the axes'
+        number.
+    """
+    if not isinstance(x, ndarray):
+        raise TypeError(f"Unsupported type {type(x)}")
+    extents = x.shape if shape is None else integers(shape)
+    steps = x.strides if strides is None else integers(strides)
+    if max(len(extents), len(steps)) > _MOST_AXES:
+        raise ValueError(f"maximum supported dimension for an ndarray is {_MOST_AXES}")
+    words = (len(extents), *int64s(extents), len(steps), *int64s(steps))
+    return ndarray(call(AS_STRIDED, x._id, *words))
+
+
+def sliding_window_view(x: ndarray, window_shape: Any, axis: Any = None) -> ndarray:
+    """Return a view of all windows of an array; the windows' axes come last.
+
+    Parameters
+    ----------
+    x : ndarray
+        What the windows lie in.
+    window_shape : int or sequence of int
+        A window's extents along ``axis``.
+    axis : int or sequence of int, optional
+        The axes that windows slide along; all where not given.
+
+    Raises
+    ------
+    ValueError
+        A window is larger than its axis, or there are more or fewer extents than axes.
+    """
+    window = integers(window_shape)
+    if any(extent < 0 for extent in window):
+        raise ValueError("`window_shape` cannot contain negative values")
+    axes = tuple(range(x.ndim)) if axis is None else integers(axis)
+    if len(window) != len(axes):
+        raise ValueError(
+            f"Must provide matching length window_shape and axis; got {len(window)} window_shape "
+            f"elements and {len(axes)} axes elements."
+        )
+    shape = list(x.shape)
+    for along, extent in zip(axes, window, strict=True):
+        shape[along] -= extent - 1
+        if shape[along] < 0 or extent > x.shape[along]:
+            raise ValueError("window shape cannot be larger than input array shape")
+    strides = x.strides + tuple(x.strides[along] for along in axes)
+    return as_strided(x, (*shape, *window), strides)

@@ -1,0 +1,84 @@
+"""Finds the names of CuPy's that a Chainer wheel uses: ``cupy.exp``, ``xp.exp``, ``cuda.cublas.x``.
+
+    python3 names.py WHEEL...
+
+By syntax: every chain of attributes in Chainer's own files that begins with ``cupy``, ``cupyx``, or
+with ``xp``, which is ``cupy`` where arrays are on a device; and what ``import`` takes of them.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+# chainer.backends.cuda shows these of cupy.cuda under its own name.
+OF_CUDA = ("cublas", "cuda", "cudnn", "libcudnn", "Device", "Event", "Stream")
+# NumPy's attributes of a module or a type, which any object has.
+PYTHONS = {"__name__", "__version__"}
+
+
+def chain(node: ast.expr) -> list[str]:
+    """The names of ``a.b.c``; empty where it begins with no name."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return [node.id, *reversed(parts)] if isinstance(node, ast.Name) else []
+
+
+def of_cupy(parts: list[str]) -> str | None:
+    """The name that a chain means, from ``cupy`` or ``cupyx`` on; None where it means neither."""
+    for root in ("cupy", "cupyx"):
+        if root in parts and parts[0] in (root, "chainer", "backends", "cuda"):
+            parts = parts[parts.index(root) :]
+            break
+    else:
+        if parts[:1] == ["self"]:
+            parts = parts[1:]
+        if parts[:1] == ["xp"]:
+            parts = ["cupy", *parts[1:]]
+        elif parts[:1] == ["cuda"] and parts[1:2] and parts[1] in OF_CUDA:
+            own = parts[2:] if parts[1] == "cuda" else parts[1:]
+            parts = ["cupy", "cuda", *own]
+        else:
+            return None
+    parts = parts[: next((k for k, part in enumerate(parts) if part in PYTHONS), None)]
+    return ".".join(parts) if len(parts) > 1 else None
+
+
+def in_tree(tree: ast.AST) -> Iterator[str]:
+    inner = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and id(node) not in inner:
+            name = of_cupy(chain(node))
+            if name is not None:
+                yield name
+        elif isinstance(node, ast.Import):
+            yield from (a.name for a in node.names if a.name.startswith(("cupy.", "cupyx.")))
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            module = node.module or ""
+            if module.split(".")[0] in ("cupy", "cupyx"):
+                yield from (f"{module}.{a.name}" for a in node.names)
+
+
+def names(wheel: Path) -> set[str]:
+    """Every name of CuPy's that a wheel's own files use, such as ``cupy.linalg.norm``."""
+    found: set[str] = set()
+    with zipfile.ZipFile(wheel) as archive:
+        for file in archive.namelist():
+            if file.startswith("chainer/") and file.endswith(".py"):
+                found.update(in_tree(ast.parse(archive.read(file).decode())))
+    return found
+
+
+def main() -> None:
+    for wheel in map(Path, sys.argv[1:]):
+        found = sorted(names(wheel))
+        print(f"{wheel.name}: {len(found)} names\n  " + "\n  ".join(found))
+
+
+if __name__ == "__main__":
+    main()

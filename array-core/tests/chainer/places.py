@@ -1,0 +1,32 @@
+"""Where the tests find Chainer: its wheels, which the runtime's build gathers."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+CACHE = Path(os.environ.get("HYPERFLOCK_CACHE", ROOT / "build" / "cache"))
+VERSIONS = ("5.4.0", "7.8.1")
+SCRIPT = Path(__file__).with_name("train.py")
+
+
+def wheel(version: str) -> Path:
+    """The wheel of a version.
+
+    Raises
+    ------
+    FileNotFoundError
+        The runtime has not been gathered.
+    """
+    path = CACHE / "wheels" / f"chainer-{version}-py3-none-any.whl"
+    if not path.is_file():
+        raise FileNotFoundError(f"{path} is missing: gather the runtime first (./run build)")
+    return path
+
+
+def python_path(version: str) -> str:
+    """``PYTHONPATH`` of a native run: the package, Chainer and what it needs."""
+    six = CACHE / "downloads" / "six-1.17.0-py2.py3-none-any.whl"
+    packages = (ROOT / "array-core" / "python", ROOT / "worker-runtime" / "python")
+    return os.pathsep.join(str(path) for path in (*packages, wheel(version), six))
