@@ -12,6 +12,7 @@ import os
 import sys
 import time
 from collections import Counter
+from datetime import datetime, timezone
 from typing import Any
 
 import arraycore as ac
@@ -87,6 +88,7 @@ def main() -> int:
             "device": ac.device_info().name,
             "platform": sys.platform,
             "numpy": np.__version__,
+            "when": datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
             "short": arguments.short,
             "figures": figures,
             "cases": [record(outcome) for outcome in outcomes],
