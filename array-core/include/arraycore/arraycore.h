@@ -163,7 +163,9 @@ enum ac_operation {
   AC_CALL_RANDOM = 90,
   AC_CALL_EMPTY = 92,
   // calls/sorting.h
-  AC_CALL_SORT = 91
+  AC_CALL_SORT = 91,
+
+  AC_CALL_HELPED = 130  // the caller does an operation for a device
 };
 AC_EXPORT(ac_call)
 int32_t ac_call(int32_t operation, const int32_t* words, int32_t count, int32_t freed_a,
