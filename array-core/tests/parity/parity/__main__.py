@@ -89,7 +89,7 @@ def main() -> int:
             "platform": sys.platform,
             "numpy": np.__version__,
             "when": datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
-            "short": arguments.short,
+            "short": arguments.short or arguments.every > 1 or bool(arguments.only),
             "figures": figures,
             "cases": [record(outcome) for outcome in outcomes],
         }
