@@ -10,7 +10,8 @@ counts as one of ``cpu_ops``. Dtypes and errors are NumPy's; float16 raises Type
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -323,6 +324,28 @@ class SlogdetResult(NamedTuple):
     logabsdet: ndarray
 
 
+#: WebAssembly has no floating point flags, by which NumPy elsewhere sees that LAPACK has failed:
+#: there it gives NaN.
+_SILENT = sys.platform == "emscripten"
+
+
+def _raising(function: Callable[..., Any], message: str) -> Callable[..., Any]:
+    """Return a function of NumPy's that raises on every platform what it raises on most."""
+
+    def checked(*arrays: Any) -> Any:
+        made = function(*arrays)
+        if _SILENT and np.isnan(made).any() and all(np.isfinite(each).all() for each in arrays):
+            raise LinAlgError(message)
+        return made
+
+    return checked
+
+
+_inv = _raising(np.linalg.inv, "Singular matrix")
+_solve = _raising(np.linalg.solve, "Singular matrix")
+_cholesky = _raising(np.linalg.cholesky, "Matrix is not positive definite")
+
+
 def inv(a: Any) -> ndarray:
     """Return inverses of square matrices, by NumPy on the CPU.
 
@@ -331,7 +354,7 @@ def inv(a: Any) -> ndarray:
     LinAlgError
         A matrix is singular, or not square.
     """
-    return by_numpy(np.linalg.inv, a)  # type: ignore[no-any-return]
+    return by_numpy(_inv, a)  # type: ignore[no-any-return]
 
 
 def solve(a: Any, b: Any) -> ndarray:
@@ -339,7 +362,7 @@ def solve(a: Any, b: Any) -> ndarray:
 
     ``b`` is a vector where it has one dimension, else matrices.
     """
-    return by_numpy(np.linalg.solve, a, b)  # type: ignore[no-any-return]
+    return by_numpy(_solve, a, b)  # type: ignore[no-any-return]
 
 
 def det(a: Any) -> ndarray:
@@ -357,7 +380,7 @@ def cholesky(a: Any, /, *, upper: bool = False) -> ndarray:
 
     ``upper`` asks for their conjugate transposes. LinAlgError where ``a`` is not positive definite.
     """
-    lower: ndarray = by_numpy(np.linalg.cholesky, a)
+    lower: ndarray = by_numpy(_cholesky, a)
     return lower.mT.conj() if upper else lower
 
 

@@ -138,6 +138,12 @@ def test_numpys_errors_are_ours() -> None:
     a = ac.array(A)
     with pytest.raises(ac.linalg.LinAlgError, match="Singular"):
         ac.linalg.inv(ac.zeros((2, 2), "float32"))
+    with pytest.raises(np.linalg.LinAlgError, match="Singular"):
+        ac.linalg.solve(ac.array(np.ones((2, 2))), ac.array(np.ones(2)))
+    with pytest.raises(np.linalg.LinAlgError, match="positive definite"):
+        ac.linalg.cholesky(-ac.array(S))
+    # What was NaN before may be NaN after.
+    assert np.isnan(ac.linalg.inv(ac.array(np.full((2, 2), np.nan))).get()).all()
     with pytest.raises(np.linalg.LinAlgError, match="square"):
         ac.linalg.matrix_power(ac.array(B), 2)
     with pytest.raises(np.linalg.LinAlgError, match="at least two"):
