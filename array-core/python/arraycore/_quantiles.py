@@ -50,13 +50,13 @@ _pick_floats = elementwise(
 _between = elementwise(
     "T low, T high, R share",
     "R y",
-    "R a = low; R b = high;y = share < R(0.5) ? a + (b - a) * share : b - (b - a) * (R(1) - share)",
+    "R a = low, b = high; y = share < R(0.5) ? a + (b - a) * share : b - (b - a) * (R(1) - share)",
     "between",
 )
 _middle = elementwise(
     "T low, T high, R share",
     "R y",
-    "R a = low; R b = high; y = share == R(0) ? a : (a + b) / R(2)",
+    "R a = low, b = high; y = share == R(0) ? a : (a + b) / R(2)",
     "middle",
 )
 
@@ -186,14 +186,16 @@ def _of_rows(
     if rows and not extent:
         raise IndexError("a quantile of no element: axis of extent 0")
     flat = q.ravel().astype(np.float64)
-    made = empty((flat.size, rows), wanted)
-    if made.size:
+    if not rows or not flat.size:
+        made = empty((flat.size, rows), wanted)
+    else:
         order = (*kept, *reduced)
         values = (x.transpose(order) if order else x).reshape(rows, extent)
         low, high, share = _neighbours(sort(values), flat, method, skips_nan, wanted)
         if share is None:
             made = low
         else:
+            made = empty(low.shape, wanted)
             draw(low, high, share, made)
     return _given(made.reshape(*shape), out)
 
