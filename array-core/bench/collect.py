@@ -208,10 +208,9 @@ def write_report(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     part.replace(path)
 
 
-def write_parity_page() -> None:
+def write_parity_page(folder: Path) -> None:
     """Make the page of all parity reports that are there, also of earlier runs."""
     known = [command.name.removeprefix(PARITY) for command in COMMANDS if of_parity(command)]
-    folder = ROOT / "build/reports/parity"
     reports = [path for name in known if (path := folder / f"{name}.json").is_file()]
     if reports:
         command = [sys.executable, "-m", "parity.page", *map(str, reports), "--out", str(folder)]
@@ -262,7 +261,7 @@ def main(argv: list[str] | None = None) -> int:
             worst |= missed(row)
         print(f"  {time.monotonic() - began:.0f} s", flush=True)
     if any(map(of_parity, commands)):
-        write_parity_page()
+        write_parity_page(options.out.resolve().parent / "parity")
     return worst
 
 
