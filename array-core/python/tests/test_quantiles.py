@@ -35,15 +35,16 @@ def numpys(name: str, *args: Any, **kwargs: Any) -> Any:
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("values", [M, WHOLE, HOLES], ids=["floats", "integers", "holes"])
-def test_every_method_draws_as_numpy_does(method: str, values: Any) -> None:
-    a = ac.array(values)
-    for name in ("quantile", "nanquantile"):
-        for axis in (None, 0, -1):
-            same(getattr(ac, name)(a, 0.3, axis, method=method),
-                 numpys(name, values, 0.3, axis, method=method))  # fmt: skip
-        same(getattr(ac, name)(a, SHARES, 1, method=method),
-             numpys(name, values, SHARES, 1, method=method))  # fmt: skip
+def test_every_method_draws_as_numpy_does(method: str) -> None:
+    for name, values, q, axis in (
+        ("quantile", M[:, :, 0], 0.3, None),
+        ("quantile", M[0], SHARES, 0),
+        ("quantile", WHOLE, 0.3, 1),
+        ("nanquantile", HOLES[:2], 0.3, 1),
+        ("nanquantile", HOLES[1], SHARES, 0),
+    ):
+        same(getattr(ac, name)(ac.array(values), q, axis, method=method),
+             numpys(name, values, q, axis, method=method))  # fmt: skip
 
 
 def test_axes_shapes_and_outputs() -> None:
@@ -64,7 +65,7 @@ def test_axes_shapes_and_outputs() -> None:
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "uint8", "int64", "bool"])
 def test_medians(dtype: str) -> None:
     values = (RNG.integers(0, 40, (4, 7, 6)) * (0.5 if "float" in dtype else 1)).astype(dtype)
-    for axis in (None, 1, 2, (0, 2)):
+    for axis in (None, 1, (0, 2)):
         same(ac.median(ac.array(values), axis), np.median(values, axis), 0)
         same(ac.nanmedian(ac.array(values), axis, keepdims=True),
              np.nanmedian(values, axis, keepdims=True), 0)  # fmt: skip
