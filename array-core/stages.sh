@@ -22,7 +22,8 @@ stage test_wheels "tools"
 do_test_wheels() { python3 worker-runtime/node/test_wheels.py --cache build/cache --node build/venv/bin/node; }
 
 # What a NumPy beside it can judge natively: dtypes, views and ufuncs against NumPy, CuPy's kernels against Chainer's own
-# CPU path, the package on its ctypes bridge, and Chainer's training on it; and that no figure of the benchmarks is lost.
+# CPU path, the package on its ctypes bridge, and Chainer's training on it; that no figure of the benchmarks is lost, and
+# what the parity page says.
 stage array_core_test "server runtime tools python_package"
 do_array_core_test() {
   local library=$ROOT/build/release/lib pytest=(python3 -m pytest -q -p no:cacheprovider)
@@ -33,7 +34,7 @@ do_array_core_test() {
   ARRAYCORE_LIBRARY=$library/libarraycore.so PYTHONPATH=array-core/python "${pytest[@]}" \
     -c array-core/python/pyproject.toml --rootdir array-core/python array-core/python/tests
   ARRAYCORE_LIBRARY=$library/libarraycore.so PYTHONPATH=array-core/python "${pytest[@]}" array-core/tests/chainer
-  "${pytest[@]}" array-core/bench
+  "${pytest[@]}" array-core/bench array-core/tests/parity
   ARRAYCORE_LIBRARY=$library/libarraycore.so "${pytest[@]}" array-core/tests/documents
 }
 

@@ -32,6 +32,7 @@ PYTHON_COMMAND = (
     "worker-runtime/node/python_command.ts",
 )
 PACKAGE = "array-core/python"
+PARITY = "parity_"
 # How long a command that was told to end may take for it.
 GRACE_S = 20
 
@@ -207,6 +208,19 @@ def write_report(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     part.replace(path)
 
 
+def write_parity_page(folder: Path) -> None:
+    """Make the page of all parity reports that are there, also of earlier runs."""
+    known = [command.name.removeprefix(PARITY) for command in COMMANDS if of_parity(command)]
+    reports = [path for name in known if (path := folder / f"{name}.json").is_file()]
+    if reports:
+        command = [sys.executable, "-m", "parity.page", *map(str, reports), "--out", str(folder)]
+        subprocess.run(command, cwd=ROOT / "array-core/tests/parity", check=True)
+
+
+def of_parity(command: Command) -> bool:
+    return command.name.startswith(PARITY)
+
+
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -246,6 +260,8 @@ def main(argv: list[str] | None = None) -> int:
             print(f"  {row['name']} {row['value']} {row['unit']}: {verdict} {reason}", flush=True)
             worst |= missed(row)
         print(f"  {time.monotonic() - began:.0f} s", flush=True)
+    if any(map(of_parity, commands)):
+        write_parity_page(options.out.resolve().parent / "parity")
     return worst
 
 

@@ -108,3 +108,30 @@ def test_every_figure_has_a_name_of_its_own() -> None:
     assert len({figure.name for figure in rows}) == len(rows)
     assert len({command.name for command in figures.COMMANDS}) == len(figures.COMMANDS)
     assert all(bool(figure.op) == (figure.goal is not None) for figure in rows)
+
+
+def test_a_parity_run_makes_the_page_of_all_reports(measured: Any, tmp_path: Path) -> None:
+    numbers = dict.fromkeys(
+        ("parity_cases", "parity_failures", "parity_gpu_share", "parity_seconds"), 0
+    )
+    made = {"device": "cpu", "platform": "linux", "numpy": "2", "short": True, "cases": [],
+               "figures": numbers}  # fmt: skip
+    code = (
+        "import json, pathlib; folder = pathlib.Path({folder!r}); folder.mkdir(exist_ok=True);"
+        "(folder / '{name}.json').write_text(json.dumps({report!r})); print('{{}}')"
+    )
+    commands = [
+        Command(f"parity_{name}", (sys.executable, "-c", code.format(
+            folder=str(tmp_path / "parity"), name=name, report=made | {"backend": name})), ())
+        for name in ("first", "second")
+    ]  # fmt: skip
+    status, rows = measured(*commands)
+    assert (status, rows) == (0, {})
+    page = (tmp_path / "parity" / "index.html").read_text()
+    assert '"name":"first"' in page
+    assert '"name":"second"' in page
+
+
+def test_other_commands_make_no_parity_page(measured: Any, tmp_path: Path) -> None:
+    measured(command("print('{\"many\": 100}')", MANY))
+    assert not (tmp_path / "parity").exists()

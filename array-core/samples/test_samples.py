@@ -14,6 +14,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import mandelbrot
+import matmul
 import raw_wgsl
 from png import write_png
 
@@ -52,6 +53,25 @@ def test_both_ways_give_the_mandelbrot_set(
     steps = mandelbrot.by_kernel(cx, cy, 30).get()
     assert steps[22, 45] == steps[22, 25] == 30
     assert steps[0, 0] == 1
+
+
+def test_both_products_are_near_the_exact_one(capsys: pytest.CaptureFixture[str]) -> None:
+    matmul.main([5, 48])
+    first, heads, *lines = capsys.readouterr().out.splitlines()
+    assert first.startswith("float32 matrices, arraycore on ")
+    assert heads.split() == ["size", "library", "seconds", "GFLOP/s", "error"]
+    rows = [line.split() for line in lines]
+    assert [row[:2] for row in rows] == [
+        ["5", "numpy"], ["5", "arraycore"], ["48", "numpy"], ["48", "arraycore"]
+    ]  # fmt: skip
+    for row in rows:
+        assert float(row[2]) >= 0
+        assert 0 <= float(row[4]) < 1e-6
+
+
+def test_gflops_count_additions_and_multiplications() -> None:
+    assert matmul.Result("numpy", 1000, 0.5, 0).gflops == 4
+    assert matmul.Result("numpy", 2, 0.0, 0).gflops == float("inf")
 
 
 @pytest.mark.parametrize("size", [1, 4097, 70_000])

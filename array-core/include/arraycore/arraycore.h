@@ -164,6 +164,8 @@ enum ac_operation {
   AC_CALL_EMPTY = 92,
   // calls/sorting.h
   AC_CALL_SORT = 91,
+  // calls/device.h
+  AC_CALL_HELPED = 130,  // the caller does an operation for a device
   // calls/views.h
   AC_CALL_AS_STRIDED = 140
 };

@@ -7,45 +7,27 @@
 The library is one a process and belongs to the thread that imports it.
 """
 
-from numpy import (
-    base_repr,
-    binary_repr,
-    bool_,
-    broadcast_shapes,
-    complex64,
-    complex128,
-    dtype,
-    e,
-    euler_gamma,
-    finfo,
-    float16,
-    float32,
-    float64,
-    iinfo,
-    inf,
-    int8,
-    int16,
-    int32,
-    int64,
-    isscalar,
-    issubdtype,
-    nan,
-    newaxis,
-    pi,
-    promote_types,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-)
+from typing import TYPE_CHECKING, Any
 
+# Modules that are imported whole list their names by themselves.
 from . import (
+    _along,
+    _bits,
+    _numpy_names,
+    _polynomials,
+    _quantiles,
     _reductions,
+    _statistics,
     _ufuncs,
+    fft,
     lib,
+    linalg,
     random,
     special,
 )
+from ._absent import of_module
+from ._along import *  # noqa: F403
+from ._bits import *  # noqa: F403
 from ._counting import (
     bincount,
     digitize,
@@ -148,11 +130,13 @@ from ._host import (
     array_str,
     can_cast,
     common_type,
+    einsum_path,
     frombuffer,
     fromfile,
     fromiter,
     fromstring,
     genfromtxt,
+    isfortran,
     load,
     loadtxt,
     min_scalar_type,
@@ -216,13 +200,17 @@ from ._linear import (
     cross,
     inner,
     kron,
+    matrix_transpose,
+    matvec,
     outer,
     tensordot,
     trace,
     vdot,
     vecdot,
+    vecmat,
 )
 from ._manipulation import (
+    astype,
     atleast_1d,
     atleast_2d,
     atleast_3d,
@@ -236,6 +224,7 @@ from ._manipulation import (
     fliplr,
     flipud,
     moveaxis,
+    permute_dims,
     ravel,
     reshape,
     rollaxis,
@@ -256,10 +245,13 @@ from ._matrices import (
 from ._ndarray import (
     ndarray,
 )
+from ._numpy_names import *  # noqa: F403
+from ._polynomials import *  # noqa: F403
 from ._products import (
     dot,
     matmul,
 )
+from ._quantiles import *  # noqa: F403
 from ._ranges import (
     arange,
     bartlett,
@@ -275,7 +267,7 @@ from ._ranges import (
     mgrid,
     ogrid,
 )
-from ._reductions import *  # noqa: F403 (NumPy's names, listed there)
+from ._reductions import *  # noqa: F403
 from ._scattering import (
     fill_diagonal,
     place,
@@ -304,7 +296,8 @@ from ._sorting import (
     unique_inverse,
     unique_values,
 )
-from ._ufuncs import *  # noqa: F403 (NumPy's names, listed there)
+from ._statistics import *  # noqa: F403
+from ._ufuncs import *  # noqa: F403
 
 __all__ = [
     "CompileError",
@@ -339,18 +332,15 @@ __all__ = [
     "ascontiguousarray",
     "asfortranarray",
     "asnumpy",
+    "astype",
     "atleast_1d",
     "atleast_2d",
     "atleast_3d",
     "bartlett",
-    "base_repr",
-    "binary_repr",
     "bincount",
     "blackman",
     "block",
-    "bool_",
     "broadcast_arrays",
-    "broadcast_shapes",
     "broadcast_to",
     "can_cast",
     "choose",
@@ -358,8 +348,6 @@ __all__ = [
     "close",
     "column_stack",
     "common_type",
-    "complex64",
-    "complex128",
     "compress",
     "concat",
     "concatenate",
@@ -382,26 +370,21 @@ __all__ = [
     "dot",
     "dsplit",
     "dstack",
-    "dtype",
-    "e",
     "ediff1d",
     "einsum",
+    "einsum_path",
     "empty",
     "empty_like",
-    "euler_gamma",
     "expand_dims",
     "extract",
     "eye",
+    "fft",
     "fill_diagonal",
-    "finfo",
     "fix",
     "flatnonzero",
     "flip",
     "fliplr",
     "flipud",
-    "float16",
-    "float32",
-    "float64",
     "from_dlpack",
     "frombuffer",
     "fromfile",
@@ -420,49 +403,43 @@ __all__ = [
     "hsplit",
     "hstack",
     "identity",
-    "iinfo",
     "imag",
     "indices",
-    "inf",
     "inner",
     "insert",
     "install_cupy",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
     "interp",
     "intersect1d",
     "isclose",
     "iscomplex",
     "iscomplexobj",
+    "isfortran",
     "isin",
     "isneginf",
     "isposinf",
     "isreal",
     "isrealobj",
-    "isscalar",
-    "issubdtype",
     "ix_",
     "kaiser",
     "kron",
     "lexsort",
     "lib",
+    "linalg",
     "linspace",
     "load",
     "loadtxt",
     "logspace",
     "mask_indices",
     "matmul",
+    "matrix_transpose",
+    "matvec",
     "meshgrid",
     "mgrid",
     "min_scalar_type",
     "moveaxis",
-    "nan",
     "nan_to_num",
     "ndarray",
     "ndim",
-    "newaxis",
     "nonzero",
     "ogrid",
     "ones",
@@ -471,9 +448,8 @@ __all__ = [
     "outer",
     "pad",
     "partition",
-    "pi",
+    "permute_dims",
     "place",
-    "promote_types",
     "put",
     "put_along_axis",
     "putmask",
@@ -526,10 +502,6 @@ __all__ = [
     "triu",
     "triu_indices",
     "triu_indices_from",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
     "union1d",
     "unique",
     "unique_all",
@@ -541,13 +513,22 @@ __all__ = [
     "vander",
     "vdot",
     "vecdot",
+    "vecmat",
     "vsplit",
     "vstack",
     "where",
     "zeros",
     "zeros_like",
 ]
-__all__ += _reductions.__all__
-__all__ += _ufuncs.__all__
+for _module in (
+    _along, _bits, _numpy_names, _polynomials, _quantiles, _reductions, _statistics, _ufuncs
+):  # fmt: skip
+    __all__ += _module.__all__
+
+if not TYPE_CHECKING:  # for checkers nothing else is there
+
+    def __getattr__(name: str) -> Any:
+        of_module(name)
+
 
 open()

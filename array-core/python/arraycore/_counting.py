@@ -25,10 +25,10 @@ _search = elementwise(
     "place = turned ? count - low : low",
     "search_sorted",
 )
-_count_at = elementwise(
+count_at = elementwise(
     "T x", "raw int64 y", "if (x >= T(0) && x < T(y.size())) atomicAdd(&y[(int)x], 1)", "count_at"
 )
-_add_at = elementwise(
+add_at = elementwise(
     "int64 x, T weight",
     "raw T y",
     "if (x >= 0 && x < y.size()) atomicAdd(&y[(int)x], weight)",
@@ -151,22 +151,22 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> ndarray:
         length = max(least, int(_most(values)) + 1)
     if weights is None:
         made = zeros(length, np.int64)
-        _count_at(values, made)
+        count_at(values, made)
         return made
     shares = _ours(weights)
     if shares.shape != values.shape:
         raise ValueError("The weights and list don't have the same length.")
     sums = zeros(length, np.float64)
-    _add_at(values.astype(np.int64, copy=False), shares.astype(np.float64, copy=False), sums)
+    add_at(values.astype(np.int64, copy=False), shares.astype(np.float64, copy=False), sums)
     return sums
 
 
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> ndarray:
     """Return the edges that :func:`histogram` counts between."""
-    return array(_edges(_ours(a), bins, range))
+    return array(edges_of(_ours(a), bins, range))
 
 
-def _edges(values: ndarray, bins: Any, limits: Any) -> Any:
+def edges_of(values: ndarray, bins: Any, limits: Any) -> Any:
     """Return NumPy's edges on the host; of the array only its ends are read, if they count."""
     if isinstance(bins, str):
         raise NotImplementedError(
@@ -179,6 +179,16 @@ def _edges(values: ndarray, bins: Any, limits: Any) -> Any:
         limits = (_least(values.ravel()).item(), _most(values.ravel()).item())
     # NumPy's edges depend on the data by its ends and dtype alone.
     return np.histogram_bin_edges(np.empty(0, values.dtype), bins, limits)
+
+
+def bins_of(values: ndarray, host: Any) -> ndarray:
+    """Return the number of the bin between a host's edges that each value is in, -1 for none."""
+    common = np.result_type(values.dtype, host.dtype)
+    values, bounds = values.astype(common, copy=False), array(host).astype(common, copy=False)
+    places = _found(bounds, values, True, False)
+    if values.size:
+        _in_bins(places, values, bounds, places)
+    return places
 
 
 def histogram(
@@ -205,17 +215,13 @@ def histogram(
         values = values.astype(np.uint8)
     if values.dtype.kind == "c":
         raise NotImplementedError("arraycore.histogram takes real numbers.")
-    host = _edges(values, bins, range)
+    host = edges_of(values, bins, range)
     edges = array(host)
-    common = np.result_type(values.dtype, host.dtype)
-    values, bounds = values.astype(common, copy=False), edges.astype(common, copy=False)
-    places = _found(bounds, values, True, False)
-    if values.size:
-        _in_bins(places, values, bounds, places)
+    places = bins_of(values, host)
     if weights is None:
         counts = zeros(host.size - 1, np.int64)
         if values.size:
-            _count_at(places, counts)
+            count_at(places, counts)
     else:
         shares = _ours(weights).ravel()
         if shares.size != values.size:
@@ -224,7 +230,7 @@ def histogram(
             raise NotImplementedError("arraycore.histogram takes weights that are real numbers.")
         counts = zeros(host.size - 1, shares.dtype)
         if values.size:
-            _add_at(places, shares, counts)
+            add_at(places, shares, counts)
     if not density:
         return counts, edges
     widths = array(np.array(np.diff(host), float))

@@ -128,6 +128,18 @@ def _of(a: Any) -> Any:
     return a.get() if isinstance(a, ndarray) else a
 
 
+def einsum_path(*operands: Any, optimize: Any = "greedy") -> Any:
+    """Return NumPy's order of contractions for an ``einsum``, and a text on its cost.
+
+    Operands' elements are not read: their shapes count.
+    """
+    stand_ins = [
+        np.broadcast_to(np.zeros((), each.dtype), each.shape) if isinstance(each, ndarray) else each
+        for each in operands
+    ]
+    return np.einsum_path(*stand_ins, optimize=optimize)
+
+
 # ---- what an array is
 
 
@@ -146,6 +158,11 @@ def size(a: Any, axis: int | None = None) -> int:
     if isinstance(a, ndarray):
         return a.size if axis is None else a.shape[axis]
     return np.size(a, axis)
+
+
+def isfortran(a: Any) -> bool:
+    """Return whether an array lies in Fortran order, and not in C order too."""
+    return a.flags.fnc if isinstance(a, ndarray) else np.isfortran(a)
 
 
 def _dtypes(values: tuple[Any, ...]) -> list[Any]:

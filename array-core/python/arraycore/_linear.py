@@ -224,3 +224,32 @@ def trace(
         return total
     array_of(out)[...] = total
     return out
+
+
+def matvec(x1: ndarray, x2: ndarray, /) -> Any:
+    """Return the products of matrices (the last two axes) and vectors (the last axis)."""
+    _matrices("matvec", "(m,n),(n)->(m)", x1, 0)
+    vectors = _vectors("matvec", "(m,n),(n)->(m)", x2, 1)
+    return matmul(x1, vectors[..., None])[..., 0]
+
+
+def vecmat(x1: ndarray, x2: ndarray, /) -> Any:
+    """Return the products of vectors, conjugated, (the last axis) and matrices (the last two)."""
+    vectors = _vectors("vecmat", "(n),(n,m)->(m)", x1, 0)
+    _matrices("vecmat", "(n),(n,m)->(m)", x2, 1)
+    left = _ufuncs.conjugate(vectors) if vectors.dtype.kind == "c" else vectors
+    return matmul(left[..., None, :], x2)[..., 0, :]
+
+
+def matrix_transpose(x: ndarray, /) -> ndarray:
+    """Return a view of matrices with their two axes, the last ones, swapped."""
+    return array_of(x).mT  # type: ignore[no-any-return]
+
+
+def _matrices(name: str, signature: str, operand: Any, place: int) -> None:
+    ndim = ndim_of(scalar_or_array(operand))
+    if ndim < 2:
+        raise ValueError(
+            f"{name}: Input operand {place} does not have enough dimensions (has {ndim}, gufunc "
+            f"core with signature {signature} requires 2)"
+        )

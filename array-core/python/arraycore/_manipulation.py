@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ._calls import (
     ASSIGN,
@@ -196,3 +197,11 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
 def copy(a: ndarray, order: str = "C") -> ndarray:
     """Return a copy with memory of its own."""
     return _array(a).copy(order)
+
+
+def astype(x: ndarray, dtype: npt.DTypeLike, /, *, copy: bool = True) -> ndarray:
+    """Return an array as another dtype; itself where ``copy`` is False and none is needed."""
+    return _array(x).astype(dtype, copy=copy)
+
+
+permute_dims = transpose

@@ -2,9 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Any
+import pickle
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from ._absent import of_array
 from ._ufuncs import Array
+
+
+class Flat:
+    """An array's elements in C order, as NumPy's ``flat``: read, written, looped over."""
+
+    __slots__ = ("_array",)
+
+    def __init__(self, array: Any) -> None:
+        self._array = array
+
+    def __len__(self) -> int:
+        size: int = self._array.size
+        return size
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._array.ravel())
+
+    def __getitem__(self, key: Any) -> Any:
+        made = self._array.reshape(-1)[key]
+        return made.copy()  # as NumPy's, not a view
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        from ._scattering import put
+
+        if isinstance(key, Array):
+            raise NotImplementedError(
+                "arraycore writes array.flat by keys of the host: take put() for indices and "
+                "array[mask] = value for masks."
+            )
+        places = np.arange(len(self))[key]
+        put(self._array, np.atleast_1d(places), value)
 
 
 class Surface(Array):
@@ -75,3 +111,38 @@ class Surface(Array):
         return _ufuncs.conjugate(self) if array.dtype.kind == "c" else self
 
     conjugate = conj
+
+    @property
+    def flat(self) -> Flat:
+        """The elements in C order; assigning sets them all, repeating what is given."""
+        return Flat(self)
+
+    @flat.setter
+    def flat(self, value: Any) -> None:
+        self.flat[:] = value
+
+    def __contains__(self, value: Any) -> bool:
+        array: Any = self
+        return bool((array == value).any())
+
+    def dumps(self) -> bytes:
+        """Return the array as :func:`pickle.dumps` writes it; its elements are read."""
+        return pickle.dumps(self)
+
+    def dump(self, file: Any) -> None:
+        """Write the array to a file, or one of that name, as :meth:`dumps` does."""
+        if hasattr(file, "write"):
+            file.write(self.dumps())
+            return
+        with open(file, "wb") as opened:
+            opened.write(self.dumps())
+
+    def tofile(self, fid: Any, sep: str = "", format: str = "%s") -> None:
+        """Write the elements to a file as :meth:`numpy.ndarray.tofile` does; they are read."""
+        array: Any = self
+        array.get().tofile(fid, sep, format)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            of_array(name)

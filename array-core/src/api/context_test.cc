@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "api/calls/calls.h"
 #include "api/calls/ufuncs.h"
 #include "api/cpu_backend.h"
 #include "api/fake_device.h"
@@ -43,6 +44,21 @@ TEST_F(ContextTest, EachBinaryOperationComputesItsOwn) {
   EXPECT_EQ(run("multiply"), (std::vector<float>{4, 16, 6}));
   EXPECT_EQ(run("divide"), (std::vector<float>{0.25F, 0.25F, 1.5F}));
   EXPECT_EQ(context.counters().dispatches, 4);
+}
+
+TEST_F(ContextTest, WhatACallerDoesForADeviceCountsAsTheCpus) {
+  const auto helped = [](Context& library, std::vector<std::int32_t> numbers) {
+    Words words(numbers);
+    return calls::find(AC_CALL_HELPED)(library, words);
+  };
+  ASSERT_TRUE(helped(context, {}));
+  EXPECT_EQ(context.counters().cpu_ops, 0) << "without a device nobody is helped";
+  ArrayTable others;
+  Context device(make_cpu_backend(), std::make_unique<FakeDevice>(), others, std::nullopt);
+  ASSERT_TRUE(helped(device, {}));
+  EXPECT_EQ(device.counters().cpu_ops, 1);
+  EXPECT_EQ(helped(device, {1}).error().code, "bad_call");
+  EXPECT_EQ(device.counters().cpu_ops, 1);
 }
 
 TEST_F(ContextTest, ANumberStandsOnTheSideItWasWrittenOn) {

@@ -39,7 +39,7 @@ std::uint64_t key_of(const ReductionSpec& spec, int way) {
   add(spec.ufunc == nullptr ? 0 : 1 + static_cast<std::uint64_t>(spec.ufunc - &ops::table()[0]), 8);
   for (const DType dtype : {spec.array, spec.loop, spec.out})
     add(static_cast<std::uint64_t>(dtype), 4);
-  for (const bool flag : {spec.where, spec.initial, spec.skips_nan, spec.root})
+  for (const bool flag : {spec.where, spec.initial, spec.skips_nan, spec.root, spec.carried})
     add(flag ? 1 : 0, 1);
   return key;
 }
@@ -54,6 +54,24 @@ View rows_of(const View& view, std::uint32_t bits) {
       rows.strides.push_back(view.strides[axis]);
     }
   return rows;
+}
+
+// Elements [begin, end) along an axis.
+View part_of(const View& view, int axis, std::int64_t begin, std::int64_t end) {
+  View part{{}, {}, view.offset};
+  for (int k = 0; k < view.ndim(); ++k) {
+    if (k == axis) part.offset += begin * view.strides[k];
+    part.shape.push_back(k == axis ? end - begin : view.shape[k]);
+    part.strides.push_back(view.strides[k]);
+  }
+  return part;
+}
+
+// What one launch takes of a row's first axis, where no more than `steps` are taken, if it may be.
+std::int64_t extent_of_a_launch(const View& rows, int first, std::int64_t steps) {
+  std::int64_t inner = 1;
+  for (int axis = first + 1; axis < rows.ndim(); ++axis) inner *= rows.shape[axis];
+  return std::max<std::int64_t>(1, steps / std::max<std::int64_t>(1, inner));
 }
 
 // A reduction of integers as NumPy's mean and var: in float64, where nothing else is asked.
@@ -267,24 +285,94 @@ Status ReductionCalls::reduce(const ReductionSpec& spec, const ReductionCall& ca
   return launcher_.launch({*found, loop, axes, operands});
 }
 
-Status ReductionCalls::reduce_in_order(const ReductionSpec& spec, const ReductionCall& call,
+Status ReductionCalls::reduce_in_order(ReductionSpec spec, const ReductionCall& call,
                                        std::uint32_t axes, std::optional<ir::Scalar> initial,
                                        const Array& result) {
-  const auto found = kernel(spec, Way::ordered);
-  if (!found) return found.error();
-  const Array x{call.x->dtype, rows_of(call.x->view, axes), call.x->storage};
-  std::vector<Operand> operands{{&x, {}}};
-  std::optional<Array> where;
+  const View rows = rows_of(call.x->view, axes);
+  View where;
   if (call.where != nullptr) {
     const auto wide = broadcast_to(call.where->view, call.x->view.shape);
     if (!wide) return wide.error();
-    where = Array{DType::boolean, rows_of(*wide, axes), call.where->storage};
-    operands.push_back({&*where, {}});
+    where = rows_of(*wide, axes);
   }
-  if (initial) operands.push_back({nullptr, *initial});
-  operands.push_back({nullptr, ir::scalar_of(DType::int32, length_of(call.x->view.shape, axes))});
-  operands.push_back({&result, {}});
-  return launcher_.launch({*found, result.view.shape, 0, operands});
+  const int first = result.view.ndim();  // of a row's axes; no axis: each row is one element
+  const std::int64_t extent = first < rows.ndim() ? rows.shape[first] : 1;
+  const std::int64_t most = extent_of_a_launch(rows, first, kSteps);
+  const DType out = spec.out;
+  std::optional<Array> so_far;
+  for (std::int64_t begin = 0; begin < extent; begin += most) {
+    const std::int64_t end = std::min(extent, begin + most);
+    const auto part = [&](const View& view) { return part_of(view, first, begin, end); };
+    spec.carried = so_far.has_value();
+    spec.initial = initial.has_value() && !so_far;
+    spec.out = end < extent ? spec.loop : out;
+    const auto found = kernel(spec, Way::ordered);
+    if (!found) return found.error();
+    Array target = result;
+    if (end < extent) {
+      auto made = launcher_.allocate(spec.loop, result.view.shape);
+      if (!made) return made.error();
+      target = std::move(*made);
+    }
+    const Array x{call.x->dtype, part(rows), call.x->storage};
+    std::optional<Array> mask;
+    std::vector<Operand> operands{{&x, {}}};
+    if (call.where != nullptr) {
+      mask = Array{DType::boolean, part(where), call.where->storage};
+      operands.push_back({&*mask, {}});
+    }
+    if (so_far)
+      operands.push_back({&*so_far, {}});
+    else if (initial)
+      operands.push_back({nullptr, *initial});
+    const std::int64_t length = length_of(call.x->view.shape, axes) / extent * (end - begin);
+    operands.push_back({nullptr, ir::scalar_of(DType::int32, length)});
+    operands.push_back({&target, {}});
+    if (const Status s = launcher_.launch({*found, result.view.shape, 0, operands}); !s) return s;
+    so_far = std::move(target);
+  }
+  return Done{};
+}
+
+Status ReductionCalls::accumulate_in_order(ReductionSpec spec, const AccumulateCall& call,
+                                           std::uint32_t axis, const Array& result) {
+  const View rows = rows_of(call.x->view, axis);
+  const int last = rows.ndim() - 1;
+  const std::int64_t extent = rows.shape[last];
+  // Totals are carried in the type that they are computed in, and what is read must stay until all
+  // of it was.
+  const bool apart = extent > kSteps && (call.out != nullptr || spec.out != spec.loop);
+  Array totals = result;
+  if (apart) {
+    auto made = launcher_.allocate(spec.loop, call.x->view.shape);
+    if (!made) return made.error();
+    totals = std::move(*made);
+    spec.out = spec.loop;
+  }
+  const View written = rows_of(totals.view, axis);
+  Dims each;
+  for (int k = 0; k < last; ++k) each.push_back(rows.shape[k]);
+  for (std::int64_t begin = 0; begin < extent; begin += kSteps) {
+    const std::int64_t end = std::min(extent, begin + kSteps);
+    spec.carried = begin > 0;
+    const auto found = kernel(spec, Way::ordered_running);
+    if (!found) return found.error();
+    const Array x{spec.array, part_of(rows, last, begin, end), call.x->storage};
+    const Array y{totals.dtype, part_of(written, last, begin, end), totals.storage};
+    Array so_far{totals.dtype, written, totals.storage};
+    std::vector<Operand> operands{{&x, {}}};
+    if (spec.carried) {
+      // The totals that the last launch ended with.
+      so_far.view = part_of(written, last, begin - 1, begin);
+      so_far.view.shape.resize(last);
+      so_far.view.strides.resize(last);
+      operands.push_back({&so_far, {}});
+    }
+    operands.push_back({nullptr, ir::scalar_of(DType::int32, end - begin)});
+    operands.push_back({&y, {}});
+    if (const Status s = launcher_.launch({*found, each, 0, operands}); !s) return s;
+  }
+  return apart ? launcher_.assign(result, totals) : Status(Done{});
 }
 
 Result<std::optional<Array>> ReductionCalls::run(const AccumulateCall& call) {
@@ -305,17 +393,12 @@ Result<std::optional<Array>> ReductionCalls::run(const AccumulateCall& call) {
   if (!result) return result.error();
   const bool ordered = !ops::reducible(*spec.ufunc).by_tree;
   if (!empty(view.shape)) {
-    const auto found = kernel(spec, ordered ? Way::ordered_running : Way::scan);
-    if (!found) return found.error();
     Status done = Done{};
     if (ordered) {
-      const Array x{spec.array, rows_of(view, *axes), call.x->storage};
-      const Array y{result->dtype, rows_of(result->view, *axes), result->storage};
-      const std::int64_t length = length_of(view.shape, *axes);
-      const std::array<Operand, 3> operands{
-          Operand{&x, {}}, Operand{nullptr, ir::scalar_of(DType::int32, length)}, Operand{&y, {}}};
-      done = launcher_.launch({*found, {view.count() / length}, 0, operands});
+      done = accumulate_in_order(spec, call, *axes, *result);
     } else {
+      const auto found = kernel(spec, Way::scan);
+      if (!found) return found.error();
       const std::array<Operand, 2> operands{Operand{call.x, {}}, Operand{&*result, {}}};
       done = launcher_.launch({*found, view.shape, *axes, operands});
     }

@@ -52,6 +52,10 @@ class ReductionCalls {
   Result<std::optional<Array>> run(const ReductionCall& call);
   Result<std::optional<Array>> run(const AccumulateCall& call);
 
+  // What one launch goes of a row one by one: a device that computes for long is lost. A longer row
+  // takes further launches, which carry its total.
+  static constexpr std::int64_t kSteps = 1 << 16;
+
  private:
   enum class Way : std::uint8_t { tree, scan, ordered, ordered_running };
   Result<KernelRef> kernel(const ops::ReductionSpec& spec, Way way);
@@ -64,9 +68,10 @@ class ReductionCalls {
                                                const ReductionCall& call) const;
   Status reduce(const ops::ReductionSpec& spec, const ReductionCall& call, std::uint32_t axes,
                 std::optional<ir::Scalar> initial, const Array& result);
-  Status reduce_in_order(const ops::ReductionSpec& spec, const ReductionCall& call,
-                         std::uint32_t axes, std::optional<ir::Scalar> initial,
-                         const Array& result);
+  Status reduce_in_order(ops::ReductionSpec spec, const ReductionCall& call, std::uint32_t axes,
+                         std::optional<ir::Scalar> initial, const Array& result);
+  Status accumulate_in_order(ops::ReductionSpec spec, const AccumulateCall& call,
+                             std::uint32_t axis, const Array& result);
 
   Launcher& launcher_;
   std::unordered_map<std::uint64_t, KernelRef> kernels_;

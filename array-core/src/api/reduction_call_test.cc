@@ -154,6 +154,57 @@ TEST_F(ReductionCallTest, WhatHasAnOrderIsReducedInIt) {
   EXPECT_EQ(code(reduce("less", x)), "no_loop");
 }
 
+// a[0] - a[1] - ..., of a row that takes three launches.
+TEST_F(ReductionCallTest, LongRowsInOrderTakeSeveralLaunches) {
+  const std::int64_t length = 2 * ReductionCalls::kSteps + 7;
+  std::vector<std::int32_t> values(static_cast<std::size_t>(2 * length));
+  for (std::size_t at = 0; at < values.size(); ++at)
+    values[at] = static_cast<std::int32_t>(at * 7919 % 101) - 50;
+  std::vector<std::int64_t> totals(values.begin(), values.end());
+  for (std::size_t at = 0; at < totals.size(); ++at)
+    if (at % static_cast<std::size_t>(length) != 0) totals[at] = totals[at - 1] - totals[at];
+  const std::vector<std::int64_t> last{totals[static_cast<std::size_t>(length - 1)], totals.back()};
+
+  const Array rows = array(DType::int32, {2, length}, values);
+  const Array out = launcher.allocate(DType::int64, {2}).value();
+  const std::int64_t before = counters.dispatches;
+  ASSERT_TRUE(reduce("subtract", rows, with([&](ReductionCall& call) {
+                       call.axes = Dims{1};
+                       call.out = &out;
+                     })));
+  EXPECT_EQ(counters.dispatches - before, 3);
+  EXPECT_EQ(read<std::int64_t>(out), last);
+
+  // Without every second element: the mask goes with its part of the row.
+  std::vector<std::uint8_t> odd(static_cast<std::size_t>(length));
+  std::int64_t expected = 100;
+  for (std::size_t at = 0; at < odd.size(); ++at)
+    if (odd[at] = static_cast<std::uint8_t>(at % 2); odd[at] != 0) expected -= values[at];
+  const Array mask = array(DType::boolean, {length}, odd);
+  UFuncOperand hundred;
+  hundred.python = PythonScalar::floating;
+  hundred.value = ir::put(100.0);
+  const auto masked = reduce("subtract", rows, with([&](ReductionCall& call) {
+                               call.axes = Dims{1};
+                               call.where = &mask;
+                               call.initial = hundred;
+                               call.dtype = DType::float64;
+                             }));
+  ASSERT_TRUE(masked) << masked.error().message;
+  EXPECT_EQ(read<double>(**masked)[0], static_cast<double>(expected));
+
+  for (const DType dtype : {DType::int32, DType::int64}) {
+    AccumulateCall running = this->totals("subtract", rows, 1);
+    const Array every = launcher.allocate(dtype, {2, length}).value();
+    running.out = &every;
+    ASSERT_TRUE(calls.run(running));
+    const Array wide = launcher.copy(every, DType::int64).value();
+    EXPECT_EQ(read<std::int64_t>(wide), totals);
+  }
+  const auto fresh = calls.run(this->totals("subtract", rows, 1));
+  EXPECT_EQ(read<std::int64_t>(launcher.copy(**fresh, DType::int64).value()), totals);
+}
+
 TEST_F(ReductionCallTest, TotalsOnTheWay) {
   const auto running = calls.run(totals("add", x, -1));
   ASSERT_TRUE(running) << running.error().message;

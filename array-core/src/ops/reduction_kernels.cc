@@ -278,6 +278,7 @@ ir::Kernel make_ordered_kernel(const ReductionSpec& spec, bool running) {
   if (spec.where) where = k.raw("where", DType::boolean);
   ParamRef initial;
   if (spec.initial) initial = k.scalar("initial", spec.loop);
+  if (spec.carried) initial = k.in("so_far", spec.loop);
   const ParamRef length = k.scalar("length", DType::int32);
   const ParamRef y = running ? k.raw("y", spec.out, ir::Access::write) : k.out("y", spec.out);
   const ir::LocalRef total = k.local("total", spec.loop);
@@ -289,7 +290,7 @@ ir::Kernel make_ordered_kernel(const ReductionSpec& spec, bool running) {
   const auto give = [&] {
     if (running) k.store_at(y, {k.read(j)}, k.convert(spec.out, k.read(total)));
   };
-  if (spec.initial) {
+  if (spec.initial || spec.carried) {
     k.set(total, k.read(initial));
   } else {
     take();

@@ -84,6 +84,7 @@ struct ReductionSpec {
                          // elsewhere are taken for, where the ufunc has no identity
   bool skips_nan = false;
   bool root = false;
+  bool carried = false;  // in order: an operand holds each row's total so far; excludes initial
 };
 
 // The dtype that the values are computed in: float16's are float32.
@@ -99,8 +100,9 @@ ir::Kernel make_reduction_kernel(const ReductionSpec& spec);
 ir::Kernel make_scan_kernel(const ReductionSpec& spec);
 
 // A fold that goes one by one, for ufuncs whose order counts: an elementwise kernel over the rows.
-// Parameters: x (raw, a row after the other in C order), where (raw, likewise), initial, length (of
-// a row, int32), y. `running`: y is raw and takes every total on the way.
+// Parameters: x (raw, a row after the other in C order), where (raw, likewise), initial or
+// (carried) the rows' totals so far, of `loop`; length (of a row, int32), y. `running`: y is raw
+// and takes every total on the way.
 ir::Kernel make_ordered_kernel(const ReductionSpec& spec, bool running);
 
 }  // namespace arraycore::ops

@@ -87,6 +87,9 @@ TEST(Reductions, MakeKernelsThatAreOnes) {
           EXPECT_TRUE(ir::verify(make_scan_kernel(spec))) << row.name;
           EXPECT_TRUE(ir::verify(make_ordered_kernel(spec, true))) << row.name;
           EXPECT_TRUE(ir::verify(make_ordered_kernel(spec, false))) << row.name;
+          spec.carried = true;
+          EXPECT_TRUE(ir::verify(make_ordered_kernel(spec, true))) << row.name;
+          EXPECT_TRUE(ir::verify(make_ordered_kernel(spec, false))) << row.name;
         }
         ++made;
       }

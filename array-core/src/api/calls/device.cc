@@ -43,6 +43,12 @@ Result<std::int32_t> settle(Context& context, Words& words) {
   return 0;
 }
 
+Result<std::int32_t> helped(Context& context, Words& words) {
+  if (const Status end = words.end(); !end) return end.error();
+  if (context.launcher().raw_backend().is_device()) ++context.counters().cpu_ops;
+  return 0;
+}
+
 bool is_packed(const Array& array) {
   return array.view.offset % 4 == 0 && is_c_contiguous(array.view, size_of(array.dtype));
 }
@@ -109,6 +115,7 @@ Call find_device_call(std::int32_t operation) {
   if (operation == AC_CALL_TIMER_BEGIN) return begin_timer;
   if (operation == AC_CALL_TIMER_END) return end_timer;
   if (operation == AC_CALL_FUSE) return fuse;
+  if (operation == AC_CALL_HELPED) return helped;
   return operation == AC_CALL_SETTLE ? settle : nullptr;
 }
 

@@ -7,6 +7,8 @@
 // AC_CALL_FUSE: a flag, whether operations wait to be launched with those that read them from now
 // on. Gives whether they did before.
 // AC_CALL_SETTLE: no words. Launches all that waits. Gives 0.
+// AC_CALL_HELPED: no words. Counts an operation that the caller does on the CPU for a device. Gives
+// 0.
 #pragma once
 
 #include <cstddef>

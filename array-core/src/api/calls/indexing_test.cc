@@ -4,33 +4,12 @@
 
 #include <gtest/gtest.h>
 
-#include <bit>
-#include <string>
 #include <vector>
 
-#include "api/calls/calls.h"
-#include "api/context.h"
-#include "api/cpu_backend.h"
-#include "arraycore/arraycore.h"
+#include "api/calls/call_test.h"
 
 namespace arraycore {
 namespace {
-
-struct Call {
-  std::vector<std::int32_t> words;
-
-  Call& word(std::int32_t value) {
-    words.push_back(value);
-    return *this;
-  }
-  Call& integer(std::int64_t value) {
-    words.push_back(static_cast<std::int32_t>(value & 0xffffffff));
-    words.push_back(static_cast<std::int32_t>(value >> 32));
-    return *this;
-  }
-  Call& number(double value) { return integer(std::bit_cast<std::int64_t>(value)); }
-  Call& python_float(double value) { return word(AC_PYTHON_FLOAT).number(value); }
-};
 
 constexpr std::int32_t kArray = -1;
 constexpr std::int32_t kNone = -2;
@@ -42,19 +21,7 @@ constexpr std::int32_t kPositions = 35;
 constexpr std::int32_t kFlat = 36;
 constexpr std::int32_t kOutside = 38;
 
-struct IndexingCalls : testing::Test {
-  ArrayTable arrays;
-  Context context{make_cpu_backend(), nullptr, arrays, std::nullopt};
-
-  Result<std::int32_t> call(std::int32_t operation, const Call& made) {
-    Words words(made.words);
-    return calls::find(operation)(context, words);
-  }
-  ArrayId id(std::int32_t operation, const Call& made) {
-    const auto result = call(operation, made);
-    EXPECT_TRUE(result) << (result ? "" : result.error().message);
-    return result ? *result : 0;
-  }
+struct IndexingCalls : CallTest {
   template <typename T>
   ArrayId array(DType dtype, const Dims& shape, const std::vector<T>& values) {
     return context.create(dtype, shape, values.data()).value();
@@ -64,16 +31,6 @@ struct IndexingCalls : testing::Test {
   }
   ArrayId bools(const Dims& shape, const std::vector<std::uint8_t>& values) {
     return array(DType::boolean, shape, values);
-  }
-  template <typename T = std::int32_t>
-  std::vector<T> values(ArrayId from) {
-    std::vector<T> out(static_cast<std::size_t>(context.describe(from)->view.count()));
-    EXPECT_TRUE(context.read(from, std::as_writable_bytes(std::span(out))));
-    return out;
-  }
-  std::string code(std::int32_t operation, const Call& made) {
-    const auto result = call(operation, made);
-    return result ? "" : result.error().code;
   }
 };
 

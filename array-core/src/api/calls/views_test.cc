@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <bit>
 #include <complex>
 #include <cstdint>
 #include <limits>
@@ -13,77 +12,25 @@
 #include <string>
 #include <vector>
 
-#include "api/calls/calls.h"
+#include "api/calls/call_test.h"
 #include "api/calls/copies.h"
-#include "api/context.h"
-#include "api/cpu_backend.h"
 #include "api/fake_device.h"
-#include "arraycore/arraycore.h"
 
 namespace arraycore {
 namespace {
 
 using Ints = std::vector<std::int64_t>;
 
-// Words as Python writes them.
-struct Call {
-  std::vector<std::int32_t> words;
-
-  Call& word(std::int32_t value) {
-    words.push_back(value);
-    return *this;
-  }
-  Call& integer(std::int64_t value) {
-    words.push_back(static_cast<std::int32_t>(value & 0xffffffff));
-    words.push_back(static_cast<std::int32_t>(value >> 32));
-    return *this;
-  }
-  Call& integers(const Ints& values) {
-    for (const std::int64_t value : values) integer(value);
-    return *this;
-  }
-  Call& number(double value) { return integer(std::bit_cast<std::int64_t>(value)); }
-  Call& python_int(bool negative, std::uint64_t magnitude, bool beyond, double nearest) {
-    return word(AC_PYTHON_INT)
-        .word(negative ? 1 : 0)
-        .integer(static_cast<std::int64_t>(magnitude))
-        .word(beyond ? 1 : 0)
-        .number(nearest);
-  }
-};
-
-struct ViewCalls : testing::Test {
-  ArrayTable arrays;
-  Context context{make_cpu_backend(), nullptr, arrays, std::nullopt};
-
-  Result<std::int32_t> call(std::int32_t operation, const Call& made) {
-    Words words(made.words);
-    return calls::find(operation)(context, words);
-  }
-  ArrayId id(std::int32_t operation, const Call& made) {
-    const auto result = call(operation, made);
-    EXPECT_TRUE(result) << (result ? "" : result.error().message);
-    return result ? *result : 0;
-  }
+struct ViewCalls : CallTest {
   // 0, 1, 2, ... of the shape.
   ArrayId range(const Dims& shape) {
     std::vector<std::int32_t> values(static_cast<std::size_t>(contiguous(shape, 4).count()));
     std::iota(values.begin(), values.end(), 0);
     return context.create(DType::int32, shape, values.data()).value();
   }
-  template <typename T = std::int32_t>
-  std::vector<T> values(ArrayId array) {
-    std::vector<T> out(static_cast<std::size_t>(context.describe(array)->view.count()));
-    EXPECT_TRUE(context.read(array, std::as_writable_bytes(std::span(out))));
-    return out;
-  }
   const View& view(ArrayId array) { return context.get(array).value()->view; }
   bool share(ArrayId a, ArrayId b) {
     return context.get(a).value()->storage == context.get(b).value()->storage;
-  }
-  std::string code(std::int32_t operation, const Call& made) {
-    const auto result = call(operation, made);
-    return result ? "" : result.error().code;
   }
 };
 

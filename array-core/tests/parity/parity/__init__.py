@@ -5,5 +5,5 @@ r"""Every operation of array-core's against NumPy: values, dtypes, layouts, oper
 
 ``values`` holds what is computed with, ``reference`` what is right, ``judge`` how near is near
 enough, ``layouts`` how operands lie in memory, ``cases`` what is compared, ``runner`` compares.
-The first three know nothing of arraycore.
+The first three know nothing of arraycore. ``page`` makes one page of several runs' reports.
 """

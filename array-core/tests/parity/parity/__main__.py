@@ -12,6 +12,7 @@ import os
 import sys
 import time
 from collections import Counter
+from datetime import datetime, timezone
 from typing import Any
 
 import arraycore as ac
@@ -87,7 +88,8 @@ def main() -> int:
             "device": ac.device_info().name,
             "platform": sys.platform,
             "numpy": np.__version__,
-            "short": arguments.short,
+            "when": datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+            "short": arguments.short or arguments.every > 1 or bool(arguments.only),
             "figures": figures,
             "cases": [record(outcome) for outcome in outcomes],
         }

@@ -223,6 +223,15 @@ def _ufuncs() -> Iterator[Case]:
         yield _case(f"{function}.reduce", values, "empty", "axis=0", axis=0)
 
 
+def _long_in_order() -> Iterator[Case]:
+    """Rows that are longer than what one launch goes one by one."""
+    for function in ("subtract", "floor_divide", "gcd"):
+        for letter in "if" if function != "gcd" else "i":
+            values = np.resize(numbers(letter, function, "ordinary"), (2, 70_001))
+            for method in ("reduce", "accumulate"):
+                yield _case(f"{function}.{method}", values, "contiguous", "long", axis=1)
+
+
 #: A prime, so that a selection meets every function, dtype and form in turn.
 _SELECTED = 31
 
@@ -230,6 +239,7 @@ _SELECTED = 31
 def reductions(short: bool) -> Iterator[Case]:
     """Yield every case, or a fixed selection."""
     yield from _table(short)
-    for at, case in enumerate((*_shapes(), *_long(), *_arguments(), *_ufuncs())):
+    rest = (*_shapes(), *_long(), *_arguments(), *_ufuncs(), *_long_in_order())
+    for at, case in enumerate(rest):
         if not short or at % _SELECTED == 0:
             yield case

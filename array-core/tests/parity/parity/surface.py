@@ -62,6 +62,22 @@ _CALLS: tuple[tuple[str, Callable[..., Any], str, bool, float], ...] = (
     ("diagflat", lambda m, x: m.diagflat(x, 1), LETTERS, False, 0),
     ("rot90", lambda m, x: m.rot90(m.atleast_2d(x)), LETTERS, False, 0),
     ("meshgrid", lambda m, x: m.meshgrid(x.ravel(), x.ravel()[:3]), LETTERS, False, 0),
+    ("median", lambda m, x: m.median(x, -1), _REAL, False, 1),
+    ("nanmedian", lambda m, x: m.nanmedian(x), _REAL, False, 1),
+    ("quantile lower", lambda m, x: m.quantile(_tied(m, x), 0.3, 0, method="lower"), _REAL, False,
+     0),
+    ("nanpercentile higher", lambda m, x: m.nanpercentile(_tied(m, x), 80, method="higher"), _REAL,
+     False, 0),
+    ("nanquantile of two", lambda m, x: m.nanquantile(
+        _tied(m, x), [0.1, 0.9], -1, method="closest_observation"), _REAL, False, 0),
+    # Of infinities and NaN C leaves the exponent open.
+    ("frexp", lambda m, x: m.frexp(m.nan_to_num(x)), "?bBhHefd", False, 0),
+    ("packbits", lambda m, x: m.packbits(x, bitorder="little"), "?bBhHiIqQ", False, 0),
+    ("unpackbits", lambda m, x: m.unpackbits(x, -1), "B", False, 0),
+    ("polyval", lambda m, x: m.polyval(x.ravel()[:5], x), "bBhHiIqQ", False, 0),
+    ("cumulative_prod", lambda m, x: m.cumulative_prod(x.ravel(), include_initial=True), "qQ",
+     False, 0),
+    ("linalg.norm inf", lambda m, x: m.linalg.norm(x.ravel(), m.inf), "efd", False, 0),
 )  # fmt: skip
 
 

@@ -1,0 +1,97 @@
+"""What NumPy has and arraycore has not, with what to take instead; ``docs/surface.md`` lists it.
+
+Asking for such a name raises :class:`NotOffered`, also from an array.
+"""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+_MATRICES = "take arrays of two dimensions; @ is their product"
+_FLOATS = "take float64: no wider type is the same everywhere"
+_WARNINGS = "no operation warns; test results by isfinite()"
+_LOOPS = "loop over array.get(), or write an ElementwiseKernel"
+_FUNCTIONS = "write an ElementwiseKernel, or call ufuncs"
+_POLYNOMIALS = "take polyval, polyadd, polymul and their kin on vectors of coefficients"
+_MEMORY = "which views share memory follows from how they were made: compare these"
+
+#: NumPy's public names that a program may ask for, and what does the same here.
+NAMES = {
+    "asmatrix": _MATRICES,
+    "bmat": "take block()",
+    "broadcast": "take broadcast_arrays() or broadcast_shapes()",
+    "clongdouble": _FLOATS,
+    "complex256": _FLOATS,
+    "emath": "cast to a complex dtype before sqrt(), log() or power()",
+    "errstate": _WARNINGS,
+    "flatiter": "take array.flat",
+    "float128": _FLOATS,
+    "from_dlpack": "pass NumPy's array to array()",
+    "fromregex": "take array(numpy.fromregex(...))",
+    "frompyfunc": _FUNCTIONS,
+    "geterr": _WARNINGS,
+    "geterrcall": _WARNINGS,
+    "isdtype": "take numpy.isdtype(); dtypes are NumPy's",
+    "long": "take int64",
+    "longdouble": _FLOATS,
+    "matrix": _MATRICES,
+    "may_share_memory": _MEMORY,
+    "memmap": "take array(numpy.memmap(...)), which copies",
+    "ndenumerate": "loop over numpy.ndenumerate(array.get())",
+    "nditer": _LOOPS,
+    "nested_iters": _LOOPS,
+    "poly1d": _POLYNOMIALS,
+    "polynomial": _POLYNOMIALS,
+    "row_stack": "take vstack()",
+    "seterr": _WARNINGS,
+    "seterrcall": _WARNINGS,
+    "shares_memory": _MEMORY,
+    "trapz": "take trapezoid()",
+    "ulong": "take uint64",
+    "vectorize": _FUNCTIONS,
+}
+
+#: Attributes and methods of NumPy's arrays.
+OF_ARRAYS = {
+    "base": "keep the array that a view is made of beside it",
+    "byteswap": "take array.view('uint8') and turn the bytes of each element",
+    "ctypes": "take array.get().ctypes; a device's memory has no address",
+    "data": "take array.get().data; a device's memory has no address",
+    "device": "take arraycore.device_info()",
+    "getfield": "take array.view(dtype) and a slice of it",
+    "resize": "take arraycore.resize(array, shape), which makes a new one",
+    "setfield": "assign to a slice of array.view(dtype)",
+    "setflags": "take a copy where an array must not be written",
+    "to_device": "take array.get() for the host and arraycore.array() for the device",
+}
+
+
+class NotOffered(NotImplementedError, AttributeError):
+    """A name of NumPy's that arraycore has not; the text says what to take instead."""
+
+
+def refuse(whose: str, name: str, instead: str) -> NoReturn:
+    """Raise what stands for a name that is not there."""
+    raise NotOffered(f"arraycore has no {whose}{name}: {instead}.")
+
+
+def of_module(name: str) -> NoReturn:
+    """Answer for a name that the module has not.
+
+    Raises
+    ------
+    NotOffered
+        NumPy has it.
+    AttributeError
+        Nobody has.
+    """
+    if name in NAMES:
+        refuse("", name, NAMES[name])
+    raise AttributeError(f"module 'arraycore' has no attribute {name!r}")
+
+
+def of_array(name: str) -> NoReturn:
+    """Answer for an attribute that an array has not, as :func:`of_module`."""
+    if name in OF_ARRAYS:
+        refuse("ndarray.", name, OF_ARRAYS[name])
+    raise AttributeError(f"'arraycore.ndarray' object has no attribute {name!r}")

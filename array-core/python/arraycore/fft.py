@@ -1,0 +1,137 @@
+"""Discrete Fourier transforms by NumPy's names.
+
+    import arraycore as ac
+    spectrum = ac.fft.rfft(signal)
+
+The transforms are NumPy's own on the CPU: arrays are brought to the host and back, which waits for
+the device and counts as one of ``cpu_ops``. Dtypes are NumPy's: float32 gives complex64 in NumPy 2.
+Shifts are computed where the array lives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ._by_numpy import by_numpy
+from ._calls import integers
+from ._creation import array, asarray
+from ._joining import roll
+from ._ndarray import ndarray
+
+__all__ = [
+    "fft",
+    "fft2",
+    "fftfreq",
+    "fftn",
+    "fftshift",
+    "hfft",
+    "ifft",
+    "ifft2",
+    "ifftn",
+    "ifftshift",
+    "ihfft",
+    "irfft",
+    "irfft2",
+    "irfftn",
+    "rfft",
+    "rfft2",
+    "rfftfreq",
+    "rfftn",
+]
+
+Transform = Callable[..., ndarray]
+
+
+def _along(name: str, what: str) -> Transform:
+    """Return a transform along one axis, which NumPy does."""
+    theirs = getattr(np.fft, name)
+
+    def transform(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> ndarray:
+        return by_numpy(theirs, a, n, axis, norm)  # type: ignore[no-any-return]
+
+    transform.__doc__ = f"""Return {what} along an axis, by NumPy on the CPU.
+
+    Parameters
+    ----------
+    a : array_like
+        What is transformed.
+    n : int, optional
+        How many elements count: what is missing is 0.
+    axis : int
+        Along which axis.
+    norm : {{"backward", "ortho", "forward"}}, optional
+        Which direction is divided by the length.
+    """
+    transform.__name__ = transform.__qualname__ = name
+    return transform
+
+
+def _over(name: str, what: str, last: tuple[int, ...] | None) -> Transform:
+    """Return a transform over several axes, which NumPy does; ``last``: its own axes."""
+    theirs = getattr(np.fft, name)
+
+    def transform(a: Any, s: Any = None, axes: Any = last, norm: str | None = None) -> ndarray:
+        return by_numpy(theirs, a, s, axes, norm)  # type: ignore[no-any-return]
+
+    transform.__doc__ = f"""Return {what} over axes, by NumPy on the CPU.
+
+    Parameters
+    ----------
+    a : array_like
+        What is transformed.
+    s : sequence of ints, optional
+        How many elements of each axis count: what is missing is 0.
+    axes : sequence of ints, optional
+        Over which axes; None: all, or the last ones that ``s`` has extents for.
+    norm : {{"backward", "ortho", "forward"}}, optional
+        Which direction is divided by the number of elements.
+    """
+    transform.__name__ = transform.__qualname__ = name
+    return transform
+
+
+_LAST_TWO = (-2, -1)
+
+fft = _along("fft", "the discrete Fourier transform")
+ifft = _along("ifft", "the inverse of :func:`fft`")
+rfft = _along("rfft", "the first half of a real array's spectrum")
+irfft = _along("irfft", "the real array of a halved spectrum")
+hfft = _along("hfft", "the real spectrum of an array of which half is given")
+ihfft = _along("ihfft", "the inverse of :func:`hfft`")
+fft2 = _over("fft2", "the discrete Fourier transform", _LAST_TWO)
+ifft2 = _over("ifft2", "the inverse of :func:`fft2`", _LAST_TWO)
+rfft2 = _over("rfft2", "a real array's spectrum, its last axis halved,", _LAST_TWO)
+irfft2 = _over("irfft2", "the real array of a halved spectrum", _LAST_TWO)
+fftn = _over("fftn", "the discrete Fourier transform", None)
+ifftn = _over("ifftn", "the inverse of :func:`fftn`", None)
+rfftn = _over("rfftn", "a real array's spectrum, its last axis halved,", None)
+irfftn = _over("irfftn", "the real array of a halved spectrum", None)
+
+
+def fftfreq(n: int, d: float = 1.0) -> ndarray:
+    """Return the frequencies of a spectrum of ``n`` samples, ``d`` apart, in cycles (float64)."""
+    return array(np.fft.fftfreq(n, d))
+
+
+def rfftfreq(n: int, d: float = 1.0) -> ndarray:
+    """Return the frequencies of a halved spectrum of ``n`` samples, ``d`` apart (float64)."""
+    return array(np.fft.rfftfreq(n, d))
+
+
+def fftshift(x: Any, axes: Any = None) -> ndarray:
+    """Return a spectrum with frequency 0 in the middle of the axes (None: of all)."""
+    return _shifted(x, axes, lambda extent: extent // 2)
+
+
+def ifftshift(x: Any, axes: Any = None) -> ndarray:
+    """Return a spectrum with frequency 0 first again: the inverse of :func:`fftshift`."""
+    return _shifted(x, axes, lambda extent: -(extent // 2))
+
+
+def _shifted(x: Any, axes: Any, by: Callable[[int], int]) -> ndarray:
+    values = x if isinstance(x, ndarray) else asarray(x)
+    along = tuple(range(values.ndim)) if axes is None else integers(axes)
+    return roll(values, tuple(by(values.shape[axis]) for axis in along), along)

@@ -1,0 +1,462 @@
+"""Linear algebra by NumPy's names.
+
+    import arraycore as ac
+    x = ac.linalg.solve(a, b)
+
+Norms, powers and products are computed where the arrays live. What factors or inverts a matrix is
+NumPy's own on the CPU: the arrays are brought to the host and back, which waits for the device and
+counts as one of ``cpu_ops``. Dtypes and errors are NumPy's; float16 raises TypeError there.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.linalg import LinAlgError
+
+from . import _reductions, _ufuncs
+from ._by_numpy import by_numpy
+from ._calls import integers
+from ._creation import asarray
+from ._gathering import normalized
+from ._linear import cross, matrix_transpose, tensordot, vecdot
+from ._linear import outer as outer_of_all
+from ._matrices import eye
+from ._ndarray import ndarray
+from ._products import matmul
+
+__all__ = [
+    "LinAlgError",
+    "cholesky",
+    "cond",
+    "cross",
+    "det",
+    "diagonal",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "inv",
+    "lstsq",
+    "matmul",
+    "matrix_norm",
+    "matrix_power",
+    "matrix_rank",
+    "matrix_transpose",
+    "multi_dot",
+    "norm",
+    "outer",
+    "pinv",
+    "qr",
+    "slogdet",
+    "solve",
+    "svd",
+    "svdvals",
+    "tensordot",
+    "tensorinv",
+    "tensorsolve",
+    "trace",
+    "vecdot",
+    "vector_norm",
+]
+
+
+def _ours(a: Any) -> ndarray:
+    return a if isinstance(a, ndarray) else asarray(a)
+
+
+# ---- norms
+
+
+def _sizes(x: Any) -> Any:
+    """Return magnitudes; of integers as float64, as NumPy computes norms."""
+    if x.dtype.kind in "biu":
+        x = x.astype(np.float64)
+    return _ufuncs.absolute(x)
+
+
+def _root_of_squares(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    if x.dtype.kind in "biu":
+        x = x.astype(np.float64)
+    squares = _ufuncs.square(x.real) + _ufuncs.square(x.imag) if x.dtype.kind == "c" else x * x
+    return _ufuncs.sqrt(_reductions.sum(squares, axes, keepdims=keepdims))
+
+
+def _of_vectors(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    if ord is None or ord == 2:
+        return _root_of_squares(x, axes, keepdims)
+    if isinstance(ord, str):
+        raise ValueError(f"Invalid norm order '{ord}' for vectors")
+    sizes = _sizes(x)
+    if ord == np.inf:
+        return _reductions.max(sizes, axes, keepdims=keepdims, initial=0)
+    if ord == -np.inf:
+        return _reductions.min(sizes, axes, keepdims=keepdims)
+    if ord == 0:
+        return _reductions.sum((sizes != 0).astype(sizes.dtype), axes, keepdims=keepdims)
+    if ord == 1:
+        return _reductions.sum(sizes, axes, keepdims=keepdims)
+    return _reductions.sum(sizes**ord, axes, keepdims=keepdims) ** (1.0 / ord)
+
+
+def _of_matrices(x: Any, ord: Any, axes: tuple[int, int], keepdims: bool) -> Any:
+    rows, columns = axes
+    if rows == columns:
+        raise ValueError("Duplicate axes given.")
+    if ord in (None, "fro", "f"):
+        return _root_of_squares(x, axes, keepdims)
+    if ord in (1, -1, np.inf, -np.inf):
+        added, chosen = (rows, columns) if abs(ord) == 1 else (columns, rows)
+        sums = _reductions.sum(_sizes(x), added, keepdims=True)
+        if ord > 0:
+            made = _reductions.max(sums, chosen, keepdims=True, initial=0)
+        else:
+            made = _reductions.min(sums, chosen, keepdims=True)
+        return made if keepdims else made.squeeze(axes)
+    if ord in (2, -2, "nuc"):
+        return by_numpy(np.linalg.norm, x, ord, axes, keepdims)
+    raise ValueError("Invalid norm order for matrices.")
+
+
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    """Return norms of vectors or matrices.
+
+    Parameters
+    ----------
+    x : array_like
+        Integers are computed in float64.
+    ord : {None, "fro", "nuc", inf, -inf, number}
+        None: the root of the sum of squares. Of matrices 2, -2 and "nuc" are NumPy's on the CPU.
+    axis : None, int or pair of ints
+        An axis of vectors, or the two of matrices. None: of the whole array, which has 1 or 2
+        dimensions where ``ord`` is given.
+    keepdims : bool
+        Whether the reduced axes stay, of extent 1.
+
+    Raises
+    ------
+    ValueError
+        There is no such norm of arrays of that many dimensions.
+    """
+    values = _ours(x)
+    if axis is None:
+        every = tuple(range(values.ndim))
+        if ord is None:
+            return _root_of_squares(values, every, keepdims)
+        axes = every
+    else:
+        axes = tuple(normalized(each, values.ndim) for each in integers(axis))
+    if len(axes) == 1:
+        return _of_vectors(values, ord, axes, keepdims)
+    if len(axes) == 2:
+        return _of_matrices(values, ord, (axes[0], axes[1]), keepdims)
+    raise ValueError("Improper number of dimensions to norm.")
+
+
+def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
+    """Return norms of vectors that several axes hold, or of all elements; ``ord`` as in `norm`."""
+    values = _ours(x)
+    every = range(values.ndim) if axis is None else integers(axis)
+    axes = tuple(normalized(each, values.ndim) for each in every)
+    return _of_vectors(values, ord, axes, keepdims)
+
+
+def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
+    """Return norms of the matrices in the last two axes; ``ord`` as in `norm`."""
+    values = _ours(x)
+    return norm(values, ord, (values.ndim - 2, values.ndim - 1), keepdims)
+
+
+# ---- products
+
+
+def matrix_power(a: Any, n: int) -> ndarray:
+    """Return square matrices multiplied by themselves; by squaring. Negative powers invert."""
+    power = int(n)
+    if power != n:
+        raise TypeError("exponent must be an integer")
+    base = _square(a)
+    if power < 0:
+        base, power = inv(base), -power
+    if power == 0:
+        made: Any = eye(base.shape[-1], dtype=base.dtype)
+        from ._manipulation import broadcast_to
+
+        return broadcast_to(made, base.shape).copy()
+    result: Any = None
+    while True:
+        if power & 1:
+            result = base if result is None else matmul(result, base)
+        power >>= 1
+        if not power:
+            return result.copy() if result is a else result  # type: ignore[no-any-return]
+        base = matmul(base, base)
+
+
+def _square(a: Any) -> Any:
+    values = _ours(a)
+    if values.ndim < 2:
+        raise LinAlgError(
+            f"{values.ndim}-dimensional array given. Array must be at least two-dimensional"
+        )
+    if values.shape[-1] != values.shape[-2]:
+        raise LinAlgError("Last 2 dimensions of the array must be square")
+    return values
+
+
+def multi_dot(arrays: Sequence[ndarray]) -> Any:
+    """Return the product of several matrices, in the order that costs least.
+
+    The first and the last one may be vectors.
+
+    Raises
+    ------
+    ValueError
+        There are fewer than two.
+    LinAlgError
+        One in the middle has not two dimensions.
+    """
+    parts: list[Any] = [_ours(each) for each in arrays]
+    if len(parts) < 2:
+        raise ValueError("Expecting at least two arrays.")
+    first, last = parts[0].ndim, parts[-1].ndim
+    if first == 1:
+        parts[0] = parts[0][None]
+    if last == 1:
+        parts[-1] = parts[-1][:, None]
+    for each in parts:
+        if each.ndim != 2:
+            raise LinAlgError(f"{each.ndim}-dimensional array given. Array must be two-dimensional")
+    made = _chained(parts)
+    if first == 1:
+        made = made[0]
+    return made[..., 0] if last == 1 else made
+
+
+def _chained(parts: list[Any]) -> Any:
+    """Return the product by the best of all brackets, found from short chains to long ones."""
+    count = len(parts)
+    sides = [part.shape[0] for part in parts] + [parts[-1].shape[1]]
+    costs = {(at, at): 0 for at in range(count)}
+    cuts: dict[tuple[int, int], int] = {}
+    for length in range(1, count):
+        for begin in range(count - length):
+            end = begin + length
+            costs[begin, end], cuts[begin, end] = min(
+                (
+                    costs[begin, cut]
+                    + costs[cut + 1, end]
+                    + sides[begin] * sides[cut + 1] * sides[end + 1],
+                    cut,
+                )
+                for cut in range(begin, end)
+            )
+
+    def product(begin: int, end: int) -> Any:
+        if begin == end:
+            return parts[begin]
+        cut = cuts[begin, end]
+        return matmul(product(begin, cut), product(cut + 1, end))
+
+    return product(0, count - 1)
+
+
+def diagonal(x: Any, /, *, offset: int = 0) -> ndarray:
+    """Return a view of the diagonals of the matrices in the last two axes."""
+    return _ours(x).diagonal(offset, -2, -1)
+
+
+def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
+    """Return the sums of the diagonals of the matrices in the last two axes."""
+    return _ours(x).trace(offset, -2, -1, dtype)
+
+
+def outer(x1: Any, x2: Any, /) -> Any:
+    """Return each product of the elements of two vectors; ValueError for other arrays."""
+    first, second = _ours(x1), _ours(x2)
+    if first.ndim != 1 or second.ndim != 1:
+        raise ValueError(
+            "Input arrays must be one-dimensional, but they are "
+            f"x1.ndim={first.ndim} and x2.ndim={second.ndim}."
+        )
+    return outer_of_all(first, second)
+
+
+# ---- NumPy's on the CPU
+
+
+class EigResult(NamedTuple):
+    """What :func:`eig` gives."""
+
+    eigenvalues: ndarray
+    eigenvectors: ndarray
+
+
+class EighResult(NamedTuple):
+    """What :func:`eigh` gives."""
+
+    eigenvalues: ndarray
+    eigenvectors: ndarray
+
+
+class QRResult(NamedTuple):
+    """What :func:`qr` gives."""
+
+    Q: ndarray
+    R: ndarray
+
+
+class SVDResult(NamedTuple):
+    """What :func:`svd` gives."""
+
+    U: ndarray
+    S: ndarray
+    Vh: ndarray
+
+
+class SlogdetResult(NamedTuple):
+    """What :func:`slogdet` gives."""
+
+    sign: ndarray
+    logabsdet: ndarray
+
+
+#: WebAssembly has no floating point flags, by which NumPy elsewhere sees that LAPACK has failed:
+#: there it gives NaN.
+_SILENT = sys.platform == "emscripten"
+
+
+def _raising(function: Callable[..., Any], message: str) -> Callable[..., Any]:
+    """Return a function of NumPy's that raises on every platform what it raises on most."""
+
+    def checked(*arrays: Any) -> Any:
+        made = function(*arrays)
+        if _SILENT and np.isnan(made).any() and all(np.isfinite(each).all() for each in arrays):
+            raise LinAlgError(message)
+        return made
+
+    return checked
+
+
+_inv = _raising(np.linalg.inv, "Singular matrix")
+_solve = _raising(np.linalg.solve, "Singular matrix")
+_cholesky = _raising(np.linalg.cholesky, "Matrix is not positive definite")
+
+
+def inv(a: Any) -> ndarray:
+    """Return inverses of square matrices, by NumPy on the CPU.
+
+    Raises
+    ------
+    LinAlgError
+        A matrix is singular, or not square.
+    """
+    return by_numpy(_inv, a)  # type: ignore[no-any-return]
+
+
+def solve(a: Any, b: Any) -> ndarray:
+    """Return ``x`` with ``a @ x == b``, by NumPy on the CPU; LinAlgError where ``a`` is singular.
+
+    ``b`` is a vector where it has one dimension, else matrices.
+    """
+    return by_numpy(_solve, a, b)  # type: ignore[no-any-return]
+
+
+def det(a: Any) -> ndarray:
+    """Return determinants of square matrices, by NumPy on the CPU."""
+    return by_numpy(np.linalg.det, a)  # type: ignore[no-any-return]
+
+
+def slogdet(a: Any) -> SlogdetResult:
+    """Return the signs and the logarithms of determinants' sizes, by NumPy on the CPU."""
+    return SlogdetResult(*by_numpy(np.linalg.slogdet, a))
+
+
+def cholesky(a: Any, /, *, upper: bool = False) -> ndarray:
+    """Return the lower triangles ``L`` with ``L @ L.mT.conj() == a``, by NumPy on the CPU.
+
+    ``upper`` asks for their conjugate transposes. LinAlgError where ``a`` is not positive definite.
+    """
+    lower: ndarray = by_numpy(_cholesky, a)
+    return lower.mT.conj() if upper else lower
+
+
+def qr(a: Any, mode: str = "reduced") -> Any:
+    """Return orthogonal ``Q`` and triangular ``R`` with ``Q @ R == a``, by NumPy on the CPU.
+
+    Modes are "reduced", "complete", "r" (R alone) and "raw" (LAPACK's ``h, tau``).
+    """
+    made = by_numpy(np.linalg.qr, a, mode)
+    return QRResult(*made) if mode in ("reduced", "complete") else made
+
+
+def svd(
+    a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
+) -> Any:
+    """Return ``U, S, Vh`` with ``U * S @ Vh == a``, or ``S`` alone, by NumPy on the CPU."""
+    made = by_numpy(np.linalg.svd, a, full_matrices, compute_uv, hermitian)
+    return SVDResult(*made) if compute_uv else made
+
+
+def svdvals(x: Any, /) -> ndarray:
+    """Return singular values, the largest first, by NumPy on the CPU."""
+    return svd(x, compute_uv=False)  # type: ignore[no-any-return]
+
+
+def eigh(a: Any, UPLO: str = "L") -> EighResult:
+    """Return eigenvalues, ascending, and eigenvectors of Hermitian matrices, by NumPy on the CPU.
+
+    ``UPLO`` says which triangle is read, the lower or the upper one.
+    """
+    return EighResult(*by_numpy(np.linalg.eigh, a, UPLO))
+
+
+def eigvalsh(a: Any, UPLO: str = "L") -> ndarray:
+    """Return the eigenvalues of Hermitian matrices, ascending, by NumPy on the CPU."""
+    return by_numpy(np.linalg.eigvalsh, a, UPLO)  # type: ignore[no-any-return]
+
+
+def eig(a: Any) -> EigResult:
+    """Return eigenvalues and eigenvectors of square matrices, by NumPy on the CPU.
+
+    They are real where all of them are, else complex: the dtype depends on the values, as NumPy's.
+    """
+    return EigResult(*by_numpy(np.linalg.eig, a))
+
+
+def eigvals(a: Any) -> ndarray:
+    """Return the eigenvalues of square matrices, by NumPy on the CPU; dtypes as :func:`eig`'s."""
+    return by_numpy(np.linalg.eigvals, a)  # type: ignore[no-any-return]
+
+
+def pinv(a: Any, rcond: Any = None, hermitian: bool = False) -> ndarray:
+    """Return Moore and Penrose's inverses of matrices, by NumPy on the CPU."""
+    return by_numpy(np.linalg.pinv, a, rcond, hermitian)  # type: ignore[no-any-return]
+
+
+def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[ndarray, ndarray, int, ndarray]:
+    """Return the least squares' solution, residuals, rank and singular values, as NumPy's."""
+    return by_numpy(np.linalg.lstsq, a, b, rcond)  # type: ignore[no-any-return]
+
+
+def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False) -> ndarray:
+    """Return how many singular values are above a tolerance, int64, by NumPy on the CPU."""
+    return asarray(by_numpy(np.linalg.matrix_rank, A, tol, hermitian)).astype(np.int64)
+
+
+def cond(x: Any, p: Any = None) -> ndarray:
+    """Return condition numbers of matrices in a norm, by NumPy on the CPU."""
+    return by_numpy(np.linalg.cond, x, p)  # type: ignore[no-any-return]
+
+
+def tensorinv(a: Any, ind: int = 2) -> ndarray:
+    """Return the inverse of a tensor as a map of its last axes to the first, by NumPy."""
+    return by_numpy(np.linalg.tensorinv, a, ind)  # type: ignore[no-any-return]
+
+
+def tensorsolve(a: Any, b: Any, axes: Any = None) -> ndarray:
+    """Return ``x`` with ``tensordot(a, x, x.ndim) == b``, by NumPy on the CPU."""
+    return by_numpy(np.linalg.tensorsolve, a, b, axes)  # type: ignore[no-any-return]

@@ -1,0 +1,77 @@
+"""How long a device takes for one launch, by its own clock: what its benches share.
+
+Launches are issued in one batch; nothing is read back while they run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+
+import arraycore as ac
+
+LAUNCHES = 200
+WARM_UP = 4000  # an idle device takes some of a second until its clock is up
+
+#: Of a number of elements: what launches once, and what stops where the result is wrong.
+Bench = Callable[[int], tuple[Callable[[], object], Callable[[], None]]]
+
+
+def nanoseconds(bench: Bench, elements: int) -> float:
+    """Return how long one launch takes.
+
+    Raises
+    ------
+    SystemExit
+        The launches were not the device's own, something was read back, or the result is wrong.
+    """
+    launch, check = bench(elements)
+    for _ in range(WARM_UP):
+        launch()
+    with ac.device_timer():  # makes what reading the clock needs
+        launch()
+    check()
+    before = ac.counters()
+    with ac.device_timer() as time:
+        for _ in range(LAUNCHES):
+            launch()
+    after = ac.counters()
+    if after["dispatches"] - before["dispatches"] != LAUNCHES or after["cpu_ops"] > 0:
+        raise SystemExit("Not every turn was one launch on the device.")
+    if after["bytes_down"] != before["bytes_down"]:
+        raise SystemExit("Something was read back.")
+    check()
+    return time.nanoseconds / LAUNCHES
+
+
+def main(
+    what: str, bench: Bench, first: str, figures_of: Callable[[int, float], dict[str, float]]
+) -> None:
+    """Measure with the elements of the command line; print one JSON object.
+
+    Parameters
+    ----------
+    what : str
+        What is measured, for ``--help``.
+    bench : callable
+        See :data:`Bench`.
+    first : str
+        The figure that is null, with the reason, where the device cannot tell it.
+    figures_of : callable
+        The figures of a number of elements and a launch's nanoseconds.
+    """
+    parser = argparse.ArgumentParser(description=what)
+    parser.add_argument("--elements", type=int, default=10_000_000)
+    elements = parser.parse_args().elements
+    device = ac.device_info()
+    figures: dict[str, object] = {"device": device.name, "elements": elements}
+    if device.name == "cpu":
+        raise SystemExit("This measures a device: run it with --backend webgpu.")
+    if device.is_software:
+        figures |= {first: None, "reason": "The device is a program on the CPU."}
+    elif not device.has_clock:
+        figures |= {first: None, "reason": "The device has no clock."}
+    else:
+        figures |= figures_of(elements, nanoseconds(bench, elements))
+    print(json.dumps(figures))
