@@ -163,7 +163,10 @@ enum ac_operation {
   AC_CALL_RANDOM = 90,
   AC_CALL_EMPTY = 92,
   // calls/sorting.h
-  AC_CALL_SORT = 91
+  AC_CALL_SORT = 91,
+  // calls/convolution.h
+  AC_CALL_CONV = 120,
+  AC_CALL_DENSE = 121
 };
 AC_EXPORT(ac_call)
 int32_t ac_call(int32_t operation, const int32_t* words, int32_t count, int32_t freed_a,

@@ -42,6 +42,7 @@ from numpy import (
 from . import (
     _reductions,
     _ufuncs,
+    nn,
     random,
     special,
 )
@@ -445,6 +446,7 @@ __all__ = [
     "ndarray",
     "ndim",
     "newaxis",
+    "nn",
     "nonzero",
     "ogrid",
     "ones",

@@ -16,7 +16,7 @@ from arraycore import _reductions, _ufuncs
 #: How many distinct callables the package has at least; it only rises.
 LEAST = 350
 
-MODULES = {"": ac, "random.": ac.random, "special.": ac.special}
+MODULES = {"": ac, "nn.": ac.nn, "random.": ac.random, "special.": ac.special}
 #: What tests take from a module's own list: test_reductions.py calls each of these.
 LISTED = set(_reductions.__all__)
 #: Of the library, not of arrays: their own tests name them otherwise, or they hold no values.

@@ -4,7 +4,9 @@
 #include <cstdlib>
 #include <string>
 
-#include "cpu/gemm_kernel.h"
+#include "cpu/gemm_blocks.h"
+#include "cpu/gemm_pack.h"
+#include "cpu/gemm_window.h"
 
 namespace arraycore::cpu {
 
@@ -13,39 +15,39 @@ namespace {
 using gemm::Matrix;
 using gemm::Problem;
 
-// How much is packed at a time: a panel of b stays in the first cache, the block of a in the
-// second, b's block in the last.
-constexpr std::int64_t kDepth = 256;
-constexpr std::int64_t kBlockRows = 96;
-constexpr std::int64_t kBlockColumns = 1024;
-static_assert(kBlockRows % kRows == 0);
-static_assert(kBlockColumns % kColumns<float> == 0);
+// Both operands lie by strides.
+template <typename T>
+struct Strided {
+  const Matrix& left;
+  const Matrix& right;
+  const Matrix& result;
+  const T* from_a;
+  const T* from_b;
+  T* out;
+  PackedHole* before;
+  std::int64_t batch;
 
-constexpr std::int64_t round_up(std::int64_t value, std::int64_t step) {
-  return (value + step - 1) / step * step;
-}
-
-// Packs `count` lines of `depth` elements into panels of `width` lines: element p of every line of
-// a panel together, absent lines as zeros.
-template <typename T, int width>
-void pack(const T* from, std::int64_t line_stride, std::int64_t depth_stride, std::int64_t count,
-          std::int64_t depth, T* to) {
-  for (std::int64_t line = 0; line < count; line += width) {
-    const T* const panel = from + line * line_stride;
-    const std::int64_t lines = std::min<std::int64_t>(width, count - line);
-    if (lines < width) std::fill(to, to + depth * width, T{});
-    if (line_stride == 1 && lines == width) {
-      for (std::int64_t p = 0; p < depth; ++p)
-        std::memcpy(to + p * width, panel + p * depth_stride, width * sizeof(T));
-    } else {
-      for (std::int64_t i = 0; i < lines; ++i) {
-        const T* const source = panel + i * line_stride;
-        for (std::int64_t p = 0; p < depth; ++p) to[p * width + i] = source[p * depth_stride];
-      }
-    }
-    to += depth * width;
+  void a(std::int64_t row, std::int64_t rows, std::int64_t term, std::int64_t terms, T* to) const {
+    pack<T, kRows>(from_a + row * left.row_stride + term * left.column_stride, left.row_stride,
+                   left.column_stride, rows, terms, to);
   }
-}
+  Status b(std::int64_t column, std::int64_t columns, std::int64_t term, std::int64_t terms,
+           T* to) const {
+    pack<T, kColumns<T>>(from_b + term * right.row_stride + column * right.column_stride,
+                         right.column_stride, right.row_stride, columns, terms, to);
+    if (before == nullptr) return Done{};
+    return before->apply({batch, column, columns, term, terms, kColumns<T>},
+                         reinterpret_cast<std::byte*>(to));
+  }
+  Target<T> target(std::int64_t row, std::int64_t first, std::int64_t column,
+                   std::int64_t /*wide*/) const {
+    Target<T> target;
+    target.out = out + row * result.row_stride + (first + column) * result.column_stride;
+    target.row_stride = result.row_stride;
+    target.column_stride = result.column_stride;
+    return target;
+  }
+};
 
 // ---- matrix by vector: nothing is used twice, so nothing is packed
 
@@ -117,7 +119,7 @@ Status Gemm::reserve(std::size_t bytes) {
 }
 
 template <typename T>
-Status Gemm::multiply(const Problem& problem, const T* a, const T* b, T* out) {
+Status Gemm::multiply(const Problem& problem, const T* a, const T* b, T* out, PackedHole* before) {
   const std::int64_t m = problem.m;
   const std::int64_t n = problem.n;
   const std::int64_t k = problem.k;
@@ -131,16 +133,14 @@ Status Gemm::multiply(const Problem& problem, const T* a, const T* b, T* out) {
   const std::int64_t depth_stride = row ? right.row_stride : left.column_stride;
   const std::int64_t vector_stride = row ? left.column_stride : right.row_stride;
   const std::int64_t out_stride = row ? problem.out.column_stride : problem.out.row_stride;
-  const bool is_vector = (row || n == 1) && (depth_stride == 1 || row_stride == 1);
+  const bool is_vector =
+      before == nullptr && (row || n == 1) && (depth_stride == 1 || row_stride == 1);
 
-  const std::int64_t depth = std::min(kDepth, k);
-  const std::int64_t block_rows = std::min(kBlockRows, round_up(m, kRows));
-  const std::int64_t block_columns = std::min(kBlockColumns, round_up(n, kColumns<T>));
-  const std::int64_t packed = is_vector ? k : depth * (block_rows + block_columns);
+  const Blocks<T> blocks{m, n, k};
+  const std::int64_t packed = is_vector ? k : blocks.packed();
   const Status room = reserve(static_cast<std::size_t>(packed) * sizeof(T));
   if (!room) return room;
-  T* const packed_a = reinterpret_cast<T*>(workspace_.get());
-  T* const packed_b = packed_a + depth * block_rows;
+  T* const memory = reinterpret_cast<T*>(workspace_.get());
 
   for (std::int64_t index = 0; index < problem.batches(); ++index) {
     const Problem::Place at = problem.place(index);
@@ -148,8 +148,8 @@ Status Gemm::multiply(const Problem& problem, const T* a, const T* b, T* out) {
       const T* const matrix = row ? b + at.b : a + at.a;
       const T* vector = row ? a + at.a : b + at.b;
       if (vector_stride != 1) {
-        for (std::int64_t p = 0; p < k; ++p) packed_a[p] = vector[p * vector_stride];
-        vector = packed_a;
+        for (std::int64_t p = 0; p < k; ++p) memory[p] = vector[p * vector_stride];
+        vector = memory;
       }
       if (depth_stride == 1)
         rows_by_vector(rows, k, matrix, row_stride, vector, out + at.out, out_stride);
@@ -157,38 +157,40 @@ Status Gemm::multiply(const Problem& problem, const T* a, const T* b, T* out) {
         columns_by_vector(rows, k, matrix, depth_stride, vector, out + at.out, out_stride);
       continue;
     }
-    for (std::int64_t j = 0; j < n; j += block_columns) {
-      const std::int64_t columns = std::min(block_columns, n - j);
-      for (std::int64_t p = 0; p < k; p += depth) {
-        const std::int64_t deep = std::min(depth, k - p);
-        pack<T, kColumns<T>>(b + at.b + p * right.row_stride + j * right.column_stride,
-                             right.column_stride, right.row_stride, columns, deep, packed_b);
-        for (std::int64_t i = 0; i < m; i += block_rows) {
-          const std::int64_t here = std::min(block_rows, m - i);
-          pack<T, kRows>(a + at.a + i * left.row_stride + p * left.column_stride, left.row_stride,
-                         left.column_stride, here, deep, packed_a);
-          for (std::int64_t column = 0; column < columns; column += kColumns<T>)
-            for (std::int64_t first = 0; first < here; first += kRows) {
-              const Block<T> block =
-                  run_block(deep, packed_a + first * deep, packed_b + column * deep);
-              put_block(block, {out + at.out + (i + first) * problem.out.row_stride +
-                                    (j + column) * problem.out.column_stride,
-                                problem.out.row_stride, problem.out.column_stride,
-                                std::min<std::int64_t>(kRows, here - first),
-                                std::min<std::int64_t>(kColumns<T>, columns - column), p > 0});
-            }
-        }
-      }
-    }
+    Strided<T> packing{left, right, problem.out, a + at.a, b + at.b, out + at.out, before, index};
+    const Status done = multiply_blocks(blocks, memory, packing);
+    if (!done) return done;
   }
   return Done{};
 }
 
-Status Gemm::run(const Problem& problem, const std::byte* a, const std::byte* b, std::byte* out) {
+template <typename T>
+Status Gemm::convolve(const Problem& problem, const T* a, const T* b, T* out, PackedHole* before) {
+  const Blocks<T> blocks{problem.m, problem.n, problem.k};
+  // The places of a block's columns and terms come first: they are of 8 bytes.
+  const std::size_t places = Windowed<T>::place_bytes(blocks);
+  const Status room = reserve(places + static_cast<std::size_t>(blocks.packed()) * sizeof(T));
+  if (!room) return room;
+  T* const memory = reinterpret_cast<T*>(workspace_.get() + places);
+  for (std::int64_t index = 0; index < problem.batches(); ++index) {
+    const Problem::Place at = problem.place(index);
+    Windowed<T> packing(problem, blocks, workspace_.get(), a + at.a, b + at.b, out + at.out);
+    packing.set_hole(before, index);
+    const Status done = multiply_blocks(blocks, memory, packing);
+    if (!done) return done;
+  }
+  return Done{};
+}
+
+Status Gemm::run(const Problem& problem, const std::byte* a, const std::byte* b, std::byte* out,
+                 PackedHole* before) {
   const auto as = [&](auto zero) {
     using T = decltype(zero);
-    return multiply(problem, reinterpret_cast<const T*>(a), reinterpret_cast<const T*>(b),
-                    reinterpret_cast<T*>(out));
+    const T* const from_a = reinterpret_cast<const T*>(a);
+    const T* const from_b = reinterpret_cast<const T*>(b);
+    T* const to = reinterpret_cast<T*>(out);
+    return problem.window ? convolve(problem, from_a, from_b, to, before)
+                          : multiply(problem, from_a, from_b, to, before);
   };
   return problem.dtype == DType::float32 ? as(float{}) : as(double{});
 }

@@ -16,7 +16,15 @@ PRINTED = re.compile(r"^ *print\(.*\)  # (\S+)$", re.MULTILINE)
 
 
 @pytest.mark.parametrize(
-    "name", ["README.md", "docs/errors.md", "docs/fusion.md", "docs/indexing.md", "docs/random.md"]
+    "name",
+    [
+        "README.md",
+        "docs/convolution.md",
+        "docs/errors.md",
+        "docs/fusion.md",
+        "docs/indexing.md",
+        "docs/random.md",
+    ],
 )
 def test_examples_of(name: str) -> None:
     blocks = BLOCK.findall((ARRAY_CORE / name).read_text())
