@@ -297,6 +297,37 @@ COMMANDS: tuple[Command, ...] = (
         python=webgpu("node", "--mount", "array-core/bench"),
     ),
     Command(
+        "cpu_conv",
+        (f"{BENCH}/cpu_conv.py",),
+        (
+            Figure("cpu_conv_vs_numpy"),
+            Figure(
+                "cpu_conv_gflops",
+                "GFLOP/s",
+                peer=("a product of matrices of the same sizes", "cpu_conv_gemm_gflops"),
+            ),
+            Figure("cpu_conv_data_gflops", "GFLOP/s"),
+            Figure("cpu_conv_weights_gflops", "GFLOP/s"),
+        ),
+        python=cpu("node"),
+    ),
+    Command(
+        "gpu_conv",
+        (f"{BENCH}/gpu_conv.py",),
+        (
+            Figure("gpu_conv_vs_gemm", optional=True),
+            Figure("gpu_conv_data_vs_gemm", optional=True),
+            Figure("gpu_conv_weights_vs_gemm", optional=True),
+            Figure(
+                "gpu_conv_gflops",
+                "GFLOP/s",
+                peer=("a product of matrices of the same sizes", "gpu_conv_gemm_gflops"),
+                optional=True,
+            ),
+        ),
+        python=webgpu("node"),
+    ),
+    Command(
         "gpu_sum",
         (f"{BENCH}/gpu_sum.py",),
         (

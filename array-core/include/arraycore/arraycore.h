@@ -164,6 +164,9 @@ enum ac_operation {
   AC_CALL_EMPTY = 92,
   // calls/sorting.h
   AC_CALL_SORT = 91,
+  // calls/convolution.h
+  AC_CALL_CONV = 120,
+  AC_CALL_DENSE = 121,
   // calls/device.h
   AC_CALL_HELPED = 130,  // the caller does an operation for a device
   // calls/views.h

@@ -22,6 +22,7 @@ from . import (
     fft,
     lib,
     linalg,
+    nn,
     random,
     special,
 )
@@ -440,6 +441,7 @@ __all__ = [
     "nan_to_num",
     "ndarray",
     "ndim",
+    "nn",
     "nonzero",
     "ogrid",
     "ones",

@@ -17,7 +17,8 @@ from arraycore import _reductions, _ufuncs
 LEAST = 435
 
 MODULES = {
-    "": ac, "fft.": ac.fft, "linalg.": ac.linalg, "random.": ac.random, "special.": ac.special,
+    "": ac, "fft.": ac.fft, "linalg.": ac.linalg, "nn.": ac.nn, "random.": ac.random,
+    "special.": ac.special,
 }  # fmt: skip
 #: What tests take from a module's own list: test_reductions.py calls each of these.
 LISTED = set(_reductions.__all__)

@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "dtype/dtype.h"
+#include "gemm/hole.h"
 #include "gemm/problem.h"
 #include "gemm/variant.h"
 #include "ir/ir.h"
@@ -39,12 +40,16 @@ struct Launch {
   std::vector<LaunchArgument> arguments;
 };
 
-// A product of matrices (gemm/problem.h), each in its storage.
+// A product of matrices (gemm/problem.h), each in its storage, and what is done to its elements on
+// the way.
 struct GemmLaunch {
   gemm::Problem problem;
   StorageId a = 0;
   StorageId b = 0;
   StorageId out = 0;
+  gemm::Holes holes{};
+  // Of the operands: before's, then from kHoleOperands on after's.
+  std::array<StorageId, std::size_t{2} * gemm::kHoleOperands> operands{};
 };
 
 // A device's own kernel, written by a user: WGSL with entry point `main`, uniforms at binding 0 of
@@ -103,10 +108,10 @@ class Backend {
   // loop's shape or broadcast to it; no written view overlaps another argument's in part.
   virtual Status launch(const Launch& launch) = 0;
 
-  // A product by a kernel made for it. Error: not_implemented, before anything has happened, where
-  // this back end has none for the dtype or the strides: Launcher::multiply knows another way.
-  // REQUIRES: at least one batch, row, column and term; `out` overlaps no operand, and its columns
-  // follow each other.
+  // A product, or through a window a convolution, by a kernel made for it. Error: not_implemented,
+  // before anything has happened, where this back end has none for the dtype or the strides:
+  // Launcher::multiply knows another way. REQUIRES: at least one batch, row, column and term; `out`
+  // overlaps no operand, and without a window its columns follow each other.
   virtual Status launch_gemm(const GemmLaunch& /*launch*/) { return no_gemm(); }
   // Which of its kernels it is to take from now on, for benchmarks and tests. Gives how many were
   // found wrong so far and are taken no more.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/array_table.h"
+#include "api/convolution.h"
 #include "api/index_call.h"
 #include "api/launcher.h"
 #include "api/random_arrays.h"
@@ -64,6 +65,7 @@ class Context {
   IndexCalls& indexing() { return indexing_; }
   ReductionCalls& reductions() { return reductions_; }
   Scans& scans() { return scans_; }
+  Convolutions& convolutions() { return convolutions_; }
   RandomArrays& random() { return random_; }
   Sorter& sorter() { return sorter_; }
   Counters& counters() { return counters_; }
@@ -83,6 +85,7 @@ class Context {
   UserKernels kernels_{launcher_};
   ReductionCalls reductions_{launcher_};
   Scans scans_{launcher_};
+  Convolutions convolutions_{launcher_};
   IndexCalls indexing_{launcher_, scans_};
   RandomArrays random_{launcher_};
   Sorter sorter_{launcher_, counters_};

@@ -4,10 +4,12 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "api/cpu_holes.h"
 #include "cpu/gemm.h"
 #include "cpu/machine.h"
 #include "ir/interpret.h"
@@ -93,7 +95,15 @@ class CpuBackend final : public Backend {
 
   Status launch_gemm(const GemmLaunch& launch) override {
     if (!cpu::Gemm::computes(launch.problem.dtype)) return no_gemm();
-    return gemm_.run(launch.problem, at(launch.a).base, at(launch.b).base, at(launch.out).base);
+    const auto operand = [&](std::size_t i) { return at(launch.operands[i]).base; };
+    std::optional<CpuHoleBefore> before;
+    if (launch.holes.before.kernel != nullptr)
+      before.emplace(kernels_[launch.holes.before.number]->machine, launch, operand(0), operand(1));
+    const Status done = gemm_.run(launch.problem, at(launch.a).base, at(launch.b).base,
+                                  at(launch.out).base, before ? &*before : nullptr);
+    if (!done || launch.holes.after.kernel == nullptr) return done;
+    return run_hole_after(kernels_[launch.holes.after.number]->machine, launch, at(launch.out).base,
+                          operand(gemm::kHoleOperands), operand(gemm::kHoleOperands + 1));
   }
 
  private:
@@ -107,7 +117,8 @@ class CpuBackend final : public Backend {
     cpu::Program program;
     cpu::Machine machine{program};
   };
-  const Block& at(StorageId storage) const { return storages_[storage - 1]; }
+  // 0 names none.
+  Block at(StorageId storage) const { return storage == 0 ? Block{} : storages_[storage - 1]; }
 
   std::vector<Block> storages_;  // by id - 1
   std::vector<StorageId> free_;

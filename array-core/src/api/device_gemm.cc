@@ -20,6 +20,37 @@ constexpr std::uint32_t kJoinGroups = 256;
 
 std::uint32_t words_of(std::int64_t value) { return static_cast<std::uint32_t>(value); }
 
+bool is_row(const GemmLaunch& launch) {
+  const Problem& problem = launch.problem;
+  // What is done to b's elements is done to no other operand's.
+  return !problem.window && problem.m == 1 && problem.n > 1 &&
+         launch.holes.before.kernel == nullptr;
+}
+
+bool same(const gemm::Hole& one, const gemm::Hole& other) { return one.kernel == other.kernel; }
+
+// The storages of the holes' operands, in the order of their bindings.
+void add_operands(const GemmLaunch& launch, const gemm::Holes& holes,
+                  std::vector<StorageId>& bindings) {
+  const auto* const before = launch.operands.data();
+  bindings.insert(bindings.end(), before, before + holes.before.operands());
+  const auto* const after = before + gemm::kHoleOperands;
+  bindings.insert(bindings.end(), after, after + holes.after.operands());
+}
+
+std::uint32_t operands_of(const gemm::Holes& holes) {
+  return static_cast<std::uint32_t>(holes.before.operands() + holes.after.operands());
+}
+
+// Moves the operands of holes to where a part of the rows or columns begins. Those of b's elements
+// count a window's outer digits.
+void move_operands(gemm::Holes& holes, std::int64_t rows, std::int64_t columns) {
+  for (gemm::HoleOperand& operand : holes.of_before)
+    operand.offset += columns * operand.column_stride;
+  for (gemm::HoleOperand& operand : holes.of_after)
+    operand.offset += rows * operand.row_stride + columns * operand.column_stride;
+}
+
 // A result that is one row stands upright: out' = b' a'.
 GemmLaunch upright(const GemmLaunch& launch) {
   GemmLaunch turned = launch;
@@ -29,7 +60,48 @@ GemmLaunch upright(const GemmLaunch& launch) {
   std::swap(problem.m, problem.n);
   for (Matrix* matrix : {&problem.a, &problem.b, &problem.out})
     std::swap(matrix->row_stride, matrix->column_stride);
+  for (gemm::HoleOperand& operand : turned.holes.of_after)
+    std::swap(operand.row_stride, operand.column_stride);
   return turned;
+}
+
+// Two launches that are the one together: of rows, or of columns. Cut where every kernel's vectors
+// stay whole; a window at its outermost digit.
+std::pair<GemmLaunch, GemmLaunch> halves(const GemmLaunch& launch, bool rows) {
+  std::pair<GemmLaunch, GemmLaunch> both{launch, launch};
+  Problem& first = both.first.problem;
+  Problem& second = both.second.problem;
+  if (!rows && first.window) {
+    const std::int64_t inner = first.window->columns();
+    const std::int64_t outer = first.n / inner;
+    if (outer > 1) {
+      first.n = outer / 2 * inner;
+      second.n -= first.n;
+      second.b.offset += outer / 2 * second.b.column_stride;
+      second.out.offset += outer / 2 * second.out.column_stride;
+      move_operands(both.second.holes, 0, outer / 2);
+      return both;
+    }
+    std::size_t axis = 0;
+    while (first.window->axes[axis].columns == 1) ++axis;
+    gemm::WindowAxis& before = first.window->axes[axis];
+    gemm::WindowAxis& behind = second.window->axes[axis];
+    before.columns /= 2;
+    behind.columns -= before.columns;
+    behind.origin += before.columns * behind.column_step;
+    second.out.offset += before.columns * behind.out_stride;
+    first.n = first.window->columns();
+    second.n = second.window->columns();
+    return both;
+  }
+  const std::int64_t half = (rows ? first.m : first.n) / 2 / 4 * 4;
+  (rows ? first.m : first.n) = half;
+  (rows ? second.m : second.n) -= half;
+  Matrix& operand = rows ? second.a : second.b;
+  operand.offset += half * (rows ? operand.row_stride : operand.column_stride);
+  second.out.offset += half * (rows ? second.out.row_stride : second.out.column_stride);
+  move_operands(both.second.holes, rows ? half : 0, rows ? 0 : half);
+  return both;
 }
 
 // Where the parts of a cut sum lie: for each batch one C-ordered matrix after the other.
@@ -71,17 +143,23 @@ std::uint32_t DeviceGemm::tune(const gemm::Tuning& tuning) {
                     [](const auto& known) { return known->state == State::denied; }));
 }
 
-Result<DeviceGemm::Known*> DeviceGemm::find(const gemm::Variant& variant) {
+Result<DeviceGemm::Known*> DeviceGemm::find(const gemm::Variant& variant, const gemm::Holes& all) {
+  const gemm::Holes holes = gemm::holes_of_product(variant, all);
   for (const auto& known : known_)
-    if (known->variant == variant) return known.get();
-  const auto kernel = backend_.prepare_raw({.wgsl = gemm::generate(variant),
-                                            .name = variant.name(),
-                                            .uniform_bytes = gemm::kUniformWords * 4,
-                                            .bindings = 3,
-                                            .read_write_mask = 4,
-                                            .whole_vectors = true});
+    if (known->variant == variant && same(known->holes.before, all.before) &&
+        same(known->holes.after, all.after))
+      return known.get();
+  auto text = gemm::generate(variant, holes);
+  if (!text) return text.error();
+  const auto kernel =
+      backend_.prepare_raw({.wgsl = std::move(*text),
+                            .name = variant.name(),
+                            .uniform_bytes = gemm::uniform_count(variant.axes, holes) * 4,
+                            .bindings = 3 + operands_of(holes),
+                            .read_write_mask = 4,
+                            .whole_vectors = true});
   if (!kernel) return kernel.error();
-  known_.push_back(std::make_unique<Known>(Known{variant, *kernel, State::unchecked}));
+  known_.push_back(std::make_unique<Known>(Known{variant, all, *kernel, State::unchecked}));
   return known_.back().get();
 }
 
@@ -90,8 +168,7 @@ Status DeviceGemm::launch(const GemmLaunch& launch, const gemm::Device& device) 
     return Error{ErrorKind::not_implemented, "gpu_operation",
                  "Products of matrices have a device's kernel of their own in float32 only."};
   if (launch.problem.batch.size() <= gemm::kBatchAxes)
-    return launch_within_limits(
-        launch.problem.m == 1 && launch.problem.n > 1 ? upright(launch) : launch, device);
+    return launch_within_limits(is_row(launch) ? upright(launch) : launch, device);
   // Axes that a kernel does not walk are walked here.
   GemmLaunch inner = launch;
   Problem& problem = inner.problem;
@@ -105,6 +182,10 @@ Status DeviceGemm::launch(const GemmLaunch& launch, const gemm::Device& device) 
     problem.a.offset = whole.a.offset + i * whole.a.batch[0];
     problem.b.offset = whole.b.offset + i * whole.b.batch[0];
     problem.out.offset = whole.out.offset + i * whole.out.batch[0];
+    inner.holes = launch.holes;
+    for (auto* operands : {&inner.holes.of_before, &inner.holes.of_after})
+      for (gemm::HoleOperand& operand : *operands)
+        operand.offset += i * problem.batches() * operand.batch_stride;
     const Status done = this->launch(inner, device);
     if (!done) return done;
   }
@@ -114,7 +195,7 @@ Status DeviceGemm::launch(const GemmLaunch& launch, const gemm::Device& device) 
 Status DeviceGemm::launch_within_limits(const GemmLaunch& launch, const gemm::Device& device) {
   const Problem& problem = launch.problem;
   Choice choice = gemm::choose(problem, device, tuning_);
-  auto known = find(choice.variant);
+  auto known = find(choice.variant, launch.holes);
   if (!known) return known.error();
   if ((*known)->state == State::unchecked) {
     const Status checked = check(**known);
@@ -122,23 +203,13 @@ Status DeviceGemm::launch_within_limits(const GemmLaunch& launch, const gemm::De
   }
   if ((*known)->state == State::denied) {
     choice = gemm::conservative(problem);
-    known = find(choice.variant);
+    known = find(choice.variant, launch.holes);
     if (!known) return known.error();
   }
   const Grid grid = gemm::grid_of(choice.variant, problem);
   if (grid.x <= device.groups && grid.y <= device.groups)
     return run(launch, choice, (*known)->kernel, device.groups);
-  // Halves, cut where every kernel's vectors stay whole.
-  const bool rows = grid.y > device.groups || problem.n == 1;
-  const std::int64_t half = (rows ? problem.m : problem.n) / 2 / 4 * 4;
-  GemmLaunch first = launch;
-  GemmLaunch second = launch;
-  (rows ? first.problem.m : first.problem.n) = half;
-  (rows ? second.problem.m : second.problem.n) -= half;
-  Matrix& operand = rows ? second.problem.a : second.problem.b;
-  operand.offset += half * (rows ? operand.row_stride : operand.column_stride);
-  Matrix& out = second.problem.out;
-  out.offset += half * (rows ? out.row_stride : out.column_stride);
+  auto [first, second] = halves(launch, grid.y > device.groups || problem.n == 1);
   const Status done = launch_within_limits(first, device);
   return done ? launch_within_limits(second, device) : done;
 }
@@ -159,7 +230,7 @@ Status DeviceGemm::check(Known& known) {
 }
 
 Result<bool> DeviceGemm::gives_what_it_should(const Known& known) {
-  gemm::SelfTest test = gemm::self_test(known.variant);
+  gemm::SelfTest test = gemm::self_test(known.variant, known.holes);
   const auto bytes = [](std::span<float> values) { return std::as_writable_bytes(values); };
   const auto a = backend_.create_storage(static_cast<std::int64_t>(bytes(test.a).size()));
   if (!a) return a.error();
@@ -171,14 +242,25 @@ Result<bool> DeviceGemm::gives_what_it_should(const Known& known) {
   if (!out) return out.error();
   const Lent lent_out(backend_, *out);
 
+  GemmLaunch launch{test.problem, *a, *b, *out, test.holes, {}};
+  std::vector<std::unique_ptr<Lent>> lent;
+  for (std::size_t i = 0; i < test.operands.size(); ++i) {
+    const auto made =
+        backend_.create_storage(static_cast<std::int64_t>(bytes(test.operands[i]).size()));
+    if (!made) return made.error();
+    lent.push_back(std::make_unique<Lent>(backend_, *made));
+    const auto before = static_cast<std::size_t>(test.holes.before.operands());
+    launch.operands[i < before ? i : gemm::kHoleOperands + i - before] = *made;
+    const Status up = backend_.upload(*made, 0, bytes(test.operands[i]));
+    if (!up) return up.error();
+  }
   Status done = backend_.upload(*a, 0, bytes(test.a));
   if (done) done = backend_.upload(*b, 0, bytes(test.b));
-  if (done)
-    done = run({test.problem, *a, *b, *out}, test.choice, known.kernel, gemm::Device{}.groups);
+  if (done) done = run(launch, test.choice, known.kernel, gemm::Device{}.groups);
   std::vector<float> got(test.want.size());
   if (done) done = backend_.download(*out, 0, bytes(got));
   if (!done) return done.error();
-  return got == test.want;
+  return test.accepts(got);
 }
 
 // ---- commands
@@ -193,7 +275,9 @@ Status DeviceGemm::run(const GemmLaunch& launch, const Choice& choice, KernelId 
   if (!parts) return parts.error();
   // Given back at once: what gets it next is used by later commands only.
   const Lent lent(backend_, *parts);
-  const GemmLaunch partial{into_parts(problem, choice.splits), launch.a, launch.b, *parts};
+  GemmLaunch partial = launch;
+  partial.problem = into_parts(problem, choice.splits);
+  partial.out = *parts;
   const Status done = dispatch(partial, choice, kernel, grid, groups);
   return done ? join(launch, choice, *parts, groups) : done;
 }
@@ -203,38 +287,49 @@ Status DeviceGemm::dispatch(const GemmLaunch& launch, const Choice& choice, Kern
                             Grid grid, std::uint32_t groups) {
   const std::int64_t batches = launch.problem.batches();
   const std::int64_t step = groups / choice.splits;
+  const gemm::Holes holes = gemm::holes_of_product(choice.variant, launch.holes);
+  std::vector<StorageId> bindings{launch.a, launch.b, launch.out};
+  add_operands(launch, holes, bindings);
   for (std::int64_t first = 0; first < batches; first += step) {
-    const auto words = gemm::uniform_words(launch.problem, choice, words_of(first));
+    const auto words = gemm::uniform_words(launch.problem, choice, words_of(first), holes);
     const std::int64_t count = std::min(step, batches - first);
-    const Status sent = backend_.launch_raw({kernel,
-                                             {grid.x, grid.y, words_of(count) * choice.splits},
-                                             {launch.a, launch.b, launch.out},
-                                             {words.begin(), words.end()}});
+    const Status sent = backend_.launch_raw(
+        {kernel, {grid.x, grid.y, words_of(count) * choice.splits}, bindings, words});
     if (!sent) return sent;
   }
   return Done{};
 }
 
+Result<KernelId> DeviceGemm::find_join(int axes, const gemm::Holes& holes) {
+  for (const Join& join : joins_)
+    if (join.axes == axes && same(join.after, holes.after)) return join.kernel;
+  auto text = gemm::generate_join(axes, holes);
+  if (!text) return text.error();
+  const auto kernel = backend_.prepare_raw({.wgsl = std::move(*text),
+                                            .name = axes == 0 ? "matmul join" : "conv join",
+                                            .uniform_bytes = gemm::uniform_count(axes, holes) * 4,
+                                            .bindings = 2 + operands_of(holes),
+                                            .read_write_mask = 2,
+                                            .whole_vectors = true});
+  if (kernel) joins_.push_back({axes, holes.after, *kernel});
+  return kernel;
+}
+
 Status DeviceGemm::join(const GemmLaunch& launch, const Choice& choice, StorageId parts,
                         std::uint32_t groups) {
-  if (!join_) {
-    const auto kernel = backend_.prepare_raw({.wgsl = gemm::generate_join(),
-                                              .name = "matmul join",
-                                              .uniform_bytes = gemm::kUniformWords * 4,
-                                              .bindings = 2,
-                                              .read_write_mask = 2,
-                                              .whole_vectors = true});
-    if (!kernel) return kernel.error();
-    join_ = *kernel;
-  }
+  const gemm::Holes holes = gemm::holes_of_join(launch.holes);
+  const auto kernel = find_join(choice.variant.axes, holes);
+  if (!kernel) return kernel.error();
+  std::vector<StorageId> bindings{parts, launch.out};
+  add_operands(launch, holes, bindings);
   const Problem& problem = launch.problem;
   const std::int64_t batches = problem.batches();
   const std::uint32_t across = std::min(kJoinGroups, words_of((problem.m * problem.n + 63) / 64));
   for (std::int64_t first = 0; first < batches; first += groups) {
-    const auto words = gemm::uniform_words(problem, choice, words_of(first));
+    const auto words = gemm::uniform_words(problem, choice, words_of(first), holes);
     const std::int64_t count = std::min<std::int64_t>(groups, batches - first);
-    const Status sent = backend_.launch_raw(
-        {*join_, {across, 1, words_of(count)}, {parts, launch.out}, {words.begin(), words.end()}});
+    const Status sent =
+        backend_.launch_raw({*kernel, {across, 1, words_of(count)}, bindings, words});
     if (!sent) return sent;
   }
   return Done{};

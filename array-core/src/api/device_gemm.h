@@ -1,11 +1,10 @@
-// Products of matrices on a device that runs WGSL: chooses a variant, checks it once, launches it.
-// A variant that gives a wrong product is denied, and the plain one does its work. Touched by
-// Python's thread only.
+// Products of matrices and convolutions on a device that runs WGSL: chooses a variant, checks it
+// once, launches it. A variant that gives a wrong product is denied, and the plain one does its
+// work. Touched by Python's thread only.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "api/backend.h"
@@ -31,11 +30,20 @@ class DeviceGemm {
   enum class State : std::uint8_t { unchecked, right, denied };
   struct Known {
     gemm::Variant variant;
+    gemm::Holes holes;
     KernelId kernel = 0;
     State state = State::unchecked;
   };
 
-  Result<Known*> find(const gemm::Variant& variant);
+  // What adds the parts of a cut sum.
+  struct Join {
+    int axes = 0;
+    gemm::Hole after;
+    KernelId kernel = 0;
+  };
+
+  Result<Known*> find(const gemm::Variant& variant, const gemm::Holes& holes);
+  Result<KernelId> find_join(int axes, const gemm::Holes& holes);
   Status check(Known& known);
   Result<bool> gives_what_it_should(const Known& known);
   Status launch_within_limits(const GemmLaunch& launch, const gemm::Device& device);
@@ -48,7 +56,7 @@ class DeviceGemm {
 
   Backend& backend_;
   std::vector<std::unique_ptr<Known>> known_;
-  std::optional<KernelId> join_;
+  std::vector<Join> joins_;
   gemm::Tuning tuning_;
 };
 

@@ -49,7 +49,39 @@ class ShaderDevice final : public Backend {
     launched.push_back(name);
     for (const std::uint32_t groups : launch.groups) EXPECT_LE(groups, most_groups);
     const auto& w = launch.uniforms;
-    const bool joins = name == "matmul join";
+    const bool joins = name.find("join") != std::string::npos;
+    const bool window = w.size() > gemm::kUniformWords;
+    const bool in_a_row = window && name.find("outer") == std::string::npos &&
+                          name.find("plain") == std::string::npos;
+    const bool parts = name.find("split") != std::string::npos;
+    // A member of the window's: columns, terms, column_step, ... of an axis.
+    const auto of = [&](std::size_t member, std::size_t axis) {
+      return w[gemm::kUniformWords + member * gemm::kWindowAxes + axis];
+    };
+    const auto a_of = [&](std::uint32_t k) {
+      return window && !in_a_row ? k / w[31] * w[7] + k % w[31] : k * w[7];
+    };
+    const auto out_of = [&](std::uint32_t column) {
+      if (!window || parts) return column * w[11];
+      std::uint32_t at = 0;
+      for (std::size_t axis = gemm::kWindowAxes; axis-- > 0; column /= of(0, axis))
+        at += column % of(0, axis) * of(7, axis);
+      return at + column * w[11];
+    };
+    // b's element, or 0 beyond the edge.
+    const auto b_of = [&](std::uint32_t start, std::uint32_t k, std::uint32_t column) {
+      std::uint32_t place = start;
+      if (!window) return at(launch.bindings[1], start + k * w[8] + column * w[9]);
+      for (std::size_t axis = gemm::kWindowAxes; axis-- > 0;) {
+        const std::uint32_t x =
+            column % of(0, axis) * of(2, axis) + k % of(1, axis) * of(3, axis) + of(4, axis);
+        if (x >= of(5, axis)) return 0.0F;
+        place += x * of(6, axis);
+        column /= of(0, axis);
+        k /= of(1, axis);
+      }
+      return at(launch.bindings[1], place + k * w[8] + column * w[9]);
+    };
     const std::uint32_t batches = joins ? launch.groups[2] : launch.groups[2] / w[4];
     for (std::uint32_t z = 0; z < batches; ++z) {
       std::uint32_t rest = w[5] + z;
@@ -76,12 +108,12 @@ class ShaderDevice final : public Backend {
                           ((z + w[5]) * w[4] + part) * w[30] + row * w[1] + column);
             else
               for (std::uint32_t k = begin; k < end; ++k)
-                sum += at(launch.bindings[0], place(12, 18) + row * w[6] + k * w[7]) *
-                       at(launch.bindings[1], place(13, 22) + k * w[8] + column * w[9]);
+                sum += at(launch.bindings[0], place(12, 18) + row * w[6] + a_of(k)) *
+                       b_of(place(13, 22), k, column);
             if (!spoilt.empty() && name.find(spoilt) != std::string::npos) sum += 1;
             const std::size_t out = launch.bindings.size() - 1;
             at(launch.bindings[out],
-               place(14, 26) + (joins ? 0 : s * w[30]) + row * w[10] + column * w[11]) = sum;
+               place(14, 26) + (joins ? 0 : s * w[30]) + row * w[10] + out_of(column)) = sum;
           }
       }
     }
@@ -110,16 +142,24 @@ class ShaderDevice final : public Backend {
 struct DeviceGemmTest : testing::Test {
   // The product of small integers, by the device and by three loops.
   void multiply(gemm::Problem problem, const gemm::Device& with) {
-    const auto last = [&](const gemm::Matrix& matrix, std::int64_t rows, std::int64_t columns) {
-      std::int64_t end =
-          matrix.offset + (rows - 1) * matrix.row_stride + (columns - 1) * matrix.column_stride;
-      for (int axis = 0; axis < problem.batch.size(); ++axis)
-        end += (problem.batch[axis] - 1) * matrix.batch[axis];
-      return static_cast<std::size_t>(end) + 1;
-    };
-    std::vector<float> a(last(problem.a, problem.m, problem.k));
-    std::vector<float> b(last(problem.b, problem.k, problem.n));
-    std::vector<float> want(last(problem.out, problem.m, problem.n), -7);
+    std::int64_t last_a = 0;
+    std::int64_t last_b = 0;
+    std::int64_t last_out = 0;
+    for (std::int64_t batch = 0; batch < problem.batches(); ++batch) {
+      const gemm::Problem::Place at = problem.place(batch);
+      for (std::int64_t row = 0; row < problem.m; ++row) {
+        for (std::int64_t term = 0; term < problem.k; ++term)
+          last_a = std::max(last_a, at.a + problem.a_at(row, term));
+        for (std::int64_t column = 0; column < problem.n; ++column)
+          last_out = std::max(last_out, at.out + problem.out_at(row, column));
+      }
+      for (std::int64_t term = 0; term < problem.k; ++term)
+        for (std::int64_t column = 0; column < problem.n; ++column)
+          last_b = std::max(last_b, at.b + problem.b_at(term, column).value_or(0));
+    }
+    std::vector<float> a(static_cast<std::size_t>(last_a) + 1);
+    std::vector<float> b(static_cast<std::size_t>(last_b) + 1);
+    std::vector<float> want(static_cast<std::size_t>(last_out) + 1, -7);
     for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(i % 5) - 2;
     for (std::size_t i = 0; i < b.size(); ++i) b[i] = static_cast<float>(i % 7) - 3;
     std::vector<float> got = want;
@@ -146,6 +186,27 @@ struct DeviceGemmTest : testing::Test {
     problem.a = {2, k, 1, {}};
     problem.b = {3, n, 1, {}};
     problem.out = {1, n, 1, {}};
+    return problem;
+  }
+  // 3 x 3 places, `groups` times, in images of `height` x `width`; the result is of the same
+  // extents.
+  static gemm::Problem window(std::int64_t groups, std::int64_t images, std::int64_t channels,
+                              std::int64_t results, std::int64_t height, std::int64_t width) {
+    gemm::Problem problem;
+    problem.m = results;
+    problem.n = images * height * width;
+    problem.k = channels * 9;
+    const auto batch = [&](std::int64_t step) { return groups > 1 ? Dims{step} : Dims{}; };
+    if (groups > 1) problem.batch = {groups};
+    const std::int64_t area = height * width;
+    problem.a = {0, problem.k, 9, batch(results * problem.k)};
+    problem.b = {0, area, groups * channels * area, batch(channels * area)};
+    problem.out = {0, area, groups * results * area, batch(results * area)};
+    gemm::Window window;
+    window.used = 2;
+    window.axes[1] = {height, 3, 1, 1, -1, height, width, width};
+    window.axes[2] = {width, 3, 1, 1, -1, width, 1, 1};
+    problem.window = window;
     return problem;
   }
   std::size_t count(const std::string& part) const {
@@ -226,6 +287,34 @@ TEST_F(DeviceGemmTest, MoreWorkgroupsThanADispatchTakesAreSeveral) {
   problem.b.batch = {9};
   problem.out.batch = {9};
   multiply(problem, small);
+}
+
+TEST_F(DeviceGemmTest, WindowsHaveKernelsOfTheirOwn) {
+  multiply(window(1, 2, 3, 5, 6, 7), kDevice);
+  EXPECT_EQ(count("conv2x3 tiled"), 2U);
+  multiply(window(2, 2, 3, 5, 6, 8), kDevice);
+  EXPECT_EQ(count("store4"), 2U);
+  multiply(window(1, 1, 100, 20, 5, 5), kDevice);  // a long sum of a small result
+  EXPECT_EQ(count("conv join"), 2U);
+  multiply(window(3, 2, 1, 1, 6, 7), kDevice);  // a channel by itself
+  EXPECT_EQ(count("conv2 plain"), 2U);
+  EXPECT_EQ(count("matmul"), 0U);
+}
+
+TEST_F(DeviceGemmTest, AWrongWindowVariantIsDeniedAndThePlainOneTaken) {
+  device.spoilt = "tiled";
+  multiply(window(1, 2, 3, 5, 6, 7), kDevice);
+  EXPECT_EQ(product.tune({}), 1U);
+  EXPECT_EQ(count("plain"), 1U);
+}
+
+TEST_F(DeviceGemmTest, MoreWindowsThanADispatchTakesAreSeveral) {
+  gemm::Device small = kDevice;
+  small.groups = 4;
+  multiply(window(1, 9, 2, 3, 12, 12), small);
+  multiply(window(1, 1, 2, 3, 40, 20), small);
+  multiply(window(9, 1, 1, 3, 5, 4), small);
+  multiply(window(1, 1, 2, 600, 5, 4), small);
 }
 
 }  // namespace

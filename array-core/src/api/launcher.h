@@ -7,6 +7,7 @@
 // the CPU, with the operands brought there and back, and counted in `cpu_ops`.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -35,6 +36,18 @@ struct KernelCall {
   Dims loop;
   std::uint32_t reduced = 0;  // bit k: axis k is reduced, or a scan runs along it
   std::span<const Operand> operands;
+};
+
+// What a product does to elements on their way (gemm/hole.h): kernels of this launcher, and whole
+// storages that hold their operands.
+struct ProductHole {
+  std::optional<KernelRef> kernel;
+  std::array<const Array*, gemm::kHoleOperands> operands{};
+  std::array<gemm::HoleOperand, gemm::kHoleOperands> lies;
+};
+struct ProductHoles {
+  ProductHole before;  // b's elements
+  ProductHole after;   // the sums
 };
 
 class Fusion;
@@ -83,6 +96,11 @@ class Launcher {
   // one dtype; the same batch axes (broadcast ones with stride 0) and fitting matrices; `out` is
   // C-ordered and overlaps no operand.
   Status multiply(const Array& a, const Array& b, const Array& out);
+  // The same by the back end's own kernel alone, for what `problem` says lies in the three arrays'
+  // storages. Error: not_implemented, before anything has happened. REQUIRES: as
+  // Backend::launch_gemm; the arrays live where their dtype does.
+  Status multiply(const gemm::Problem& problem, const Array& a, const Array& b, const Array& out,
+                  const ProductHoles& holes = {});
 
   // The back end that kernels in its own language run on: the device, or the CPU, which refuses.
   Backend& raw_backend() { return device_ ? *device_ : *cpu_; }
@@ -128,6 +146,7 @@ class Launcher {
   Result<KernelRef> cast_kernel(DType to, DType from);
   Result<KernelRef> fill_kernel(DType dtype);
   Result<KernelRef> product_kernel(DType dtype);
+  Status fill_hole(const ProductHole& hole, bool on_device, gemm::Hole& to, StorageId* storages);
   Status multiply_plainly(const Array& a, const Array& b, const Array& out);
   Status separate(const Prepared& prepared, const KernelCall& call, std::vector<Array>& copies,
                   std::span<const Array*> arrays);

@@ -92,6 +92,48 @@ Status Launcher::multiply_plainly(const Array& a, const Array& b, const Array& o
   return launch({*kernel, left.view.shape, 1U << static_cast<unsigned>(ndim), operands});
 }
 
+// Makes the back end know the hole's kernel.
+Status Launcher::fill_hole(const ProductHole& hole, bool on_device, gemm::Hole& to,
+                           StorageId* storages) {
+  if (!hole.kernel) return Done{};
+  Prepared& prepared = kernels_[*hole.kernel];
+  to = {&prepared.kernel, *hole.kernel};
+  if (!on_device) {
+    if (!prepared.cpu) {
+      const auto id = cpu_->prepare(prepared.kernel);
+      if (!id) return id.error();
+      prepared.cpu = *id;
+    }
+    to.number = *prepared.cpu;
+  }
+  for (std::size_t i = 0; i < hole.operands.size(); ++i) {
+    if (hole.operands[i] == nullptr) continue;
+    if (const Status there = ready(*hole.operands[i]); !there) return there;
+    storages[i] = hole.operands[i]->storage->id();
+  }
+  return Done{};
+}
+
+Status Launcher::multiply(const gemm::Problem& problem, const Array& a, const Array& b,
+                          const Array& out, const ProductHoles& holes) {
+  for (const Array* const read : {&a, &b})
+    if (const Status there = ready(*read); !there) return there;
+  if (const Status may = overwritten(out); !may) return may;
+  Backend& backend = out.storage->backend();
+  GemmLaunch launch{problem, a.storage->id(), b.storage->id(), out.storage->id()};
+  launch.holes.of_before = holes.before.lies;
+  launch.holes.of_after = holes.after.lies;
+  const bool on_device = is_device(backend);
+  Status filled = fill_hole(holes.before, on_device, launch.holes.before, launch.operands.data());
+  if (filled)
+    filled = fill_hole(holes.after, on_device, launch.holes.after,
+                       launch.operands.data() + gemm::kHoleOperands);
+  if (!filled) return filled;
+  const Status launched = backend.launch_gemm(launch);
+  if (launched && (&backend == device_.get() || device_ == nullptr)) ++counters_.dispatches;
+  return launched;
+}
+
 Status Launcher::multiply(const Array& a, const Array& b, const Array& out) {
   if (out.view.count() == 0) return Done{};
   if (a.view.shape[a.view.ndim() - 1] == 0) return fill(out, ir::scalar_of(out.dtype, false));
@@ -112,14 +154,8 @@ Status Launcher::multiply(const Array& a, const Array& b, const Array& out) {
       const auto whole_b = copy(b, b.dtype);
       return whole_b ? multiply(*whole_a, *whole_b, out) : Status(whole_b.error());
     }
-    for (const Array* const read : {&a, &b})
-      if (const Status there = ready(*read); !there) return there;
-    if (const Status may = overwritten(out); !may) return may;
-    Backend& backend = out.storage->backend();
     const Status launched =
-        backend.launch_gemm({gemm::problem_of(out.dtype, a.view, b.view, out.view), a.storage->id(),
-                             b.storage->id(), out.storage->id()});
-    if (launched && (&backend == device_.get() || device_ == nullptr)) ++counters_.dispatches;
+        multiply(gemm::problem_of(out.dtype, a.view, b.view, out.view), a, b, out);
     if (launched || launched.error().kind != ErrorKind::not_implemented) return launched;
   }
   return multiply_plainly(a, b, out);

@@ -1,12 +1,12 @@
 #include "cpu/gemm.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <string>
 
-#include "cpu/gemm_kernel.h"
-#include "team/team.h"
+#include "cpu/gemm_blocks.h"
+#include "cpu/gemm_pack.h"
+#include "cpu/gemm_window.h"
 
 namespace arraycore::cpu {
 
@@ -15,39 +15,39 @@ namespace {
 using gemm::Matrix;
 using gemm::Problem;
 
-// How much is packed at a time: a panel of b stays in the first cache, the block of a in the
-// second, b's block in the last.
-constexpr std::int64_t kDepth = 256;
-constexpr std::int64_t kBlockRows = 96;
-constexpr std::int64_t kBlockColumns = 1024;
-static_assert(kBlockRows % kRows == 0);
-static_assert(kBlockColumns % kColumns<float> == 0);
+// Both operands lie by strides.
+template <typename T>
+struct Strided {
+  const Matrix& left;
+  const Matrix& right;
+  const Matrix& result;
+  const T* from_a;
+  const T* from_b;
+  T* out;
+  PackedHole* before;
+  std::int64_t batch;
 
-constexpr std::int64_t round_up(std::int64_t value, std::int64_t step) {
-  return (value + step - 1) / step * step;
-}
-
-// Packs `count` lines of `depth` elements into panels of `width` lines: element p of every line of
-// a panel together, absent lines as zeros.
-template <typename T, int width>
-void pack(const T* from, std::int64_t line_stride, std::int64_t depth_stride, std::int64_t count,
-          std::int64_t depth, T* to) {
-  for (std::int64_t line = 0; line < count; line += width) {
-    const T* const panel = from + line * line_stride;
-    const std::int64_t lines = std::min<std::int64_t>(width, count - line);
-    if (lines < width) std::fill(to, to + depth * width, T{});
-    if (line_stride == 1 && lines == width) {
-      for (std::int64_t p = 0; p < depth; ++p)
-        std::memcpy(to + p * width, panel + p * depth_stride, width * sizeof(T));
-    } else {
-      for (std::int64_t i = 0; i < lines; ++i) {
-        const T* const source = panel + i * line_stride;
-        for (std::int64_t p = 0; p < depth; ++p) to[p * width + i] = source[p * depth_stride];
-      }
-    }
-    to += depth * width;
+  void a(std::int64_t row, std::int64_t rows, std::int64_t term, std::int64_t terms, T* to) const {
+    pack<T, kRows>(from_a + row * left.row_stride + term * left.column_stride, left.row_stride,
+                   left.column_stride, rows, terms, to);
   }
-}
+  Status b(std::int64_t column, std::int64_t columns, std::int64_t term, std::int64_t terms,
+           T* to) const {
+    pack<T, kColumns<T>>(from_b + term * right.row_stride + column * right.column_stride,
+                         right.column_stride, right.row_stride, columns, terms, to);
+    if (before == nullptr) return Done{};
+    return before->apply({batch, column, columns, term, terms, kColumns<T>},
+                         reinterpret_cast<std::byte*>(to));
+  }
+  Target<T> target(std::int64_t row, std::int64_t first, std::int64_t column,
+                   std::int64_t /*wide*/) const {
+    Target<T> target;
+    target.out = out + row * result.row_stride + (first + column) * result.column_stride;
+    target.row_stride = result.row_stride;
+    target.column_stride = result.column_stride;
+    return target;
+  }
+};
 
 // ---- matrix by vector: nothing is used twice, so nothing is packed
 
@@ -100,83 +100,6 @@ void columns_by_vector(std::int64_t rows, std::int64_t depth, const T* matrix,
   }
 }
 
-// ---- packed blocks, shared out
-
-// Waking a thread costs some 20 us, the time of 200,000 products.
-constexpr std::int64_t kSharedProducts = 1'000'000;
-// For each thread, so that all end at nearly the same time.
-constexpr std::int64_t kPartsOfMember = 8;
-
-bool shares_out(std::int64_t m, std::int64_t n, std::int64_t k) {
-  return m * n >= kSharedProducts / k;
-}
-
-Error thread_lost() {
-  return {ErrorKind::device, "thread_lost",
-          "A thread that computes a part of a product of matrices has not answered for " +
-              std::to_string(Team::kPatienceMs / 1'000) +
-              " s; the result is lost, and what follows is computed by one thread."};
-}
-
-// out += or = a times one packed block of b: rows of a by columns of b. Parts are a block of rows
-// and a stretch of columns; each member packs the rows that it needs.
-template <typename T>
-struct Blocks {
-  std::int64_t rows = 0;
-  std::int64_t columns = 0;
-  std::int64_t depth = 0;
-  std::int64_t block_rows = 0;
-  const T* a = nullptr;
-  std::int64_t a_row_stride = 0;
-  std::int64_t a_depth_stride = 0;
-  T* packed_a = nullptr;  // of member 0; the others' follow
-  std::int64_t packed_a_stride = 0;
-  const T* packed_b = nullptr;
-  T* out = nullptr;
-  std::int64_t row_stride = 0;
-  std::int64_t column_stride = 0;
-  bool adds = false;
-
-  bool run(int members) {
-    const std::int64_t row_blocks = (rows + block_rows - 1) / block_rows;
-    const std::int64_t wanted = members == 1 ? 1 : members * kPartsOfMember;
-    const std::int64_t stretches = std::max<std::int64_t>(1, wanted / row_blocks);
-    stretch_ = round_up((columns + stretches - 1) / stretches, kColumns<T>);
-    stretches_ = (columns + stretch_ - 1) / stretch_;
-    packed_.fill(-1);
-    return team().run(part, this, row_blocks * stretches_, members);
-  }
-
- private:
-  static void part(void* task, std::int64_t part, int member) {
-    auto& blocks = *static_cast<Blocks*>(task);
-    blocks.compute(part / blocks.stretches_, part % blocks.stretches_ * blocks.stretch_, member);
-  }
-
-  void compute(std::int64_t row_block, std::int64_t first_column, int member) {
-    const std::int64_t begin = row_block * block_rows;
-    const std::int64_t here = std::min(block_rows, rows - begin);
-    T* const packed = packed_a + member * packed_a_stride;
-    std::int64_t& held = packed_[static_cast<std::size_t>(member)];
-    if (held != row_block) {
-      pack<T, kRows>(a + begin * a_row_stride, a_row_stride, a_depth_stride, here, depth, packed);
-      held = row_block;
-    }
-    const std::int64_t end = std::min(columns, first_column + stretch_);
-    for (std::int64_t column = first_column; column < end; column += kColumns<T>)
-      for (std::int64_t first = 0; first < here; first += kRows) {
-        const Block<T> block = run_block(depth, packed + first * depth, packed_b + column * depth);
-        put_block(block, {out + (begin + first) * row_stride + column * column_stride, row_stride,
-                          column_stride, std::min<std::int64_t>(kRows, here - first),
-                          std::min<std::int64_t>(kColumns<T>, columns - column), adds});
-      }
-  }
-
-  std::int64_t stretch_ = 0;  // columns
-  std::int64_t stretches_ = 0;
-  std::array<std::int64_t, Team::kMaxMembers> packed_{};  // each member's block of rows
-};
-
 }  // namespace
 
 void Gemm::Free::operator()(std::byte* memory) const { std::free(memory); }  // NOLINT(*-no-malloc)
@@ -196,7 +119,7 @@ Status Gemm::reserve(std::size_t bytes) {
 }
 
 template <typename T>
-Status Gemm::multiply(const Problem& problem, const T* a, const T* b, T* out) {
+Status Gemm::multiply(const Problem& problem, const T* a, const T* b, T* out, PackedHole* before) {
   const std::int64_t m = problem.m;
   const std::int64_t n = problem.n;
   const std::int64_t k = problem.k;
@@ -210,17 +133,14 @@ Status Gemm::multiply(const Problem& problem, const T* a, const T* b, T* out) {
   const std::int64_t depth_stride = row ? right.row_stride : left.column_stride;
   const std::int64_t vector_stride = row ? left.column_stride : right.row_stride;
   const std::int64_t out_stride = row ? problem.out.column_stride : problem.out.row_stride;
-  const bool is_vector = (row || n == 1) && (depth_stride == 1 || row_stride == 1);
+  const bool is_vector =
+      before == nullptr && (row || n == 1) && (depth_stride == 1 || row_stride == 1);
 
-  const std::int64_t depth = std::min(kDepth, k);
-  const std::int64_t block_rows = std::min(kBlockRows, round_up(m, kRows));
-  const std::int64_t block_columns = std::min(kBlockColumns, round_up(n, kColumns<T>));
-  const int members = shares_out(m, n, k) ? std::min(team().members(), Team::kMaxMembers) : 1;
-  const std::int64_t packed = is_vector ? k : depth * (block_rows * members + block_columns);
+  const Blocks<T> blocks{m, n, k};
+  const std::int64_t packed = is_vector ? k : blocks.packed();
   const Status room = reserve(static_cast<std::size_t>(packed) * sizeof(T));
   if (!room) return room;
-  T* const packed_a = reinterpret_cast<T*>(workspace_.get());
-  T* const packed_b = packed_a + depth * block_rows * members;
+  T* const memory = reinterpret_cast<T*>(workspace_.get());
 
   for (std::int64_t index = 0; index < problem.batches(); ++index) {
     const Problem::Place at = problem.place(index);
@@ -228,8 +148,8 @@ Status Gemm::multiply(const Problem& problem, const T* a, const T* b, T* out) {
       const T* const matrix = row ? b + at.b : a + at.a;
       const T* vector = row ? a + at.a : b + at.b;
       if (vector_stride != 1) {
-        for (std::int64_t p = 0; p < k; ++p) packed_a[p] = vector[p * vector_stride];
-        vector = packed_a;
+        for (std::int64_t p = 0; p < k; ++p) memory[p] = vector[p * vector_stride];
+        vector = memory;
       }
       if (depth_stride == 1)
         rows_by_vector(rows, k, matrix, row_stride, vector, out + at.out, out_stride);
@@ -237,39 +157,40 @@ Status Gemm::multiply(const Problem& problem, const T* a, const T* b, T* out) {
         columns_by_vector(rows, k, matrix, depth_stride, vector, out + at.out, out_stride);
       continue;
     }
-    for (std::int64_t j = 0; j < n; j += block_columns) {
-      const std::int64_t columns = std::min(block_columns, n - j);
-      for (std::int64_t p = 0; p < k; p += depth) {
-        const std::int64_t deep = std::min(depth, k - p);
-        pack<T, kColumns<T>>(b + at.b + p * right.row_stride + j * right.column_stride,
-                             right.column_stride, right.row_stride, columns, deep, packed_b);
-        Blocks<T> blocks;
-        blocks.rows = m;
-        blocks.columns = columns;
-        blocks.depth = deep;
-        blocks.block_rows = block_rows;
-        blocks.a = a + at.a + p * left.column_stride;
-        blocks.a_row_stride = left.row_stride;
-        blocks.a_depth_stride = left.column_stride;
-        blocks.packed_a = packed_a;
-        blocks.packed_a_stride = depth * block_rows;
-        blocks.packed_b = packed_b;
-        blocks.out = out + at.out + j * problem.out.column_stride;
-        blocks.row_stride = problem.out.row_stride;
-        blocks.column_stride = problem.out.column_stride;
-        blocks.adds = p > 0;
-        if (!blocks.run(members)) return thread_lost();
-      }
-    }
+    Strided<T> packing{left, right, problem.out, a + at.a, b + at.b, out + at.out, before, index};
+    const Status done = multiply_blocks(blocks, memory, packing);
+    if (!done) return done;
   }
   return Done{};
 }
 
-Status Gemm::run(const Problem& problem, const std::byte* a, const std::byte* b, std::byte* out) {
+template <typename T>
+Status Gemm::convolve(const Problem& problem, const T* a, const T* b, T* out, PackedHole* before) {
+  const Blocks<T> blocks{problem.m, problem.n, problem.k};
+  // The places of a block's columns and terms come first: they are of 8 bytes.
+  const std::size_t places = Windowed<T>::place_bytes(blocks);
+  const Status room = reserve(places + static_cast<std::size_t>(blocks.packed()) * sizeof(T));
+  if (!room) return room;
+  T* const memory = reinterpret_cast<T*>(workspace_.get() + places);
+  for (std::int64_t index = 0; index < problem.batches(); ++index) {
+    const Problem::Place at = problem.place(index);
+    Windowed<T> packing(problem, blocks, workspace_.get(), a + at.a, b + at.b, out + at.out);
+    packing.set_hole(before, index);
+    const Status done = multiply_blocks(blocks, memory, packing);
+    if (!done) return done;
+  }
+  return Done{};
+}
+
+Status Gemm::run(const Problem& problem, const std::byte* a, const std::byte* b, std::byte* out,
+                 PackedHole* before) {
   const auto as = [&](auto zero) {
     using T = decltype(zero);
-    return multiply(problem, reinterpret_cast<const T*>(a), reinterpret_cast<const T*>(b),
-                    reinterpret_cast<T*>(out));
+    const T* const from_a = reinterpret_cast<const T*>(a);
+    const T* const from_b = reinterpret_cast<const T*>(b);
+    T* const to = reinterpret_cast<T*>(out);
+    return problem.window ? convolve(problem, from_a, from_b, to, before)
+                          : multiply(problem, from_a, from_b, to, before);
   };
   return problem.dtype == DType::float32 ? as(float{}) : as(double{});
 }

@@ -1,7 +1,7 @@
-// Products of float32 and float64 matrices on the CPU: packed into panels that the caches hold, and
-// multiplied by a block of 6 rows and two vectors that stays in registers. One source for
-// WebAssembly's SIMD, SSE and AVX, by the compilers' vector extensions. One caller at a time; large
-// products are shared out among the threads of the team.
+// Products of float32 and float64 matrices, and convolutions, on the CPU: packed into panels that
+// the caches hold, and multiplied by a block of 6 rows and two vectors that stays in registers. One
+// source for WebAssembly's SIMD, SSE and AVX, by the compilers' vector extensions. One caller at a
+// time; large products are shared out among the threads of the team.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,26 @@
 
 namespace arraycore::cpu {
 
+// What is done to b's elements where they are packed.
+class PackedHole {
+ public:
+  PackedHole() = default;
+  PackedHole(const PackedHole&) = delete;
+  PackedHole& operator=(const PackedHole&) = delete;
+  virtual ~PackedHole() = default;
+
+  struct Part {
+    std::int64_t batch = 0;
+    std::int64_t column = 0;  // the first
+    std::int64_t columns = 0;
+    std::int64_t term = 0;  // the first
+    std::int64_t terms = 0;
+    int width = 0;  // columns of a panel; the last panel is as wide as the others
+  };
+  // `packed`: panels one after the other, of each its columns at a term together.
+  virtual Status apply(const Part& part, std::byte* packed) = 0;
+};
+
 // Keeps the memory for packed panels from product to product.
 class Gemm {
  public:
@@ -20,14 +40,18 @@ class Gemm {
   // REQUIRES: computes(problem.dtype); `out` overlaps neither `a` nor `b`; k > 0. The pointers are
   // those of the storages, aligned to elements. Error: memory, "out_of_host_memory";
   // device, "thread_lost".
-  Status run(const gemm::Problem& problem, const std::byte* a, const std::byte* b, std::byte* out);
+  // Or what `before` says; null: nothing is done to b's elements.
+  Status run(const gemm::Problem& problem, const std::byte* a, const std::byte* b, std::byte* out,
+             PackedHole* before = nullptr);
 
  private:
   struct Free {
     void operator()(std::byte* memory) const;
   };
   template <typename T>
-  Status multiply(const gemm::Problem& problem, const T* a, const T* b, T* out);
+  Status multiply(const gemm::Problem& problem, const T* a, const T* b, T* out, PackedHole* before);
+  template <typename T>
+  Status convolve(const gemm::Problem& problem, const T* a, const T* b, T* out, PackedHole* before);
   Status reserve(std::size_t bytes);
 
   std::unique_ptr<std::byte, Free> workspace_;

@@ -92,7 +92,8 @@ struct Target {
   T* out = nullptr;
   std::int64_t row_stride = 0;
   std::int64_t column_stride = 0;
-  std::int64_t rows = 0;  // of the block, those that there are
+  const std::int64_t* places = nullptr;  // of the columns, where no stride tells them
+  std::int64_t rows = 0;                 // of the block, those that there are
   std::int64_t columns = 0;
   bool adds = false;  // to what is there, else writes over it
 };
@@ -111,7 +112,9 @@ void put_block(const Block<T>& block, const Target<T>& target) {
   }
   for (std::int64_t row = 0; row < target.rows; ++row)
     for (std::int64_t column = 0; column < target.columns; ++column) {
-      T& to = target.out[row * target.row_stride + column * target.column_stride];
+      const std::int64_t at =
+          target.places == nullptr ? column * target.column_stride : target.places[column];
+      T& to = target.out[row * target.row_stride + at];
       const T sum = block.sums[row][column / kLanes<T>][column % kLanes<T>];
       to = target.adds ? to + sum : sum;
     }

@@ -96,6 +96,76 @@ void check_everything() {
 TEST(Gemm, Float32EqualsThreeLoopsInEveryShapeAndLayout) { check_everything<float>(); }
 TEST(Gemm, Float64EqualsThreeLoopsInEveryShapeAndLayout) { check_everything<double>(); }
 
+// A window over both edges of `axes` axes, turned round where `backwards`, put to every second
+// place.
+template <typename T>
+void check_window(Gemm& product, int axes, std::int64_t m, std::int64_t columns,
+                  std::int64_t outer_columns, std::int64_t outer_terms, std::int64_t batches,
+                  bool backwards, bool apart) {
+  Problem problem;
+  problem.dtype = sizeof(T) == 4 ? DType::float32 : DType::float64;
+  gemm::Window window;
+  window.used = axes;
+  std::int64_t places = 1;
+  std::int64_t out_places = 1;
+  for (std::size_t i = 3; i > static_cast<std::size_t>(3 - axes); --i) {
+    gemm::WindowAxis& axis = window.axes[i - 1];
+    axis.columns = i == 3 ? columns : 3;
+    axis.terms = i == 3 ? 3 : 2;
+    axis.column_step = i == 2 ? 2 : 1;
+    axis.term_step = backwards ? -2 : 1;
+    axis.origin = backwards ? 2 : -1;
+    axis.extent = (axis.columns - 1) * axis.column_step + 2;
+    axis.b_stride = places;
+    axis.out_stride = (apart ? 2 : 1) * out_places;
+    places *= axis.extent;
+    out_places *= (apart ? 2 : 1) * axis.columns;
+  }
+  const std::int64_t terms = window.terms();
+  problem.window = window;
+  problem.m = m;
+  problem.n = outer_columns * window.columns();
+  problem.k = outer_terms * terms;
+  if (batches > 1) problem.batch = {batches};
+  const auto batch = [&](std::int64_t step) { return batches > 1 ? Dims{step} : Dims{}; };
+  const std::int64_t of_b = places * outer_terms * outer_columns;
+  problem.a = apart ? Matrix{1, terms, terms * m, batch(m * problem.k)}
+                    : Matrix{1, problem.k, terms, batch(m * problem.k)};
+  problem.b = {2, places, places * outer_terms, batch(of_b)};
+  problem.out = {3, out_places, out_places * m, batch(out_places * m * outer_columns)};
+  const auto size = [](std::int64_t count) { return static_cast<std::size_t>(count); };
+  const auto left = numbers<T>(size(1 + m * problem.k * batches), 1);
+  const auto right = numbers<T>(size(2 + of_b * batches), 2);
+  auto want = numbers<T>(size(3 + out_places * m * outer_columns * batches), 3);
+  auto got = want;
+  gemm::multiply_plainly(problem, left.data(), right.data(), want.data());
+  const Status done = product.run(problem, reinterpret_cast<const std::byte*>(left.data()),
+                                  reinterpret_cast<const std::byte*>(right.data()),
+                                  reinterpret_cast<std::byte*>(got.data()));
+  ASSERT_TRUE(done) << done.error().message;
+  ASSERT_EQ(got, want) << axes << " axes, " << m << " rows, " << columns << " places";
+}
+
+template <typename T>
+void check_windows() {
+  Gemm product;
+  for (const int axes : {1, 2, 3})
+    for (const std::int64_t m : {1, 5, 6, 13})
+      for (const std::int64_t columns : {1, 2, 7, 8, 9, 19})
+        for (const bool backwards : {false, true})
+          for (const bool apart : {false, true})
+            check_window<T>(product, axes, m, columns, 2, 3, 2, backwards, apart);
+}
+
+TEST(Gemm, Float32ThroughWindowsEqualsThreeLoops) { check_windows<float>(); }
+TEST(Gemm, Float64ThroughWindowsEqualsThreeLoops) { check_windows<double>(); }
+
+TEST(Gemm, WindowsGoBeyondEveryPackedBlock) {
+  Gemm product;
+  check_window<float>(product, 2, 101, 40, 11, 50, 1, false, false);
+  check_window<double>(product, 2, 7, 200, 2, 90, 1, true, true);
+}
+
 TEST(Gemm, GoesBeyondEveryPackedBlock) {
   Gemm product;
   check<float>(product, 200, 1030, 300, Lies::rows, Lies::rows, Lies::rows);

@@ -19,6 +19,12 @@ constexpr std::int64_t kShortRow = 32;
 // Of the result's vector, a workgroup's.
 constexpr std::int64_t kRowsOfGroup = 4;
 constexpr std::int64_t kLinesOfGroup = 32;
+// Of a convolution's result: fewer leave most of a block idle.
+constexpr std::int64_t kFewRows = 2;
+// Of 4096 x 4096, in blocks of 128 x 128.
+constexpr std::int64_t kPrefetchTiles = 1024;
+// Rows and columns of a workgroup of the plain kernel.
+constexpr std::int64_t kPlainBlock = 8;
 
 std::int64_t over(std::int64_t value, std::int64_t step) { return (value + step - 1) / step; }
 
@@ -58,6 +64,44 @@ Tile tile_of(const Problem& problem, const Device& device) {
   return *best;
 }
 
+// Whether the window's places lie one after another in the result, whole vectors of them.
+bool window_stores4(const Problem& problem) {
+  const Window& window = *problem.window;
+  std::int64_t stride = 1;
+  for (int axis = kWindowAxes - 1; axis >= 0; --axis) {
+    const WindowAxis& each = window.axes[static_cast<std::size_t>(axis)];
+    if (each.columns > 1 && each.out_stride != stride) return false;
+    stride *= each.columns;
+  }
+  const Matrix& out = problem.out;
+  const bool in_a_row = out.column_stride == stride || problem.n == stride;
+  return whole4(problem.n) && vectors(out, out.row_stride) &&
+         (in_a_row || (whole4(stride) && whole4(out.column_stride)));
+}
+
+void choose_loads(Variant& variant, const Problem& problem) {
+  if (!problem.window) {
+    variant.a = load_of(problem.a, problem.a.row_stride, problem.a.column_stride, problem.k);
+    variant.b = load_of(problem.b, problem.b.column_stride, problem.b.row_stride, problem.k);
+    variant.store4 = whole4(problem.n) && vectors(problem.out, problem.out.row_stride);
+    return;
+  }
+  const Window& window = *problem.window;
+  const std::int64_t inner = window.terms();
+  if (problem.a.column_stride == inner || problem.k == inner)
+    variant.a = load_of(problem.a, problem.a.row_stride, 1, problem.k);
+  variant.three = true;
+  for (std::size_t axis = kWindowAxes - variant.axes; axis < kWindowAxes; ++axis)
+    variant.three = variant.three && window.axes[axis].terms == 3;
+  variant.store4 = window_stores4(problem);
+}
+
+// Whether the tiles of the next step are fetched while these are used: it pays where each
+// multiprocessor has several large tiles one after the other.
+bool prefetches(const Tile& tile, const Problem& problem) {
+  return !problem.window && tile == tiles().front() && count(tile, problem) >= kPrefetchTiles;
+}
+
 void split(Choice& choice, const Problem& problem, std::int64_t tiles_there, std::int64_t step) {
   if (tiles_there >= kFewTiles || problem.k < 2 * kSplitDepth) return;
   const std::int64_t wanted =
@@ -80,6 +124,11 @@ const std::vector<Tile>& tiles() {
 Choice conservative(const Problem& problem) {
   Choice choice;
   choice.depth = static_cast<std::uint32_t>(problem.k);
+  if (problem.window) {
+    choice.variant.axes = static_cast<std::uint8_t>(problem.window->used);
+    choice.variant.a = Load::outer;
+    choice.variant.b = Load::window;
+  }
   return choice;
 }
 
@@ -87,7 +136,12 @@ Choice choose(const Problem& problem, const Device& device, const Tuning& tuning
   Choice choice = conservative(problem);
   Variant& variant = choice.variant;
   variant.wrong = tuning.wrong;
-  if (problem.n == 1) {
+  if (problem.window && problem.m < kFewRows) {
+    // A channel alone shares nothing that is worth a tile: the plain kernel.
+    split(choice, problem, over(problem.n, kPlainBlock) * problem.batches(), 4);
+    return choice;
+  }
+  if (!problem.window && problem.n == 1) {
     const Matrix& a = problem.a;
     variant.a = load_of(a, a.row_stride, a.column_stride, problem.k);
     const bool by_terms =
@@ -98,19 +152,19 @@ Choice choose(const Problem& problem, const Device& device, const Tuning& tuning
           over(problem.m, by_terms ? kRowsOfGroup : kLinesOfGroup) * problem.batches(), 4);
     return choice;
   }
-  variant.a = load_of(problem.a, problem.a.row_stride, problem.a.column_stride, problem.k);
-  variant.b = load_of(problem.b, problem.b.column_stride, problem.b.row_stride, problem.k);
-  variant.store4 = whole4(problem.n) && vectors(problem.out, problem.out.row_stride);
+  choose_loads(variant, problem);
   if (device.software && tuning.tile == 0) {
     variant.kind = Kind::direct;
     return choice;
   }
   variant.kind = Kind::tiled;
-  variant.prefetch = tuning.prefetch;
-  variant.tile =
-      tuning.tile > 0 && tuning.tile <= tiles().size() && fits(tiles()[tuning.tile - 1], device)
-          ? tiles()[tuning.tile - 1]
-          : tile_of(problem, device);
+  if (tuning.tile > 0 && tuning.tile <= tiles().size() && fits(tiles()[tuning.tile - 1], device)) {
+    variant.tile = tiles()[tuning.tile - 1];
+    variant.prefetch = tuning.prefetch;
+  } else {
+    variant.tile = tile_of(problem, device);
+    variant.prefetch = tuning.prefetch || prefetches(variant.tile, problem);
+  }
   split(choice, problem, count(variant.tile, problem), variant.tile.depth);
   return choice;
 }
@@ -121,7 +175,7 @@ Grid grid_of(const Variant& variant, const Problem& problem) {
   };
   switch (variant.kind) {
     case Kind::plain:
-      return {groups(problem.n, 8), groups(problem.m, 8)};
+      return {groups(problem.n, kPlainBlock), groups(problem.m, kPlainBlock)};
     case Kind::direct:
       return {groups(problem.n, 32), groups(problem.m, 32)};
     case Kind::tiled:
@@ -136,9 +190,11 @@ Grid grid_of(const Variant& variant, const Problem& problem) {
 
 std::string Variant::name() const {
   constexpr std::array<const char*, 5> kKinds{"plain", "direct", "tiled", "rows", "columns"};
-  constexpr std::array<const char*, 4> kLoads{"terms4", "lines4", "terms", "lines"};
-  std::string text = std::string("matmul ") + kKinds[static_cast<std::size_t>(kind)];
-  if (kind == Kind::plain) return text + (wrong ? " wrong" : "");
+  constexpr std::array<const char*, 6> kLoads{"terms4", "lines4", "terms",
+                                              "lines",  "outer",  "window"};
+  std::string text = axes == 0 ? "matmul " : "conv" + std::to_string(axes) + (three ? "x3 " : " ");
+  text += kKinds[static_cast<std::size_t>(kind)];
+  if (kind == Kind::plain) return text + (split ? " split" : "") + (wrong ? " wrong" : "");
   if (kind == Kind::tiled)
     text += " " + std::to_string(tile.rows) + "x" + std::to_string(tile.columns) + "x" +
             std::to_string(tile.depth) + " by " + std::to_string(tile.block_rows) + "x" +

@@ -46,6 +46,36 @@ Problem::Place Problem::place(std::int64_t index) const {
   return place;
 }
 
+std::int64_t Problem::a_at(std::int64_t row, std::int64_t term) const {
+  if (!window) return row * a.row_stride + term * a.column_stride;
+  const std::int64_t inner = window->terms();
+  return row * a.row_stride + term / inner * a.column_stride + term % inner;
+}
+
+std::optional<std::int64_t> Problem::b_at(std::int64_t term, std::int64_t column) const {
+  if (!window) return term * b.row_stride + column * b.column_stride;
+  std::int64_t at = 0;
+  for (auto axis = window->axes.rbegin(); axis != window->axes.rend(); ++axis) {
+    const std::int64_t x = column % axis->columns * axis->column_step +
+                           term % axis->terms * axis->term_step + axis->origin;
+    if (x < 0 || x >= axis->extent) return std::nullopt;
+    at += x * axis->b_stride;
+    column /= axis->columns;
+    term /= axis->terms;
+  }
+  return at + term * b.row_stride + column * b.column_stride;
+}
+
+std::int64_t Problem::out_at(std::int64_t row, std::int64_t column) const {
+  std::int64_t at = row * out.row_stride;
+  if (!window) return at + column * out.column_stride;
+  for (auto axis = window->axes.rbegin(); axis != window->axes.rend(); ++axis) {
+    at += column % axis->columns * axis->out_stride;
+    column /= axis->columns;
+  }
+  return at + column * out.column_stride;
+}
+
 Problem problem_of(DType dtype, const View& a, const View& b, const View& out) {
   const auto item = static_cast<std::int64_t>(size_of(dtype));
   Problem problem;

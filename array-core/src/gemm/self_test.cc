@@ -1,6 +1,10 @@
 #include "gemm/self_test.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
+
+#include "ir/interpret.h"
 
 namespace arraycore::gemm {
 
@@ -27,9 +31,65 @@ Lies lies(Load load, std::int64_t lines, std::int64_t terms) {
   return {1, step, step * terms};
 }
 
-}  // namespace
+// A window that looks over both edges of every axis, put to more places than a block has columns,
+// over more terms than a step takes.
+void look_through_window(Problem& problem, const Variant& variant) {
+  const bool tiled = variant.kind == Kind::tiled;
+  const std::int64_t columns = tiled ? variant.tile.columns : 32;
+  const std::int64_t terms = tiled ? variant.tile.depth : 8;
+  problem.m = (tiled ? variant.tile.rows : 32) + 3;
+  Window window;
+  window.used = variant.axes;
+  std::int64_t places = 1;  // elements of b for one pair of outer digits
+  std::int64_t inner = 1;   // of the result for one outer digit
+  for (std::size_t i = kWindowAxes; i > static_cast<std::size_t>(kWindowAxes - window.used); --i) {
+    WindowAxis& axis = window.axes[i - 1];
+    const bool last = i == kWindowAxes;
+    axis.columns = variant.store4 ? (last ? 12 : 2) : (last ? 11 : 3);
+    axis.terms = variant.three ? 3 : 2;
+    axis.column_step = last ? 2 : 1;
+    axis.term_step = last ? 1 : 2;
+    axis.origin = -1;
+    axis.extent = (axis.columns - 1) * axis.column_step + (axis.terms - 1) * axis.term_step - 1;
+    axis.b_stride = places;
+    axis.out_stride = inner;
+    places *= axis.extent;
+    inner *= axis.columns;
+  }
+  std::int64_t outer_columns = columns / inner + 1;
+  if (!variant.store4 && outer_columns % 4 == 0) ++outer_columns;  // no whole vectors
+  // Fours, so that a's rows are whole vectors.
+  const std::int64_t outer_terms = (terms / window.terms() / 4 + 1) * 4;
+  problem.n = outer_columns * inner;
+  problem.k = outer_terms * window.terms();
+  problem.b = {0, places, places * outer_terms, {}};
+  // Of a cut sum the parts are as the result is, so that one uniform block tells both.
+  problem.out =
+      variant.split ? Matrix{0, problem.n, inner, {}} : Matrix{0, inner, inner * problem.m, {}};
+  problem.a = variant.a == Load::outer ? Matrix{0, window.terms(), window.terms() * problem.m, {}}
+                                       : Matrix{0, problem.k, window.terms(), {}};
+  if (variant.a == Load::terms) problem.a.offset = 1;  // no whole vector
+  problem.window = window;
+}
 
-SelfTest self_test(const Variant& variant) {
+SelfTest test_of_window(const Variant& variant) {
+  SelfTest test;
+  Problem& problem = test.problem;
+  look_through_window(problem, variant);
+  test.choice.variant = variant;
+  test.choice.depth = static_cast<std::uint32_t>(problem.k);
+  if (variant.split) {
+    test.choice.depth = variant.kind == Kind::tiled ? variant.tile.depth : 8;
+    test.choice.splits =
+        static_cast<std::uint32_t>((problem.k + test.choice.depth - 1) / test.choice.depth);
+  }
+  const std::int64_t outer_columns = problem.n / problem.window->columns();
+  test.a = numbers(problem.a.offset + problem.m * problem.k, 1);
+  test.b = numbers(problem.b.column_stride * outer_columns, 2);
+  return test;
+}
+
+SelfTest test_of_matrices(const Variant& variant) {
   SelfTest test;
   Problem& problem = test.problem;
   const bool vectors = variant.a == Load::terms4 || variant.b == Load::terms4;
@@ -59,9 +119,62 @@ SelfTest self_test(const Variant& variant) {
   }
   test.a = numbers(a.elements, 1);
   test.b = numbers(b.elements, 2);
-  test.want.resize(static_cast<std::size_t>(problem.m * problem.n));
-  multiply_plainly(problem, test.a.data(), test.b.data(), test.want.data());
   return test;
+}
+
+// What a hole makes of values, each with its own of every operand.
+void go_through(const Hole& hole, std::vector<float>& values,
+                std::vector<std::vector<float>>& operands) {
+  const View view{{static_cast<std::int64_t>(values.size())}, {sizeof(float)}, 0};
+  ir::Launch launch;
+  launch.loop = view.shape;
+  std::vector<float> made(values.size());
+  launch.arguments.push_back(ir::Argument::array(values.data(), view));
+  for (std::vector<float>& operand : operands)
+    launch.arguments.push_back(ir::Argument::array(operand.data(), view));
+  launch.arguments.push_back(ir::Argument::array(made.data(), view));
+  // A kernel that is not run fails the check, as a wrong one does.
+  if (ir::interpret(*hole.kernel, launch)) values = made;
+}
+
+}  // namespace
+
+SelfTest self_test(const Variant& variant, const Holes& holes) {
+  SelfTest test = variant.axes > 0 ? test_of_window(variant) : test_of_matrices(variant);
+  const Problem& problem = test.problem;
+  test.holes.before = holes.before;
+  test.holes.after = holes.after;
+  std::vector<float> b = test.b;
+  if (holes.before.kernel != nullptr) {
+    std::vector<std::vector<float>> each;
+    for (int i = 0; i < holes.before.operands(); ++i) {
+      test.operands.push_back({static_cast<float>(2 + i)});
+      each.emplace_back(b.size(), test.operands.back().front());
+    }
+    go_through(holes.before, b, each);
+  }
+  test.want.resize(static_cast<std::size_t>(problem.m * problem.n));
+  multiply_plainly(problem, test.a.data(), b.data(), test.want.data());
+  if (holes.after.kernel == nullptr) return test;
+  std::vector<std::vector<float>> each;
+  for (int i = 0; i < holes.after.operands(); ++i) {
+    test.holes.of_after[static_cast<std::size_t>(i)].row_stride = 1;
+    test.operands.push_back(numbers(problem.m, 5));
+    std::vector<float>& of_row = each.emplace_back(test.want.size());
+    for (std::int64_t row = 0; row < problem.m; ++row)
+      for (std::int64_t column = 0; column < problem.n; ++column)
+        of_row[static_cast<std::size_t>(problem.out_at(row, column))] =
+            test.operands.back()[static_cast<std::size_t>(row)];
+  }
+  go_through(holes.after, test.want, each);
+  return test;
+}
+
+bool SelfTest::accepts(const std::vector<float>& got) const {
+  if (!holes.any()) return got == want;
+  for (std::size_t i = 0; i < want.size(); ++i)
+    if (!(std::abs(got[i] - want[i]) <= 1e-3F * std::max(1.0F, std::abs(want[i])))) return false;
+  return got.size() == want.size();
 }
 
 }  // namespace arraycore::gemm

@@ -48,6 +48,8 @@ enum class Load : std::uint8_t {
   lines4,  // vectors of four lines
   terms,   // single elements, neighbouring invocations along a line
   lines,   // single elements, neighbouring invocations across lines
+  outer,   // `a` beside a window whose terms are not all in a row: as terms, by two digits
+  window,  // `b` through a window: single elements, neighbouring invocations across lines
 };
 
 struct Variant {
@@ -55,13 +57,15 @@ struct Variant {
   Tile tile;  // of `tiled`
   Load a = Load::terms;
   Load b = Load::lines;
+  std::uint8_t axes = 0;  // of the window; 0: b is a matrix
+  bool three = false;     // the window has three terms along each of its axes
   bool store4 = false;    // the result's rows are whole vectors
   bool split = false;     // a sum is cut into parts, which a second dispatch adds
   bool prefetch = false;  // `tiled`: the next tiles are fetched while these are used
   bool wrong = false;     // on purpose, for the test of the start-up check
   bool operator==(const Variant&) const = default;
 
-  // For messages, and as the pipeline's name: "matmul tiled 64x64x16 ...".
+  // For messages, and as the pipeline's name: "matmul tiled 64x64x16 ...", "conv ...".
   std::string name() const;
 };
 
@@ -81,8 +85,8 @@ struct Tuning {
 
 const std::vector<Tile>& tiles();
 
-// REQUIRES: problem.dtype is float32; a vector as the result stands upright: m is 1 only where n
-// is.
+// REQUIRES: problem.dtype is float32; without a window, a vector as the result stands upright: m is
+// 1 only where n is.
 Choice choose(const Problem& problem, const Device& device, const Tuning& tuning = {});
 // The variant that takes every problem, for when another is denied.
 Choice conservative(const Problem& problem);

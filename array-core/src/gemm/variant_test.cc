@@ -65,6 +65,15 @@ TEST(Choose, LargeProductsHaveLargeTilesAndLongSumsAreCut) {
   EXPECT_FALSE(choose(square(4096, 4096, 100'000), kLarge).variant.split);
 }
 
+TEST(Choose, TheNextTilesAreFetchedEarlyWhereThereAreMany) {
+  EXPECT_TRUE(choose(square(4096, 4096, 4096), kLarge).variant.prefetch);
+  EXPECT_TRUE(choose(square(8192, 8192, 8192), kLarge).variant.prefetch);
+  EXPECT_FALSE(choose(square(2048, 2048, 2048), kLarge).variant.prefetch);
+  EXPECT_FALSE(choose(square(4096, 4096, 4096), kPhone).variant.prefetch);
+  // Who asks for a tile gets what else was asked for, and no more.
+  EXPECT_FALSE(choose(square(4096, 4096, 4096), kLarge, {.tile = 1}).variant.prefetch);
+}
+
 TEST(Choose, VectorsAndSoftwareDevicesHaveKernelsOfTheirOwn) {
   EXPECT_EQ(choose(square(1000, 1, 1000), kLarge).variant.kind, Kind::rows);
   EXPECT_EQ(choose(square(1000, 1, 5), kLarge).variant.kind, Kind::columns);
@@ -72,6 +81,66 @@ TEST(Choose, VectorsAndSoftwareDevicesHaveKernelsOfTheirOwn) {
   turned.a = {0, 1, 1000, {}};
   EXPECT_EQ(choose(turned, kLarge).variant.kind, Kind::columns);
   EXPECT_EQ(choose(square(9, 9, 9), {.software = true}).variant.kind, Kind::direct);
+}
+
+// A window of 3 x 3 over `height` x `width`.
+Problem window(std::int64_t images, std::int64_t channels, std::int64_t results,
+               std::int64_t height, std::int64_t width) {
+  Problem problem;
+  const std::int64_t area = height * width;
+  problem.m = results;
+  problem.n = images * area;
+  problem.k = channels * 9;
+  problem.a = {0, problem.k, 9, {}};
+  problem.b = {0, area, channels * area, {}};
+  problem.out = {0, area, results * area, {}};
+  Window window;
+  window.used = 2;
+  window.axes[1] = {height, 3, 1, 1, -1, height, width, width};
+  window.axes[2] = {width, 3, 1, 1, -1, width, 1, 1};
+  problem.window = window;
+  return problem;
+}
+
+TEST(Choose, WindowsAreReadAsTheyLie) {
+  const Variant whole = choose(window(4, 64, 64, 28, 28), kLarge).variant;
+  EXPECT_EQ(whole.kind, Kind::tiled);
+  EXPECT_EQ(whole.a, Load::terms4);
+  EXPECT_EQ(whole.b, Load::window);
+  EXPECT_EQ(whole.axes, 2);
+  EXPECT_TRUE(whole.three);
+  EXPECT_TRUE(whole.store4);
+  EXPECT_FALSE(choose(window(4, 64, 64, 7, 7), kLarge).variant.store4);
+  EXPECT_TRUE(choose(window(1, 512, 64, 7, 7), kLarge).variant.split);
+  // Terms of the result's gradient lie apart by images.
+  Problem gradient = window(4, 64, 64, 28, 28);
+  gradient.a.column_stride = 64 * 9;
+  EXPECT_EQ(choose(gradient, kLarge).variant.a, Load::outer);
+  // One channel of a group.
+  EXPECT_EQ(choose(window(4, 1, 1, 28, 28), kLarge).variant.kind, Kind::plain);
+  EXPECT_EQ(choose(window(4, 8, 8, 28, 28), {.software = true}).variant.kind, Kind::direct);
+}
+
+TEST(SelfTest, OfAWindowIsAProblemOfTheVariant) {
+  for (const Device& device : {kPhone, kLarge, Device{.software = true}})
+    for (const std::int64_t channels : {1, 5, 64, 512})
+      for (const std::int64_t results : {1, 3, 70})
+        for (const std::int64_t width : {1, 7, 28}) {
+          for (const bool apart : {false, true}) {
+            Problem problem = window(2, channels, results, 14, width);
+            if (apart) problem.a.column_stride += 4;
+            const Variant variant = choose(problem, device).variant;
+            const SelfTest test = self_test(variant);
+            const Variant again = choose(test.problem, device).variant;
+            EXPECT_EQ(test.choice.splits > 1, variant.split) << variant.name();
+            if (variant.kind == Kind::plain) continue;
+            EXPECT_EQ(again.a, variant.a) << variant.name();
+            EXPECT_EQ(again.b, variant.b) << variant.name();
+            EXPECT_EQ(again.three, variant.three) << variant.name();
+            EXPECT_EQ(again.store4, variant.store4) << variant.name();
+            EXPECT_EQ(again.kind, variant.kind) << variant.name();
+          }
+        }
 }
 
 // The check's own problem must have the strides that the variant reads by.

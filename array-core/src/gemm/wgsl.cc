@@ -6,7 +6,7 @@ namespace arraycore::gemm {
 
 namespace {
 
-constexpr const char* kBlock = R"(struct Block {
+constexpr const char* kMembers = R"(struct Block {
   m: u32, n: u32, k: u32, depth: u32, splits: u32, first: u32,
   a_row: u32, a_column: u32, b_row: u32, b_column: u32, out_row: u32, out_column: u32,
   a_offset: u32, b_offset: u32, out_offset: u32,
@@ -14,15 +14,35 @@ constexpr const char* kBlock = R"(struct Block {
   a_batch0: u32, a_batch1: u32, a_batch2: u32, a_batch3: u32,
   b_batch0: u32, b_batch1: u32, b_batch2: u32, b_batch3: u32,
   out_batch0: u32, out_batch1: u32, out_batch2: u32, out_batch3: u32,
-  part: u32, unused: u32,
-}
-@group(0) @binding(0) var<uniform> p: Block;
+  part: u32, inner: u32,
 )";
 
+constexpr const char* kAxes =
+    R"(  columns0: u32, columns1: u32, columns2: u32, terms0: u32, terms1: u32, terms2: u32,
+  column_step0: u32, column_step1: u32, column_step2: u32,
+  term_step0: u32, term_step1: u32, term_step2: u32,
+  origin0: u32, origin1: u32, origin2: u32, edge0: u32, edge1: u32, edge2: u32,
+  b_stride0: u32, b_stride1: u32, b_stride2: u32,
+  out_stride0: u32, out_stride1: u32, out_stride2: u32,
+)";
+
+constexpr const char* kHoles = R"(  e0_offset: u32, e0_row: u32, e0_column: u32, e0_batch: u32,
+  e1_offset: u32, e1_row: u32, e1_column: u32, e1_batch: u32,
+  e2_offset: u32, e2_row: u32, e2_column: u32, e2_batch: u32,
+  e3_offset: u32, e3_row: u32, e3_column: u32, e3_batch: u32,
+  infinity: u32, nan: u32, unused0: u32, unused1: u32,
+)";
+
+const char* type_of(bool vectors) { return vectors ? "vec4<f32>" : "f32"; }
+
+}  // namespace
+
 // Offsets wrap as the strides do: a negative stride is a large number.
-constexpr const char* kPlace = R"(struct Place { a: u32, b: u32, out: u32, begin: u32, end: u32 }
+const char* const kPlace =
+    R"(struct Place { a: u32, b: u32, out: u32, begin: u32, end: u32, batch: u32 }
 fn place(z: u32) -> Place {
   var batch = p.first + z / p.splits;
+  let number = batch;
   let split = z % p.splits;
   let i3 = batch % p.extent3;
   batch /= p.extent3;
@@ -36,61 +56,108 @@ fn place(z: u32) -> Place {
     p.b_offset + i0 * p.b_batch0 + i1 * p.b_batch1 + i2 * p.b_batch2 + i3 * p.b_batch3,
     p.out_offset + i0 * p.out_batch0 + i1 * p.out_batch1 + i2 * p.out_batch2 +
       i3 * p.out_batch3 + split * p.part,
-    begin, min(begin + p.depth, p.k));
+    begin, min(begin + p.depth, p.k), number);
 }
 )";
 
-const char* type_of(bool vectors) { return vectors ? "vec4<f32>" : "f32"; }
-
-}  // namespace
-
-std::string head(bool a4, bool b4, bool out4) {
-  return std::string(kBlock) + "@group(0) @binding(1) var<storage, read> a: array<" + type_of(a4) +
-         ">;\n@group(0) @binding(2) var<storage, read> b: array<" + type_of(b4) +
-         ">;\n@group(0) @binding(3) var<storage, read_write> out: array<" + type_of(out4) + ">;\n" +
-         kPlace;
+std::string block_text(int window_axes, bool holes) {
+  return std::string(kMembers) + (window_axes == 0 ? "" : kAxes) + (holes ? kHoles : "") +
+         "}\n@group(0) @binding(0) var<uniform> p: Block;\n";
 }
 
-std::string generate(const Variant& variant) {
+std::string head(const Variant& variant, const HoleText& holes) {
+  std::string text =
+      block_text(variant.axes, holes.before || holes.after) +
+      "@group(0) @binding(1) var<storage, read> a: array<" + type_of(is_vector(variant.a)) +
+      ">;\n@group(0) @binding(2) var<storage, read> b: array<" + type_of(is_vector(variant.b)) +
+      ">;\n@group(0) @binding(3) var<storage, read_write> out: array<" + type_of(variant.store4) +
+      ">;\n" + kPlace + holes.functions;
+  if (variant.axes > 0) text += window_out_text(variant.axes) + window_text(variant, holes.before);
+  return text;
+}
+
+std::string generate(const Variant& variant) { return *generate(variant, Holes{}); }
+
+Result<std::string> generate(const Variant& variant, const Holes& holes) {
+  const auto hole = hole_text(holes, 4, variant.axes > 0);
+  if (!hole) return hole.error();
   switch (variant.kind) {
     case Kind::plain:
-      return plain_text(variant);
+      return plain_text(variant, *hole);
     case Kind::direct:
-      return direct_text(variant);
+      return direct_text(variant, *hole);
     case Kind::tiled:
-      return tiled_text(variant);
+      return tiled_text(variant, *hole);
     case Kind::rows:
     case Kind::columns:
       break;
   }
-  return vector_text(variant);
+  return vector_text(variant, *hole);
 }
 
 // Parts lie one after the other for each batch, each a C-ordered matrix; `part` is its size.
-std::string generate_join() {
-  return std::string(kBlock) + R"(@group(0) @binding(1) var<storage, read> parts: array<f32>;
+Result<std::string> generate_join(int window_axes, const Holes& holes) {
+  const auto hole = hole_text(holes, 3, window_axes > 0);
+  if (!hole) return hole.error();
+  const std::string at = window_axes == 0 ? "(i % p.n) * p.out_column" : "out_of(i % p.n)";
+  const std::string sum = hole->after ? "after_at(sum, at.batch, i / p.n, i % p.n)" : "sum";
+  return block_text(window_axes, holes.any()) +
+         R"(@group(0) @binding(1) var<storage, read> parts: array<f32>;
 @group(0) @binding(2) var<storage, read_write> out: array<f32>;
 )" + kPlace +
+         (window_axes == 0 ? "" : window_out_text(window_axes)) + hole->functions +
          R"(@compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) t: u32,
         @builtin(num_workgroups) groups: vec3<u32>) {
-  let at = place(group.z * p.splits);
+)" + hole->begin +
+         R"(  let at = place(group.z * p.splits);
   let first = (group.z + p.first) * p.splits * p.part;
   for (var i = group.x * 64u + t; i < p.part; i += groups.x * 64u) {
     var sum = 0.0;
     for (var s = 0u; s < p.splits; s++) {
       sum += parts[first + s * p.part + i];
     }
-    out[at.out + (i / p.n) * p.out_row + (i % p.n) * p.out_column] = sum;
-  }
-}
-)";
+    out[at.out + (i / p.n) * p.out_row + )" +
+         at + "] = " + sum + ";\n  }\n}\n";
 }
 
-std::array<std::uint32_t, kUniformWords> uniform_words(const Problem& problem, const Choice& choice,
-                                                       std::uint32_t first) {
-  const auto word = [](std::int64_t value) { return static_cast<std::uint32_t>(value); };
-  std::array<std::uint32_t, kUniformWords> words{
+namespace {
+
+constexpr std::uint32_t kInfinity = 0x7f800000;
+constexpr std::uint32_t kNan = 0x7fc00000;
+
+std::uint32_t word(std::int64_t value) { return static_cast<std::uint32_t>(value); }
+
+// Gives where the words behind the window's begin.
+std::size_t window_words(const Window& window, std::vector<std::uint32_t>& words) {
+  words[31] = word(window.terms());
+  std::size_t at = kUniformWords;
+  for (const auto member :
+       {&WindowAxis::columns, &WindowAxis::terms, &WindowAxis::column_step, &WindowAxis::term_step,
+        &WindowAxis::origin, &WindowAxis::extent, &WindowAxis::b_stride, &WindowAxis::out_stride})
+    for (const WindowAxis& axis : window.axes) words[at++] = word(axis.*member);
+  return at;
+}
+
+}  // namespace
+
+Holes holes_of_product(const Variant& variant, const Holes& holes) {
+  Holes taken = holes;
+  if (variant.split) taken.after = {};
+  return taken;
+}
+
+Holes holes_of_join(const Holes& holes) {
+  Holes taken = holes;
+  taken.before = {};
+  return taken;
+}
+
+std::vector<std::uint32_t> uniform_words(const Problem& problem, const Choice& choice,
+                                         std::uint32_t first, const Holes& holes) {
+  // Beside a window, terms in a row are as those of a matrix.
+  const bool in_a_row = problem.window && choice.variant.a != Load::outer;
+  std::vector<std::uint32_t> words{
       word(problem.m),
       word(problem.n),
       word(problem.k),
@@ -98,7 +165,7 @@ std::array<std::uint32_t, kUniformWords> uniform_words(const Problem& problem, c
       choice.splits,
       first,
       word(problem.a.row_stride),
-      word(problem.a.column_stride),
+      in_a_row ? 1 : word(problem.a.column_stride),
       word(problem.b.row_stride),
       word(problem.b.column_stride),
       word(problem.out.row_stride),
@@ -107,6 +174,7 @@ std::array<std::uint32_t, kUniformWords> uniform_words(const Problem& problem, c
       word(problem.b.offset),
       word(problem.out.offset),
   };
+  words.resize(uniform_count(choice.variant.axes, holes));
   // The last axes of the batch, so that what is missing in front has extent 1.
   const int axes = problem.batch.size();
   for (int i = 1; i < kBatchAxes; ++i) {
@@ -120,6 +188,16 @@ std::array<std::uint32_t, kUniformWords> uniform_words(const Problem& problem, c
       words[at++] = axis < 0 ? 0 : word(matrix->batch[axis]);
     }
   words[30] = word(problem.m * problem.n);
+  at = kUniformWords;
+  if (problem.window) at = window_words(*problem.window, words);
+  if (!holes.any()) return words;
+  for (const auto& operands : {holes.of_before, holes.of_after})
+    for (const HoleOperand& operand : operands)
+      for (const std::int64_t value :
+           {operand.offset, operand.row_stride, operand.column_stride, operand.batch_stride})
+        words[at++] = word(value);
+  words[at++] = kInfinity;
+  words[at++] = kNan;
   return words;
 }
 

@@ -6,8 +6,6 @@ namespace arraycore::gemm {
 
 namespace {
 
-bool vectors(Load load) { return load == Load::terms4 || load == Load::lines4; }
-
 // One operand of the 4 x 4 block: `name`0 to `name`3 are its four lines at the terms k, k + 1, ...
 struct Lines {
   std::string name;
@@ -15,7 +13,8 @@ struct Lines {
   std::string line_stride;
   std::string term_stride;
   std::string most;
-  std::string first;  // the block's first line
+  std::string first;    // the block's first line
+  bool before = false;  // elements go through a hole; a window's do by themselves
 
   std::string places() const {
     if (load == Load::lines4)
@@ -23,8 +22,12 @@ struct Lines {
              " - 1u) / 4u * 4u)) / 4u;\n";
     std::string text;
     for (std::uint32_t j = 0; j < 4; ++j) {
-      const std::string place =
-          "at." + name + " + min(" + first + " + " + u(j) + ", " + most + " - 1u) * " + line_stride;
+      const std::string line = "min(" + first + " + " + u(j) + ", " + most + " - 1u)";
+      if (load == Load::window) {
+        text += "  let " + name + "_at" + std::to_string(j) + " = column_of(" + line + ");\n";
+        continue;
+      }
+      const std::string place = "at." + name + " + " + line + " * " + line_stride;
       text += "  let " + name + "_at" + std::to_string(j) + " = " +
               (load == Load::terms4 ? "(" + place + ") / 4u" : place) + ";\n";
     }
@@ -40,38 +43,56 @@ struct Lines {
                 " + k / 4u];\n";
     for (std::uint32_t i = 0; i < terms; ++i) {
       text += "    let " + name + std::to_string(i) + " = ";
+      const bool hole = before && load != Load::window;
+      const std::string close =
+          hole ? ", at.batch, k + " + u(i) + ", " + first + ");\n" : std::string(";\n");
+      if (hole) text += "before_lines(";
       if (load == Load::lines4) {
-        text += name + "[" + name + "_at + (k + " + u(i) + ") * (" + term_stride + " / 4u)];\n";
+        text +=
+            name + "[" + name + "_at + (k + " + u(i) + ") * (" + term_stride + " / 4u)]" + close;
         continue;
       }
+      if (load == Load::window) {
+        text += "window4(at, " + at(0) + ", " + at(1) + ", " + at(2) + ", " + at(3) + ", k + " +
+                u(i) + ");\n";
+        continue;
+      }
+      const std::string step =
+          load == Load::outer ? "a_of(k + " + u(i) + ")" : "(k + " + u(i) + ") * " + term_stride;
       text += "vec4<f32>(";
       for (std::uint32_t j = 0; j < 4; ++j) {
         if (j > 0) text += ", ";
-        text += load == Load::terms4
-                    ? name + "_line" + std::to_string(j) + "." + "xyzw"[i]
-                    : name + "[" + at(j) + " + (k + " + u(i) + ") * " + term_stride + "]";
+        text += load == Load::terms4 ? name + "_line" + std::to_string(j) + "." + "xyzw"[i]
+                                     : name + "[" + at(j) + " + " + step + "]";
       }
-      text += ");\n";
+      text += ")" + close;
     }
     return text;
   }
 };
 
-constexpr const char* kMain = R"(fn main(@builtin(workgroup_id) group: vec3<u32>,
+// b's element at term `k`, through the hole where there is one.
+std::string element(const std::string& value, const std::string& column, const HoleText& holes) {
+  return holes.before ? "before_at(" + value + ", at.batch, k, " + column + ")" : value;
+}
+
+std::string main_text(const HoleText& holes) {
+  return R"(fn main(@builtin(workgroup_id) group: vec3<u32>,
         @builtin(local_invocation_index) t: u32) {
-  let at = place(group.z);
-)";
+)" + holes.begin +
+         "  let at = place(group.z);\n";
+}
 
 }  // namespace
 
 // Operands without vectors may have any number of terms; those with vectors of terms have whole
 // ones.
-std::string direct_text(const Variant& variant) {
+std::string direct_text(const Variant& variant, const HoleText& holes) {
   const Lines a{"a", variant.a, "p.a_row", "p.a_column", "p.m", "row"};
-  const Lines b{"b", variant.b, "p.b_column", "p.b_row", "p.n", "column"};
+  const Lines b{"b", variant.b, "p.b_column", "p.b_row", "p.n", "column", holes.before};
   const std::uint32_t terms = variant.a == Load::terms4 || variant.b == Load::terms4 ? 4 : 1;
-  std::string text = head(vectors(variant.a), vectors(variant.b), variant.store4) +
-                     put_text(variant) + "@compute @workgroup_size(64)\n" + kMain;
+  std::string text = head(variant, holes) + put_text(variant, holes) +
+                     "@compute @workgroup_size(64)\n" + main_text(holes);
   text += "  let row = (group.y * 8u + t / 8u) * 4u;\n";
   text += "  let column = (group.x * 8u + t % 8u) * 4u;\n";
   text += "  if (row >= p.m || column >= p.n) { return; }\n";
@@ -87,50 +108,60 @@ std::string direct_text(const Variant& variant) {
     }
   text += "  }\n";
   for (std::uint32_t row = 0; row < 4; ++row)
-    text += "  put(at.out, row + " + u(row) + ", column, c" + std::to_string(row) + ");\n";
+    text += "  put(at, row + " + u(row) + ", column, c" + std::to_string(row) + ");\n";
   return text + "}\n";
 }
 
-std::string plain_text(const Variant& variant) {
-  return head(false, false, false) + "@compute @workgroup_size(64)\n" + kMain + R"(
+std::string plain_text(const Variant& variant, const HoleText& holes) {
+  const bool window = variant.axes > 0;
+  const std::string product =
+      window ? "a[at.a + row * p.a_row + a_of(k)] * window(at, place_of_column, term_of(k))"
+             : "a[at.a + row * p.a_row + k * p.a_column] * " +
+                   element("b[at.b + k * p.b_row + column * p.b_column]", "column", holes);
+  // The parts of a cut sum are plain matrices.
+  const std::string to = variant.split ? "column"
+                         : window      ? "out_of(column)"
+                                       : "column * p.out_column";
+  return head(variant, holes) + "@compute @workgroup_size(64)\n" + main_text(holes) + R"(
   let row = group.y * 8u + t / 8u;
   let column = group.x * 8u + t % 8u;
   if (row >= p.m || column >= p.n) { return; }
   var sum = )" +
-         (variant.wrong ? "1.0" : "0.0") + R"(;
-  for (var k = at.begin; k < at.end; k++) {
-    sum += a[at.a + row * p.a_row + k * p.a_column] * b[at.b + k * p.b_row + column * p.b_column];
-  }
-  out[at.out + row * p.out_row + column * p.out_column] = sum;
-}
-)";
+         "0.0;\n" + (window ? "  let place_of_column = column_of(column);\n" : "") +
+         "  for (var k = at.begin; k < at.end; k++) {\n    sum += " + product +
+         ";\n  }\n  out[at.out + row * p.out_row + " + to +
+         "] = " + (holes.after ? "after_at(sum, at.batch, row, column)" : "sum") +
+         (variant.wrong ? " + 1.0" : "") + ";\n}\n";
 }
 
-std::string vector_text(const Variant& variant) {
+std::string vector_text(const Variant& variant, const HoleText& holes) {
   const bool rows = variant.kind == Kind::rows;
   const std::string sharers = u(rows ? 32 : 4);  // of one row of a
-  std::string text = head(vectors(variant.a), false, false) +
+  std::string text = head(variant, holes) +
                      "var<workgroup> sums: array<f32, 128>;\n@compute @workgroup_size(128)\n" +
-                     kMain;
+                     main_text(holes);
   // Neighbours along the row, or across rows.
   text += rows ? "  let lane = t % 32u;\n  let row = group.x * 4u + t / 32u;\n"
                : "  let lane = t / 32u;\n  let row = group.x * 32u + t % 32u;\n";
   text += "  let line = at.a + min(row, p.m - 1u) * p.a_row;\n  var sum = 0.0;\n";
-  if (vectors(variant.a)) {
+  if (is_vector(variant.a)) {
     text += "  for (var k = at.begin + lane * 4u; k < at.end; k += 4u * " + sharers + ") {\n" +
             "    let four = a[(line + k) / 4u];\n    let first = at.b + k * p.b_row;\n" +
-            "    sum += dot(four, vec4<f32>(b[first], b[first + p.b_row], " +
-            "b[first + 2u * p.b_row], b[first + 3u * p.b_row]));\n  }\n";
+            "    let terms = vec4<f32>(b[first], b[first + p.b_row], b[first + 2u * p.b_row], " +
+            "b[first + 3u * p.b_row]);\n    sum += dot(four, " +
+            (holes.before ? "before_terms(terms, at.batch, k, 0u)" : "terms") + ");\n  }\n";
   } else {
     text += "  for (var k = at.begin + lane; k < at.end; k += " + sharers + ") {\n" +
-            "    sum += a[line + k * p.a_column] * b[at.b + k * p.b_row];\n  }\n";
+            "    sum += a[line + k * p.a_column] * " +
+            element("b[at.b + k * p.b_row]", "0u", holes) + ";\n  }\n";
   }
   const std::string step = rows ? "1u" : "32u";
   text += "  sums[t] = sum;\n  workgroupBarrier();\n";
   text += "  for (var half = " + sharers + " / 2u; half > 0u; half /= 2u) {\n" +
           "    if (lane < half) { sums[t] += sums[t + half * " + step + "]; }\n" +
           "    workgroupBarrier();\n  }\n";
-  text += std::string("  if (lane == 0u && row < p.m) { out[at.out + row * p.out_row] = sums[t]") +
+  text += std::string("  if (lane == 0u && row < p.m) { out[at.out + row * p.out_row] = ") +
+          (holes.after ? "after_at(sums[t], at.batch, row, 0u)" : "sums[t]") +
           (variant.wrong ? " + 1.0" : "") + "; }\n";
   return text + "}\n";
 }

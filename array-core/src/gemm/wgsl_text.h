@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "base/result.h"
+#include "gemm/hole.h"
 #include "gemm/variant.h"
 
 namespace arraycore::gemm {
@@ -12,15 +14,40 @@ namespace arraycore::gemm {
 // A literal of WGSL's u32.
 inline std::string u(std::uint64_t value) { return std::to_string(value) + "u"; }
 
-// The block, the bindings of a and b by how they are loaded and of the result, and
-// `place(z) -> Place`, whose members are offsets in elements and the part's range of terms.
-std::string head(bool a4, bool b4, bool out4);
+// What a shader has of its holes.
+struct HoleText {
+  bool before = false;
+  bool after = false;
+  // The bindings of the operands, and the functions `before_at(value, batch, term, column)` (by
+  // fours too: `before_lines` of four columns, `before_terms` of four terms) and
+  // `after_at(value, batch, row, column)` (`after4` of four columns).
+  std::string functions;
+  std::string begin;  // what `main` does first
+};
+// `binding`: the operands' first.
+Result<HoleText> hole_text(const Holes& holes, int binding, bool of_window);
+
+// The block; `window_axes`: as a variant's `axes`.
+std::string block_text(int window_axes, bool holes);
+// `place(z) -> Place`, whose members are offsets in elements, the part's range of terms and the
+// batch.
+extern const char* const kPlace;
+// The block, the bindings of a and b by how they are loaded and of the result, `place`, and what
+// reads through the window.
+std::string head(const Variant& variant, const HoleText& holes);
+inline bool is_vector(Load load) { return load == Load::terms4 || load == Load::lines4; }
+
+// Of a window: `out_of(column)`, where a column lies in the result.
+std::string window_out_text(int axes);
+// `a_of(term)`; `Column`, `Term`, `column_of(column)`, `term_of(term)`; `window(at, column,
+// term)`, b's element or 0, and `window4` of four columns at a term.
+std::string window_text(const Variant& variant, bool before);
 
 // `put(at, row, column, sums)`: four columns of a row go to the result.
-std::string put_text(const Variant& variant);
-std::string tiled_text(const Variant& variant);
-std::string direct_text(const Variant& variant);
-std::string plain_text(const Variant& variant);
-std::string vector_text(const Variant& variant);
+std::string put_text(const Variant& variant, const HoleText& holes);
+std::string tiled_text(const Variant& variant, const HoleText& holes);
+std::string direct_text(const Variant& variant, const HoleText& holes);
+std::string plain_text(const Variant& variant, const HoleText& holes);
+std::string vector_text(const Variant& variant, const HoleText& holes);
 
 }  // namespace arraycore::gemm

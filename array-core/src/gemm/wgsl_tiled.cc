@@ -19,9 +19,10 @@ struct Side {
   std::uint32_t threads;
   std::string line_stride;
   std::string term_stride;
-  std::string most;   // lines of the matrix
-  std::string first;  // the tile's first line
-  std::string lane;   // the invocation's place along the lines
+  std::string most;     // lines of the matrix
+  std::string first;    // the tile's first line
+  std::string lane;     // the invocation's place along the lines
+  bool before = false;  // elements go through a hole; a window's do by themselves
 
   bool scalars() const { return load == Load::terms4; }  // what the tile is made of
   std::uint32_t fetches() const { return lines * depth / 4 / threads; }
@@ -40,10 +41,10 @@ struct Side {
     for (std::uint32_t s = 0; s < fetches(); ++s) {
       const std::string q = "(t + " + u(s * threads) + ")";
       const std::string at = slot(s);
-      const std::string along = load == Load::terms4  ? u(depth / 4)
-                                : load == Load::terms ? u(depth)
-                                                      : u(lines / 4);
-      const bool terms_first = load == Load::terms4 || load == Load::terms;
+      const bool terms_first = load == Load::terms4 || load == Load::terms || load == Load::outer;
+      const std::string along = load == Load::terms4 ? u(depth / 4)
+                                : terms_first        ? u(depth)
+                                                     : u(lines / 4);
       text += "  let " + at + "_term = " + q + (terms_first ? " % " : " / ") + along + ";\n";
       text += "  let " + at + "_line = " + q + (terms_first ? " / " : " % ") + along + ";\n";
       if (load == Load::terms4) {
@@ -54,10 +55,18 @@ struct Side {
                 "_line, (" + most + " - 1u) / 4u) + " + at + "_term * (" + term_stride +
                 " / 4u);\n";
       } else {
-        for (int j = 0; j < 4; ++j)
-          text += "  let " + at + "_at" + std::to_string(j) + " = at." + name + " + min(" + first +
-                  " + " + at + "_line * 4u + " + u(static_cast<std::uint64_t>(j)) + ", " + most +
-                  " - 1u) * " + line_stride + " + " + at + "_term * " + term_stride + ";\n";
+        for (int j = 0; j < 4; ++j) {
+          const std::string line = "min(" + first + " + " + at + "_line * 4u + " +
+                                   u(static_cast<std::uint64_t>(j)) + ", " + most + " - 1u)";
+          text += "  let " + at + "_at" + std::to_string(j) + " = ";
+          if (load == Load::window)
+            text += "column_of(" + line + ");\n";
+          else if (load == Load::outer)
+            text += "at." + name + " + " + line + " * " + line_stride + ";\n";
+          else
+            text += "at." + name + " + " + line + " * " + line_stride + " + " + at + "_term * " +
+                    term_stride + ";\n";
+        }
       }
       text += "  var " + at + " = vec4<f32>();\n";
     }
@@ -70,23 +79,38 @@ struct Side {
     if (load == Load::terms4) return name + "[" + at + "_at + " + k + " / 4u]";
     if (load == Load::lines4)
       return name + "[" + at + "_at + " + k + " * (" + term_stride + " / 4u)]";
+    if (load == Load::window)
+      return "window4(at, " + at + "_at0, " + at + "_at1, " + at + "_at2, " + at + "_at3, " + k +
+             " + " + at + "_term)";
+    const std::string step =
+        load == Load::outer ? "a_of(" + k + " + " + at + "_term)" : k + " * " + term_stride;
     std::string text = "vec4<f32>(";
     for (int j = 0; j < 4; ++j)
-      text += (j > 0 ? ", " : "") + name + "[" + at + "_at" + std::to_string(j) + " + " + k +
-              " * " + term_stride + "]";
+      text +=
+          (j > 0 ? ", " : "") + name + "[" + at + "_at" + std::to_string(j) + " + " + step + "]";
     return text + ")";
+  }
+
+  // The same, through the hole where there is one.
+  std::string taken(std::uint32_t s, const std::string& k) const {
+    if (!before || load == Load::window) return fetched(s, k);
+    const std::string at = slot(s);
+    const bool terms = load == Load::terms4;
+    return std::string(terms ? "before_terms(" : "before_lines(") + fetched(s, k) + ", at.batch, " +
+           k + " + " + at + "_term" + (terms ? " * 4u, " : ", ") + first + " + " + at + "_line" +
+           (terms ? ")" : " * 4u)");
   }
 
   std::string fetch(const std::string& k, bool guarded, const std::string& indent) const {
     std::string text;
     for (std::uint32_t s = 0; s < fetches(); ++s) {
       if (!guarded) {
-        text += indent + slot(s) + " = " + fetched(s, k) + ";\n";
+        text += indent + slot(s) + " = " + taken(s, k) + ";\n";
         continue;
       }
       const std::string term = slot(s) + "_term" + (load == Load::terms4 ? " * 4u" : "");
       text += indent + slot(s) + " = vec4<f32>();\n" + indent + "if (" + k + " + " + term +
-              " < at.end) { " + slot(s) + " = " + fetched(s, k) + "; }\n";
+              " < at.end) { " + slot(s) + " = " + taken(s, k) + "; }\n";
     }
     return text;
   }
@@ -136,19 +160,33 @@ std::string fetch_both(const Side& a, const Side& b, const std::string& k, std::
 }  // namespace
 
 // How a block's vector of a row goes to the result; `wrong` spoils one element of four.
-std::string put_text(const Variant& variant) {
+std::string put_text(const Variant& variant, const HoleText& holes) {
   const std::string spoilt = variant.wrong ? " + vec4<f32>(0.0, 1.0, 0.0, 0.0)" : "";
-  std::string text = "fn put(at: u32, row: u32, column: u32, sums: vec4<f32>) {\n";
-  text += "  if (row >= p.m || column >= p.n) { return; }\n  let value = sums" + spoilt + ";\n";
-  if (variant.store4) return text + "  out[(at + row * p.out_row + column) / 4u] = value;\n}\n";
-  text += "  let first = at + row * p.out_row + column * p.out_column;\n  out[first] = value.x;\n";
+  std::string text = "fn put(at: Place, row: u32, column: u32, sums: vec4<f32>) {\n";
+  text += "  if (row >= p.m || column >= p.n) { return; }\n  let value = " +
+          std::string(holes.after ? "after4(sums, at.batch, row, column)" : "sums") + spoilt +
+          ";\n";
+  // The parts of a cut sum are plain matrices.
+  if (variant.axes > 0 && !variant.split) {
+    if (variant.store4)
+      return text + "  out[(at.out + row * p.out_row + out_of(column)) / 4u] = value;\n}\n";
+    text += "  let first = at.out + row * p.out_row;\n  out[first + out_of(column)] = value.x;\n";
+    for (std::uint32_t j = 1; j < 4; ++j)
+      text += "  if (column + " + u(j) + " < p.n) { out[first + out_of(column + " + u(j) +
+              ")] = value." + "xyzw"[j] + "; }\n";
+    return text + "}\n";
+  }
+  if (variant.store4) return text + "  out[(at.out + row * p.out_row + column) / 4u] = value;\n}\n";
+  const std::string step = variant.split ? "1u" : "p.out_column";
+  text +=
+      "  let first = at.out + row * p.out_row + column * " + step + ";\n  out[first] = value.x;\n";
   for (int j = 1; j < 4; ++j)
     text += "  if (column + " + u(static_cast<std::uint64_t>(j)) + " < p.n) { out[first + " +
-            u(static_cast<std::uint64_t>(j)) + " * p.out_column] = value." + "xyzw"[j] + "; }\n";
+            u(static_cast<std::uint64_t>(j)) + " * " + step + "] = value." + "xyzw"[j] + "; }\n";
   return text + "}\n";
 }
 
-std::string tiled_text(const Variant& variant) {
+std::string tiled_text(const Variant& variant, const HoleText& holes) {
   const Tile& tile = variant.tile;
   const std::uint32_t across = tile.columns / tile.block_columns;
   const std::uint32_t row_groups = tile.block_rows / 4U;
@@ -156,15 +194,14 @@ std::string tiled_text(const Variant& variant) {
   const Side a{"a",       variant.a,    tile.rows, row_groups, tile.depth, tile.threads(),
                "p.a_row", "p.a_column", "p.m",     "row0",     "ty"};
   const Side b{"b",          variant.b, tile.columns, column_groups, tile.depth, tile.threads(),
-               "p.b_column", "p.b_row", "p.n",        "column0",     "tx"};
-  const bool a4 = variant.a == Load::terms4 || variant.a == Load::lines4;
-  const bool b4 = variant.b == Load::terms4 || variant.b == Load::lines4;
+               "p.b_column", "p.b_row", "p.n",        "column0",     "tx",       holes.before};
 
   std::string text =
-      head(a4, b4, variant.store4) + a.declaration() + b.declaration() + put_text(variant);
+      head(variant, holes) + a.declaration() + b.declaration() + put_text(variant, holes);
   text += "@compute @workgroup_size(" + std::to_string(tile.threads()) + ")\n" +
           "fn main(@builtin(workgroup_id) group: vec3<u32>, "
-          "@builtin(local_invocation_index) t: u32) {\n  let at = place(group.z);\n";
+          "@builtin(local_invocation_index) t: u32) {\n" +
+          holes.begin + "  let at = place(group.z);\n";
   text += "  let row0 = group.y * " + u(tile.rows) + ";\n  let column0 = group.x * " +
           u(tile.columns) + ";\n  let tx = t % " + u(across) + ";\n  let ty = t / " + u(across) +
           ";\n";
@@ -193,7 +230,7 @@ std::string tiled_text(const Variant& variant) {
   text += "    }\n    workgroupBarrier();\n  }\n";
   for (std::uint32_t row = 0; row < tile.block_rows; ++row)
     for (std::uint32_t g = 0; g < column_groups; ++g)
-      text += "  put(at.out, row0 + ty * 4u + " + u(row / 4 * (tile.rows / row_groups) + row % 4) +
+      text += "  put(at, row0 + ty * 4u + " + u(row / 4 * (tile.rows / row_groups) + row % 4) +
               ", column0 + tx * 4u + " + u(g * (tile.columns / column_groups)) + ", " +
               sum(row, g) + ");\n";
   return text + "}\n";

@@ -20,6 +20,7 @@ PRINTED = re.compile(r"^ *print\(.*\)  # (\S+)$", re.MULTILINE)
     [
         "README.md",
         "docs/chainer.md",
+        "docs/convolution.md",
         "docs/errors.md",
         "docs/fusion.md",
         "docs/indexing.md",

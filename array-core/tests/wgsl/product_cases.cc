@@ -1,14 +1,16 @@
-// Every kind of kernel for products of matrices, on the problem of its start-up check.
+// Every kind of kernel for products of matrices and convolutions, on the problem of its start-up
+// check.
 #include <algorithm>
 
 #include "case_writer.h"
 #include "gemm/self_test.h"
 #include "gemm/wgsl.h"
+#include "ir/builder.h"
 
 namespace arraycore::wgsl_cases {
 
-void CaseWriter::add_product(const gemm::Variant& variant) {
-  const gemm::SelfTest test = gemm::self_test(variant);
+void CaseWriter::add_product(const gemm::Variant& variant, const gemm::Holes& holes) {
+  const gemm::SelfTest test = gemm::self_test(variant, holes);
   const auto [x, y] = gemm::grid_of(variant, test.problem);
   const auto buffer = [&](int slot, std::vector<float> before, std::vector<float> after) {
     for (std::vector<float>* values : {&before, &after})
@@ -19,22 +21,35 @@ void CaseWriter::add_product(const gemm::Variant& variant) {
     return nlohmann::json{
         {"slot", slot}, {"before", bytes(before)}, {"after", bytes(after)}, {"dtype", "float32"}};
   };
-  const auto stage = [](const std::string& text, std::initializer_list<int> slots,
+  // `written`: the slot of the result; the others are read.
+  const auto stage = [](const std::string& text, const std::vector<int>& slots, int written,
                         std::array<std::uint32_t, 3> grid) {
     nlohmann::json bindings = nlohmann::json::array();
-    for (const int slot : slots)
-      bindings.push_back({{"slot", slot}, {"write", bindings.size() + 1 == slots.size()}});
+    for (const int slot : slots) bindings.push_back({{"slot", slot}, {"write", slot == written}});
     return nlohmann::json{{"text", text}, {"bindings", bindings}, {"grid", grid}};
   };
   constexpr int kScratch = -1;
+  constexpr int kOperands = 3;  // the first one's slot
   const bool split = test.choice.splits > 1;
+  const gemm::Holes of_product = gemm::holes_of_product(variant, test.holes);
+  std::vector<int> slots{0, 1, split ? kScratch : 2};
+  std::vector<int> join{kScratch, 2};
+  for (int i = 0; i < of_product.before.operands() + of_product.after.operands(); ++i)
+    slots.push_back(kOperands + i);
+  for (int i = 0; i < test.holes.after.operands(); ++i)
+    join.push_back(kOperands + test.holes.before.operands() + i);
   nlohmann::json one;
-  one["name"] = "product " + variant.name();
-  one["uniforms"] = gemm::uniform_words(test.problem, test.choice, 0);
+  one["name"] = "product " + variant.name() + (holes.any() ? " with holes" : "");
+  one["uniforms"] = gemm::uniform_words(test.problem, test.choice, 0, test.holes);
   one["scratch"] = split ? test.choice.splits * test.want.size() * 4 : 0;
-  one["stages"].push_back(
-      stage(gemm::generate(variant), {0, 1, split ? kScratch : 2}, {x, y, test.choice.splits}));
-  if (split) one["stages"].push_back(stage(gemm::generate_join(), {kScratch, 2}, {1, 1, 1}));
+  one["stages"].push_back(stage(*gemm::generate(variant, of_product), slots, split ? kScratch : 2,
+                                {x, y, test.choice.splits}));
+  if (split)
+    one["stages"].push_back(stage(
+        *gemm::generate_join(variant.axes, gemm::holes_of_join(test.holes)), join, 2, {1, 1, 1}));
+  for (std::size_t i = 0; i < test.operands.size(); ++i)
+    one["buffers"].push_back(
+        buffer(kOperands + static_cast<int>(i), test.operands[i], test.operands[i]));
   one["buffers"].push_back(buffer(0, test.a, test.a));
   one["buffers"].push_back(buffer(1, test.b, test.b));
   one["buffers"].push_back(buffer(2, std::vector<float>(test.want.size(), -7), test.want));
@@ -42,6 +57,84 @@ void CaseWriter::add_product(const gemm::Variant& variant) {
   one["floor"] = 0;
   cases_.push_back(std::move(one));
 }
+
+namespace {
+
+void add_windows(CaseWriter& writer) {
+  using gemm::Kind;
+  using gemm::Load;
+  for (const std::uint8_t axes : {std::uint8_t{1}, std::uint8_t{2}, std::uint8_t{3}})
+    for (const Load a : {Load::outer, Load::terms4, Load::terms})
+      for (const Kind kind : {Kind::direct, Kind::tiled}) {
+        gemm::Variant variant{.kind = kind, .tile = gemm::tiles()[3], .a = a, .b = Load::window};
+        variant.axes = axes;
+        variant.three = a != Load::terms;
+        variant.store4 = a == Load::terms4;
+        writer.add_product(variant);
+        if (kind == Kind::direct) continue;
+        variant.split = true;
+        writer.add_product(variant);
+        variant.prefetch = true;
+        writer.add_product(variant);
+      }
+  for (const bool split : {false, true})
+    for (const std::uint8_t axes : {std::uint8_t{1}, std::uint8_t{2}, std::uint8_t{3}}) {
+      gemm::Variant variant;
+      variant.a = Load::outer;
+      variant.b = Load::window;
+      variant.axes = axes;
+      variant.split = split;
+      writer.add_product(variant);
+    }
+}
+
+// x * factor + shift of b's elements, and the larger of each sum with a bias and 0: exact.
+ir::Kernel scale_and_shift() {
+  ir::Builder builder("scale_and_shift");
+  const ir::ParamRef x = builder.in("x", DType::float32);
+  const ir::ParamRef factor = builder.in("factor", DType::float32);
+  const ir::ParamRef shift = builder.in("shift", DType::float32);
+  const ir::ParamRef out = builder.out("out", DType::float32);
+  builder.store(out, builder.read(x) * builder.read(factor) + builder.read(shift));
+  return builder.take();
+}
+ir::Kernel add_and_cut() {
+  ir::Builder builder("add_and_cut");
+  const ir::ParamRef sum = builder.in("sum", DType::float32);
+  const ir::ParamRef bias = builder.in("bias", DType::float32);
+  const ir::ParamRef out = builder.out("out", DType::float32);
+  builder.store(out, builder.apply(ir::Op::maximum, {builder.read(sum) + builder.read(bias),
+                                                     builder.constant(DType::float32, 0)}));
+  return builder.take();
+}
+
+void add_holes(CaseWriter& writer) {
+  using gemm::Kind;
+  using gemm::Load;
+  static const ir::Kernel before = scale_and_shift();
+  static const ir::Kernel after = add_and_cut();
+  gemm::Holes holes;
+  holes.before.kernel = &before;
+  holes.after.kernel = &after;
+  for (const Kind kind : {Kind::plain, Kind::direct, Kind::tiled, Kind::rows, Kind::columns})
+    for (const Load b : {Load::terms4, Load::lines4, Load::terms, Load::window}) {
+      const bool vector = kind == Kind::rows || kind == Kind::columns;
+      if (vector && b != Load::terms) continue;
+      if (kind == Kind::plain && b != Load::terms && b != Load::window) continue;
+      gemm::Variant variant{.kind = kind, .tile = gemm::tiles()[3], .a = Load::terms, .b = b};
+      if (kind == Kind::columns) variant.a = Load::lines;
+      if (b == Load::window) {
+        variant.a = Load::outer;
+        variant.axes = 2;
+      }
+      writer.add_product(variant, holes);
+      if (kind == Kind::direct) continue;
+      variant.split = true;
+      writer.add_product(variant, holes);
+    }
+}
+
+}  // namespace
 
 void add_product_cases(CaseWriter& writer) {
   using gemm::Kind;
@@ -73,6 +166,8 @@ void add_product_cases(CaseWriter& writer) {
       variant.split = split;
       writer.add_product(variant);
     }
+  add_windows(writer);
+  add_holes(writer);
 }
 
 }  // namespace arraycore::wgsl_cases

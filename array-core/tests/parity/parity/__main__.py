@@ -18,14 +18,15 @@ from typing import Any
 import arraycore as ac
 import numpy as np
 
-from . import linear
+from . import convolution, linear
 from .cases import every
 from .reduction_runner import run_reduction
 from .reductions import reductions
 from .runner import Outcome, run
 
 #: Groups that are judged in another way than by a row of the operation table.
-_RUNNERS = {"reduction": run_reduction, linear.GROUP: linear.run}
+_RUNNERS = {"reduction": run_reduction, linear.GROUP: linear.run,
+            convolution.GROUP: convolution.run}  # fmt: skip
 #: Failures that are shown; the report has all.
 _SHOWN = 40
 
@@ -58,7 +59,9 @@ def main() -> int:
     outcomes: list[Outcome] = []
     failures = 0
     short = arguments.short
-    cases = itertools.chain(every(short), reductions(short), linear.cases(short))
+    cases = itertools.chain(
+        every(short), reductions(short), linear.cases(short), convolution.cases(short)
+    )
     for case in itertools.islice(cases, 0, None, arguments.every):
         if arguments.only not in case.title:
             continue

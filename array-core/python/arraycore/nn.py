@@ -1,0 +1,292 @@
+"""Convolutions, forward and both gradients, and dense layers, as kernels of the device or the CPU.
+
+    import arraycore as ac
+    y = ac.nn.conv(x, w, padding=1)  # x (N, C, H, W), w (O, C, 3, 3) -> y (N, O, H, W)
+
+Data are ``(N, C, *space)``, weights ``(O, C / groups, *window)``, with one to three axes of space.
+As in PyTorch and ONNX a "convolution" is a correlation, the window is not turned::
+
+    y[n, o, p] = sum over c and k of w[o, c, k] * x[n, c, p * stride + k * dilation - padding]
+
+where data beyond the edge are 0. float16 (summed in float32), float32 and float64 are computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import index
+from typing import TYPE_CHECKING, Any
+
+from ._calls import CONV, DENSE, call, int64, int64s, integers
+from ._products import array_of, count_of
+
+if TYPE_CHECKING:
+    from ._ndarray import ndarray
+
+__all__ = [
+    "conv",
+    "conv_data_gradient",
+    "conv_weight_gradient",
+    "dense",
+]
+
+#: An integer for all axes of space, or one for each.
+Each = int | Sequence[int]
+#: The same, or a pair (before, behind) for each axis, or "valid" or "same".
+Padding = Each | Sequence[tuple[int, int]] | str
+
+_FORWARD, _DATA, _WEIGHTS = range(3)
+#: By number of ``src/api/hole_kernels.h``.
+_ACTIVATIONS = (None, "relu", "sigmoid", "tanh", "gelu")
+
+
+def _activation(name: str | None) -> int:
+    try:
+        return _ACTIVATIONS.index(name)
+    except ValueError:
+        raise ValueError(f"activation is one of {_ACTIVATIONS}, not {name!r}.") from None
+
+
+def _each(name: str, value: Each, axes: int) -> tuple[int, ...]:
+    given = integers(value)
+    if len(given) == 1:
+        return given * axes
+    if len(given) != axes:
+        raise ValueError(f"{name} has {len(given)} numbers for {axes} axes of space.")
+    return given
+
+
+def _pairs(
+    padding: Padding,
+    axes: int,
+    window: Sequence[int],
+    stride: tuple[int, ...],
+    dilation: tuple[int, ...],
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the zeros before and behind the data along each axis."""
+    if isinstance(padding, str):
+        if padding == "valid":
+            return (0,) * axes, (0,) * axes
+        if padding != "same":
+            raise ValueError(f"padding is 'same', 'valid' or numbers, not {padding!r}.")
+        if any(step != 1 for step in stride):
+            raise ValueError("padding='same' needs strides of 1.")
+        total = [(k - 1) * d for k, d in zip(window, dilation, strict=True)]
+        before = tuple(each // 2 for each in total)
+        return before, tuple(each - half for each, half in zip(total, before, strict=True))
+    if not isinstance(padding, Sequence):
+        padding = index(padding)
+    elif len(padding) == axes and all(isinstance(each, Sequence) for each in padding):
+        pairs = [integers(each) for each in padding]
+        if any(len(pair) != 2 for pair in pairs):
+            raise ValueError("padding has a pair (before, behind) for each axis of space.")
+        return tuple(pair[0] for pair in pairs), tuple(pair[1] for pair in pairs)
+    both = _each("padding", padding, axes)  # type: ignore[arg-type]
+    return both, both
+
+
+def _call(
+    what: int,
+    a: Any,
+    b: Any,
+    window: Sequence[int],
+    space: Sequence[int],
+    stride: Each,
+    padding: Padding,
+    dilation: Each,
+    groups: int,
+    extras: Sequence[int] = (0, 0, 0, 0),
+) -> Any:
+    axes = len(window)
+    steps, spread = _each("stride", stride, axes), _each("dilation", dilation, axes)
+    before, behind = _pairs(padding, axes, window, steps, spread)
+    words: list[int] = []
+    for each in (steps, before, behind, spread):
+        words += (len(each), *int64s(each))
+    words += (*int64(groups), len(space), *int64s(space))
+    return type(a)(call(CONV, what, a._id, b._id, *extras, *words))
+
+
+def conv(
+    x: ndarray,
+    w: ndarray,
+    b: ndarray | None = None,
+    *,
+    stride: Each = 1,
+    padding: Padding = 0,
+    dilation: Each = 1,
+    groups: int = 1,
+    activation: str | None = None,
+    scale: ndarray | None = None,
+    shift: ndarray | None = None,
+) -> Any:
+    """Return the convolution of data with weights.
+
+    Bias, activation, scale and shift are computed in the same kernel.
+
+    Parameters
+    ----------
+    x : ndarray
+        Data of shape (N, C, *space).
+    w : ndarray
+        Weights of shape (O, C / groups, *window).
+    b : ndarray, optional
+        Added to each channel of the result: of shape (O,).
+    stride : int or sequence of int
+        From one place of the window to the next, along each axis of space.
+    padding : int, sequence of int or of pairs, "valid" or "same"
+        Zeros around the data, on both sides or (before, behind). "valid" is 0; "same", for strides
+        of 1, keeps the extents, the odd zero stands behind.
+    dilation : int or sequence of int
+        From one element that the window looks at to the next.
+    groups : int
+        Channels are cut into so many groups, of which each sees its own alone.
+    activation : {None, "relu", "sigmoid", "tanh", "gelu"}
+        What is done to the result last.
+    scale, shift : ndarray, optional
+        Both or none, of shape (C,): ``x * scale + shift`` is convolved in the place of ``x``. Zeros
+        around the data stay zeros.
+
+    Returns
+    -------
+    ndarray
+        Of shape (N, O, *places), the dtype that ``x`` and ``w`` meet in. Along each axis there are
+        ``(space + before + behind - (window - 1) * dilation - 1) // stride + 1`` places.
+
+    Raises
+    ------
+    ValueError
+        Shapes do not fit, the window is larger than the padded data, or a stride, dilation,
+        padding or number of groups is none.
+    NotImplementedError
+        The dtype is no float.
+    """
+    x, w = array_of(x), array_of(w)
+    if (scale is None) != (shift is None):
+        raise ValueError("scale and shift come together.")
+    ids = tuple(0 if each is None else array_of(each)._id for each in (b, scale, shift))
+    extras = (*ids, _activation(activation))
+    return _call(_FORWARD, x, w, w.shape[2:], (), stride, padding, dilation, groups, extras)
+
+
+def dense(
+    x: ndarray,
+    w: ndarray,
+    b: ndarray | None = None,
+    *,
+    activation: str | None = None,
+) -> Any:
+    """Return ``activation(x @ w.T + b)``, in one kernel.
+
+    Parameters
+    ----------
+    x : ndarray
+        Data of shape (..., K).
+    w : ndarray
+        Weights of shape (O, K).
+    b : ndarray, optional
+        Of shape (O,).
+    activation : {None, "relu", "sigmoid", "tanh", "gelu"}
+        What is done to the result last.
+
+    Returns
+    -------
+    ndarray
+        Of shape (..., O), the dtype that ``x`` and ``w`` meet in.
+
+    Raises
+    ------
+    ValueError
+        The shapes do not fit.
+    NotImplementedError
+        The dtype is no float.
+    """
+    x, w = array_of(x), array_of(w)
+    rows = x if x.ndim == 2 else x.reshape((count_of(x.shape[:-1]), *x.shape[-1:]))
+    target = 0 if b is None else array_of(b)._id
+    y = type(x)(call(DENSE, rows._id, w._id, target, _activation(activation)))
+    return y if x.ndim == 2 else y.reshape((*x.shape[:-1], y.shape[-1]))
+
+
+def conv_data_gradient(
+    gy: ndarray,
+    w: ndarray,
+    space: Each,
+    *,
+    stride: Each = 1,
+    padding: Padding = 0,
+    dilation: Each = 1,
+    groups: int = 1,
+) -> Any:
+    """Return the gradient of a convolution by its data.
+
+    It is also the transposed convolution of ``gy``.
+
+    Parameters
+    ----------
+    gy : ndarray
+        The gradient by the result, of the result's shape (N, O, *places).
+    w : ndarray
+        The weights, of shape (O, C / groups, *window).
+    space : int or sequence of int
+        The data's extents of space: several give a result of the same shape where strides are
+        over 1.
+    stride, padding, dilation, groups
+        As :func:`conv` was called with.
+
+    Returns
+    -------
+    ndarray
+        Of shape (N, C, *space).
+
+    Raises
+    ------
+    ValueError
+        ``gy`` has not the shape of the result, or as :func:`conv`.
+    NotImplementedError
+        The dtype is no float.
+    """
+    gy, w = array_of(gy), array_of(w)
+    window = w.shape[2:]
+    extents = _each("space", space, len(window))
+    return _call(_DATA, gy, w, window, extents, stride, padding, dilation, groups)
+
+
+def conv_weight_gradient(
+    x: ndarray,
+    gy: ndarray,
+    window: Each,
+    *,
+    stride: Each = 1,
+    padding: Padding = 0,
+    dilation: Each = 1,
+    groups: int = 1,
+) -> Any:
+    """Return the gradient of a convolution by its weights.
+
+    Parameters
+    ----------
+    x : ndarray
+        The data, of shape (N, C, *space).
+    gy : ndarray
+        The gradient by the result, of the result's shape (N, O, *places).
+    window : int or sequence of int
+        The weights' extents of space.
+    stride, padding, dilation, groups
+        As :func:`conv` was called with.
+
+    Returns
+    -------
+    ndarray
+        Of shape (O, C / groups, *window).
+
+    Raises
+    ------
+    ValueError
+        ``gy`` has not the shape of the result, or as :func:`conv`.
+    NotImplementedError
+        The dtype is no float.
+    """
+    x, gy = array_of(x), array_of(gy)
+    extents = _each("window", window, max(x.ndim - 2, 0))
+    return _call(_WEIGHTS, x, gy, extents, extents, stride, padding, dilation, groups)

@@ -1,0 +1,85 @@
+"""How fast the device convolves float32 images, beside a product of matrices of the same run.
+
+    ./run python --backend webgpu array-core/python/bench/gpu_conv.py
+
+Windows of 3 x 3 with padding 1; the product has the sizes that the convolution has as one, (O, 9 C)
+by (9 C, N H W), so that both do the same multiplications. Each is timed by the device's own clock
+over several launches, in turns, and the best turn counts. The last line is one JSON object: the
+convolution's speed and those of its gradients over the product's; null where the device has no
+clock.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import arraycore as ac
+import numpy as np
+
+#: Images, channels, results, height and width; a software device takes less.
+SIZES, SOFTWARE = (32, 128, 128, 56, 56), (1, 16, 16, 16, 16)
+TURNS = 5
+TURN_FLOP = 2e11
+WARM_UP_FLOP = 4e12
+NAMES = ("gpu_conv_vs_gemm", "gpu_conv_data_vs_gemm", "gpu_conv_weights_vs_gemm",
+         "gpu_conv_gflops", "gpu_conv_gemm_gflops")  # fmt: skip
+
+Run = Callable[[], Any]
+
+
+def speeds(runs: dict[str, Run], flop: float, launches: int) -> dict[str, float]:
+    """Return the best speed of each in billions of operations a second, measured in turns."""
+    best = dict.fromkeys(runs, 0.0)
+    for _ in range(TURNS):
+        for name, run in runs.items():
+            run()
+            with ac.device_timer() as time:
+                for _ in range(launches):
+                    run()
+            best[name] = max(best[name], flop * launches / time.nanoseconds)
+    return best
+
+
+def main() -> None:
+    device = ac.device_info()
+    if device.name == "cpu":
+        raise SystemExit("This measures a device: run it with --backend webgpu.")
+    figures: dict[str, Any] = {"device": device.name, **dict.fromkeys(NAMES)}
+    if not device.has_clock:
+        print(json.dumps(figures | {"reason": "The device has no clock."}))
+        return
+    images, channels, results, height, width = SOFTWARE if device.is_software else SIZES
+    random = np.random.default_rng(1)
+
+    def numbers(*shape: int) -> Any:
+        return ac.array(random.integers(-2, 3, shape).astype("f4"))
+
+    x, w = numbers(images, channels, height, width), numbers(results, channels, 3, 3)
+    gy = numbers(images, results, height, width)
+    terms, places = 9 * channels, images * height * width
+    left, right = numbers(results, terms), numbers(terms, places)
+    out = ac.empty((results, places), "float32")
+    runs: dict[str, Run] = {
+        "gemm": lambda: ac.matmul(left, right, out=out),
+        "conv": lambda: ac.nn.conv(x, w, padding=1),
+        "data": lambda: ac.nn.conv_data_gradient(gy, w, (height, width), padding=1),
+        "weights": lambda: ac.nn.conv_weight_gradient(x, gy, 3, padding=1),
+    }
+    flop = 2.0 * results * terms * places
+    launches = 1 if device.is_software else max(3, int(TURN_FLOP / flop))
+    if not device.is_software:
+        for _ in range(int(WARM_UP_FLOP / flop)):
+            runs["gemm"]()
+    best = speeds(runs, flop, launches)
+    print({name: round(speed, 1) for name, speed in best.items()})
+    figures["gpu_conv_gflops"] = round(best["conv"], 2)
+    figures["gpu_conv_gemm_gflops"] = round(best["gemm"], 2)
+    figures["gpu_conv_vs_gemm"] = round(best["conv"] / best["gemm"], 3)
+    figures["gpu_conv_data_vs_gemm"] = round(best["data"] / best["gemm"], 3)
+    figures["gpu_conv_weights_vs_gemm"] = round(best["weights"] / best["gemm"], 3)
+    print(json.dumps(figures))
+
+
+main()
