@@ -62,12 +62,20 @@ void look_through_window(Problem& problem, const Variant& variant) {
   const std::int64_t outer_terms = (terms / window.terms() / 4 + 1) * 4;
   problem.n = outer_columns * inner;
   problem.k = outer_terms * window.terms();
-  problem.b = {0, places, places * outer_terms, {}};
+  const auto lay = [](Matrix& matrix, std::int64_t row_stride, std::int64_t column_stride) {
+    matrix.row_stride = row_stride;
+    matrix.column_stride = column_stride;
+  };
+  lay(problem.b, places, places * outer_terms);
   // Of a cut sum the parts are as the result is, so that one uniform block tells both.
-  problem.out =
-      variant.split ? Matrix{0, problem.n, inner, {}} : Matrix{0, inner, inner * problem.m, {}};
-  problem.a = variant.a == Load::outer ? Matrix{0, window.terms(), window.terms() * problem.m, {}}
-                                       : Matrix{0, problem.k, window.terms(), {}};
+  if (variant.split)
+    lay(problem.out, problem.n, inner);
+  else
+    lay(problem.out, inner, inner * problem.m);
+  if (variant.a == Load::outer)
+    lay(problem.a, window.terms(), window.terms() * problem.m);
+  else
+    lay(problem.a, problem.k, window.terms());
   if (variant.a == Load::terms) problem.a.offset = 1;  // no whole vector
   problem.window = window;
 }
