@@ -200,9 +200,5 @@ export const stories = {
 
 export type StoryName = keyof typeof stories;
 
-export function isStoryName(value: unknown): value is StoryName {
-  return typeof value === "string" && Object.hasOwn(stories, value);
-}
-
 /** What Start leads to in a story. */
 export const kAfterStart: VolunteerState = { phase: "joining" };
