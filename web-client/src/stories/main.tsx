@@ -26,6 +26,7 @@ function storyStore(name: StoryName, language: Language): JoinStore {
       contribution: { trials: story.trials, seconds: story.seconds },
       project: null,
       awake: story.awake,
+      interrupted: story.interrupted,
       finishing: story.finishing,
     },
     kAfterStart,

@@ -55,6 +55,7 @@ beforeEach(() => {
     },
     runtimeIndex: () => readIndex(),
     fetchBlob: ({ sha256 }) => fetchBlob(sha256),
+    sharesMemory: true,
     heapBytes: 2 ** 30,
     now: () => 0,
     emit: (event) => events.push(event),

@@ -20,13 +20,21 @@ const good: ProbeScope = {
 const { Memory, validate } = good.WebAssembly ?? { Memory: undefined, validate: undefined };
 if (Memory === undefined || validate === undefined) throw new Error("No WebAssembly here.");
 
+/** What Node has of WebAssembly, with or without JSPI. */
+const withoutJspi = { Memory, validate };
+const withJspi = { Memory, validate, Suspending: class {}, promising: () => {} };
+
+test("A page that is not isolated can compute where WebAssembly waits by itself.", () => {
+  expect(probe({ ...good, crossOriginIsolated: false, WebAssembly: withJspi })).toBeNull();
+});
+
 test("A browser with everything can compute.", () => {
   expect(probe(good)).toBeNull();
 });
 
 test.each<[string, Partial<ProbeScope>]>([
   ["insecure_context", { isSecureContext: false, crossOriginIsolated: false }],
-  ["not_isolated", { crossOriginIsolated: false }],
+  ["not_isolated", { crossOriginIsolated: false, WebAssembly: withoutJspi }],
   ["no_module_workers", { Worker: OldWorker }],
   ["no_module_workers", { Worker: undefined }],
   ["no_wasm_simd", { WebAssembly: { Memory, validate: () => false } }],

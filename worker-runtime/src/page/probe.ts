@@ -9,6 +9,9 @@ export interface ProbeScope {
   readonly Worker?: unknown;
   readonly WebAssembly?: {
     validate(bytes: Uint8Array<ArrayBuffer>): boolean;
+    /** JSPI, where there is one. */
+    readonly Suspending?: unknown;
+    readonly promising?: unknown;
     Memory: new (descriptor: {
       initial: number;
       maximum: number;
@@ -26,11 +29,18 @@ const kSimdModule = new Uint8Array([
 /** Null when everything that is needed is there. */
 export function probe(scope: ProbeScope): UnsupportedReason | null {
   if (!scope.isSecureContext) return "insecure_context";
-  if (!scope.crossOriginIsolated) return "not_isolated";
+  // A page that is not isolated shares no memory between its threads; Python then waits by JSPI.
+  if (!scope.crossOriginIsolated && !hasJspi(scope)) return "not_isolated";
   if (!hasModuleWorkers(scope)) return "no_module_workers";
   if (scope.WebAssembly?.validate(kSimdModule) !== true) return "no_wasm_simd";
-  if (!hasSharedMemory(scope)) return "no_shared_memory";
+  if (scope.crossOriginIsolated && !hasSharedMemory(scope)) return "no_shared_memory";
   return null;
+}
+
+/** Whether WebAssembly can stand still for a promise. */
+export function hasJspi(scope: ProbeScope): boolean {
+  const { Suspending, promising } = scope.WebAssembly ?? {};
+  return typeof Suspending === "function" && typeof promising === "function";
 }
 
 function hasModuleWorkers(scope: ProbeScope): boolean {
@@ -52,7 +62,7 @@ function hasModuleWorkers(scope: ProbeScope): boolean {
   return asked;
 }
 
-function hasSharedMemory(scope: ProbeScope): boolean {
+export function hasSharedMemory(scope: ProbeScope): boolean {
   try {
     const memory = new (scope.WebAssembly as NonNullable<ProbeScope["WebAssembly"]>).Memory({
       initial: 1,
