@@ -4,7 +4,7 @@ import { defineConfig } from "vite";
 import { buildOf } from "./vite.pages.ts";
 
 export default defineConfig({
-  ...buildOf(["join"], "build/web"),
+  ...buildOf(["join", "selftest"], "build/web"),
   // A worker's file keeps its entry's name in front: the server gives `python-thread*` a policy of its own.
   worker: {
     format: "es",

@@ -80,7 +80,12 @@ export function JoinPage({ store }: Props) {
         <Panel store={store} />
         <About store={store} />
       </main>
-      <footer class="colophon">{store.words.value.footer}</footer>
+      <footer class="colophon">
+        <a class="colophon-link" href="/selftest">
+          {store.words.value.selfTest}
+        </a>
+        <p>{store.words.value.footer}</p>
+      </footer>
     </Frame>
   );
 }

@@ -1,5 +1,5 @@
-// The stories: every state of the join page with a volunteer that computes nothing, and of the researcher's page with a
-// console of its own, for the browser tests and for looking at (`npm run stories -w web-client`). Never
+// The stories: every state of the join page with a volunteer that computes nothing, of the researcher's page with a console
+// of its own and of the self-test page, for the browser tests and for looking at (`npm run stories -w web-client`). Never
 // part of `build/web`.
 
 import { fileURLToPath } from "node:url";
@@ -15,7 +15,11 @@ export default defineConfig({
   build: {
     ...pageBuild(here("../../../build/stories")),
     rolldownOptions: {
-      input: { stories: here("index.html"), research: here("research.html") },
+      input: {
+        stories: here("index.html"),
+        research: here("research.html"),
+        selftest: here("selftest.html"),
+      },
     },
   },
   plugins: [pageHead("../ui/mark.svg")],

@@ -15,6 +15,7 @@ const good: ProbeScope = {
   isSecureContext: true,
   crossOriginIsolated: true,
   Worker: ModernWorker,
+  MessageChannel,
   WebAssembly: WebAssembly as unknown as NonNullable<ProbeScope["WebAssembly"]>,
 };
 const { Memory, validate } = good.WebAssembly ?? { Memory: undefined, validate: undefined };
@@ -32,7 +33,18 @@ test("A browser with everything can compute.", () => {
   expect(probe(good)).toBeNull();
 });
 
+/** Of a browser that shares memory in one thread only. */
+class PrivateChannel {
+  readonly port1 = {
+    postMessage: (message: unknown) => {
+      throw new DOMException(`${typeof message} can not be cloned.`, "DataCloneError");
+    },
+    close: () => {},
+  };
+}
+
 test.each<[string, Partial<ProbeScope>]>([
+  ["no_shared_memory", { MessageChannel: PrivateChannel }],
   ["insecure_context", { isSecureContext: false, crossOriginIsolated: false }],
   ["not_isolated", { crossOriginIsolated: false, WebAssembly: withoutJspi }],
   ["no_module_workers", { Worker: OldWorker }],

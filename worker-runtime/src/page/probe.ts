@@ -7,6 +7,9 @@ export interface ProbeScope {
   readonly isSecureContext: boolean;
   readonly crossOriginIsolated: boolean;
   readonly Worker?: unknown;
+  readonly MessageChannel?: new () => {
+    readonly port1: { postMessage(message: unknown): void; close(): void };
+  };
   readonly WebAssembly?: {
     validate(bytes: Uint8Array<ArrayBuffer>): boolean;
     /** JSPI, where there is one. */
@@ -69,7 +72,13 @@ export function hasSharedMemory(scope: ProbeScope): boolean {
       maximum: 1,
       shared: true,
     });
-    return Object.prototype.toString.call(memory.buffer) === "[object SharedArrayBuffer]";
+    if (Object.prototype.toString.call(memory.buffer) !== "[object SharedArrayBuffer]")
+      return false;
+    // WebKitGTK makes such memory, and lets no other thread have it.
+    const { port1 } = new (scope.MessageChannel as NonNullable<ProbeScope["MessageChannel"]>)();
+    port1.postMessage(memory.buffer);
+    port1.close();
+    return true;
   } catch {
     return false;
   }
