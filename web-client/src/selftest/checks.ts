@@ -1,6 +1,6 @@
 // The checks that need no Python. Each tries the thing itself; none goes by the browser's name. Page thread.
 
-import { createArrayMemory, hasJspi, hasSharedMemory } from "@hyperflock/worker-runtime/selftest";
+import { createArrayMemory, hasJspi, sharesMemory } from "@hyperflock/worker-runtime/selftest";
 import { type CheckName, type Finding, finding } from "./finding.ts";
 
 const kMiB = 1_048_576;
@@ -100,7 +100,7 @@ function clock(): Finding {
 }
 
 function arrayMemory(): Finding {
-  if (!hasSharedMemory(globalThis)) {
+  if (!sharesMemory(globalThis)) {
     return finding("missing");
   }
   const granted = largestShared();
@@ -127,7 +127,7 @@ const checks: Readonly<Record<Exclude<CheckName, "numpy">, Check>> = {
     finding(crossOriginIsolated ? "ok" : "missing", `crossOriginIsolated = ${crossOriginIsolated}`),
   shared_memory: () =>
     finding(
-      hasSharedMemory(globalThis) ? "ok" : "missing",
+      sharesMemory(globalThis) ? "ok" : "missing",
       `SharedArrayBuffer: ${typeof SharedArrayBuffer}`,
     ),
   wasm_simd: () => validates(kSimd),

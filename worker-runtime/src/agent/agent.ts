@@ -1,6 +1,7 @@
 // Joins the state machine to the world: socket, timers, storage, python thread, page. Runs on the agent thread.
 
 import type { FromAgent, ToAgent } from "../page/messages.ts";
+import { type ProbeScope, sharesMemory } from "../page/probe.ts";
 import type { Contribution, ProjectView } from "../page/volunteer_state.ts";
 import {
   ProtocolError,
@@ -49,7 +50,7 @@ export class Agent {
     this.#post = post;
     this.#host = new PythonHost({
       spawn: spawnPython,
-      sharesMemory: globalThis.crossOriginIsolated,
+      sharesMemory: sharesMemory(globalThis as ProbeScope),
       heapBytes: heapLimitOf(this.#capabilities, careful),
       now: () => performance.now(),
       runtimeIndex: api.runtimeIndex,

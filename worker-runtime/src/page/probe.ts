@@ -32,11 +32,12 @@ const kSimdModule = new Uint8Array([
 /** Null when everything that is needed is there. */
 export function probe(scope: ProbeScope): UnsupportedReason | null {
   if (!scope.isSecureContext) return "insecure_context";
-  // A page that is not isolated shares no memory between its threads; Python then waits by JSPI.
-  if (!scope.crossOriginIsolated && !hasJspi(scope)) return "not_isolated";
+  // Where threads share no memory Python waits by JSPI.
+  if (!sharesMemory(scope) && !hasJspi(scope)) {
+    return scope.crossOriginIsolated ? "no_shared_memory" : "not_isolated";
+  }
   if (!hasModuleWorkers(scope)) return "no_module_workers";
   if (scope.WebAssembly?.validate(kSimdModule) !== true) return "no_wasm_simd";
-  if (scope.crossOriginIsolated && !hasSharedMemory(scope)) return "no_shared_memory";
   return null;
 }
 
@@ -65,7 +66,9 @@ function hasModuleWorkers(scope: ProbeScope): boolean {
   return asked;
 }
 
-export function hasSharedMemory(scope: ProbeScope): boolean {
+/** Whether the threads of this page can share memory. */
+export function sharesMemory(scope: ProbeScope): boolean {
+  if (!scope.crossOriginIsolated) return false;
   try {
     const memory = new (scope.WebAssembly as NonNullable<ProbeScope["WebAssembly"]>).Memory({
       initial: 1,

@@ -9,6 +9,7 @@ import { spawnPython } from "../agent/spawn_python.ts";
 import { answerText } from "../channel/block.ts";
 import { sha256Hex } from "../hex.ts";
 import type { Lease } from "../protocol/index.ts";
+import { type ProbeScope, sharesMemory } from "./probe.ts";
 import { storedZip } from "./stored_zip.ts";
 
 const kSize = 96;
@@ -46,8 +47,8 @@ export async function checkPython(
   onLoading: (loaded: number, total: number) => void,
 ): Promise<PythonCheck> {
   const began = performance.now();
-  const sharesMemory = globalThis.crossOriginIsolated;
-  const waitsBy = sharesMemory ? "shared memory" : "JSPI";
+  const isShared = sharesMemory(globalThis as ProbeScope);
+  const waitsBy = isShared ? "shared memory" : "JSPI";
   let runningAt: number | null = null;
   const { promise, resolve } = Promise.withResolvers<PythonCheck>();
   const end = (code: string | null, message: string) => {
@@ -64,7 +65,7 @@ export async function checkPython(
   const bundle = storedZip("selftest.py", kProgram);
   const host = new PythonHost({
     spawn: spawnPython,
-    sharesMemory,
+    sharesMemory: isShared,
     heapBytes: heapLimitOf(capabilitiesOf(navigator)),
     now: () => performance.now(),
     runtimeIndex: api.runtimeIndex,

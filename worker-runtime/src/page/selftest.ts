@@ -2,5 +2,5 @@
 
 export { capabilitiesOf } from "../agent/capabilities.ts";
 export { createMemory as createArrayMemory } from "../python/arraycore_module.ts";
-export { hasJspi, hasSharedMemory, type ProbeScope, probe } from "./probe.ts";
+export { hasJspi, type ProbeScope, probe, sharesMemory } from "./probe.ts";
 export { checkPython, type PythonCheck } from "./python_check.ts";
