@@ -44,7 +44,10 @@ async function kill(context: BrowserContext, page: Page): Promise<void> {
 test("one tab computes, another may take over; killed, it says so and goes on; closed, it gives back at once", async () => {
   const study = await queueEndless();
   const context = await browser.newContext({ locale: "en-US" });
-  const joinUrl = await server.joinUrl();
+  // It hears what a page says that is not there any more.
+  const proxy = await CountingProxy.start(server.compute);
+  const { enrolment_code } = await server.credentials();
+  const joinUrl = `${proxy.origin}/join#${enrolment_code}`;
   const { page: first } = await openVolunteer(context, joinUrl);
   await tapStart(first);
   await phase(first, "computing");
@@ -71,11 +74,15 @@ test("one tab computes, another may take over; killed, it says so and goes on; c
     const all = await attemptsOf(study);
     return all.every(({ state }) => state === "released") && all;
   });
+  await until("the page's last word", async () =>
+    proxy.transfers.some(({ path, status }) => path === "/api/leave" && status === 200),
+  );
   expect(attempts).toHaveLength(3);
   // The same device all along: nothing was joined anew.
   expect(new Set(attempts.map(({ device }) => JSON.stringify(device))).size).toBe(1);
   await server.api(`/api/studies/${study}/cancel`, { method: "POST" });
   await context.close();
+  await proxy.close();
 });
 
 test("a page that is not isolated computes the same by JSPI, and its training reports", async () => {

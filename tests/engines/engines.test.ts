@@ -43,10 +43,14 @@ async function queue(): Promise<() => Promise<Computed>> {
   await untilNobodyWaits();
   const before = await newestStudy();
   const run = await runPython(server, ["python/examples/digits_grid.py", "--channels", "4"]);
-  const study = await until("the study", async () => {
-    const newest = await newestStudy();
-    return newest !== undefined && newest.study !== before?.study && newest.study;
-  });
+  const study = await until(
+    "the study",
+    async () => {
+      const newest = await newestStudy();
+      return newest !== undefined && newest.study !== before?.study && newest.study;
+    },
+    kTrialMs,
+  );
   return async () => {
     expect(await run.done, run.output()).toBe(0);
     const trial = await server.api<TrialRow & { readonly device: { readonly engine: string } }>(
@@ -80,19 +84,23 @@ const engines = [
   ["WebKitGTK as packaged", () => WebKit.start(false)],
 ] as const;
 
-const kPhase = "document.querySelector('.panel')?.dataset.phase ?? null";
-const phaseOf = (engine: Engine) => engine.evaluate(kPhase);
+const phaseOf = (engine: Engine) =>
+  engine.evaluate("document.querySelector('.panel')?.dataset.phase ?? null");
 
 const textOf = async (engine: Engine) =>
   String(await engine.evaluate("document.querySelector('.panel')?.textContent ?? ''"));
 
-/** As `until`, of what the join page shows; a failure tells what it shows instead. */
-async function untilShown(engine: Engine, what: string, script: string, wanted: string) {
-  await until(what, async () => (await engine.evaluate(script)) === wanted).catch(
-    async (error: unknown) => {
-      throw new Error(`${error}; the page: ${await textOf(engine)}`);
-    },
-  );
+/** As `until`, and a failure tells what the join page shows instead. */
+async function untilSeen(
+  engine: Engine,
+  what: string,
+  probe: () => Promise<boolean>,
+  timeoutMs?: number,
+): Promise<void> {
+  await until(what, probe, timeoutMs).catch(async (error: unknown) => {
+    const state = await engine.evaluate("document.visibilityState");
+    throw new Error(`${error}; the page is ${state} and says: ${await textOf(engine)}`);
+  });
 }
 
 describe.each(engines)("%s", (name, start) => {
@@ -128,7 +136,8 @@ describe.each(engines)("%s", (name, start) => {
     expect(phase).toBe("idle");
     const computed = await queue();
     await current.click("[data-action=start]");
-    await until(
+    await untilSeen(
+      current,
       "the trial's end",
       async () => {
         const now = await phaseOf(current);
@@ -140,13 +149,17 @@ describe.each(engines)("%s", (name, start) => {
     const { accuracy, engine: by } = await computed();
     expect(by.split(" ")[0]).toBe(current.name);
     const trial = "document.querySelector('[data-contribution=trials]')?.textContent ?? ''";
-    await untilShown(current, "the contribution", trial, "1");
+    await untilSeen(
+      current,
+      "the contribution",
+      async () => (await current.evaluate(trial)) === "1",
+    );
     console.log(
       `${name}: accuracy ${accuracy.toFixed(4)}, in Chromium ${chromiumAccuracy.toFixed(4)}`,
     );
     expect(Math.abs(accuracy - chromiumAccuracy)).toBeLessThanOrEqual(kPoints / 100);
     await current.click("[data-action=stop]");
-    await untilShown(current, "the end", kPhase, "stopped");
+    await untilSeen(current, "the end", async () => (await phaseOf(current)) === "stopped");
   });
 
   test("looks at itself: the self-test page ends, and NumPy is right", async (here) => {
