@@ -4,6 +4,8 @@ SYSTEM_PACKAGES=(ca-certificates build-essential cmake ninja-build ccache python
   libboost1.81-dev libsqlite3-dev nlohmann-json3-dev libcli11-dev libspdlog-dev prometheus-cpp-dev
   libgtest-dev libgmock-dev libbenchmark-dev libssl-dev zlib1g-dev)
 BROWSER_PACKAGES=(chromium fonts-noto-cjk libvulkan1)
+# Other engines than Chromium's, for ./run engines alone.
+ENGINE_PACKAGES=(firefox-esr webkit2gtk-driver xvfb)
 
 # apt_install PACKAGE...: installs those that are missing; says in one sentence what to do where it may not.
 apt_install() {
@@ -33,6 +35,9 @@ do_system() { apt_install "${SYSTEM_PACKAGES[@]}"; }
 # After `system`, because apt works one at a time; C++ compiles meanwhile.
 stage browser "system"
 do_browser() { apt_install "${BROWSER_PACKAGES[@]}"; }
+
+stage engine_packages "browser"
+do_engine_packages() { apt_install "${ENGINE_PACKAGES[@]}"; }
 
 # The virtual environment with every Python dependency, pinned by hash, and Node, clang-format and clang-tidy from wheels.
 stage tools "system"

@@ -16,6 +16,10 @@ do_hostile() { npx vitest run --root tests/hostile; }
 CPP_FILES() { find server array-core -name '*.h' -o -name '*.cc'; }
 PYTHON_FOLDERS=(python worker-runtime array-core tests deploy)
 
+# ./run engines: the join page, one trial and the self-test in Firefox and WebKitGTK.
+stage engines "server web runtime engine_packages python_package" alone
+do_engines() { npx vitest run --root tests/engines; }
+
 stage lint "npm python_package"
 do_lint() {
   CPP_FILES | xargs clang-format --dry-run --Werror
@@ -24,6 +28,7 @@ do_lint() {
   npx tsc --noEmit -p web-client
   npx tsc --noEmit -p tests/e2e
   npx tsc --noEmit -p tests/hostile
+  npx tsc --noEmit -p tests/engines
   ruff check "${PYTHON_FOLDERS[@]}"
   ruff format --check "${PYTHON_FOLDERS[@]}"
   (cd python && mypy --strict src)

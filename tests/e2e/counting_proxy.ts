@@ -1,5 +1,5 @@
 // An HTTP proxy between a browser and the server that counts the bytes of each answer, for measuring what a visit costs.
-// It changes nothing; WebSockets pass through uncounted.
+// It changes nothing but the headers that it is told to leave out; WebSockets pass through uncounted.
 
 import { createServer, type IncomingMessage, request, type Server } from "node:http";
 import { connect } from "node:net";
@@ -16,7 +16,7 @@ export class CountingProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Duplex>();
 
-  private constructor(upstream: URL) {
+  private constructor(upstream: URL, without: readonly string[]) {
     this.#server = createServer((incoming, outgoing) => {
       const forwarded = request(
         {
@@ -27,6 +27,7 @@ export class CountingProxy {
           headers: incoming.headers,
         },
         (answer) => {
+          for (const name of without) delete answer.headers[name];
           outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
           let bytes = 0;
           answer.on("data", (chunk: Buffer) => {
@@ -54,8 +55,9 @@ export class CountingProxy {
     });
   }
 
-  static async start(upstream: string): Promise<CountingProxy> {
-    const proxy = new CountingProxy(new URL(upstream));
+  /** `without`: names of headers of answers, in lower case. */
+  static async start(upstream: string, without: readonly string[] = []): Promise<CountingProxy> {
+    const proxy = new CountingProxy(new URL(upstream), without);
     await new Promise<void>((resolve) => proxy.#server.listen(0, "127.0.0.1", resolve));
     return proxy;
   }

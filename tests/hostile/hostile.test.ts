@@ -64,7 +64,10 @@ function storedByBrowser(): Promise<string> {
       files,
       caches: caches_,
       strangers: urls.flat().length,
-      local: { ...localStorage },
+      // But for the page's own note of the trial that runs, which changes with it.
+      local: Object.fromEntries(
+        Object.entries(localStorage).filter(([key]) => key !== "hyperflock.running"),
+      ),
       session: { ...sessionStorage },
       cookies: document.cookie,
     });

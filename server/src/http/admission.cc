@@ -27,11 +27,17 @@ std::string network_of(const std::string& address) {
 
 Admission::Admission(const AdmissionLimits& limits)
     : joins_({.burst = limits.joins_burst, .per_second = limits.joins_per_s}),
-      strangers_({.burst = limits.strangers_burst, .per_second = limits.strangers_per_s}) {}
+      strangers_({.burst = limits.strangers_burst, .per_second = limits.strangers_per_s}),
+      reports_({.burst = limits.reports_burst, .per_second = limits.reports_per_s}) {}
 
 bool Admission::admit_join(const std::string& address) {
   const std::lock_guard lock(mutex_);
   return joins_.allow(network_of(address), now());
+}
+
+bool Admission::admit_report(const std::string& address) {
+  const std::lock_guard lock(mutex_);
+  return reports_.allow(network_of(address), now());
 }
 
 bool Admission::admit_stranger(const std::string& address) {

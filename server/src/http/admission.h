@@ -14,6 +14,8 @@ struct AdmissionLimits {
   double joins_per_s = 2;
   double strangers_burst = 20;  // wrong tokens, secrets and codes
   double strangers_per_s = 0.2;
+  double reports_burst = 20;  // self-tests
+  double reports_per_s = 0.05;
 };
 
 class Admission {
@@ -22,6 +24,8 @@ class Admission {
 
   // One more device of this address. False: too many came.
   bool admit_join(const std::string& address);
+  // One more self-test of this address. False: too many came.
+  bool admit_report(const std::string& address);
   // A wrong credential came from this address. False: too many did. Right ones are never asked
   // about, because many people share an address (a proxy, a school): a stranger among them must not
   // lock the others out, and the secrets are too long to be guessed at any rate.
@@ -31,6 +35,7 @@ class Admission {
   std::mutex mutex_;
   auth::RateLimiter joins_;
   auth::RateLimiter strangers_;
+  auth::RateLimiter reports_;
 };
 
 }  // namespace hyperflock::http

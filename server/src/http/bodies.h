@@ -6,7 +6,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/ids.h"
 #include "base/result.h"
+#include "http/device_reports.h"
 
 namespace hyperflock::http {
 
@@ -20,6 +22,15 @@ struct JoinQuery {
   std::string device_class;  // phone, tablet, desktop or node
   std::string engine;
 };
+// POST /api/leave
+struct LeaveQuery {
+  SessionId session{};
+};
+// POST /api/device-reports
+struct DeviceReportQuery {
+  std::string code;
+  DeviceReport report;
+};
 // POST /api/enrolment
 struct EnrolmentQuery {
   std::optional<std::string> project;
@@ -27,6 +38,8 @@ struct EnrolmentQuery {
 
 Result<ProjectQuery> parse_project_query(std::string_view body);
 Result<JoinQuery> parse_join_query(std::string_view body);
+Result<LeaveQuery> parse_leave_query(std::string_view body);
+Result<DeviceReportQuery> parse_device_report_query(std::string_view body);
 Result<EnrolmentQuery> parse_enrolment_query(std::string_view body);
 
 }  // namespace hyperflock::http

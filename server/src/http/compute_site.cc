@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <utility>
 
 #include "auth/tokens.h"
@@ -16,15 +17,19 @@ namespace {
 using protocol::ObjectWriter;
 
 constexpr std::uint64_t kSmallBody = std::uint64_t{4} * 1024;
+constexpr std::uint64_t kReportBody = std::uint64_t{32} * 1024;
 constexpr std::string_view kJoinPage = "/join";
+constexpr std::string_view kSelfTestPage = "/selftest";
 
-enum RouteIndex : std::size_t { kRoot, kHealth, kProject, kJoin, kBlob, kSocket };
+enum RouteIndex : std::size_t { kRoot, kHealth, kProject, kJoin, kLeave, kReport, kBlob, kSocket };
 
-constexpr std::array<Route, 6> kRoutes{{
+constexpr std::array<Route, 8> kRoutes{{
     {Method::get, "/", Access::open, Work::handle, 0},
     {Method::get, "/healthz", Access::open, Work::handle, 0},
     {Method::post, "/api/project", Access::open, Work::handle, kSmallBody},
     {Method::post, "/api/join", Access::open, Work::handle, kSmallBody},
+    {Method::post, "/api/leave", Access::device, Work::handle, kSmallBody},
+    {Method::post, "/api/device-reports", Access::open, Work::handle, kReportBody},
     {Method::get, "/api/blobs/{}", Access::device, Work::handle, 0},
     {Method::get, "/ws/worker", Access::open, Work::websocket, 0},
 }};
@@ -80,6 +85,10 @@ class ComputeSite final : public Site {
         return reply(project(*request));
       case kJoin:
         return join(*request, std::move(reply));
+      case kLeave:
+        return reply(leave(*request));
+      case kReport:
+        return reply(report(*request));
       case kBlob:
         return reply(blob(*request));
       default:
@@ -106,7 +115,7 @@ class ComputeSite final : public Site {
       response.headers.emplace_back("Allow", known ? "GET, HEAD" : allow);
       return answer(std::move(response));
     }
-    if (request.path == kJoinPage) {
+    if (request.path == kJoinPage || request.path == kSelfTestPage) {
       return answer(error_response(
           Error{"not_found",
                 "The pages are not built or not given to the server (serve --app FOLDER)."}));
@@ -208,6 +217,34 @@ class ComputeSite final : public Site {
               .end();
           reply(json_response(201, std::move(out)));
         });
+  }
+
+  // A page that goes away cannot wait for its socket: it says so by this request, which outlives
+  // it.
+  Response leave(const Request& request) const {
+    const auto query = parse_leave_query(request.body);
+    if (!query) return error_response(query.error());
+    context_.service.leave(request.device.id, query->session);
+    return json_response(200, "{}");
+  }
+
+  Response report(const Request& request) const {
+    const auto query = parse_device_report_query(request.body);
+    if (!query) return error_response(query.error());
+    const auto project = project_of(query->code, request.address);
+    if (!project) return error_response(project.error());
+    if (!context_.admission.admit_report(request.address)) {
+      return error_response(Error{
+          "rate_limited", "Many reports came from this address just now; try again in a minute."});
+    }
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    const auto number =
+        context_.reports.add(query->report, *project,
+                             std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
+    if (!number) return error_response(number.error());
+    std::string out;
+    ObjectWriter(out).integer("report", *number).end();
+    return json_response(201, std::move(out));
   }
 
   Response blob(const Request& request) const {

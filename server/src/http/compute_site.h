@@ -8,6 +8,7 @@
 #include "auth/identity_book.h"
 #include "blobs/blob_store.h"
 #include "http/admission.h"
+#include "http/device_reports.h"
 #include "http/reader_pool.h"
 #include "http/service.h"
 #include "http/site.h"
@@ -23,6 +24,7 @@ struct SiteContext {
   ReaderPool& readers;
   storage::Storage& storage;
   blobs::BlobStore& blobs;
+  DeviceReports& reports;
   auth::IdentityBook& book;
   Admission& admission;
   ops::Metrics& metrics;

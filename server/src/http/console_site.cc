@@ -25,6 +25,7 @@ constexpr std::uint64_t kSpecBody = std::uint64_t{512} * 1024;
 constexpr std::uint64_t kSmallBody = std::uint64_t{4} * 1024;
 constexpr std::int64_t kDefaultPage = 500;
 constexpr std::int64_t kLargestPage = 5'000;
+constexpr std::size_t kReportsShown = 100;
 constexpr std::string_view kResearchPage = "/research";
 // Stricter than kPagePolicy: nothing computes at this origin, so it needs no WebAssembly and no
 // worker.
@@ -47,13 +48,14 @@ enum RouteIndex : std::size_t {
   kWorkers,
   kRevoke,
   kEnrolment,
+  kReports,
   kSocket,
   kHealth,
   kReady,
   kMetrics,
 };
 
-constexpr std::array<Route, 18> kRoutes{{
+constexpr std::array<Route, 19> kRoutes{{
     {Method::get, "/", Access::open, Work::handle, 0},
     {Method::get, "/api/me", Access::principal, Work::handle, 0},
     {Method::head, "/api/blobs/{}", Access::principal, Work::handle, 0},
@@ -68,6 +70,7 @@ constexpr std::array<Route, 18> kRoutes{{
     {Method::get, "/api/workers", Access::principal, Work::handle, 0},
     {Method::post, "/api/devices/{}/revoke", Access::principal, Work::handle, kSmallBody},
     {Method::post, "/api/enrolment", Access::principal, Work::handle, kSmallBody},
+    {Method::get, "/api/device-reports", Access::principal, Work::handle, 0},
     {Method::get, "/ws/client", Access::open, Work::websocket, 0},
     {Method::get, "/healthz", Access::open, Work::handle, 0},
     {Method::get, "/readyz", Access::open, Work::handle, 0},
@@ -160,6 +163,8 @@ class ConsoleSite final : public Site {
         return revoke(*request, std::move(reply));
       case kEnrolment:
         return enrolment(*request, std::move(reply));
+      case kReports:
+        return reply(device_reports(*request));
       case kHealth:
         return reply(json_response(200, R"({"status":"ok"})"));
       case kReady:
@@ -491,6 +496,18 @@ class ConsoleSite final : public Site {
               .end();
           reply(json_response(201, std::move(out)));
         });
+  }
+
+  Response device_reports(const Request& request) const {
+    if (request.principal.role != storage::PrincipalRole::admin) {
+      return error_response(Error{"forbidden", "Only an administrator reads devices' reports."});
+    }
+    std::string out;
+    ObjectWriter body(out);
+    append_list(body.begin("reports"), context_.reports.newest(kReportsShown),
+                [&out](const std::string& report) { out += report; });
+    body.end();
+    return json_response(200, std::move(out));
   }
 
   Response ready() const {

@@ -35,6 +35,9 @@ class Service {
   // Ends a device's right to work. `conflict`: there is none of this name.
   virtual void revoke_device(std::string device,
                              std::function<void(Result<storage::Outcome>)> done) = 0;
+  // The page of this session went away: its attempts are released at once (R22). A session that is
+  // not this device's, or is over, is left alone.
+  virtual void leave(std::string device, SessionId session) = 0;
   // Commits one transition that the dispatcher does not care about (a device, an enrolment code).
   virtual void commit(storage::Transition transition,
                       std::function<void(Result<storage::Outcome>)> done) = 0;

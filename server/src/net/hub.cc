@@ -24,6 +24,8 @@ namespace {
 namespace asio = boost::asio;
 using std::chrono::milliseconds;
 
+constexpr int kCloseClean = 1000;
+
 template <typename... Fs>
 struct Overloaded : Fs... {
   using Fs::operator()...;
@@ -51,6 +53,10 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
   struct Opening {
     dispatch::SessionOpened event;
     std::shared_ptr<Peer> peer;
+  };
+  struct Connected {
+    std::shared_ptr<Peer> peer;
+    std::string device;
   };
   using Task = std::function<void()>;
   using Input = std::variant<dispatch::Event, Opening, CommitDone, Task>;
@@ -103,6 +109,13 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
              done(std::move(outcome));
              if (revoked) handle(dispatch::DeviceRevoked{device});
            });
+  }
+
+  void leave(const std::string& device, SessionId session) {
+    const auto found = peers_.find(session);
+    if (found == peers_.end() || found->second.device != device) return;
+    handle(dispatch::SessionClosed{session, dispatch::SessionClosed::How::clean});
+    found->second.peer->close(kCloseClean, "left");
   }
 
   void commit(storage::Transition transition, std::function<void(Result<storage::Outcome>)> done) {
@@ -171,7 +184,8 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
   }
 
   void on_open(Opening opening) {
-    peers_.insert_or_assign(opening.event.session, std::move(opening.peer));
+    peers_.insert_or_assign(opening.event.session,
+                            Connected{std::move(opening.peer), opening.event.device});
     open_sessions = peers_.size();
     handle(opening.event);
   }
@@ -181,9 +195,9 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
     const auto found = peers_.find(session);
     if (found == peers_.end()) return;
     if (unsettled_ > settings_.backlog_limit) {
-      owed_.push_back(found->second);
+      owed_.push_back(found->second.peer);
     } else {
-      found->second->credit();
+      found->second.peer->credit();
     }
   }
 
@@ -202,12 +216,13 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
               },
               [this](dispatch::Send& send) {
                 const auto found = peers_.find(send.session);
-                if (found != peers_.end()) found->second->send(protocol::serialize(send.message));
+                if (found != peers_.end())
+                  found->second.peer->send(protocol::serialize(send.message));
               },
               [this](dispatch::Close& close) {
                 const auto found = peers_.find(close.session);
                 if (found != peers_.end())
-                  found->second->close(close.code, std::move(close.reason));
+                  found->second.peer->close(close.code, std::move(close.reason));
               },
               [this](dispatch::Answer& answer) { on_answer(answer); },
               [this](dispatch::StudyChanged& changed) { watchers_.wake(changed.study); },
@@ -361,7 +376,7 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
   std::vector<Input> working_;
   std::vector<CommitGroup> staged_;
   std::size_t unsettled_ = 0;  // transitions without an outcome
-  std::unordered_map<SessionId, std::shared_ptr<Peer>> peers_;
+  std::unordered_map<SessionId, Connected> peers_;
   std::vector<std::shared_ptr<Peer>> owed_;  // credits held back while the writer is behind
   Watchers watchers_;
   std::map<RequestId, std::function<void(Result<http::Submitted>)>> submits_;
@@ -427,6 +442,11 @@ void Hub::revoke_device(std::string device, std::function<void(Result<storage::O
   impl_->push(Impl::Task([impl = impl_.get(), device = std::move(device), done = std::move(done)] {
     impl->revoke(device, done);
   }));
+}
+
+void Hub::leave(std::string device, SessionId session) {
+  impl_->push(Impl::Task(
+      [impl = impl_.get(), device = std::move(device), session] { impl->leave(device, session); }));
 }
 
 void Hub::commit(storage::Transition transition,

@@ -55,6 +55,7 @@ class Hub final : public http::Service {
   void replay_study(storage::StudyRow study, std::function<void(Result<StudyId>)> done) override;
   void revoke_device(std::string device,
                      std::function<void(Result<storage::Outcome>)> done) override;
+  void leave(std::string device, SessionId session) override;
   void commit(storage::Transition transition,
               std::function<void(Result<storage::Outcome>)> done) override;
   void workers(std::function<void(std::vector<dispatch::WorkerView>)> done) override;

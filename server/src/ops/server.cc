@@ -19,6 +19,7 @@
 #include "http/admission.h"
 #include "http/compute_site.h"
 #include "http/console_site.h"
+#include "http/device_reports.h"
 #include "http/reader_pool.h"
 #include "http/static_files.h"
 #include "net/client_session.h"
@@ -72,10 +73,12 @@ std::string origin_of(const Address& address, std::uint16_t port, bool tls) {
 class RunningServer final : public Server {
  public:
   RunningServer(const ServeConfig& config, std::unique_ptr<storage::Storage> storage,
-                std::unique_ptr<blobs::BlobStore> blobs, std::unique_ptr<net::Tls> tls)
+                std::unique_ptr<blobs::BlobStore> blobs,
+                std::unique_ptr<http::DeviceReports> reports, std::unique_ptr<net::Tls> tls)
       : config_(config),
         storage_(std::move(storage)),
         blobs_(std::move(blobs)),
+        reports_(std::move(reports)),
         admission_({config.joins_burst, config.joins_per_s}),
         tls_(std::move(tls)),
         connections_(config.max_connections_per_address, config.max_connections, metrics_),
@@ -182,6 +185,7 @@ class RunningServer final : public Server {
     if (!config_.app_dir.empty()) {
       files_.mount("/app/", (fs::path(config_.app_dir) / "app").string());
       files_.mount_file("/join", (fs::path(config_.app_dir) / "join.html").string());
+      files_.mount_file("/selftest", (fs::path(config_.app_dir) / "selftest.html").string());
       // Icons and the like that pages name without a hash.
       std::error_code error;
       for (const auto& entry : fs::directory_iterator(config_.app_dir, error)) {
@@ -233,6 +237,7 @@ class RunningServer final : public Server {
                                .readers = readers_,
                                .storage = *storage_,
                                .blobs = *blobs_,
+                               .reports = *reports_,
                                .book = book_,
                                .admission = admission_,
                                .metrics = metrics_,
@@ -321,6 +326,7 @@ class RunningServer final : public Server {
   Metrics metrics_;
   std::unique_ptr<storage::Storage> storage_;
   std::unique_ptr<blobs::BlobStore> blobs_;
+  std::unique_ptr<http::DeviceReports> reports_;
   http::StaticFiles files_;  // of compute
   http::StaticFiles console_files_;
   auth::IdentityBook book_;
@@ -361,10 +367,12 @@ Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config,
   }
   auto blobs = blobs::BlobStore::open((state / "blobs").string(), config.max_blob_bytes);
   if (!blobs) return blobs.error();
+  auto reports = http::DeviceReports::open(state / "device-reports");
+  if (!reports) return reports.error();
   auto tls = make_tls(config);
   if (!tls) return tls.error();
   auto server = std::make_unique<RunningServer>(config, std::move(storage), std::move(*blobs),
-                                                std::move(*tls));
+                                                std::move(*reports), std::move(*tls));
   const Status started = server->start();
   if (!started) return started.error();
   return std::unique_ptr<Server>(std::move(server));

@@ -87,7 +87,14 @@ export interface Dictionary {
     readonly pausedByChoice: Notice;
     readonly stopped: Notice;
     readonly finished: Notice;
+    /** Another tab computes; this one may take over. */
+    readonly elsewhere: Notice;
     readonly replaced: Notice;
+    /** How the browser ended the last visit. */
+    readonly interruptedTrial: (trial: string, study: string) => string;
+    readonly interruptedHidden: string;
+    /** The trial of then runs here again. */
+    readonly comesBack: string;
     readonly failed: string;
     readonly failures: Readonly<Record<FailureCode, string>>;
     readonly failureCode: (code: string) => string;
@@ -150,5 +157,6 @@ export interface Dictionary {
     readonly items: readonly string[];
   };
 
+  readonly selfTest: string;
   readonly footer: string;
 }

@@ -99,6 +99,15 @@ export const en: Dictionary = {
       title: "Finished",
       text: "The last trial is done and its result is with the server. Nothing is running any more. Thank you.",
     },
+    elsewhere: {
+      title: "Another tab computes",
+      text: "This browser computes in one tab at a time, and another tab is doing the work. You can let it go on, or do the work here.",
+    },
+    interruptedTrial: (trial, study) =>
+      `The browser ended this page during trial ${trial} of “${study}”. The trial is not lost: it is given out again. This device is still known; tap Start to go on, now with less memory.`,
+    interruptedHidden:
+      "The browser ended this page in the background. Nothing is lost and this device is still known: tap Start to go on.",
+    comesBack: "This is the trial that the browser had ended here. It is computed again.",
     replaced: {
       title: "Another tab took over",
       text: "This browser computes in one tab at a time, and a newer tab is now doing the work.",
@@ -234,5 +243,6 @@ export const en: Dictionary = {
     ],
   },
 
+  selfTest: "Test what this browser can do",
   footer: "Everything on this page comes from the project’s own server.",
 };

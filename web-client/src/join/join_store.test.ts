@@ -12,6 +12,7 @@ function fakeVolunteer(): FakeVolunteer {
       contribution: { trials: 0, seconds: 0 },
       project: null,
       awake: false,
+      interrupted: null,
       finishing: false,
     },
     kAfterStart,

@@ -1,35 +1,12 @@
 // The join page: whose project this is, what it takes, one button; then what this device does. Page thread.
 
-import { useSignalEffect } from "@preact/signals";
-import { languageNames, otherLanguage } from "../i18n/language.ts";
-import { FlockBackdrop, Mark } from "../ui/flock.tsx";
+import { Frame, useDocument } from "../ui/frame.tsx";
 import { ProgressBar } from "../ui/progress_bar.tsx";
 import type { JoinStore } from "./join_store.ts";
 import { Panel } from "./panel.tsx";
 
 interface Props {
   readonly store: JoinStore;
-}
-
-function Masthead({ store }: Props) {
-  const other = otherLanguage(store.language.value);
-  return (
-    <header class="masthead">
-      <div class="brand">
-        <Mark />
-        <span>Hyperflock</span>
-      </div>
-      <button
-        type="button"
-        class="language"
-        lang={other}
-        data-action="language"
-        onClick={() => store.setLanguage(other)}
-      >
-        {languageNames[other]}
-      </button>
-    </header>
-  );
 }
 
 function Intro({ store }: Props) {
@@ -88,26 +65,27 @@ function About({ store }: Props) {
 }
 
 export function JoinPage({ store }: Props) {
-  useSignalEffect(() => {
-    document.documentElement.lang = store.words.value.tag;
-    document.title = store.words.value.pageTitle;
-  });
-  const { trial, action, more } = store.panel.value;
+  useDocument(() => ({ tag: store.words.value.tag, title: store.words.value.pageTitle }));
+  const { trial, action, more, announcement } = store.panel.value;
   const joined =
     trial !== null || action?.kind === "stop" || more.some(({ kind }) => kind === "stop");
   return (
-    <div class="page">
-      <FlockBackdrop />
-      <Masthead store={store} />
+    <Frame
+      language={store.language.value}
+      onLanguage={(language) => store.setLanguage(language)}
+      announcement={announcement}
+    >
       <main class={joined ? "layout is-joined" : "layout"}>
         <Intro store={store} />
         <Panel store={store} />
         <About store={store} />
       </main>
-      <footer class="colophon">{store.words.value.footer}</footer>
-      <p class="unseen" role="status" aria-live="polite" data-announcement>
-        {store.panel.value.announcement}
-      </p>
-    </div>
+      <footer class="colophon">
+        <a class="colophon-link" href="/selftest">
+          {store.words.value.selfTest}
+        </a>
+        <p>{store.words.value.footer}</p>
+      </footer>
+    </Frame>
   );
 }

@@ -12,7 +12,14 @@ const format = new Formatter("en");
 const ready = stories.idle.load;
 
 function snapshot(state: VolunteerState, awake = true): VolunteerSnapshot {
-  return { state, contribution: { trials: 0, seconds: 0 }, project: null, awake, finishing: false };
+  return {
+    state,
+    contribution: { trials: 0, seconds: 0 },
+    project: null,
+    awake,
+    interrupted: null,
+    finishing: false,
+  };
 }
 
 function view(
@@ -22,12 +29,17 @@ function view(
     awake?: boolean;
     online?: boolean;
     finishing?: boolean;
+    interrupted?: VolunteerSnapshot["interrupted"];
     inApp?: InAppBrowser;
   } = {},
 ): PanelView {
   return panelView({
     project: rest.load ?? ready,
-    snapshot: { ...snapshot(state, rest.awake), finishing: rest.finishing ?? false },
+    snapshot: {
+      ...snapshot(state, rest.awake),
+      finishing: rest.finishing ?? false,
+      interrupted: rest.interrupted ?? null,
+    },
     nowMs: kStoryNowMs,
     online: rest.online ?? true,
     inApp: rest.inApp ?? null,
@@ -252,6 +264,28 @@ describe("after the tap", () => {
     expect(view(stories.computing.state, { awake: true }).note).toBe(en.states.screenKeptOn);
   });
 
+  it("says how the browser ended the last visit, and when its trial has come back", () => {
+    const { study, studyName, number } = kTrial;
+    const interrupted = { during: "trial", study, studyName, number } as const;
+    expect(view({ phase: "idle" }).advice).toBeNull();
+    const idle = view({ phase: "idle" }, { interrupted });
+    expect(idle.advice).toBe(en.states.interruptedTrial("17", "mnist-grid"));
+    expect(idle.action?.kind).toBe("start");
+    expect(view({ phase: "idle" }, { interrupted: { during: "hidden" } }).advice).toBe(
+      en.states.interruptedHidden,
+    );
+    expect(view(stories.computing.state, { interrupted }).advice).toBe(en.states.comesBack);
+    const other = { ...interrupted, number: number + 1 };
+    expect(view(stories.computing.state, { interrupted: other }).advice).toBeNull();
+  });
+
+  it("offers to take over from another tab", () => {
+    expect(view({ phase: "elsewhere" })).toMatchObject({
+      ...en.states.elsewhere,
+      action: { kind: "start", label: en.actions.useThisTab },
+    });
+  });
+
   it("has an own sentence for each known failure and shows the message of any other", () => {
     for (const code of failureCodes) {
       expect(view({ phase: "failed", code, message: "raw" }).text).toBe(en.states.failures[code]);
@@ -293,6 +327,7 @@ describe("needsClock", () => {
       "finishing",
       "computing_offline",
       "offline",
+      "comes_back",
     ]);
   });
 });

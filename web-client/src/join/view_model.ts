@@ -199,6 +199,26 @@ function inAppPanel(inApp: InAppBrowser, reason: string | null, words: Dictionar
   });
 }
 
+/** How the last visit ended, where that was not the volunteer's wish. */
+function interruption({ snapshot, words: { states }, format }: ViewInput): string | null {
+  const interrupted = snapshot?.interrupted ?? null;
+  if (interrupted === null) {
+    return null;
+  }
+  return interrupted.during === "hidden"
+    ? states.interruptedHidden
+    : states.interruptedTrial(format.integer(interrupted.number + 1), interrupted.studyName);
+}
+
+function comesBack(trial: TrialView, { snapshot, words }: ViewInput): string | null {
+  const interrupted = snapshot?.interrupted ?? null;
+  const isSame =
+    interrupted?.during === "trial" &&
+    interrupted.study === trial.study &&
+    interrupted.number === trial.number;
+  return isSame ? words.states.comesBack : null;
+}
+
 function statePanel(state: VolunteerState, input: ViewInput): PanelView {
   const { words, format } = input;
   const { states, actions, unsupported } = words;
@@ -214,6 +234,7 @@ function statePanel(state: VolunteerState, input: ViewInput): PanelView {
         tone: "ready",
         title: words.facts.heading,
         announcement: "",
+        advice: interruption(input),
         note: words.beforeTap,
         action: { kind: "start", label: actions.start },
         showFacts: true,
@@ -270,7 +291,7 @@ function statePanel(state: VolunteerState, input: ViewInput): PanelView {
         tone: "active",
         title: states.computing,
         text: input.online ? null : states.computingOffline,
-        advice: finishing ? states.finishing : null,
+        advice: finishing ? states.finishing : comesBack(state.trial, input),
         note: input.snapshot?.awake === true ? states.screenKeptOn : states.keepScreenOn,
         trial,
         announcement: announcement(states.computing, trial, finishing, words),
@@ -296,11 +317,12 @@ function statePanel(state: VolunteerState, input: ViewInput): PanelView {
         ...states[phase],
         action: { kind: "start", label: actions.startAgain },
       });
+    case "elsewhere":
     case "replaced":
       return panel({
         phase,
         tone: "paused",
-        ...states.replaced,
+        ...states[phase],
         action: { kind: "start", label: actions.useThisTab },
       });
     case "failed":

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isResearchStoryName, researchStories } from "../stories/research_states.ts";
+import { researchStories } from "../stories/research_states.ts";
 import { csvOf, fileName, jsonOf } from "./export.ts";
 import { studyOf, trialOf } from "./rows.ts";
 
@@ -87,9 +87,4 @@ describe("fileName", () => {
   it("holds harmless characters only", () => {
     expect(fileName({ ...study, name: "../a b/数字" }, "csv")).toBe("_a_b_数字-7.csv");
   });
-});
-
-it("the stories' names are known", () => {
-  expect(isResearchStoryName("studies")).toBe(true);
-  expect(isResearchStoryName("toString")).toBe(false);
 });

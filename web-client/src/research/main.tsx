@@ -3,27 +3,10 @@
 import "../ui/base.css";
 import "../ui/frame.css";
 import "./research.css";
-import { render } from "preact";
-import { preferredLanguage, rememberedLanguage, rememberLanguage } from "../i18n/language.ts";
+import { languages, listen, session, show } from "../ui/browser.ts";
 import { ConsoleApi } from "./api.ts";
 import { ResearchPage } from "./page.tsx";
 import { ResearchStore } from "./research_store.ts";
-
-/** Storage by getter: where cookies are blocked, naming `localStorage` throws already. */
-const local = {
-  getItem: (key: string) => localStorage.getItem(key),
-  setItem: (key: string, value: string) => localStorage.setItem(key, value),
-};
-const session = {
-  getItem: (key: string) => sessionStorage.getItem(key),
-  setItem: (key: string, value: string) => sessionStorage.setItem(key, value),
-  removeItem: (key: string) => sessionStorage.removeItem(key),
-};
-
-function listen(target: EventTarget, event: string, listener: () => void): () => void {
-  target.addEventListener(event, listener);
-  return () => target.removeEventListener(event, listener);
-}
 
 const isVisible = () => document.visibilityState === "visible";
 
@@ -39,11 +22,7 @@ const store = new ResearchStore({
   isVisible,
   onVisible: (listener) => listen(document, "visibilitychange", () => isVisible() && listener()),
   random: Math.random,
-  language: rememberedLanguage(local) ?? preferredLanguage(navigator.languages),
-  rememberLanguage: (language) => rememberLanguage(local, language),
+  ...languages,
 });
 
-const root = document.getElementById("app");
-if (root !== null) {
-  render(<ResearchPage store={store} />, root);
-}
+show(<ResearchPage store={store} />);

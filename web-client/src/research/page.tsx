@@ -1,10 +1,8 @@
 // The researcher's page: sign in, then the studies, one study, one trial. Page thread.
 
-import { useSignalEffect } from "@preact/signals";
 import type { ComponentChild } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { languageNames, otherLanguage } from "../i18n/language.ts";
-import { FlockBackdrop, Mark } from "../ui/flock.tsx";
+import { Frame, useDocument } from "../ui/frame.tsx";
 import { Icon } from "../ui/icons.tsx";
 import type { Problem, ResearchStore } from "./research_store.ts";
 import { hashOf } from "./route.ts";
@@ -18,41 +16,20 @@ interface Props {
   readonly store: ResearchStore;
 }
 
-function Masthead({ store }: Props) {
+/** Who is signed in, and the way out. */
+function SignedIn({ store }: Props): ComponentChild {
   const words = store.words.value.signIn;
   const session = store.session.value;
-  const other = otherLanguage(store.language.value);
+  if (session.kind !== "in") {
+    return null;
+  }
   return (
-    <header class="masthead">
-      <div class="brand">
-        <Mark />
-        <span>Hyperflock</span>
-      </div>
-      <div class="masthead-side">
-        {session.kind === "in" ? (
-          <>
-            <span class="signed-in">{words.signedInAs(session.me.name)}</span>
-            <button
-              type="button"
-              class="language"
-              data-action="sign_out"
-              onClick={() => store.signOut()}
-            >
-              {words.signOut}
-            </button>
-          </>
-        ) : null}
-        <button
-          type="button"
-          class="language"
-          lang={other}
-          data-action="language"
-          onClick={() => store.setLanguage(other)}
-        >
-          {languageNames[other]}
-        </button>
-      </div>
-    </header>
+    <>
+      <span class="signed-in">{words.signedInAs(session.me.name)}</span>
+      <button type="button" class="language" data-action="sign_out" onClick={() => store.signOut()}>
+        {words.signOut}
+      </button>
+    </>
   );
 }
 
@@ -105,33 +82,36 @@ function useFocusOnView(key: string) {
 }
 
 export function ResearchPage({ store }: Props) {
-  useSignalEffect(() => {
-    document.documentElement.lang = store.words.value.tag;
-    document.title = store.words.value.pageTitle(titleOf(store));
+  useDocument(() => {
+    const { tag, pageTitle } = store.words.value;
+    return { tag, title: pageTitle(titleOf(store)) };
   });
   const session = store.session.value;
   const words = store.words.value;
   const signedIn = session.kind === "in";
   const main = useFocusOnView(signedIn ? hashOf(store.route.value) : "sign in");
+  // A button, because the fragment that a link would set is the page's route.
+  const skip = (
+    <button
+      type="button"
+      class="skip"
+      onClick={() => main.current?.querySelector<HTMLElement>("h1")?.focus()}
+    >
+      {words.skip}
+    </button>
+  );
   return (
-    <div class="page">
-      {/* A button, because the fragment that a link would set is the page's route. */}
-      <button
-        type="button"
-        class="skip"
-        onClick={() => main.current?.querySelector<HTMLElement>("h1")?.focus()}
-      >
-        {words.skip}
-      </button>
-      <FlockBackdrop />
-      <Masthead store={store} />
+    <Frame
+      language={store.language.value}
+      onLanguage={(language) => store.setLanguage(language)}
+      announcement={announcementOf(store)}
+      skip={skip}
+      side={<SignedIn store={store} />}
+    >
       <main class={signedIn ? "desk" : "desk is-narrow"} ref={main}>
         {signedIn ? <ProblemBars store={store} /> : null}
         {signedIn ? <View store={store} /> : <SignIn store={store} />}
       </main>
-      <p class="unseen" role="status" aria-live="polite" data-announcement>
-        {announcementOf(store)}
-      </p>
-    </div>
+    </Frame>
   );
 }

@@ -285,7 +285,3 @@ export const researchStories = {
 } as const satisfies Readonly<Record<string, ResearchStory>>;
 
 export type ResearchStoryName = keyof typeof researchStories;
-
-export function isResearchStoryName(value: unknown): value is ResearchStoryName {
-  return typeof value === "string" && Object.hasOwn(researchStories, value);
-}

@@ -1,6 +1,11 @@
 // Every state that the join page can show, with plausible and with awkward content. Pure data.
 
-import type { ProjectView, TrialView, VolunteerState } from "@hyperflock/worker-runtime/page";
+import type {
+  Interrupted,
+  ProjectView,
+  TrialView,
+  VolunteerState,
+} from "@hyperflock/worker-runtime/page";
 import type { CodeResult } from "../join/enrolment_code.ts";
 import type { InAppBrowser } from "../join/in_app.ts";
 import type { ProjectLoad } from "../join/project_api.ts";
@@ -15,6 +20,7 @@ export interface Story {
   readonly trials: number;
   readonly seconds: number;
   readonly awake: boolean;
+  readonly interrupted: Interrupted | null;
   readonly finishing: boolean;
   readonly online: boolean;
   readonly inApp: InAppBrowser | null;
@@ -97,6 +103,7 @@ const kBase: Story = {
   trials: 0,
   seconds: 0,
   awake: true,
+  interrupted: null,
   finishing: false,
   online: true,
   inApp: null,
@@ -189,6 +196,26 @@ export const stories = {
   paused_by_choice: state({ phase: "paused", reason: "by_choice" }, some),
   stopped: state({ phase: "stopped" }, some),
   finished: state({ phase: "finished" }, some),
+  elsewhere: state({ phase: "elsewhere" }),
+  interrupted: {
+    ...kBase,
+    interrupted: { during: "trial", study: 7, studyName: kTrial.studyName, number: 16 },
+  },
+  interrupted_awkward: {
+    ...kBase,
+    load: { kind: "ready", project: kLongProject },
+    interrupted: {
+      during: "trial",
+      study: 8,
+      studyName: kAwkwardTrial.studyName,
+      number: kAwkwardTrial.number,
+    },
+  },
+  interrupted_hidden: { ...kBase, interrupted: { during: "hidden" } },
+  comes_back: state(
+    { phase: "computing", trial: kTrial },
+    { interrupted: { during: "trial", study: 7, studyName: kTrial.studyName, number: 16 } },
+  ),
   replaced: state({ phase: "replaced" }, some),
   failed_known: state({ phase: "failed", code: "full", message: "the pool is full" }),
   failed_other: state({
@@ -199,10 +226,6 @@ export const stories = {
 } as const satisfies Readonly<Record<string, Story>>;
 
 export type StoryName = keyof typeof stories;
-
-export function isStoryName(value: unknown): value is StoryName {
-  return typeof value === "string" && Object.hasOwn(stories, value);
-}
 
 /** What Start leads to in a story. */
 export const kAfterStart: VolunteerState = { phase: "joining" };

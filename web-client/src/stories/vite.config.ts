@@ -1,9 +1,10 @@
-// The stories: every state of the join page with a volunteer that computes nothing, and of the researcher's page with a
-// console of its own, for the browser tests
-// and for looking at (`npm run stories -w web-client`). Never part of `build/web`.
+// The stories: every state of the join page with a volunteer that computes nothing, of the researcher's page with a console
+// of its own and of the self-test page, for the browser tests and for looking at (`npm run stories -w web-client`). Never
+// part of `build/web`.
 
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
+import { pageBuild, pageHead } from "../../vite.pages.ts";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -12,12 +13,14 @@ export default defineConfig({
   publicDir: false,
   server: { host: "127.0.0.1", open: false },
   build: {
-    outDir: here("../../../build/stories"),
-    emptyOutDir: true,
-    assetsDir: "app",
-    assetsInlineLimit: 0,
-    modulePreload: { polyfill: false },
-    reportCompressedSize: false,
-    rolldownOptions: { input: { stories: here("index.html"), research: here("research.html") } },
+    ...pageBuild(here("../../../build/stories")),
+    rolldownOptions: {
+      input: {
+        stories: here("index.html"),
+        research: here("research.html"),
+        selftest: here("selftest.html"),
+      },
+    },
   },
+  plugins: [pageHead("../ui/mark.svg")],
 });

@@ -73,7 +73,12 @@ async function answer(folder: string, request: IncomingMessage, response: Server
     sendJson(response, 403, { error });
     return;
   }
-  const name = path === "/join" ? "join.html" : path === "/" ? "index.html" : normalize(path);
+  const name =
+    path === "/join" || path === "/selftest"
+      ? `${path.slice(1)}.html`
+      : path === "/"
+        ? "index.html"
+        : normalize(path);
   try {
     const bytes = await readFile(join(folder, name));
     const type = kTypes[extname(name)] ?? "application/octet-stream";

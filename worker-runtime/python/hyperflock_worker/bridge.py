@@ -8,6 +8,7 @@ there.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any, Protocol
 
 
@@ -61,11 +62,37 @@ class LocalBridge:
         self.steps += 1
 
 
+class PromisingBridge:
+    """A bridge whose answers are promises: Python stands still for them, the browser's thread not.
+
+    For browsers that share no memory between threads but let WebAssembly wait (JSPI).
+    """
+
+    def __init__(self, module: Any, wait: Callable[[Any], Any]) -> None:
+        self._module = module
+        self._wait = wait
+
+    def call(self, method: str, payload_json: str) -> str:
+        return str(self._wait(self._module.call(method, payload_json)))
+
+    def report(self, step: int, value: float) -> None:
+        room = self._module.report(step, value)
+        if room is not None:
+            self._wait(room)
+
+    def progress(self) -> None:
+        self._module.progress()
+
+
 def _find() -> Bridge:
     try:
         import _hyperflock_bridge  # type: ignore[import-not-found]
     except ImportError:
         return LocalBridge()
+    if getattr(_hyperflock_bridge, "promises", False):
+        from pyodide.ffi import run_sync  # type: ignore[import-not-found]
+
+        return PromisingBridge(_hyperflock_bridge, run_sync)
     found: Bridge = _hyperflock_bridge
     return found
 

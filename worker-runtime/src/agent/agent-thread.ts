@@ -13,7 +13,7 @@ self.addEventListener("message", (event: MessageEvent<ToAgent>) => {
   const message = event.data;
   switch (message.kind) {
     case "start":
-      agent ??= new Agent(message.code, message.visible, post);
+      agent ??= new Agent(message, post);
       agent.start();
       break;
     case "visibility":

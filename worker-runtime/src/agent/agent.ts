@@ -1,6 +1,7 @@
 // Joins the state machine to the world: socket, timers, storage, python thread, page. Runs on the agent thread.
 
-import type { FromAgent } from "../page/messages.ts";
+import type { FromAgent, ToAgent } from "../page/messages.ts";
+import { type ProbeScope, sharesMemory } from "../page/probe.ts";
 import type { Contribution, ProjectView } from "../page/volunteer_state.ts";
 import {
   ProtocolError,
@@ -11,9 +12,10 @@ import {
 import * as api from "./api.ts";
 import { BlobCache, openByteCache } from "./blob_cache.ts";
 import { capabilitiesOf, heapLimitOf } from "./capabilities.ts";
-import type { AgentAction, AgentEvent } from "./events.ts";
+import type { AgentAction, AgentEvent, Device } from "./events.ts";
 import { Machine } from "./machine.ts";
-import { PythonHost, type ThreadPort } from "./python_host.ts";
+import { PythonHost } from "./python_host.ts";
+import { spawnPython } from "./spawn_python.ts";
 import { Store } from "./store.ts";
 import { viewOf } from "./view.ts";
 
@@ -22,6 +24,8 @@ const kAgentName = "hyperflock-worker/0.1.0";
 const kTellMs = 100;
 /** How long a closing socket may take before the thread ends without it. */
 const kFarewellMs = 500;
+
+type StartOptions = Omit<Extract<ToAgent, { kind: "start" }>, "kind">;
 
 export class Agent {
   readonly #code: string;
@@ -39,19 +43,22 @@ export class Agent {
   #isVisible: boolean;
   #hasStarted = false;
 
-  constructor(code: string, visible: boolean, post: (message: FromAgent) => void) {
+  constructor(options: StartOptions, post: (message: FromAgent) => void) {
+    const { code, visible, careful } = options;
     this.#code = code;
     this.#isVisible = visible;
     this.#post = post;
     this.#host = new PythonHost({
-      spawn,
-      heapBytes: heapLimitOf(this.#capabilities.memory_mb),
+      spawn: spawnPython,
+      sharesMemory: sharesMemory(globalThis as ProbeScope),
+      heapBytes: heapLimitOf(this.#capabilities, careful),
       now: () => performance.now(),
       runtimeIndex: api.runtimeIndex,
       fetchBlob: async (wanted, signal) => {
         const device = this.#machine.device;
+        if (device === null) throw new Error("A lease came before the device joined.");
         const cache = await this.#blobCache();
-        return cache.get(wanted, `Device ${device?.device}:${device?.secret}`, signal);
+        return cache.get(wanted, authorizationOf(device), signal);
       },
       emit: (event) => this.#handle(event),
       log: (line) => console.debug(line),
@@ -186,13 +193,21 @@ export class Agent {
     });
     socket.addEventListener("message", (event: MessageEvent<unknown>) => {
       const message = isCurrent() ? readFrame(event.data) : null;
-      if (message !== null) this.#handle({ kind: "message", message });
+      if (message === null) return;
+      if (message.type === "welcome") this.#tellSession(message.session);
+      this.#handle({ kind: "message", message });
     });
     socket.addEventListener("close", (event) => {
       if (!isCurrent()) return;
       this.#socket = null;
       this.#handle({ kind: "closed", code: event.code });
     });
+  }
+
+  #tellSession(session: number): void {
+    const device = this.#machine.device;
+    if (device === null) return;
+    this.#post({ kind: "session", session, authorization: authorizationOf(device) });
   }
 
   #close(code: number): void {
@@ -254,24 +269,8 @@ export class Agent {
   }
 }
 
-function spawn(
-  onMessage: (message: unknown) => void,
-  onError: (message: string) => void,
-): ThreadPort {
-  // The server knows this script by its name, and gives it a Content-Security-Policy of its own.
-  const worker = new Worker(new URL("../python/python-thread.ts", import.meta.url), {
-    type: "module",
-    name: "hyperflock python",
-  });
-  worker.addEventListener("message", (event: MessageEvent<unknown>) => onMessage(event.data));
-  worker.addEventListener("error", (event) => {
-    event.preventDefault();
-    onError(event.message || "The python thread's script cannot be loaded.");
-  });
-  return {
-    post: (message, transfer) => worker.postMessage(message, transfer),
-    terminate: () => worker.terminate(),
-  };
+function authorizationOf({ device, secret }: Device): string {
+  return `Device ${device}:${secret}`;
 }
 
 /** Frames that this version does not know are left alone (R2). */

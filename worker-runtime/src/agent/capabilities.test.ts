@@ -47,10 +47,20 @@ test("What the browser does not say is not made up.", () => {
 });
 
 test.each([
-  [0, 1_024],
-  [512, 512],
-  [2_048, 1_024],
-  [8_192, 2_048],
-])("A device of %i MiB gives Python a heap of %i MiB.", (memory, heap) => {
-  expect(heapLimitOf(memory)).toBe(heap * 1_048_576);
-});
+  ["desktop", 0, 1_024, 512],
+  ["desktop", 512, 512, 256],
+  ["desktop", 2_048, 1_024, 512],
+  ["desktop", 8_192, 2_048, 1_024],
+  ["tablet", 0, 768, 384],
+  ["tablet", 8_192, 1_536, 768],
+  ["phone", 0, 512, 256],
+  ["phone", 2_048, 1_024, 512],
+  ["phone", 8_192, 1_024, 512],
+] as const)(
+  "A %s of %i MiB gives Python %i MiB, and %i after a bad end.",
+  (kind, mb, heap, less) => {
+    const device = { class: kind, memory_mb: mb };
+    expect(heapLimitOf(device)).toBe(heap * 1_048_576);
+    expect(heapLimitOf(device, true)).toBe(less * 1_048_576);
+  },
+);

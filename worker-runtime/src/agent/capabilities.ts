@@ -23,15 +23,26 @@ export function capabilitiesOf(facts: NavigatorFacts): Capabilities {
 }
 
 const kMiB = 1_048_576;
-const kHeapMost = 2_048 * kMiB;
 const kHeapLeast = 512 * kMiB;
-/** Of a device that does not say how much memory it has. */
-const kHeapUnknown = 1_024 * kMiB;
+/** After the browser has ended the page in the middle of a trial. */
+const kHeapLeastCareful = 256 * kMiB;
+/** By class: a phone's browser ends a tab long before the phone's memory is used up. */
+const kHeapMost = { phone: 1_024, tablet: 1_536, desktop: 2_048, node: 2_048 } as const;
+/** Of a device that does not say how much memory it has, as in Firefox and Safari. */
+const kHeapUnknown = { phone: 512, tablet: 768, desktop: 1_024, node: 1_024 } as const;
 
-/** The ceiling of Python's heap in bytes: half of the device's memory, between 512 MiB and 2 GiB. */
-export function heapLimitOf(memoryMb: number): number {
-  if (memoryMb <= 0) return kHeapUnknown;
-  return Math.min(kHeapMost, Math.max(kHeapLeast, Math.floor(memoryMb / 2) * kMiB));
+/**
+ * The ceiling of Python's heap in bytes: half of the device's memory, at least 512 MiB and at most what its class bears.
+ * `careful`: half of that, because the last visit did not end well.
+ */
+export function heapLimitOf(
+  device: Pick<Capabilities, "class" | "memory_mb">,
+  careful = false,
+): number {
+  const known = Math.min(kHeapMost[device.class] * kMiB, Math.floor(device.memory_mb / 2) * kMiB);
+  const limit =
+    device.memory_mb > 0 ? Math.max(kHeapLeast, known) : kHeapUnknown[device.class] * kMiB;
+  return careful ? Math.max(kHeapLeastCareful, limit / 2) : limit;
 }
 
 function engineOf(userAgent: string): string {

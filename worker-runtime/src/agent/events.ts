@@ -3,7 +3,8 @@
 import type { ClientMessage, Lease, ServerMessage } from "../protocol/index.ts";
 import type { Outcome } from "./attempt.ts";
 
-/** This browser's identity towards one project; the secret never leaves the agent thread but to the server. */
+/** This browser's identity towards one project; the secret goes to the server, and to the page's thread
+ * for the one request that outlives the page. */
 export interface Device {
   readonly device: string;
   readonly secret: string;

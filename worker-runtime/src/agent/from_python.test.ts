@@ -13,6 +13,7 @@ test.each([
   report,
   call,
   outcome,
+  { kind: "progress", attempt: 7, count: 3 },
   { kind: "crashed", code: "out_of_memory", message: "m" },
 ])("$kind is taken as it is", (message) => {
   expect(parseFromPython(message)).toEqual(message);
@@ -63,5 +64,27 @@ describe("An allowance", () => {
     allowance.setAnswered(1);
     expect(admitted(3, 114_999)).toBe(false);
     expect(admitted(3, 120_000)).toBe(true);
+  });
+});
+
+describe("progress that is told by messages", () => {
+  const progress = { kind: "progress" as const, attempt: 7, count: 1 };
+
+  test("is taken once a second for ever", () => {
+    const allowance = new Allowance();
+    const admitted = Array.from({ length: 3_600 }, (_, i) => allowance.admits(progress, i * 1_000));
+    expect(admitted).not.toContain(false);
+  });
+
+  test("may come in one go after a pause", () => {
+    const allowance = new Allowance();
+    expect(allowance.admits(progress, 0)).toBe(true);
+    for (let i = 0; i < 60; i += 1) expect(allowance.admits(progress, 60_000)).toBe(true);
+  });
+
+  test("is no flood", () => {
+    const allowance = new Allowance();
+    const admitted = Array.from({ length: 1_000 }, (_, i) => allowance.admits(progress, i));
+    expect(admitted.lastIndexOf(true)).toBeLessThan(20);
   });
 });

@@ -3,12 +3,20 @@
 
 import * as v from "valibot";
 import { kMessageCharacters } from "../protocol/client_messages.ts";
-import { kCallMs, kMethodCharacters, kPayloadCharacters, kWindowPoints } from "../python/bridge.ts";
+import {
+  kCallMs,
+  kMethodCharacters,
+  kPayloadCharacters,
+  kProgressMs,
+  kWindowPoints,
+} from "../python/bridge.ts";
 import { type FromPython, kOutcomeCharacters } from "../python/messages.ts";
 
 /** The two threads see a call begin at different times. */
 const kSlackMs = 5_000;
 const kTimings = 32;
+/** Words of progress that may come early: several at once after a pause of the agent's. */
+const kEarlyProgress = 8;
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const text = (characters: number) => v.pipe(v.string(), v.maxLength(characters));
@@ -24,6 +32,7 @@ const fromPython = v.variant("kind", [
     ),
   }),
   v.object({ kind: v.literal("report"), attempt: count, step: v.number(), value: v.number() }),
+  v.object({ kind: v.literal("progress"), attempt: count, count }),
   v.object({
     kind: v.literal("call"),
     attempt: count,
@@ -48,6 +57,8 @@ const fromPython = v.variant("kind", [
 export class Allowance {
   #points = 0;
   #taken = 0;
+  #progress = 0;
+  #progressSince: number | null = null;
   #call: { readonly sequence: number; readonly givenUpAt: number } | null = null;
 
   /** So many of its points are with the server. */
@@ -69,6 +80,11 @@ export class Allowance {
     if (message.kind === "call") {
       if (this.#call !== null && now < this.#call.givenUpAt) return false;
       this.#call = { sequence: message.sequence, givenUpAt: now + kCallMs - kSlackMs };
+    }
+    if (message.kind === "progress") {
+      this.#progressSince ??= now;
+      this.#progress += 1;
+      return this.#progress <= kEarlyProgress + (2 * (now - this.#progressSince)) / kProgressMs;
     }
     return true;
   }

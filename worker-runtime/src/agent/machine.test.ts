@@ -471,13 +471,28 @@ describe("Liveness", () => {
     expect(pauses).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
   });
 
+  test("A restarting server is not stormed: its devices come back one after the other.", () => {
+    const pauses = [0, 0.5, 1].map((random) => {
+      const one = new Scenario(random).after(60_000).connected();
+      one.on({ kind: "closed", code: 1012 });
+      return (one.machine.nextDeadline() ?? 0) - one.now;
+    });
+    expect(pauses).toEqual([250, 1_875, 3_500]);
+  });
+
+  test("A server that cannot store is left alone for at least 5 s.", () => {
+    s.after(60_000).connected().on({ kind: "closed", code: 1013 });
+    expect(s.after(5_000).actions).not.toContainEqual({ kind: "open" });
+    expect(s.after(500).actions).toEqual([{ kind: "open" }]);
+  });
+
   test("R25 A connection that lasted begins the pauses anew, a short one does not.", () => {
     const pause = () => (s.machine.nextDeadline() ?? 0) - s.now;
-    s.after(60_000).connected().on({ kind: "closed", code: 1013 });
+    s.after(60_000).connected().on({ kind: "closed", code: 1006 });
     expect(pause()).toBe(500);
-    s.reconnected([]).on({ kind: "closed", code: 1013 });
+    s.reconnected([]).on({ kind: "closed", code: 1006 });
     expect(pause()).toBe(1_000);
-    s.reconnected([]).hear({ type: "ack" }).after(10_000).on({ kind: "closed", code: 1012 });
+    s.reconnected([]).hear({ type: "ack" }).after(10_000).on({ kind: "closed", code: 1006 });
     expect(pause()).toBe(500);
   });
 

@@ -26,7 +26,11 @@ const kLingerMs = 3_000;
 const kFullMs = 5_000;
 /** Close code of our own: the server fell silent. Not 1000 or 1001, which would release the lease (R22). */
 export const kCloseSilent = 4100;
+/** Devices that a restarting server let go come back over so long, not all at once. */
+const kRestartSpreadMs = 3_000;
 const kCloseClean = 1000;
+const kCloseRestart = 1012;
+const kCloseTryLater = 1013;
 const kCloseReplaced = 4001;
 const kCloseDeviceRevoked = 4003;
 
@@ -311,8 +315,14 @@ export class Machine {
       this.#link.close();
       this.#fail("device_revoked", "The project's operator removed this device.");
     } else {
-      this.#lose(now);
+      this.#lose(now, this.#leastPauseMs(code));
     }
+  }
+
+  /** What the server's close code asks for. */
+  #leastPauseMs(code: number): number {
+    if (code === kCloseRestart) return kRestartSpreadMs * this.#options.random();
+    return code === kCloseTryLater ? kFullMs : 0;
   }
 
   #onTick(now: number): void {

@@ -41,7 +41,11 @@ beforeEach(() => {
   events = [];
   fetchBlob = async () => new Uint8Array([1, 2, 3]);
   readIndex = async () => index;
-  host = new PythonHost({
+  host = hostOf(true);
+});
+
+const hostOf = (sharesMemory: boolean) =>
+  new PythonHost({
     spawn: (onMessage) => {
       const thread = new FakeThread();
       thread.say = onMessage;
@@ -55,12 +59,12 @@ beforeEach(() => {
     },
     runtimeIndex: () => readIndex(),
     fetchBlob: ({ sha256 }) => fetchBlob(sha256),
+    sharesMemory,
     heapBytes: 2 ** 30,
     now: () => 0,
     emit: (event) => events.push(event),
     log: () => {},
   });
-});
 
 const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
 const kinds = () => events.map((event) => event.kind).filter((kind) => kind !== "loading");
@@ -340,4 +344,51 @@ describe("Outcomes", () => {
   ])("%s is invalid", (text) => {
     expect(parseOutcome(text)).toMatchObject({ outcome: "failed", error: { cause: "invalid" } });
   });
+});
+
+describe("Where threads share no memory", () => {
+  beforeEach(() => {
+    host = hostOf(false);
+  });
+
+  const words = () => thread(0).told.slice(2);
+
+  test("answers, room for reports and interrupts go by messages.", async () => {
+    host.run(leaseOf(7));
+    await load(0);
+    expect(thread(0).told[0]).toMatchObject({ kind: "load", memory: null });
+    thread(0).say({ kind: "call", attempt: 7, sequence: 3, method: "m", payload: "{}" });
+    host.answer(3, "yes");
+    host.setTaken(12);
+    host.interrupt(7);
+    expect(words()).toEqual([
+      { kind: "answer", sequence: 3, text: "yes" },
+      { kind: "taken", points: 12 },
+      { kind: "interrupt" },
+    ]);
+  });
+
+  test("the liveness counter is what the thread tells of its own attempt.", async () => {
+    host.run(leaseOf(7));
+    await load(0);
+    thread(0).say({ kind: "progress", attempt: 8, count: 99 });
+    expect(host.progress).toBe(0);
+    thread(0).say({ kind: "progress", attempt: 7, count: 5 });
+    expect(host.progress).toBe(5);
+  });
+
+  test("a flood of progress ends the thread.", async () => {
+    host.run(leaseOf(7));
+    await load(0);
+    for (let i = 0; i < 100; i += 1) thread(0).say({ kind: "progress", attempt: 7, count: i });
+    expect(thread(0).isAlive).toBe(false);
+    expect(events.at(-1)).toMatchObject({ kind: "crashed", code: "channel_violation" });
+  });
+});
+
+test("A thread that shares memory moves its counter there, whatever it says.", async () => {
+  host.run(leaseOf(7));
+  await load(0);
+  thread(0).say({ kind: "progress", attempt: 7, count: 5 });
+  expect(host.progress).toBe(0);
 });

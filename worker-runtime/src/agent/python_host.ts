@@ -2,8 +2,10 @@
 // a time. A Pyodide is used again only for the same bundle of the same study. Runs on the agent thread.
 
 import * as v from "valibot";
+import type { AgentEnd } from "../channel/agent_end.ts";
 import { Answerer } from "../channel/answerer.ts";
 import { createBlock } from "../channel/block.ts";
+import { PostedAnswerer } from "../channel/posted_answerer.ts";
 import { kMessageCharacters } from "../protocol/client_messages.ts";
 import { kCauses, type Lease } from "../protocol/index.ts";
 import type {
@@ -36,6 +38,8 @@ export interface PythonHostOptions {
     onMessage: (message: unknown) => void,
     onError: (message: string) => void,
   ) => ThreadPort;
+  /** Whether threads share memory here; else Python waits by JSPI. */
+  readonly sharesMemory: boolean;
   /** What Python's heap may grow to. */
   readonly heapBytes: number;
   readonly now: () => number;
@@ -47,7 +51,7 @@ export interface PythonHostOptions {
 
 interface Thread {
   readonly port: ThreadPort;
-  readonly answerer: Answerer;
+  readonly answerer: AgentEnd;
   readonly loaded: Promise<void>;
   readonly settle: { resolve(): void; reject(error: Error): void };
   /** Null until the index is there. */
@@ -223,16 +227,18 @@ export class PythonHost {
   }
 
   #start(chainer: string | null): void {
-    const block = createBlock();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     // Nobody may be waiting for a thread that is being warmed up.
     promise.catch(() => {});
+    const port = this.#options.spawn(
+      (message) => this.#onMessage(thread, message),
+      (message) => this.#onError(thread, message),
+    );
     const thread: Thread = {
-      port: this.#options.spawn(
-        (message) => this.#onMessage(thread, message),
-        (message) => this.#onError(thread, message),
-      ),
-      answerer: new Answerer(block),
+      port,
+      answerer: this.#options.sharesMemory
+        ? new Answerer(createBlock())
+        : new PostedAnswerer((message) => port.post(message, [])),
       loaded: promise,
       settle: { resolve, reject },
       chainer,
@@ -250,7 +256,8 @@ export class PythonHost {
         thread.chainer ??= defaultChainer(index);
         const pieces = piecesOf(index, thread.chainer);
         const { heapBytes } = this.#options;
-        thread.port.post({ kind: "load", memory: block.memory, pieces, heapBytes }, []);
+        const { memory } = thread.answerer;
+        thread.port.post({ kind: "load", memory, pieces, heapBytes }, []);
       })
       .catch((error: unknown) => {
         const { code, message } = asPythonError(error);
@@ -305,6 +312,9 @@ export class PythonHost {
         break;
       case "report":
         if (isPoint(message.step, message.value)) emit(message);
+        break;
+      case "progress":
+        if (thread.answerer instanceof PostedAnswerer) thread.answerer.setProgress(message.count);
         break;
       case "call":
         emit({

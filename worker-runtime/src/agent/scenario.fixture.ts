@@ -37,7 +37,8 @@ export class Scenario {
   progress = 0;
   #actions: AgentAction[] = [];
 
-  constructor() {
+  /** `random`: how long of each jittered pause, 1 the longest. */
+  constructor(random = 1) {
     this.machine = new Machine({
       agent: "test/1",
       capabilities: {
@@ -47,8 +48,7 @@ export class Scenario {
         engine: "test 1",
         class: "desktop",
       },
-      // The longest of each jittered pause.
-      random: () => 1,
+      random: () => random,
       readProgress: () => this.progress,
     });
   }

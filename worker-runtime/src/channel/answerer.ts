@@ -1,13 +1,18 @@
 // The agent's end of the call channel. Runs on the agent thread only; never blocks.
 
-import { type Block, errorText, kInterruptSignal, kPayloadBytes, Word } from "./block.ts";
+import type { AgentEnd } from "./agent_end.ts";
+import { type Block, boundedAnswer, kInterruptSignal, Word } from "./block.ts";
 
-export class Answerer {
+export class Answerer implements AgentEnd {
   readonly #block: Block;
   readonly #encoder = new TextEncoder();
 
   constructor(block: Block) {
     this.#block = block;
+  }
+
+  get memory(): SharedArrayBuffer {
+    return this.#block.memory;
   }
 
   /** The liveness counter as an unsigned number. */
@@ -21,11 +26,7 @@ export class Answerer {
     // Claiming the request keeps a caller that gives up at this moment from reusing the payload.
     if (Atomics.compareExchange(header, Word.request, sequence, -sequence) !== sequence)
       return false;
-    let bytes = this.#encoder.encode(text);
-    if (bytes.length > kPayloadBytes) {
-      const limit = `An answer is at most ${kPayloadBytes} bytes.`;
-      bytes = this.#encoder.encode(errorText("answer_too_large", limit));
-    }
+    const bytes = this.#encoder.encode(boundedAnswer(text));
     payload.set(bytes);
     Atomics.store(header, Word.length, bytes.length);
     Atomics.store(header, Word.request, 0);

@@ -58,6 +58,15 @@ export function answerText(value: unknown): string {
   return JSON.stringify({ ok: true, value });
 }
 
+/** `text`, or an error in its place where it is too long for the channel. */
+export function boundedAnswer(text: string): string {
+  // A character takes at most three bytes.
+  const fits =
+    3 * text.length <= kPayloadBytes || new TextEncoder().encode(text).length <= kPayloadBytes;
+  const limit = `An answer is at most ${kPayloadBytes} bytes.`;
+  return fits ? text : errorText("answer_too_large", limit);
+}
+
 export function errorText(code: string, message: string): string {
   return JSON.stringify({ ok: false, error: { code, message } });
 }

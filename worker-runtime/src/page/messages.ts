@@ -3,7 +3,13 @@
 import type { Contribution, ProjectView, VolunteerState } from "./volunteer_state.ts";
 
 export type ToAgent =
-  | { readonly kind: "start"; readonly code: string; readonly visible: boolean }
+  | {
+      readonly kind: "start";
+      readonly code: string;
+      readonly visible: boolean;
+      /** The browser ended the last visit while it computed, so that less memory is asked for. */
+      readonly careful: boolean;
+    }
   | { readonly kind: "visibility"; readonly visible: boolean }
   | { readonly kind: "stop" };
 
@@ -14,5 +20,7 @@ export type FromAgent =
       readonly contribution: Contribution;
       readonly project: ProjectView | null;
     }
+  /** By this the page tells the server that it goes away: a socket's last words may be cut. */
+  | { readonly kind: "session"; readonly session: number; readonly authorization: string }
   /** Everything is given back; the thread may be ended. */
   | { readonly kind: "ended" };

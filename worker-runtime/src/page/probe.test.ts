@@ -1,7 +1,7 @@
 // Feature detection: each thing that can be missing is named. (The page's thread; here with a scope of our own.)
 
 import { expect, test } from "vitest";
-import { type ProbeScope, probe } from "./probe.ts";
+import { type ProbeScope, probe, sharesMemory } from "./probe.ts";
 
 class ModernWorker {
   constructor(_url: string, options: { readonly type: string }) {
@@ -15,18 +15,45 @@ const good: ProbeScope = {
   isSecureContext: true,
   crossOriginIsolated: true,
   Worker: ModernWorker,
+  MessageChannel,
   WebAssembly: WebAssembly as unknown as NonNullable<ProbeScope["WebAssembly"]>,
 };
 const { Memory, validate } = good.WebAssembly ?? { Memory: undefined, validate: undefined };
 if (Memory === undefined || validate === undefined) throw new Error("No WebAssembly here.");
+
+/** Of a browser that shares memory in one thread only. */
+class PrivateChannel {
+  readonly port1 = {
+    postMessage: (message: unknown) => {
+      throw new DOMException(`${typeof message} can not be cloned.`, "DataCloneError");
+    },
+    close: () => {},
+  };
+}
+
+/** What Node has of WebAssembly, with or without JSPI. */
+const withoutJspi = { Memory, validate };
+const withJspi = { Memory, validate, Suspending: class {}, promising: () => {} };
+
+test("A page that is not isolated can compute where WebAssembly waits by itself.", () => {
+  expect(probe({ ...good, crossOriginIsolated: false, WebAssembly: withJspi })).toBeNull();
+});
+
+test("So can an isolated one that shares none.", () => {
+  const alone = { MessageChannel: PrivateChannel, WebAssembly: withJspi };
+  expect(probe({ ...good, ...alone })).toBeNull();
+  expect(sharesMemory({ ...good, ...alone })).toBe(false);
+  expect(sharesMemory(good)).toBe(true);
+});
 
 test("A browser with everything can compute.", () => {
   expect(probe(good)).toBeNull();
 });
 
 test.each<[string, Partial<ProbeScope>]>([
+  ["no_shared_memory", { MessageChannel: PrivateChannel, WebAssembly: withoutJspi }],
   ["insecure_context", { isSecureContext: false, crossOriginIsolated: false }],
-  ["not_isolated", { crossOriginIsolated: false }],
+  ["not_isolated", { crossOriginIsolated: false, WebAssembly: withoutJspi }],
   ["no_module_workers", { Worker: OldWorker }],
   ["no_module_workers", { Worker: undefined }],
   ["no_wasm_simd", { WebAssembly: { Memory, validate: () => false } }],

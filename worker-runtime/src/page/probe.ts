@@ -7,8 +7,14 @@ export interface ProbeScope {
   readonly isSecureContext: boolean;
   readonly crossOriginIsolated: boolean;
   readonly Worker?: unknown;
+  readonly MessageChannel?: new () => {
+    readonly port1: { postMessage(message: unknown): void; close(): void };
+  };
   readonly WebAssembly?: {
     validate(bytes: Uint8Array<ArrayBuffer>): boolean;
+    /** JSPI, where there is one. */
+    readonly Suspending?: unknown;
+    readonly promising?: unknown;
     Memory: new (descriptor: {
       initial: number;
       maximum: number;
@@ -26,11 +32,19 @@ const kSimdModule = new Uint8Array([
 /** Null when everything that is needed is there. */
 export function probe(scope: ProbeScope): UnsupportedReason | null {
   if (!scope.isSecureContext) return "insecure_context";
-  if (!scope.crossOriginIsolated) return "not_isolated";
+  // Where threads share no memory Python waits by JSPI.
+  if (!sharesMemory(scope) && !hasJspi(scope)) {
+    return scope.crossOriginIsolated ? "no_shared_memory" : "not_isolated";
+  }
   if (!hasModuleWorkers(scope)) return "no_module_workers";
   if (scope.WebAssembly?.validate(kSimdModule) !== true) return "no_wasm_simd";
-  if (!hasSharedMemory(scope)) return "no_shared_memory";
   return null;
+}
+
+/** Whether WebAssembly can stand still for a promise. */
+export function hasJspi(scope: ProbeScope): boolean {
+  const { Suspending, promising } = scope.WebAssembly ?? {};
+  return typeof Suspending === "function" && typeof promising === "function";
 }
 
 function hasModuleWorkers(scope: ProbeScope): boolean {
@@ -52,14 +66,22 @@ function hasModuleWorkers(scope: ProbeScope): boolean {
   return asked;
 }
 
-function hasSharedMemory(scope: ProbeScope): boolean {
+/** Whether the threads of this page can share memory. */
+export function sharesMemory(scope: ProbeScope): boolean {
+  if (!scope.crossOriginIsolated) return false;
   try {
     const memory = new (scope.WebAssembly as NonNullable<ProbeScope["WebAssembly"]>).Memory({
       initial: 1,
       maximum: 1,
       shared: true,
     });
-    return Object.prototype.toString.call(memory.buffer) === "[object SharedArrayBuffer]";
+    if (Object.prototype.toString.call(memory.buffer) !== "[object SharedArrayBuffer]")
+      return false;
+    // WebKitGTK makes such memory, and lets no other thread have it.
+    const { port1 } = new (scope.MessageChannel as NonNullable<ProbeScope["MessageChannel"]>)();
+    port1.postMessage(memory.buffer);
+    port1.close();
+    return true;
   } catch {
     return false;
   }

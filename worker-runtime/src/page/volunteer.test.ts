@@ -67,6 +67,9 @@ let volunteer: Volunteer;
 let page: FakeDocument;
 let frames: (() => void)[];
 let sentinels: FakeSentinel[];
+let windowEvents: EventTarget;
+let kept: Map<string, string>;
+let requests: [path: string, init: RequestInit][];
 
 beforeEach(() => {
   FakeWorker.all.length = 0;
@@ -78,6 +81,19 @@ beforeEach(() => {
   vi.stubGlobal("document", page);
   vi.stubGlobal("isSecureContext", true);
   vi.stubGlobal("crossOriginIsolated", true);
+  windowEvents = new EventTarget();
+  vi.stubGlobal("addEventListener", windowEvents.addEventListener.bind(windowEvents));
+  kept = new Map();
+  vi.stubGlobal("localStorage", {
+    getItem: (key: string) => kept.get(key) ?? null,
+    setItem: (key: string, value: string) => void kept.set(key, value),
+    removeItem: (key: string) => void kept.delete(key),
+  });
+  requests = [];
+  vi.stubGlobal("fetch", async (path: string, init: RequestInit) => {
+    requests.push([path, init]);
+    return new Response("{}");
+  });
   vi.stubGlobal("requestAnimationFrame", (frame: () => void) => frames.push(frame));
   const request = async () => {
     const sentinel = new FakeSentinel();
@@ -108,7 +124,7 @@ test("Nothing starts before the tap, and one agent after it.", () => {
   volunteer.start();
   volunteer.start();
   expect(FakeWorker.all).toHaveLength(1);
-  expect(agent().told).toEqual([{ kind: "start", code: "CODE", visible: true }]);
+  expect(agent().told).toEqual([{ kind: "start", code: "CODE", visible: true, careful: false }]);
   expect(volunteer.snapshot.state).toEqual({ phase: "joining" });
 });
 
@@ -202,7 +218,7 @@ test("A paused volunteer can stop, and a new start is not paused.", () => {
   volunteer.stop();
   expect(volunteer.snapshot.state).toEqual({ phase: "stopped" });
   volunteer.start();
-  expect(agent(1).told).toEqual([{ kind: "start", code: "CODE", visible: true }]);
+  expect(agent(1).told).toEqual([{ kind: "start", code: "CODE", visible: true, careful: false }]);
 });
 
 const nextTrial: VolunteerState = {
@@ -296,4 +312,162 @@ test("A lock that the browser took with the hidden page is asked for again.", as
   page.show("visible");
   await settled();
   expect(volunteer.snapshot.awake).toBe(true);
+});
+
+const session = { kind: "session" as const, session: 12, authorization: "Device d:s" };
+
+test("A page that goes away tells the server by a request that outlives it, once.", () => {
+  volunteer.start();
+  agent().say(session);
+  agent().change(computing);
+  windowEvents.dispatchEvent(new Event("pagehide"));
+  windowEvents.dispatchEvent(new Event("pagehide"));
+  expect(agent().told.at(-1)).toEqual({ kind: "visibility", visible: false });
+  expect(requests).toMatchObject([
+    ["/api/leave", { method: "POST", keepalive: true, body: '{"session":12}' }],
+  ]);
+  expect(new Headers(requests[0]?.[1].headers).get("authorization")).toBe("Device d:s");
+});
+
+test("A page that joined nothing, or stopped, has nothing to tell.", () => {
+  windowEvents.dispatchEvent(new Event("pagehide"));
+  volunteer.start();
+  agent().say(session);
+  volunteer.stop();
+  windowEvents.dispatchEvent(new Event("pagehide"));
+  expect(requests).toEqual([]);
+});
+
+test("A page that is frozen gives its trial back within the event.", () => {
+  volunteer.start();
+  page.dispatchEvent(new Event("freeze"));
+  expect(agent().told.at(-1)).toEqual({ kind: "visibility", visible: false });
+  page.dispatchEvent(new Event("resume"));
+  expect(agent().told.at(-1)).toEqual({ kind: "visibility", visible: true });
+});
+
+test("After a tab that was killed the page says so, and asks for less memory.", async () => {
+  volunteer.start();
+  agent().change(computing); // and no event tells the end of it
+  const next = createVolunteer({ code: "CODE" });
+  await settled();
+  expect(next.snapshot.state).toEqual({ phase: "idle" });
+  expect(next.snapshot.interrupted).toEqual({
+    during: "trial",
+    study: 1,
+    studyName: "s",
+    number: 0,
+  });
+  next.start();
+  expect(agent(1).told).toEqual([{ kind: "start", code: "CODE", visible: true, careful: true }]);
+});
+
+test("After a page that was closed there is nothing to say.", async () => {
+  volunteer.start();
+  agent().change(computing);
+  windowEvents.dispatchEvent(new Event("pagehide"));
+  const next = createVolunteer({ code: "CODE" });
+  await settled();
+  expect(next.snapshot.interrupted).toBeNull();
+});
+
+test("A page that was dropped in the background is told apart, and not blamed for memory.", async () => {
+  volunteer.start();
+  agent().change(computing);
+  page.show("hidden");
+  const next = createVolunteer({ code: "CODE" });
+  await settled();
+  expect(next.snapshot.interrupted).toEqual({ during: "hidden" });
+  page.show("visible");
+  next.start();
+  expect(agent(1).told).toEqual([{ kind: "start", code: "CODE", visible: true, careful: false }]);
+});
+
+/** Locks of a browser with another tab in it. */
+class OtherTab {
+  holds = true;
+  #waiting: (() => void)[] = [];
+  #steal: (() => void) | null = null;
+
+  request = async (_: string, options: LockOptions, hold: (lock: Lock | null) => unknown) => {
+    await Promise.resolve();
+    if (options.ifAvailable && this.holds) return await hold(null);
+    if (options.steal !== true && this.holds) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+    this.holds = false;
+    const stolen = new Promise((_resolve, reject) => {
+      this.#steal = () => reject(new DOMException("Stolen.", "AbortError"));
+    });
+    return await Promise.race([hold({ name: "", mode: "exclusive" }), stolen]);
+  };
+
+  query = async () => ({ held: this.holds ? [{ name: "hyperflock.computing" }] : [] });
+
+  takeOver(): void {
+    this.holds = true;
+    this.#steal?.();
+  }
+
+  end(): void {
+    this.holds = false;
+    for (const begin of this.#waiting.splice(0)) begin();
+  }
+}
+
+function besideAnotherTab(): { other: OtherTab; here: Volunteer } {
+  const other = new OtherTab();
+  vi.stubGlobal("navigator", { locks: other });
+  return { other, here: createVolunteer({ code: "CODE" }) };
+}
+
+test("While another tab computes this one says so, and takes over on a second tap.", async () => {
+  const { here, other } = besideAnotherTab();
+  here.start();
+  await settled();
+  expect(here.snapshot.state).toEqual({ phase: "elsewhere" });
+  expect(FakeWorker.all).toHaveLength(0);
+  here.start();
+  await settled();
+  expect(other.holds).toBe(false);
+  expect(agent().told).toMatchObject([{ kind: "start" }]);
+});
+
+test("Once the other tab has ended this one can start as ever.", async () => {
+  const { here, other } = besideAnotherTab();
+  here.start();
+  await settled();
+  other.end();
+  await settled();
+  expect(here.snapshot.state).toEqual({ phase: "idle" });
+});
+
+test("A tab that is taken over gives its trial back and says who computes.", async () => {
+  const { here, other } = besideAnotherTab();
+  other.end();
+  here.start();
+  await settled();
+  agent().change(computing);
+  other.takeOver();
+  await settled();
+  expect(agent().told.at(-1)).toEqual({ kind: "stop" });
+  expect(here.snapshot.state).toEqual({ phase: "replaced" });
+});
+
+test("Another tab's note of what it computes is no news of a killed one.", async () => {
+  volunteer.start();
+  agent().change(computing);
+  const { here } = besideAnotherTab();
+  await settled();
+  expect(here.snapshot.interrupted).toBeNull();
+});
+
+test("Who stops before the lock is there starts nothing.", async () => {
+  const { here, other } = besideAnotherTab();
+  other.end();
+  here.start();
+  here.stop();
+  await settled();
+  expect(here.snapshot.state).toEqual({ phase: "stopped" });
+  expect(FakeWorker.all).toHaveLength(0);
 });

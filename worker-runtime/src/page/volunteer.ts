@@ -5,8 +5,10 @@
 //     volunteer.subscribe((snapshot) => render(snapshot));
 //     button.onclick = () => volunteer.start();
 
+import { LastVisit } from "./last_visit.ts";
 import type { FromAgent, ToAgent } from "./messages.ts";
 import { type ProbeScope, probe } from "./probe.ts";
+import { TabLock } from "./tab_lock.ts";
 import type { TrialView, Volunteer, VolunteerSnapshot, VolunteerState } from "./volunteer_state.ts";
 import { WakeLock } from "./wake_lock.ts";
 
@@ -25,6 +27,16 @@ interface LastTrial {
   readonly doneBefore: number;
 }
 
+/** A connection of the agent's, as the server knows it. */
+type Session = Extract<FromAgent, { kind: "session" }>;
+
+/** Storage by getter: where cookies are blocked, naming `localStorage` throws already. */
+const local = {
+  getItem: (key: string) => localStorage.getItem(key),
+  setItem: (key: string, value: string) => localStorage.setItem(key, value),
+  removeItem: (key: string) => localStorage.removeItem(key),
+};
+
 function runningTrial(state: VolunteerState): TrialView | null {
   return state.phase === "loading" || state.phase === "computing" ? state.trial : null;
 }
@@ -37,7 +49,12 @@ class AgentVolunteer implements Volunteer {
   readonly #code: string;
   readonly #wakeLock = new WakeLock(() => this.#merge({ awake: this.#wakeLock.isHeld }));
   readonly #listeners = new Set<(snapshot: VolunteerSnapshot) => void>();
+  readonly #lock = new TabLock(navigator.locks);
+  readonly #visit = new LastVisit(local);
   #agent: Worker | null = null;
+  /** The lock has been asked for, and the agent waits for it. */
+  #isStarting = false;
+  #session: Session | null = null;
   #isFramePending = false;
   #isPaused = false;
   #last: LastTrial | null = null;
@@ -52,9 +69,15 @@ class AgentVolunteer implements Volunteer {
       contribution: { trials: 0, seconds: 0 },
       project: null,
       awake: false,
+      interrupted: null,
       finishing: false,
     };
     document.addEventListener("visibilitychange", () => this.#onVisibility());
+    // Chromium's way to say that no code will run for long.
+    document.addEventListener("freeze", () => this.#tell({ kind: "visibility", visible: false }));
+    document.addEventListener("resume", () => this.#tellVisibility());
+    addEventListener("pagehide", () => this.#onPageHide());
+    this.#readLastVisit();
   }
 
   get snapshot(): VolunteerSnapshot {
@@ -67,14 +90,44 @@ class AgentVolunteer implements Volunteer {
   }
 
   start(): void {
-    if (this.#agent !== null) return;
+    if (this.#agent !== null || this.#isStarting) return;
     const reason = probe(globalThis as ProbeScope);
     if (reason !== null) {
       this.#setState({ phase: "unsupported", reason });
       return;
     }
+    const { phase } = this.#snapshot.state;
+    const takesOver = phase === "elsewhere" || phase === "replaced";
     this.#isPaused = false;
+    this.#isStarting = true;
     this.#setState({ phase: "joining" });
+    this.#lock.take(takesOver ? "by_force" : "if_free", {
+      taken: () => this.#onLockTaken(),
+      refused: () => this.#onLockRefused(),
+      lost: () => this.#stop("replaced"),
+    });
+  }
+
+  #onLockTaken(): void {
+    if (!this.#isStarting) {
+      this.#lock.release(); // Stopped meanwhile.
+      return;
+    }
+    this.#isStarting = false;
+    this.#startAgent();
+  }
+
+  #onLockRefused(): void {
+    if (!this.#isStarting) return;
+    this.#isStarting = false;
+    this.#setState({ phase: "elsewhere" });
+    this.#lock.whenFree(() => {
+      if (this.#snapshot.state.phase === "elsewhere") this.#setState({ phase: "idle" });
+    });
+  }
+
+  #startAgent(): void {
+    this.#visit.begin();
     const agent = new Worker(new URL("../agent/agent-thread.ts", import.meta.url), {
       type: "module",
       name: "hyperflock agent",
@@ -92,7 +145,8 @@ class AgentVolunteer implements Volunteer {
       this.#setState({ phase: "failed", code: "agent_failed", message });
       agent.terminate();
     });
-    this.#tell({ kind: "start", code: this.#code, visible: this.#mayCompute });
+    const careful = this.#snapshot.interrupted?.during === "trial";
+    this.#tell({ kind: "start", code: this.#code, visible: this.#mayCompute, careful });
   }
 
   pause(): void {
@@ -133,9 +187,13 @@ class AgentVolunteer implements Volunteer {
     this.#stop("stopped");
   }
 
-  #stop(phase: "stopped" | "finished"): void {
+  #stop(phase: "stopped" | "finished" | "replaced"): void {
     const agent = this.#agent;
-    if (agent === null) return;
+    if (agent === null) {
+      if (this.#isStarting) this.#setState({ phase });
+      this.#isStarting = false;
+      return;
+    }
     this.#tell({ kind: "stop" });
     this.#leave();
     this.#setState({ phase });
@@ -151,6 +209,9 @@ class AgentVolunteer implements Volunteer {
         this.#onState(state);
         break;
       }
+      case "session":
+        this.#session = message;
+        break;
       case "ended":
         break;
       default:
@@ -181,6 +242,8 @@ class AgentVolunteer implements Volunteer {
 
   #leave(): void {
     this.#agent = null;
+    this.#session = null;
+    this.#lock.release();
     this.#isPaused = false;
     this.#setLast(null);
   }
@@ -202,7 +265,35 @@ class AgentVolunteer implements Volunteer {
   #onVisibility(): void {
     // Posted within the event: a hidden page may be frozen at any moment after it.
     this.#tellVisibility();
+    if (this.#agent !== null && document.visibilityState === "hidden" && !this.#isPaused) {
+      this.#visit.note({ phase: "paused", reason: "hidden" });
+    }
     this.#wakeLock.refresh();
+  }
+
+  /** The agent may have no time left to speak: this request outlives the page. */
+  #onPageHide(): void {
+    this.#visit.close();
+    this.#tell({ kind: "visibility", visible: false });
+    const session = this.#session;
+    this.#session = null;
+    if (session === null) return;
+    fetch("/api/leave", {
+      method: "POST",
+      headers: { authorization: session.authorization, "content-type": "application/json" },
+      body: JSON.stringify({ session: session.session }),
+      credentials: "omit",
+      keepalive: true,
+    }).catch(() => {});
+  }
+
+  #readLastVisit(): void {
+    const interrupted = this.#visit.read();
+    if (interrupted === null) return;
+    void this.#lock.isTaken().then((isTaken) => {
+      // Another tab's note, which computes.
+      if (!isTaken) this.#merge({ interrupted });
+    });
   }
 
   #tell(message: ToAgent): void {
@@ -211,6 +302,7 @@ class AgentVolunteer implements Volunteer {
 
   #setState(state: VolunteerState): void {
     this.#merge({ state });
+    this.#visit.note(state);
     this.#wakeLock.want(state.phase === "loading" || state.phase === "computing");
   }
 

@@ -2,7 +2,7 @@
 
 /** Why this browser cannot compute; each has a sentence in `web-client/src/i18n`. */
 export type UnsupportedReason =
-  | "not_isolated" // no COOP/COEP, as in many in-app browsers
+  | "not_isolated" // no COOP/COEP, as in many in-app browsers, and no JSPI that would do without
   | "insecure_context" // plain http on another host than localhost
   | "no_shared_memory"
   | "no_module_workers"
@@ -25,6 +25,17 @@ export interface Contribution {
   readonly seconds: number;
 }
 
+/** What the browser ended in the middle, at the last visit. */
+export type Interrupted =
+  | {
+      readonly during: "trial";
+      readonly study: number;
+      readonly studyName: string;
+      readonly number: number;
+    }
+  /** The page was in the background and computed nothing. */
+  | { readonly during: "hidden" };
+
 export type VolunteerState =
   | { readonly phase: "idle" }
   | { readonly phase: "unsupported"; readonly reason: UnsupportedReason }
@@ -45,6 +56,7 @@ export type VolunteerState =
   | { readonly phase: "paused"; readonly reason: "hidden" | "by_choice" }
   | { readonly phase: "stopped" }
   | { readonly phase: "finished" } // the trial that was to be the last one is with the server
+  | { readonly phase: "elsewhere" } // another tab of this browser computes
   | { readonly phase: "replaced" } // another tab of this device took over
   | { readonly phase: "failed"; readonly code: string; readonly message: string };
 
@@ -54,6 +66,8 @@ export interface VolunteerSnapshot {
   readonly project: ProjectView | null;
   /** True while a wake lock keeps the screen on. */
   readonly awake: boolean;
+  /** How the browser ended an earlier visit; null when it did not. */
+  readonly interrupted: Interrupted | null;
   /** True once the running trial is to be the last one. */
   readonly finishing: boolean;
 }
@@ -72,7 +86,10 @@ export interface Volunteer {
   readonly snapshot: VolunteerSnapshot;
   /** Calls back after each change, at most once per animation frame. Returns the way to stop. */
   subscribe(listener: (snapshot: VolunteerSnapshot) => void): () => void;
-  /** Must be called from a tap. Nothing is joined, fetched for compute or computed before. */
+  /**
+   * Must be called from a tap. Nothing is joined, fetched for compute or computed before. While another tab computes it
+   * leads to `elsewhere`; from there, and from `replaced`, it takes over.
+   */
   start(): void;
   /** Gives the running trial back and takes no other until resume(). */
   pause(): void;

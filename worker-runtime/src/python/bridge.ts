@@ -11,6 +11,20 @@ export const kWindowPoints = 4_096;
 /** What a call may carry; the agent takes no more. */
 export const kMethodCharacters = 256;
 export const kPayloadCharacters = 65_536;
+/** How often a thread that shares no memory tells that it makes progress. */
+export const kProgressMs = 1_000;
+
+/** Throws where trial code asks for more than a call may carry. */
+export function checkCall(method: string, payload: string): void {
+  if (method.length > kMethodCharacters) throw new Error("The call's name is too long.");
+  if (payload.length > kPayloadCharacters) {
+    throw new Error(`A call's arguments are at most ${kPayloadCharacters} characters.`);
+  }
+}
+
+export function noRoomForReports(): Error {
+  return new Error(`The server took no reports for ${kCallMs / 1000} s.`);
+}
 
 export class Bridge {
   readonly #block: Block;
@@ -42,20 +56,14 @@ export class Bridge {
     return {
       call: (method: string, payload: string): string => {
         this.#progress();
-        if (String(method).length > kMethodCharacters)
-          throw new Error("The call's name is too long.");
-        if (String(payload).length > kPayloadCharacters) {
-          throw new Error(`A call's arguments are at most ${kPayloadCharacters} characters.`);
-        }
+        checkCall(String(method), String(payload));
         const answer = this.#caller.call(String(method), String(payload), kCallMs);
         this.#progress();
         return answer;
       },
       report: (step: number, value: number): void => {
         this.#progress();
-        if (!this.#window.admit(kCallMs)) {
-          throw new Error(`The server took no reports for ${kCallMs / 1000} s.`);
-        }
+        if (!this.#window.admit(kCallMs)) throw noRoomForReports();
         this.#post({
           kind: "report",
           attempt: this.#attempt,

@@ -60,9 +60,18 @@ export class Interpreter {
 
   /** Blocks until the objective has ended; gives the outcome's JSON text. */
   run(job: Run): string {
-    const data = Object.fromEntries(job.data.map((file) => [file.name, [file.kind, file.bytes]]));
-    return String(this.#run(JSON.stringify(job.spec), job.bundle, data));
+    return String(this.#run(...argumentsOf(job)));
   }
+
+  /** The same on a stack that stands still for promises: this thread hears messages while Python waits for one. */
+  async runPromising(job: Run): Promise<string> {
+    return String(await this.#run.callPromising(...argumentsOf(job)));
+  }
+}
+
+function argumentsOf(job: Run): [spec: string, bundle: Uint8Array, data: object] {
+  const data = Object.fromEntries(job.data.map((file) => [file.name, [file.kind, file.bytes]]));
+  return [JSON.stringify(job.spec), job.bundle, data];
 }
 
 async function loadCore(core: RuntimePiece, assets: Assets, output: Output): Promise<PyodideApi> {

@@ -45,7 +45,8 @@ export interface AttemptSpec {
 export type ToPython =
   | {
       readonly kind: "load";
-      readonly memory: SharedArrayBuffer;
+      /** Null: nothing can be shared here, and Python waits by JSPI. */
+      readonly memory: SharedArrayBuffer | null;
       /** Pieces in the order in which they are needed; the first is Pyodide. */
       readonly pieces: readonly RuntimePiece[];
       /** Python's heap may grow to so much. */
@@ -56,7 +57,11 @@ export type ToPython =
       readonly spec: AttemptSpec;
       readonly bundle: Uint8Array<ArrayBuffer>;
       readonly data: readonly DataFile[];
-    };
+    }
+  // To a thread that shares no memory with the agent; it hears them while Python waits.
+  | { readonly kind: "answer"; readonly sequence: number; readonly text: string }
+  | { readonly kind: "taken"; readonly points: number }
+  | { readonly kind: "interrupt" };
 
 export interface LoadTimings {
   /** Milliseconds since the thread began, when each step was done. */
@@ -72,6 +77,8 @@ export type FromPython =
       readonly step: number;
       readonly value: number;
     }
+  /** The liveness counter, from a thread that shares no memory with the agent. */
+  | { readonly kind: "progress"; readonly attempt: number; readonly count: number }
   | ({ readonly kind: "call"; readonly attempt: number } & CallRequest)
   | {
       readonly kind: "outcome";

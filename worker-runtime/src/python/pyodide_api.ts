@@ -2,6 +2,8 @@
 
 export interface PyCallable {
   (...args: unknown[]): unknown;
+  /** Calls it so that Python may stand still for a promise (JSPI). */
+  callPromising(...args: unknown[]): Promise<unknown>;
   destroy(): void;
 }
 

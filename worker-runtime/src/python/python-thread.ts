@@ -1,8 +1,9 @@
 // The python thread: a module worker that the agent starts, one Pyodide in it. It blocks in Python for as long as an
-// objective runs; the agent reaches it through shared memory only (channel/), or ends it. The server gives this file a
-// Content-Security-Policy of its own by its name, which must stay `python-thread...`.
+// objective runs; the agent reaches it through shared memory only (channel/), or ends it. Where no memory can be shared
+// Python stands still by JSPI instead, and messages are heard meanwhile. The server gives this file a Content-Security-Policy
+// of its own by its name, which must stay `python-thread...`.
 
-import { type Block, openBlock, Word } from "../channel/block.ts";
+import { openBlock, Word } from "../channel/block.ts";
 import { Assets } from "./assets.ts";
 import { Bridge } from "./bridge.ts";
 import { limitHeap } from "./heap_limit.ts";
@@ -10,6 +11,7 @@ import { Interpreter } from "./interpreter.ts";
 import { lockDown } from "./lockdown.ts";
 import { type FromPython, kOutcomeCharacters, type ToPython } from "./messages.ts";
 import { Output } from "./output.ts";
+import { PromisingBridge } from "./promising_bridge.ts";
 import type { PyodideApi } from "./pyodide_api.ts";
 
 declare const self: DedicatedWorkerGlobalScope;
@@ -20,7 +22,7 @@ const debug = console.debug.bind(console);
 const output = new Output(debug, () => performance.now());
 
 let loading: Promise<Interpreter> | null = null;
-let bridge: Bridge | null = null;
+let bridge: Bridge | PromisingBridge | null = null;
 
 self.addEventListener("message", (event: MessageEvent<ToPython>) => {
   // Trial code can make events of its own for this listener.
@@ -34,6 +36,11 @@ self.addEventListener("message", (event: MessageEvent<ToPython>) => {
     case "run":
       loading?.then((interpreter) => run(interpreter, message)).catch(crash);
       break;
+    case "answer":
+    case "taken":
+    case "interrupt":
+      if (bridge instanceof PromisingBridge) bridge.hear(message);
+      break;
     default:
       message satisfies never;
   }
@@ -46,7 +53,6 @@ async function load(message: Extract<ToPython, { kind: "load" }>): Promise<Inter
   };
   mark("begun");
   limitHeap(message.heapBytes);
-  const block = openBlock(message.memory);
   const assets = new Assets((loaded, total) => post({ kind: "loading", loaded, total }));
   const [core, ...packages] = message.pieces;
   // Scripts are fetched by their import; the rest by us.
@@ -62,7 +68,7 @@ async function load(message: Extract<ToPython, { kind: "load" }>): Promise<Inter
     pieces: message.pieces,
     output,
     mark,
-    prepare: (pyodide) => prepare(pyodide, block),
+    prepare: (pyodide) => prepare(pyodide, message.memory),
   });
   lockDown(self, navigator);
   Object.defineProperty(self, "console", { value: output.console(), writable: false });
@@ -70,26 +76,40 @@ async function load(message: Extract<ToPython, { kind: "load" }>): Promise<Inter
   return interpreter;
 }
 
-function prepare(pyodide: PyodideApi, block: Block): void {
-  Atomics.store(block.header, Word.interrupt, 0);
-  pyodide.setInterruptBuffer(block.interrupt);
-  bridge = new Bridge(block, post, () => pyodide.checkInterrupt());
+function prepare(pyodide: PyodideApi, memory: SharedArrayBuffer | null): void {
+  if (memory === null) {
+    const interrupt = new Uint8Array(1);
+    pyodide.setInterruptBuffer(interrupt);
+    bridge = new PromisingBridge({ post, now: () => performance.now(), interrupt });
+  } else {
+    const block = openBlock(memory);
+    Atomics.store(block.header, Word.interrupt, 0);
+    pyodide.setInterruptBuffer(block.interrupt);
+    bridge = new Bridge(block, post, () => pyodide.checkInterrupt());
+  }
   pyodide.registerJsModule("_hyperflock_bridge", bridge.module);
 }
 
-function run(interpreter: Interpreter, message: Extract<ToPython, { kind: "run" }>): void {
+async function run(
+  interpreter: Interpreter,
+  message: Extract<ToPython, { kind: "run" }>,
+): Promise<void> {
   const { attempt } = message.spec;
   bridge?.begin(attempt);
   const startedAt = performance.now();
-  const outcome = outcomeOf(interpreter, message);
+  const outcome = await outcomeOf(interpreter, message);
   post({ kind: "outcome", attempt, outcome, runMs: performance.now() - startedAt });
 }
 
 // The text is the runner's, whose Python trial code can change: the agent is not to be filled with it. A runner that raises
 // has been changed, too; Pyodide lives. No text is an outcome that the agent knows as malformed.
-function outcomeOf(interpreter: Interpreter, job: Extract<ToPython, { kind: "run" }>): string {
+async function outcomeOf(
+  interpreter: Interpreter,
+  job: Extract<ToPython, { kind: "run" }>,
+): Promise<string> {
   try {
-    const outcome = interpreter.run(job);
+    const promises = bridge instanceof PromisingBridge;
+    const outcome = promises ? await interpreter.runPromising(job) : interpreter.run(job);
     return outcome.length <= kOutcomeCharacters ? outcome : "";
   } catch (error) {
     if (error instanceof Error && error.name === "PythonError") return "";

@@ -1,0 +1,59 @@
+// What volunteers' self-test pages found out about their devices, for the operator to read. Each
+// report is one small file of JSON in the state folder; only the newest are kept, so that nobody
+// can fill the disk with them. Any thread; blocks.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace hyperflock::http {
+
+// One line of the page's table.
+struct DeviceCheck {
+  std::string name;
+  std::string state;  // ok, limited, missing, failed or skipped
+  std::string detail;
+};
+
+// POST /api/device-reports. Coarse on purpose: nothing in it tells two devices of one kind apart.
+struct DeviceReport {
+  std::string device_class;
+  std::string engine;
+  std::vector<DeviceCheck> checks;
+};
+
+class DeviceReports {
+ public:
+  static constexpr std::size_t kKept = 200;
+
+  // Errors: `storage_open`.
+  static Result<std::unique_ptr<DeviceReports>> open(const std::filesystem::path& folder,
+                                                     std::size_t kept = kKept);
+
+  // Keeps the report under the number that it answers. Errors: `storage_unavailable`.
+  Result<std::int64_t> add(const DeviceReport& report, std::string_view project, std::int64_t now);
+
+  // JSON texts, the newest first, at most `count`. What cannot be read is left out.
+  std::vector<std::string> newest(std::size_t count) const;
+
+ private:
+  DeviceReports(std::filesystem::path folder, std::size_t kept)
+      : folder_(std::move(folder)), kept_(kept) {}
+
+  std::filesystem::path path_of(std::int64_t number) const;
+
+  const std::filesystem::path folder_;
+  const std::size_t kept_;
+  mutable std::mutex mutex_;
+  std::deque<std::int64_t> numbers_;  // of the files, ascending
+};
+
+}  // namespace hyperflock::http

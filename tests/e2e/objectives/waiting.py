@@ -1,0 +1,42 @@
+"""Trials that wait for the server in each way there is: for room for reports, and for answers.
+
+Ends with 1 where a trial fails or a point is lost.
+"""
+
+import argparse
+import sys
+from typing import Any
+
+# More than may be on the way at once.
+POINTS = 5_000
+
+
+def waiting(trial: Any) -> float:
+    """Report many points and ask between them; give the number of answers."""
+    answers = 0
+    for step in range(POINTS):
+        trial.report(1.0 / (step + 1), step)
+        if step % 1_000 == 999:
+            answers += trial.should_prune() is False
+    return float(answers)
+
+
+def main() -> int:
+    """Run the study; return 0 when every trial had all of its answers and points."""
+    import hyperflock
+
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--trials", type=int, default=1)
+    options = parser.parse_args()
+    study = hyperflock.Client().grid(waiting, {"x": list(range(options.trials))}, name="waiting")
+    for trial in study:
+        points = len(study.trial(trial.number).points)
+        if trial.value != 5.0 or points != POINTS:
+            print(f"trial {trial.number}: {trial.state}, {trial.value}, {points} points")
+            print(trial.error)
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

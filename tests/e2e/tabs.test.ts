@@ -1,0 +1,104 @@
+// A volunteer's tabs at a real server: two of them, one that is killed, one that is closed; and a page that is not isolated.
+
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { en } from "../../web-client/src/i18n/en.ts";
+import { launchChromium } from "../../worker-runtime/node/chromium.ts";
+import { CountingProxy } from "./counting_proxy.ts";
+import { openVolunteer, runPython, Server, type TrialRow, tapStart, until } from "./stack.ts";
+
+let server: Server;
+let browser: Browser;
+
+beforeAll(async () => {
+  // Leases that no test waits for: what comes back was given back.
+  server = await Server.start({ args: ["--lease-ms", "600000"] });
+  browser = await launchChromium();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await server?.dispose();
+});
+
+async function queueEndless(): Promise<number> {
+  const queued = await runPython(server, ["tests/e2e/objectives/constant.py", "--endless"]);
+  expect(await queued.done, queued.output()).toBe(0);
+  return Number(queued.output().trim().split("\n").at(-1));
+}
+
+const attemptsOf = async (study: number) =>
+  (await server.api<TrialRow>(`/api/studies/${study}/trials/0`)).attempts_list ?? [];
+
+const phase = (page: Page, name: string) =>
+  page.locator(`.panel[data-phase="${name}"]`).waitFor({ timeout: 60_000 });
+
+/** The renderer ends as it does when the device has no memory left: no code of the page runs. */
+async function kill(context: BrowserContext, page: Page): Promise<void> {
+  const crashed = page.waitForEvent("crash");
+  const session = await context.newCDPSession(page);
+  void session.send("Page.crash").catch(() => {});
+  await crashed;
+}
+
+test("one tab computes, another may take over; killed, it says so and goes on; closed, it gives back at once", async () => {
+  const study = await queueEndless();
+  const context = await browser.newContext({ locale: "en-US" });
+  // It hears what a page says that is not there any more.
+  const proxy = await CountingProxy.start(server.compute);
+  const { enrolment_code } = await server.credentials();
+  const joinUrl = `${proxy.origin}/join#${enrolment_code}`;
+  const { page: first } = await openVolunteer(context, joinUrl);
+  await tapStart(first);
+  await phase(first, "computing");
+
+  const { page: second } = await openVolunteer(context, joinUrl);
+  await tapStart(second);
+  await phase(second, "elsewhere");
+  await second.locator("[data-action=start]").click();
+  await phase(first, "replaced");
+  await phase(second, "computing");
+  expect((await attemptsOf(study)).map(({ state }) => state)).toEqual(["released", "live"]);
+
+  await kill(context, second);
+  const { page: third } = await openVolunteer(context, joinUrl);
+  await third
+    .locator(".panel-advice", { hasText: en.states.interruptedTrial("1", "constant") })
+    .waitFor();
+  await tapStart(third);
+  await phase(third, "computing");
+  await third.locator(".panel-advice", { hasText: en.states.comesBack }).waitFor();
+
+  await third.close({ runBeforeUnload: true });
+  const attempts = await until("the release", async () => {
+    const all = await attemptsOf(study);
+    return all.every(({ state }) => state === "released") && all;
+  });
+  await until("the page's last word", async () =>
+    proxy.transfers.some(({ path, status }) => path === "/api/leave" && status === 200),
+  );
+  expect(attempts).toHaveLength(3);
+  // The same device all along: nothing was joined anew.
+  expect(new Set(attempts.map(({ device }) => JSON.stringify(device))).size).toBe(1);
+  await server.api(`/api/studies/${study}/cancel`, { method: "POST" });
+  await context.close();
+  await proxy.close();
+});
+
+test("a page that is not isolated computes the same by JSPI, and its training reports", async () => {
+  const isolation = ["cross-origin-opener-policy", "cross-origin-embedder-policy"];
+  const proxy = await CountingProxy.start(server.compute, isolation);
+  const context = await browser.newContext({ locale: "en-US" });
+  try {
+    const { enrolment_code } = await server.credentials();
+    const { page, errors } = await openVolunteer(context, `${proxy.origin}/join#${enrolment_code}`);
+    expect(await page.evaluate(() => crossOriginIsolated)).toBe(false);
+    const grid = await runPython(server, [...["tests/e2e/objectives/waiting.py", "--trials", "2"]]);
+    await tapStart(page);
+    expect(await grid.done, grid.output()).toBe(0);
+    expect(errors).toEqual([]);
+  } finally {
+    await context.close();
+    await proxy.close();
+  }
+});

@@ -1,0 +1,133 @@
+// Debian's WebKitGTK: its MiniBrowser on a display of its own (Xvfb), by WebDriver (https://www.w3.org/TR/webdriver2/).
+// Safari lets the threads of an isolated page share memory; this port of the same engine has that switched off, whatever
+// the page, so that it can be had in both ways here.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, globSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Engine, EngineMissing, end, said } from "./engine.ts";
+
+const kDriver = "/usr/bin/WebKitWebDriver";
+const kDisplay = "/usr/bin/Xvfb";
+const kBrowsers = "/usr/lib/*/webkit2gtk-4.*/MiniBrowser";
+const kCommandMs = 120_000;
+/** The key under which WebDriver names an element. */
+const kElement = "element-6066-11e4-a52e-4f735466cecf";
+
+export class WebKit implements Engine {
+  readonly name = "webkit";
+  readonly #processes: readonly ChildProcess[];
+  readonly #home: string;
+  readonly #base: string;
+  #session = "";
+
+  private constructor(processes: readonly ChildProcess[], home: string, base: string) {
+    this.#processes = processes;
+    this.#home = home;
+    this.#base = base;
+  }
+
+  /** `sharesMemory`: as Safari does; else as the package is. */
+  static async start(sharesMemory: boolean): Promise<WebKit> {
+    const browser = globSync(kBrowsers).sort().at(-1);
+    if (!existsSync(kDriver) || browser === undefined) throw new EngineMissing("webkit2gtk-driver");
+    if (!existsSync(kDisplay)) throw new EngineMissing("xvfb");
+    const home = await mkdtemp(join(tmpdir(), "hyperflock-webkit-"));
+    const display = spawn(
+      kDisplay,
+      ["-displayfd", "1", "-screen", "0", "1280x1024x24", "-nolisten", "tcp"],
+      { stdio: ["ignore", "pipe", "ignore"] },
+    );
+    const number = await said(display, "stdout", /^(\d+)\n/);
+    const port = await freePort();
+    const driver = spawn(kDriver, ["--host=127.0.0.1", `--port=${port}`], {
+      stdio: "ignore",
+      env: {
+        ...process.env,
+        DISPLAY: `:${number}`,
+        HOME: home,
+        XDG_RUNTIME_DIR: home,
+        LANG: "C.UTF-8",
+        LANGUAGE: "en_US",
+        // Its sandbox needs name spaces that root in a container has not.
+        ...(sharesMemory ? { JSC_useSharedArrayBuffer: "1" } : {}),
+        ...(process.getuid?.() === 0 ? { WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: "1" } : {}),
+      },
+    });
+    const webkit = new WebKit([driver, display], home, `http://127.0.0.1:${port}`);
+    await webkit.#begin(browser);
+    return webkit;
+  }
+
+  async open(url: string): Promise<void> {
+    await this.#command("POST", "/url", { url });
+  }
+
+  async evaluate(expression: string): Promise<unknown> {
+    return await this.#command("POST", "/execute/sync", {
+      script: `return (${expression})`,
+      args: [],
+    });
+  }
+
+  async click(selector: string): Promise<void> {
+    const found = (await this.#command("POST", "/element", {
+      using: "css selector",
+      value: selector,
+    })) as Readonly<Record<string, string>>;
+    await this.#command("POST", `/element/${found[kElement]}/click`, {});
+  }
+
+  async close(): Promise<void> {
+    await this.#command("DELETE", "").catch(() => {});
+    for (const child of this.#processes) await end(child);
+    await rm(this.#home, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  async #begin(binary: string): Promise<void> {
+    const options = { binary, args: ["--automation"] };
+    const alwaysMatch = { "webkitgtk:browserOptions": options };
+    for (let tries = 0; ; tries += 1) {
+      try {
+        const made = (await this.#request("POST", "/session", {
+          capabilities: { alwaysMatch },
+        })) as { readonly sessionId: string };
+        this.#session = `/session/${made.sessionId}`;
+        return;
+      } catch (error) {
+        // The driver needs a moment until it listens.
+        if (!(error instanceof TypeError) || tries > 50) throw error;
+        await sleep(100);
+      }
+    }
+  }
+
+  #command(method: string, path: string, body?: object): Promise<unknown> {
+    return this.#request(method, this.#session + path, body);
+  }
+
+  async #request(method: string, path: string, body?: object): Promise<unknown> {
+    const response = await fetch(this.#base + path, {
+      method,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(kCommandMs),
+    });
+    const { value } = (await response.json()) as { readonly value: unknown };
+    if (response.ok) return value;
+    const { error, message } = value as { readonly error: string; readonly message: string };
+    throw new Error(`${method} ${path}: ${error} ${message}`);
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === "string") throw new Error("There is no free port.");
+  return address.port;
+}

@@ -1,0 +1,161 @@
+// The checks that need no Python. Each tries the thing itself; none goes by the browser's name. Page thread.
+
+import { createArrayMemory, hasJspi, sharesMemory } from "@hyperflock/worker-runtime/selftest";
+import { type CheckName, type Finding, finding } from "./finding.ts";
+
+const kMiB = 1_048_576;
+const kGiB = 1024 * kMiB;
+/** Below it a browser drops what it keeps soon. */
+const kLeastQuotaBytes = 256 * kMiB;
+const kFineClockMs = 0.1;
+const kGpuMs = 8_000;
+
+// (module (func (result v128) ...)): i8x16.popcnt of SIMD, and i32x4.relaxed_trunc_f32x4_s of relaxed SIMD.
+const kSimd = [
+  ...[0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0],
+  ...[10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11],
+];
+const kRelaxedSimd = [
+  ...[0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0],
+  ...[10, 11, 1, 9, 0, 65, 0, 253, 17, 253, 129, 2, 11],
+];
+
+const validates = (bytes: readonly number[]): Finding =>
+  finding(WebAssembly.validate(new Uint8Array(bytes)) ? "ok" : "missing");
+
+async function webgpu(): Promise<Finding> {
+  if (navigator.gpu === undefined) {
+    return finding("missing", "navigator.gpu");
+  }
+  // A driver that starts gives none at first.
+  const adapter = (await navigator.gpu.requestAdapter()) ?? (await navigator.gpu.requestAdapter());
+  if (adapter === null) {
+    return finding("missing", "requestAdapter() = null");
+  }
+  // Safari may lack fields, and older engines the record itself.
+  const info: Partial<GPUAdapterInfo> = adapter.info ?? {};
+  const { limits } = adapter;
+  const detail = [
+    [info.vendor, info.architecture].filter((part) => part).join(" ") || "?",
+    `${limits.maxStorageBuffersPerShaderStage} storage buffers`,
+    `${Math.floor(limits.maxStorageBufferBindingSize / kMiB)} MiB a binding`,
+    `${limits.maxComputeInvocationsPerWorkgroup} invocations`,
+    `${limits.maxComputeWorkgroupStorageSize / 1024} KiB workgroup`,
+    adapter.features.has("shader-f16") ? "f16" : "no f16",
+  ].join(", ");
+  return info.isFallbackAdapter === true
+    ? finding("limited", `software: ${detail}`)
+    : finding("ok", detail);
+}
+
+function webgl2(): Finding {
+  const context = new OffscreenCanvas(1, 1).getContext("webgl2");
+  if (context === null) {
+    return finding("missing");
+  }
+  const floats = context.getExtension("EXT_color_buffer_float") !== null;
+  const size = context.getParameter(context.MAX_TEXTURE_SIZE) as number;
+  return finding(
+    floats ? "ok" : "limited",
+    `${size} px, ${floats ? "" : "no "}EXT_color_buffer_float`,
+  );
+}
+
+function memory(): Finding {
+  const { deviceMemory } = navigator as { readonly deviceMemory?: number };
+  const cores = navigator.hardwareConcurrency ?? 1;
+  return deviceMemory === undefined
+    ? finding("limited", `navigator.deviceMemory: -, ${cores} cores`)
+    : finding(deviceMemory >= 2 ? "ok" : "limited", `${deviceMemory} GiB, ${cores} cores`);
+}
+
+async function storage(): Promise<Finding> {
+  if (navigator.storage?.estimate === undefined) {
+    return finding("missing", "navigator.storage");
+  }
+  const { quota = 0, usage = 0 } = await navigator.storage.estimate();
+  const detail = `${(usage / kMiB).toFixed(1)} MiB of ${(quota / kGiB).toFixed(1)} GiB`;
+  return finding(quota >= kLeastQuotaBytes ? "ok" : "limited", detail);
+}
+
+async function wakeLock(): Promise<Finding> {
+  if (!("wakeLock" in navigator)) {
+    return finding("missing");
+  }
+  const sentinel = await navigator.wakeLock.request("screen");
+  await sentinel.release();
+  return finding("ok");
+}
+
+/** The smallest step that the clock makes, among several. */
+function clock(): Finding {
+  let least = Number.POSITIVE_INFINITY;
+  const end = performance.now() + 50;
+  for (let last = performance.now(); last < end; ) {
+    const now = performance.now();
+    if (now > last) least = Math.min(least, now - last);
+    last = now;
+  }
+  return finding(least <= kFineClockMs ? "ok" : "limited", `${least.toFixed(4)} ms`);
+}
+
+function arrayMemory(): Finding {
+  if (!sharesMemory(globalThis)) {
+    return finding("missing");
+  }
+  const granted = largestShared();
+  return finding(granted >= 512 ? "ok" : "limited", `${granted} MiB`);
+}
+
+/** In MiB. */
+function largestShared(): number {
+  for (const mib of [2048, 1024, 512, 256]) {
+    try {
+      createArrayMemory(mib * kMiB);
+      return mib;
+    } catch {
+      // A smaller one, then.
+    }
+  }
+  return 0;
+}
+
+type Check = () => Finding | Promise<Finding>;
+
+const checks: Readonly<Record<Exclude<CheckName, "numpy">, Check>> = {
+  isolation: () =>
+    finding(crossOriginIsolated ? "ok" : "missing", `crossOriginIsolated = ${crossOriginIsolated}`),
+  shared_memory: () =>
+    finding(
+      sharesMemory(globalThis) ? "ok" : "missing",
+      `SharedArrayBuffer: ${typeof SharedArrayBuffer}`,
+    ),
+  wasm_simd: () => validates(kSimd),
+  relaxed_simd: () => validates(kRelaxedSimd),
+  jspi: () => finding(hasJspi(globalThis) ? "ok" : "missing"),
+  webgpu: () => Promise.race([webgpu(), late(kGpuMs)]),
+  webgl2,
+  memory,
+  array_memory: arrayMemory,
+  storage,
+  wake_lock: wakeLock,
+  web_locks: () => finding(navigator.locks === undefined ? "missing" : "ok"),
+  clock,
+};
+
+function late(ms: number): Promise<Finding> {
+  return new Promise((resolve) => {
+    setTimeout(() => resolve(finding("failed", `no answer for ${ms / 1000} s`)), ms);
+  });
+}
+
+/** Runs one check after the other and tells each as it is found. Never rejects. */
+export async function runChecks(tell: (name: CheckName, found: Finding) => void): Promise<void> {
+  for (const [name, check] of Object.entries(checks) as [keyof typeof checks, Check][]) {
+    try {
+      tell(name, await check());
+    } catch (error) {
+      tell(name, finding("failed", error instanceof Error ? error.message : String(error)));
+    }
+  }
+}

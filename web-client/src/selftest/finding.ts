@@ -1,0 +1,36 @@
+// What the self-test looks at and what it finds. Page thread; pure data.
+
+/** In the order of the table. */
+export const checkNames = [
+  "isolation",
+  "shared_memory",
+  "wasm_simd",
+  "relaxed_simd",
+  "jspi",
+  "webgpu",
+  "webgl2",
+  "memory",
+  "array_memory",
+  "storage",
+  "wake_lock",
+  "web_locks",
+  "clock",
+  "numpy",
+] as const;
+export type CheckName = (typeof checkNames)[number];
+
+/** `limited`: there, but less than wished. `missing`: not offered by this browser. `failed`: it went wrong. */
+export const findingStates = ["ok", "limited", "missing", "failed", "skipped"] as const;
+export type FindingState = (typeof findingStates)[number];
+
+export interface Finding {
+  readonly state: FindingState;
+  /** Numbers and names for those who know: the same in every language, at most 256 characters. */
+  readonly detail: string;
+}
+
+const kDetailCharacters = 256;
+
+export function finding(state: FindingState, detail = ""): Finding {
+  return { state, detail: [...detail].slice(0, kDetailCharacters).join("") };
+}

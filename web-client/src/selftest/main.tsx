@@ -1,0 +1,33 @@
+// Entry of the self-test page, page thread: wires the browser to the store and renders.
+
+import "../ui/base.css";
+import "../ui/frame.css";
+import "./selftest.css";
+import {
+  capabilitiesOf,
+  checkPython,
+  type ProbeScope,
+  probe,
+} from "@hyperflock/worker-runtime/selftest";
+import { takeCode } from "../join/enrolment_code.ts";
+import { languages, session, show } from "../ui/browser.ts";
+import { runChecks } from "./checks.ts";
+import { SelfTestPage } from "./page.tsx";
+import { SelfTestStore } from "./selftest_store.ts";
+import { sendReport } from "./upload.ts";
+
+const code = takeCode({ location, history, store: session });
+const { class: deviceClass, engine } = capabilitiesOf(navigator);
+const store = new SelfTestStore({
+  code: code.kind === "codes" ? code.codes[0] : null,
+  class: deviceClass,
+  engine,
+  obstacle: probe(globalThis as ProbeScope),
+  runChecks,
+  checkPython,
+  send: (chosen, report) => sendReport(chosen, report, (path, init) => fetch(path, init)),
+  ...languages,
+});
+
+show(<SelfTestPage store={store} />);
+void store.look();

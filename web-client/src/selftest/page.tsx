@@ -1,0 +1,172 @@
+// The self-test page: whether this browser can take part, a table of what was found, Python on a tap, the report on another.
+// Page thread.
+
+import type { ComponentChild } from "preact";
+import { dictionaries } from "../i18n/dictionaries.ts";
+import { Frame, useDocument } from "../ui/frame.tsx";
+import { ProgressBar } from "../ui/progress_bar.tsx";
+import type { Row, SelfTestStore } from "./selftest_store.ts";
+
+interface Props {
+  readonly store: SelfTestStore;
+}
+
+function verdictOf(store: SelfTestStore): string {
+  const { verdict } = store.words.value;
+  const { obstacle } = store.environment;
+  if (obstacle !== null) {
+    return verdict.bad(dictionaries[store.language.value].unsupported.reasons[obstacle]);
+  }
+  return store.isLooked.value ? verdict.good : verdict.looking;
+}
+
+function FindingRow({ row, store }: Props & { readonly row: Row }) {
+  const words = store.words.value;
+  const { title, remedy } = words.checks[row.name];
+  const state = row.found?.state ?? "skipped";
+  const isGood = state === "ok" || row.found === null;
+  return (
+    <tr data-check={row.name} data-state={state}>
+      <th scope="row">{title}</th>
+      <td data-label={words.columns.state}>
+        <span class={`finding finding-${state}`}>
+          {row.found === null ? words.pending : words.states[state]}
+        </span>
+      </td>
+      <td data-label={words.columns.detail} class="finding-detail">
+        {row.found?.detail || "–"}
+      </td>
+      <td data-label={words.columns.remedy}>{isGood ? "–" : remedy}</td>
+    </tr>
+  );
+}
+
+function Findings({ store }: Props) {
+  const { caption, columns } = store.words.value;
+  return (
+    <table class="findings">
+      <caption class="unseen">{caption}</caption>
+      <thead>
+        <tr>
+          <th scope="col">{columns.check}</th>
+          <th scope="col">{columns.state}</th>
+          <th scope="col">{columns.detail}</th>
+          <th scope="col">{columns.remedy}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {store.rows.value.map((row) => (
+          <FindingRow key={row.name} row={row} store={store} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Python({ store }: Props) {
+  const words = store.words.value.python;
+  const phase = store.python.value;
+  const format = store.format.value;
+  return (
+    <section class="card" data-python={phase.kind}>
+      <h2>{words.heading}</h2>
+      <p class="soft">{phase.kind === "done" ? words.done : words.text}</p>
+      {phase.kind === "runs" ? (
+        <ProgressBar
+          label={words.runs}
+          fraction={phase.total === 0 ? null : Math.min(1, phase.loaded / phase.total)}
+          text={
+            phase.total === 0
+              ? words.runs
+              : words.bytes(format.bytes(phase.loaded), format.bytes(phase.total))
+          }
+        />
+      ) : (
+        <button
+          type="button"
+          class="button button-main"
+          data-action="run_python"
+          disabled={store.environment.obstacle !== null}
+          onClick={() => void store.runPython()}
+        >
+          {phase.kind === "done" ? words.again : words.button}
+        </button>
+      )}
+    </section>
+  );
+}
+
+function sendingText(store: SelfTestStore): string {
+  const words = store.words.value.send;
+  const phase = store.sending.value;
+  switch (phase.kind) {
+    case "not_sent":
+      return store.environment.code === null ? words.withoutCode : words.text;
+    case "sending":
+      return words.sending;
+    case "sent":
+      return words.sent(store.format.value.integer(phase.number));
+    case "refused":
+      return words.refused(phase.code);
+    default:
+      return phase satisfies never;
+  }
+}
+
+function Send({ store }: Props): ComponentChild {
+  const words = store.words.value.send;
+  const { kind } = store.sending.value;
+  const mayBeSent = store.environment.code !== null && kind !== "sent" && kind !== "sending";
+  return (
+    <section class="card" data-sending={kind}>
+      <h2>{words.heading}</h2>
+      <p class="soft">{sendingText(store)}</p>
+      {mayBeSent ? (
+        <button
+          type="button"
+          class="button button-quiet"
+          data-action="send_report"
+          disabled={!store.isLooked.value || store.python.value.kind === "runs"}
+          onClick={() => void store.send()}
+        >
+          {words.button}
+        </button>
+      ) : null}
+    </section>
+  );
+}
+
+export function SelfTestPage({ store }: Props) {
+  const words = store.words.value;
+  useDocument(() => ({ tag: store.words.value.tag, title: store.words.value.pageTitle }));
+  const { class: deviceClass, engine, obstacle } = store.environment;
+  const isGood = obstacle === null;
+  const pythonDone = store.python.value.kind === "done" ? ` ${words.python.done}` : "";
+  const sent = store.sending.value.kind === "not_sent" ? "" : ` ${sendingText(store)}`;
+  return (
+    <Frame
+      language={store.language.value}
+      onLanguage={(language) => store.setLanguage(language)}
+      announcement={store.isLooked.value ? `${verdictOf(store)}${pythonDone}${sent}` : ""}
+    >
+      <main class="selftest" data-looked={store.isLooked.value}>
+        <h1>{words.heading}</h1>
+        <p class="lead">{words.lead}</p>
+        <p class={isGood ? "verdict" : "verdict is-bad"} data-verdict={obstacle ?? "good"}>
+          {verdictOf(store)}
+        </p>
+        <p class="soft">{words.device(deviceClass, engine)}</p>
+        <Findings store={store} />
+        <div class="cards">
+          <Python store={store} />
+          <Send store={store} />
+        </div>
+        <p>
+          <a class="button button-quiet" href="/join">
+            {words.join}
+          </a>
+        </p>
+      </main>
+    </Frame>
+  );
+}

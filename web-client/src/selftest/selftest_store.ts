@@ -1,0 +1,117 @@
+// What the self-test page knows, as signals, and what its buttons do. Page thread; the browser is passed in, so that stories
+// and tests run it with findings of their own.
+
+import type { UnsupportedReason } from "@hyperflock/worker-runtime/page";
+import type { PythonCheck } from "@hyperflock/worker-runtime/selftest";
+import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { Formatter } from "../i18n/format.ts";
+import type { Language } from "../i18n/language.ts";
+import { type CheckName, checkNames, type Finding, finding } from "./finding.ts";
+import type { Report, Sent } from "./upload.ts";
+import { selfTestWords } from "./words/index.ts";
+
+export interface SelfTestEnvironment {
+  /** The join link's code; null: nothing can be sent. */
+  readonly code: string | null;
+  readonly class: string;
+  readonly engine: string;
+  /** Why this browser cannot take part; null: it can. */
+  readonly obstacle: UnsupportedReason | null;
+  readonly runChecks: (tell: (name: CheckName, found: Finding) => void) => Promise<void>;
+  readonly checkPython: (
+    onLoading: (loaded: number, total: number) => void,
+  ) => Promise<PythonCheck>;
+  readonly send: (code: string, report: Report) => Promise<Sent>;
+  readonly language: Language;
+  readonly rememberLanguage: (language: Language) => void;
+}
+
+export interface Row {
+  readonly name: CheckName;
+  readonly found: Finding | null;
+}
+
+export type PythonPhase =
+  | { readonly kind: "not_run" }
+  | { readonly kind: "runs"; readonly loaded: number; readonly total: number }
+  | { readonly kind: "done" };
+
+export type SendPhase =
+  | { readonly kind: "not_sent" }
+  | { readonly kind: "sending" }
+  | { readonly kind: "sent"; readonly number: number }
+  | { readonly kind: "refused"; readonly code: string };
+
+export class SelfTestStore {
+  readonly language: Signal<Language>;
+  readonly words: ReadonlySignal<(typeof selfTestWords)["en"]>;
+  readonly format: ReadonlySignal<Formatter>;
+  readonly rows: ReadonlySignal<readonly Row[]>;
+  /** Every check but Python's has been made. */
+  readonly isLooked: Signal<boolean> = signal(false);
+  readonly python: Signal<PythonPhase> = signal({ kind: "not_run" });
+  readonly sending: Signal<SendPhase> = signal({ kind: "not_sent" });
+  readonly environment: SelfTestEnvironment;
+  readonly #findings: Signal<ReadonlyMap<CheckName, Finding>> = signal(new Map());
+
+  constructor(environment: SelfTestEnvironment) {
+    this.environment = environment;
+    this.language = signal(environment.language);
+    this.words = computed(() => selfTestWords[this.language.value]);
+    this.format = computed(() => new Formatter(this.language.value));
+    this.rows = computed(() =>
+      checkNames.map((name) => ({ name, found: this.#findings.value.get(name) ?? null })),
+    );
+  }
+
+  /** Looks at what costs nothing; the page does it by itself. */
+  async look(): Promise<void> {
+    await this.environment.runChecks((name, found) => this.#tell(name, found));
+    this.isLooked.value = true;
+  }
+
+  /** Only from a tap: it fetches the runtime. */
+  async runPython(): Promise<void> {
+    if (this.python.value.kind === "runs") {
+      return;
+    }
+    this.python.value = { kind: "runs", loaded: 0, total: 0 };
+    const check = await this.environment.checkPython((loaded, total) => {
+      this.python.value = { kind: "runs", loaded, total };
+    });
+    this.#tell("numpy", numpyFinding(check));
+    this.python.value = { kind: "done" };
+  }
+
+  /** Only from a tap. */
+  async send(): Promise<void> {
+    const { code, class: deviceClass, engine } = this.environment;
+    if (code === null || this.sending.value.kind === "sending") {
+      return;
+    }
+    this.sending.value = { kind: "sending" };
+    const skipped = finding("skipped");
+    const findings = new Map(this.rows.value.map(({ name, found }) => [name, found ?? skipped]));
+    this.sending.value = await this.environment.send(code, {
+      class: deviceClass,
+      engine,
+      findings,
+    });
+  }
+
+  setLanguage(language: Language): void {
+    this.language.value = language;
+    this.environment.rememberLanguage(language);
+  }
+
+  #tell(name: CheckName, found: Finding): void {
+    this.#findings.value = new Map(this.#findings.value).set(name, found);
+  }
+}
+
+function numpyFinding(check: PythonCheck): Finding {
+  const times = `${check.waitsBy}, ${check.loadMs} ms + ${check.runMs} ms`;
+  return check.isRight
+    ? finding("ok", times)
+    : finding("failed", `${check.code}: ${check.message} (${times})`);
+}

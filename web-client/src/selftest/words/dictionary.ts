@@ -1,0 +1,53 @@
+// Every word that the self-test page shows, as one type: a language that lacks a key does not compile.
+// Page thread; pure data.
+
+import type { CheckName, FindingState } from "../finding.ts";
+
+/** What is looked at, and what to do where it is not as wished. */
+export interface CheckWords {
+  readonly title: string;
+  readonly remedy: string;
+}
+
+export interface SelfTestWords {
+  readonly tag: string;
+  readonly pageTitle: string;
+  readonly heading: string;
+  readonly lead: string;
+  readonly verdict: {
+    readonly looking: string;
+    readonly good: string;
+    /** `reason`: a whole sentence. */
+    readonly bad: (reason: string) => string;
+  };
+  readonly device: (deviceClass: string, engine: string) => string;
+  readonly columns: {
+    readonly check: string;
+    readonly state: string;
+    readonly detail: string;
+    readonly remedy: string;
+  };
+  readonly caption: string;
+  readonly states: Readonly<Record<FindingState, string>>;
+  readonly pending: string;
+  readonly checks: Readonly<Record<CheckName, CheckWords>>;
+  readonly python: {
+    readonly heading: string;
+    readonly text: string;
+    readonly button: string;
+    readonly again: string;
+    readonly runs: string;
+    readonly bytes: (loaded: string, total: string) => string;
+    readonly done: string;
+  };
+  readonly send: {
+    readonly heading: string;
+    readonly text: string;
+    readonly withoutCode: string;
+    readonly button: string;
+    readonly sending: string;
+    readonly sent: (number: string) => string;
+    readonly refused: (code: string) => string;
+  };
+  readonly join: string;
+}

@@ -1,0 +1,59 @@
+// What frames every page: backdrop, masthead with the language, and the line that a screen reader hears. Page thread.
+
+import { useSignalEffect } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { type Language, languageNames, otherLanguage } from "../i18n/language.ts";
+import { FlockBackdrop, Mark } from "./flock.tsx";
+
+interface Props {
+  readonly language: Language;
+  readonly onLanguage: (language: Language) => void;
+  /** What a screen reader hears when it changes. */
+  readonly announcement: string;
+  /** First of all: a way past the masthead. */
+  readonly skip?: ComponentChildren;
+  /** In the masthead, before the language. */
+  readonly side?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+export function Frame({ language, onLanguage, announcement, skip, side, children }: Props) {
+  const other = otherLanguage(language);
+  return (
+    <div class="page">
+      {skip}
+      <FlockBackdrop />
+      <header class="masthead">
+        <div class="brand">
+          <Mark />
+          <span>Hyperflock</span>
+        </div>
+        <div class="masthead-side">
+          {side}
+          <button
+            type="button"
+            class="language"
+            lang={other}
+            data-action="language"
+            onClick={() => onLanguage(other)}
+          >
+            {languageNames[other]}
+          </button>
+        </div>
+      </header>
+      {children}
+      <p class="unseen" role="status" aria-live="polite" data-announcement>
+        {announcement}
+      </p>
+    </div>
+  );
+}
+
+/** Keeps the document's language and title those of what is shown. `read` reads signals. */
+export function useDocument(read: () => { readonly tag: string; readonly title: string }): void {
+  useSignalEffect(() => {
+    const { tag, title } = read();
+    document.documentElement.lang = tag;
+    document.title = title;
+  });
+}

@@ -1,0 +1,94 @@
+// The self-test page: every state fits and is accessible; the built page looks at this browser for itself, and asks the
+// server nothing before a tap.
+
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { checkNames } from "../src/selftest/finding.ts";
+import { selfTestStories } from "../src/stories/selftest_states.ts";
+import { launch } from "./support/browser.ts";
+import { kLanguages, open, problemsAtEachWidth } from "./support/checks.ts";
+import { kGoodCode, type StaticServer, serve } from "./support/static_server.ts";
+
+const kTouchPx = 48;
+
+let stories: StaticServer;
+let pages: StaticServer;
+let browser: Browser;
+
+beforeAll(async () => {
+  stories = await serve(inject("storiesFolder"));
+  pages = await serve(inject("pagesFolder"));
+  browser = await launch();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await stories?.close();
+  await pages?.close();
+});
+
+describe.each(kLanguages)("in %s", (language) => {
+  let context: BrowserContext;
+  let page: Page;
+  let errors: string[];
+
+  beforeAll(async () => {
+    context = await browser.newContext({ reducedMotion: "reduce" });
+    ({ page, errors } = await open(context));
+  });
+
+  afterAll(async () => {
+    await context?.close();
+  });
+
+  it.each(Object.keys(selfTestStories))("%s fits every width and is accessible", async (name) => {
+    errors.length = 0;
+    await page.goto(`${stories.origin}/selftest.html?story=${name}&lang=${language}`);
+    await page.locator("[data-verdict]").waitFor({ timeout: 5_000 });
+    expect(await problemsAtEachWidth(page, kTouchPx)).toEqual([]);
+    expect(await page.locator("html").getAttribute("lang")).toBe(language);
+    expect(errors).toEqual([]);
+  });
+});
+
+it("looks at this browser, and tells the server nothing", async () => {
+  const context = await browser.newContext({ locale: "en-GB" });
+  const { page, errors } = await open(context);
+  pages.log.length = 0;
+  await page.goto(`${pages.origin}/selftest#${kGoodCode}`);
+  await page.locator("[data-looked=true]").waitFor({ timeout: 20_000 });
+  expect(page.url()).toBe(`${pages.origin}/selftest`);
+  const states = await page
+    .locator("[data-check]")
+    .evaluateAll((rows) => rows.map((row) => [row.dataset.check, row.dataset.state]));
+  const found = new Map(states as [string, string][]);
+  expect([...found.keys()]).toEqual([...checkNames]);
+  for (const name of ["isolation", "shared_memory", "wasm_simd", "array_memory", "web_locks"]) {
+    expect([name, found.get(name)]).toEqual([name, "ok"]);
+  }
+  expect(found.get("numpy")).toBe("skipped");
+  expect(await page.locator("[data-verdict]").getAttribute("data-verdict")).toBe("good");
+  expect(pages.log.filter((line) => !line.startsWith("GET "))).toEqual([]);
+  // Chromium's own remarks about a machine without a graphics card.
+  expect(errors.filter((error) => !/WebGL|GPU|No available adapters/.test(error))).toEqual([]);
+  await context.close();
+});
+
+it("sends the table on a tap, once", async () => {
+  const context = await browser.newContext({ locale: "en-GB" });
+  const { page } = await open(context);
+  const sent: unknown[] = [];
+  await context.route("**/api/device-reports", async (route) => {
+    sent.push(route.request().postDataJSON());
+    await route.fulfill({ status: 201, json: { report: 7 } });
+  });
+  await page.goto(`${pages.origin}/selftest#${kGoodCode}`);
+  await page.locator("[data-action=send_report]").click({ timeout: 20_000 });
+  await page.locator("[data-sending=sent]", { hasText: "report 7" }).waitFor();
+  expect(await page.locator("[data-action=send_report]").count()).toBe(0);
+  expect(sent).toMatchObject([{ code: kGoodCode, report: { class: "desktop" } }]);
+  const [{ report }] = sent as [{ report: { checks: { name: string; state: string }[] } }];
+  expect(report.checks.map(({ name }) => name)).toEqual([...checkNames]);
+  expect(report.checks.at(-1)?.state).toBe("skipped");
+  await context.close();
+});

@@ -1,0 +1,57 @@
+// What the builds of the pages share: the head of every page, and how files are laid out. The builds themselves stay apart
+// (vite.config.ts, vite.research.config.ts): each origin serves its own folder, and no file is in both. Node at build time.
+
+import { fileURLToPath } from "node:url";
+import type { HtmlTagDescriptor, Plugin, UserConfig } from "vite";
+import { precompress } from "./precompress.ts";
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+const meta = (attrs: Record<string, string>): HtmlTagDescriptor => ({ tag: "meta", attrs });
+
+/** Puts the same head on every page; `mark`: the icon's path from the page. */
+export function pageHead(mark: string): Plugin {
+  const tags: HtmlTagDescriptor[] = [
+    meta({ charset: "utf-8" }),
+    meta({ name: "viewport", content: "width=device-width, initial-scale=1" }),
+    meta({ name: "color-scheme", content: "light dark" }),
+    meta({ name: "theme-color", content: "#f4f7f6", media: "(prefers-color-scheme: light)" }),
+    meta({ name: "theme-color", content: "#0d1514", media: "(prefers-color-scheme: dark)" }),
+    meta({ name: "robots", content: "noindex" }),
+    meta({ name: "referrer", content: "no-referrer" }),
+    { tag: "link", attrs: { rel: "icon", type: "image/svg+xml", href: mark } },
+  ];
+  return {
+    name: "hyperflock:page-head",
+    // Before Vite looks for what a page names, so that the icon is found.
+    transformIndexHtml: {
+      order: "pre",
+      handler: () => tags.map((tag) => ({ ...tag, injectTo: "head-prepend" as const })),
+    },
+  };
+}
+
+/** `<page>.html` at the top of `outDir`, everything else content-addressed below `app/`, nothing inline. */
+export function pageBuild(outDir: string): NonNullable<UserConfig["build"]> {
+  return {
+    outDir,
+    emptyOutDir: true,
+    assetsDir: "app",
+    // The pages' policy allows scripts and styles from files only.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+  };
+}
+
+/** The build of `pages`, by the names of their files beside this one, into a folder below the project's root. */
+export function buildOf(pages: readonly string[], outDir: string): UserConfig {
+  const input = Object.fromEntries(pages.map((page) => [page, here(`${page}.html`)]));
+  return {
+    root: here("."),
+    base: "/",
+    publicDir: false,
+    build: { ...pageBuild(here(`../${outDir}`)), rolldownOptions: { input } },
+    plugins: [pageHead("/src/ui/mark.svg"), precompress()],
+  };
+}

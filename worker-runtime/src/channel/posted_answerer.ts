@@ -1,0 +1,41 @@
+// The agent's end of the call channel by messages, where no memory can be shared: a python thread that waits by JSPI hears
+// them, one that computes does not, and is ended where it matters. Runs on the agent thread only; never blocks.
+
+import type { ToPython } from "../python/messages.ts";
+import type { AgentEnd } from "./agent_end.ts";
+import { boundedAnswer } from "./block.ts";
+
+export class PostedAnswerer implements AgentEnd {
+  readonly memory = null;
+  readonly #post: (message: ToPython) => void;
+  #progress = 0;
+
+  constructor(post: (message: ToPython) => void) {
+    this.#post = post;
+  }
+
+  get progress(): number {
+    return this.#progress;
+  }
+
+  /** The thread has told its counter. */
+  setProgress(count: number): void {
+    this.#progress = count;
+  }
+
+  answer(sequence: number, text: string): void {
+    this.#post({ kind: "answer", sequence, text: boundedAnswer(text) });
+  }
+
+  interrupt(): void {
+    this.#post({ kind: "interrupt" });
+  }
+
+  reset(): void {
+    // The thread begins anew with each attempt by itself.
+  }
+
+  setTaken(points: number): void {
+    this.#post({ kind: "taken", points });
+  }
+}

@@ -1,0 +1,81 @@
+// One tab of a browser computes at a time: a Web Lock of this origin says which. Where a browser has no locks, or refuses
+// them, the server decides between two tabs of one device (R8). Runs on the page thread.
+
+const kName = "hyperflock.computing";
+
+export interface TabLockEvents {
+  /** This tab may compute. At once where there are no locks. */
+  taken(): void;
+  /** Another tab computes. */
+  refused(): void;
+  /** Another tab took the lock by force. */
+  lost(): void;
+}
+
+export class TabLock {
+  readonly #locks: LockManager | undefined;
+  #letGo: (() => void) | null = null;
+  #watch: AbortController | null = null;
+
+  constructor(locks: LockManager | undefined) {
+    this.#locks = locks;
+  }
+
+  take(how: "if_free" | "by_force", events: TabLockEvents): void {
+    this.#stopWatching();
+    if (this.#locks === undefined) {
+      events.taken();
+      return;
+    }
+    let mine: (() => void) | null = null;
+    const hold = (lock: Lock | null): Promise<void> | undefined => {
+      if (lock === null) {
+        events.refused();
+        return undefined;
+      }
+      const { promise, resolve } = Promise.withResolvers<void>();
+      mine = resolve;
+      this.#letGo = resolve;
+      events.taken();
+      return promise;
+    };
+    const options = how === "by_force" ? { steal: true } : { ifAvailable: true };
+    this.#locks.request(kName, options, hold).catch(() => {
+      if (mine === null) {
+        events.taken(); // Locks are forbidden here, as storage may be.
+      } else if (this.#letGo === mine) {
+        this.#letGo = null;
+        events.lost();
+      }
+    });
+  }
+
+  release(): void {
+    this.#stopWatching();
+    this.#letGo?.();
+    this.#letGo = null;
+  }
+
+  /** Calls back once when no tab computes any more, unless this one asks for the lock before. */
+  whenFree(callback: () => void): void {
+    const watch = new AbortController();
+    this.#watch = watch;
+    const { signal } = watch;
+    this.#locks
+      ?.request(kName, { signal }, () => {
+        if (!signal.aborted) callback();
+      })
+      .catch(() => {});
+  }
+
+  /** Whether another tab computes now, as far as the browser says. */
+  async isTaken(): Promise<boolean> {
+    const now = await this.#locks?.query().catch(() => null);
+    return now?.held?.some(({ name }) => name === kName) ?? false;
+  }
+
+  #stopWatching(): void {
+    this.#watch?.abort();
+    this.#watch = null;
+  }
+}

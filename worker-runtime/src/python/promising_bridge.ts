@@ -1,0 +1,94 @@
+// The module `_hyperflock_bridge` where no memory is shared with the agent: what Python has to wait for is a promise, and
+// hyperflock_worker.bridge stands still for it by JSPI. Messages of the agent are heard meanwhile, and then only. Runs on
+// the python thread.
+
+import { kInterruptSignal } from "../channel/block.ts";
+import { PostedCaller, PostedWindow } from "../channel/posted_caller.ts";
+import { checkCall, kCallMs, kProgressMs, kWindowPoints, noRoomForReports } from "./bridge.ts";
+import type { FromPython, ToPython } from "./messages.ts";
+
+/** What the agent says to a thread that shares no memory with it. */
+export type Posted = Extract<ToPython, { kind: "answer" | "taken" | "interrupt" }>;
+
+export interface PromisingBridgeOptions {
+  readonly post: (message: FromPython) => void;
+  readonly now: () => number;
+  /** Pyodide's interrupt buffer; this thread's own. */
+  readonly interrupt: Uint8Array;
+}
+
+export class PromisingBridge {
+  readonly #options: PromisingBridgeOptions;
+  readonly #caller: PostedCaller;
+  #window = new PostedWindow(kWindowPoints);
+  #attempt = 0;
+  #progress = 0;
+  #toldAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: PromisingBridgeOptions) {
+    this.#options = options;
+    this.#caller = new PostedCaller((request) =>
+      options.post({ kind: "call", attempt: this.#attempt, ...request }),
+    );
+  }
+
+  begin(attempt: number): void {
+    this.#attempt = attempt;
+    this.#options.interrupt[0] = 0;
+    this.#window = new PostedWindow(kWindowPoints);
+  }
+
+  hear(message: Posted): void {
+    switch (message.kind) {
+      case "answer":
+        this.#caller.onAnswer(message.sequence, message.text);
+        break;
+      case "taken":
+        this.#window.onTaken(message.points);
+        break;
+      case "interrupt":
+        this.#options.interrupt[0] = kInterruptSignal;
+        this.#caller.interrupt();
+        this.#window.interrupt();
+        break;
+      default:
+        message satisfies never;
+    }
+  }
+
+  /** The functions for `registerJsModule`; `promises` tells Python to wait. */
+  get module() {
+    return {
+      promises: true,
+      call: (method: string, payload: string): Promise<string> => {
+        this.#move();
+        checkCall(String(method), String(payload));
+        return this.#caller.call(String(method), String(payload), kCallMs);
+      },
+      report: (step: number, value: number): undefined | Promise<void> => {
+        this.#move();
+        const point = { step: Number(step), value: Number(value) };
+        const send = () => this.#options.post({ kind: "report", attempt: this.#attempt, ...point });
+        const room = this.#window.admit(kCallMs);
+        if (room !== true) {
+          return room.then((hasRoom) => {
+            if (!hasRoom) throw noRoomForReports();
+            send();
+          });
+        }
+        send();
+        return undefined;
+      },
+      progress: (): void => this.#move(),
+    };
+  }
+
+  /** Moves the liveness counter; the agent is told of it now and then. */
+  #move(): void {
+    this.#progress += 1;
+    const now = this.#options.now();
+    if (now - this.#toldAt < kProgressMs) return;
+    this.#toldAt = now;
+    this.#options.post({ kind: "progress", attempt: this.#attempt, count: this.#progress });
+  }
+}
