@@ -28,10 +28,6 @@ constexpr std::array<Route, 6> kRoutes{{
     {Method::get, "/api/blobs/{}", Access::device, Work::handle, 0},
     {Method::get, "/ws/worker", Access::open, Work::websocket, 0},
 }};
-// Files are no route: their names are known to StaticFiles alone.
-constexpr std::size_t kStaticRoute = kRoutes.size();
-
-Plan answer(Response response) { return Plan{Plan::Kind::answer, std::move(response), 0}; }
 
 Error bad_code() {
   return Error{"bad_enrolment_code",
@@ -46,86 +42,45 @@ struct ProjectSummary {
   std::int64_t total = 0;
 };
 
-class ComputeSite final : public Site {
+class ComputeSite final : public SiteBase {
  public:
-  explicit ComputeSite(const SiteContext& context) : context_(context) {}
-
-  Plan plan(Request& request) override {
-    const Found found = find_route(kRoutes, request.method, request.path);
-    if (const auto* none = std::get_if<NoMatch>(&found)) return plan_file(request, none->allow);
-    const Match& match = std::get<Match>(found);
-    const Route& route = kRoutes[match.route];
-    request.route = match.route;
-    request.captures = match.captures;
-    if (route.work == Work::websocket) return Plan{Plan::Kind::websocket, {}, 0};
-    if (route.access == Access::device && !identify(request)) {
-      return answer(error_response(Error{
-          "unauthorized",
-          "Send the header Authorization: Device <device>:<secret> of a device that has joined."}));
-    }
-    return Plan{Plan::Kind::handle, {}, route.body_limit};
-  }
-
-  void handle(std::shared_ptr<const Request> request, Reply reply) override {
-    switch (request->route) {
-      case kRoot: {
-        Response response;
-        response.status = 302;
-        response.headers.emplace_back("Location", kJoinPage);
-        return reply(std::move(response));
-      }
-      case kHealth:
-        return reply(json_response(200, R"({"status":"ok"})"));
-      case kProject:
-        return reply(project(*request));
-      case kJoin:
-        return join(*request, std::move(reply));
-      case kBlob:
-        return reply(blob(*request));
-      default:
-        return reply(context_.files.load(*request));
-    }
-  }
+  explicit ComputeSite(const SiteContext& context) : SiteBase(context, kRoutes, kJoinPage, {}) {}
 
   Result<std::unique_ptr<Upload>> open_upload(const Request&) override {
     return Error{"not_found", "Blobs are uploaded at the console origin."};
   }
 
  private:
-  Plan plan_file(Request& request, const std::string& allow) const {
-    const bool reads = request.method == Method::get || request.method == Method::head;
-    const bool known = context_.files.knows(request.path);
-    if (known && reads) {
-      if (auto ready = context_.files.cached(request)) return answer(std::move(*ready));
-      request.route = kStaticRoute;
-      return Plan{Plan::Kind::handle, {}, 0};
-    }
-    if (known || !allow.empty()) {
-      Response response =
-          error_response(Error{"method_not_allowed", "This address does not take this method."});
-      response.headers.emplace_back("Allow", known ? "GET, HEAD" : allow);
-      return answer(std::move(response));
-    }
-    if (request.path == kJoinPage) {
-      return answer(error_response(
-          Error{"not_found",
-                "The pages are not built or not given to the server (serve --app FOLDER)."}));
-    }
-    return answer(error_response(Error{"not_found", "Nothing is served at this address."}));
-  }
-
-  bool identify(Request& request) const {
+  Status admit(const Route& route, Request& request) const override {
+    if (route.access != Access::device) return Done{};
     constexpr std::string_view kScheme = "Device ";
     std::string_view header = request.authorization;
-    if (!header.starts_with(kScheme)) return false;
-    header.remove_prefix(kScheme.size());
-    const std::size_t colon = header.find(':');
-    if (colon == std::string_view::npos) return false;
-    const auto device =
-        context_.book.check_device(header.substr(0, colon), header.substr(colon + 1));
-    if (!device) return false;
-    request.device = *device;
-    return true;
+    if (header.starts_with(kScheme)) {
+      header.remove_prefix(kScheme.size());
+      const std::size_t colon = header.find(':');
+      const auto device =
+          colon == std::string_view::npos
+              ? std::nullopt
+              : context_.book.check_device(header.substr(0, colon), header.substr(colon + 1));
+      if (device) {
+        request.device = *device;
+        return Done{};
+      }
+    }
+    return Error{
+        "unauthorized",
+        "Send the header Authorization: Device <device>:<secret> of a device that has joined."};
+  }
+
+  void answer(std::shared_ptr<const Request> request, Reply reply) override {
+    switch (request->route) {
+      case kProject:
+        return reply(project(*request));
+      case kJoin:
+        return join(*request, std::move(reply));
+      default:
+        return reply(blob(*request));
+    }
   }
 
   // The project of a code; an Error where there is none, or where this address has tried too many.
@@ -225,11 +180,11 @@ class ComputeSite final : public Site {
     response.body = FileBody{path->string(), *bytes};
     return response;
   }
-
-  const SiteContext context_;
 };
 
 }  // namespace
+
+std::span<const Route> compute_routes() { return kRoutes; }
 
 std::unique_ptr<Site> make_compute_site(const SiteContext& context) {
   return std::make_unique<ComputeSite>(context);

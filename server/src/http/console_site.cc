@@ -73,10 +73,6 @@ constexpr std::array<Route, 18> kRoutes{{
     {Method::get, "/readyz", Access::open, Work::handle, 0},
     {Method::get, "/metrics", Access::metrics, Work::handle, 0},
 }};
-// Files are no route: their names are known to StaticFiles alone.
-constexpr std::size_t kStaticRoute = kRoutes.size();
-
-Plan answer(Response response) { return Plan{Plan::Kind::answer, std::move(response), 0}; }
 
 Error unknown_study() {
   return Error{"unknown_study", "There is no such study, or it belongs to somebody else."};
@@ -104,38 +100,28 @@ class BlobUpload final : public Upload {
   std::string sha256_;
 };
 
-class ConsoleSite final : public Site {
+class ConsoleSite final : public SiteBase {
  public:
-  explicit ConsoleSite(const SiteContext& context) : context_(context) {}
+  explicit ConsoleSite(const SiteContext& context)
+      : SiteBase(context, kRoutes, kResearchPage, kConsolePolicy) {}
 
-  Plan plan(Request& request) override {
-    const Found found = find_route(kRoutes, request.method, request.path);
-    if (const auto* none = std::get_if<NoMatch>(&found)) return plan_file(request, none->allow);
-    const Match& match = std::get<Match>(found);
-    const Route& route = kRoutes[match.route];
-    request.route = match.route;
-    request.captures = match.captures;
-    if (route.work == Work::websocket) return Plan{Plan::Kind::websocket, {}, 0};
-    const bool wants_token = route.access == Access::principal ||
-                             (route.access == Access::metrics && !context_.open_metrics);
-    if (wants_token) {
-      const Status known = identify(request);
-      if (!known) return answer(error_response(known.error()));
-    }
-    if (route.work == Work::upload) return plan_upload(request);
-    return Plan{Plan::Kind::handle, {}, route.body_limit};
+  Result<std::unique_ptr<Upload>> open_upload(const Request& request) override {
+    auto writer = context_.blobs.begin();
+    if (!writer) return writer.error();
+    const std::string& sha256 = request.captures.front();
+    return std::unique_ptr<Upload>(std::make_unique<BlobUpload>(std::move(*writer), sha256));
   }
 
-  void handle(std::shared_ptr<const Request> request, Reply reply) override {
+ private:
+  // The page and its scripts hold no secret, so they need no token.
+  Status admit(const Route& route, Request& request) const override {
+    const bool wants_token = route.access == Access::principal ||
+                             (route.access == Access::metrics && !context_.open_metrics);
+    return wants_token ? identify(request) : Done{};
+  }
+
+  void answer(std::shared_ptr<const Request> request, Reply reply) override {
     switch (request->route) {
-      case kRoot: {
-        Response response;
-        response.status = 302;
-        response.headers.emplace_back("Location", kResearchPage);
-        return reply(std::move(response));
-      }
-      case kStaticRoute:
-        return reply(with_policy(context_.files.load(*request)));
       case kMe:
         return reply(me(*request));
       case kGetBlob:
@@ -160,50 +146,11 @@ class ConsoleSite final : public Site {
         return revoke(*request, std::move(reply));
       case kEnrolment:
         return enrolment(*request, std::move(reply));
-      case kHealth:
-        return reply(json_response(200, R"({"status":"ok"})"));
       case kReady:
-        return reply(ready());
+        return reply(readiness());
       default:
         return metrics(std::move(reply));
     }
-  }
-
-  Result<std::unique_ptr<Upload>> open_upload(const Request& request) override {
-    auto writer = context_.blobs.begin();
-    if (!writer) return writer.error();
-    const std::string& sha256 = request.captures.front();
-    return std::unique_ptr<Upload>(std::make_unique<BlobUpload>(std::move(*writer), sha256));
-  }
-
- private:
-  static Response with_policy(Response response) {
-    response.content_security_policy = kConsolePolicy;
-    return response;
-  }
-
-  // The researcher's page and its scripts; they hold no secret, so they need no token.
-  Plan plan_file(Request& request, const std::string& allow) const {
-    const bool reads = request.method == Method::get || request.method == Method::head;
-    const bool known = context_.files.knows(request.path);
-    if (known && reads) {
-      if (auto ready = context_.files.cached(request))
-        return answer(with_policy(std::move(*ready)));
-      request.route = kStaticRoute;
-      return Plan{Plan::Kind::handle, {}, 0};
-    }
-    if (known || !allow.empty()) {
-      Response response =
-          error_response(Error{"method_not_allowed", "This address does not take this method."});
-      response.headers.emplace_back("Allow", known ? "GET, HEAD" : allow);
-      return answer(std::move(response));
-    }
-    if (request.path == kResearchPage) {
-      return answer(error_response(
-          Error{"not_found",
-                "The pages are not built or not given to the server (serve --app FOLDER)."}));
-    }
-    return answer(error_response(Error{"not_found", "Nothing is served at this address."}));
   }
 
   Status identify(Request& request) const {
@@ -227,10 +174,10 @@ class ConsoleSite final : public Site {
   }
 
   // Nothing of the body is read for a blob that cannot be taken.
-  Plan plan_upload(const Request& request) const {
+  Plan plan_upload(const Request& request) const override {
     const std::string& sha256 = request.captures.front();
     if (!blobs::is_sha256(sha256)) {
-      return answer(error_response(Error{
+      return ready(error_response(Error{
           "bad_field", "Name the blob by the 64 lower-case hexadecimal digits of its SHA-256.",
           "sha256"}));
     }
@@ -493,7 +440,7 @@ class ConsoleSite final : public Site {
         });
   }
 
-  Response ready() const {
+  Response readiness() const {
     const Health health = context_.service.health();
     if (health.draining) return error_response(Error{"draining", "The server is about to stop."});
     if (health.read_only)
@@ -512,11 +459,11 @@ class ConsoleSite final : public Site {
           reply(std::move(response));
         });
   }
-
-  const SiteContext context_;
 };
 
 }  // namespace
+
+std::span<const Route> console_routes() { return kRoutes; }
 
 std::unique_ptr<Site> make_console_site(const SiteContext& context) {
   return std::make_unique<ConsoleSite>(context);
