@@ -1,8 +1,7 @@
-// Small request bodies of rest.md, read with the protocol's own reader. Never throws. Pure; any
-// thread.
+// Small request bodies of rest.md's compute origin, read with the protocol's own reader. Never
+// throws. Pure; any thread.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,13 +19,8 @@ struct JoinQuery {
   std::string device_class;  // phone, tablet, desktop or node
   std::string engine;
 };
-// POST /api/enrolment
-struct EnrolmentQuery {
-  std::optional<std::string> project;
-};
 
 Result<ProjectQuery> parse_project_query(std::string_view body);
 Result<JoinQuery> parse_join_query(std::string_view body);
-Result<EnrolmentQuery> parse_enrolment_query(std::string_view body);
 
 }  // namespace hyperflock::http

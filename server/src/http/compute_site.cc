@@ -6,6 +6,7 @@
 
 #include "auth/tokens.h"
 #include "http/bodies.h"
+#include "http/identity_rest.h"
 #include "http/router.h"
 #include "ops/log.h"
 #include "protocol/json_writer.h"
@@ -15,16 +16,16 @@ namespace {
 
 using protocol::ObjectWriter;
 
-constexpr std::uint64_t kSmallBody = std::uint64_t{4} * 1024;
 constexpr std::string_view kJoinPage = "/join";
 
-enum RouteIndex : std::size_t { kRoot, kHealth, kProject, kJoin, kBlob, kSocket };
+enum RouteIndex : std::size_t { kRoot, kHealth, kProject, kJoin, kErase, kBlob, kSocket };
 
-constexpr std::array<Route, 6> kRoutes{{
+constexpr std::array<Route, 7> kRoutes{{
     {Method::get, "/", Access::open, Work::handle, 0},
     {Method::get, "/healthz", Access::open, Work::handle, 0},
     {Method::post, "/api/project", Access::open, Work::handle, kSmallBody},
     {Method::post, "/api/join", Access::open, Work::handle, kSmallBody},
+    {Method::post, "/api/device/erase", Access::own_device, Work::handle, kSmallBody},
     {Method::get, "/api/blobs/{}", Access::device, Work::handle, 0},
     {Method::get, "/ws/worker", Access::open, Work::websocket, 0},
 }};
@@ -32,6 +33,12 @@ constexpr std::array<Route, 6> kRoutes{{
 Error bad_code() {
   return Error{"bad_enrolment_code",
                "This join link is not valid (any more); ask whoever sent it for a new one."};
+}
+
+Error closed_code() {
+  return Error{"bad_enrolment_code",
+               "This join link takes no more devices: its time is over, or enough have joined by "
+               "it; ask whoever sent it for a new one."};
 }
 
 // How far a project is, and for whom it computes.
@@ -52,7 +59,7 @@ class ComputeSite final : public SiteBase {
 
  private:
   Status admit(const Route& route, Request& request) const override {
-    if (route.access != Access::device) return Done{};
+    if (route.access == Access::open) return Done{};
     constexpr std::string_view kScheme = "Device ";
     std::string_view header = request.authorization;
     if (header.starts_with(kScheme)) {
@@ -61,8 +68,8 @@ class ComputeSite final : public SiteBase {
       const auto device =
           colon == std::string_view::npos
               ? std::nullopt
-              : context_.book.check_device(header.substr(0, colon), header.substr(colon + 1));
-      if (device) {
+              : context_.book.find_own(header.substr(0, colon), header.substr(colon + 1));
+      if (device && (route.access == Access::own_device || !device->revoked)) {
         request.device = *device;
         return Done{};
       }
@@ -78,15 +85,17 @@ class ComputeSite final : public SiteBase {
         return reply(project(*request));
       case kJoin:
         return join(*request, std::move(reply));
+      case kErase:
+        return erase(*request, std::move(reply));
       default:
         return reply(blob(*request));
     }
   }
 
   // The project of a code; an Error where there is none, or where this address has tried too many.
-  Result<std::string> project_of(const std::string& code, const std::string& address) const {
-    const auto project = context_.book.check_code(code);
-    if (project) return *project;
+  Result<auth::CodeView> opened_by(const std::string& code, const std::string& address) const {
+    const auto view = context_.book.check_code(code);
+    if (view) return *view;
     if (context_.admission.admit_stranger(address)) return bad_code();
     return Error{"rate_limited", "Too many wrong codes came from this address; wait a minute."};
   }
@@ -94,13 +103,14 @@ class ComputeSite final : public SiteBase {
   Response project(const Request& request) const {
     const auto query = parse_project_query(request.body);
     if (!query) return error_response(query.error());
-    const auto name = project_of(query->code, request.address);
-    if (!name) return error_response(name.error());
-    const auto summary = summarize(*name);
+    // Also by a code that has ended: devices that joined by it stay.
+    const auto code = opened_by(query->code, request.address);
+    if (!code) return error_response(code.error());
+    const auto summary = summarize(code->project);
     if (!summary) return error_response(summary.error());
     std::string out = R"({"project":)";
     ObjectWriter(out)
-        .text("name", *name)
+        .text("name", code->project)
         .text("owner", summary->owners)
         .integer("studies", summary->studies)
         .integer("trials_done", summary->done)
@@ -121,7 +131,7 @@ class ComputeSite final : public SiteBase {
       summary.total += study.total;
       if (std::ranges::find(owners, study.owner) == owners.end()) owners.push_back(study.owner);
     }
-    if (owners.empty()) owners = context_.book.researchers();
+    if (owners.empty()) owners = context_.book.researchers(project);
     constexpr std::size_t kNamed = 3;
     for (std::size_t i = 0; i < owners.size() && i < kNamed; ++i) {
       if (i != 0) summary.owners += ", ";
@@ -133,36 +143,47 @@ class ComputeSite final : public SiteBase {
   void join(const Request& request, Reply reply) const {
     const auto query = parse_join_query(request.body);
     if (!query) return reply(error_response(query.error()));
-    const auto project = project_of(query->code, request.address);
-    if (!project) return reply(error_response(project.error()));
+    const auto code = opened_by(query->code, request.address);
+    if (!code) return reply(error_response(code.error()));
+    if (!code->open) return reply(error_response(closed_code()));
     if (!context_.admission.admit_join(request.address)) {
       return reply(error_response(
           Error{"rate_limited",
                 "Many devices joined from this address just now; try again in a minute."}));
     }
     const std::string secret = auth::new_token(auth::TokenKind::device_secret);
-    storage::Device device{auth::new_device_id(), *project, auth::token_hash(secret),
-                           query->device_class, query->engine};
-    context_.service.commit(
-        storage::CreateDevice{device}, [reply = std::move(reply), device, secret,
-                                        &book = context_.book](Result<storage::Outcome> outcome) {
-          if (!outcome) return reply(error_response(outcome.error()));
-          if (outcome->applied != storage::Applied::applied) {
-            return reply(
-                error_response(Error{"internal", "The new device's name was taken; join again."}));
-          }
-          book.committed(storage::CreateDevice{device}, *outcome);
-          ops::log(
-              ops::LogLevel::info, "device_joined",
-              {{"device", device.id}, {"project", device.project}, {"class", device.device_class}});
-          std::string out;
-          ObjectWriter(out)
-              .text("device", device.id)
-              .text("secret", secret)
-              .text("project", device.project)
-              .end();
-          reply(json_response(201, std::move(out)));
-        });
+    const storage::Device device{auth::new_device_id(), code->project, auth::token_hash(secret),
+                                 query->device_class, query->engine};
+    const storage::CreateDevice create{device, auth::token_hash(query->code)};
+    context_.service.commit({create}, [reply = std::move(reply), create, device, secret,
+                                       &book = context_.book](Result<storage::Outcome> outcome) {
+      if (!outcome) return reply(error_response(outcome.error()));
+      if (outcome->applied == storage::Applied::superseded)
+        return reply(error_response(closed_code()));
+      if (outcome->applied != storage::Applied::applied) {
+        return reply(
+            error_response(Error{"internal", "The new device's name was taken; join again."}));
+      }
+      book.committed(create, *outcome);
+      ops::log(
+          ops::LogLevel::info, "device_joined",
+          {{"device", device.id}, {"project", device.project}, {"class", device.device_class}});
+      std::string out;
+      ObjectWriter(out)
+          .text("device", device.id)
+          .text("secret", secret)
+          .text("project", device.project)
+          .end();
+      reply(json_response(201, std::move(out)));
+    });
+  }
+
+  // The volunteer's own wish. Nothing about the device is noted but that it happened.
+  void erase(const Request& request, Reply reply) const {
+    storage::NoteAudit note;
+    note.entry.actor = "device";
+    note.entry.action = "device.erase";
+    erase_device(context_, request.device.id, std::move(note), std::move(reply));
   }
 
   Response blob(const Request& request) const {

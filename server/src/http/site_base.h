@@ -34,7 +34,8 @@ struct SiteContext {
   std::string server_version;
   std::string join_origin;  // the compute origin as volunteers see it, without a slash at the end
   std::uint64_t max_blob_bytes = std::uint64_t{512} << 20;
-  bool open_metrics = false;  // /metrics without a token
+  bool open_metrics = false;      // /metrics without a token
+  bool open_registration = true;  // anybody may ask to become a researcher
 };
 
 class SiteBase : public Site {

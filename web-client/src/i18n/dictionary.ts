@@ -87,6 +87,9 @@ export interface Dictionary {
     readonly pausedByChoice: Notice;
     readonly stopped: Notice;
     readonly finished: Notice;
+    readonly forgetting: Notice;
+    readonly forgotten: Notice;
+    readonly notForgotten: Notice;
     readonly replaced: Notice;
     readonly failed: string;
     readonly failures: Readonly<Record<FailureCode, string>>;
@@ -148,6 +151,14 @@ export interface Dictionary {
   readonly privacy: {
     readonly summary: string;
     readonly items: readonly string[];
+  };
+
+  /** Has the server forget this device. */
+  readonly forget: {
+    readonly ask: string;
+    readonly question: string;
+    readonly confirm: string;
+    readonly cancel: string;
   };
 
   readonly footer: string;

@@ -4,6 +4,7 @@ import { useSignalEffect } from "@preact/signals";
 import { languageNames, otherLanguage } from "../i18n/language.ts";
 import { FlockBackdrop, Mark } from "../ui/flock.tsx";
 import { ProgressBar } from "../ui/progress_bar.tsx";
+import { ForgetDevice } from "./forget_device.tsx";
 import type { JoinStore } from "./join_store.ts";
 import { Panel } from "./panel.tsx";
 
@@ -82,6 +83,7 @@ function About({ store }: Props) {
             <li key={item}>{item}</li>
           ))}
         </ul>
+        <ForgetDevice store={store} />
       </details>
     </section>
   );

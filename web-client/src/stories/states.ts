@@ -189,6 +189,9 @@ export const stories = {
   paused_by_choice: state({ phase: "paused", reason: "by_choice" }, some),
   stopped: state({ phase: "stopped" }, some),
   finished: state({ phase: "finished" }, some),
+  forgetting: state({ phase: "forgetting" }, some),
+  forgotten: state({ phase: "forgotten" }),
+  not_forgotten: state({ phase: "not_forgotten" }, some),
   replaced: state({ phase: "replaced" }, some),
   failed_known: state({ phase: "failed", code: "full", message: "the pool is full" }),
   failed_other: state({

@@ -5,7 +5,9 @@ import type { Contribution, ProjectView, VolunteerState } from "./volunteer_stat
 export type ToAgent =
   | { readonly kind: "start"; readonly code: string; readonly visible: boolean }
   | { readonly kind: "visibility"; readonly visible: boolean }
-  | { readonly kind: "stop" };
+  | { readonly kind: "stop" }
+  /** Instead of a start: lets the server and this browser forget the device. */
+  | { readonly kind: "forget"; readonly code: string };
 
 export type FromAgent =
   | {
@@ -14,5 +16,7 @@ export type FromAgent =
       readonly contribution: Contribution;
       readonly project: ProjectView | null;
     }
+  /** The answer to `forget`; false where the server could not be told. */
+  | { readonly kind: "forgotten"; readonly done: boolean }
   /** Everything is given back; the thread may be ended. */
   | { readonly kind: "ended" };

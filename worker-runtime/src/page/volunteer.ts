@@ -75,6 +75,12 @@ class AgentVolunteer implements Volunteer {
     }
     this.#isPaused = false;
     this.#setState({ phase: "joining" });
+    this.#employ();
+    this.#tell({ kind: "start", code: this.#code, visible: this.#mayCompute });
+  }
+
+  /** Starts an agent thread and listens to it. */
+  #employ(): void {
     const agent = new Worker(new URL("../agent/agent-thread.ts", import.meta.url), {
       type: "module",
       name: "hyperflock agent",
@@ -92,7 +98,14 @@ class AgentVolunteer implements Volunteer {
       this.#setState({ phase: "failed", code: "agent_failed", message });
       agent.terminate();
     });
-    this.#tell({ kind: "start", code: this.#code, visible: this.#mayCompute });
+  }
+
+  forget(): void {
+    if (this.#snapshot.state.phase === "forgetting") return;
+    this.stop();
+    this.#setState({ phase: "forgetting" });
+    this.#employ();
+    this.#tell({ kind: "forget", code: this.#code });
   }
 
   pause(): void {
@@ -151,6 +164,12 @@ class AgentVolunteer implements Volunteer {
         this.#onState(state);
         break;
       }
+      case "forgotten":
+        this.#agent?.terminate();
+        this.#leave();
+        if (message.done) this.#merge({ contribution: { trials: 0, seconds: 0 } });
+        this.#setState({ phase: message.done ? "forgotten" : "not_forgotten" });
+        break;
       case "ended":
         break;
       default:

@@ -45,6 +45,9 @@ export type VolunteerState =
   | { readonly phase: "paused"; readonly reason: "hidden" | "by_choice" }
   | { readonly phase: "stopped" }
   | { readonly phase: "finished" } // the trial that was to be the last one is with the server
+  | { readonly phase: "forgetting" } // the server is being asked to erase this device
+  | { readonly phase: "forgotten" }
+  | { readonly phase: "not_forgotten" } // the server could not be told; everything is as it was
   | { readonly phase: "replaced" } // another tab of this device took over
   | { readonly phase: "failed"; readonly code: string; readonly message: string };
 
@@ -81,4 +84,6 @@ export interface Volunteer {
   finish(wanted: boolean): void;
   /** Releases the attempt and ends the compute threads; `start()` works again afterwards. */
   stop(): void;
+  /** Stops, and has the server and this browser forget the device; its results stay, without it. From a tap. */
+  forget(): void;
 }
