@@ -122,7 +122,8 @@ TEST_F(Identity, ARevokedTokenEndsAtOnceAndNoOther) {
   EXPECT_EQ(admin("POST", target).status, 200);  // the same call again
   EXPECT_EQ(ends->wait_close(), 4004);
   EXPECT_EQ(code_of(server_.rest_as(token, "GET", "/api/me")), "401 unauthorized");
-  EXPECT_EQ(stays->wait_close(200), -1);
+  stays->send(R"({"type":"watch","study":99,"after":0})");
+  EXPECT_EQ(json_at(stays->receive_text(), "code"), "unknown_study");
   server_.restart();
   EXPECT_EQ(code_of(server_.rest_as(token, "GET", "/api/me")), "401 unauthorized");
 }
