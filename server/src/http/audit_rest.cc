@@ -43,7 +43,7 @@ Result<std::vector<storage::AuditEntry>> wanted(const SiteContext& context, cons
   return context.storage.audit(*after, *limit);
 }
 
-void page(const SiteContext& context, const Request& request, Reply reply) {
+void page(const SiteContext& context, const Request& request, const Reply& reply) {
   const auto entries = wanted(context, request, kDefaultPage, kLargestPage);
   if (!entries) return reply(error_response(entries.error()));
   std::int64_t cursor =
@@ -59,7 +59,7 @@ void page(const SiteContext& context, const Request& request, Reply reply) {
 }
 
 // One JSON object a line; the last one's id is where the next export goes on.
-void export_lines(const SiteContext& context, const Request& request, Reply reply) {
+void export_lines(const SiteContext& context, const Request& request, const Reply& reply) {
   const auto entries = wanted(context, request, kLargestExport, kLargestExport);
   if (!entries) return reply(error_response(entries.error()));
   std::string out;

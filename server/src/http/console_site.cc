@@ -127,7 +127,8 @@ class BlobUpload final : public Upload {
     constexpr std::chrono::seconds kPatience{5};
     const auto told = std::make_shared<std::promise<Result<storage::Outcome>>>();
     std::future<Result<storage::Outcome>> outcome = told->get_future();
-    service_.commit({own_}, [told](Result<storage::Outcome> got) { told->set_value(got); });
+    service_.commit({own_},
+                    [told](Result<storage::Outcome> got) { told->set_value(std::move(got)); });
     if (outcome.wait_for(kPatience) != std::future_status::ready)
       return Error{"storage_unavailable", "The server is about to stop; upload the blob again."};
     const Result<storage::Outcome> got = outcome.get();
@@ -177,8 +178,7 @@ class ConsoleSite final : public SiteBase {
 
   void answer(std::shared_ptr<const Request> request, Reply reply) override {
     if (request->route >= kRoutes.size())
-      return table().handlers[request->route - kRoutes.size()](context_, *request,
-                                                               std::move(reply));
+      return table().handlers[request->route - kRoutes.size()](context_, *request, reply);
     switch (request->route) {
       case kMe:
         return reply(me(context_, *request));

@@ -23,7 +23,7 @@ Error unknown_project() {
 
 // ---- projects
 
-void list_projects(const SiteContext& context, const Request& request, Reply reply) {
+void list_projects(const SiteContext& context, const Request& request, const Reply& reply) {
   const auto devices = context.book.devices_by_project();
   std::string out;
   ObjectWriter body(out);
@@ -48,11 +48,11 @@ void list_projects(const SiteContext& context, const Request& request, Reply rep
   reply(json_response(200, std::move(out)));
 }
 
-void create_project(const SiteContext& context, const Request& request, Reply reply) {
+void create_project(const SiteContext& context, const Request& request, const Reply& reply) {
   const auto query = parse_project_name_query(request.body);
   if (!query) return reply(error_response(query.error()));
   commit_noted(context, storage::CreateProject{query->project},
-               note_of(request, "project.create", query->project), std::move(reply),
+               note_of(request, "project.create", query->project), reply,
                [name = query->project](const Outcome& outcome) {
                  if (outcome.applied != Applied::applied) {
                    return error_response(
@@ -87,7 +87,7 @@ void append_code(std::string& out, const storage::Enrolment& code, std::int64_t 
   row.end();
 }
 
-void list_codes(const SiteContext& context, const Request& request, Reply reply) {
+void list_codes(const SiteContext& context, const Request& request, const Reply& reply) {
   std::string out = R"({"enrolments":[)";
   bool first = true;
   for (const storage::Enrolment& code : context.book.enrolments()) {
@@ -98,7 +98,7 @@ void list_codes(const SiteContext& context, const Request& request, Reply reply)
   reply(json_response(200, out + "]}"));
 }
 
-void create_code(const SiteContext& context, const Request& request, Reply reply) {
+void create_code(const SiteContext& context, const Request& request, const Reply& reply) {
   const auto query = parse_enrolment_query(request.body);
   if (!query) return reply(error_response(query.error()));
   const std::string project =
@@ -113,7 +113,7 @@ void create_code(const SiteContext& context, const Request& request, Reply reply
   made.max_uses = query->max_uses;
   if (query->expires_s != 0) made.expires_at = context.book.now() + query->expires_s * 1'000;
   commit_noted(context, storage::CreateEnrolment{made},
-               note_of(request, "enrolment.create", project), std::move(reply),
+               note_of(request, "enrolment.create", project), reply,
                [&context, code, made](const Outcome& outcome) {
                  ops::log(ops::LogLevel::info, "enrolment_created", {{"project", made.project}});
                  std::string out;
@@ -129,7 +129,7 @@ void create_code(const SiteContext& context, const Request& request, Reply reply
                });
 }
 
-void revoke_code(const SiteContext& context, const Request& request, Reply reply) {
+void revoke_code(const SiteContext& context, const Request& request, const Reply& reply) {
   const auto id = parse_integer(request.captures.front(), kMaxWireInteger);
   const auto code = id ? context.book.enrolment(*id) : std::nullopt;
   if (!code || !auth::IdentityBook::may_use(request.principal, code->project)) {
@@ -137,7 +137,7 @@ void revoke_code(const SiteContext& context, const Request& request, Reply reply
         Error{"unknown_enrolment", "There is no such code, or it is of another project."}));
   }
   commit_noted(context, storage::RevokeEnrolment{code->id},
-               note_of(request, "enrolment.revoke", std::to_string(code->id)), std::move(reply),
+               note_of(request, "enrolment.revoke", std::to_string(code->id)), reply,
                [id = code->id](const Outcome&) {
                  std::string out;
                  ObjectWriter(out).integer("enrolment", id).boolean("revoked", true).end();
@@ -150,11 +150,11 @@ void revoke_code(const SiteContext& context, const Request& request, Reply reply
 Error unknown_device() { return {"unknown_device", "No device has this name."}; }
 
 // The device is refused from now on, its session closed and its attempt issued again.
-void revoke_device(const SiteContext& context, const Request& request, Reply reply) {
+void revoke_device(const SiteContext& context, const Request& request, const Reply& reply) {
   const std::string& device = request.captures.front();
   context.service.revoke_device(
       device, note_of(request, "device.revoke", device),
-      [&book = context.book, device, reply = std::move(reply)](Result<storage::Outcome> outcome) {
+      [&book = context.book, device, reply](Result<storage::Outcome> outcome) {
         if (!outcome) return reply(error_response(outcome.error()));
         if (outcome->applied == Applied::conflict) return reply(error_response(unknown_device()));
         book.committed(storage::RevokeDevice{device}, *outcome);
@@ -165,9 +165,9 @@ void revoke_device(const SiteContext& context, const Request& request, Reply rep
       });
 }
 
-void erase_by_admin(const SiteContext& context, const Request& request, Reply reply) {
+void erase_by_admin(const SiteContext& context, const Request& request, const Reply& reply) {
   const std::string& device = request.captures.front();
-  erase_device(context, device, note_of(request, "device.erase", device), std::move(reply));
+  erase_device(context, device, note_of(request, "device.erase", device), reply);
 }
 
 constexpr std::array<HandledRoute, 7> kRoutes{{

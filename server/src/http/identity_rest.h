@@ -12,7 +12,7 @@
 
 namespace hyperflock::http {
 
-using Handler = void (*)(const SiteContext& context, const Request& request, Reply reply);
+using Handler = void (*)(const SiteContext& context, const Request& request, const Reply& reply);
 
 struct HandledRoute {
   Route route;
@@ -35,8 +35,9 @@ storage::NoteAudit note_of(const Request& request, std::string action, std::stri
 
 // Commits the change and, where it was applied, its note; tells the book; then answers with what
 // `answer` makes of the outcome.
-void commit_noted(const SiteContext& context, storage::Transition change, storage::NoteAudit note,
-                  Reply reply, std::function<Response(const storage::Outcome&)> answer);
+void commit_noted(const SiteContext& context, const storage::Transition& change,
+                  storage::NoteAudit note, Reply reply,
+                  std::function<Response(const storage::Outcome&)> answer);
 
 // Appends `{"studies", "trials", "bytes"}`; a limit of 0 is none.
 void append_quota(std::string& out, const storage::Quota& quota);

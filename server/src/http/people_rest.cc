@@ -77,7 +77,7 @@ std::optional<storage::Principal> person_of(const SiteContext& context, const Re
 
 // ---- tokens
 
-void list_tokens(const SiteContext& context, const Request& request, Reply reply) {
+void list_tokens(const SiteContext& context, const Request& request, const Reply& reply) {
   std::vector<storage::Token> tokens = context.book.tokens();
   if (!is_admin(request)) {
     std::erase_if(tokens,
@@ -100,7 +100,7 @@ void list_tokens(const SiteContext& context, const Request& request, Reply reply
   reply(json_response(200, std::move(out)));
 }
 
-void create_token(const SiteContext& context, const Request& request, Reply reply) {
+void create_token(const SiteContext& context, const Request& request, const Reply& reply) {
   const auto query = parse_token_query(request.body);
   if (!query) return reply(error_response(query.error()));
   const auto owner = context.book.principal(query->researcher);
@@ -108,7 +108,7 @@ void create_token(const SiteContext& context, const Request& request, Reply repl
   const std::string token = auth::new_token(kind_of(owner->role));
   const std::int64_t expires_at = ends_at(context, query->expires_s);
   commit_noted(context, storage::CreateToken{owner->id, auth::token_hash(token), expires_at},
-               note_of(request, "token.create", owner->name), std::move(reply),
+               note_of(request, "token.create", owner->name), reply,
                [token, expires_at](const Outcome& outcome) {
                  std::string out;
                  ObjectWriter row(out);
@@ -120,7 +120,7 @@ void create_token(const SiteContext& context, const Request& request, Reply repl
 }
 
 // A new token for the caller; the one they came by ends after its time of grace.
-void rotate_token(const SiteContext& context, const Request& request, Reply reply) {
+void rotate_token(const SiteContext& context, const Request& request, const Reply& reply) {
   const auto query = parse_rotate_query(request.body);
   if (!query) return reply(error_response(query.error()));
   const std::string token = auth::new_token(kind_of(request.principal.role));
@@ -130,7 +130,7 @@ void rotate_token(const SiteContext& context, const Request& request, Reply repl
   commit_noted(
       context,
       storage::CreateToken{request.principal.id, auth::token_hash(token), 0, old, retires_at},
-      note_of(request, "token.rotate", std::to_string(old)), std::move(reply),
+      note_of(request, "token.rotate", std::to_string(old)), reply,
       [&context, token, old, retires_at, at_once](const Outcome& outcome) {
         if (outcome.applied != Applied::applied) {
           return error_response(Error{"unauthorized", "This token has ended meanwhile."});
@@ -150,7 +150,7 @@ void rotate_token(const SiteContext& context, const Request& request, Reply repl
       });
 }
 
-void revoke_token(const SiteContext& context, const Request& request, Reply reply) {
+void revoke_token(const SiteContext& context, const Request& request, const Reply& reply) {
   const auto id = parse_integer(request.captures.front(), kMaxWireInteger);
   const auto token = id ? context.book.token(*id) : std::nullopt;
   const bool mine = token && token->principal == request.principal.id;
@@ -160,7 +160,7 @@ void revoke_token(const SiteContext& context, const Request& request, Reply repl
   if (is_way_in && !context.book.others_administer(token->id, 0))
     return reply(error_response(last_admin()));
   commit_noted(context, storage::RevokeToken{token->id},
-               note_of(request, "token.revoke", std::to_string(token->id)), std::move(reply),
+               note_of(request, "token.revoke", std::to_string(token->id)), reply,
                [&context, token](const Outcome&) {
                  context.service.end_sessions({token->id}, Service::Sessions::ended);
                  std::string out;
@@ -171,7 +171,7 @@ void revoke_token(const SiteContext& context, const Request& request, Reply repl
 
 // ---- people
 
-void list_people(const SiteContext& context, const Request&, Reply reply) {
+void list_people(const SiteContext& context, const Request&, const Reply& reply) {
   std::string out;
   ObjectWriter body(out);
   append_list(body.begin("researchers"), context.book.principals(),
@@ -196,8 +196,8 @@ void make_person(const SiteContext& context, storage::Principal person, storage:
                  Reply reply) {
   const std::string token = auth::new_token(kind_of(person.role));
   const int status = person.state == PrincipalState::pending ? 202 : 201;
-  storage::CreatePrincipal create{.principal = person, .token_hash = auth::token_hash(token)};
-  commit_noted(context, std::move(create), std::move(note), std::move(reply),
+  const storage::CreatePrincipal create{.principal = person, .token_hash = auth::token_hash(token)};
+  commit_noted(context, create, std::move(note), std::move(reply),
                [token, person = std::move(person), status](const Outcome& outcome) {
                  if (outcome.applied != Applied::applied) {
                    return error_response(
@@ -214,7 +214,7 @@ void make_person(const SiteContext& context, storage::Principal person, storage:
                });
 }
 
-void create_person(const SiteContext& context, const Request& request, Reply reply) {
+void create_person(const SiteContext& context, const Request& request, const Reply& reply) {
   const auto query = parse_researcher_query(request.body);
   if (!query) return reply(error_response(query.error()));
   if (const auto wrong = bad_projects(context, query->projects))
@@ -229,11 +229,11 @@ void create_person(const SiteContext& context, const Request& request, Reply rep
   }
   std::ranges::sort(person.projects);
   make_person(context, std::move(person), note_of(request, "researcher.create", query->name),
-              std::move(reply));
+              reply);
 }
 
 // Anybody may ask; the token that they get opens nothing before an administrator agrees.
-void register_person(const SiteContext& context, const Request& request, Reply reply) {
+void register_person(const SiteContext& context, const Request& request, const Reply& reply) {
   const auto query = parse_register_query(request.body);
   if (!query) return reply(error_response(query.error()));
   if (!context.open_registration) {
@@ -256,7 +256,7 @@ void register_person(const SiteContext& context, const Request& request, Reply r
   storage::NoteAudit note = note_of(request, "researcher.register", query->name);
   note.entry.actor = query->name;
   ops::log(ops::LogLevel::info, "researcher_registered", {{"name", query->name}});
-  make_person(context, std::move(person), std::move(note), std::move(reply));
+  make_person(context, std::move(person), std::move(note), reply);
 }
 
 std::string detail_of(const storage::UpdatePrincipal& change) {
@@ -272,7 +272,7 @@ std::string detail_of(const storage::UpdatePrincipal& change) {
   return out;
 }
 
-void change_person(const SiteContext& context, const Request& request, Reply reply) {
+void change_person(const SiteContext& context, const Request& request, const Reply& reply) {
   const auto person = person_of(context, request);
   if (!person) return reply(error_response(unknown_researcher()));
   const auto asked = parse_researcher_change(request.body);
@@ -294,7 +294,7 @@ void change_person(const SiteContext& context, const Request& request, Reply rep
   }
   commit_noted(
       context, change, note_of(request, "researcher.update", person->name, detail_of(change)),
-      std::move(reply), [&context, id = person->id, closes](const Outcome&) {
+      reply, [&context, id = person->id, closes](const Outcome&) {
         if (closes) {
           context.service.end_sessions(context.book.live_tokens(id), Service::Sessions::paused);
         }
@@ -335,8 +335,9 @@ storage::NoteAudit note_of(const Request& request, std::string action, std::stri
   return note;
 }
 
-void commit_noted(const SiteContext& context, storage::Transition change, storage::NoteAudit note,
-                  Reply reply, std::function<Response(const storage::Outcome&)> answer) {
+void commit_noted(const SiteContext& context, const storage::Transition& change,
+                  storage::NoteAudit note, Reply reply,
+                  std::function<Response(const storage::Outcome&)> answer) {
   context.service.commit({change, std::move(note)},
                          [&book = context.book, change, reply = std::move(reply),
                           answer = std::move(answer)](Result<storage::Outcome> outcome) {
