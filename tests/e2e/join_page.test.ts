@@ -70,3 +70,26 @@ test("a link of several codes offers their projects", async () => {
   await volunteer.page.locator("[data-phase=waiting]").waitFor({ timeout: 60_000 });
   await context.close();
 });
+
+/** Devices that the server knows. */
+const knownDevices = async () => {
+  const { projects } = await server.api<{ projects: { devices: number }[] }>("/api/projects");
+  return projects.reduce((sum, { devices }) => sum + devices, 0);
+};
+
+test("a device that is to be forgotten is gone from the server, and may join anew", async () => {
+  const before = await knownDevices();
+  const { page, context, errors } = await joinVolunteer(browser, await server.joinUrl());
+  await page.locator("[data-phase=waiting]").waitFor({ timeout: 60_000 });
+  expect(await knownDevices()).toBe(before + 1);
+  await page.locator("summary").click();
+  await page.locator("[data-action=forget_ask]").click();
+  await page.locator("[data-action=forget]").click();
+  await page.locator("[data-phase=forgotten]").waitFor({ timeout: 30_000 });
+  expect(await knownDevices()).toBe(before);
+  await page.locator("[data-action=start]").click();
+  await page.locator("[data-phase=waiting]").waitFor({ timeout: 60_000 });
+  expect(await knownDevices()).toBe(before + 1);
+  expect(errors).toEqual([]);
+  await context.close();
+});

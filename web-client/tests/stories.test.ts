@@ -113,6 +113,29 @@ it("works by keyboard alone, and the focus is never lost", async () => {
   await page.close();
 });
 
+describe.each(kLanguages)("forgetting this device in %s", (language) => {
+  it("asks once more, keeps the focus, and fits every width", async () => {
+    const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
+    await show(page, "stopped", language);
+    const focused = () =>
+      page.evaluate(() => {
+        const element = document.activeElement;
+        return element?.getAttribute("data-action") ?? element?.className ?? null;
+      });
+    await page.locator("summary").click();
+    await page.locator("[data-action=forget_ask]").press("Enter");
+    await expect.poll(focused).toBe("forget-question");
+    expect(await problemsAtEachWidth(page, kTouchPx)).toEqual([]);
+    await page.locator("[data-action=forget_cancel]").press("Enter");
+    await expect.poll(focused).toBe("forget_ask");
+    await page.keyboard.press("Enter");
+    await page.locator("[data-action=forget]").press("Enter");
+    await page.locator("[data-phase=forgetting]").waitFor();
+    expect(await page.locator("[data-action=forget_ask]").count()).toBe(0);
+    await page.close();
+  });
+});
+
 it("pauses, resumes and switches the last trial by keyboard, with the focus kept", async () => {
   const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
   await show(page, "computing", "en");

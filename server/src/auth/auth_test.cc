@@ -23,8 +23,20 @@ storage::Outcome with(Applied applied) {
   return outcome;
 }
 
+storage::Outcome made(std::int64_t id, std::int64_t token = 0) {
+  storage::Outcome outcome = with(Applied::applied);
+  outcome.id = id;
+  outcome.token = token;
+  return outcome;
+}
+
+storage::CreatePrincipal person(const std::string& name, const std::string& token,
+                                storage::PrincipalRole role = storage::PrincipalRole::researcher) {
+  return {.principal = {.id = 0, .name = name, .role = role}, .token_hash = token_hash(token)};
+}
+
 storage::CreateDevice device(const std::string& id, const std::string& secret) {
-  return {{id, "default", token_hash(secret), "phone", "chromium 131"}};
+  return {{id, "default", token_hash(secret), "phone", "chromium 131"}, {}};
 }
 
 TEST(Tokens, TellTheirKindAndAreLongEnough) {
@@ -60,26 +72,31 @@ TEST(Tokens, CompareWhole) {
 
 TEST(IdentityBook, KnowsWhatStorageHas) {
   storage::Identities stored;
-  stored.principals = {{1, "ada", storage::PrincipalRole::admin, token_hash("t-ada")},
-                       {2, "grace", storage::PrincipalRole::researcher, token_hash("t-grace")}};
+  stored.principals = {{1, "ada", storage::PrincipalRole::admin},
+                       {2, "grace", storage::PrincipalRole::researcher}};
+  stored.tokens = {{7, 1, token_hash("t-ada")}, {8, 2, token_hash("t-grace")}};
   stored.devices = {device("d1", "s1").device};
-  stored.enrolments = {{token_hash("code"), "default"}};
+  stored.principals[1].projects = {"default"};
+  stored.projects = {{1, "default", 0}};
+  stored.enrolments = {{.code_hash = token_hash("code"), .project = "default"}};
   IdentityBook book;
   book.load(stored);
 
-  EXPECT_EQ(book.check_token("t-ada")->name, "ada");
-  EXPECT_EQ(book.check_token("t-grace")->role, storage::PrincipalRole::researcher);
+  EXPECT_EQ(book.check_token("t-ada")->principal.name, "ada");
+  EXPECT_EQ(book.check_token("t-grace")->principal.role, storage::PrincipalRole::researcher);
   EXPECT_FALSE(book.check_token("t-ad").has_value());
   EXPECT_FALSE(book.check_token("").has_value());
   EXPECT_FALSE(book.check_token(token_hash("t-ada")).has_value());
   EXPECT_EQ(book.check_device("d1", "s1")->project, "default");
   EXPECT_FALSE(book.check_device("d1", "s2").has_value());
   EXPECT_FALSE(book.check_device("d2", "s1").has_value());
-  EXPECT_EQ(book.check_code("code"), "default");
+  EXPECT_EQ(book.check_code("code")->project, "default");
+  EXPECT_TRUE(book.check_code("code")->open);
   EXPECT_FALSE(book.check_code("code ").has_value());
   EXPECT_TRUE(book.has_project("default"));
   EXPECT_FALSE(book.has_project("lab"));
-  EXPECT_EQ(book.researchers(), std::vector<std::string>{"grace"});
+  EXPECT_EQ(book.researchers("default"), std::vector<std::string>{"grace"});
+  EXPECT_THAT(book.researchers("lab"), testing::IsEmpty());
 }
 
 TEST(IdentityBook, FollowsCommittedChangesOnly) {
@@ -91,12 +108,11 @@ TEST(IdentityBook, FollowsCommittedChangesOnly) {
   EXPECT_FALSE(book.check_device("d2", "s2").has_value());
   EXPECT_FALSE(book.check_device("d1", "stolen").has_value());
 
-  book.committed(storage::CreateEnrolment{{token_hash("code"), "lab"}}, with(Applied::applied));
-  EXPECT_EQ(book.check_code("code"), "lab");
-  book.committed(
-      storage::CreatePrincipal{{0, "ada", storage::PrincipalRole::admin, token_hash("t")}},
-      with(Applied::applied));
-  EXPECT_EQ(book.check_token("t")->name, "ada");
+  book.committed(storage::CreateEnrolment{{.code_hash = token_hash("code"), .project = "lab"}},
+                 with(Applied::applied));
+  EXPECT_EQ(book.check_code("code")->project, "lab");
+  book.committed(person("ada", "t"), made(1, 1));
+  EXPECT_EQ(book.check_token("t")->principal.name, "ada");
 
   book.committed(storage::RevokeDevice{"d1"}, with(Applied::repeated));
   EXPECT_TRUE(book.check_device("d1", "s1").has_value());
@@ -106,9 +122,97 @@ TEST(IdentityBook, FollowsCommittedChangesOnly) {
   EXPECT_FALSE(book.is_revoked("d1", "stolen"));
   EXPECT_FALSE(book.is_revoked("d2", "s2"));
   IdentityBook later;  // what storage says at the next start
-  later.load({{}, {{"d1", "p", token_hash("s1"), "phone", "x", true}}, {}});
+  storage::Identities stored;
+  stored.devices = {{"d1", "p", token_hash("s1"), "phone", "x", true}};
+  later.load(stored);
   EXPECT_FALSE(later.check_device("d1", "s1").has_value());
   EXPECT_TRUE(later.is_revoked("d1", "s1"));
+}
+
+class BookWithAClock : public testing::Test {
+ protected:
+  std::int64_t now_ = 1'000;
+  IdentityBook book_{[this] { return now_; }};
+};
+
+TEST_F(BookWithAClock, TokensOpenUntilTheyEndOrAreRevoked) {
+  storage::CreatePrincipal brief = person("ada", "t1");
+  brief.token_expires_at = 2'000;
+  book_.committed(brief, made(1, 1));
+  book_.committed(storage::CreateToken{1, token_hash("t2"), 0, 1, 1'500}, made(2));
+  EXPECT_EQ(book_.check_token("t1")->token, 1);
+  EXPECT_EQ(book_.check_token("t2")->token, 2);
+  EXPECT_THAT(book_.live_tokens(1), testing::ElementsAre(1, 2));
+  now_ = 1'499;
+  EXPECT_TRUE(book_.check_token("t1").has_value());
+  EXPECT_THAT(book_.take_expired(), testing::IsEmpty());
+  now_ = 1'500;
+  EXPECT_FALSE(book_.check_token("t1").has_value());
+  EXPECT_THAT(book_.take_expired(), testing::ElementsAre(1));
+  EXPECT_THAT(book_.take_expired(), testing::IsEmpty());
+  book_.committed(storage::RevokeToken{2}, made(2));
+  EXPECT_FALSE(book_.check_token("t2").has_value());
+  EXPECT_THAT(book_.live_tokens(1), testing::IsEmpty());
+}
+
+TEST_F(BookWithAClock, CodesCloseWithoutLosingTheirProject) {
+  storage::Enrolment code{.code_hash = token_hash("c"), .project = "birds"};
+  code.expires_at = 2'000;
+  code.max_uses = 1;
+  book_.committed(storage::CreateEnrolment{code}, made(5));
+  EXPECT_TRUE(book_.check_code("c")->open);
+  storage::CreateDevice joins = device("d1", "s");
+  joins.code_hash = token_hash("c");
+  book_.committed(joins, with(Applied::applied));
+  EXPECT_EQ(book_.enrolment(5)->uses, 1);
+  EXPECT_FALSE(book_.check_code("c")->open);
+  EXPECT_EQ(book_.check_code("c")->project, "birds");
+  book_.committed(storage::RevokeEnrolment{5}, made(5));
+  EXPECT_FALSE(book_.check_code("c").has_value());
+}
+
+TEST_F(BookWithAClock, TheLastWayInOfAnAdministratorIsKnown) {
+  book_.committed(person("ada", "t1", storage::PrincipalRole::admin), made(1, 1));
+  book_.committed(person("grace", "t2"), made(2, 2));
+  EXPECT_FALSE(book_.others_administer(1, 0));
+  EXPECT_FALSE(book_.others_administer(0, 1));
+  EXPECT_TRUE(book_.others_administer(2, 2));
+  book_.committed(storage::CreateToken{1, token_hash("t3"), 9'000, 0, 0}, made(3));
+  EXPECT_FALSE(book_.others_administer(1, 0));  // the other one ends
+  book_.committed(storage::CreateToken{1, token_hash("t4"), 0, 0, 0}, made(4));
+  EXPECT_TRUE(book_.others_administer(1, 0));
+  EXPECT_FALSE(book_.others_administer(0, 1));
+  book_.committed(person("kay", "t5", storage::PrincipalRole::admin), made(3, 5));
+  EXPECT_TRUE(book_.others_administer(0, 1));
+  book_.committed(storage::UpdatePrincipal{.id = 3, .state = storage::PrincipalState::suspended},
+                  made(3));
+  EXPECT_FALSE(book_.others_administer(0, 1));
+}
+
+TEST_F(BookWithAClock, PeopleUseTheirProjects) {
+  book_.committed(storage::CreateProject{"birds"}, made(1));
+  book_.committed(storage::CreateProject{"ants"}, made(2));
+  book_.committed(person("ada", "t1", storage::PrincipalRole::admin), made(1, 1));
+  book_.committed(person("grace", "t2"), made(2, 2));
+  const auto ada = [this] { return book_.check_token("t1")->principal; };
+  const auto grace = [this] { return book_.check_token("t2")->principal; };
+  EXPECT_EQ(book_.first_project(ada()), "birds");
+  EXPECT_EQ(book_.first_project(grace()), "");
+  book_.committed(storage::UpdatePrincipal{.id = 2, .projects = std::vector<std::string>{"ants"}},
+                  made(2));
+  EXPECT_EQ(book_.first_project(grace()), "ants");
+  EXPECT_TRUE(IdentityBook::may_use(grace(), "ants"));
+  EXPECT_FALSE(IdentityBook::may_use(grace(), "birds"));
+  EXPECT_TRUE(IdentityBook::may_use(ada(), "birds"));
+}
+
+TEST_F(BookWithAClock, AnErasedDeviceIsUnknown) {
+  book_.committed(device("d1", "s"), with(Applied::applied));
+  book_.committed(storage::RevokeDevice{"d1"}, with(Applied::applied));
+  EXPECT_TRUE(book_.find_own("d1", "s").has_value());
+  book_.committed(storage::EraseDevice{"d1"}, with(Applied::applied));
+  EXPECT_FALSE(book_.find_own("d1", "s").has_value());
+  EXPECT_FALSE(book_.is_revoked("d1", "s"));
 }
 
 TEST(IdentityBook, MayBeReadWhileItChanges) {
@@ -141,11 +245,12 @@ TEST(FirstStart, MakesTokensThatWorkAfterACommitAndARestart) {
 
   IdentityBook book;
   book.load(storage->identities().value());
-  EXPECT_EQ(book.check_token(first->admin_token)->role, storage::PrincipalRole::admin);
-  EXPECT_EQ(book.check_token(first->researcher_token)->role, storage::PrincipalRole::researcher);
-  EXPECT_EQ(book.check_code(first->enrolment_code), "birds");
-  EXPECT_EQ(book.first_project(), "birds");
-  EXPECT_EQ(book.researchers(), std::vector<std::string>{"ada"});
+  EXPECT_EQ(book.check_token(first->admin_token)->principal.role, storage::PrincipalRole::admin);
+  EXPECT_EQ(book.check_token(first->researcher_token)->principal.role,
+            storage::PrincipalRole::researcher);
+  EXPECT_EQ(book.check_code(first->enrolment_code)->project, "birds");
+  EXPECT_EQ(book.first_project(book.check_token(first->researcher_token)->principal), "birds");
+  EXPECT_EQ(book.researchers("birds"), std::vector<std::string>{"ada"});
   EXPECT_FALSE(first_start(storage->identities().value()).has_value());
 }
 
@@ -154,7 +259,7 @@ TEST(FirstStart, StoresNoSecretInPlainText) {
   ASSERT_TRUE(first.has_value());
   for (const storage::Transition& transition : first->transitions) {
     if (const auto* created = std::get_if<storage::CreatePrincipal>(&transition)) {
-      EXPECT_THAT(created->principal.token_hash, MatchesRegex("[0-9a-f]{64}"));
+      EXPECT_THAT(created->token_hash, MatchesRegex("[0-9a-f]{64}"));
     }
     if (const auto* created = std::get_if<storage::CreateEnrolment>(&transition)) {
       EXPECT_THAT(created->enrolment.code_hash, MatchesRegex("[0-9a-f]{64}"));

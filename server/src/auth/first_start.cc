@@ -9,8 +9,10 @@ namespace {
 using storage::PrincipalRole;
 
 storage::CreatePrincipal principal(const std::string& name, PrincipalRole role,
-                                   const std::string& token) {
-  return {{0, name, role, token_hash(token)}};  // storage gives the id
+                                   const std::string& token,
+                                   const std::vector<std::string>& projects) {
+  return {.principal = {.id = 0, .name = name, .role = role, .projects = projects},
+          .token_hash = token_hash(token)};
 }
 
 }  // namespace
@@ -22,9 +24,12 @@ std::optional<FirstStart> first_start(const storage::Identities& stored, const F
   first.researcher_token = new_token(TokenKind::researcher);
   first.enrolment_code = new_token(TokenKind::enrolment_code);
   first.transitions = {
-      principal("admin", PrincipalRole::admin, first.admin_token),
-      principal(names.researcher, PrincipalRole::researcher, first.researcher_token),
-      storage::CreateEnrolment{{token_hash(first.enrolment_code), names.project}},
+      storage::CreateProject{names.project},
+      principal("admin", PrincipalRole::admin, first.admin_token, {}),
+      principal(names.researcher, PrincipalRole::researcher, first.researcher_token,
+                {names.project}),
+      storage::CreateEnrolment{
+          {.code_hash = token_hash(first.enrolment_code), .project = names.project}},
   };
   return first;
 }

@@ -41,6 +41,7 @@ std::vector<WorkerView> Dispatcher::workers() const {
   for (const auto& [id, session] : state_->sessions) {
     WorkerView view{.session = id,
                     .device = session.device,
+                    .project = session.project,
                     .device_class = session.capabilities.device_class,
                     .engine = session.capabilities.engine,
                     .attempt = {},

@@ -29,6 +29,7 @@ struct Settings {
 struct WorkerView {
   SessionId session{};
   std::string device;
+  std::string project;
   std::string device_class;
   std::string engine;
   std::optional<AttemptId> attempt;

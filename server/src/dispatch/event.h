@@ -38,6 +38,7 @@ struct StudySubmitted {
   std::string owner;
   std::string project;
   protocol::StudySpec spec;
+  storage::Quota quota{};  // of the owner
 };
 struct StudyCancelRequested {
   RequestId request{};

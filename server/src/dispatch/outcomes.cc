@@ -71,6 +71,10 @@ void State::on_outcome(PendingStudy& what, const storage::Outcome& outcome) {
     effects.emplace_back(Answer{what.request, *outcome.study, true});
     return;
   }
+  if (outcome.excess) {
+    effects.emplace_back(Answer{what.request, storage::quota_error(*outcome.excess)});
+    return;
+  }
   if (outcome.applied != Applied::applied) {
     effects.emplace_back(Answer{
         what.request, Error{"storage_unavailable", "The study was not stored; submit it again."}});

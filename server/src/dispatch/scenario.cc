@@ -27,40 +27,41 @@ std::string state_name(storage::AttemptState state) {
 
 std::string trial_text(TrialKey key) { return "trial " + std::to_string(to_int(key.number)); }
 
+struct ProposalText {
+  std::string operator()(const storage::CreateStudy& t) const {
+    return "create study " + std::to_string(to_int(t.id));
+  }
+  std::string operator()(const storage::StartAttempt& t) const {
+    return "start " + number(t.attempt) + ' ' + trial_text(t.trial) + " on " + t.device;
+  }
+  std::string operator()(const storage::StoreResult& t) const {
+    return "store " + number(t.result.attempt);
+  }
+  std::string operator()(const storage::EndAttempt& t) const {
+    return "end " + number(t.attempt) + ' ' + state_name(t.state) +
+           (t.failure ? ' ' + name(t.failure->cause) : "");
+  }
+  std::string operator()(const storage::AppendPoints& t) const {
+    return "append " + number(t.attempt) + " " + std::to_string(t.points.size());
+  }
+  std::string operator()(const storage::FailTrial& t) const {
+    return "fail " + trial_text(t.trial) + ' ' + name(t.failure.cause);
+  }
+  std::string operator()(const storage::EndStudy& t) const {
+    return "end study " + std::to_string(to_int(t.study)) +
+           (t.state == storage::StudyState::cancelled ? " cancelled" : " finished");
+  }
+  std::string operator()(const storage::ReplayTrials& t) const {
+    return "replay study " + std::to_string(to_int(t.study));
+  }
+  template <typename OfIdentity>
+  std::string operator()(const OfIdentity&) const {
+    return "identity";  // the dispatcher proposes none
+  }
+};
+
 std::string proposal_text(const storage::Transition& transition) {
-  struct Text {
-    std::string operator()(const storage::CreateStudy& t) const {
-      return "create study " + std::to_string(to_int(t.id));
-    }
-    std::string operator()(const storage::StartAttempt& t) const {
-      return "start " + number(t.attempt) + ' ' + trial_text(t.trial) + " on " + t.device;
-    }
-    std::string operator()(const storage::StoreResult& t) const {
-      return "store " + number(t.result.attempt);
-    }
-    std::string operator()(const storage::EndAttempt& t) const {
-      return "end " + number(t.attempt) + ' ' + state_name(t.state) +
-             (t.failure ? ' ' + name(t.failure->cause) : "");
-    }
-    std::string operator()(const storage::AppendPoints& t) const {
-      return "append " + number(t.attempt) + " " + std::to_string(t.points.size());
-    }
-    std::string operator()(const storage::FailTrial& t) const {
-      return "fail " + trial_text(t.trial) + ' ' + name(t.failure.cause);
-    }
-    std::string operator()(const storage::EndStudy& t) const {
-      return "end study " + std::to_string(to_int(t.study)) +
-             (t.state == storage::StudyState::cancelled ? " cancelled" : " finished");
-    }
-    std::string operator()(const storage::ReplayTrials& t) const {
-      return "replay study " + std::to_string(to_int(t.study));
-    }
-    std::string operator()(const storage::CreatePrincipal&) const { return "principal"; }
-    std::string operator()(const storage::CreateDevice&) const { return "device"; }
-    std::string operator()(const storage::CreateEnrolment&) const { return "enrolment"; }
-    std::string operator()(const storage::RevokeDevice&) const { return "revoke device"; }
-  };
-  return std::visit(Text{}, transition);
+  return std::visit(ProposalText{}, transition);
 }
 
 }  // namespace

@@ -29,7 +29,8 @@ void State::on(const StudySubmitted& event) {
               .trials = {},
               .queue = {},
               .rank = {}};
-  storage::CreateStudy create{study.id, event.owner, event.project, event.spec, study.total};
+  storage::CreateStudy create{study.id,   event.owner, event.project,
+                              event.spec, study.total, event.quota};
   propose(std::move(create), PendingStudy{event.request, std::move(study)});
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "protocol/json_reader.h"
+#include "http/body.h"
 
 namespace hyperflock::http {
 namespace {
@@ -28,28 +28,16 @@ std::string device_class(const protocol::Value& in) {
   return one_of(in, kClasses, "phone, tablet, desktop or node");
 }
 
-// Parses an object and lets `read` take its fields.
-template <typename Query, typename Read>
-Result<Query> parse(std::string_view body, Read read) {
-  Result<protocol::Json> json = protocol::parse_object(body);
-  if (!json) return json.error();
-  protocol::Problem problem;
-  Query query;
-  read(protocol::Value(*json, problem), query);
-  if (problem.found()) return problem.error();
-  return query;
-}
-
 }  // namespace
 
 Result<ProjectQuery> parse_project_query(std::string_view body) {
-  return parse<ProjectQuery>(body, [](const protocol::Value& in, ProjectQuery& query) {
+  return parse_body<ProjectQuery>(body, [](const protocol::Value& in, ProjectQuery& query) {
     query.code = in["code"].as_text();
   });
 }
 
 Result<JoinQuery> parse_join_query(std::string_view body) {
-  return parse<JoinQuery>(body, [](const protocol::Value& in, JoinQuery& query) {
+  return parse_body<JoinQuery>(body, [](const protocol::Value& in, JoinQuery& query) {
     query.code = in["code"].as_text();
     query.device_class = device_class(in["class"]);
     query.engine = in["engine"].as_text();
@@ -57,13 +45,14 @@ Result<JoinQuery> parse_join_query(std::string_view body) {
 }
 
 Result<LeaveQuery> parse_leave_query(std::string_view body) {
-  return parse<LeaveQuery>(body, [](const protocol::Value& in, LeaveQuery& query) {
+  return parse_body<LeaveQuery>(body, [](const protocol::Value& in, LeaveQuery& query) {
     query.session = in["session"].as_id<SessionId>();
   });
 }
 
 Result<DeviceReportQuery> parse_device_report_query(std::string_view body) {
-  return parse<DeviceReportQuery>(body, [](const protocol::Value& in, DeviceReportQuery& query) {
+  return parse_body<DeviceReportQuery>(body, [](const protocol::Value& in,
+                                                DeviceReportQuery& query) {
     query.code = in["code"].as_text();
     const protocol::Value report = in["report"];
     query.report.device_class = device_class(report["class"]);
@@ -74,14 +63,6 @@ Result<DeviceReportQuery> parse_device_report_query(std::string_view body) {
            .state = one_of(check["state"], kCheckStates, "ok, limited, missing, failed or skipped"),
            .detail = check["detail"].as_text()});
     });
-  });
-}
-
-Result<EnrolmentQuery> parse_enrolment_query(std::string_view body) {
-  if (body.empty()) return EnrolmentQuery{};
-  return parse<EnrolmentQuery>(body, [](const protocol::Value& in, EnrolmentQuery& query) {
-    const protocol::Value project = in.find("project");
-    if (project.present()) query.project = project.as_text();
   });
 }
 

@@ -1,8 +1,7 @@
-// Small request bodies of rest.md, read with the protocol's own reader. Never throws. Pure; any
-// thread.
+// Small request bodies of rest.md's compute origin, read with the protocol's own reader. Never
+// throws. Pure; any thread.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -31,15 +30,10 @@ struct DeviceReportQuery {
   std::string code;
   DeviceReport report;
 };
-// POST /api/enrolment
-struct EnrolmentQuery {
-  std::optional<std::string> project;
-};
 
 Result<ProjectQuery> parse_project_query(std::string_view body);
 Result<JoinQuery> parse_join_query(std::string_view body);
 Result<LeaveQuery> parse_leave_query(std::string_view body);
 Result<DeviceReportQuery> parse_device_report_query(std::string_view body);
-Result<EnrolmentQuery> parse_enrolment_query(std::string_view body);
 
 }  // namespace hyperflock::http

@@ -7,6 +7,7 @@
 
 #include "auth/tokens.h"
 #include "http/bodies.h"
+#include "http/identity_rest.h"
 #include "http/router.h"
 #include "ops/log.h"
 #include "protocol/json_writer.h"
@@ -16,31 +17,42 @@ namespace {
 
 using protocol::ObjectWriter;
 
-constexpr std::uint64_t kSmallBody = std::uint64_t{4} * 1024;
 constexpr std::uint64_t kReportBody = std::uint64_t{32} * 1024;
-constexpr std::string_view kJoinPage = "/join";
-constexpr std::string_view kSelfTestPage = "/selftest";
+constexpr std::array<std::string_view, 2> kPages{"/join", "/selftest"};
 
-enum RouteIndex : std::size_t { kRoot, kHealth, kProject, kJoin, kLeave, kReport, kBlob, kSocket };
+enum RouteIndex : std::size_t {
+  kRoot,
+  kHealth,
+  kProject,
+  kJoin,
+  kErase,
+  kLeave,
+  kReport,
+  kBlob,
+  kSocket,
+};
 
-constexpr std::array<Route, 8> kRoutes{{
+constexpr std::array<Route, 9> kRoutes{{
     {Method::get, "/", Access::open, Work::handle, 0},
     {Method::get, "/healthz", Access::open, Work::handle, 0},
     {Method::post, "/api/project", Access::open, Work::handle, kSmallBody},
     {Method::post, "/api/join", Access::open, Work::handle, kSmallBody},
+    {Method::post, "/api/device/erase", Access::own_device, Work::handle, kSmallBody},
     {Method::post, "/api/leave", Access::device, Work::handle, kSmallBody},
     {Method::post, "/api/device-reports", Access::open, Work::handle, kReportBody},
     {Method::get, "/api/blobs/{}", Access::device, Work::handle, 0},
     {Method::get, "/ws/worker", Access::open, Work::websocket, 0},
 }};
-// Files are no route: their names are known to StaticFiles alone.
-constexpr std::size_t kStaticRoute = kRoutes.size();
-
-Plan answer(Response response) { return Plan{Plan::Kind::answer, std::move(response), 0}; }
 
 Error bad_code() {
   return Error{"bad_enrolment_code",
                "This join link is not valid (any more); ask whoever sent it for a new one."};
+}
+
+Error closed_code() {
+  return Error{"bad_enrolment_code",
+               "This join link takes no more devices: its time is over, or enough have joined by "
+               "it; ask whoever sent it for a new one."};
 }
 
 // How far a project is, and for whom it computes.
@@ -51,96 +63,57 @@ struct ProjectSummary {
   std::int64_t total = 0;
 };
 
-class ComputeSite final : public Site {
+class ComputeSite final : public SiteBase {
  public:
-  explicit ComputeSite(const SiteContext& context) : context_(context) {}
-
-  Plan plan(Request& request) override {
-    const Found found = find_route(kRoutes, request.method, request.path);
-    if (const auto* none = std::get_if<NoMatch>(&found)) return plan_file(request, none->allow);
-    const Match& match = std::get<Match>(found);
-    const Route& route = kRoutes[match.route];
-    request.route = match.route;
-    request.captures = match.captures;
-    if (route.work == Work::websocket) return Plan{Plan::Kind::websocket, {}, 0};
-    if (route.access == Access::device && !identify(request)) {
-      return answer(error_response(Error{
-          "unauthorized",
-          "Send the header Authorization: Device <device>:<secret> of a device that has joined."}));
-    }
-    return Plan{Plan::Kind::handle, {}, route.body_limit};
-  }
-
-  void handle(std::shared_ptr<const Request> request, Reply reply) override {
-    switch (request->route) {
-      case kRoot: {
-        Response response;
-        response.status = 302;
-        response.headers.emplace_back("Location", kJoinPage);
-        return reply(std::move(response));
-      }
-      case kHealth:
-        return reply(json_response(200, R"({"status":"ok"})"));
-      case kProject:
-        return reply(project(*request));
-      case kJoin:
-        return join(*request, std::move(reply));
-      case kLeave:
-        return reply(leave(*request));
-      case kReport:
-        return reply(report(*request));
-      case kBlob:
-        return reply(blob(*request));
-      default:
-        return reply(context_.files.load(*request));
-    }
-  }
+  explicit ComputeSite(const SiteContext& context) : SiteBase(context, kRoutes, kPages, {}) {}
 
   Result<std::unique_ptr<Upload>> open_upload(const Request&) override {
     return Error{"not_found", "Blobs are uploaded at the console origin."};
   }
 
  private:
-  Plan plan_file(Request& request, const std::string& allow) const {
-    const bool reads = request.method == Method::get || request.method == Method::head;
-    const bool known = context_.files.knows(request.path);
-    if (known && reads) {
-      if (auto ready = context_.files.cached(request)) return answer(std::move(*ready));
-      request.route = kStaticRoute;
-      return Plan{Plan::Kind::handle, {}, 0};
-    }
-    if (known || !allow.empty()) {
-      Response response =
-          error_response(Error{"method_not_allowed", "This address does not take this method."});
-      response.headers.emplace_back("Allow", known ? "GET, HEAD" : allow);
-      return answer(std::move(response));
-    }
-    if (request.path == kJoinPage || request.path == kSelfTestPage) {
-      return answer(error_response(
-          Error{"not_found",
-                "The pages are not built or not given to the server (serve --app FOLDER)."}));
-    }
-    return answer(error_response(Error{"not_found", "Nothing is served at this address."}));
-  }
-
-  bool identify(Request& request) const {
+  Status admit(const Route& route, Request& request) const override {
+    if (route.access == Access::open) return Done{};
     constexpr std::string_view kScheme = "Device ";
     std::string_view header = request.authorization;
-    if (!header.starts_with(kScheme)) return false;
-    header.remove_prefix(kScheme.size());
-    const std::size_t colon = header.find(':');
-    if (colon == std::string_view::npos) return false;
-    const auto device =
-        context_.book.check_device(header.substr(0, colon), header.substr(colon + 1));
-    if (!device) return false;
-    request.device = *device;
-    return true;
+    if (header.starts_with(kScheme)) {
+      header.remove_prefix(kScheme.size());
+      const std::size_t colon = header.find(':');
+      const auto device =
+          colon == std::string_view::npos
+              ? std::nullopt
+              : context_.book.find_own(header.substr(0, colon), header.substr(colon + 1));
+      if (device && (route.access == Access::own_device || !device->revoked)) {
+        request.device = *device;
+        return Done{};
+      }
+    }
+    return Error{
+        "unauthorized",
+        "Send the header Authorization: Device <device>:<secret> of a device that has joined."};
+  }
+
+  void answer(std::shared_ptr<const Request> request, Reply reply) override {
+    switch (request->route) {
+      case kProject:
+        return reply(project(*request));
+      case kJoin:
+        return join(*request, std::move(reply));
+      case kErase:
+        return erase(*request, std::move(reply));
+      case kLeave:
+        return reply(leave(*request));
+      case kReport:
+        return reply(report(*request));
+      default:
+        return reply(blob(*request));
+    }
   }
 
   // The project of a code; an Error where there is none, or where this address has tried too many.
-  Result<std::string> project_of(const std::string& code, const std::string& address) const {
-    const auto project = context_.book.check_code(code);
-    if (project) return *project;
+  Result<auth::CodeView> opened_by(const std::string& code, const std::string& address) const {
+    const auto view = context_.book.check_code(code);
+    if (view) return *view;
     if (context_.admission.admit_stranger(address)) return bad_code();
     return Error{"rate_limited", "Too many wrong codes came from this address; wait a minute."};
   }
@@ -148,13 +121,14 @@ class ComputeSite final : public Site {
   Response project(const Request& request) const {
     const auto query = parse_project_query(request.body);
     if (!query) return error_response(query.error());
-    const auto name = project_of(query->code, request.address);
-    if (!name) return error_response(name.error());
-    const auto summary = summarize(*name);
+    // Also by a code that has ended: devices that joined by it stay.
+    const auto code = opened_by(query->code, request.address);
+    if (!code) return error_response(code.error());
+    const auto summary = summarize(code->project);
     if (!summary) return error_response(summary.error());
     std::string out = R"({"project":)";
     ObjectWriter(out)
-        .text("name", *name)
+        .text("name", code->project)
         .text("owner", summary->owners)
         .integer("studies", summary->studies)
         .integer("trials_done", summary->done)
@@ -175,7 +149,7 @@ class ComputeSite final : public Site {
       summary.total += study.total;
       if (std::ranges::find(owners, study.owner) == owners.end()) owners.push_back(study.owner);
     }
-    if (owners.empty()) owners = context_.book.researchers();
+    if (owners.empty()) owners = context_.book.researchers(project);
     constexpr std::size_t kNamed = 3;
     for (std::size_t i = 0; i < owners.size() && i < kNamed; ++i) {
       if (i != 0) summary.owners += ", ";
@@ -187,36 +161,47 @@ class ComputeSite final : public Site {
   void join(const Request& request, Reply reply) const {
     const auto query = parse_join_query(request.body);
     if (!query) return reply(error_response(query.error()));
-    const auto project = project_of(query->code, request.address);
-    if (!project) return reply(error_response(project.error()));
+    const auto code = opened_by(query->code, request.address);
+    if (!code) return reply(error_response(code.error()));
+    if (!code->open) return reply(error_response(closed_code()));
     if (!context_.admission.admit_join(request.address)) {
       return reply(error_response(
           Error{"rate_limited",
                 "Many devices joined from this address just now; try again in a minute."}));
     }
     const std::string secret = auth::new_token(auth::TokenKind::device_secret);
-    storage::Device device{auth::new_device_id(), *project, auth::token_hash(secret),
-                           query->device_class, query->engine};
-    context_.service.commit(
-        storage::CreateDevice{device}, [reply = std::move(reply), device, secret,
-                                        &book = context_.book](Result<storage::Outcome> outcome) {
-          if (!outcome) return reply(error_response(outcome.error()));
-          if (outcome->applied != storage::Applied::applied) {
-            return reply(
-                error_response(Error{"internal", "The new device's name was taken; join again."}));
-          }
-          book.committed(storage::CreateDevice{device}, *outcome);
-          ops::log(
-              ops::LogLevel::info, "device_joined",
-              {{"device", device.id}, {"project", device.project}, {"class", device.device_class}});
-          std::string out;
-          ObjectWriter(out)
-              .text("device", device.id)
-              .text("secret", secret)
-              .text("project", device.project)
-              .end();
-          reply(json_response(201, std::move(out)));
-        });
+    const storage::Device device{auth::new_device_id(), code->project, auth::token_hash(secret),
+                                 query->device_class, query->engine};
+    const storage::CreateDevice create{device, auth::token_hash(query->code)};
+    context_.service.commit({create}, [reply = std::move(reply), create, device, secret,
+                                       &book = context_.book](Result<storage::Outcome> outcome) {
+      if (!outcome) return reply(error_response(outcome.error()));
+      if (outcome->applied == storage::Applied::superseded)
+        return reply(error_response(closed_code()));
+      if (outcome->applied != storage::Applied::applied) {
+        return reply(
+            error_response(Error{"internal", "The new device's name was taken; join again."}));
+      }
+      book.committed(create, *outcome);
+      ops::log(
+          ops::LogLevel::info, "device_joined",
+          {{"device", device.id}, {"project", device.project}, {"class", device.device_class}});
+      std::string out;
+      ObjectWriter(out)
+          .text("device", device.id)
+          .text("secret", secret)
+          .text("project", device.project)
+          .end();
+      reply(json_response(201, std::move(out)));
+    });
+  }
+
+  // The volunteer's own wish. Nothing about the device is noted but that it happened.
+  void erase(const Request& request, Reply reply) const {
+    storage::NoteAudit note;
+    note.entry.actor = "device";
+    note.entry.action = "device.erase";
+    erase_device(context_, request.device.id, std::move(note), std::move(reply));
   }
 
   // A page that goes away cannot wait for its socket: it says so by this request, which outlives
@@ -231,15 +216,15 @@ class ComputeSite final : public Site {
   Response report(const Request& request) const {
     const auto query = parse_device_report_query(request.body);
     if (!query) return error_response(query.error());
-    const auto project = project_of(query->code, request.address);
-    if (!project) return error_response(project.error());
+    const auto code = opened_by(query->code, request.address);
+    if (!code) return error_response(code.error());
     if (!context_.admission.admit_report(request.address)) {
       return error_response(Error{
           "rate_limited", "Many reports came from this address just now; try again in a minute."});
     }
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     const auto number =
-        context_.reports.add(query->report, *project,
+        context_.reports.add(query->report, code->project,
                              std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
     if (!number) return error_response(number.error());
     std::string out;
@@ -262,11 +247,11 @@ class ComputeSite final : public Site {
     response.body = FileBody{path->string(), *bytes};
     return response;
   }
-
-  const SiteContext context_;
 };
 
 }  // namespace
+
+std::span<const Route> compute_routes() { return kRoutes; }
 
 std::unique_ptr<Site> make_compute_site(const SiteContext& context) {
   return std::make_unique<ComputeSite>(context);

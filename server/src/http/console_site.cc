@@ -1,13 +1,15 @@
 #include "http/console_site.h"
 
 #include <array>
+#include <chrono>
 #include <functional>
+#include <future>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
-#include "auth/tokens.h"
-#include "http/bodies.h"
+#include "http/identity_rest.h"
 #include "http/router.h"
 #include "http/rows.h"
 #include "ops/log.h"
@@ -22,11 +24,10 @@ using protocol::ObjectWriter;
 
 // The study's row travels in update frames of at most 1 MiB, so its space must stay well below.
 constexpr std::uint64_t kSpecBody = std::uint64_t{512} * 1024;
-constexpr std::uint64_t kSmallBody = std::uint64_t{4} * 1024;
 constexpr std::int64_t kDefaultPage = 500;
 constexpr std::int64_t kLargestPage = 5'000;
 constexpr std::size_t kReportsShown = 100;
-constexpr std::string_view kResearchPage = "/research";
+constexpr std::array<std::string_view, 1> kPages{"/research"};
 // Stricter than kPagePolicy: nothing computes at this origin, so it needs no WebAssembly and no
 // worker.
 constexpr std::string_view kConsolePolicy =
@@ -46,8 +47,6 @@ enum RouteIndex : std::size_t {
   kTrials,
   kTrial,
   kWorkers,
-  kRevoke,
-  kEnrolment,
   kReports,
   kSocket,
   kHealth,
@@ -55,7 +54,7 @@ enum RouteIndex : std::size_t {
   kMetrics,
 };
 
-constexpr std::array<Route, 19> kRoutes{{
+constexpr std::array<Route, 17> kRoutes{{
     {Method::get, "/", Access::open, Work::handle, 0},
     {Method::get, "/api/me", Access::principal, Work::handle, 0},
     {Method::head, "/api/blobs/{}", Access::principal, Work::handle, 0},
@@ -68,79 +67,124 @@ constexpr std::array<Route, 19> kRoutes{{
     {Method::get, "/api/studies/{}/trials", Access::principal, Work::handle, 0},
     {Method::get, "/api/studies/{}/trials/{}", Access::principal, Work::handle, 0},
     {Method::get, "/api/workers", Access::principal, Work::handle, 0},
-    {Method::post, "/api/devices/{}/revoke", Access::principal, Work::handle, kSmallBody},
-    {Method::post, "/api/enrolment", Access::principal, Work::handle, kSmallBody},
-    {Method::get, "/api/device-reports", Access::principal, Work::handle, 0},
+    {Method::get, "/api/device-reports", Access::admin, Work::handle, 0},
     {Method::get, "/ws/client", Access::open, Work::websocket, 0},
     {Method::get, "/healthz", Access::open, Work::handle, 0},
     {Method::get, "/readyz", Access::open, Work::handle, 0},
     {Method::get, "/metrics", Access::metrics, Work::handle, 0},
 }};
-// Files are no route: their names are known to StaticFiles alone.
-constexpr std::size_t kStaticRoute = kRoutes.size();
 
-Plan answer(Response response) { return Plan{Plan::Kind::answer, std::move(response), 0}; }
+// The addresses above, then those of identity_rest.h.
+struct Table {
+  std::vector<Route> routes{kRoutes.begin(), kRoutes.end()};
+  std::vector<Handler> handlers;  // of the rest
+
+  Table() {
+    for (const auto& part : {people_routes(), enrolment_routes(), audit_routes()}) {
+      for (const HandledRoute& one : part) {
+        routes.push_back(one.route);
+        handlers.push_back(one.handle);
+      }
+    }
+  }
+};
+
+const Table& table() {
+  static const Table all;
+  return all;
+}
 
 Error unknown_study() {
   return Error{"unknown_study", "There is no such study, or it belongs to somebody else."};
 }
 
+// Administrators have no limit.
+storage::Quota quota_of(const storage::Principal& principal) {
+  return principal.role == storage::PrincipalRole::admin ? storage::Quota{} : principal.quota;
+}
+
 class BlobUpload final : public Upload {
  public:
-  BlobUpload(std::unique_ptr<blobs::BlobStore::Writer> writer, std::string sha256)
-      : writer_(std::move(writer)), sha256_(std::move(sha256)) {}
+  BlobUpload(std::unique_ptr<blobs::BlobStore::Writer> writer, Service& service,
+             storage::OwnBlob own)
+      : writer_(std::move(writer)), service_(service), own_(std::move(own)) {}
 
   Status append(std::string_view bytes) override {
     return writer_->append(std::as_bytes(std::span(bytes)));
   }
 
   Response finish() override {
-    const auto stored = writer_->finish(sha256_);
+    const auto stored = writer_->finish(own_.sha256);
     if (!stored) return error_response(stored.error());
+    own_.bytes = static_cast<std::int64_t>(stored->bytes);
+    const Status owned = take_over();
+    if (!owned) return error_response(owned.error());
     std::string out;
-    ObjectWriter(out).text("sha256", sha256_).end();
+    ObjectWriter(out).text("sha256", own_.sha256).end();
     return json_response(stored->is_new ? 201 : 200, std::move(out));
   }
 
  private:
-  std::unique_ptr<blobs::BlobStore::Writer> writer_;
-  std::string sha256_;
-};
-
-class ConsoleSite final : public Site {
- public:
-  explicit ConsoleSite(const SiteContext& context) : context_(context) {}
-
-  Plan plan(Request& request) override {
-    const Found found = find_route(kRoutes, request.method, request.path);
-    if (const auto* none = std::get_if<NoMatch>(&found)) return plan_file(request, none->allow);
-    const Match& match = std::get<Match>(found);
-    const Route& route = kRoutes[match.route];
-    request.route = match.route;
-    request.captures = match.captures;
-    if (route.work == Work::websocket) return Plan{Plan::Kind::websocket, {}, 0};
-    const bool wants_token = route.access == Access::principal ||
-                             (route.access == Access::metrics && !context_.open_metrics);
-    if (wants_token) {
-      const Status known = identify(request);
-      if (!known) return answer(error_response(known.error()));
-    }
-    if (route.work == Work::upload) return plan_upload(request);
-    return Plan{Plan::Kind::handle, {}, route.body_limit};
+  // Counts the blob for who brought it. Waits: this thread may.
+  Status take_over() const {
+    constexpr std::chrono::seconds kPatience{5};
+    const auto told = std::make_shared<std::promise<Result<storage::Outcome>>>();
+    std::future<Result<storage::Outcome>> outcome = told->get_future();
+    service_.commit({own_},
+                    [told](Result<storage::Outcome> got) { told->set_value(std::move(got)); });
+    if (outcome.wait_for(kPatience) != std::future_status::ready)
+      return Error{"storage_unavailable", "The server is about to stop; upload the blob again."};
+    const Result<storage::Outcome> got = outcome.get();
+    if (!got) return got.error();
+    if (got->excess) return storage::quota_error(*got->excess);
+    return Done{};
   }
 
-  void handle(std::shared_ptr<const Request> request, Reply reply) override {
+  std::unique_ptr<blobs::BlobStore::Writer> writer_;
+  Service& service_;
+  storage::OwnBlob own_;
+};
+
+class ConsoleSite final : public SiteBase {
+ public:
+  explicit ConsoleSite(const SiteContext& context)
+      : SiteBase(context, table().routes, kPages, kConsolePolicy) {}
+
+  Result<std::unique_ptr<Upload>> open_upload(const Request& request) override {
+    storage::OwnBlob own{request.principal.name, request.captures.front(), 0,
+                         quota_of(request.principal)};
+    // Before it is read; what is here already may be the caller's, which the end tells.
+    if (own.quota.bytes > 0 && !context_.blobs.exists(own.sha256)) {
+      const auto used = context_.storage.usage(own.owner);
+      if (!used) return used.error();
+      const auto bytes = static_cast<std::int64_t>(request.content_length.value_or(0));
+      if (const auto excess = storage::excess_of(own.quota, *used, {0, 0, bytes}))
+        return storage::quota_error(*excess);
+    }
+    auto writer = context_.blobs.begin();
+    if (!writer) return writer.error();
+    return std::unique_ptr<Upload>(
+        std::make_unique<BlobUpload>(std::move(*writer), context_.service, std::move(own)));
+  }
+
+ private:
+  // The page and its scripts hold no secret, so they need no token.
+  Status admit(const Route& route, Request& request) const override {
+    const bool is_open =
+        route.access == Access::open || (route.access == Access::metrics && context_.open_metrics);
+    if (is_open) return Done{};
+    Status known = identify(request);
+    if (known && route.access == Access::admin && !is_admin(request))
+      return Error{"forbidden", "Only an administrator may do this."};
+    return known;
+  }
+
+  void answer(std::shared_ptr<const Request> request, Reply reply) override {
+    if (request->route >= kRoutes.size())
+      return table().handlers[request->route - kRoutes.size()](context_, *request, reply);
     switch (request->route) {
-      case kRoot: {
-        Response response;
-        response.status = 302;
-        response.headers.emplace_back("Location", kResearchPage);
-        return reply(std::move(response));
-      }
-      case kStaticRoute:
-        return reply(with_policy(context_.files.load(*request)));
       case kMe:
-        return reply(me(*request));
+        return reply(me(context_, *request));
       case kGetBlob:
         return reply(head_blob(*request));
       case kSubmit:
@@ -158,57 +202,14 @@ class ConsoleSite final : public Site {
       case kTrial:
         return reply(trial(*request));
       case kWorkers:
-        return workers(std::move(reply));
-      case kRevoke:
-        return revoke(*request, std::move(reply));
-      case kEnrolment:
-        return enrolment(*request, std::move(reply));
+        return workers(*request, std::move(reply));
       case kReports:
-        return reply(device_reports(*request));
-      case kHealth:
-        return reply(json_response(200, R"({"status":"ok"})"));
+        return reply(device_reports());
       case kReady:
-        return reply(ready());
+        return reply(readiness());
       default:
         return metrics(std::move(reply));
     }
-  }
-
-  Result<std::unique_ptr<Upload>> open_upload(const Request& request) override {
-    auto writer = context_.blobs.begin();
-    if (!writer) return writer.error();
-    const std::string& sha256 = request.captures.front();
-    return std::unique_ptr<Upload>(std::make_unique<BlobUpload>(std::move(*writer), sha256));
-  }
-
- private:
-  static Response with_policy(Response response) {
-    response.content_security_policy = kConsolePolicy;
-    return response;
-  }
-
-  // The researcher's page and its scripts; they hold no secret, so they need no token.
-  Plan plan_file(Request& request, const std::string& allow) const {
-    const bool reads = request.method == Method::get || request.method == Method::head;
-    const bool known = context_.files.knows(request.path);
-    if (known && reads) {
-      if (auto ready = context_.files.cached(request))
-        return answer(with_policy(std::move(*ready)));
-      request.route = kStaticRoute;
-      return Plan{Plan::Kind::handle, {}, 0};
-    }
-    if (known || !allow.empty()) {
-      Response response =
-          error_response(Error{"method_not_allowed", "This address does not take this method."});
-      response.headers.emplace_back("Allow", known ? "GET, HEAD" : allow);
-      return answer(std::move(response));
-    }
-    if (request.path == kResearchPage) {
-      return answer(error_response(
-          Error{"not_found",
-                "The pages are not built or not given to the server (serve --app FOLDER)."}));
-    }
-    return answer(error_response(Error{"not_found", "Nothing is served at this address."}));
   }
 
   Status identify(Request& request) const {
@@ -216,9 +217,9 @@ class ConsoleSite final : public Site {
     if (!request.authorization.starts_with(kScheme)) {
       return Error{"unauthorized", "Send the header Authorization: Bearer <token>."};
     }
-    const auto principal =
+    const auto caller =
         context_.book.check_token(std::string_view(request.authorization).substr(kScheme.size()));
-    if (!principal) {
+    if (!caller) {
       if (!context_.admission.admit_stranger(request.address)) {
         return Error{"rate_limited",
                      "Too many wrong tokens came from this address; wait a minute."};
@@ -227,15 +228,28 @@ class ConsoleSite final : public Site {
           "unauthorized",
           "The server does not know this token; check it, or ask the operator for a new one."};
     }
-    request.principal = *principal;
-    return Done{};
+    request.principal = caller->principal;
+    request.token = caller->token;
+    switch (caller->principal.state) {
+      case storage::PrincipalState::active:
+        return Done{};
+      case storage::PrincipalState::pending:
+        return Error{"approval_pending",
+                     "An administrator has not decided about your request yet; ask again later."};
+      case storage::PrincipalState::refused:
+        return Error{"approval_refused",
+                     "An administrator refused your request; ask the operator why."};
+      case storage::PrincipalState::suspended:
+        break;
+    }
+    return Error{"suspended", "An administrator suspended your access; ask the operator why."};
   }
 
   // Nothing of the body is read for a blob that cannot be taken.
-  Plan plan_upload(const Request& request) const {
+  Plan plan_upload(const Request& request) const override {
     const std::string& sha256 = request.captures.front();
     if (!blobs::is_sha256(sha256)) {
-      return answer(error_response(Error{
+      return ready(error_response(Error{
           "bad_field", "Name the blob by the 64 lower-case hexadecimal digits of its SHA-256.",
           "sha256"}));
     }
@@ -243,19 +257,6 @@ class ConsoleSite final : public Site {
         "blob_too_large", "A blob may have at most " + std::to_string(context_.max_blob_bytes) +
                               " bytes on this server."});
     return Plan{Plan::Kind::upload, std::move(too_large), context_.max_blob_bytes};
-  }
-
-  Response me(const Request& request) const {
-    const bool admin = request.principal.role == storage::PrincipalRole::admin;
-    std::string out;
-    ObjectWriter(out)
-        .text("name", request.principal.name)
-        .text("role", admin ? "admin" : "researcher")
-        .text("server", context_.server_version)
-        .text("join_origin", context_.join_origin)
-        .integer("max_blob_bytes", static_cast<std::int64_t>(context_.max_blob_bytes))
-        .end();
-    return json_response(200, std::move(out));
   }
 
   Response head_blob(const Request& request) const {
@@ -284,24 +285,56 @@ class ConsoleSite final : public Site {
     return std::nullopt;
   }
 
+  // The project that the study names, or the caller's first.
+  Result<std::string> project_of(const Request& request, const std::string& named) const {
+    const std::string project =
+        named.empty() ? context_.book.first_project(request.principal) : named;
+    if (project.empty())
+      return Error{"forbidden", "No project is open to you yet; ask an administrator."};
+    if (!context_.book.has_project(project) ||
+        !auth::IdentityBook::may_use(request.principal, project))
+      return Error{"bad_field", "This server has no such project that you may use.", "project"};
+    return project;
+  }
+
+  // Studies change through the dispatcher, so what was done to them is noted just after; `then`
+  // runs when it is.
+  void note(const storage::NoteAudit& what, std::function<void()> then) const {
+    context_.service.commit({what},
+                            [then = std::move(then)](const Result<storage::Outcome>&) { then(); });
+  }
+
+  static storage::NoteAudit noted(const Request& request, std::string action) {
+    storage::NoteAudit what = note_of(request, std::move(action), {});
+    what.if_applied = false;
+    return what;
+  }
+
   void submit(const Request& request, Reply reply) const {
     Result<protocol::StudySpec> spec = protocol::parse_study_spec(request.body);
     if (!spec) return reply(error_response(spec.error()));
+    const auto project = project_of(request, std::exchange(spec->project, {}));
+    if (!project) return reply(error_response(project.error()));
     if (const auto missing = missing_blob(*spec)) return reply(error_response(422, *missing));
     // The callbacks run on the hub's strand: the row is written without a database read there, by a
     // reader.
-    auto answer = [this, sent = *spec, reply = std::move(reply)](Result<Submitted> submitted) {
+    auto answer = [this, sent = *spec, project = *project, what = noted(request, "study.submit"),
+                   reply = std::move(reply)](Result<Submitted> submitted) mutable {
       if (!submitted) return reply(error_response(submitted.error()));
       if (submitted->how == Submitted::How::created) {
-        reply_with_row(submitted->study, 201, reply);
+        what.entry.object = std::to_string(to_int(submitted->study));
+        note(what, [this, study = submitted->study, reply] { reply_with_row(study, 201, reply); });
       } else {
-        reply_with_row(submitted->study, 200, reply, [sent](const storage::StudyRow& row) {
-          return same_content(sent, row.spec) ? std::nullopt : std::optional(other_content(row.id));
+        reply_with_row(submitted->study, 200, reply, [sent, project](const storage::StudyRow& row) {
+          return row.project == project && same_content(sent, row.spec)
+                     ? std::nullopt
+                     : std::optional(other_content(row.id));
         });
       }
     };
-    context_.service.submit_study(request.principal.name, context_.book.first_project(),
-                                  std::move(*spec), std::move(answer));
+    context_.service.submit_study(
+        {request.principal.name, *project, std::move(*spec), quota_of(request.principal)},
+        std::move(answer));
   }
 
   // Whether two specs ask for the same trials. A name is for people, and provenance says where a
@@ -321,41 +354,25 @@ class ConsoleSite final : public Site {
   void cancel(const Request& request, Reply reply) const {
     const auto row = readable_study(request);
     if (!row) return reply(error_response(row.error()));
-    context_.service.cancel_study(row->id, row_replier(std::move(reply)));
+    context_.service.cancel_study(row->id,
+                                  row_replier(noted(request, "study.cancel"), std::move(reply)));
   }
 
   void replay(const Request& request, Reply reply) const {
     auto row = readable_study(request);
     if (!row) return reply(error_response(row.error()));
-    context_.service.replay_study(std::move(*row), row_replier(std::move(reply)));
+    context_.service.replay_study(std::move(*row),
+                                  row_replier(noted(request, "study.replay"), std::move(reply)));
   }
 
   // Answers with the row of the study that changed.
-  std::function<void(Result<StudyId>)> row_replier(Reply reply) const {
-    return [this, reply = std::move(reply)](Result<StudyId> changed) {
-      if (!changed) return reply(error_response(changed.error()));
-      reply_with_row(*changed, 200, reply);
-    };
-  }
-
-  // The device is refused from now on, its session closed and its attempt issued again.
-  void revoke(const Request& request, Reply reply) const {
-    if (request.principal.role != storage::PrincipalRole::admin) {
-      return reply(error_response(Error{"forbidden", "Only an administrator revokes devices."}));
-    }
-    const std::string& device = request.captures.front();
-    context_.service.revoke_device(
-        device, [this, device, reply = std::move(reply)](Result<storage::Outcome> outcome) {
-          if (!outcome) return reply(error_response(outcome.error()));
-          if (outcome->applied == storage::Applied::conflict) {
-            return reply(error_response(Error{"unknown_device", "No device has this name."}));
-          }
-          context_.book.committed(storage::RevokeDevice{device}, *outcome);
-          ops::log(ops::LogLevel::info, "device_revoked", {{"device", device}});
-          std::string out;
-          ObjectWriter(out).text("device", device).boolean("revoked", true).end();
-          reply(json_response(200, std::move(out)));
-        });
+  std::function<void(Result<StudyId>)> row_replier(storage::NoteAudit what, Reply reply) const {
+    return
+        [this, what = std::move(what), reply = std::move(reply)](Result<StudyId> changed) mutable {
+          if (!changed) return reply(error_response(changed.error()));
+          what.entry.object = std::to_string(to_int(*changed));
+          note(what, [this, study = *changed, reply] { reply_with_row(study, 200, reply); });
+        };
   }
 
   // `objection`: why the row is not to be shown after all.
@@ -450,58 +467,34 @@ class ConsoleSite final : public Site {
     return json_response(200, trial_row_json(**found, Detail::full));
   }
 
-  void workers(Reply reply) const {
-    context_.service.workers(
-        [reply = std::move(reply)](const std::vector<dispatch::WorkerView>& views) {
-          std::string out;
-          ObjectWriter body(out);
-          append_list(body.begin("workers"), views, [&out](const dispatch::WorkerView& view) {
-            ObjectWriter worker(out);
-            worker.text("device", view.device)
-                .text("class", view.device_class)
-                .text("engine", view.engine)
-                .text("state", view.attempt ? "computing" : "idle");
-            if (view.attempt) worker.integer("attempt", to_int(*view.attempt));
-            if (view.trial) {
-              worker.integer("trial", to_int(view.trial->number))
-                  .integer("study", to_int(view.trial->study));
-            }
-            worker.end();
-          });
-          body.end();
-          reply(json_response(200, std::move(out)));
-        });
+  // Those of the projects that the caller may use.
+  void workers(const Request& request, Reply reply) const {
+    context_.service.workers([caller = request.principal,
+                              reply = std::move(reply)](std::vector<dispatch::WorkerView> views) {
+      std::erase_if(views, [&caller](const dispatch::WorkerView& view) {
+        return !auth::IdentityBook::may_use(caller, view.project);
+      });
+      std::string out;
+      ObjectWriter body(out);
+      append_list(body.begin("workers"), views, [&out](const dispatch::WorkerView& view) {
+        ObjectWriter worker(out);
+        worker.text("device", view.device)
+            .text("class", view.device_class)
+            .text("engine", view.engine)
+            .text("state", view.attempt ? "computing" : "idle");
+        if (view.attempt) worker.integer("attempt", to_int(*view.attempt));
+        if (view.trial) {
+          worker.integer("trial", to_int(view.trial->number))
+              .integer("study", to_int(view.trial->study));
+        }
+        worker.end();
+      });
+      body.end();
+      reply(json_response(200, std::move(out)));
+    });
   }
 
-  void enrolment(const Request& request, Reply reply) const {
-    const auto query = parse_enrolment_query(request.body);
-    if (!query) return reply(error_response(query.error()));
-    const std::string project = query->project.value_or(context_.book.first_project());
-    if (!context_.book.has_project(project)) {
-      return reply(
-          error_response(422, Error{"bad_field", "This server has no such project.", "project"}));
-    }
-    const std::string code = auth::new_token(auth::TokenKind::enrolment_code);
-    const storage::Enrolment made{auth::token_hash(code), project};
-    context_.service.commit(
-        storage::CreateEnrolment{made},
-        [reply = std::move(reply), code, made, this](Result<storage::Outcome> outcome) {
-          if (!outcome) return reply(error_response(outcome.error()));
-          context_.book.committed(storage::CreateEnrolment{made}, *outcome);
-          ops::log(ops::LogLevel::info, "enrolment_created", {{"project", made.project}});
-          std::string out;
-          ObjectWriter(out)
-              .text("code", code)
-              .text("join_url", context_.join_origin + "/join#" + code)
-              .end();
-          reply(json_response(201, std::move(out)));
-        });
-  }
-
-  Response device_reports(const Request& request) const {
-    if (request.principal.role != storage::PrincipalRole::admin) {
-      return error_response(Error{"forbidden", "Only an administrator reads devices' reports."});
-    }
+  Response device_reports() const {
     std::string out;
     ObjectWriter body(out);
     append_list(body.begin("reports"), context_.reports.newest(kReportsShown),
@@ -510,7 +503,7 @@ class ConsoleSite final : public Site {
     return json_response(200, std::move(out));
   }
 
-  Response ready() const {
+  Response readiness() const {
     const Health health = context_.service.health();
     if (health.draining) return error_response(Error{"draining", "The server is about to stop."});
     if (health.read_only)
@@ -529,11 +522,11 @@ class ConsoleSite final : public Site {
           reply(std::move(response));
         });
   }
-
-  const SiteContext context_;
 };
 
 }  // namespace
+
+std::span<const Route> console_routes() { return table().routes; }
 
 std::unique_ptr<Site> make_console_site(const SiteContext& context) {
   return std::make_unique<ConsoleSite>(context);

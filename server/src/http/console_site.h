@@ -3,11 +3,13 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
-#include "http/compute_site.h"
+#include "http/site_base.h"
 
 namespace hyperflock::http {
 
+std::span<const Route> console_routes();
 std::unique_ptr<Site> make_console_site(const SiteContext& context);
 
 }  // namespace hyperflock::http

@@ -37,6 +37,7 @@ struct Request {
   std::size_t route = 0;
   std::vector<std::string> captures;  // the {} of the route's pattern
   storage::Principal principal;       // console routes
+  std::int64_t token = 0;             // by which the principal came
   storage::Device device;             // device routes of compute
 };
 

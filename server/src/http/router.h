@@ -13,7 +13,9 @@
 
 namespace hyperflock::http {
 
-enum class Access { open, device, principal, metrics };
+// `own_device`: a device's credential, also of one that was revoked. `principal`: a researcher or
+// an administrator.
+enum class Access { open, device, own_device, principal, admin, metrics };
 enum class Work { handle, upload, websocket };
 
 struct Route {

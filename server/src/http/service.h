@@ -2,6 +2,7 @@
 // each callback runs on the owner's strand and must not block there.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -12,6 +13,13 @@
 #include "storage/transition.h"
 
 namespace hyperflock::http {
+
+struct Submission {
+  std::string owner;
+  std::string project;
+  protocol::StudySpec spec;
+  storage::Quota quota;
+};
 
 struct Submitted {
   StudyId study{};
@@ -27,20 +35,27 @@ class Service {
  public:
   virtual ~Service() = default;
 
-  virtual void submit_study(std::string owner, std::string project, protocol::StudySpec spec,
-                            std::function<void(Result<Submitted>)> done) = 0;
+  // Error besides storage's: `quota_exceeded`.
+  virtual void submit_study(Submission submission, std::function<void(Result<Submitted>)> done) = 0;
   virtual void cancel_study(StudyId study, std::function<void(Result<StudyId>)> done) = 0;
   // Issues the failed trials of a study again; `study` as just read from storage.
   virtual void replay_study(storage::StudyRow study, std::function<void(Result<StudyId>)> done) = 0;
   // Ends a device's right to work. `conflict`: there is none of this name.
-  virtual void revoke_device(std::string device,
+  virtual void revoke_device(std::string device, storage::NoteAudit note,
                              std::function<void(Result<storage::Outcome>)> done) = 0;
   // The page of this session went away: its attempts are released at once (R22). A session that is
   // not this device's, or is over, is left alone.
   virtual void leave(std::string device, SessionId session) = 0;
-  // Commits one transition that the dispatcher does not care about (a device, an enrolment code).
-  virtual void commit(storage::Transition transition,
+  // Revokes the device, and then lets storage forget it. `conflict` as above.
+  virtual void erase_device(std::string device, storage::NoteAudit note,
+                            std::function<void(Result<storage::Outcome>)> done) = 0;
+  // Commits transitions that the dispatcher does not care about, in one transaction; `done` hears
+  // the outcome of the first.
+  virtual void commit(std::vector<storage::Transition> group,
                       std::function<void(Result<storage::Outcome>)> done) = 0;
+  // Closes the WebSockets that these tokens opened (4004). `ended`: they will open nothing more.
+  enum class Sessions { ended, paused };
+  virtual void end_sessions(std::vector<std::int64_t> tokens, Sessions why) = 0;
   virtual void workers(std::function<void(std::vector<dispatch::WorkerView>)> done) = 0;
   virtual void counters(std::function<void(dispatch::Counters)> done) = 0;
   virtual Health health() const = 0;

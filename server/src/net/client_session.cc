@@ -79,8 +79,12 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
 
   Verdict on_hello(protocol::Hello hello) override {
     const auto open = channel();
-    principal_ = context_.book.check_token(hello.token);
-    if (!principal_) {
+    const auto caller = context_.book.check_token(hello.token);
+    if (caller && caller->principal.state != storage::PrincipalState::active) {
+      refuse("bad_token", "The owner of this token may not come in now; ask the operator why.");
+      return Verdict::refused;
+    }
+    if (!caller) {
       if (!context_.admission.admit_stranger(open->address())) {
         refuse("rate_limited", "Too many wrong credentials came from this address; wait a minute.");
       } else {
@@ -89,6 +93,8 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
       }
       return Verdict::refused;
     }
+    principal_ = caller->principal;
+    context_.hub.attend(caller->token, open);
     open->on_drained([this] { advance_all(); });
     protocol::Welcome welcome;
     welcome.server = context_.server_version;

@@ -14,6 +14,7 @@
 
 #include "net/executor.h"
 #include "net/group_commit.h"
+#include "net/token_sessions.h"
 #include "net/watchers.h"
 #include "ops/log.h"
 #include "protocol/codec.h"
@@ -102,8 +103,10 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
     handle(dispatch::StudyReplayRequested{request, std::move(study)});
   }
 
-  void revoke(const std::string& device, std::function<void(Result<storage::Outcome>)> done) {
-    commit(storage::RevokeDevice{device},
+  using Committed = std::function<void(Result<storage::Outcome>)>;
+
+  void revoke(const std::string& device, const storage::NoteAudit& note, Committed done) {
+    commit({storage::RevokeDevice{device}, note},
            [this, device, done = std::move(done)](Result<storage::Outcome> outcome) {
              const bool revoked = outcome && outcome->applied == storage::Applied::applied;
              done(std::move(outcome));
@@ -118,14 +121,43 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
     found->second.peer->close(kCloseClean, "left");
   }
 
-  void commit(storage::Transition transition, std::function<void(Result<storage::Outcome>)> done) {
+  // What the dispatcher ends when it hears of the revocation is proposed before the erasure, and
+  // nothing about the device after it.
+  void erase(const std::string& device, const storage::NoteAudit& note, Committed done) {
+    commit({storage::RevokeDevice{device}},
+           [this, device, note, done = std::move(done)](Result<storage::Outcome> outcome) {
+             if (!outcome || outcome->applied == storage::Applied::conflict)
+               return done(std::move(outcome));
+             handle(dispatch::DeviceRevoked{device});
+             commit({storage::EraseDevice{device}, note}, done);
+           });
+  }
+
+  void commit(std::vector<storage::Transition> transitions, const Committed& done) {
     if (read_only) {
       done(unavailable());
       return;
     }
     CommitGroup group;
-    group.push_back(CommitItem{std::move(transition), {}, std::move(done)});
+    for (storage::Transition& transition : transitions) {
+      Committed tell = group.empty() ? done : [](const Result<storage::Outcome>&) {};
+      group.push_back(CommitItem{std::move(transition), {}, std::move(tell)});
+    }
     stage(std::move(group));
+  }
+
+  void attend(std::int64_t token, const std::weak_ptr<Peer>& peer) {
+    token_sessions_.add(token, peer);
+  }
+
+  void end_sessions(const std::vector<std::int64_t>& tokens, http::Service::Sessions why) {
+    for (const std::int64_t token : tokens) {
+      if (why == http::Service::Sessions::ended) {
+        token_sessions_.end(token);
+      } else {
+        token_sessions_.drop(token);
+      }
+    }
   }
 
   void watch(StudyId study, const std::weak_ptr<Watcher>& watcher) {
@@ -379,6 +411,7 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
   std::unordered_map<SessionId, Connected> peers_;
   std::vector<std::shared_ptr<Peer>> owed_;  // credits held back while the writer is behind
   Watchers watchers_;
+  TokenSessions token_sessions_;
   std::map<RequestId, std::function<void(Result<http::Submitted>)>> submits_;
   std::map<RequestId, std::function<void(Result<StudyId>)>> changes_;  // cancels and replays
   std::uint64_t last_request_ = 0;
@@ -419,12 +452,20 @@ void Hub::watch(StudyId study, std::weak_ptr<Watcher> watcher) {
       [impl = impl_.get(), study, watcher = std::move(watcher)] { impl->watch(study, watcher); }));
 }
 
-void Hub::submit_study(std::string owner, std::string project, protocol::StudySpec spec,
-                       std::function<void(Result<http::Submitted>)> done) {
+void Hub::attend(std::int64_t token, std::weak_ptr<Peer> peer) {
   impl_->push(Impl::Task(
-      [impl = impl_.get(),
-       event = dispatch::StudySubmitted{{}, std::move(owner), std::move(project), std::move(spec)},
-       done = std::move(done)] { impl->submit(event, done); }));
+      [impl = impl_.get(), token, peer = std::move(peer)] { impl->attend(token, peer); }));
+}
+
+void Hub::submit_study(http::Submission submission,
+                       std::function<void(Result<http::Submitted>)> done) {
+  impl_->push(Impl::Task([impl = impl_.get(),
+                          event = dispatch::StudySubmitted{{},
+                                                           std::move(submission.owner),
+                                                           std::move(submission.project),
+                                                           std::move(submission.spec),
+                                                           submission.quota},
+                          done = std::move(done)] { impl->submit(event, done); }));
 }
 
 void Hub::cancel_study(StudyId study, std::function<void(Result<StudyId>)> done) {
@@ -438,9 +479,22 @@ void Hub::replay_study(storage::StudyRow study, std::function<void(Result<StudyI
   }));
 }
 
-void Hub::revoke_device(std::string device, std::function<void(Result<storage::Outcome>)> done) {
-  impl_->push(Impl::Task([impl = impl_.get(), device = std::move(device), done = std::move(done)] {
-    impl->revoke(device, done);
+void Hub::revoke_device(std::string device, storage::NoteAudit note,
+                        std::function<void(Result<storage::Outcome>)> done) {
+  impl_->push(Impl::Task([impl = impl_.get(), device = std::move(device), note = std::move(note),
+                          done = std::move(done)] { impl->revoke(device, note, done); }));
+}
+
+void Hub::erase_device(std::string device, storage::NoteAudit note,
+                       std::function<void(Result<storage::Outcome>)> done) {
+  impl_->push(Impl::Task([impl = impl_.get(), device = std::move(device), note = std::move(note),
+                          done = std::move(done)] { impl->erase(device, note, done); }));
+}
+
+void Hub::commit(std::vector<storage::Transition> group,
+                 std::function<void(Result<storage::Outcome>)> done) {
+  impl_->push(Impl::Task([impl = impl_.get(), group = std::move(group), done = std::move(done)] {
+    impl->commit(group, done);
   }));
 }
 
@@ -449,10 +503,9 @@ void Hub::leave(std::string device, SessionId session) {
       [impl = impl_.get(), device = std::move(device), session] { impl->leave(device, session); }));
 }
 
-void Hub::commit(storage::Transition transition,
-                 std::function<void(Result<storage::Outcome>)> done) {
-  impl_->push(Impl::Task([impl = impl_.get(), transition = std::move(transition),
-                          done = std::move(done)] { impl->commit(transition, done); }));
+void Hub::end_sessions(std::vector<std::int64_t> tokens, Sessions why) {
+  impl_->push(Impl::Task(
+      [impl = impl_.get(), tokens = std::move(tokens), why] { impl->end_sessions(tokens, why); }));
 }
 
 void Hub::workers(std::function<void(std::vector<dispatch::WorkerView>)> done) {

@@ -49,15 +49,21 @@ class Hub final : public http::Service {
   // Wakes the watcher once now and after each durable change of the study, until it is gone.
   void watch(StudyId study, std::weak_ptr<Watcher> watcher);
 
-  void submit_study(std::string owner, std::string project, protocol::StudySpec spec,
+  // A researcher's connection, open by this token; it is closed when the token ends.
+  void attend(std::int64_t token, std::weak_ptr<Peer> peer);
+
+  void submit_study(http::Submission submission,
                     std::function<void(Result<http::Submitted>)> done) override;
   void cancel_study(StudyId study, std::function<void(Result<StudyId>)> done) override;
   void replay_study(storage::StudyRow study, std::function<void(Result<StudyId>)> done) override;
-  void revoke_device(std::string device,
+  void revoke_device(std::string device, storage::NoteAudit note,
                      std::function<void(Result<storage::Outcome>)> done) override;
   void leave(std::string device, SessionId session) override;
-  void commit(storage::Transition transition,
+  void erase_device(std::string device, storage::NoteAudit note,
+                    std::function<void(Result<storage::Outcome>)> done) override;
+  void commit(std::vector<storage::Transition> group,
               std::function<void(Result<storage::Outcome>)> done) override;
+  void end_sessions(std::vector<std::int64_t> tokens, Sessions why) override;
   void workers(std::function<void(std::vector<dispatch::WorkerView>)> done) override;
   void counters(std::function<void(dispatch::Counters)> done) override;
   http::Health health() const override;

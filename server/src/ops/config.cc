@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 
@@ -142,6 +143,13 @@ void add_serve_flags(CLI::App& serve, ServeConfig& config, std::string& compute,
                   "devices that one address may add in the long run")
       ->check(CLI::Range(0.001, 1e9))
       ->capture_default_str();
+  serve.add_flag("--registration,!--no-registration", config.open_registration,
+                 "let people ask to become researchers; an administrator decides");
+  serve
+      .add_option("--audit-days", config.audit_days,
+                  "how long the audit log is kept; 0 is for ever")
+      ->check(CLI::Range(0, 36'500))
+      ->capture_default_str();
 }
 
 }  // namespace
@@ -193,18 +201,25 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
       ->check(CLI::Validator(url_fault, "URL"))
       ->capture_default_str();
   const CLI::App* version = app.add_subcommand("version", "print the version");
+  AdminCommand admin_command;
+  add_admin_commands(app, admin_command);
 
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // as CLI11 takes them
   try {
     app.parse(std::move(reversed));
   } catch (const CLI::CallForHelp&) {
-    const auto chosen = app.get_subcommands();
-    return Stop{0, chosen.empty() ? app.help() : chosen.front()->help()};
+    const CLI::App* asked = &app;  // the innermost command
+    while (!asked->get_subcommands().empty()) asked = asked->get_subcommands().front();
+    return Stop{0, asked->help()};
   } catch (const CLI::ParseError& error) {
     return Stop{2, std::string(error.what()) + "\n"};
   }
   if (version->parsed()) return ShowVersion{};
   if (healthcheck->parsed()) return health_config;
+  if (!admin_command.group.empty()) {
+    if (const char* token = std::getenv("HYPERFLOCK_TOKEN")) admin_command.token = token;
+    return admin_command;
+  }
   if (!compute.empty()) serve_config.compute = *parse_address(compute);
   if (!console.empty()) serve_config.console = *parse_address(console);
   while (serve_config.public_url.ends_with('/')) serve_config.public_url.pop_back();

@@ -10,6 +10,7 @@
 
 #include "base/instant.h"
 #include "base/result.h"
+#include "ops/admin.h"
 #include "ops/log.h"
 
 namespace hyperflock::ops {
@@ -51,6 +52,8 @@ struct ServeConfig {
   std::size_t io_threads = 1;
   double joins_burst = 300;
   double joins_per_s = 2;
+  bool open_registration = true;
+  std::int64_t audit_days = 365;  // 0: for ever
 
   bool tls() const { return !tls_cert.empty(); }
 };
@@ -65,7 +68,7 @@ struct Stop {
   std::string text;
 };
 
-using Command = std::variant<ServeConfig, HealthcheckConfig, ShowVersion, Stop>;
+using Command = std::variant<ServeConfig, HealthcheckConfig, AdminCommand, ShowVersion, Stop>;
 
 // Reads the arguments. A fault is a Stop with status 2 and one sentence.
 Command parse_command_line(const std::vector<std::string>& arguments);

@@ -17,6 +17,8 @@
 namespace hyperflock::ops {
 namespace {
 
+constexpr std::size_t kLongestUrl = 4'096;
+
 // Readers see the old file or the whole new one, also after a crash.
 Status write_atomically(const std::string& path, const std::string& text, mode_t mode) {
   const std::string temporary = path + ".new";
@@ -65,6 +67,9 @@ Result<Credentials> read_credentials(const std::string& path) {
   credentials.admin_token = file["admin_token"].as_text();
   credentials.researcher_token = file["researcher_token"].as_text();
   credentials.enrolment_code = file["enrolment_code"].as_text();
+  credentials.join_url = file["join_url"].as_text(kLongestUrl);
+  credentials.compute = file["compute"].as_text(kLongestUrl);
+  credentials.console = file["console"].as_text(kLongestUrl);
   if (problem.found()) return problem.error();
   return credentials;
 }

@@ -13,6 +13,7 @@
 #include "ops/config.h"
 #include "ops/credentials.h"
 #include "ops/healthcheck.h"
+#include "ops/http_client.h"
 #include "ops/test_server.h"
 #include "storage/faulty_storage.h"
 #include "storage/sqlite_db.h"
@@ -107,6 +108,28 @@ struct Troubled {
   FaultyStorage* storage = nullptr;
   std::unique_ptr<TestServer> server;
 };
+
+// The answer to somebody whom an administrator made, by `change` of POST /api/researchers/<id>.
+std::string told_after(const std::string& change, std::string_view method = "GET",
+                       std::string_view target = "/api/me") {
+  const TestServer server;
+  const std::string& admin = server.secrets().admin_token;
+  const auto made = server.rest_as(admin, "POST", "/api/researchers", R"({"name":"grace"})");
+  server.rest_as(admin, "POST", "/api/researchers/" + json_at(made.body, "researcher"), change);
+  return code_of(server.rest_as(json_at(made.body, "token"), method, target, "eleven bytes"));
+}
+
+std::string registered(const TestServer& server, const std::string& name, std::string* token) {
+  const auto answer =
+      http_request(server.console(), "POST", "/api/register", {}, R"({"name":")" + name + "\"}");
+  if (token != nullptr) *token = json_at(answer.body, "token");
+  return code_of(answer);
+}
+
+std::string by_admin(std::string_view method, std::string_view target, std::string_view body) {
+  const TestServer server;
+  return code_of(server.rest_as(server.secrets().admin_token, method, target, body));
+}
 
 // ---- one way to raise each
 
@@ -264,6 +287,32 @@ const std::map<std::string, Provoke>& provocations() {
                     R"(","values":[)" + values + "]}";
          return study_in("[" + space + "]");
        }},
+      // people
+      {"approval_pending",
+       [] {
+         const TestServer server;
+         std::string token;
+         registered(server, "grace", &token);
+         return code_of(server.rest_as(token, "GET", "/api/me"));
+       }},
+      {"approval_refused", [] { return told_after(R"({"state":"refused"})"); }},
+      {"suspended", [] { return told_after(R"({"state":"suspended"})"); }},
+      {"registration_closed",
+       [] {
+         const TestServer closed([](ServeConfig& config) { config.open_registration = false; });
+         return registered(closed, "grace", nullptr);
+       }},
+      {"name_taken",
+       [] { return by_admin("POST", "/api/researchers", R"({"name":"researcher"})"); }},
+      {"last_admin",
+       [] { return by_admin("POST", "/api/researchers/1", R"({"state":"suspended"})"); }},
+      {"quota_exceeded",
+       [] {
+         return told_after(R"({"quota":{"bytes":1}})", "PUT", "/api/blobs/" + std::string(64, '0'));
+       }},
+      {"unknown_token", [] { return answered("POST", "/api/tokens/99/revoke"); }},
+      {"unknown_enrolment", [] { return answered("POST", "/api/enrolment/99/revoke"); }},
+      {"unknown_researcher", [] { return by_admin("POST", "/api/researchers/99", "{}"); }},
       // trouble
       {"storage_unavailable",
        [] {
@@ -340,6 +389,15 @@ const std::map<std::string, Provoke>& provocations() {
        }},
       {"file_unreadable", [] { return read_credentials("/nowhere/file").error().code; }},
       {"file_unwritable", [] { return write_credentials("/nowhere/file", {}).error().code; }},
+      {"unreachable",
+       [] {
+         return ask({.method = "GET",
+                     .url = "http://127.0.0.1:1/",
+                     .authorization = {},
+                     .body = {}})
+             .error()
+             .code;
+       }},
       {"unhealthy",
        [] {
          TestServer server;

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "ops/admin.h"
 #include "ops/config.h"
 #include "ops/healthcheck.h"
 #include "ops/log.h"
@@ -78,6 +79,12 @@ struct Run {
     if (healthy) return 0;
     std::fprintf(stderr, "%s\n", healthy.error().message.c_str());
     return 1;
+  }
+  int operator()(const AdminCommand& command) const {
+    const AdminResult result = run_admin(command);
+    std::fputs(result.error.c_str(), stderr);
+    print(result.output);
+    return result.status;
   }
   int operator()(const ShowVersion&) const {
     print(std::string(kVersion) + "\n");

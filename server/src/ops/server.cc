@@ -44,7 +44,8 @@ constexpr std::size_t kReaders = 2;
 constexpr std::size_t kReaderQueue = 4'096;
 constexpr int kServiceRestart = 1012;
 constexpr std::int64_t kRenewDays = 14;  // a certificate that ends sooner is worth a warning
-constexpr Millis kCloseMs = 5'000;       // for closing handshakes and answers under way
+constexpr std::int64_t kHourMs = 3'600'000;
+constexpr Millis kCloseMs = 5'000;  // for closing handshakes and answers under way
 
 std::int64_t wall_clock_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -245,7 +246,8 @@ class RunningServer final : public Server {
                                .server_version = std::string(kVersion),
                                .join_origin = compute_origin(),
                                .max_blob_bytes = config_.max_blob_bytes,
-                               .open_metrics = is_loopback(config_.console)};
+                               .open_metrics = is_loopback(config_.console),
+                               .open_registration = config_.open_registration};
     };
     compute_site_ = http::make_compute_site(site(files_));
     console_site_ = http::make_console_site(site(console_files_));
@@ -267,7 +269,9 @@ class RunningServer final : public Server {
       if (!refreshed) return refreshed;
     }
     book_.load(*identities);
-    return Done{};
+    if (config_.audit_days == 0) return Done{};
+    const auto trimmed = storage_->apply(std::vector<storage::Transition>{old_audit()});
+    return trimmed ? Status(Done{}) : Status(trimmed.error());
   }
 
   // The file is written before the database: a crash in between leaves a first start to be done
@@ -316,8 +320,24 @@ class RunningServer final : public Server {
       const auto now = std::chrono::steady_clock::now().time_since_epoch();
       connections_.check_progress(
           Instant{std::chrono::duration_cast<std::chrono::milliseconds>(now).count()});
+      if (auto ended = book_.take_expired(); !ended.empty())
+        hub_.end_sessions(std::move(ended), http::Service::Sessions::ended);
+      trim_audit();
       sweep();
     });
+  }
+
+  // What is older than the audit log is kept.
+  storage::TrimAudit old_audit() const {
+    return {wall_clock_ms() - config_.audit_days * 24 * kHourMs};
+  }
+
+  // Once an hour after the start.
+  void trim_audit() {
+    const std::int64_t now = wall_clock_ms();
+    if (config_.audit_days == 0 || now - trimmed_at_ < kHourMs) return;
+    trimmed_at_ = now;
+    hub_.commit({old_audit()}, [](const Result<storage::Outcome>&) {});
   }
 
   // What stands above the I/O context outlives the connections that its queue may still hold; what
@@ -345,6 +365,7 @@ class RunningServer final : public Server {
   std::unique_ptr<net::Listener> compute_listener_;
   std::unique_ptr<net::Listener> console_listener_;
   net::Timer sweep_;
+  std::int64_t trimmed_at_ = wall_clock_ms();  // on sweep_'s strand
   std::vector<std::thread> threads_;
   std::atomic<bool> stopped_{false};
 };

@@ -110,6 +110,7 @@ StudySpec read_spec(const Value& in) {
   if (const Value stall = limits.find("stall_ms"); stall.present())
     out.stall_ms = stall.as_integer();
   out.provenance_json = read_provenance(in.find("provenance"));
+  if (const Value project = in.find("project"); project.present()) out.project = read_name(project);
   return out;
 }
 
@@ -146,7 +147,9 @@ std::string serialize_study_spec(const StudySpec& spec) {
       .integer("time_limit_ms", spec.time_limit_ms)
       .integer("stall_ms", spec.stall_ms)
       .end();
-  w.raw("provenance", spec.provenance_json).end();
+  w.raw("provenance", spec.provenance_json);
+  if (!spec.project.empty()) w.text("project", spec.project);
+  w.end();
   return out;
 }
 

@@ -32,6 +32,7 @@ struct StudySpec {
   Millis time_limit_ms = 0;
   Millis stall_ms = 0;
   std::string provenance_json;  // an object, kept as it came
+  std::string project{};        // empty: the owner's first
   bool operator==(const StudySpec&) const = default;
 };
 

@@ -348,49 +348,5 @@ TEST_P(StorageContract, R12_ALateResultOfAForgivenAttemptIsAcceptedToo) {
   EXPECT_EQ(applied(ReplayTrials{StudyId{1}}), Applied::repeated);
 }
 
-TEST_P(StorageContract, PrincipalNamesAreUnique) {
-  const CreatePrincipal ada{{0, "ada", PrincipalRole::admin, sha('1')}};
-  const CreatePrincipal grace{{0, "grace", PrincipalRole::researcher, sha('2')}};
-  EXPECT_EQ(applied(ada), Applied::applied);
-  EXPECT_EQ(applied(ada), Applied::conflict);
-  EXPECT_EQ(applied(grace), Applied::applied);
-  const auto principals = storage().identities().value().principals;
-  ASSERT_THAT(principals, SizeIs(2));
-  EXPECT_EQ(principals[0].name, "ada");
-  EXPECT_EQ(principals[0].role, PrincipalRole::admin);
-  EXPECT_EQ(principals[0].token_hash, sha('1'));
-  EXPECT_EQ(principals[1].role, PrincipalRole::researcher);
-  EXPECT_NE(principals[0].id, principals[1].id);
-}
-
-TEST_P(StorageContract, RevokedDevicesAreNamedAsSuchAndTheirIdsStayTaken) {
-  EXPECT_EQ(applied(create_device("d1")), Applied::applied);
-  EXPECT_EQ(applied(create_device("d2")), Applied::applied);
-  EXPECT_EQ(applied(create_device("d1")), Applied::conflict);
-  EXPECT_EQ(applied(RevokeDevice{"d1"}), Applied::applied);
-  EXPECT_EQ(applied(RevokeDevice{"d1"}), Applied::repeated);
-  EXPECT_EQ(applied(RevokeDevice{"nobody"}), Applied::conflict);
-  EXPECT_EQ(applied(create_device("d1")), Applied::conflict);
-  const auto devices = storage().identities().value().devices;
-  ASSERT_THAT(devices, SizeIs(2));
-  EXPECT_TRUE(devices[0].revoked);
-  EXPECT_FALSE(devices[1].revoked);
-  EXPECT_EQ(devices[1].id, "d2");
-  EXPECT_EQ(devices[1].project, "default");
-  EXPECT_EQ(devices[1].secret_hash, sha('d'));
-  EXPECT_EQ(devices[1].device_class, "phone");
-  EXPECT_EQ(devices[1].engine, "chromium 131");
-}
-
-TEST_P(StorageContract, EnrolmentCodesAreKept) {
-  const CreateEnrolment code{{sha('c'), "default"}};
-  EXPECT_EQ(applied(code), Applied::applied);
-  EXPECT_EQ(applied(code), Applied::repeated);
-  const auto enrolments = storage().identities().value().enrolments;
-  ASSERT_THAT(enrolments, SizeIs(1));
-  EXPECT_EQ(enrolments[0].code_hash, sha('c'));
-  EXPECT_EQ(enrolments[0].project, "default");
-}
-
 }  // namespace
 }  // namespace hyperflock::storage

@@ -140,6 +140,15 @@ inline CreateDevice create_device(const std::string& id) {
   return {{id, "default", sha('d'), "phone", "chromium 131"}};
 }
 
+inline CreatePrincipal create_principal(const std::string& name, char hash,
+                                        PrincipalRole role = PrincipalRole::researcher) {
+  return {.principal = {.id = 0, .name = name, .role = role}, .token_hash = sha(hash)};
+}
+
+inline NoteAudit note(const std::string& action, bool if_applied = true) {
+  return {{.actor = "ada", .action = action, .object = "o", .address = "127.0.0.1"}, if_applied};
+}
+
 // ---- the fixture
 
 class StorageContract : public testing::TestWithParam<BackendMaker> {

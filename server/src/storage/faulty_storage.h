@@ -115,6 +115,12 @@ class FaultyStorage final : public Storage {
   Result<bool> project_references(const std::string& project, const std::string& sha256) override {
     return read<bool>([&] { return inner_->project_references(project, sha256); });
   }
+  Result<Usage> usage(const std::string& owner) override {
+    return read<Usage>([&] { return inner_->usage(owner); });
+  }
+  Result<std::vector<AuditEntry>> audit(std::int64_t after, std::int64_t limit) override {
+    return read<std::vector<AuditEntry>>([&] { return inner_->audit(after, limit); });
+  }
 
  private:
   static constexpr std::chrono::seconds kPatience{10};

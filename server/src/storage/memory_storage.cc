@@ -7,6 +7,7 @@
 #include <shared_mutex>
 #include <utility>
 
+#include "storage/memory_identity.h"
 #include "storage/storage.h"
 #include "storage/study_ledger.h"
 
@@ -31,9 +32,7 @@ struct State {
   std::map<AttemptId, Attempt> attempts;
   std::map<std::pair<StudyId, std::int64_t>, TrialKey> finished;  // by (study, seq)
   std::set<std::pair<std::string, std::string>> project_blobs;
-  std::vector<Principal> principals;
-  std::map<std::string, Device> devices;
-  std::map<std::string, Enrolment> enrolments;
+  IdentityState identity;
   std::int64_t last_seq = 0;
 };
 
@@ -68,6 +67,11 @@ class Judge {
       }
     }
     if (state_.studies.contains(create.id)) return of_study(Applied::conflict, create.id);
+    if (const auto excess = excess_of_study(create)) {
+      Outcome refused = outcome(Applied::superseded);
+      refused.excess = excess;
+      return refused;
+    }
     StudyRow study;
     study.id = create.id;
     study.owner = create.owner;
@@ -75,10 +79,10 @@ class Judge {
     study.spec = create.spec;
     study.total = create.total;
     study.created_at = now_;
-    state_.project_blobs.emplace(create.project, create.spec.bundle.sha256);
-    for (const protocol::DataRef& data : create.spec.data) {
-      state_.project_blobs.emplace(create.project, data.blob.sha256);
-    }
+    for_each_blob(create, [&](const protocol::BlobRef& blob) {
+      state_.project_blobs.emplace(create.project, blob.sha256);
+      state_.identity.owner_blobs.emplace(std::pair(create.owner, blob.sha256), blob.bytes);
+    });
     state_.studies.emplace(create.id, std::move(study));
     return of_study(Applied::applied, create.id);
   }
@@ -217,30 +221,45 @@ class Judge {
     return result;
   }
 
-  Outcome operator()(const CreatePrincipal& create) {
-    for (const Principal& known : state_.principals) {
-      if (known.name == create.principal.name) return outcome(Applied::conflict);
+  Outcome operator()(const EraseDevice& erase) {
+    if (state_.identity.devices.erase(erase.device) == 0) return outcome(Applied::conflict);
+    for (auto& [id, attempt] : state_.attempts) {
+      if (attempt.row.device != erase.device) continue;
+      attempt.row.device = kErasedDevice;
+      attempt.row.device_class.clear();
+      attempt.row.engine.clear();
     }
-    state_.principals.push_back(create.principal);
-    state_.principals.back().id = static_cast<std::int64_t>(state_.principals.size());
     return outcome(Applied::applied);
   }
 
-  Outcome operator()(const CreateDevice& create) {
-    const bool is_new = state_.devices.emplace(create.device.id, create.device).second;
-    return outcome(is_new ? Applied::applied : Applied::conflict);
+  Outcome operator()(const NoteAudit& one) {
+    if (one.if_applied && !last_applied_) return outcome(Applied::repeated);
+    Outcome noted = outcome(Applied::applied);
+    noted.id = note(state_.identity, one.entry, now_);
+    return noted;
   }
 
-  Outcome operator()(const CreateEnrolment& create) {
-    const bool is_new =
-        state_.enrolments.emplace(create.enrolment.code_hash, create.enrolment).second;
-    return outcome(is_new ? Applied::applied : Applied::repeated);
+  template <typename OfIdentity>
+  Outcome operator()(const OfIdentity& one) {
+    return judge(state_.identity, one, now_);
   }
 
-  Outcome operator()(const RevokeDevice& revoke) {
-    Device* device = find(state_.devices, revoke.device);
-    if (device == nullptr) return outcome(Applied::conflict);
-    return outcome(std::exchange(device->revoked, true) ? Applied::repeated : Applied::applied);
+  Outcome apply(const Transition& transition) {
+    Outcome result = std::visit(*this, transition);
+    last_applied_ = result.applied == Applied::applied;
+    return result;
+  }
+
+  // What the owner's running studies and blobs amount to.
+  static Usage used_by(const State& state, const std::string& owner) {
+    Usage used;
+    for (const auto& [id, study] : state.studies) {
+      if (study.owner != owner || !ledger::is_running(study)) continue;
+      ++used.studies;
+      used.trials = std::min(used.trials + study.total, kManyTrials);
+    }
+    used.bytes = state.identity.bytes_of(owner);
+    return used;
   }
 
  private:
@@ -275,8 +294,25 @@ class Judge {
     return added;
   }
 
+  std::optional<Excess> excess_of_study(const CreateStudy& create) const {
+    Usage asked{1, create.total, 0};
+    std::set<std::string> seen;
+    for_each_blob(create, [&](const protocol::BlobRef& blob) {
+      if (state_.identity.owns(create.owner, blob.sha256)) return;
+      if (seen.insert(blob.sha256).second) asked.bytes += blob.bytes;
+    });
+    return excess_of(create.quota, used_by(state_, create.owner), asked);
+  }
+
+  template <typename Each>
+  static void for_each_blob(const CreateStudy& create, Each each) {
+    each(create.spec.bundle);
+    for (const protocol::DataRef& data : create.spec.data) each(data.blob);
+  }
+
   State& state_;
   std::int64_t now_;
+  bool last_applied_ = false;  // of the transition before
 };
 
 class MemoryStorage final : public Storage {
@@ -290,7 +326,7 @@ class MemoryStorage final : public Storage {
     Judge judge(state_, now);
     std::vector<Outcome> outcomes;
     outcomes.reserve(batch.size());
-    for (const Transition& transition : batch) outcomes.push_back(std::visit(judge, transition));
+    for (const Transition& transition : batch) outcomes.push_back(judge.apply(transition));
     return outcomes;
   }
 
@@ -310,10 +346,11 @@ class MemoryStorage final : public Storage {
   Result<Identities> identities() override {
     const std::shared_lock lock = reading();
     Identities all;
-    all.principals = state_.principals;
-    for (const auto& [id, device] : state_.devices) all.devices.push_back(device);
-    for (const auto& [code_hash, enrolment] : state_.enrolments)
-      all.enrolments.push_back(enrolment);
+    all.principals = state_.identity.principals;
+    all.tokens = state_.identity.tokens;
+    all.projects = state_.identity.projects;
+    all.enrolments = state_.identity.enrolments;
+    for (const auto& [id, device] : state_.identity.devices) all.devices.push_back(device);
     return all;
   }
 
@@ -360,6 +397,16 @@ class MemoryStorage final : public Storage {
   Result<bool> project_references(const std::string& project, const std::string& sha256) override {
     const std::shared_lock lock = reading();
     return state_.project_blobs.contains({project, sha256});
+  }
+
+  Result<Usage> usage(const std::string& owner) override {
+    const std::shared_lock lock = reading();
+    return Judge::used_by(state_, owner);
+  }
+
+  Result<std::vector<AuditEntry>> audit(std::int64_t after, std::int64_t limit) override {
+    const std::shared_lock lock = reading();
+    return audit_page(state_.identity, after, limit);
   }
 
  private:

@@ -10,6 +10,7 @@
 #include "base/ids.h"
 #include "protocol/messages.h"
 #include "protocol/study_spec.h"
+#include "storage/identity.h"
 
 namespace hyperflock::storage {
 
@@ -75,29 +76,6 @@ struct TrialDetail {
   std::optional<AttemptRow> attempt;
   std::vector<protocol::Point> points;    // of the deciding attempt; only where asked for
   std::vector<AttemptRow> attempts_list;  // only where asked for
-};
-
-enum class PrincipalRole { admin, researcher };
-
-struct Principal {
-  std::int64_t id = 0;
-  std::string name;
-  PrincipalRole role = PrincipalRole::researcher;
-  std::string token_hash;  // hex SHA-256
-};
-
-struct Device {
-  std::string id;
-  std::string project;
-  std::string secret_hash;  // hex SHA-256
-  std::string device_class;
-  std::string engine;
-  bool revoked = false;
-};
-
-struct Enrolment {
-  std::string code_hash;  // hex SHA-256
-  std::string project;
 };
 
 }  // namespace hyperflock::storage

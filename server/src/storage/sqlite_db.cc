@@ -107,6 +107,8 @@ void Db::watch_log() {
 }
 
 void Db::set_busy_timeout(int timeout_ms) { sqlite3_busy_timeout(db_.get(), timeout_ms); }
+std::int64_t Db::last_id() const { return sqlite3_last_insert_rowid(db_.get()); }
+
 int Db::changes() const { return sqlite3_changes(db_.get()); }
 bool Db::in_transaction() const { return sqlite3_get_autocommit(db_.get()) == 0; }
 

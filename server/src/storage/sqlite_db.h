@@ -120,6 +120,9 @@ class Db {
     return changes();
   }
 
+  // The rowid of the newest row that this connection inserted.
+  std::int64_t last_id() const;
+
   // Runs a script of statements without parameters.
   void exec(const std::string& script);
   // The first column of the first row.

@@ -126,11 +126,45 @@ Snapshot load(Db& db) {
 Identities identities(Db& db) {
   const Transaction view(db, Transaction::Kind::read);
   Identities all;
-  Query principals = db.query("SELECT id, name, role, token_hash FROM principals ORDER BY id");
+  Query principals = db.query(
+      "SELECT id, name, role, state, note, quota_studies, quota_trials, quota_bytes, created_at"
+      " FROM principals ORDER BY id");
   while (principals.next()) {
-    all.principals.push_back({principals.integer(0), std::string(principals.text(1)),
-                              static_cast<PrincipalRole>(principals.integer(2)),
-                              std::string(principals.text(3))});
+    Principal one;
+    one.id = principals.integer(0);
+    one.name = principals.text(1);
+    one.role = static_cast<PrincipalRole>(principals.integer(2));
+    one.state = static_cast<PrincipalState>(principals.integer(3));
+    one.note = principals.text(4);
+    one.quota = {principals.integer(5), principals.integer(6), principals.integer(7)};
+    one.created_at = principals.integer(8);
+    Query projects = db.query(
+        "SELECT name FROM members JOIN projects ON projects.id = members.project"
+        " WHERE principal = ? ORDER BY name",
+        one.id);
+    while (projects.next()) one.projects.emplace_back(projects.text(0));
+    all.principals.push_back(std::move(one));
+  }
+  Query tokens = db.query(
+      "SELECT id, principal, token_hash, created_at, expires_at, revoked_at FROM tokens"
+      " ORDER BY id");
+  while (tokens.next()) {
+    all.tokens.push_back({tokens.integer(0), tokens.integer(1), std::string(tokens.text(2)),
+                          tokens.integer(3), tokens.integer(4), tokens.integer(5)});
+  }
+  Query projects = db.query("SELECT id, name, created_at FROM projects ORDER BY id");
+  while (projects.next()) {
+    all.projects.push_back(
+        {projects.integer(0), std::string(projects.text(1)), projects.integer(2)});
+  }
+  Query codes = db.query(
+      "SELECT code_hash, project, id, label, created_by, created_at, expires_at, max_uses, uses,"
+      " revoked_at FROM codes ORDER BY id");
+  while (codes.next()) {
+    all.enrolments.push_back({std::string(codes.text(0)), std::string(codes.text(1)),
+                              codes.integer(2), std::string(codes.text(3)),
+                              std::string(codes.text(4)), codes.integer(5), codes.integer(6),
+                              codes.integer(7), codes.integer(8), codes.integer(9)});
   }
   Query devices = db.query(
       "SELECT id, project, secret_hash, device_class, engine, revoked_at FROM devices ORDER BY id");
@@ -138,10 +172,6 @@ Identities identities(Db& db) {
     all.devices.push_back({std::string(devices.text(0)), std::string(devices.text(1)),
                            std::string(devices.text(2)), std::string(devices.text(3)),
                            std::string(devices.text(4)), !devices.null(5)});
-  }
-  Query enrolments = db.query("SELECT code_hash, project FROM enrolments ORDER BY code_hash");
-  while (enrolments.next()) {
-    all.enrolments.push_back({std::string(enrolments.text(0)), std::string(enrolments.text(1))});
   }
   return all;
 }
@@ -186,6 +216,37 @@ std::optional<TrialDetail> trial(Db& db, TrialKey key) {
 bool project_references(Db& db, const std::string& project, const std::string& sha256) {
   return db.query("SELECT 1 FROM project_blobs WHERE project = ? AND sha256 = ?", project, sha256)
       .next();
+}
+
+Usage usage(Db& db, const std::string& owner) {
+  Usage used;
+  {
+    Query running = db.query(
+        "SELECT count(*), CAST(min(total(total), ?3) AS INTEGER)"
+        " FROM studies JOIN study_progress ON study = id WHERE owner = ?1 AND state = ?2",
+        owner, StudyState::running, kManyTrials);
+    running.next();
+    used.studies = running.integer(0);
+    used.trials = running.integer(1);
+  }
+  Query blobs = db.query("SELECT coalesce(sum(bytes), 0) FROM owner_blobs WHERE owner = ?", owner);
+  blobs.next();
+  used.bytes = blobs.integer(0);
+  return used;
+}
+
+std::vector<AuditEntry> audit(Db& db, std::int64_t after, std::int64_t limit) {
+  std::vector<AuditEntry> page;
+  Query row = db.query(
+      "SELECT id, at, actor, action, object, address, detail FROM audit WHERE id > ?"
+      " ORDER BY id LIMIT ?",
+      after, std::max<std::int64_t>(limit, 0));
+  while (row.next()) {
+    page.push_back({row.integer(0), row.integer(1), std::string(row.text(2)),
+                    std::string(row.text(3)), std::string(row.text(4)), std::string(row.text(5)),
+                    std::string(row.text(6))});
+  }
+  return page;
 }
 
 }  // namespace hyperflock::storage::sqlite

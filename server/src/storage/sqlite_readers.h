@@ -57,5 +57,7 @@ std::vector<TrialDetail> finished_trials(Db& db, StudyId id, std::int64_t after,
                                          std::int64_t limit);
 std::optional<TrialDetail> trial(Db& db, TrialKey key);
 bool project_references(Db& db, const std::string& project, const std::string& sha256);
+Usage usage(Db& db, const std::string& owner);
+std::vector<AuditEntry> audit(Db& db, std::int64_t after, std::int64_t limit);
 
 }  // namespace hyperflock::storage::sqlite

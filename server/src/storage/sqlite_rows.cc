@@ -36,6 +36,8 @@ static_assert(is_numbered({Cause::worker_lost, Cause::user_error, Cause::out_of_
 static_assert(is_numbered({Direction::minimize, Direction::maximize}));
 static_assert(is_numbered({Verdict::accepted, Verdict::evidence, Verdict::recorded}));
 static_assert(is_numbered({PrincipalRole::admin, PrincipalRole::researcher}));
+static_assert(is_numbered({PrincipalState::active, PrincipalState::pending, PrincipalState::refused,
+                           PrincipalState::suspended}));
 
 static_assert(std::endian::native == std::endian::little, "doubles are stored little-endian");
 

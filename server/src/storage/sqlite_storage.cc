@@ -106,6 +106,12 @@ Result<bool> SqliteStorage::project_references(const std::string& project,
                                                const std::string& sha256) {
   return guarded([&] { return sqlite::project_references(*readers_.borrow(), project, sha256); });
 }
+Result<Usage> SqliteStorage::usage(const std::string& owner) {
+  return guarded([&] { return sqlite::usage(*readers_.borrow(), owner); });
+}
+Result<std::vector<AuditEntry>> SqliteStorage::audit(std::int64_t after, std::int64_t limit) {
+  return guarded([&] { return sqlite::audit(*readers_.borrow(), after, limit); });
+}
 
 Result<std::unique_ptr<Storage>> open_sqlite_storage(const std::string& path, WallClock clock) {
   auto storage = SqliteStorage::open(path, std::move(clock), SqliteSettings{});

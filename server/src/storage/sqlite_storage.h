@@ -54,6 +54,8 @@ class SqliteStorage final : public Storage {
                                                    std::int64_t limit) override;
   Result<std::optional<TrialDetail>> trial(TrialKey key) override;
   Result<bool> project_references(const std::string& project, const std::string& sha256) override;
+  Result<Usage> usage(const std::string& owner) override;
+  Result<std::vector<AuditEntry>> audit(std::int64_t after, std::int64_t limit) override;
 
   // For tests of a full disk: the database grows no further than this. Writer thread only.
   void limit_pages(std::int64_t pages) { writer_.limit_pages(pages); }

@@ -7,8 +7,10 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <string_view>
 #include <thread>
 
+#include "protocol/codec.h"
 #include "storage/contract_suite.h"
 #include "storage/scratch_folder.h"
 #include "storage/sqlite_schema.h"
@@ -59,6 +61,53 @@ TEST_F(SqliteFile, NewerFileIsRefusedUntouched) {
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, "storage_too_new");
   EXPECT_EQ(sqlite::Db(path_, sqlite::Db::Mode::read_only).single("PRAGMA user_version"), "999");
+}
+
+// What stood in principals and enrolments before people had several tokens and codes had limits.
+TEST_F(SqliteFile, PeopleAndCodesOfAnOlderFileAreKept) {
+  {
+    sqlite::Db db(path_, sqlite::Db::Mode::read_write);
+    std::int64_t version = 0;
+    for (const sqlite::Migration& migration : sqlite::migrations()) {
+      if (std::string_view(migration.sql).find("CREATE TABLE tokens") != std::string_view::npos)
+        break;
+      db.exec(migration.sql);
+      version = migration.version;
+    }
+    db.exec("PRAGMA user_version = " + std::to_string(version));
+    db.exec("PRAGMA application_id = 1212574827");
+    db.exec("INSERT INTO principals VALUES (1, 'ada', 0, 'ha'), (2, 'grace', 1, 'hg')");
+    db.exec("INSERT INTO enrolments VALUES ('c2', 'birds', 20), ('c1', 'ants', 10)");
+    db.run(
+        "INSERT INTO studies (id, owner, project, submit_key, direction, total, created_at, spec)"
+        " VALUES (1, 'grace', 'birds', 'k', 0, 6, 5, ?)",
+        protocol::serialize_study_spec(spec("k")));
+    db.exec("INSERT INTO study_progress VALUES (1, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0)");
+  }
+  const auto storage = open().value();
+  const Identities all = storage->identities().value();
+  ASSERT_EQ(all.principals.size(), 2U);
+  EXPECT_EQ(all.principals[0].state, PrincipalState::active);
+  EXPECT_THAT(all.principals[0].projects, testing::IsEmpty());
+  EXPECT_THAT(all.principals[1].projects, testing::ElementsAre("ants", "birds"));
+  ASSERT_EQ(all.tokens.size(), 2U);
+  EXPECT_EQ(all.tokens[1].hash, "hg");
+  EXPECT_EQ(all.tokens[1].principal, 2);
+  EXPECT_EQ(all.tokens[1].expires_at, 0);
+  ASSERT_EQ(all.projects.size(), 2U);
+  EXPECT_EQ(all.projects[0].name, "birds");  // the study's date is the older one
+  ASSERT_EQ(all.enrolments.size(), 2U);
+  EXPECT_EQ(all.enrolments[0].code_hash, "c1");
+  EXPECT_EQ(all.enrolments[1].created_at, 20);
+  EXPECT_EQ(storage->usage("grace").value(), (Usage{1, 6, 1'333}));
+}
+
+TEST_F(SqliteFile, AuditEntriesAreNotRewritten) {
+  const auto storage = open().value();
+  apply(*storage, {note("a", false)});
+  sqlite::Db db(path_, sqlite::Db::Mode::read_write);
+  EXPECT_THROW(db.exec("UPDATE audit SET actor = 'nobody'"), sqlite::SqliteError);
+  EXPECT_EQ(storage->audit(0, 10).value().at(0).actor, "ada");
 }
 
 TEST_F(SqliteFile, AnotherProgramsDatabaseIsRefusedUntouched) {

@@ -39,12 +39,14 @@ Applied applied_if(int changed_rows, Applied otherwise) {
 std::vector<Outcome> Writer::apply(std::span<const Transition> batch) {
   try {
     now_ = clock_();
+    last_applied_ = false;
     std::vector<Outcome> outcomes;
     outcomes.reserve(batch.size());
     Transaction transaction(*db_, Transaction::Kind::write);
     for (const Transition& transition : batch) {
       outcomes.push_back(
           std::visit([this](const auto& one) { return apply_one(one); }, transition));
+      last_applied_ = outcomes.back().applied == Applied::applied;
     }
     write_changed_studies();
     transaction.commit();
@@ -68,6 +70,11 @@ Outcome Writer::apply_one(const CreateStudy& create) {
     if (earlier.next()) return of_study(Applied::repeated, StudyId{earlier.integer(0)});
   }
   if (find_study(create.id) != nullptr) return of_study(Applied::conflict, create.id);
+  if (const auto excess = excess_of_study(create)) {
+    Outcome refused = outcome(Applied::superseded);
+    refused.excess = excess;
+    return refused;
+  }
   add_study(create);
   return of_study(Applied::applied, create.id);
 }
@@ -83,10 +90,12 @@ void Writer::add_study(const CreateStudy& create) {
       " cursor, finished_at, best_value) VALUES (?, ?, 0, 0, 0, 0, 0, 0, 0, 0)",
       create.id, StudyState::running);
   constexpr Sql kAddBlob = "INSERT OR IGNORE INTO project_blobs (project, sha256) VALUES (?, ?)";
-  db_->run(kAddBlob, create.project, create.spec.bundle.sha256);
-  for (const protocol::DataRef& data : create.spec.data) {
-    db_->run(kAddBlob, create.project, data.blob.sha256);
-  }
+  const auto add = [&](const protocol::BlobRef& blob) {
+    db_->run(kAddBlob, create.project, blob.sha256);
+    add_blob(create.owner, blob.sha256, blob.bytes);
+  };
+  add(create.spec.bundle);
+  for (const protocol::DataRef& data : create.spec.data) add(data.blob);
 }
 
 Outcome Writer::apply_one(const StartAttempt& start) {
@@ -311,43 +320,6 @@ Outcome Writer::apply_one(const ReplayTrials& replay) {
   touch(*study);
   result.applied = Applied::applied;
   return result;
-}
-
-Outcome Writer::apply_one(const CreatePrincipal& create) {
-  const Principal& principal = create.principal;
-  return outcome(applied_if(
-      db_->run("INSERT OR IGNORE INTO principals (name, role, token_hash) VALUES (?, ?, ?)",
-               principal.name, principal.role, principal.token_hash),
-      Applied::conflict));
-}
-
-Outcome Writer::apply_one(const CreateDevice& create) {
-  const Device& device = create.device;
-  return outcome(applied_if(
-      db_->run("INSERT OR IGNORE INTO devices (id, project, secret_hash, device_class, engine,"
-               " created_at) VALUES (?, ?, ?, ?, ?, ?)",
-               device.id, device.project, device.secret_hash, device.device_class, device.engine,
-               now_),
-      Applied::conflict));
-}
-
-Outcome Writer::apply_one(const CreateEnrolment& create) {
-  return outcome(
-      applied_if(db_->run("INSERT OR IGNORE INTO enrolments (code_hash, project, created_at)"
-                          " VALUES (?, ?, ?)",
-                          create.enrolment.code_hash, create.enrolment.project, now_),
-                 Applied::repeated));
-}
-
-Outcome Writer::apply_one(const RevokeDevice& revoke) {
-  {
-    Query known = db_->query("SELECT 1 FROM devices WHERE id = ?", revoke.device);
-    if (!known.next()) return outcome(Applied::conflict);
-  }
-  return outcome(
-      applied_if(db_->run("UPDATE devices SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL",
-                          now_, revoke.device),
-                 Applied::repeated));
 }
 
 Writer::Study* Writer::find_study(StudyId id) {

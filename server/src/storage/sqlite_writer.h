@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -44,10 +46,29 @@ class Writer {
   Outcome apply_one(const FailTrial& fail);
   Outcome apply_one(const EndStudy& end);
   Outcome apply_one(const ReplayTrials& replay);
+
+  // sqlite_identity.cc
   Outcome apply_one(const CreatePrincipal& create);
-  Outcome apply_one(const CreateDevice& create);
+  Outcome apply_one(const UpdatePrincipal& update);
+  Outcome apply_one(const CreateToken& create);
+  Outcome apply_one(const RevokeToken& revoke);
+  Outcome apply_one(const CreateProject& create);
   Outcome apply_one(const CreateEnrolment& create);
+  Outcome apply_one(const RevokeEnrolment& revoke);
+  Outcome apply_one(const CreateDevice& create);
   Outcome apply_one(const RevokeDevice& revoke);
+  Outcome apply_one(const EraseDevice& erase);
+  Outcome apply_one(const OwnBlob& own);
+  Outcome apply_one(const NoteAudit& note);
+  Outcome apply_one(const TrimAudit& trim);
+  // The limit of its owner's quota that the study would break.
+  std::optional<Excess> excess_of_study(const CreateStudy& create);
+  Usage used_by(const std::string& owner);
+  void add_blob(const std::string& owner, const std::string& sha256, std::int64_t bytes);
+  std::int64_t add_token(std::int64_t principal, const std::string& hash, std::int64_t expires_at);
+  bool has_principal(std::int64_t id);
+  bool projects_exist(const std::vector<std::string>& names);
+  void set_projects(std::int64_t principal, const std::vector<std::string>& names);
 
   // The study with its counters; nullptr when there is none. Valid until the end of the batch.
   Study* find_study(StudyId id);
@@ -66,7 +87,8 @@ class Writer {
   std::unique_ptr<Db> db_;
   WallClock clock_;
   LogKeeper log_;
-  std::int64_t now_ = 0;  // wall time of the batch
+  std::int64_t now_ = 0;       // wall time of the batch
+  bool last_applied_ = false;  // of the batch's transition before the one in hand
   std::unordered_map<StudyId, Study> studies_;
   std::vector<Study*> changed_;
   std::int64_t last_seq_ = -1;  // -1: not read yet

@@ -34,9 +34,11 @@ struct Snapshot {
 };
 
 struct Identities {
-  std::vector<Principal> principals;
-  std::vector<Device> devices;
+  std::vector<Principal> principals;  // these by id
+  std::vector<Token> tokens;
+  std::vector<Project> projects;
   std::vector<Enrolment> enrolments;
+  std::vector<Device> devices;
 };
 
 // Unix milliseconds. Injected, so that tests own the clock.
@@ -73,6 +75,10 @@ class Storage {
   // True where a study of `project` names the blob as its bundle or data.
   virtual Result<bool> project_references(const std::string& project,
                                           const std::string& sha256) = 0;
+  // What the owner's running studies and blobs amount to.
+  virtual Result<Usage> usage(const std::string& owner) = 0;
+  // Entries with id > after, oldest first, at most `limit`.
+  virtual Result<std::vector<AuditEntry>> audit(std::int64_t after, std::int64_t limit) = 0;
 };
 
 std::unique_ptr<Storage> make_memory_storage(WallClock clock);

@@ -14,13 +14,15 @@
 namespace hyperflock::storage {
 
 // Guard: no study of this owner has the submit_key (else `repeated`, Outcome::study is the earlier
-// one).
+// one), and the owner's quota holds it (else `superseded`, with Outcome::excess). Its blobs are the
+// owner's from then on.
 struct CreateStudy {
   StudyId id{};
   std::string owner;
   std::string project;
   protocol::StudySpec spec;
   std::int64_t total = 0;
+  Quota quota{};
 };
 
 // Guard: the study is running and the trial is not finished (else `superseded`); the attempt id is
@@ -89,26 +91,11 @@ struct ReplayTrials {
   StudyId study{};
 };
 
-// Guard: the name is new (else `conflict`). Storage gives the id.
-struct CreatePrincipal {
-  Principal principal;
-};
-// Guard: the device id is new (else `conflict`).
-struct CreateDevice {
-  Device device;
-};
-// Guard: the code is new (else `repeated`).
-struct CreateEnrolment {
-  Enrolment enrolment;
-};
-// Guard: the device exists (else `conflict`) and is not revoked (else `repeated`).
-struct RevokeDevice {
-  std::string device;
-};
-
-using Transition = std::variant<CreateStudy, StartAttempt, StoreResult, EndAttempt, AppendPoints,
-                                FailTrial, EndStudy, ReplayTrials, CreatePrincipal, CreateDevice,
-                                CreateEnrolment, RevokeDevice>;
+using Transition =
+    std::variant<CreateStudy, StartAttempt, StoreResult, EndAttempt, AppendPoints, FailTrial,
+                 EndStudy, ReplayTrials, CreatePrincipal, UpdatePrincipal, CreateToken, RevokeToken,
+                 CreateProject, CreateEnrolment, RevokeEnrolment, CreateDevice, RevokeDevice,
+                 EraseDevice, OwnBlob, NoteAudit, TrimAudit>;
 
 enum class Applied {
   applied,     // the guard held; the change is durable
@@ -124,6 +111,9 @@ struct Outcome {
   std::optional<protocol::Verdict> verdict;  // StoreResult
   std::int64_t seq = 0;               // the trial's finishing order, when it finished by this
   std::vector<TrialNumber> trials{};  // ReplayTrials: those that run again, in order
+  std::int64_t id = 0;                // of the person, token, project or code that was made
+  std::int64_t token = 0;             // CreatePrincipal: of the first token
+  std::optional<Excess> excess{};     // CreateStudy, OwnBlob: the limit that refused it
   bool operator==(const Outcome&) const = default;
 };
 

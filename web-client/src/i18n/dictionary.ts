@@ -89,6 +89,9 @@ export interface Dictionary {
     readonly finished: Notice;
     /** Another tab computes; this one may take over. */
     readonly elsewhere: Notice;
+    readonly forgetting: Notice;
+    readonly forgotten: Notice;
+    readonly notForgotten: Notice;
     readonly replaced: Notice;
     /** How the browser ended the last visit. */
     readonly interruptedTrial: (trial: string, study: string) => string;
@@ -158,5 +161,13 @@ export interface Dictionary {
   };
 
   readonly selfTest: string;
+  /** Has the server forget this device. */
+  readonly forget: {
+    readonly ask: string;
+    readonly question: string;
+    readonly confirm: string;
+    readonly cancel: string;
+  };
+
   readonly footer: string;
 }

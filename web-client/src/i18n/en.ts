@@ -108,6 +108,15 @@ export const en: Dictionary = {
     interruptedHidden:
       "The browser ended this page in the background. Nothing is lost and this device is still known: tap Start to go on.",
     comesBack: "This is the trial that the browser had ended here. It is computed again.",
+    forgetting: { title: "Forgetting", text: "Asking the server to forget this device." },
+    forgotten: {
+      title: "This device is forgotten",
+      text: "The server and this browser have deleted its random id and everything under it. Its results stay, without a link to it.",
+    },
+    notForgotten: {
+      title: "Not forgotten yet",
+      text: "The server could not be told, so nothing has been deleted.",
+    },
     replaced: {
       title: "Another tab took over",
       text: "This browser computes in one tab at a time, and a newer tab is now doing the work.",
@@ -244,5 +253,13 @@ export const en: Dictionary = {
   },
 
   selfTest: "Test what this browser can do",
+  forget: {
+    ask: "Forget this device",
+    question:
+      "Stop, and delete this device’s random id, its kind and its browser from the server and from here? The results stay, without a link to it. What you contributed is then no longer counted for this device.",
+    confirm: "Yes, forget it",
+    cancel: "Keep it",
+  },
+
   footer: "Everything on this page comes from the project’s own server.",
 };

@@ -193,6 +193,23 @@ describe("JoinStore", () => {
     expect(remembered).toEqual(["ja"]);
   });
 
+  it("has the device forgotten, once, and offers it again where that failed", async () => {
+    const { store, volunteer } = scenario([stories.idle.load]);
+    await settled();
+    expect(store.canForget).toBe(true);
+    volunteer.show({ state: stories.computing.state });
+    expect(store.canForget).toBe(true);
+    store.forget();
+    expect(volunteer.calls).toEqual(["forget"]);
+    expect(store.panel.value.phase).toBe("forgetting");
+    expect(store.canForget).toBe(false);
+    volunteer.show({ state: { phase: "not_forgotten" } });
+    expect(store.panel.value.action?.kind).toBe("forget");
+    volunteer.show({ state: { phase: "forgotten" } });
+    expect(store.canForget).toBe(false);
+    expect(store.panel.value.action?.kind).toBe("start");
+  });
+
   it("lets go of the volunteer when it is disposed", () => {
     const { store, volunteer, timers } = scenario([]);
     volunteer.show({ state: stories.computing.state });

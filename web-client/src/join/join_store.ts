@@ -48,7 +48,16 @@ const kRestingPhases: ReadonlySet<VolunteerSnapshot["state"]["phase"]> = new Set
   "idle",
   "stopped",
   "finished",
+  "forgotten",
+  "not_forgotten",
   "failed",
+]);
+
+/** Phases in which nothing is left to forget. */
+const kForgotten: ReadonlySet<VolunteerSnapshot["state"]["phase"]> = new Set([
+  "unsupported",
+  "forgetting",
+  "forgotten",
 ]);
 
 export class JoinStore {
@@ -159,6 +168,17 @@ export class JoinStore {
 
   stop(): void {
     this.#volunteer?.stop();
+  }
+
+  /** Whether there is a device that can be forgotten now. */
+  get canForget(): boolean {
+    const phase = this.#snapshot.value?.state.phase;
+    return phase !== undefined && !kForgotten.has(phase);
+  }
+
+  /** Ends the work and has the server forget this device. Only from a tap. */
+  forget(): void {
+    this.#volunteer?.forget();
   }
 
   /** The volunteer would rather try inside the app. */

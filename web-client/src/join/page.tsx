@@ -2,6 +2,7 @@
 
 import { Frame, useDocument } from "../ui/frame.tsx";
 import { ProgressBar } from "../ui/progress_bar.tsx";
+import { ForgetDevice } from "./forget_device.tsx";
 import type { JoinStore } from "./join_store.ts";
 import { Panel } from "./panel.tsx";
 
@@ -59,6 +60,7 @@ function About({ store }: Props) {
             <li key={item}>{item}</li>
           ))}
         </ul>
+        <ForgetDevice store={store} />
       </details>
     </section>
   );

@@ -135,6 +135,9 @@ function run(store: JoinStore, action: Action): void {
     case "stay":
       store.stayInApp();
       break;
+    case "forget":
+      store.forget();
+      break;
     case "reload_project":
       void store.loadProject();
       break;

@@ -22,7 +22,15 @@ import type { ProjectLoad } from "./project_api.ts";
 export type Tone = "ready" | "busy" | "active" | "paused" | "problem";
 
 /** What a button does. `finish` is a switch, `stay` goes on inside an app's browser. */
-export type Action = "start" | "stop" | "pause" | "resume" | "finish" | "stay" | "reload_project";
+export type Action =
+  | "start"
+  | "stop"
+  | "pause"
+  | "resume"
+  | "finish"
+  | "stay"
+  | "forget"
+  | "reload_project";
 
 export interface ActionView {
   readonly kind: Action;
@@ -316,6 +324,22 @@ function statePanel(state: VolunteerState, input: ViewInput): PanelView {
         tone: "ready",
         ...states[phase],
         action: { kind: "start", label: actions.startAgain },
+      });
+    case "forgetting":
+      return panel({ phase, tone: "busy", ...states.forgetting });
+    case "forgotten":
+      return panel({
+        phase,
+        tone: "ready",
+        ...states.forgotten,
+        action: { kind: "start", label: actions.startAgain },
+      });
+    case "not_forgotten":
+      return panel({
+        phase,
+        tone: "problem",
+        ...states.notForgotten,
+        action: { kind: "forget", label: actions.tryAgain },
       });
     case "elsewhere":
     case "replaced":

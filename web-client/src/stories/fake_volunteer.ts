@@ -4,7 +4,7 @@
 import type { Volunteer, VolunteerSnapshot } from "@hyperflock/worker-runtime/page";
 
 export class FakeVolunteer implements Volunteer {
-  readonly calls: ("start" | "pause" | "resume" | "finish" | "stop")[] = [];
+  readonly calls: ("start" | "pause" | "resume" | "finish" | "stop" | "forget")[] = [];
   #snapshot: VolunteerSnapshot;
   readonly #listeners = new Set<(snapshot: VolunteerSnapshot) => void>();
   readonly #afterStart: VolunteerSnapshot["state"];
@@ -46,6 +46,11 @@ export class FakeVolunteer implements Volunteer {
   stop(): void {
     this.calls.push("stop");
     this.show({ state: { phase: "stopped" } });
+  }
+
+  forget(): void {
+    this.calls.push("forget");
+    this.show({ state: { phase: "forgetting" } });
   }
 
   show(change: Partial<VolunteerSnapshot>): void {

@@ -216,6 +216,9 @@ export const stories = {
     { phase: "computing", trial: kTrial },
     { interrupted: { during: "trial", study: 7, studyName: kTrial.studyName, number: 16 } },
   ),
+  forgetting: state({ phase: "forgetting" }, some),
+  forgotten: state({ phase: "forgotten" }),
+  not_forgotten: state({ phase: "not_forgotten" }, some),
   replaced: state({ phase: "replaced" }, some),
   failed_known: state({ phase: "failed", code: "full", message: "the pool is full" }),
   failed_other: state({

@@ -3,6 +3,7 @@
 
 import type { FromAgent, ToAgent } from "../page/messages.ts";
 import { Agent } from "./agent.ts";
+import { forgetDevice } from "./forget.ts";
 
 declare const self: DedicatedWorkerGlobalScope;
 
@@ -21,6 +22,9 @@ self.addEventListener("message", (event: MessageEvent<ToAgent>) => {
       break;
     case "stop":
       agent?.stop();
+      break;
+    case "forget":
+      void forgetDevice(message.code).then((done) => post({ kind: "forgotten", done }));
       break;
     default:
       message satisfies never;

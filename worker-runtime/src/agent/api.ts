@@ -25,6 +25,7 @@ export class ApiError extends Error {
 const text = v.pipe(v.string(), v.maxLength(256));
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const joinAnswer = v.object({ device: text, secret: text });
+const erasedAnswer = v.object({ erased: v.literal(true) });
 const projectAnswer = v.object({
   project: v.object({
     name: text,
@@ -53,6 +54,16 @@ const indexAnswer = v.object({
 export async function join(code: string, capabilities: Capabilities): Promise<Device> {
   const body = { code, class: capabilities.class, engine: capabilities.engine };
   return await request(joinAnswer, "/api/join", postOf(body));
+}
+
+/** The server forgets the device; its results stay, without its name. */
+export async function eraseDevice(device: Device): Promise<void> {
+  const init = postOf({});
+  const authorization = `Device ${device.device}:${device.secret}`;
+  await request(erasedAnswer, "/api/device/erase", {
+    ...init,
+    headers: { ...init.headers, authorization },
+  });
 }
 
 export async function project(code: string): Promise<ProjectView> {

@@ -55,6 +55,11 @@ export async function openByteCache(): Promise<ByteCache | null> {
   return "caches" in globalThis ? await caches.open(kCacheName).catch(() => null) : null;
 }
 
+/** Drops every cached blob. */
+export async function forgetBytes(): Promise<void> {
+  if ("caches" in globalThis) await caches.delete(kCacheName).catch(() => false);
+}
+
 export class BlobCache {
   readonly #options: BlobCacheOptions;
 

@@ -87,6 +87,10 @@ export class Store {
     await this.#database?.delete("blobs", sha256).catch(() => {});
   }
 
+  async forgetBlobs(): Promise<void> {
+    await this.#database?.clear("blobs").catch(() => {});
+  }
+
   async #record(): Promise<DeviceRecord | null> {
     return (await this.#database?.get("devices", this.#project).catch(() => undefined)) ?? null;
   }

@@ -11,7 +11,9 @@ export type ToAgent =
       readonly careful: boolean;
     }
   | { readonly kind: "visibility"; readonly visible: boolean }
-  | { readonly kind: "stop" };
+  | { readonly kind: "stop" }
+  /** Instead of a start: lets the server and this browser forget the device. */
+  | { readonly kind: "forget"; readonly code: string };
 
 export type FromAgent =
   | {
@@ -22,5 +24,7 @@ export type FromAgent =
     }
   /** By this the page tells the server that it goes away: a socket's last words may be cut. */
   | { readonly kind: "session"; readonly session: number; readonly authorization: string }
+  /** The answer to `forget`; false where the server could not be told. */
+  | { readonly kind: "forgotten"; readonly done: boolean }
   /** Everything is given back; the thread may be ended. */
   | { readonly kind: "ended" };

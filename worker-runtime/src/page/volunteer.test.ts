@@ -471,3 +471,32 @@ test("Who stops before the lock is there starts nothing.", async () => {
   expect(here.snapshot.state).toEqual({ phase: "stopped" });
   expect(FakeWorker.all).toHaveLength(0);
 });
+
+test("Forgetting ends the work first, and what was contributed is not shown any more.", () => {
+  volunteer.start();
+  agent().change(computing, 3);
+  volunteer.forget();
+  volunteer.forget();
+  expect(agent(0).told.at(-1)).toEqual({ kind: "stop" });
+  expect(FakeWorker.all).toHaveLength(2);
+  expect(agent(1).told).toEqual([{ kind: "forget", code: "CODE" }]);
+  expect(volunteer.snapshot.state).toEqual({ phase: "forgetting" });
+  volunteer.start(); // not meanwhile
+  expect(FakeWorker.all).toHaveLength(2);
+  agent(1).say({ kind: "forgotten", done: true });
+  expect(volunteer.snapshot).toMatchObject({
+    state: { phase: "forgotten" },
+    contribution: { trials: 0, seconds: 0 },
+  });
+  expect(agent(1).isAlive).toBe(false);
+  volunteer.start();
+  expect(agent(2).told[0]).toMatchObject({ kind: "start" });
+});
+
+test("A server that could not be told may be asked again.", () => {
+  volunteer.forget();
+  agent().say({ kind: "forgotten", done: false });
+  expect(volunteer.snapshot.state).toEqual({ phase: "not_forgotten" });
+  volunteer.forget();
+  expect(agent(1).told).toEqual([{ kind: "forget", code: "CODE" }]);
+});

@@ -128,6 +128,13 @@ class AgentVolunteer implements Volunteer {
 
   #startAgent(): void {
     this.#visit.begin();
+    this.#employ();
+    const careful = this.#snapshot.interrupted?.during === "trial";
+    this.#tell({ kind: "start", code: this.#code, visible: this.#mayCompute, careful });
+  }
+
+  /** Starts an agent thread and listens to it. */
+  #employ(): void {
     const agent = new Worker(new URL("../agent/agent-thread.ts", import.meta.url), {
       type: "module",
       name: "hyperflock agent",
@@ -145,8 +152,14 @@ class AgentVolunteer implements Volunteer {
       this.#setState({ phase: "failed", code: "agent_failed", message });
       agent.terminate();
     });
-    const careful = this.#snapshot.interrupted?.during === "trial";
-    this.#tell({ kind: "start", code: this.#code, visible: this.#mayCompute, careful });
+  }
+
+  forget(): void {
+    if (this.#snapshot.state.phase === "forgetting") return;
+    this.stop();
+    this.#setState({ phase: "forgetting" });
+    this.#employ();
+    this.#tell({ kind: "forget", code: this.#code });
   }
 
   pause(): void {
@@ -211,6 +224,12 @@ class AgentVolunteer implements Volunteer {
       }
       case "session":
         this.#session = message;
+        break;
+      case "forgotten":
+        this.#agent?.terminate();
+        this.#leave();
+        if (message.done) this.#merge({ contribution: { trials: 0, seconds: 0 } });
+        this.#setState({ phase: message.done ? "forgotten" : "not_forgotten" });
         break;
       case "ended":
         break;

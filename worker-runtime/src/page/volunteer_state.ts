@@ -57,6 +57,9 @@ export type VolunteerState =
   | { readonly phase: "stopped" }
   | { readonly phase: "finished" } // the trial that was to be the last one is with the server
   | { readonly phase: "elsewhere" } // another tab of this browser computes
+  | { readonly phase: "forgetting" } // the server is being asked to erase this device
+  | { readonly phase: "forgotten" }
+  | { readonly phase: "not_forgotten" } // the server could not be told; everything is as it was
   | { readonly phase: "replaced" } // another tab of this device took over
   | { readonly phase: "failed"; readonly code: string; readonly message: string };
 
@@ -98,4 +101,6 @@ export interface Volunteer {
   finish(wanted: boolean): void;
   /** Releases the attempt and ends the compute threads; `start()` works again afterwards. */
   stop(): void;
+  /** Stops, and has the server and this browser forget the device; its results stay, without it. From a tap. */
+  forget(): void;
 }

@@ -1,0 +1,22 @@
+// Reads a small JSON body into a struct. Never throws. Pure; any thread.
+#pragma once
+
+#include <string_view>
+
+#include "protocol/json_reader.h"
+
+namespace hyperflock::http {
+
+// Parses an object and lets `read(in, query)` take its fields.
+template <typename Query, typename Read>
+Result<Query> parse_body(std::string_view body, Read read) {
+  Result<protocol::Json> json = protocol::parse_object(body);
+  if (!json) return json.error();
+  protocol::Problem problem;
+  Query query;
+  read(protocol::Value(*json, problem), query);
+  if (problem.found()) return problem.error();
+  return query;
+}
+
+}  // namespace hyperflock::http

@@ -1,0 +1,76 @@
+// Request bodies about people, tokens, projects and codes (rest.md), read with the protocol's own
+// reader. Never throws. Pure; any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "storage/identity.h"
+
+namespace hyperflock::http {
+
+inline constexpr std::int64_t kDayS = 86'400;
+inline constexpr std::int64_t kLongestS = 3'650 * kDayS;  // of what ends at all
+
+// POST /api/tokens
+struct TokenQuery {
+  std::int64_t researcher = 0;
+  std::int64_t expires_s = 0;  // 0: never
+};
+// POST /api/tokens/rotate
+struct RotateQuery {
+  std::int64_t grace_s = kDayS;
+};
+// POST /api/projects
+struct ProjectNameQuery {
+  std::string project;
+};
+// POST /api/enrolment
+struct EnrolmentQuery {
+  std::optional<std::string> project;
+  std::string label;
+  std::int64_t expires_s = 0;  // 0: never
+  std::int64_t max_uses = 0;   // 0: any number
+};
+// POST /api/register
+struct RegisterQuery {
+  std::string name;
+  std::string note;
+};
+// Limits that are given; the others stay as they are.
+struct QuotaChange {
+  std::optional<std::int64_t> studies;
+  std::optional<std::int64_t> trials;
+  std::optional<std::int64_t> bytes;
+
+  storage::Quota of(const storage::Quota& now) const {
+    return {studies.value_or(now.studies), trials.value_or(now.trials), bytes.value_or(now.bytes)};
+  }
+};
+// POST /api/researchers
+struct ResearcherQuery {
+  std::string name;
+  storage::PrincipalRole role = storage::PrincipalRole::researcher;
+  std::optional<QuotaChange> quota;
+  std::optional<std::vector<std::string>> projects;
+};
+// POST /api/researchers/<id>: what is given is changed
+struct ResearcherChange {
+  std::optional<storage::PrincipalState> state;
+  std::optional<QuotaChange> quota;
+  std::optional<std::vector<std::string>> projects;
+};
+
+Result<TokenQuery> parse_token_query(std::string_view body);
+Result<RotateQuery> parse_rotate_query(std::string_view body);
+Result<ProjectNameQuery> parse_project_name_query(std::string_view body);
+Result<EnrolmentQuery> parse_enrolment_query(std::string_view body);
+Result<RegisterQuery> parse_register_query(std::string_view body);
+Result<ResearcherQuery> parse_researcher_query(std::string_view body);
+Result<ResearcherChange> parse_researcher_change(std::string_view body);
+
+}  // namespace hyperflock::http

@@ -1,0 +1,35 @@
+// A blocking HTTP/1.1 client for the program's own commands: one request a connection. Any thread.
+#pragma once
+
+#include <string>
+
+#include "base/instant.h"
+#include "base/result.h"
+
+namespace hyperflock::ops {
+
+struct ClientRequest {
+  std::string method = "GET";
+  std::string url;            // http(s)://host[:port]/path
+  std::string authorization;  // no header when empty
+  std::string body;
+};
+
+struct ClientReply {
+  int status = 0;
+  std::string status_line;
+  std::string body;
+};
+
+struct ClientSettings {
+  Millis limit_ms = 15'000;  // for each network step
+  // `identity`: the certificate must be the host's and somebody's who is trusted; send secrets no
+  // other way. `none`: whoever answers.
+  enum class Verify { identity, none } verify = Verify::identity;
+  std::string ca_file;  // PEM of who is trusted; the system's when empty
+};
+
+// Error: `unreachable` with one sentence.
+Result<ClientReply> ask(const ClientRequest& request, const ClientSettings& settings = {});
+
+}  // namespace hyperflock::ops

@@ -1,0 +1,168 @@
+// People, tokens, projects, enrolment codes, devices and the audit log: rows as storage keeps them,
+// and the guarded transitions that change them. Plain data; wall times (`*_at`, Unix ms) are
+// written by storage's injected clock, ids by storage (Outcome::id).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/quota.h"
+
+namespace hyperflock::storage {
+
+// ---- rows
+
+enum class PrincipalRole { admin, researcher };
+// Only an active one's tokens open anything. `pending`: asked for and not decided.
+enum class PrincipalState { active, pending, refused, suspended };
+
+struct Principal {
+  std::int64_t id = 0;
+  std::string name;
+  PrincipalRole role = PrincipalRole::researcher;
+  PrincipalState state = PrincipalState::active;
+  std::string note{};  // what they said of themselves when they asked
+  Quota quota{};
+  // Names of the projects that a researcher may use, sorted. An administrator may use all.
+  std::vector<std::string> projects{};
+  std::int64_t created_at = 0;
+};
+
+// A person has any number, so that a new one can be taken up before the old one ends.
+struct Token {
+  std::int64_t id = 0;
+  std::int64_t principal = 0;
+  std::string hash;             // hex SHA-256
+  std::int64_t created_at = 0;  // 0: before there were dates
+  std::int64_t expires_at = 0;  // 0: never
+  std::int64_t revoked_at = 0;  // 0: not
+};
+
+struct Project {
+  std::int64_t id = 0;
+  std::string name;
+  std::int64_t created_at = 0;
+};
+
+struct Device {
+  std::string id;
+  std::string project;
+  std::string secret_hash;  // hex SHA-256
+  std::string device_class;
+  std::string engine;
+  bool revoked = false;
+};
+
+struct Enrolment {
+  std::string code_hash;  // hex SHA-256
+  std::string project;
+  std::int64_t id = 0;
+  std::string label{};       // for people: where the link was posted
+  std::string created_by{};  // a principal's name
+  std::int64_t created_at = 0;
+  std::int64_t expires_at = 0;  // 0: never
+  std::int64_t max_uses = 0;    // devices that may join by it; 0: any number
+  std::int64_t uses = 0;        // devices that did
+  std::int64_t revoked_at = 0;  // 0: not
+};
+
+// Whether a device may join by the code now.
+inline bool admits(const Enrolment& code, std::int64_t now) {
+  return code.revoked_at == 0 && (code.expires_at == 0 || now < code.expires_at) &&
+         (code.max_uses == 0 || code.uses < code.max_uses);
+}
+
+// Who did what, on what, from where. Never changed; removed only by TrimAudit.
+struct AuditEntry {
+  std::int64_t id = 0;
+  std::int64_t at = 0;
+  std::string actor;   // a principal's name; "device" for a volunteer, "server" for itself
+  std::string action;  // such as token.revoke
+  std::string object{};
+  std::string address{};  // of a researcher or an administrator; volunteers' are not kept
+  std::string detail{};   // JSON text of an object, or empty
+};
+
+// ---- transitions
+
+// Guard: the name is new (else `conflict`). Makes the person and their first token. Outcome::id is
+// the person's, Outcome::token the token's.
+struct CreatePrincipal {
+  Principal principal;
+  std::string token_hash;
+  std::int64_t token_expires_at = 0;
+};
+// Guard: there is such a person, and each project exists (else `conflict`). What is not given
+// stays.
+struct UpdatePrincipal {
+  std::int64_t id = 0;
+  std::optional<PrincipalState> state{};
+  std::optional<Quota> quota{};
+  std::optional<std::vector<std::string>> projects{};
+};
+// Guard: there is such a person, and `retires`, where given, is a token of theirs (else
+// `conflict`); it is neither revoked nor expired (else `superseded`). From then on `retires` ends
+// at `retires_at`, or earlier where it would have ended earlier.
+struct CreateToken {
+  std::int64_t principal = 0;
+  std::string hash;
+  std::int64_t expires_at = 0;
+  std::int64_t retires = 0;  // 0: none
+  std::int64_t retires_at = 0;
+};
+// Guard: there is such a token (else `conflict`), not revoked (else `repeated`).
+struct RevokeToken {
+  std::int64_t id = 0;
+};
+// Guard: the name is new (else `conflict`).
+struct CreateProject {
+  std::string name;
+};
+// Guard: the project exists (else `conflict`) and the code is new (else `repeated`).
+struct CreateEnrolment {
+  Enrolment enrolment;
+};
+// Guard: there is such a code (else `conflict`), not revoked (else `repeated`).
+struct RevokeEnrolment {
+  std::int64_t id = 0;
+};
+// Guard: the code, where given, admits a device (else `superseded`), and the device's id is new
+// (else `conflict`). Counts one use of the code.
+struct CreateDevice {
+  Device device;
+  std::string code_hash{};
+};
+// Guard: the device exists (else `conflict`) and is not revoked (else `repeated`).
+struct RevokeDevice {
+  std::string device;
+};
+// Guard: the device exists (else `conflict`). Its row goes; its attempts stay as they are, as those
+// of kErasedDevice without class and engine. Propose it after everything else about the device.
+struct EraseDevice {
+  std::string device;
+};
+inline constexpr const char* kErasedDevice = "erased";
+
+// A researcher brought these bytes. Guard: their quota holds them (else `superseded`, with
+// Outcome::excess), and they are not theirs yet (else `repeated`).
+struct OwnBlob {
+  std::string owner;
+  std::string sha256;
+  std::int64_t bytes = 0;
+  Quota quota{};
+};
+
+// Guard: `if_applied`: the transition before it in the batch was applied (else `repeated`). Use it
+// in one group with what it tells of.
+struct NoteAudit {
+  AuditEntry entry;
+  bool if_applied = true;
+};
+// Removes entries older than `before`; `repeated` where there is none.
+struct TrimAudit {
+  std::int64_t before = 0;
+};
+
+}  // namespace hyperflock::storage
