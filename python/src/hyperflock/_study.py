@@ -20,6 +20,7 @@ from hyperflock import _loop
 from hyperflock._connection import watch
 from hyperflock._errors import NoCompleteTrialError, WaitTimeoutError
 from hyperflock._http import Http, Origin
+from hyperflock._log import log_lines
 from hyperflock._protocol import BestRow, Direction, StudyRow, TrialRow, Update
 from hyperflock._results import TrialResult, trial_result
 from hyperflock._schema import convert
@@ -126,6 +127,20 @@ class Study:
         """Fetch one trial, a running one too, with its `points` and `attempt_list`."""
         row = self._http.get(f"/api/studies/{self.id}/trials/{int(number)}")
         return trial_result(convert(row, TrialRow))
+
+    def log(self, number: int, *, follow: bool = False) -> Iterator[str]:
+        """Yield the newest lines that a trial printed, of all its attempts.
+
+        Parameters
+        ----------
+        number
+            The trial's number.
+        follow
+            Go on with what comes, until the trial has its outcome.
+
+        The server keeps them in memory: the newest 1,000 lines of a trial, none after a restart.
+        """
+        return log_lines(self._http, self.id, int(number), follow=follow)
 
     def refresh(self) -> Study:
         """Ask the server how the study stands."""
