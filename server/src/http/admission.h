@@ -14,6 +14,8 @@ struct AdmissionLimits {
   double joins_per_s = 2;
   double strangers_burst = 20;  // wrong tokens, secrets and codes
   double strangers_per_s = 0.2;
+  double checkpoints_burst = 10;
+  double checkpoints_per_s = 0.5;
 };
 
 class Admission {
@@ -26,11 +28,14 @@ class Admission {
   // about, because many people share an address (a proxy, a school): a stranger among them must not
   // lock the others out, and the secrets are too long to be guessed at any rate.
   bool admit_stranger(const std::string& address);
+  // One more checkpoint of this trial's attempt. False: too many came.
+  bool admit_checkpoint(const std::string& attempt);
 
  private:
   std::mutex mutex_;
   auth::RateLimiter joins_;
   auth::RateLimiter strangers_;
+  auth::RateLimiter checkpoints_;
 };
 
 }  // namespace hyperflock::http

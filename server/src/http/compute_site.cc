@@ -6,6 +6,7 @@
 
 #include "auth/tokens.h"
 #include "http/bodies.h"
+#include "http/checkpoint_upload.h"
 #include "http/router.h"
 #include "ops/log.h"
 #include "protocol/json_writer.h"
@@ -18,14 +19,25 @@ using protocol::ObjectWriter;
 constexpr std::uint64_t kSmallBody = std::uint64_t{4} * 1024;
 constexpr std::string_view kJoinPage = "/join";
 
-enum RouteIndex : std::size_t { kRoot, kHealth, kProject, kJoin, kBlob, kSocket };
+enum RouteIndex : std::size_t {
+  kRoot,
+  kHealth,
+  kProject,
+  kJoin,
+  kBlob,
+  kCheckpoint,
+  kSave,
+  kSocket
+};
 
-constexpr std::array<Route, 6> kRoutes{{
+constexpr std::array<Route, 8> kRoutes{{
     {Method::get, "/", Access::open, Work::handle, 0},
     {Method::get, "/healthz", Access::open, Work::handle, 0},
     {Method::post, "/api/project", Access::open, Work::handle, kSmallBody},
     {Method::post, "/api/join", Access::open, Work::handle, kSmallBody},
     {Method::get, "/api/blobs/{}", Access::device, Work::handle, 0},
+    {Method::get, "/api/attempts/{}/checkpoint", Access::device, Work::handle, 0},
+    {Method::put, "/api/attempts/{}/checkpoints/{}", Access::device, Work::upload, 0},
     {Method::get, "/ws/worker", Access::open, Work::websocket, 0},
 }};
 // Files are no route: their names are known to StaticFiles alone.
@@ -63,6 +75,7 @@ class ComputeSite final : public Site {
           "unauthorized",
           "Send the header Authorization: Device <device>:<secret> of a device that has joined."}));
     }
+    if (route.work == Work::upload) return plan_upload(request);
     return Plan{Plan::Kind::handle, {}, route.body_limit};
   }
 
@@ -82,16 +95,33 @@ class ComputeSite final : public Site {
         return join(*request, std::move(reply));
       case kBlob:
         return reply(blob(*request));
+      case kCheckpoint:
+        return reply(checkpoint(*request));
       default:
         return reply(context_.files.load(*request));
     }
   }
 
-  Result<std::unique_ptr<Upload>> open_upload(const Request&) override {
-    return Error{"not_found", "Blobs are uploaded at the console origin."};
+  Result<std::unique_ptr<Upload>> open_upload(const Request& request) override {
+    return open_checkpoint_upload(context_, request);
   }
 
  private:
+  // Nothing of the body is read for a checkpoint that cannot be taken.
+  Plan plan_upload(const Request& request) const {
+    if (!blobs::is_sha256(request.captures.at(1))) {
+      return answer(error_response(
+          Error{"bad_field",
+                "Name the checkpoint by the 64 lower-case hexadecimal digits of its SHA-256.",
+                "sha256"}));
+    }
+    Response too_large = error_response(
+        Error{"checkpoint_too_large", "A checkpoint may have at most " +
+                                          std::to_string(context_.checkpoints.max_bytes()) +
+                                          " bytes on this server: save less of the trial."});
+    return Plan{Plan::Kind::upload, std::move(too_large), context_.checkpoints.max_bytes()};
+  }
+
   Plan plan_file(Request& request, const std::string& allow) const {
     const bool reads = request.method == Method::get || request.method == Method::head;
     const bool known = context_.files.knows(request.path);
@@ -218,11 +248,30 @@ class ComputeSite final : public Site {
     const auto path = context_.blobs.path_of(sha256);
     const auto bytes = context_.blobs.size(sha256);
     if (!*referenced || !path || !bytes) return error_response(404, unknown);
+    return content(*path, *bytes);
+  }
+
+  // What this attempt begins with.
+  Response checkpoint(const Request& request) const {
+    const Error unknown{"unknown_blob", "The attempt begins with no checkpoint that is kept."};
+    const auto id = parse_integer(request.captures.front(), kMaxWireInteger);
+    const auto attempt = context_.storage.attempt(AttemptId{id.value_or(0)});
+    if (!attempt) return error_response(attempt.error());
+    if (!*attempt || (**attempt).device != request.device.id || !(**attempt).from)
+      return error_response(404, unknown);
+    const std::string& sha256 = (**attempt).from->blob.sha256;
+    const auto path = context_.checkpoints.path_of(sha256);
+    const auto bytes = context_.checkpoints.size(sha256);
+    if (!path || !bytes) return error_response(404, unknown);
+    return content(*path, *bytes);
+  }
+
+  static Response content(const std::filesystem::path& path, std::uint64_t bytes) {
     Response response;
     response.content_type = "application/octet-stream";
     // Content by hash never changes; private, because the right to read it is the device's.
     response.headers.emplace_back("Cache-Control", "private, max-age=31536000, immutable");
-    response.body = FileBody{path->string(), *bytes};
+    response.body = FileBody{path.string(), bytes};
     return response;
   }
 

@@ -7,7 +7,9 @@
 
 #include "auth/identity_book.h"
 #include "blobs/blob_store.h"
+#include "blobs/checkpoint_store.h"
 #include "http/admission.h"
+#include "http/output_book.h"
 #include "http/reader_pool.h"
 #include "http/service.h"
 #include "http/site.h"
@@ -23,6 +25,8 @@ struct SiteContext {
   ReaderPool& readers;
   storage::Storage& storage;
   blobs::BlobStore& blobs;
+  blobs::CheckpointStore& checkpoints;
+  const OutputBook& outputs;
   auth::IdentityBook& book;
   Admission& admission;
   ops::Metrics& metrics;

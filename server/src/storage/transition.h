@@ -35,6 +35,7 @@ struct StartAttempt {
   std::string engine;
   std::string params;
   std::uint32_t seed = 0;
+  std::optional<protocol::Checkpoint> from{};
 };
 
 // Guard: the attempt exists and is `device`'s (else `conflict`). Its first result is stored once: a
@@ -45,7 +46,8 @@ struct StartAttempt {
 // pruned instead, with a new seq (R12). A failed result ends the attempt (`applied`, verdict
 // recorded); of one that has ended before it changes neither state nor failure, so that an attempt
 // counts once for what its trial may lose (R18), and is kept as its failure where it has none.
-// Points are stored with the attempt; a point of a known step replaces nothing.
+// Points are stored with the attempt; a point of a known step replaces nothing. The checkpoints of
+// an accepted trial go, and those of one whose live attempt failed by them (blames_checkpoint).
 struct StoreResult {
   std::string device;
   protocol::TrialResult result;
@@ -66,6 +68,14 @@ struct AppendPoints {
   std::vector<protocol::Point> points;
 };
 
+// Guard: the attempt exists and is `device`'s (else `conflict`), is live and its trial is not
+// finished (else `superseded`). Where the trial's newest checkpoint is the same blob of the same
+// attempt, `repeated`. The trial keeps its newest kKeptCheckpoints. `checkpoint.attempt` saved it.
+struct StoreCheckpoint {
+  std::string device;
+  protocol::Checkpoint checkpoint;
+};
+
 // Guard: the trial has a row (else `conflict`), no accepted attempt and is not finished (else
 // `superseded`).
 struct FailTrial {
@@ -75,7 +85,7 @@ struct FailTrial {
 
 // Guard: the study exists (else `conflict`) and is running (else `repeated`). Its unfinished trials
 // become cancelled, each with its own seq; its attempts are left as they are. A result that comes
-// later is evidence.
+// later is evidence. Its checkpoints go.
 struct EndStudy {
   StudyId study{};
   StudyState state = StudyState::finished;
@@ -84,7 +94,7 @@ struct EndStudy {
 // Guard: the study exists (else `conflict`), was not cancelled (else `superseded`) and has failed
 // trials (else `repeated`). They are unfinished again, without a seq and a failure, and their study
 // runs (again). Attempts up to now stay as evidence, but count no more for what a trial may lose
-// (Snapshot leaves them out). Outcome::trials names the trials.
+// (Snapshot leaves them out), and their checkpoints go. Outcome::trials names the trials.
 struct ReplayTrials {
   StudyId study{};
 };
@@ -107,8 +117,8 @@ struct RevokeDevice {
 };
 
 using Transition = std::variant<CreateStudy, StartAttempt, StoreResult, EndAttempt, AppendPoints,
-                                FailTrial, EndStudy, ReplayTrials, CreatePrincipal, CreateDevice,
-                                CreateEnrolment, RevokeDevice>;
+                                StoreCheckpoint, FailTrial, EndStudy, ReplayTrials, CreatePrincipal,
+                                CreateDevice, CreateEnrolment, RevokeDevice>;
 
 enum class Applied {
   applied,     // the guard held; the change is durable
@@ -122,8 +132,9 @@ struct Outcome {
   std::optional<TrialKey> trial;             // of the attempt or trial concerned
   std::optional<StudyId> study;              // CreateStudy: the study's id
   std::optional<protocol::Verdict> verdict;  // StoreResult
-  std::int64_t seq = 0;               // the trial's finishing order, when it finished by this
-  std::vector<TrialNumber> trials{};  // ReplayTrials: those that run again, in order
+  std::int64_t seq = 0;                // the trial's finishing order, when it finished by this
+  std::vector<TrialNumber> trials{};   // ReplayTrials: those that run again, in order
+  std::vector<std::string> dropped{};  // blobs of checkpoints that nothing names any more
   bool operator==(const Outcome&) const = default;
 };
 

@@ -1,5 +1,6 @@
 // Joins the state machine to the world: socket, timers, storage, python thread, page. Runs on the agent thread.
 
+import { errorText } from "../channel/block.ts";
 import type { FromAgent } from "../page/messages.ts";
 import type { Contribution, ProjectView } from "../page/volunteer_state.ts";
 import {
@@ -11,6 +12,7 @@ import {
 import * as api from "./api.ts";
 import { BlobCache, openByteCache } from "./blob_cache.ts";
 import { capabilitiesOf, heapLimitOf } from "./capabilities.ts";
+import { Checkpoints } from "./checkpoints.ts";
 import type { AgentAction, AgentEvent } from "./events.ts";
 import { Machine } from "./machine.ts";
 import { PythonHost, type ThreadPort } from "./python_host.ts";
@@ -29,6 +31,8 @@ export class Agent {
   readonly #machine: Machine;
   readonly #host: PythonHost;
   readonly #capabilities = capabilitiesOf(navigator);
+  readonly #checkpoints: Checkpoints;
+  #uploading: AbortController | null = null;
   #store: Store | null = null;
   #blobs: Promise<BlobCache> | null = null;
   #socket: WebSocket | null = null;
@@ -43,6 +47,16 @@ export class Agent {
     this.#code = code;
     this.#isVisible = visible;
     this.#post = post;
+    this.#checkpoints = new Checkpoints({
+      fetch: (url, init) => fetch(url, init),
+      authorization: () => {
+        const device = this.#machine.device;
+        return `Device ${device?.device}:${device?.secret}`;
+      },
+      random: Math.random,
+      now: () => performance.now(),
+      pause,
+    });
     this.#host = new PythonHost({
       spawn,
       heapBytes: heapLimitOf(this.#capabilities.memory_mb),
@@ -53,6 +67,8 @@ export class Agent {
         const cache = await this.#blobCache();
         return cache.get(wanted, `Device ${device?.device}:${device?.secret}`, signal);
       },
+      fetchCheckpoint: (attempt, checkpoint, signal) =>
+        this.#checkpoints.load(attempt, checkpoint, signal),
       emit: (event) => this.#handle(event),
       log: (line) => console.debug(line),
     });
@@ -149,6 +165,12 @@ export class Agent {
       case "taken":
         this.#host.setTaken(action.points);
         break;
+      case "upload":
+        this.#upload(action);
+        break;
+      case "forget_upload":
+        this.#uploading?.abort();
+        break;
       case "contributed":
         this.#contributed(action.runMs);
         break;
@@ -193,6 +215,20 @@ export class Agent {
       this.#socket = null;
       this.#handle({ kind: "closed", code: event.code });
     });
+  }
+
+  #upload(saved: Extract<AgentAction, { kind: "upload" }>): void {
+    const { attempt, sequence } = saved;
+    this.#uploading?.abort();
+    const uploading = new AbortController();
+    this.#uploading = uploading;
+    this.#checkpoints.save(saved, uploading.signal).then(
+      (text) => this.#handle({ kind: "uploaded", attempt, sequence, text }),
+      (error: unknown) => {
+        const text = errorText("checkpoint_failed", String(error));
+        this.#handle({ kind: "uploaded", attempt, sequence, text });
+      },
+    );
   }
 
   #close(code: number): void {

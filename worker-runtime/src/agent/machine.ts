@@ -168,6 +168,15 @@ export class Machine {
       case "call":
         this.#work.onCall(event);
         break;
+      case "checkpoint":
+        this.#work.onCheckpoint(event, now);
+        break;
+      case "uploaded":
+        this.#work.onUploaded(event);
+        break;
+      case "output":
+        this.#work.onOutput(event, now);
+        break;
       case "outcome":
         this.#work.onOutcome(event, now);
         break;
@@ -381,6 +390,7 @@ export class Machine {
         this.#work.onRevoke(message, now);
         break;
       case "update":
+      case "log":
         break; // For researchers.
       default:
         message satisfies never;

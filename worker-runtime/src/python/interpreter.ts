@@ -61,7 +61,9 @@ export class Interpreter {
   /** Blocks until the objective has ended; gives the outcome's JSON text. */
   run(job: Run): string {
     const data = Object.fromEntries(job.data.map((file) => [file.name, [file.kind, file.bytes]]));
-    return String(this.#run(JSON.stringify(job.spec), job.bundle, data));
+    const from = job.checkpoint;
+    const checkpoint = from === null ? [] : [[from.format, from.step ?? -1, from.bytes]];
+    return String(this.#run(JSON.stringify(job.spec), job.bundle, data, checkpoint));
   }
 }
 

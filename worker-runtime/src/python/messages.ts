@@ -42,6 +42,14 @@ export interface AttemptSpec {
   readonly chainer: string;
 }
 
+/** What the attempt goes on from. */
+export interface CheckpointFile {
+  readonly format: "tree" | "npz";
+  /** The last step that was reported before it was saved. */
+  readonly step: number | null;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
 export type ToPython =
   | {
       readonly kind: "load";
@@ -56,6 +64,7 @@ export type ToPython =
       readonly spec: AttemptSpec;
       readonly bundle: Uint8Array<ArrayBuffer>;
       readonly data: readonly DataFile[];
+      readonly checkpoint: CheckpointFile | null;
     };
 
 export interface LoadTimings {
@@ -73,6 +82,18 @@ export type FromPython =
       readonly value: number;
     }
   | ({ readonly kind: "call"; readonly attempt: number } & CallRequest)
+  /** A call that carries bytes; answered as the others are. */
+  | {
+      readonly kind: "checkpoint";
+      readonly attempt: number;
+      readonly sequence: number;
+      readonly format: string;
+      /** -1: nothing was reported yet. */
+      readonly step: number;
+      readonly bytes: Uint8Array<ArrayBuffer>;
+    }
+  /** A line that the objective printed. */
+  | { readonly kind: "output"; readonly attempt: number; readonly text: string }
   | {
       readonly kind: "outcome";
       readonly attempt: number;

@@ -15,9 +15,18 @@ import type { PyodideApi } from "./pyodide_api.ts";
 declare const self: DedicatedWorkerGlobalScope;
 
 // Kept from trial code, which must not speak for this thread.
-const post: (message: FromPython) => void = self.postMessage.bind(self);
+const postMessage = self.postMessage.bind(self);
+const post = (message: FromPython, transfer: Transferable[] = []) => postMessage(message, transfer);
 const debug = console.debug.bind(console);
-const output = new Output(debug, () => performance.now());
+// The attempt whose lines these are; 0: none runs.
+let printing = 0;
+const output = new Output(
+  (text) => {
+    debug(text);
+    if (printing !== 0) post({ kind: "output", attempt: printing, text });
+  },
+  () => performance.now(),
+);
 
 let loading: Promise<Interpreter> | null = null;
 let bridge: Bridge | null = null;
@@ -80,8 +89,11 @@ function prepare(pyodide: PyodideApi, block: Block): void {
 function run(interpreter: Interpreter, message: Extract<ToPython, { kind: "run" }>): void {
   const { attempt } = message.spec;
   bridge?.begin(attempt);
+  printing = attempt;
   const startedAt = performance.now();
   const outcome = outcomeOf(interpreter, message);
+  output.flush();
+  printing = 0;
   post({ kind: "outcome", attempt, outcome, runMs: performance.now() - startedAt });
 }
 
