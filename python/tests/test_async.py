@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from fake_console import FakeConsole
 from hyperflock import AsyncClient, AsyncStudy, Client, Study, _loop
+from hyperflock._http import MAX_CONNECTIONS
 from hyperflock._protocol import Watch
 from objectives import objective
 from travelling_helper import endless, holding
@@ -87,6 +88,21 @@ def test_one_client_serves_several_loops(server: FakeConsole) -> None:
     assert _run(first.cancel()).row.state == "cancelled"
     assert _run(first.replay()).id == first.id
     client.close()
+
+
+def test_many_requests_at_once_share_a_few_connections(
+    server: FakeConsole, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def main() -> None:
+        client = AsyncClient(server.url, server.token)
+        found = await asyncio.gather(*(client.studies() for _ in range(60)))
+        assert found == [[]] * 60
+        assert len(server._tasks) <= MAX_CONNECTIONS
+        client.close()
+
+    _run(main())
+    assert len(server.requests) == 60
+    assert caplog.records == []
 
 
 def test_what_cannot_travel_is_told_by_the_call_itself(server: FakeConsole) -> None:

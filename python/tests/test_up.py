@@ -81,8 +81,9 @@ def test_server_is_up_used_by_scripts_and_down(
 
 
 @pytest.mark.server
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_signal_ends_server_and_command_in_order(home: Path, number: signal.Signals) -> None:
+    was = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the command inherits what is ignored
     process = subprocess.Popen(
         [sys.executable, "-m", "hyperflock", "up", "--share", "--show-token", *ANY_PORTS],
         stdout=subprocess.PIPE,
@@ -91,6 +92,7 @@ def test_signal_ends_server_and_command_in_order(home: Path, number: signal.Sign
         encoding="utf-8",
         env={**os.environ, "PYTHONIOENCODING": "utf-8"},
     )
+    signal.signal(signal.SIGHUP, was)
     try:
         assert process.stdout is not None
         shown = ""

@@ -5,10 +5,12 @@ One process, one thread.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import signal
 import types
+from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
@@ -108,9 +110,7 @@ def up(
     ):
         options += [flag, value] if value else []
     options += ["--insecure"] if insecure else []
-    # Whoever ends this command by a signal wants the server to end with it.
-    before = signal.signal(signal.SIGTERM, _interrupt)
-    try:
+    with _ended_by_signals():
         running = local.start(parts, options)
         try:
             _introduce(
@@ -139,8 +139,6 @@ def up(
         finally:
             if not detach:
                 local.stop()
-    finally:
-        signal.signal(signal.SIGTERM, before)
     raise HyperflockError(
         f"the server ended by itself with status {status}: {local.last_words()} "
         f"(its log: {local.log})",
@@ -376,5 +374,19 @@ def _say_goodbye(how: str, as_json: bool) -> None:
         print(f"{how}; studies and results are kept", flush=True)
 
 
-def _interrupt(number: int, frame: types.FrameType | None) -> None:
-    raise KeyboardInterrupt
+@contextlib.contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Let whatever ends this command be as Ctrl-C: its server shall end with it."""
+
+    def interrupt(number: int, frame: types.FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    for number, handler in before.items():
+        if handler is not signal.SIG_IGN:  # as nohup has it
+            signal.signal(number, interrupt)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -31,6 +31,8 @@ from hyperflock._version import __version__
 
 AGENT = f"hyperflock-python/{__version__}"
 
+MAX_CONNECTIONS = 8
+
 _CONNECT_S = 10.0
 _READ_S = 60.0
 _PROBE_S = 5.0
@@ -179,7 +181,8 @@ class Http:
         self._clock = clock
         self._pool = urllib3.PoolManager(
             num_pools=1,
-            maxsize=4,
+            maxsize=MAX_CONNECTIONS,
+            block=True,  # further requests wait for one to be free
             timeout=urllib3.Timeout(connect=_CONNECT_S, read=_READ_S),
             retries=False,
             ssl_context=tls_context() if origin.secure else None,
