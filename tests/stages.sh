@@ -7,7 +7,12 @@ stage e2e "server web runtime browser python_package" alone
 do_e2e() {
   npx vitest run --root tests/e2e
   HOSTILE=short npx vitest run --root tests/hostile
+  CHAOS=1 npx vitest run --root tests/chaos
 }
+
+# ./run chaos [SEEDS]: exactly once under seeded schedules of everything that goes wrong; 1..20 where none are named.
+stage chaos "server web runtime browser python_package" alone
+do_chaos() { CHAOS=${CHAOS:-1..20} npx vitest run --root tests/chaos; }
 
 # ./run hostile [NAME]: what a trial's code may try against a volunteer; all of it, or the attempts whose name has NAME in it.
 stage hostile "server web runtime browser python_package" alone
@@ -29,6 +34,7 @@ do_lint() {
   npx tsc --noEmit -p tests/e2e
   npx tsc --noEmit -p tests/hostile
   npx tsc --noEmit -p tests/engines
+  npx tsc --noEmit -p tests/chaos
   ruff check "${PYTHON_FOLDERS[@]}"
   ruff format --check "${PYTHON_FOLDERS[@]}"
   (cd python && mypy --strict src)

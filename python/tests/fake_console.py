@@ -50,6 +50,8 @@ class FakeConsole:
         self.refusals: list[str] = []
         # Frames to send before anything else, as they are.
         self.strange_frames: list[str | bytes] = []
+        # What trials printed, by study and number.
+        self.printed: dict[tuple[int, int], list[str]] = {}
         self.page = 500
         self.max_blob_bytes = 512 << 20
         self._seq = 0
@@ -235,6 +237,11 @@ class FakeConsole:
                 rows = [r for r in self.finished[study] if r["seq"] > int(asked["after"])][:limit]
                 cursor = rows[-1]["seq"] if rows else int(asked["after"])
                 return _json(200, {"trials": rows, "cursor": cursor})
+            case "GET", ["trials", number, "log"]:
+                after = int(query.partition("=")[2])
+                lines = self.printed.get((study, int(number)), [])
+                rows = [{"line": i + 1, "attempt": 7, "text": t} for i, t in enumerate(lines)]
+                return _json(200, {"lines": rows[after:], "cursor": len(rows)})
             case "GET", ["trials", number]:
                 for row in self.finished[study]:
                     if row["trial"] == int(number):

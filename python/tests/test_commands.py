@@ -91,7 +91,7 @@ def test_show_tells_a_study_and_a_trial(capsys: pytest.CaptureFixture[str], stud
 
 
 def test_logs_show_each_failed_trial_or_the_one_that_is_named(
-    capsys: pytest.CaptureFixture[str], study_id: str
+    capsys: pytest.CaptureFixture[str], server: FakeConsole, study_id: str
 ) -> None:
     out = _run(capsys, "logs", study_id)
     assert out.splitlines()[0] == "trial 3 failed, x=1 act=b"
@@ -100,6 +100,13 @@ def test_logs_show_each_failed_trial_or_the_one_that_is_named(
     assert _run(capsys, "logs", study_id, "0").splitlines() == ["trial 0 complete, x=0.5 act==1+1"]
     (failed,) = json.loads(_run(capsys, "logs", study_id, "--json"))
     assert failed["attempt_list"][0]["error"]["code"] == "objective_raised"
+    server.printed[int(study_id), 0] = ["epoch 1", f"loss {EVIL}"]
+    shown = _run(capsys, "logs", study_id, "0").splitlines()
+    assert shown[1:] == ["epoch 1", "loss [2J]0;titleevil31m"]
+    assert _run(capsys, "logs", study_id, "0", "--follow").splitlines() == shown[1:]
+    (told,) = json.loads(_run(capsys, "logs", study_id, "0", "--json"))
+    assert told["lines"] == shown[1:]
+    assert _cli.run(["logs", study_id, "--follow"]) == 2
 
 
 def test_export_and_plot_write_what_python_writes(

@@ -8,6 +8,8 @@ export interface LeaseMessage {
   readonly study: number;
   readonly trial: number;
   readonly params: string;
+  readonly kind: string;
+  readonly checkpoint?: { readonly attempt: number; readonly step?: number };
 }
 export interface ServerMessage {
   readonly type: string;

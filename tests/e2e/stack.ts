@@ -27,6 +27,8 @@ export interface ServerOptions {
   readonly computePort?: number;
   readonly consolePort?: number;
   readonly args?: readonly string[];
+  /** A command that becomes the server: it gets the server's command line as its last arguments. */
+  readonly wrapper?: readonly string[];
   /** State folder that outlives the server (and is not removed). */
   readonly state?: string;
 }
@@ -39,6 +41,7 @@ export class Server {
   #stderr = "";
   readonly state: string;
   readonly #args: readonly string[];
+  readonly #wrapper: readonly string[];
   readonly #ownsState: boolean;
 
   private constructor(state: string, ownsState: boolean, options: ServerOptions) {
@@ -47,6 +50,7 @@ export class Server {
     this.#computePort = options.computePort ?? 0;
     this.#consolePort = options.consolePort ?? 0;
     this.#args = options.args ?? [];
+    this.#wrapper = options.wrapper ?? [];
   }
 
   static async start(options: ServerOptions = {}): Promise<Server> {
@@ -83,9 +87,11 @@ export class Server {
     if (!existsSync(SERVER)) throw new Error("The server is not built: ./run build");
     const ready = join(this.state, "ready.json");
     await rm(ready, { force: true });
+    const [command = SERVER, ...before] = [...this.#wrapper, SERVER];
     const child = spawn(
-      SERVER,
+      command,
       [
+        ...before,
         ...["serve", "--state", this.state],
         ...["--compute", `127.0.0.1:${this.#computePort}`],
         ...["--console", `127.0.0.1:${this.#consolePort}`],
@@ -148,7 +154,14 @@ export interface TrialRow {
   readonly attempts: number;
   readonly run_ms: number;
   readonly points?: readonly (readonly [number, number])[];
-  readonly attempts_list?: readonly { readonly state: string; readonly device: string }[];
+  readonly attempts_list?: readonly {
+    readonly attempt: number;
+    readonly kind: string;
+    readonly state: string;
+    readonly device: { readonly device: string };
+    readonly resumed_from?: number;
+    readonly resumed_step?: number;
+  }[];
   readonly error?: { readonly cause: string; readonly code: string; readonly traceback: string };
 }
 

@@ -21,6 +21,7 @@ from hyperflock._connection import watch
 from hyperflock._errors import NoCompleteTrialError, WaitTimeoutError
 from hyperflock._export import Format
 from hyperflock._http import Http
+from hyperflock._log import log_lines
 from hyperflock._plots import Plot, PlotKind
 from hyperflock._protocol import BestRow, StudyRow, TrialRow, Update
 from hyperflock._results import TrialResult, trial_result
@@ -84,6 +85,20 @@ class AsyncStudy(StudyView):
         """Fetch one trial, a running one too, with its `points` and `attempt_list`."""
         row = await self._http.get(f"{self._path}/trials/{int(number)}")
         return trial_result(convert(row, TrialRow))
+
+    def log(self, number: int, *, follow: bool = False) -> AsyncGenerator[str, None]:
+        """Yield the newest lines that a trial printed, of all its attempts.
+
+        Parameters
+        ----------
+        number
+            The trial's number.
+        follow
+            Go on with what comes, until the trial has its outcome.
+
+        The server keeps them in memory: the newest 1,000 lines of a trial, none after a restart.
+        """
+        return log_lines(self._http, self.id, int(number), follow=follow)
 
     async def refresh(self) -> AsyncStudy:
         """Ask the server how the study stands."""

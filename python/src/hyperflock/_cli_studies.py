@@ -156,27 +156,37 @@ def plot(
     return 0
 
 
-@command("hyperflock logs 3", "hyperflock logs 3 17")
+@command("hyperflock logs 3", "hyperflock logs 3 17", "hyperflock logs 3 17 --follow")
 def logs(
     study_id: StudyId,
     number: Annotated[
         int | None,
         typer.Argument(metavar="[TRIAL]", min=0, help="One trial; else each that failed."),
     ] = None,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Print what the trial prints, until it is over.")
+    ] = False,
     as_json: Json = False,
     url: Url = None,
     token: Token = None,
 ) -> int:
-    """Show the runs of a trial, or of each failed one: devices, errors, tracebacks."""
+    """Show the runs of a trial, or of each failed one: devices, errors, lines printed."""
     study = Client(url, token).study(study_id)
+    if follow:
+        if number is None:
+            raise typer.BadParameter("--follow goes with one TRIAL")
+        for line in study.log(number, follow=True):
+            print(json.dumps(line) if as_json else line, flush=True)
+        return 0
     numbers = [t.number for t in study.trials if t.error] if number is None else [number]
     found = [study.trial(each) for each in numbers]
     if as_json:
-        show_json([trial.as_dict() for trial in found])
+        told = [{**each.as_dict(), "lines": list(study.log(each.number))} for each in found]
+        show_json(told)
         return 0
     for trial in found:
         print(f"trial {trial.number} {trial.state}, {_tables.params_text(trial.params)}")
-        for text in _tables.attempt_texts(trial):
+        for text in (*_tables.attempt_texts(trial), *study.log(trial.number)):
             print(text)
     return 0
 

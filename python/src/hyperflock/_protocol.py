@@ -31,6 +31,7 @@ Text = Annotated[str, Meta(max_length=MAX_TEXT)]
 Name = Annotated[str, Meta(min_length=1, max_length=MAX_TEXT)]
 Code = Annotated[str, Meta(max_length=64)]
 Message = Annotated[str, Meta(max_length=1024)]
+Line = Annotated[str, Meta(max_length=2000)]
 Traceback = Annotated[str, Meta(max_length=16 * 1024, extra={"unit": "bytes"})]
 Params = Annotated[str, Meta(max_length=64 * 1024, extra={"unit": "bytes"})]
 Entry = Annotated[str, Meta(max_length=512)]
@@ -192,11 +193,21 @@ class Release(Struct, tag_field="type", tag="release"):
     reason: Literal["page_hidden", "stopped", "shutdown", "cannot_run"]
 
 
+class Output(Struct, tag_field="type", tag="output"):
+    """What a running objective printed."""
+
+    attempt: Id
+    lines: Annotated[list[Line], Meta(max_length=200)]
+    dropped: Count = 0
+
+
 class Watch(Struct, tag_field="type", tag="watch"):
-    """A researcher asks for a study's results beyond a cursor."""
+    """A researcher asks for a study's results beyond a cursor, and for a trial's lines."""
 
     study: Id
     after: Count
+    trial: Count | UnsetType = UNSET
+    log_after: Count | UnsetType = UNSET
 
 
 # ---- server to device or researcher
@@ -220,6 +231,16 @@ class Refused(Struct, tag_field="type", tag="refused"):
     message: Message
 
 
+class CheckpointRef(Struct):
+    """What an attempt saved of its trial, and a later one begins with."""
+
+    attempt: Id
+    format: Literal["tree", "npz"]
+    sha256: Sha256
+    bytes: Count
+    step: Count | UnsetType = UNSET
+
+
 class LeaseBody(Struct):
     """One attempt and all that it needs."""
 
@@ -238,6 +259,7 @@ class LeaseBody(Struct):
     runtime: Runtime
     time_limit_ms: Count
     lease_ms: Count
+    checkpoint: CheckpointRef | UnsetType = UNSET
 
 
 class Lease(Struct, tag_field="type", tag="lease"):
@@ -356,6 +378,8 @@ class AttemptRow(Struct):
     finished_at: Count
     run_ms: Count
     load_ms: Count
+    resumed_from: Id | UnsetType = UNSET
+    resumed_step: Count | UnsetType = UNSET
     error: Failure | UnsetType = UNSET
 
 
@@ -389,11 +413,37 @@ class Update(Struct, tag_field="type", tag="update"):
     cursor: Count
 
 
+class LogLine(Struct):
+    """A line that a trial printed."""
+
+    line: Id
+    attempt: Id
+    text: Line
+
+
+class TrialLog(Struct, tag_field="type", tag="log"):
+    """Lines of a watched trial."""
+
+    study: Id
+    trial: Count
+    lines: list[LogLine]
+    cursor: Count
+
+
 ServerMessage: TypeAlias = (
-    Welcome | Refused | Lease | Wait | Ack | ResultAck | Reply | Error | Revoke | Update
+    Welcome | Refused | Lease | Wait | Ack | ResultAck | Reply | Error | Revoke | Update | TrialLog
 )
 ClientMessage: TypeAlias = (
-    HelloDevice | HelloResearcher | Ready | Heartbeat | Report | Call | Result | Release | Watch
+    HelloDevice
+    | HelloResearcher
+    | Ready
+    | Heartbeat
+    | Report
+    | Call
+    | Result
+    | Release
+    | Output
+    | Watch
 )
 
 _SERVER: dict[str, type[ServerMessage]] = {
@@ -407,6 +457,7 @@ _SERVER: dict[str, type[ServerMessage]] = {
     "error": Error,
     "revoke": Revoke,
     "update": Update,
+    "log": TrialLog,
 }
 _CLIENT: dict[str, type[ClientMessage]] = {
     "ready": Ready,
@@ -415,6 +466,7 @@ _CLIENT: dict[str, type[ClientMessage]] = {
     "call": Call,
     "result": Result,
     "release": Release,
+    "output": Output,
     "watch": Watch,
 }
 

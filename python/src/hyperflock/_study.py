@@ -71,6 +71,20 @@ class Study(StudyView):
         """Fetch one trial, a running one too, with its `points` and `attempt_list`."""
         return _loop.run(self._core.trial(number))
 
+    def log(self, number: int, *, follow: bool = False) -> Iterator[str]:
+        """Yield the newest lines that a trial printed, of all its attempts.
+
+        Parameters
+        ----------
+        number
+            The trial's number.
+        follow
+            Go on with what comes, until the trial has its outcome.
+
+        The server keeps them in memory: the newest 1,000 lines of a trial, none after a restart.
+        """
+        return _loop.iterate(self._core.log(number, follow=follow))
+
     def refresh(self) -> Study:
         """Ask the server how the study stands."""
         _loop.run(self._core.refresh())

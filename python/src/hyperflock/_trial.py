@@ -66,6 +66,18 @@ class Trial:
         """Tell whether the study's pruner wants this trial to end; a grid has none."""
         return False
 
+    def save_checkpoint(self, state: object) -> bool:
+        """Keep nothing: a local run goes on by itself. On a device the trial's state is saved."""
+        return False
+
+    def checkpoint(self) -> Any:
+        """Give None: a local run begins at the beginning."""
+        return None
+
+    def load_checkpoint(self, target: object) -> bool:
+        """Load nothing: a local run begins at the beginning."""
+        return False
+
     def suggest_float(
         self,
         name: str,

@@ -86,6 +86,23 @@ std::optional<std::uint64_t> BlobStore::size(std::string_view sha256) const {
   return static_cast<std::uint64_t>(status.st_size);
 }
 
+std::vector<std::string> BlobStore::names() const {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (const fs::directory_entry& folder : fs::directory_iterator(folder_, error)) {
+    std::error_code none;
+    for (const fs::directory_entry& file : fs::directory_iterator(folder, none)) {
+      std::string name = folder.path().filename().string() + file.path().filename().string();
+      if (is_sha256(name)) found.push_back(std::move(name));
+    }
+  }
+  return found;
+}
+
+void BlobStore::remove(std::string_view sha256) const {
+  if (is_sha256(sha256)) ::unlink(file_of(sha256).c_str());
+}
+
 BlobStore::Writer::Writer(const BlobStore& store, fs::path temporary, int descriptor)
     : store_(store), temporary_(std::move(temporary)), descriptor_(descriptor) {}
 

@@ -17,6 +17,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "blobs/sha256.h"
@@ -70,6 +71,10 @@ class BlobStore {
   std::optional<std::filesystem::path> path_of(std::string_view sha256) const;
   std::optional<std::uint64_t> size(std::string_view sha256) const;
   bool exists(std::string_view sha256) const { return size(sha256).has_value(); }
+  // Every blob that is stored, in no order.
+  std::vector<std::string> names() const;
+  // The blob is gone after a crash too, or it is there: nothing counts on either.
+  void remove(std::string_view sha256) const;
   std::uint64_t max_bytes() const { return max_bytes_; }
 
  private:

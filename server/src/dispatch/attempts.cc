@@ -21,10 +21,14 @@ Millis back_off(protocol::Cause cause, int nth) {
 
 }  // namespace
 
-Attempt& State::add_attempt(AttemptId id, Study& study, TrialKey key, const std::string& device) {
+Attempt& State::add_attempt(AttemptId id, Study& study, TrialKey key, const std::string& device,
+                            const std::string& device_class) {
   Attempt& attempt = attempts[id];
   attempt = {.trial = key,
+             .kind = protocol::AttemptKind::primary,
              .device = device,
+             .device_class = device_class,
+             .from = {},
              .committed = false,
              .doom = {},
              .seen = now,
@@ -32,6 +36,7 @@ Attempt& State::add_attempt(AttemptId id, Study& study, TrialKey key, const std:
              .began = {},
              .progressed = now,
              .progress = 0,
+             .patience_ms = patience(study.paces[device_class]),
              .pulse = protocol::PulseState::loading,
              .timer = {}};
   study.trials.at(to_int(key.number)).open.push_back(id);

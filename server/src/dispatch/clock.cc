@@ -24,10 +24,11 @@ Limit limit_of(const Attempt& attempt, const Study& study, const Settings& setti
                           "The device was silent for longer than its lease.", ""},
               .state = storage::AttemptState::expired,
               .code = {}};
-  const auto take = [&first](Instant at, protocol::RevokeCode code, const char* name) {
+  const auto take = [&first](Instant at, protocol::RevokeCode code, const char* name,
+                             Cause cause = Cause::timeout) {
     if (at >= first.at) return;
     first = {.at = at,
-             .failure = {Cause::timeout, name, std::string(revoke_text(code)), ""},
+             .failure = {cause, name, std::string(revoke_text(code)), ""},
              .state = storage::AttemptState::failed,
              .code = code};
   };
@@ -37,16 +38,25 @@ Limit limit_of(const Attempt& attempt, const Study& study, const Settings& setti
   } else if (study.spec.time_limit_ms > 0) {
     take(*attempt.began + study.spec.time_limit_ms, protocol::RevokeCode::timeout, "time_limit");
   }
-  if (study.spec.stall_ms > 0 && attempt.pulse == protocol::PulseState::running) {
+  if (attempt.pulse == protocol::PulseState::running && study.spec.stall_ms > 0) {
     take(attempt.progressed + study.spec.stall_ms, protocol::RevokeCode::stalled, "stalled");
+  } else if (attempt.pulse == protocol::PulseState::running) {
+    // Nobody set this limit: it is the device that is taken to hang, not the objective.
+    take(attempt.progressed + attempt.patience_ms, protocol::RevokeCode::stalled, "stalled",
+         Cause::worker_lost);
   }
   return first;
 }
 
 }  // namespace
 
+Pace& State::pace_of(const Attempt& attempt) {
+  return studies.at(attempt.trial.study).paces[attempt.device_class];
+}
+
 void State::touch(AttemptId id, Attempt& attempt) {
   attempt.seen = now;
+  attempt.patience_ms = patience(pace_of(attempt));
   arm(id, attempt);
 }
 
@@ -97,6 +107,8 @@ void State::on(const Tick&) {
 void State::overdue(AttemptId id, Attempt& attempt) {
   Limit limit = limit_of(attempt, studies.at(attempt.trial.study), settings);
   if (limit.code) revoke(attempt, id, *limit.code);
+  if (limit.code == protocol::RevokeCode::stalled)
+    learn_stall(pace_of(attempt), now - attempt.progressed);
   fail_attempt(id, limit.state, std::move(limit.failure));
 }
 

@@ -21,6 +21,7 @@ struct Settings {
   Millis wait_ms = 20'000;      // mean of wait.delay_ms; jittered by half
   Millis loading_ms = 600'000;  // an attempt may fetch and start its runtime for so long; the
                                 // objective's clock starts after
+  Millis tail_ms = 20'000;      // a run that ends sooner gets no duplicate (R36)
   int max_leases = 1;
   std::string server_version = "0.1.0";
 };

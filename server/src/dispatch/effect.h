@@ -1,6 +1,8 @@
 // What the dispatcher wants done. The shell carries effects out in order.
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -39,7 +41,15 @@ struct StudyChanged {
   StudyId study{};
 };
 
-using Effect = std::variant<Propose, Send, Close, Answer, StudyChanged>;
+// A running attempt printed lines, after `dropped` that were left out. Kept in memory alone (R39).
+struct Printed {
+  TrialKey trial;
+  AttemptId attempt{};
+  std::vector<std::string> lines;
+  std::int64_t dropped = 0;
+};
+
+using Effect = std::variant<Propose, Send, Close, Answer, StudyChanged, Printed>;
 using Effects = std::vector<Effect>;
 
 }  // namespace hyperflock::dispatch

@@ -50,6 +50,11 @@ struct StudyReplayRequested {
   RequestId request{};
   storage::StudyRow study;
 };
+// Durable by now: what the next attempt of the trial begins with (R37).
+struct CheckpointStored {
+  TrialKey trial;
+  protocol::Checkpoint checkpoint;
+};
 // Durable by now: the device's credential is refused at the edge.
 struct DeviceRevoked {
   std::string device;
@@ -73,8 +78,9 @@ struct DrainStarted {};
 // Sent at or after next_deadline().
 struct Tick {};
 
-using Event = std::variant<SessionOpened, SessionClosed, MessageReceived, StudySubmitted,
-                           StudyCancelRequested, StudyReplayRequested, DeviceRevoked,
-                           BatchCommitted, BatchFailed, Restored, DrainStarted, Tick>;
+using Event =
+    std::variant<SessionOpened, SessionClosed, MessageReceived, StudySubmitted,
+                 StudyCancelRequested, StudyReplayRequested, CheckpointStored, DeviceRevoked,
+                 BatchCommitted, BatchFailed, Restored, DrainStarted, Tick>;
 
 }  // namespace hyperflock::dispatch

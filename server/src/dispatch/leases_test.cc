@@ -212,7 +212,7 @@ TEST(Clocks, R23_StallCountsFromTheReturnToRunning) {
   EXPECT_THAT(beats(s, 20'000, PulseState::running, false), Contains("a < revoke #1 stalled"));
 }
 
-TEST(Clocks, R23_StallIsOffByDefault) {
+TEST(Clocks, R23_NothingIsStalledBeforeItsPaceIsKnown) {
   Scenario s = leased();
   EXPECT_THAT(beats(s, 3'000'000, PulseState::running, false), IsEmpty());
 }

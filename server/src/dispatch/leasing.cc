@@ -18,7 +18,8 @@ std::optional<TransitionId> State::seek(SessionId id, int tries) {
   if (found == sessions.end() || !has_room(found->second)) return std::nullopt;
   join_queue(found->second, id);
   if (tries > kMaxLeaseTries) return std::nullopt;
-  const std::optional<TransitionId> started = pump(projects[found->second.project], id);
+  std::optional<TransitionId> started = pump(projects[found->second.project], id);
+  if (!started) started = start_tail(id);
   if (started) std::get<PendingStart>(pending.at(*started)).tries = tries;
   return started;
 }
@@ -79,20 +80,28 @@ TransitionId State::start(Study& study, SessionId id, Session& session) {
   Trial& trial = study.trials[to_int(number)];
   if (is_new) study.skip_known();
   take_from_queue(study, trial, key);
+  return start_attempt(study, key, protocol::AttemptKind::primary, id, session);
+}
 
+TransitionId State::start_attempt(Study& study, TrialKey key, protocol::AttemptKind kind,
+                                  SessionId id, Session& session) {
+  const std::int64_t number = to_int(key.number);
   const AttemptId attempt{next_attempt++};
-  add_attempt(attempt, study, key, session.device);
+  Attempt& added =
+      add_attempt(attempt, study, key, session.device, session.capabilities.device_class);
+  added.kind = kind;
+  added.from = study.trials.at(number).checkpoint;
   rank(study);
-  return propose(
-      storage::StartAttempt{.attempt = attempt,
-                            .trial = key,
-                            .kind = protocol::AttemptKind::primary,
-                            .device = session.device,
-                            .device_class = session.capabilities.device_class,
-                            .engine = session.capabilities.engine,
-                            .params = protocol::grid_point(study.spec.space, to_int(number)),
-                            .seed = protocol::trial_seed(study.spec.seed, to_int(number))},
-      PendingStart{.attempt = attempt, .session = id, .tries = 1, .ack = {}});
+  return propose(storage::StartAttempt{.attempt = attempt,
+                                       .trial = key,
+                                       .kind = kind,
+                                       .device = session.device,
+                                       .device_class = session.capabilities.device_class,
+                                       .engine = session.capabilities.engine,
+                                       .params = protocol::grid_point(study.spec.space, number),
+                                       .seed = protocol::trial_seed(study.spec.seed, number),
+                                       .from = added.from},
+                 PendingStart{.attempt = attempt, .session = id, .tries = 1, .ack = {}});
 }
 
 protocol::Lease State::lease_of(AttemptId id, const Attempt& attempt) {
@@ -101,7 +110,7 @@ protocol::Lease State::lease_of(AttemptId id, const Attempt& attempt) {
   return {.attempt = id,
           .study = study.id,
           .trial = attempt.trial.number,
-          .kind = protocol::AttemptKind::primary,
+          .kind = attempt.kind,
           .study_name = study.spec.name,
           .owner = study.owner,
           .total = study.total,
@@ -112,7 +121,8 @@ protocol::Lease State::lease_of(AttemptId id, const Attempt& attempt) {
           .data = study.spec.data,
           .chainer = study.spec.chainer,
           .time_limit_ms = study.spec.time_limit_ms,
-          .lease_ms = settings.lease_ms};
+          .lease_ms = settings.lease_ms,
+          .checkpoint = attempt.from};
 }
 
 protocol::WaitReason State::wait_reason(const Session& session) {

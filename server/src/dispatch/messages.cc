@@ -48,7 +48,10 @@ void State::on_message(SessionId id, Session& session, const protocol::Heartbeat
     if (attempt == nullptr) continue;
     const bool starts_running = pulse.state == protocol::PulseState::running &&
                                 attempt->pulse != protocol::PulseState::running;
-    if (pulse.progress != attempt->progress || starts_running) attempt->progressed = now;
+    const bool moved = pulse.progress != attempt->progress;
+    if (moved && pulse.state == protocol::PulseState::running && !starts_running)
+      learn_gap(pace_of(*attempt), now - attempt->progressed);
+    if (moved || starts_running) attempt->progressed = now;
     attempt->progress = pulse.progress;
     attempt->pulse = pulse.state;
     if (pulse.state != protocol::PulseState::loading && !attempt->began) attempt->began = now;
@@ -96,16 +99,29 @@ void State::on_message(SessionId id, Session& session, const protocol::TrialResu
                      .seq = message.seq,
                      .next = message.next,
                      .trial = {},
+                     .device_class = {},
+                     .run_ms = 0,
+                     .resumed = false,
                      .failure = message.failure,
                      .start = {}};
   if (const Attempt* attempt = find_live(message.attempt, session.device)) {
     what.trial = attempt->trial;
+    what.device_class = attempt->device_class;
+    what.run_ms = now - attempt->loading_since;
+    what.resumed = attempt->from.has_value();
     drop_attempt(message.attempt);
   }
   const TransitionId stored =
       propose_for(id, storage::StoreResult{session.device, message}, std::move(what));
   // R15: the next lease travels in the same batch.
   if (message.next) std::get<PendingResult>(pending.at(stored)).start = seek(id);
+}
+
+void State::on_message(SessionId, Session& session, const protocol::Output& message) {
+  // Like a heartbeat: one that is not held here any more is told so elsewhere.
+  const Attempt* attempt = find_live(message.attempt, session.device);
+  if (attempt == nullptr) return;
+  effects.emplace_back(Printed{attempt->trial, message.attempt, message.lines, message.dropped});
 }
 
 void State::on_message(SessionId id, Session& session, const protocol::Release& message) {

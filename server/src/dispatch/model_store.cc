@@ -45,7 +45,10 @@ Outcome ModelStore::apply_one(const storage::StartAttempt& t) {
   storage::AttemptRow& row = attempts[t.attempt];
   row.id = t.attempt;
   row.trial = t.trial;
+  row.kind = t.kind;
+  row.from = t.from;
   row.device = t.device;
+  row.device_class = t.device_class;
   return outcome(Applied::applied, t.trial);
 }
 
@@ -70,7 +73,10 @@ Outcome ModelStore::judge(storage::AttemptRow& row, const StudyState& study, Tri
   row.values = result.values;
   if (!result.failure || !row.failure) row.failure = result.failure;
   if (result.outcome == protocol::Outcome::failed) {
-    if (row.state == AttemptState::live) row.state = AttemptState::failed;
+    if (row.state == AttemptState::live) {
+      row.state = AttemptState::failed;
+      if (row.from && storage::blames_checkpoint(*result.failure)) trial.checkpoint.reset();
+    }
     return outcome(Applied::applied, row.trial, protocol::Verdict::recorded);
   }
   // A trial that was given up may still be accepted (R12).
@@ -82,6 +88,7 @@ Outcome ModelStore::judge(storage::AttemptRow& row, const StudyState& study, Tri
   trial.state = result.outcome == protocol::Outcome::complete ? storage::TrialState::complete
                                                               : storage::TrialState::pruned;
   trial.accepted = row.id;
+  trial.checkpoint.reset();
   ++trial.acceptances;
   return outcome(Applied::applied, row.trial, protocol::Verdict::accepted);
 }
@@ -106,6 +113,20 @@ Outcome ModelStore::apply_one(const storage::AppendPoints& t) {
   return outcome(added ? Applied::applied : Applied::repeated, found->second.trial);
 }
 
+Outcome ModelStore::apply_one(const storage::StoreCheckpoint& t) {
+  const auto found = attempts.find(t.checkpoint.attempt);
+  if (found == attempts.end() || found->second.device != t.device)
+    return outcome(Applied::conflict);
+  const TrialKey key = found->second.trial;
+  TrialState& trial = studies.at(key.study).trials[to_int(key.number)];
+  if (found->second.state != AttemptState::live || trial.state != storage::TrialState::running)
+    return outcome(Applied::superseded, key);
+  const bool same = trial.checkpoint && trial.checkpoint->attempt == t.checkpoint.attempt &&
+                    trial.checkpoint->blob == t.checkpoint.blob;
+  trial.checkpoint = t.checkpoint;
+  return outcome(same ? Applied::repeated : Applied::applied, key);
+}
+
 Outcome ModelStore::apply_one(const storage::FailTrial& t) {
   TrialState& trial = studies.at(t.trial.study).trials[to_int(t.trial.number)];
   if (trial.state != storage::TrialState::running) return outcome(Applied::superseded, t.trial);
@@ -120,6 +141,7 @@ Outcome ModelStore::apply_one(const storage::EndStudy& t) {
   if (found->second.state != storage::StudyState::running) return outcome(Applied::repeated);
   found->second.state = t.state;
   for (auto& [number, trial] : found->second.trials) {
+    trial.checkpoint.reset();
     if (trial.state == storage::TrialState::running) trial.state = storage::TrialState::cancelled;
   }
   return outcome(Applied::applied);
@@ -134,6 +156,7 @@ Outcome ModelStore::apply_one(const storage::ReplayTrials& t) {
     if (trial.state != storage::TrialState::failed) continue;
     trial.state = storage::TrialState::running;
     trial.failure.reset();
+    trial.checkpoint.reset();
     for (const auto& [id, row] : attempts) {
       if (row.trial == TrialKey{t.study, TrialNumber{number}}) trial.forgiven = id;
     }
@@ -162,7 +185,7 @@ storage::Snapshot ModelStore::load() const {
       running.study.pruned += trial.state == storage::TrialState::pruned;
       running.study.failed += trial.state == storage::TrialState::failed;
       if (trial.state != storage::TrialState::running) continue;
-      storage::RunningTrial unfinished{{id, TrialNumber{number}}, {}};
+      storage::RunningTrial unfinished{{id, TrialNumber{number}}, {}, trial.checkpoint};
       for (const auto& [attempt, row] : attempts) {
         if (row.trial == unfinished.key && attempt > trial.forgiven)
           unfinished.attempts.push_back(row);

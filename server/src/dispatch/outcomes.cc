@@ -136,11 +136,19 @@ void State::on_outcome(PendingResult& what, const storage::Outcome& outcome) {
 void State::settle_result(const PendingResult& what, const storage::Outcome& outcome) {
   const bool counts = outcome.applied == Applied::applied;
   if (counts && outcome.verdict == protocol::Verdict::accepted) {
+    if (Study* study = what.trial ? find_study(what.trial->study) : nullptr; study != nullptr) {
+      learn_run(study->pace, what.run_ms);
+      learn_run(study->paces[what.device_class], what.run_ms);
+    }
     if (const std::optional<TrialKey> trial = outcome.trial ? outcome.trial : what.trial)
       finish_trial(*trial);
     return;
   }
   if (!what.trial) return;  // its end was counted when its lease ended
+  if (counts && what.failure && what.resumed && storage::blames_checkpoint(*what.failure)) {
+    if (Trial* trial = find_trial(*what.trial)) trial->checkpoint.reset();
+    return settle(*what.trial, 0);
+  }
   if (counts && what.failure) {
     count_failure(*what.trial, what.device, *what.failure);
     return;

@@ -147,6 +147,8 @@ void Reference::end_if_finished(Id study) {
     if (trial.state == TrialState::running) return;
   }
   one.state = StudyState::finished;
+  one.speeds.clear();
+  for (auto& [id, trial] : one.trials) trial.saved.reset();
   changed_.insert(study);
 }
 
@@ -186,32 +188,85 @@ std::vector<Reference::Started> Reference::pump(const std::string& project) {
     if (session.project != project) continue;
     const std::optional<Id> chosen = choose(session);
     if (!chosen) continue;
-    std::erase(idle_, worker);
     Study& study = studies_.at(*chosen);
-    Attempt attempt;
-    attempt.id = next_attempt_++;
-    attempt.study = *chosen;
-    attempt.device = worker;
+    Id trial = study.next;
     if (study.queue.empty()) {
-      attempt.trial = study.next++;
+      ++study.next;
     } else {
-      attempt.trial = study.queue.front();
+      trial = study.queue.front();
       study.queue.erase(study.queue.begin());
     }
-    study.trials[attempt.trial];
-    attempt.seen = attempt.leased = attempt.progressed = now_;
-    open_of(worker).push_back(attempt.id);
-    undelivered_.insert(attempt.id);
-    out.push_back({attempt.id, worker});
-    attempts_[attempt.id] = attempt;
+    out.push_back(start(*chosen, trial, worker, false));
   }
   return out;
+}
+
+Reference::Started Reference::start(Id study, Id trial, const std::string& worker, bool again) {
+  std::erase(idle_, worker);
+  Attempt attempt;
+  attempt.id = next_attempt_++;
+  attempt.study = study;
+  attempt.trial = trial;
+  attempt.again = again;
+  attempt.device = worker;
+  attempt.from = studies_.at(study).trials[trial].saved;
+  attempt.seen = attempt.leased = attempt.progressed = now_;
+  attempt.patience = patience(attempt);
+  open_of(worker).push_back(attempt.id);
+  undelivered_.insert(attempt.id);
+  attempts_[attempt.id] = attempt;
+  return {attempt.id, worker};
+}
+
+// R36: how long a run takes on such a device.
+Millis Reference::usual(const Study& study, const std::string& device) {
+  const auto own = study.speeds.find(class_of(device));
+  return own != study.speeds.end() && own->second.runs > 0 ? own->second.run
+                                                           : study.speeds.at("").run;
+}
+
+std::optional<std::pair<Reference::Id, Reference::Id>> Reference::tail(
+    const std::string& worker) const {
+  std::optional<std::pair<Id, Id>> best;
+  Millis farthest = 0;
+  const Session& session = sessions_.at(worker);
+  for (const auto& [id, study] : studies_) {
+    const auto all = study.speeds.find("");
+    if (study.options.project != session.project || study.state != StudyState::running) continue;
+    if (has_work(study) || all == study.speeds.end() || all->second.runs < 2) continue;
+    const auto& refused = session.refused;
+    if (std::find(refused.begin(), refused.end(), id) != refused.end()) continue;
+    for (const auto& [number, trial] : study.trials) {
+      if (trial.state != TrialState::running || trial.doubled) continue;
+      if (trial.lost_with.contains(worker)) continue;
+      std::vector<const Attempt*> live;
+      for (const auto& [attempt_id, attempt] : attempts_) {
+        const bool is_its = attempt.study == id && attempt.trial == number;
+        if (is_its && attempt.state == AttemptState::live) live.push_back(&attempt);
+      }
+      if (live.size() != 1 || live[0]->device == worker || undelivered_.contains(live[0]->id))
+        continue;
+      const Millis ran = now_ - live[0]->leased;
+      const Millis expected = usual(study, live[0]->device);
+      const Millis left = ran > expected ? ran : expected - ran;
+      if (left <= settings_.tail_ms || left <= usual(study, worker) || left <= farthest) continue;
+      farthest = left;
+      best = {id, number};
+    }
+  }
+  return best;
 }
 
 std::vector<Reference::Started> Reference::seek(const std::string& worker) {
   if (!connected(worker) || !has_room(worker)) return {};
   if (std::find(idle_.begin(), idle_.end(), worker) == idle_.end()) idle_.push_back(worker);
-  return pump(sessions_.at(worker).project);
+  std::vector<Started> out = pump(sessions_.at(worker).project);
+  const bool waits = std::find(idle_.begin(), idle_.end(), worker) != idle_.end();
+  if (const auto slow = waits && !draining_ ? tail(worker) : std::nullopt) {
+    studies_.at(slow->first).trials.at(slow->second).doubled = true;
+    out.push_back(start(slow->first, slow->second, worker, true));
+  }
+  return out;
 }
 
 void Reference::ask(const std::string& worker) {
@@ -238,7 +293,11 @@ void Reference::deliver(const std::vector<Started>& started, const std::string& 
       continue;
     }
     changed_.insert(attempt.study);
-    const std::string lease = "lease " + number(id) + " trial " + std::to_string(attempt.trial);
+    std::string lease = "lease " + number(id) + " trial " + std::to_string(attempt.trial);
+    if (attempt.again) lease += " again";
+    if (attempt.from)
+      lease += " from " + number(attempt.from->first) + '/' + std::to_string(attempt.from->second);
+    touch(attempts_.at(id));
     say(to, mine ? std::exchange(ack, {}) + " + " + lease : lease);
   }
   if (!ack.empty()) say(worker, ack);
@@ -288,6 +347,7 @@ void Reference::reload() {
   for (auto& [id, study] : studies_) {
     if (study.state != StudyState::running) continue;
     study.queue.clear();
+    study.speeds.clear();
     study.next = study.trials.empty() ? 0 : study.trials.rbegin()->first + 1;
     for (auto& [number, trial] : study.trials) {
       trial.due.reset();
@@ -299,6 +359,7 @@ void Reference::reload() {
         attempt.seen = attempt.leased = attempt.progressed = now_;
         attempt.began.reset();
         attempt.progress = 0;
+        attempt.patience = patience(attempt);
         attempt.pulse = PulseState::loading;
         open_of(attempt.device).push_back(attempt_id);
       }

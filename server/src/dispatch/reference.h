@@ -23,10 +23,14 @@ class Reference {
  public:
   using Id = std::int64_t;
 
+  // Checkpoints by the attempt that saved them and a number that tells one from another.
+  using Saved = std::pair<Id, Id>;
   struct Attempt {
     Id id = 0;
     Id study = 0;
     Id trial = 0;
+    bool again = false;  // a duplicate
+    std::optional<Saved> from;
     std::string device;
     storage::AttemptState state = storage::AttemptState::live;
     std::optional<protocol::Verdict> verdict;  // of its first result
@@ -35,6 +39,7 @@ class Reference {
     std::optional<Instant> began;
     Instant progressed;
     Id progress = 0;
+    Millis patience = 0;
     protocol::PulseState pulse = protocol::PulseState::loading;
   };
   struct Trial {
@@ -44,13 +49,22 @@ class Reference {
     std::optional<Id> accepted;
     std::string failure_code;
     std::optional<Instant> due;  // end of its back-off
+    bool doubled = false;
+    std::optional<Saved> saved;  // the newest checkpoint
+  };
+  struct Speed {
+    Id runs = 0;
+    Millis run = 0;
+    Id moves = 0;
+    Millis gap = 0;
   };
   struct Study {
     StudyOptions options;
     storage::StudyState state = storage::StudyState::running;
     Id next = 0;  // the grid's cursor
     std::map<Id, Trial> trials;
-    std::vector<Id> queue;  // to be issued again
+    std::vector<Id> queue;                // to be issued again
+    std::map<std::string, Speed> speeds;  // by class of device; "" for all
   };
 
   explicit Reference(Settings settings) : settings_(std::move(settings)) {}
@@ -69,6 +83,7 @@ class Reference {
   Said complete(const std::string& worker, Id attempt, bool next);
   Said failed(const std::string& worker, Id attempt, protocol::Cause cause, bool next);
   Said release(const std::string& worker, Id attempt, protocol::ReleaseReason reason);
+  Said checkpoint(const std::string& worker, Id attempt, Id blob);
   Said revoke_device(const std::string& worker);
   Said drain();
   Said after(Millis ms);
@@ -110,7 +125,21 @@ class Reference {
     return studies_.at(attempt.study).trials.at(attempt.trial);
   }
   std::vector<Id>& open_of(const std::string& device) { return open_[device]; }
-  void touch(Attempt& attempt) { attempt.seen = now_; }
+  void touch(Attempt& attempt) {
+    attempt.seen = now_;
+    attempt.patience = patience(attempt);
+  }
+  static std::string class_of(const std::string& worker) {
+    return worker == "c" || worker == "d" ? "phone" : "desktop";
+  }
+  Speed& speed(const Attempt& attempt) {
+    return studies_.at(attempt.study).speeds[class_of(attempt.device)];
+  }
+  Millis patience(const Attempt& attempt);
+  static void learn_run(Speed& speed, Millis run);
+  static Millis usual(const Study& study, const std::string& device);
+  std::optional<std::pair<Id, Id>> tail(const std::string& worker) const;
+  Started start(Id study, Id trial, const std::string& worker, bool again);
   void touch_running(Attempt& attempt);
 
   bool has_work(const Study& study) const;

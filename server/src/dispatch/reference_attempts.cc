@@ -33,6 +33,12 @@ Said Reference::beat(const std::string& worker, Id id, Id progress, PulseState s
   Attempt* attempt = own(worker, id);
   if (attempt != nullptr && attempt->state == AttemptState::live) {
     const bool starts = state == PulseState::running && attempt->pulse != PulseState::running;
+    if (progress != attempt->progress && state == PulseState::running && !starts) {
+      Speed& known = speed(*attempt);
+      const Millis gap = now_ - attempt->progressed;
+      ++known.moves;
+      known.gap = gap > known.gap ? gap : known.gap + (gap - known.gap) / 8;
+    }
     if (starts || progress != attempt->progress) attempt->progressed = now_;
     attempt->progress = progress;
     attempt->pulse = state;
@@ -40,6 +46,17 @@ Said Reference::beat(const std::string& worker, Id id, Id progress, PulseState s
     touch(*attempt);
   }
   say(worker, "ack");
+  return done();
+}
+
+Said Reference::checkpoint(const std::string& worker, Id id, Id blob) {
+  begin();
+  Attempt* attempt = own(worker, id);
+  if (attempt == nullptr || attempt->state != AttemptState::live) return done();
+  Trial& trial = trial_of(*attempt);
+  if (trial.saved == Saved{id, blob}) return done();
+  trial.saved = Saved{id, blob};
+  touch_running(*attempt);
   return done();
 }
 
@@ -121,7 +138,12 @@ void Reference::result(const std::string& worker, Id id, std::optional<Cause> ca
       attempt->verdict = protocol::Verdict::recorded;
       if (was_live) {
         attempt->state = AttemptState::failed;
-        count_failure(*attempt, *cause, "code");
+        if (attempt->from && (*cause == Cause::user_error || *cause == Cause::invalid)) {  // R38
+          trial.saved.reset();
+          settle(attempt->study, attempt->trial, 0);
+        } else {
+          count_failure(*attempt, *cause, "code");
+        }
       }
     } else if (!attempt->verdict && !trial.accepted && study.state == StudyState::running) {
       attempt->verdict = protocol::Verdict::accepted;
@@ -129,6 +151,10 @@ void Reference::result(const std::string& worker, Id id, std::optional<Cause> ca
       trial.accepted = id;
       trial.state = TrialState::complete;
       trial.failure_code.clear();
+      if (was_live) {
+        learn_run(study.speeds[""], now_ - attempt->leased);
+        learn_run(study.speeds[class_of(attempt->device)], now_ - attempt->leased);
+      }
       finish_trial(attempt->study, attempt->trial);
     } else if (!attempt->verdict) {
       attempt->verdict = protocol::Verdict::evidence;
@@ -155,6 +181,10 @@ void Reference::settle(Id study, Id id, Millis delay) {
   Study& one = studies_.at(study);
   Trial& trial = one.trials.at(id);
   if (one.state != StudyState::running || trial.state != TrialState::running) return;
+  for (const auto& [other, attempt] : attempts_) {  // another run of it goes on
+    if (attempt.study == study && attempt.trial == id && attempt.state == AttemptState::live)
+      return;
+  }
   if (delay == 0) {
     one.queue.push_back(id);
   } else {
@@ -194,6 +224,19 @@ void Reference::withdraw(Id study, std::optional<Id> trial, const std::string& c
   }
 }
 
+// ---- what a study has learnt (R23, R36)
+
+void Reference::learn_run(Speed& speed, Millis run) {
+  speed.run = speed.runs == 0 ? run : speed.run + (run - speed.run) / 4;
+  ++speed.runs;
+}
+
+Millis Reference::patience(const Attempt& attempt) {
+  const Speed& known = speed(attempt);
+  if (known.moves < 5) return 3'600'000;
+  return std::min<Millis>(3'600'000, std::max<Millis>(120'000, 20 * known.gap));
+}
+
 // ---- time
 
 void Reference::touch_running(Attempt& attempt) {
@@ -214,6 +257,8 @@ std::pair<Instant, std::string> Reference::deadline(const Attempt& attempt) cons
     also(*attempt.began + study.time_limit_ms, "time_limit");
   if (study.stall_ms > 0 && attempt.pulse == PulseState::running)
     also(attempt.progressed + study.stall_ms, "stalled");
+  if (study.stall_ms == 0 && attempt.pulse == PulseState::running)
+    also(attempt.progressed + attempt.patience, "stalled");
   return first;
 }
 
@@ -269,7 +314,12 @@ void Reference::overdue(Attempt& attempt, const std::string& rule) {
   say(attempt.device,
       "revoke " + number(attempt.id) + (rule == "stalled" ? " stalled" : " timeout"));
   end(attempt, AttemptState::failed);
-  count_failure(attempt, Cause::timeout, rule);
+  if (rule == "stalled") {
+    Speed& known = speed(attempt);
+    known.gap = std::max(known.gap, (now_ - attempt.progressed) / 4);
+  }
+  const bool learnt = rule == "stalled" && studies_.at(attempt.study).options.stall_ms == 0;
+  count_failure(attempt, learnt ? Cause::worker_lost : Cause::timeout, rule);
 }
 
 }  // namespace hyperflock::dispatch

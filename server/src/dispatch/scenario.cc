@@ -16,7 +16,16 @@ std::string name(Enum value) {
 }
 
 std::string lease_text(const protocol::Lease& lease) {
-  return "lease " + number(lease.attempt) + " trial " + std::to_string(to_int(lease.trial));
+  return "lease " + number(lease.attempt) + " trial " + std::to_string(to_int(lease.trial)) +
+         (lease.kind == protocol::AttemptKind::duplicate ? " again" : "") +
+         (lease.checkpoint ? " from " + number(lease.checkpoint->attempt) + '/' +
+                                 std::to_string(lease.checkpoint->blob.bytes)
+                           : "");
+}
+
+// Devices c and d are phones, the others desktops.
+std::string class_of(const std::string& worker) {
+  return worker == "c" || worker == "d" ? "phone" : "desktop";
 }
 
 std::string state_name(storage::AttemptState state) {
@@ -241,6 +250,7 @@ std::string Scenario::text_of(const protocol::ServerMessage& message) {
     }
     std::string operator()(const protocol::Refused&) const { return "refused"; }
     std::string operator()(const protocol::Update&) const { return "update"; }
+    std::string operator()(const protocol::TrialLog&) const { return "log"; }
   };
   return std::visit(Text{*this}, message);
 }
@@ -251,8 +261,8 @@ Said Scenario::open(const std::string& worker, std::vector<AttemptId> held,
   const auto old = sessions_.find(worker);
   if (old != sessions_.end()) sessions_["former " + worker] = old->second;
   sessions_[worker] = id;
-  return handle(
-      SessionOpened{id, worker, project, {{"cpu"}, 4096, 4, "test", "desktop"}, std::move(held)});
+  return handle(SessionOpened{
+      id, worker, project, {{"cpu"}, 4096, 4, "test", class_of(worker)}, std::move(held)});
 }
 
 Said Scenario::close(const std::string& worker, SessionClosed::How how) {
@@ -341,6 +351,16 @@ Said Scenario::failed(const std::string& worker, std::int64_t attempt, protocol:
 Said Scenario::release(const std::string& worker, std::int64_t attempt,
                        protocol::ReleaseReason reason) {
   return tell(worker, protocol::Release{AttemptId{attempt}, 2, reason});
+}
+
+Said Scenario::checkpoint(const std::string& worker, std::int64_t attempt, std::int64_t blob) {
+  const protocol::Checkpoint saved{.attempt = AttemptId{attempt},
+                                   .format = protocol::CheckpointFormat::tree,
+                                   .blob = {std::string(64, 'c'), blob},
+                                   .step = 1};
+  const storage::Outcome outcome = apply(storage::StoreCheckpoint{worker, saved});
+  if (outcome.applied != storage::Applied::applied) return {};
+  return handle(CheckpointStored{*outcome.trial, saved});
 }
 
 Said Scenario::revoke_device(const std::string& worker) { return handle(DeviceRevoked{worker}); }

@@ -26,8 +26,9 @@ class ModelStore {
     storage::TrialState state = storage::TrialState::running;
     std::optional<AttemptId> accepted;
     std::optional<protocol::Failure> failure;
-    int acceptances = 0;    // more than one breaks R11
-    AttemptId forgiven{0};  // attempts up to it count no more
+    int acceptances = 0;                             // more than one breaks R11
+    AttemptId forgiven{0};                           // attempts up to it count no more
+    std::optional<protocol::Checkpoint> checkpoint;  // the newest
   };
   struct StudyState {
     storage::CreateStudy created;
@@ -46,6 +47,7 @@ class ModelStore {
  private:
   static storage::Outcome judge(storage::AttemptRow& row, const StudyState& study,
                                 TrialState& trial, const protocol::TrialResult& result);
+  storage::Outcome apply_one(const storage::StoreCheckpoint& t);
   storage::Outcome apply_one(const storage::CreateStudy& t);
   storage::Outcome apply_one(const storage::StartAttempt& t);
   storage::Outcome apply_one(const storage::StoreResult& t);
@@ -105,6 +107,8 @@ class Scenario {
   Said release(const std::string& worker, std::int64_t attempt,
                protocol::ReleaseReason reason = protocol::ReleaseReason::stopped);
   Said tell(const std::string& worker, protocol::ClientMessage message);
+  // The device has saved a checkpoint of its attempt; `blob` tells one from another.
+  Said checkpoint(const std::string& worker, std::int64_t attempt, std::int64_t blob);
   Said revoke_device(const std::string& worker);
   Said drain();
   // Lets time pass in steps of at most a heartbeat, ticking whenever a deadline is due.

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "dispatch/dispatcher.h"
+#include "dispatch/pace.h"
 
 namespace hyperflock::dispatch {
 
@@ -58,7 +59,10 @@ struct Device {
 // An attempt from its proposal to its end; it has left memory when its result is proposed.
 struct Attempt {
   TrialKey trial;
+  protocol::AttemptKind kind = protocol::AttemptKind::primary;
   std::string device;
+  std::string device_class;
+  std::optional<protocol::Checkpoint> from;  // what it began with (R37)
   bool committed = false;
   // Set while the proposal is under way and the attempt is no longer wanted: its state as soon as
   // it is committed.
@@ -68,6 +72,7 @@ struct Attempt {
   std::optional<Instant> began;  // when its objective was first known to run (R23)
   Instant progressed;            // when `progress` last moved, or running began
   std::int64_t progress = 0;
+  Millis patience_ms = kMostPatienceMs;  // with no progress, as known when it was last heard of
   protocol::PulseState pulse = protocol::PulseState::loading;
   std::optional<Instant> timer;  // its entry in State::timers, at or before its deadline
 };
@@ -75,11 +80,13 @@ struct Attempt {
 // A trial that has been leased and is not finished.
 struct Trial {
   std::array<int, kCauses> failures{};
-  std::vector<std::string> lost_with;  // different devices; at most kPoisonDevices
-  std::vector<AttemptId> open;         // proposed and live attempts
-  std::uint64_t queue_order = 0;       // place in the study's queue; 0: not queued
-  std::optional<Instant> due;          // end of its back-off
-  bool failing = false;                // FailTrial is proposed
+  std::vector<std::string> lost_with;              // different devices; at most kPoisonDevices
+  std::vector<AttemptId> open;                     // proposed and live attempts
+  std::uint64_t queue_order = 0;                   // place in the study's queue; 0: not queued
+  std::optional<Instant> due;                      // end of its back-off
+  bool failing = false;                            // FailTrial is proposed
+  bool doubled = false;                            // it had its duplicate (R36)
+  std::optional<protocol::Checkpoint> checkpoint;  // the newest (R37)
 };
 
 struct Study {
@@ -94,7 +101,9 @@ struct Study {
   std::unordered_map<std::int64_t, Trial>
       trials;  // none left and the cursor at its end: finished (R19)
   std::map<std::uint64_t, TrialNumber> queue;  // to be issued again, before new ones (R31)
-  std::optional<std::int64_t> rank;  // `running` as Project::ranked has it; nothing: not there
+  std::optional<std::int64_t> rank;     // `running` as Project::ranked has it; nothing: not there
+  Pace pace{};                          // of all its runs
+  std::map<std::string, Pace> paces{};  // by class of device
 
   // Moves the cursor to the next trial that is not in memory.
   void skip_known() {
@@ -129,6 +138,9 @@ struct PendingResult {
   std::int64_t seq = 0;
   bool next = false;
   std::optional<TrialKey> trial;  // of an attempt that was live here; else storage knows
+  std::string device_class;       // these of such an attempt, too
+  Millis run_ms = 0;
+  bool resumed = false;
   std::optional<protocol::Failure> failure;
   std::optional<TransitionId> start;  // the lease chosen with it
 };
@@ -217,6 +229,7 @@ struct State {
   void on_message(SessionId id, Session& session, const protocol::Report& message);
   void on_message(SessionId id, Session& session, const protocol::Call& message);
   void on_message(SessionId id, Session& session, const protocol::TrialResult& message);
+  void on_message(SessionId id, Session& session, const protocol::Output& message);
   void on_message(SessionId id, Session& session, const protocol::Release& message);
   // True (and an error is sent) for an attempt that is another device's.
   bool refuse_foreign(SessionId id, const Session& session, AttemptId attempt,
@@ -236,14 +249,24 @@ struct State {
   // The study that is next for this worker (R31); null where none matches.
   Study* choose(const Project& project, const Session& session);
   TransitionId start(Study& study, SessionId id, Session& session);
+  TransitionId start_attempt(Study& study, TrialKey key, protocol::AttemptKind kind, SessionId id,
+                             Session& session);
   protocol::Lease lease_of(AttemptId id, const Attempt& attempt);
   protocol::WaitReason wait_reason(const Session& session);
   void rank(Study& study);
 
+  // tail.cc
+  // Gives an idle worker for whom there is nothing else a duplicate, where one is worth it (R36).
+  std::optional<TransitionId> start_tail(SessionId id);
+  std::optional<TrialKey> choose_tail(const Session& session) const;
+  bool may_double(const Trial& trial, const Session& session) const;
+  Millis remaining(const Attempt& attempt, Millis expected) const;
+
   // attempts.cc
   // Takes an attempt into memory, its clocks starting now; not yet committed. rank() the study.
   // REQUIRES: the study knows the trial.
-  Attempt& add_attempt(AttemptId id, Study& study, TrialKey key, const std::string& device);
+  Attempt& add_attempt(AttemptId id, Study& study, TrialKey key, const std::string& device,
+                       const std::string& device_class);
   // Takes the attempt out of memory. Its trial may be left without any: settle() it.
   void drop_attempt(AttemptId id);
   // Ends a live attempt by a cause (R18).
@@ -269,6 +292,8 @@ struct State {
   void arm(AttemptId id, Attempt& attempt);
   void disarm(AttemptId id, Attempt& attempt);
   void overdue(AttemptId id, Attempt& attempt);
+  // What the attempt's study knows about its class of devices.
+  Pace& pace_of(const Attempt& attempt);
 
   // outcomes.cc
   void on(const BatchCommitted& event);
@@ -289,6 +314,7 @@ struct State {
   void on(const StudySubmitted& event);
   void on(const StudyCancelRequested& event);
   void on(const StudyReplayRequested& event);
+  void on(const CheckpointStored& event);
   void on(const Restored& event);
   void restore_study(const storage::RunningStudy& stored);
   void restore_trial(Study& study, const storage::RunningTrial& stored);

@@ -67,6 +67,13 @@ void State::on(const StudyReplayRequested& event) {
   propose(storage::ReplayTrials{row.id}, PendingReplay{event.request, std::move(reopened)});
 }
 
+void State::on(const CheckpointStored& event) {
+  if (Trial* trial = find_trial(event.trial)) trial->checkpoint = event.checkpoint;
+  const AttemptId id = event.checkpoint.attempt;
+  const auto found = attempts.find(id);
+  if (found != attempts.end() && found->second.committed) touch_running(id, found->second);
+}
+
 void State::open_study(Study study) {
   const StudyId id = study.id;
   rank(studies.emplace(id, std::move(study)).first->second);
@@ -138,13 +145,19 @@ void State::restore_study(const storage::RunningStudy& stored) {
 void State::restore_trial(Study& study, const storage::RunningTrial& stored) {
   const TrialKey key = stored.key;
   Trial& trial = study.trials[to_int(key.number)];
+  trial.checkpoint = stored.checkpoint;
   std::optional<protocol::Failure> spent;
   for (const storage::AttemptRow& row : stored.attempts) {
+    trial.doubled |= row.kind == protocol::AttemptKind::duplicate;
     if (row.state ==
         storage::AttemptState::live) {  // R24: one full lease of grace, and its clocks start again
-      Attempt& attempt = add_attempt(row.id, study, key, row.device);
+      Attempt& attempt = add_attempt(row.id, study, key, row.device, row.device_class);
+      attempt.kind = row.kind;
+      attempt.from = row.from;
       attempt.committed = true;
       arm(row.id, attempt);
+    } else if (row.failure && row.from && storage::blames_checkpoint(*row.failure)) {
+      // R38: its trial began anew.
     } else if (row.failure && (row.state == storage::AttemptState::failed ||
                                row.state == storage::AttemptState::expired)) {
       if (auto last = spend(trial, row.device, *row.failure)) spent = std::move(last);

@@ -44,6 +44,8 @@ Said apply(Scenario& s, const Action& a) {
       return s.failed(a.worker, a.id, a.cause, a.next);
     case Kind::release:
       return s.release(a.worker, a.id, a.reason);
+    case Kind::checkpoint:
+      return s.checkpoint(a.worker, a.id, a.amount);
     case Kind::revoke_device:
       return s.revoke_device(a.worker);
     case Kind::drain:
@@ -84,6 +86,8 @@ Said apply(Reference& r, const Action& a) {
       return r.failed(a.worker, a.id, a.cause, a.next);
     case Kind::release:
       return r.release(a.worker, a.id, a.reason);
+    case Kind::checkpoint:
+      return r.checkpoint(a.worker, a.id, a.amount);
     case Kind::revoke_device:
       return r.revoke_device(a.worker);
     case Kind::drain:
@@ -109,10 +113,10 @@ bool names_change(const std::string& line) {
 }  // namespace
 
 std::string text_of(const Action& a) {
-  static constexpr std::array<const char*, 17> kNames{
-      "open",    "close clean",   "close lost", "submit",       "cancel",   "replay",
-      "ready",   "beat",          "report",     "should_prune", "complete", "failed",
-      "release", "revoke device", "drain",      "after",        "restart"};
+  static constexpr std::array<const char*, 18> kNames{
+      "open",    "close clean", "close lost",    "submit",       "cancel",   "replay",
+      "ready",   "beat",        "report",        "should_prune", "complete", "failed",
+      "release", "checkpoint",  "revoke device", "drain",        "after",    "restart"};
   std::string out = kNames[static_cast<std::size_t>(a.kind)];
   if (!a.worker.empty()) out += ' ' + a.worker;
   if (a.id != 0) out += " #" + std::to_string(a.id);

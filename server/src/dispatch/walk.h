@@ -29,6 +29,7 @@ struct Action {
     complete,
     failed,
     release,
+    checkpoint,
     revoke_device,
     drain,
     after,

@@ -131,7 +131,7 @@ class Walk {
     action.id = any_attempt(action.worker);
     action.next = chance(2);
     action.amount = static_cast<std::int64_t>(draw(9));
-    switch (draw(16)) {
+    switch (draw(18)) {
       case 0:
         action.kind = chance(2) ? Kind::close_clean : Kind::close_lost;
         action.id = 0;
@@ -161,6 +161,9 @@ class Walk {
       case 9:
       case 10:
         action.kind = Kind::complete;
+        return action;
+      case 11:
+        action.kind = Kind::checkpoint;
         return action;
       default:
         action.kind = Kind::ready;
@@ -228,6 +231,10 @@ class Borrowed final : public storage::Storage {
   Result<std::optional<storage::TrialDetail>> trial(TrialKey key) override {
     return inner_.trial(key);
   }
+  Result<std::optional<storage::AttemptRow>> attempt(AttemptId id) override {
+    return inner_.attempt(id);
+  }
+  Result<std::vector<std::string>> checkpoint_blobs() override { return inner_.checkpoint_blobs(); }
   Result<bool> project_references(const std::string& project, const std::string& sha) override {
     return inner_.project_references(project, sha);
   }

@@ -28,7 +28,8 @@ std::string network_of(const std::string& address) {
 Admission::Admission(const AdmissionLimits& limits)
     : joins_({.burst = limits.joins_burst, .per_second = limits.joins_per_s}),
       strangers_({.burst = limits.strangers_burst, .per_second = limits.strangers_per_s}),
-      reports_({.burst = limits.reports_burst, .per_second = limits.reports_per_s}) {}
+      reports_({.burst = limits.reports_burst, .per_second = limits.reports_per_s}),
+      checkpoints_({.burst = limits.checkpoints_burst, .per_second = limits.checkpoints_per_s}) {}
 
 bool Admission::admit_join(const std::string& address) {
   const std::lock_guard lock(mutex_);
@@ -43,6 +44,11 @@ bool Admission::admit_report(const std::string& address) {
 bool Admission::admit_stranger(const std::string& address) {
   const std::lock_guard lock(mutex_);
   return strangers_.allow(network_of(address), now());
+}
+
+bool Admission::admit_checkpoint(const std::string& attempt) {
+  const std::lock_guard lock(mutex_);
+  return checkpoints_.allow(attempt, now());
 }
 
 }  // namespace hyperflock::http

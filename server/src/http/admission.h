@@ -16,6 +16,8 @@ struct AdmissionLimits {
   double strangers_per_s = 0.2;
   double reports_burst = 20;  // self-tests
   double reports_per_s = 0.05;
+  double checkpoints_burst = 10;
+  double checkpoints_per_s = 0.5;
 };
 
 class Admission {
@@ -30,12 +32,15 @@ class Admission {
   // about, because many people share an address (a proxy, a school): a stranger among them must not
   // lock the others out, and the secrets are too long to be guessed at any rate.
   bool admit_stranger(const std::string& address);
+  // One more checkpoint of this trial's attempt. False: too many came.
+  bool admit_checkpoint(const std::string& attempt);
 
  private:
   std::mutex mutex_;
   auth::RateLimiter joins_;
   auth::RateLimiter strangers_;
   auth::RateLimiter reports_;
+  auth::RateLimiter checkpoints_;
 };
 
 }  // namespace hyperflock::http

@@ -7,6 +7,7 @@
 
 #include "auth/tokens.h"
 #include "http/bodies.h"
+#include "http/checkpoint_upload.h"
 #include "http/identity_rest.h"
 #include "http/router.h"
 #include "ops/log.h"
@@ -29,10 +30,12 @@ enum RouteIndex : std::size_t {
   kLeave,
   kReport,
   kBlob,
+  kCheckpoint,
+  kSave,
   kSocket,
 };
 
-constexpr std::array<Route, 9> kRoutes{{
+constexpr std::array<Route, 11> kRoutes{{
     {Method::get, "/", Access::open, Work::handle, 0},
     {Method::get, "/healthz", Access::open, Work::handle, 0},
     {Method::post, "/api/project", Access::open, Work::handle, kSmallBody},
@@ -41,6 +44,8 @@ constexpr std::array<Route, 9> kRoutes{{
     {Method::post, "/api/leave", Access::device, Work::handle, kSmallBody},
     {Method::post, "/api/device-reports", Access::open, Work::handle, kReportBody},
     {Method::get, "/api/blobs/{}", Access::device, Work::handle, 0},
+    {Method::get, "/api/attempts/{}/checkpoint", Access::device, Work::handle, 0},
+    {Method::put, "/api/attempts/{}/checkpoints/{}", Access::device, Work::upload, 0},
     {Method::get, "/ws/worker", Access::open, Work::websocket, 0},
 }};
 
@@ -67,8 +72,8 @@ class ComputeSite final : public SiteBase {
  public:
   explicit ComputeSite(const SiteContext& context) : SiteBase(context, kRoutes, kPages, {}) {}
 
-  Result<std::unique_ptr<Upload>> open_upload(const Request&) override {
-    return Error{"not_found", "Blobs are uploaded at the console origin."};
+  Result<std::unique_ptr<Upload>> open_upload(const Request& request) override {
+    return open_checkpoint_upload(context_, request);
   }
 
  private:
@@ -93,6 +98,21 @@ class ComputeSite final : public SiteBase {
         "Send the header Authorization: Device <device>:<secret> of a device that has joined."};
   }
 
+  // Nothing of the body is read for a checkpoint that cannot be taken.
+  Plan plan_upload(const Request& request) const override {
+    if (!blobs::is_sha256(request.captures.at(1))) {
+      return ready(error_response(
+          Error{"bad_field",
+                "Name the checkpoint by the 64 lower-case hexadecimal digits of its SHA-256.",
+                "sha256"}));
+    }
+    Response too_large = error_response(
+        Error{"checkpoint_too_large", "A checkpoint may have at most " +
+                                          std::to_string(context_.checkpoints.max_bytes()) +
+                                          " bytes on this server: save less of the trial."});
+    return Plan{Plan::Kind::upload, std::move(too_large), context_.checkpoints.max_bytes()};
+  }
+
   void answer(std::shared_ptr<const Request> request, Reply reply) override {
     switch (request->route) {
       case kProject:
@@ -105,6 +125,8 @@ class ComputeSite final : public SiteBase {
         return reply(leave(*request));
       case kReport:
         return reply(report(*request));
+      case kCheckpoint:
+        return reply(checkpoint(*request));
       default:
         return reply(blob(*request));
     }
@@ -240,11 +262,30 @@ class ComputeSite final : public SiteBase {
     const auto path = context_.blobs.path_of(sha256);
     const auto bytes = context_.blobs.size(sha256);
     if (!*referenced || !path || !bytes) return error_response(404, unknown);
+    return content(*path, *bytes);
+  }
+
+  // What this attempt begins with.
+  Response checkpoint(const Request& request) const {
+    const Error unknown{"unknown_blob", "The attempt begins with no checkpoint that is kept."};
+    const auto id = parse_integer(request.captures.front(), kMaxWireInteger);
+    const auto attempt = context_.storage.attempt(AttemptId{id.value_or(0)});
+    if (!attempt) return error_response(attempt.error());
+    if (!*attempt || (**attempt).device != request.device.id || !(**attempt).from)
+      return error_response(404, unknown);
+    const std::string& sha256 = (**attempt).from->blob.sha256;
+    const auto path = context_.checkpoints.path_of(sha256);
+    const auto bytes = context_.checkpoints.size(sha256);
+    if (!path || !bytes) return error_response(404, unknown);
+    return content(*path, *bytes);
+  }
+
+  static Response content(const std::filesystem::path& path, std::uint64_t bytes) {
     Response response;
     response.content_type = "application/octet-stream";
     // Content by hash never changes; private, because the right to read it is the device's.
     response.headers.emplace_back("Cache-Control", "private, max-age=31536000, immutable");
-    response.body = FileBody{path->string(), *bytes};
+    response.body = FileBody{path.string(), bytes};
     return response;
   }
 };

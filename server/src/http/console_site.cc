@@ -46,6 +46,7 @@ enum RouteIndex : std::size_t {
   kReplay,
   kTrials,
   kTrial,
+  kLog,
   kWorkers,
   kReports,
   kSocket,
@@ -54,7 +55,7 @@ enum RouteIndex : std::size_t {
   kMetrics,
 };
 
-constexpr std::array<Route, 17> kRoutes{{
+constexpr std::array<Route, 18> kRoutes{{
     {Method::get, "/", Access::open, Work::handle, 0},
     {Method::get, "/api/me", Access::principal, Work::handle, 0},
     {Method::head, "/api/blobs/{}", Access::principal, Work::handle, 0},
@@ -66,6 +67,7 @@ constexpr std::array<Route, 17> kRoutes{{
     {Method::post, "/api/studies/{}/replay", Access::principal, Work::handle, kSmallBody},
     {Method::get, "/api/studies/{}/trials", Access::principal, Work::handle, 0},
     {Method::get, "/api/studies/{}/trials/{}", Access::principal, Work::handle, 0},
+    {Method::get, "/api/studies/{}/trials/{}/log", Access::principal, Work::handle, 0},
     {Method::get, "/api/workers", Access::principal, Work::handle, 0},
     {Method::get, "/api/device-reports", Access::admin, Work::handle, 0},
     {Method::get, "/ws/client", Access::open, Work::websocket, 0},
@@ -201,6 +203,8 @@ class ConsoleSite final : public SiteBase {
         return reply(trials(*request));
       case kTrial:
         return reply(trial(*request));
+      case kLog:
+        return reply(log(*request));
       case kWorkers:
         return workers(*request, std::move(reply));
       case kReports:
@@ -427,9 +431,12 @@ class ConsoleSite final : public SiteBase {
     return row ? json_response(200, study_row_json(*row)) : error_response(row.error());
   }
 
-  Response trials(const Request& request) const {
-    const auto row = readable_study(request);
-    if (!row) return error_response(row.error());
+  struct Page {
+    std::int64_t after = 0;
+    std::int64_t limit = 0;
+  };
+
+  static Result<Page> page_of(const Request& request) {
     const auto number = [&request](std::string_view key, std::int64_t fallback,
                                    std::int64_t maximum) {
       const auto text = query_value(request.query, key);
@@ -438,13 +445,36 @@ class ConsoleSite final : public SiteBase {
     const auto after = number("after", 0, kMaxWireInteger);
     const auto limit = number("limit", kDefaultPage, kLargestPage);
     if (!after)
-      return error_response(
-          Error{"bad_number", "after must be an integer, the cursor of the last page.", "after"});
-    if (!limit || *limit == 0)
-      return error_response(Error{"bad_number", "limit must be in 1..5000.", "limit"});
-    const auto found = context_.storage.finished_trials(row->id, *after, *limit);
+      return Error{"bad_number", "after must be an integer, the cursor of the last page.", "after"};
+    if (!limit || *limit == 0) return Error{"bad_number", "limit must be in 1..5000.", "limit"};
+    return Page{*after, *limit};
+  }
+
+  // What a trial printed, in memory: its newest lines after the cursor.
+  Response log(const Request& request) const {
+    const auto row = readable_study(request);
+    if (!row) return error_response(row.error());
+    const auto number = parse_integer(request.captures[1], kMaxWireInteger);
+    if (!number) return error_response(Error{"not_found", "The study has no such trial."});
+    const auto asked = page_of(request);
+    if (!asked) return error_response(asked.error());
+    const protocol::TrialLog found = context_.outputs.read(
+        {row->id, TrialNumber{*number}}, asked->after, static_cast<std::size_t>(asked->limit));
+    std::string out;
+    ObjectWriter page(out);
+    protocol::append_log_lines(page.begin("lines"), found.lines);
+    page.integer("cursor", found.cursor).end();
+    return json_response(200, std::move(out));
+  }
+
+  Response trials(const Request& request) const {
+    const auto row = readable_study(request);
+    if (!row) return error_response(row.error());
+    const auto asked = page_of(request);
+    if (!asked) return error_response(asked.error());
+    const auto found = context_.storage.finished_trials(row->id, asked->after, asked->limit);
     if (!found) return error_response(found.error());
-    std::int64_t cursor = *after;
+    std::int64_t cursor = asked->after;
     std::string out;
     ObjectWriter page(out);
     append_list(page.begin("trials"), *found, [&](const storage::TrialDetail& one) {

@@ -67,6 +67,8 @@ void append_attempt(std::string& out, const storage::AttemptRow& attempt) {
   row.integer("attempt", to_int(attempt.id))
       .text("kind", name_of(attempt.kind))
       .text("state", state_name(attempt.state));
+  if (attempt.from) row.integer("resumed_from", to_int(attempt.from->attempt));
+  if (attempt.from && attempt.from->step) row.integer("resumed_step", *attempt.from->step);
   append_device(row.begin("device"), attempt);
   append_values(row.begin("values"), attempt.values);
   row.integer("started_at", attempt.started_at)

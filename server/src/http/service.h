@@ -40,6 +40,10 @@ class Service {
   virtual void cancel_study(StudyId study, std::function<void(Result<StudyId>)> done) = 0;
   // Issues the failed trials of a study again; `study` as just read from storage.
   virtual void replay_study(storage::StudyRow study, std::function<void(Result<StudyId>)> done) = 0;
+  // Commits a checkpoint and lets the trial's next attempt begin with it. `superseded`: the attempt
+  // or its trial has ended; `conflict`: it is not the device's.
+  virtual void store_checkpoint(std::string device, protocol::Checkpoint checkpoint,
+                                std::function<void(Result<storage::Outcome>)> done) = 0;
   // Ends a device's right to work. `conflict`: there is none of this name.
   virtual void revoke_device(std::string device, storage::NoteAudit note,
                              std::function<void(Result<storage::Outcome>)> done) = 0;

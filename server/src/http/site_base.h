@@ -10,8 +10,10 @@
 
 #include "auth/identity_book.h"
 #include "blobs/blob_store.h"
+#include "blobs/checkpoint_store.h"
 #include "http/admission.h"
 #include "http/device_reports.h"
+#include "http/output_book.h"
 #include "http/reader_pool.h"
 #include "http/router.h"
 #include "http/service.h"
@@ -28,6 +30,8 @@ struct SiteContext {
   ReaderPool& readers;
   storage::Storage& storage;
   blobs::BlobStore& blobs;
+  blobs::CheckpointStore& checkpoints;
+  const OutputBook& outputs;
   DeviceReports& reports;
   auth::IdentityBook& book;
   Admission& admission;

@@ -15,6 +15,8 @@ constexpr std::size_t kWatchesPerConnection = 16;
 constexpr std::int64_t kRowsPerUpdate = 500;
 // An update stays well below the largest frame; one row is at most some 100 KiB.
 constexpr std::size_t kRowBytesPerUpdate = std::size_t{512} << 10;
+// A line has at most 2,000 characters, and a frame 1 MiB.
+constexpr std::size_t kLinesPerLog = 100;
 
 class ClientSession;
 
@@ -22,12 +24,18 @@ class ClientSession;
 class Watch final : public Watcher, public std::enable_shared_from_this<Watch> {
  public:
   Watch(std::weak_ptr<ClientSession> session, const protocol::Watch& asked)
-      : study(asked.study), cursor(asked.after), session_(std::move(session)) {}
+      : study(asked.study),
+        trial(asked.trial),
+        cursor(asked.after),
+        log_cursor(asked.log_after.value_or(0)),
+        session_(std::move(session)) {}
 
   void wake() override;
 
   const StudyId study;
+  const std::optional<TrialNumber> trial;  // whose lines are sent too
   std::int64_t cursor;
+  std::int64_t log_cursor;
   std::string last_study;  // the study's row as last sent
   bool reading = false;    // a reader is at work
   std::atomic<bool> woken{false};
@@ -42,6 +50,7 @@ struct Rows {
   std::string study;
   std::vector<std::string> trials;
   std::int64_t cursor = 0;
+  std::optional<protocol::TrialLog> log;
   bool more = false;
 };
 
@@ -65,9 +74,10 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
       return;  // on_drained() comes back here
     watch->woken = false;
     watch->reading = true;
-    const bool posted =
-        context_.readers.post([self = shared_from_this(), watch, after = watch->cursor] {
+    const bool posted = context_.readers.post(
+        [self = shared_from_this(), watch, after = watch->cursor, log_after = watch->log_cursor] {
           auto rows = std::make_shared<Rows>(self->read(watch->study, after));
+          self->read_log(*watch, log_after, *rows);
           self->post(
               [watch, rows](ClientSession& session) { session.deliver(watch, std::move(*rows)); });
         });
@@ -118,6 +128,7 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
     const auto watch = std::make_shared<Watch>(weak_from_this(), *asked);
     watches_.insert_or_assign(asked->study, watch);
     context_.hub.watch(asked->study, watch);
+    if (asked->trial) context_.hub.watch_output(asked->study, watch);
     return Credit::given;
   }
 
@@ -157,6 +168,13 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
     return rows;
   }
 
+  // On a reader thread.
+  void read_log(const Watch& watch, std::int64_t after, Rows& rows) const {
+    if (rows.error || !watch.trial) return;
+    rows.log = context_.outputs.read({watch.study, *watch.trial}, after, kLinesPerLog);
+    rows.more |= rows.log->lines.size() == kLinesPerLog;
+  }
+
   void deliver(const std::shared_ptr<Watch>& watch, Rows rows) {
     watch->reading = false;
     const auto current = watches_.find(watch->study);
@@ -174,6 +192,10 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
       watch->cursor = rows.cursor;
       watch->last_study = rows.study;
       send(protocol::Update{std::move(rows.study), std::move(rows.trials), rows.cursor});
+    }
+    if (rows.log && !rows.log->lines.empty()) {
+      watch->log_cursor = rows.log->cursor;
+      send(*std::move(rows.log));
     }
     if (rows.more) {
       watch->woken = true;

@@ -63,10 +63,11 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
   using Input = std::variant<dispatch::Event, Opening, CommitDone, Task>;
 
   Impl(asio::io_context& io, storage::Storage& storage, http::ReaderPool& readers,
-       ops::Metrics& metrics, const HubSettings& settings)
+       http::OutputBook& outputs, ops::Metrics& metrics, const HubSettings& settings)
       : settings_(settings),
         storage_(storage),
         readers_(readers),
+        outputs_(outputs),
         strand_(asio::make_strand(io)),
         tick_(strand_),
         reload_(strand_),
@@ -160,8 +161,22 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
     }
   }
 
+  void store_checkpoint(const std::string& device, const protocol::Checkpoint& checkpoint,
+                        std::function<void(Result<storage::Outcome>)> done) {
+    commit({storage::StoreCheckpoint{device, checkpoint}},
+           [this, checkpoint, done = std::move(done)](Result<storage::Outcome> outcome) {
+             const bool stored = outcome && outcome->applied == storage::Applied::applied;
+             const TrialKey trial = stored ? *outcome->trial : TrialKey{};
+             done(std::move(outcome));
+             if (stored) handle(dispatch::CheckpointStored{trial, checkpoint});
+           });
+  }
+
   void watch(StudyId study, const std::weak_ptr<Watcher>& watcher) {
     watchers_.add(study, watcher);
+  }
+  void watch_output(StudyId study, const std::weak_ptr<Watcher>& watcher) {
+    output_watchers_.add(study, watcher);
   }
 
   void drain(std::function<void()> quiet) {
@@ -258,6 +273,11 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
               },
               [this](dispatch::Answer& answer) { on_answer(answer); },
               [this](dispatch::StudyChanged& changed) { watchers_.wake(changed.study); },
+              [this](dispatch::Printed& printed) {
+                outputs_.add(printed.trial, printed.attempt, std::move(printed.lines),
+                             printed.dropped);
+                output_watchers_.wake(printed.trial.study);
+              },
           },
           effect);
     }
@@ -313,6 +333,7 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
       CommitItem& item = done.items[i];
       const storage::Outcome& outcome = (*done.outcomes)[i];
       --unsettled_;
+      if (!outcome.dropped.empty()) settings_.dropped(outcome.dropped);
       if (item.done) {
         item.done(outcome);
         continue;
@@ -392,6 +413,7 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
   const HubSettings settings_;
   storage::Storage& storage_;
   http::ReaderPool& readers_;
+  http::OutputBook& outputs_;
 
   std::mutex inbox_mutex_;
   std::vector<Input>
@@ -412,6 +434,7 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
   std::vector<std::shared_ptr<Peer>> owed_;  // credits held back while the writer is behind
   Watchers watchers_;
   TokenSessions token_sessions_;
+  Watchers output_watchers_;
   std::map<RequestId, std::function<void(Result<http::Submitted>)>> submits_;
   std::map<RequestId, std::function<void(Result<StudyId>)>> changes_;  // cancels and replays
   std::uint64_t last_request_ = 0;
@@ -422,8 +445,8 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
 };
 
 Hub::Hub(boost::asio::io_context& io, storage::Storage& storage, http::ReaderPool& readers,
-         ops::Metrics& metrics, const HubSettings& settings)
-    : impl_(std::make_shared<Impl>(io, storage, readers, metrics, settings)) {}
+         http::OutputBook& outputs, ops::Metrics& metrics, const HubSettings& settings)
+    : impl_(std::make_shared<Impl>(io, storage, readers, outputs, metrics, settings)) {}
 
 Hub::~Hub() { stop(); }
 
@@ -450,6 +473,19 @@ std::size_t Hub::sessions() const { return impl_->open_sessions; }
 void Hub::watch(StudyId study, std::weak_ptr<Watcher> watcher) {
   impl_->push(Impl::Task(
       [impl = impl_.get(), study, watcher = std::move(watcher)] { impl->watch(study, watcher); }));
+}
+
+void Hub::watch_output(StudyId study, std::weak_ptr<Watcher> watcher) {
+  impl_->push(Impl::Task([impl = impl_.get(), study, watcher = std::move(watcher)] {
+    impl->watch_output(study, watcher);
+  }));
+}
+
+void Hub::store_checkpoint(std::string device, protocol::Checkpoint checkpoint,
+                           std::function<void(Result<storage::Outcome>)> done) {
+  impl_->push(Impl::Task(
+      [impl = impl_.get(), device = std::move(device), checkpoint = std::move(checkpoint),
+       done = std::move(done)] { impl->store_checkpoint(device, checkpoint, done); }));
 }
 
 void Hub::attend(std::int64_t token, std::weak_ptr<Peer> peer) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "dispatch/dispatcher.h"
+#include "http/output_book.h"
 #include "http/reader_pool.h"
 #include "http/service.h"
 #include "net/peer.h"
@@ -26,12 +27,14 @@ struct HubSettings {
   std::size_t backlog_limit = 4096;  // transitions that may wait before workers are held back
   Millis first_reload_ms = 100;      // back-off after a failed commit, doubling
   Millis longest_reload_ms = 5'000;
+  // Blobs of checkpoints that nothing names any more; called in the order of the commits.
+  std::function<void(const std::vector<std::string>&)> dropped = [](const auto&) {};
 };
 
 class Hub final : public http::Service {
  public:
   Hub(boost::asio::io_context& io, storage::Storage& storage, http::ReaderPool& readers,
-      ops::Metrics& metrics, const HubSettings& settings);
+      http::OutputBook& outputs, ops::Metrics& metrics, const HubSettings& settings);
   // REQUIRES: stop() was called and the I/O context runs nothing more.
   ~Hub() override;
 
@@ -48,6 +51,8 @@ class Hub final : public http::Service {
 
   // Wakes the watcher once now and after each durable change of the study, until it is gone.
   void watch(StudyId study, std::weak_ptr<Watcher> watcher);
+  // The same when a trial of the study has printed something.
+  void watch_output(StudyId study, std::weak_ptr<Watcher> watcher);
 
   // A researcher's connection, open by this token; it is closed when the token ends.
   void attend(std::int64_t token, std::weak_ptr<Peer> peer);
@@ -56,6 +61,8 @@ class Hub final : public http::Service {
                     std::function<void(Result<http::Submitted>)> done) override;
   void cancel_study(StudyId study, std::function<void(Result<StudyId>)> done) override;
   void replay_study(storage::StudyRow study, std::function<void(Result<StudyId>)> done) override;
+  void store_checkpoint(std::string device, protocol::Checkpoint checkpoint,
+                        std::function<void(Result<storage::Outcome>)> done) override;
   void revoke_device(std::string device, storage::NoteAudit note,
                      std::function<void(Result<storage::Outcome>)> done) override;
   void leave(std::string device, SessionId session) override;

@@ -18,6 +18,7 @@ struct SessionContext {
   Hub& hub;
   storage::Storage& storage;
   http::ReaderPool& readers;
+  const http::OutputBook& outputs;
   auth::IdentityBook& book;
   http::Admission& admission;
   ops::Metrics& metrics;

@@ -131,6 +131,27 @@ std::string by_admin(std::string_view method, std::string_view target, std::stri
   return code_of(server.rest_as(server.secrets().admin_token, method, target, body));
 }
 
+// A device that may save checkpoints of at most 10 bytes.
+struct Saving {
+  Saving() : worker(server, device) {
+    server.submit(1);
+    attempt = to_int(worker.ready().attempt);
+  }
+  std::string save(const std::string& bytes) const {
+    return code_of(http_request(server.compute(), "PUT",
+                                "/api/attempts/" + std::to_string(attempt) + "/checkpoints/" +
+                                    blobs::sha256_hex(bytes) + "?format=tree",
+                                {{"Authorization", "Device " + device.id + ":" + device.secret}},
+                                bytes));
+  }
+  TestServer server{[](ServeConfig& config) { config.max_checkpoint_bytes = 10; }};
+  TestDevice device = server.join();
+  TestWorker worker;
+  std::int64_t attempt = 0;
+};
+
+std::string saved(const std::string& bytes) { return Saving().save(bytes); }
+
 // ---- one way to raise each
 
 using Provoke = std::string (*)();
@@ -243,6 +264,15 @@ const std::map<std::string, Provoke>& provocations() {
        [] {
          const TestServer small([](ServeConfig& config) { config.max_blob_bytes = 10; });
          return code_of(small.rest("PUT", "/api/blobs/" + std::string(64, '0'), "eleven bytes"));
+       }},
+      {"checkpoint_too_large", [] { return saved(std::string("PK\x03\x04 too much", 13)); }},
+      {"checkpoint_malformed", [] { return saved("no zip"); }},
+      {"checkpoint_quota",
+       [] {
+         const Saving saving;
+         std::string code;
+         for (int i = 0; i < 50 && code != "checkpoint_quota"; ++i) code = saving.save("no zip");
+         return code;
        }},
       {"unknown_blob",
        [] {

@@ -16,10 +16,12 @@
 #include "auth/first_start.h"
 #include "auth/identity_book.h"
 #include "blobs/blob_store.h"
+#include "blobs/checkpoint_store.h"
 #include "http/admission.h"
 #include "http/compute_site.h"
 #include "http/console_site.h"
 #include "http/device_reports.h"
+#include "http/output_book.h"
 #include "http/reader_pool.h"
 #include "http/static_files.h"
 #include "net/client_session.h"
@@ -75,17 +77,19 @@ class RunningServer final : public Server {
  public:
   RunningServer(const ServeConfig& config, std::unique_ptr<storage::Storage> storage,
                 std::unique_ptr<blobs::BlobStore> blobs,
+                std::unique_ptr<blobs::CheckpointStore> checkpoints,
                 std::unique_ptr<http::DeviceReports> reports, std::unique_ptr<net::Tls> tls)
       : config_(config),
         storage_(std::move(storage)),
         blobs_(std::move(blobs)),
+        checkpoints_(std::move(checkpoints)),
         reports_(std::move(reports)),
         admission_({config.joins_burst, config.joins_per_s}),
         tls_(std::move(tls)),
         connections_(config.max_connections_per_address, config.max_connections, metrics_),
         io_(static_cast<int>(config.io_threads)),
         readers_(kReaders, kReaderQueue),
-        hub_(io_, *storage_, readers_, metrics_, hub_settings(config)),
+        hub_(io_, *storage_, readers_, outputs_, metrics_, hub_settings(config)),
         sweep_(asio::make_strand(io_)) {}
 
   ~RunningServer() override { stop(); }
@@ -174,11 +178,16 @@ class RunningServer final : public Server {
         {{"names", names}, {"valid_days", days}});
   }
 
-  static net::HubSettings hub_settings(const ServeConfig& config) {
+  net::HubSettings hub_settings(const ServeConfig& config) {
     net::HubSettings settings;
     settings.dispatch.lease_ms = config.lease_ms;
     settings.dispatch.heartbeat_ms = config.heartbeat_ms;
     settings.dispatch.server_version = kVersion;
+    settings.dropped = [this](const std::vector<std::string>& blobs) {
+      checkpoints_->drop(blobs);
+      // Where there is no room for this task, a later one or the next start removes them.
+      (void)readers_.post([this] { checkpoints_->sweep(); });
+    };
     return settings;
   }
 
@@ -213,6 +222,7 @@ class RunningServer final : public Server {
         .hub = hub_,
         .storage = *storage_,
         .readers = readers_,
+        .outputs = outputs_,
         .book = book_,
         .admission = admission_,
         .metrics = metrics_,
@@ -238,6 +248,8 @@ class RunningServer final : public Server {
                                .readers = readers_,
                                .storage = *storage_,
                                .blobs = *blobs_,
+                               .checkpoints = *checkpoints_,
+                               .outputs = outputs_,
                                .reports = *reports_,
                                .book = book_,
                                .admission = admission_,
@@ -346,6 +358,8 @@ class RunningServer final : public Server {
   Metrics metrics_;
   std::unique_ptr<storage::Storage> storage_;
   std::unique_ptr<blobs::BlobStore> blobs_;
+  std::unique_ptr<blobs::CheckpointStore> checkpoints_;
+  http::OutputBook outputs_;
   std::unique_ptr<http::DeviceReports> reports_;
   http::StaticFiles files_;  // of compute
   http::StaticFiles console_files_;
@@ -388,12 +402,18 @@ Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config,
   }
   auto blobs = blobs::BlobStore::open((state / "blobs").string(), config.max_blob_bytes);
   if (!blobs) return blobs.error();
+  const auto kept = storage->checkpoint_blobs();
+  if (!kept) return kept.error();
+  auto checkpoints = blobs::CheckpointStore::open((state / "checkpoints").string(),
+                                                  config.max_checkpoint_bytes, *kept);
+  if (!checkpoints) return checkpoints.error();
   auto reports = http::DeviceReports::open(state / "device-reports");
   if (!reports) return reports.error();
   auto tls = make_tls(config);
   if (!tls) return tls.error();
   auto server = std::make_unique<RunningServer>(config, std::move(storage), std::move(*blobs),
-                                                std::move(*reports), std::move(*tls));
+                                                std::move(*checkpoints), std::move(*reports),
+                                                std::move(*tls));
   const Status started = server->start();
   if (!started) return started.error();
   return std::unique_ptr<Server>(std::move(server));

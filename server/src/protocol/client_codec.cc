@@ -113,10 +113,23 @@ Release read_release(const Value& in) {
   return out;
 }
 
+Output read_output(const Value& in) {
+  Output out;
+  out.attempt = in["attempt"].as_id<AttemptId>();
+  in["lines"].each(kMaxLines,
+                   [&](const Value& one) { out.lines.push_back(one.as_text(kMaxLine)); });
+  if (const Value dropped = in.find("dropped"); dropped.present())
+    out.dropped = dropped.as_integer();
+  return out;
+}
+
 Watch read_watch(const Value& in) {
   Watch out;
   out.study = in["study"].as_id<StudyId>();
   out.after = in["after"].as_integer();
+  if (const Value trial = in.find("trial"); trial.present())
+    out.trial = trial.as_id<TrialNumber>(0);
+  if (const Value after = in.find("log_after"); after.present()) out.log_after = after.as_integer();
   return out;
 }
 
@@ -127,6 +140,7 @@ std::optional<ClientMessage> read_message(std::string_view type, const Value& in
   if (type == "call") return read_call(in);
   if (type == "ready") return Ready{};
   if (type == "release") return read_release(in);
+  if (type == "output") return read_output(in);
   if (type == "hello") return read_hello(in);
   if (type == "watch") return read_watch(in);
   return std::nullopt;
@@ -208,12 +222,19 @@ struct Writer {
         .text("reason", name_of(m.reason))
         .end();
   }
+  void operator()(const Output& m) const {
+    ObjectWriter w(out);
+    w.text("type", "output").integer("attempt", to_int(m.attempt));
+    append_list(w.begin("lines"), m.lines,
+                [&](const std::string& line) { append_string(out, line); });
+    w.integer("dropped", m.dropped).end();
+  }
   void operator()(const Watch& m) const {
-    ObjectWriter(out)
-        .text("type", "watch")
-        .integer("study", to_int(m.study))
-        .integer("after", m.after)
-        .end();
+    ObjectWriter w(out);
+    w.text("type", "watch").integer("study", to_int(m.study)).integer("after", m.after);
+    if (m.trial) w.integer("trial", to_int(*m.trial));
+    if (m.log_after) w.integer("log_after", *m.log_after);
+    w.end();
   }
 };
 

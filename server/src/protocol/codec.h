@@ -24,6 +24,8 @@ std::optional<std::int64_t> refused_call_id(std::string_view text);
 Result<ServerMessage> parse_server_message(std::string_view text);
 
 std::string serialize(const ServerMessage& message);
+// The `lines` of a log, also for REST.
+void append_log_lines(std::string& out, const std::vector<LogLine>& lines);
 std::string serialize(const ClientMessage& message);
 
 // Reads the body of POST /api/studies.

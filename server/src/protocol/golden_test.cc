@@ -102,10 +102,10 @@ TEST(Golden, EveryTypeOfTheProtocolHasAFile) {
   std::set<std::string> types;
   for (const std::string& name : files_in("valid"))
     types.insert(read_file(name)["message"]["type"]);
-  EXPECT_EQ(types,
-            (std::set<std::string>{"ack", "call", "error", "heartbeat", "hello", "lease", "ready",
-                                   "refused", "release", "reply", "report", "result", "result_ack",
-                                   "revoke", "update", "wait", "watch", "welcome"}));
+  EXPECT_EQ(types, (std::set<std::string>{"ack",     "call",   "error",  "heartbeat", "hello",
+                                          "lease",   "log",    "output", "ready",     "refused",
+                                          "release", "reply",  "report", "result",    "result_ack",
+                                          "revoke",  "update", "wait",   "watch",     "welcome"}));
 }
 
 TEST(Golden, R32_Seeds) {

@@ -14,6 +14,7 @@ inline constexpr std::size_t kMaxText = 256;
 inline constexpr std::size_t kMaxEntry = 512;
 inline constexpr std::size_t kMaxMessage = 1024;
 inline constexpr std::size_t kMaxCode = 64;
+inline constexpr std::size_t kMaxLine = 2000;
 
 // Bytes of UTF-8.
 inline constexpr std::size_t kMaxParamsBytes = std::size_t{64} << 10;
@@ -27,5 +28,6 @@ inline constexpr std::size_t kMaxBackends = 8;
 inline constexpr std::size_t kMaxHeldAttempts = 16;
 inline constexpr std::size_t kMaxData = 64;
 inline constexpr std::size_t kMaxDimensions = 64;
+inline constexpr std::size_t kMaxLines = 200;
 
 }  // namespace hyperflock::protocol

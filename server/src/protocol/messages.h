@@ -32,6 +32,7 @@ enum class AttemptKind { primary, duplicate, replica };
 enum class ReleaseReason { page_hidden, stopped, shutdown, cannot_run };
 enum class WaitReason { no_work, no_matching_work, draining, read_only };
 enum class Verdict { accepted, evidence, recorded };
+enum class CheckpointFormat { tree, npz };
 enum class RevokeCode { cancelled, timeout, stalled, superseded, device_revoked };
 
 struct Capabilities {
@@ -69,6 +70,15 @@ struct DataRef {
   std::string filename;
   BlobRef blob;
   bool operator==(const DataRef&) const = default;
+};
+
+// What an attempt saved of its trial, and what a later one begins with (R37).
+struct Checkpoint {
+  AttemptId attempt{};  // that saved it
+  CheckpointFormat format = CheckpointFormat::tree;
+  BlobRef blob;
+  std::optional<std::int64_t> step;  // the last one that was reported before it
+  bool operator==(const Checkpoint&) const = default;
 };
 
 // ---- device or researcher to server
@@ -143,14 +153,24 @@ struct Release {
   bool operator==(const Release&) const = default;
 };
 
+// What the running objective printed (R39).
+struct Output {
+  AttemptId attempt{};
+  std::vector<std::string> lines;
+  std::int64_t dropped = 0;  // lines that were left out before these
+  bool operator==(const Output&) const = default;
+};
+
 struct Watch {
   StudyId study{};
   std::int64_t after = 0;
+  std::optional<TrialNumber> trial{};  // its lines too
+  std::optional<std::int64_t> log_after{};
   bool operator==(const Watch&) const = default;
 };
 
 using ClientMessage =
-    std::variant<Hello, Ready, Heartbeat, Report, Call, TrialResult, Release, Watch>;
+    std::variant<Hello, Ready, Heartbeat, Report, Call, TrialResult, Release, Output, Watch>;
 
 // ---- server to device or researcher
 
@@ -186,6 +206,7 @@ struct Lease {
   std::string chainer;  // runtime.chainer
   Millis time_limit_ms = 0;
   Millis lease_ms = 0;
+  std::optional<Checkpoint> checkpoint{};
   bool operator==(const Lease&) const = default;
 };
 
@@ -244,7 +265,23 @@ struct Update {
   bool operator==(const Update&) const = default;
 };
 
+struct LogLine {
+  std::int64_t line = 0;  // counts the lines of a trial, from 1
+  AttemptId attempt{};
+  std::string text;
+  bool operator==(const LogLine&) const = default;
+};
+
+// What a watched trial printed, newest lines last (R39).
+struct TrialLog {
+  StudyId study{};
+  TrialNumber trial{};
+  std::vector<LogLine> lines;
+  std::int64_t cursor = 0;
+  bool operator==(const TrialLog&) const = default;
+};
+
 using ServerMessage = std::variant<Welcome, Refused, LeaseOffer, Wait, Ack, ResultAck, Reply,
-                                   ErrorMessage, Revoke, Update>;
+                                   ErrorMessage, Revoke, Update, TrialLog>;
 
 }  // namespace hyperflock::protocol

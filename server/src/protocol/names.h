@@ -57,6 +57,10 @@ struct Names<RevokeCode> {
                                                           "superseded", "device_revoked"};
 };
 template <>
+struct Names<CheckpointFormat> {
+  static constexpr std::array<std::string_view, 2> kTable{"tree", "npz"};
+};
+template <>
 struct Names<Direction> {
   static constexpr std::array<std::string_view, 2> kTable{"minimize", "maximize"};
 };
@@ -84,6 +88,7 @@ static_assert(name_of(ReleaseReason::cannot_run) == "cannot_run");
 static_assert(name_of(WaitReason::read_only) == "read_only");
 static_assert(name_of(Verdict::recorded) == "recorded");
 static_assert(name_of(RevokeCode::device_revoked) == "device_revoked");
+static_assert(name_of(CheckpointFormat::npz) == "npz");
 static_assert(name_of(Direction::maximize) == "maximize");
 
 }  // namespace hyperflock::protocol

@@ -93,6 +93,19 @@ Update read_update(const Value& in) {
   return out;
 }
 
+TrialLog read_log(const Value& in) {
+  TrialLog out;
+  out.study = in["study"].as_id<StudyId>();
+  out.trial = in["trial"].as_id<TrialNumber>(0);
+  in["lines"].each(kMaxFrameBytes, [&](const Value& line) {
+    out.lines.push_back({.line = line["line"].as_integer({.low = 1}),
+                         .attempt = line["attempt"].as_id<AttemptId>(),
+                         .text = line["text"].as_text(kMaxLine)});
+  });
+  out.cursor = in["cursor"].as_integer();
+  return out;
+}
+
 std::optional<ServerMessage> read_message(std::string_view type, const Value& in) {
   if (type == "result_ack") return read_result_ack(in);
   if (type == "lease") return LeaseOffer{read_lease(in["lease"])};
@@ -104,6 +117,7 @@ std::optional<ServerMessage> read_message(std::string_view type, const Value& in
   if (type == "welcome") return read_welcome(in);
   if (type == "refused") return read_refused(in);
   if (type == "update") return read_update(in);
+  if (type == "log") return read_log(in);
   return std::nullopt;
 }
 
@@ -175,6 +189,12 @@ struct Writer {
     ObjectWriter w(out);
     w.text("type", "update").raw("study", m.study_json);
     append_list(w.begin("trials"), m.trials_json, [&](const std::string& row) { out += row; });
+    w.integer("cursor", m.cursor).end();
+  }
+  void operator()(const TrialLog& m) const {
+    ObjectWriter w(out);
+    w.text("type", "log").integer("study", to_int(m.study)).integer("trial", to_int(m.trial));
+    append_log_lines(w.begin("lines"), m.lines);
     w.integer("cursor", m.cursor).end();
   }
 };

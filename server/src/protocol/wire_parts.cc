@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "protocol/codec.h"
+
 namespace hyperflock::protocol {
 namespace {
 
@@ -93,6 +95,17 @@ Lease read_lease(const Value& in) {
   out.chainer = runtime["chainer"].as_text();
   out.time_limit_ms = in["time_limit_ms"].as_integer();
   out.lease_ms = in["lease_ms"].as_integer();
+  if (const Value checkpoint = in.find("checkpoint"); checkpoint.present())
+    out.checkpoint = read_checkpoint(checkpoint);
+  return out;
+}
+
+Checkpoint read_checkpoint(const Value& in) {
+  Checkpoint out;
+  out.attempt = in["attempt"].as_id<AttemptId>();
+  out.format = in["format"].as_name<CheckpointFormat>();
+  out.blob = read_blob(in);
+  if (const Value step = in.find("step"); step.present()) out.step = step.as_integer();
   return out;
 }
 
@@ -146,7 +159,29 @@ void append_lease(std::string& out, const Lease& lease) {
   append_blob(w.begin("bundle"), lease.bundle);
   append_data(w.begin("data"), lease.data);
   ObjectWriter(w.begin("runtime")).text("chainer", lease.chainer).end();
-  w.integer("time_limit_ms", lease.time_limit_ms).integer("lease_ms", lease.lease_ms).end();
+  w.integer("time_limit_ms", lease.time_limit_ms).integer("lease_ms", lease.lease_ms);
+  if (lease.checkpoint) append_checkpoint(w.begin("checkpoint"), *lease.checkpoint);
+  w.end();
+}
+
+void append_checkpoint(std::string& out, const Checkpoint& checkpoint) {
+  ObjectWriter w(out);
+  w.integer("attempt", to_int(checkpoint.attempt))
+      .text("format", name_of(checkpoint.format))
+      .text("sha256", checkpoint.blob.sha256)
+      .integer("bytes", checkpoint.blob.bytes);
+  if (checkpoint.step) w.integer("step", *checkpoint.step);
+  w.end();
+}
+
+void append_log_lines(std::string& out, const std::vector<LogLine>& lines) {
+  append_list(out, lines, [&](const LogLine& line) {
+    ObjectWriter(out)
+        .integer("line", line.line)
+        .integer("attempt", to_int(line.attempt))
+        .text("text", line.text)
+        .end();
+  });
 }
 
 void append_attempts(std::string& out, const std::vector<AttemptId>& attempts) {

@@ -7,6 +7,7 @@
 #include <shared_mutex>
 #include <utility>
 
+#include "storage/lineage.h"
 #include "storage/memory_identity.h"
 #include "storage/storage.h"
 #include "storage/study_ledger.h"
@@ -23,7 +24,8 @@ struct Attempt {
 struct Trial {
   TrialRow row;  // values are filled in when read
   std::vector<AttemptId> attempts;
-  std::size_t forgiven = 0;  // how many of them came before the last replay
+  std::size_t forgiven = 0;                       // how many of them came before the last replay
+  std::vector<protocol::Checkpoint> checkpoints;  // oldest first
 };
 
 struct State {
@@ -113,6 +115,7 @@ class Judge {
     attempt.device = start.device;
     attempt.device_class = start.device_class;
     attempt.engine = start.engine;
+    attempt.from = start.from;
     attempt.started_at = now_;
     ledger::attempt_started(*study);
     return outcome(Applied::applied, start.trial);
@@ -136,11 +139,14 @@ class Judge {
       judged = outcome(Applied::applied, key);
       judged.verdict = protocol::Verdict::recorded;
       attempt->row.state = was == AttemptState::live ? AttemptState::failed : was;
+      if (was == AttemptState::live && attempt->row.from && blames_checkpoint(*result.failure))
+        judged.dropped = drop_checkpoints(state_.trials.at(key), 0);
     } else if (ledger::is_running(state_.studies.at(key.study)) &&
                !state_.trials.at(key).row.accepted_attempt) {
       judged = outcome(Applied::applied, key);
       judged.verdict = protocol::Verdict::accepted;
       judged.seq = accept(key, result);
+      judged.dropped = drop_checkpoints(state_.trials.at(key), 0);
       attempt->row.state = AttemptState::accepted;
     }
     attempt->verdict = judged.verdict;
@@ -174,6 +180,25 @@ class Judge {
     return outcome(added ? Applied::applied : Applied::repeated, attempt->row.trial);
   }
 
+  Outcome operator()(const StoreCheckpoint& store) {
+    const Attempt* attempt = find(state_.attempts, store.checkpoint.attempt);
+    if (attempt == nullptr || attempt->row.device != store.device)
+      return outcome(Applied::conflict);
+    const TrialKey key = attempt->row.trial;
+    Trial& trial = state_.trials.at(key);
+    if (attempt->row.state != AttemptState::live || trial.row.state != TrialState::running)
+      return outcome(Applied::superseded, key);
+    const auto& kept = trial.checkpoints;
+    if (!kept.empty() && kept.back().attempt == store.checkpoint.attempt &&
+        kept.back().blob == store.checkpoint.blob) {
+      return outcome(Applied::repeated, key);
+    }
+    trial.checkpoints.push_back(store.checkpoint);
+    Outcome stored = outcome(Applied::applied, key);
+    stored.dropped = drop_checkpoints(trial, kKeptCheckpoints);
+    return stored;
+  }
+
   Outcome operator()(const FailTrial& fail) {
     Trial* trial = find(state_.trials, fail.trial);
     if (trial == nullptr) return outcome(Applied::conflict, fail.trial);
@@ -189,13 +214,17 @@ class Judge {
     StudyRow* study = find(state_.studies, end.study);
     if (study == nullptr) return of_study(Applied::conflict, end.study);
     if (!ledger::is_running(*study)) return of_study(Applied::repeated, end.study);
+    std::set<std::string> dropped;
     for (auto trial = state_.trials.lower_bound({end.study, TrialNumber{0}});
          trial != state_.trials.end() && trial->first.study == end.study; ++trial) {
+      for (const std::string& blob : drop_checkpoints(trial->second, 0)) dropped.insert(blob);
       if (trial->second.row.state != TrialState::running) continue;
       ledger::trial_cancelled(*study, finish(trial->second, TrialState::cancelled));
     }
     ledger::ended(*study, end.state, now_);
-    return of_study(Applied::applied, end.study);
+    Outcome result = of_study(Applied::applied, end.study);
+    result.dropped.assign(dropped.begin(), dropped.end());
+    return result;
   }
 
   Outcome operator()(const ReplayTrials& replay) {
@@ -213,6 +242,8 @@ class Judge {
       trial.row.failure.reset();
       trial.forgiven = trial.attempts.size();
       ledger::trial_replayed(*study);
+      for (std::string& blob : drop_checkpoints(trial, 0))
+        result.dropped.push_back(std::move(blob));
       result.trials.push_back(entry->first.number);
     }
     if (result.trials.empty()) return result;
@@ -272,6 +303,20 @@ class Judge {
     trial.row.finished_at = now_;
     state_.finished[{trial.row.key.study, trial.row.seq}] = trial.row.key;
     return trial.row.seq;
+  }
+
+  // Removes all but the newest `kept` of them. Gives the blobs that none names any more.
+  std::vector<std::string> drop_checkpoints(Trial& trial, std::size_t kept) {
+    if (trial.checkpoints.size() <= kept) return {};
+    std::set<std::string> blobs;
+    while (trial.checkpoints.size() > kept) {
+      blobs.insert(trial.checkpoints.front().blob.sha256);
+      trial.checkpoints.erase(trial.checkpoints.begin());
+    }
+    for (const auto& [key, one] : state_.trials) {
+      for (const protocol::Checkpoint& other : one.checkpoints) blobs.erase(other.blob.sha256);
+    }
+    return {blobs.begin(), blobs.end()};
   }
 
   std::int64_t accept(TrialKey key, const protocol::TrialResult& result) {
@@ -388,10 +433,29 @@ class MemoryStorage final : public Storage {
     if (found == nullptr) return std::optional<TrialDetail>();
     TrialDetail all = detail(*found);
     all.attempts_list = attempts_of(*found);
-    for (const auto& [step, value] : state_.attempts.at(all.attempt->id).points) {
-      all.points.push_back({step, value});
+    Lineage lineage(*all.attempt);
+    while (const auto id = lineage.wanted()) {
+      const Attempt& attempt = state_.attempts.at(*id);
+      for (const auto& [step, value] : attempt.points) lineage.add({step, value});
+      lineage.go_on(attempt.row.from);
     }
+    all.points = lineage.points();
     return std::optional(std::move(all));
+  }
+
+  Result<std::optional<AttemptRow>> attempt(AttemptId id) override {
+    const std::shared_lock lock = reading();
+    const Attempt* found = find(state_.attempts, id);
+    return found == nullptr ? std::nullopt : std::optional(found->row);
+  }
+
+  Result<std::vector<std::string>> checkpoint_blobs() override {
+    const std::shared_lock lock = reading();
+    std::set<std::string> blobs;
+    for (const auto& [key, trial] : state_.trials) {
+      for (const protocol::Checkpoint& one : trial.checkpoints) blobs.insert(one.blob.sha256);
+    }
+    return std::vector<std::string>(blobs.begin(), blobs.end());
   }
 
   Result<bool> project_references(const std::string& project, const std::string& sha256) override {
@@ -442,8 +506,10 @@ class MemoryStorage final : public Storage {
          trial != state_.trials.end() && trial->first.study == study.id; ++trial) {
       running.next_number = to_int(trial->first.number) + 1;
       if (trial->second.row.state != TrialState::running) continue;
-      running.unfinished.push_back(
-          {trial->first, attempts_of(trial->second, trial->second.forgiven)});
+      const auto& kept = trial->second.checkpoints;
+      running.unfinished.push_back({trial->first,
+                                    attempts_of(trial->second, trial->second.forgiven),
+                                    kept.empty() ? std::nullopt : std::optional(kept.back())});
     }
     return running;
   }

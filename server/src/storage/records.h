@@ -14,6 +14,15 @@
 
 namespace hyperflock::storage {
 
+// A trial that began with a checkpoint and failed like this may have failed by the checkpoint: it
+// begins anew, and the failure does not count (R38). One device cannot fail another's trial.
+inline bool blames_checkpoint(const protocol::Failure& failure) {
+  return failure.cause == protocol::Cause::user_error || failure.cause == protocol::Cause::invalid;
+}
+
+// So many checkpoints of a trial are kept: the newest, and one that a device may be fetching.
+inline constexpr std::size_t kKeptCheckpoints = 2;
+
 enum class StudyState { running, finished, cancelled };
 enum class TrialState { running, complete, pruned, failed, cancelled };
 // `released` and `expired` attempts may still bring the result that counts (R12).
@@ -57,6 +66,7 @@ struct AttemptRow {
   AttemptId id{};
   TrialKey trial;
   protocol::AttemptKind kind = protocol::AttemptKind::primary;
+  std::optional<protocol::Checkpoint> from;  // what it began with (R37)
   std::string device;
   AttemptState state = AttemptState::live;
   std::string device_class;
@@ -74,7 +84,9 @@ struct AttemptRow {
 struct TrialDetail {
   TrialRow trial;
   std::optional<AttemptRow> attempt;
-  std::vector<protocol::Point> points;    // of the deciding attempt; only where asked for
+  // Of the deciding attempt, and of those that it goes on from up to the step of their
+  // checkpoints; only where asked for.
+  std::vector<protocol::Point> points;
   std::vector<AttemptRow> attempts_list;  // only where asked for
 };
 

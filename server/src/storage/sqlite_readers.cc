@@ -7,6 +7,7 @@
 #include <chrono>
 #include <limits>
 
+#include "storage/lineage.h"
 #include "storage/sqlite_rows.h"
 
 namespace hyperflock::storage::sqlite {
@@ -51,6 +52,26 @@ std::vector<StudyRow> studies_between(Db& db, std::int64_t first, std::int64_t l
   return found;
 }
 
+std::optional<protocol::Checkpoint> newest_checkpoint(Db& db, TrialKey key) {
+  Query row = db.query(kSelectNewestCheckpoint, key.study, key.number);
+  if (!row.next()) return std::nullopt;
+  return read_checkpoint(row, 0);
+}
+
+// The curve of an attempt: its own points, and those of the attempts that it goes on from.
+std::vector<protocol::Point> curve_of(Db& db, const AttemptRow& attempt) {
+  Lineage lineage(attempt);
+  while (const auto id = lineage.wanted()) {
+    {
+      Query points = db.query(kSelectPoints, *id);
+      while (points.next()) lineage.add({points.integer(0), points.real(1)});
+    }
+    const auto row = attempt_by_id(db, to_int(*id));
+    lineage.go_on(row ? row->row.from : std::nullopt);
+  }
+  return lineage.points();
+}
+
 RunningStudy running_study(Db& db, StudyRow row) {
   RunningStudy running;
   running.study = std::move(row);
@@ -62,9 +83,10 @@ RunningStudy running_study(Db& db, StudyRow row) {
   }
   Query trials = db.query(kSelectUnfinishedTrials, id);
   while (trials.next()) {
+    const TrialKey key = read_trial(trials).trial.key;
     running.unfinished.push_back(
-        {read_trial(trials).trial.key,
-         attempts_from(db, newest_attempt_of(trials), forgiven_attempt_of(trials))});
+        {key, attempts_from(db, newest_attempt_of(trials), forgiven_attempt_of(trials)),
+         newest_checkpoint(db, key)});
   }
   return running;
 }
@@ -206,11 +228,21 @@ std::optional<TrialDetail> trial(Db& db, TrialKey key) {
   const std::int64_t newest = newest_attempt_of(row);
   add_deciding_attempt(db, detail, newest);
   detail.attempts_list = attempts_from(db, newest);
-  if (detail.attempt) {
-    Query points = db.query(kSelectPoints, detail.attempt->id);
-    while (points.next()) detail.points.push_back({points.integer(0), points.real(1)});
-  }
+  if (detail.attempt) detail.points = curve_of(db, *detail.attempt);
   return detail;
+}
+
+std::optional<AttemptRow> attempt(Db& db, AttemptId id) {
+  auto stored = attempt_by_id(db, to_int(id));
+  if (!stored) return std::nullopt;
+  return std::move(stored->row);
+}
+
+std::vector<std::string> checkpoint_blobs(Db& db) {
+  std::vector<std::string> blobs;
+  Query rows = db.query("SELECT DISTINCT sha256 FROM checkpoints ORDER BY sha256");
+  while (rows.next()) blobs.emplace_back(rows.text(0));
+  return blobs;
 }
 
 bool project_references(Db& db, const std::string& project, const std::string& sha256) {

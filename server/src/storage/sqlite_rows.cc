@@ -33,6 +33,7 @@ static_assert(is_numbered({AttemptState::live, AttemptState::accepted, AttemptSt
 static_assert(is_numbered({AttemptKind::primary, AttemptKind::duplicate, AttemptKind::replica}));
 static_assert(is_numbered({Cause::worker_lost, Cause::user_error, Cause::out_of_memory,
                            Cause::device_lost, Cause::timeout, Cause::invalid, Cause::cancelled}));
+static_assert(is_numbered({protocol::CheckpointFormat::tree, protocol::CheckpointFormat::npz}));
 static_assert(is_numbered({Direction::minimize, Direction::maximize}));
 static_assert(is_numbered({Verdict::accepted, Verdict::evidence, Verdict::recorded}));
 static_assert(is_numbered({PrincipalRole::admin, PrincipalRole::researcher}));
@@ -67,6 +68,24 @@ FailureColumns::FailureColumns(const protocol::Failure* failure) {
   code = failure->code;
   message = failure->message;
   traceback = failure->traceback;
+}
+
+std::optional<protocol::Checkpoint> read_checkpoint(const Query& row, int column) {
+  if (row.null(column)) return std::nullopt;
+  return protocol::Checkpoint{
+      .attempt = AttemptId{row.integer(column)},
+      .format = static_cast<protocol::CheckpointFormat>(row.integer(column + 1)),
+      .blob = {owned(row, column + 2), row.integer(column + 3)},
+      .step = row.maybe_integer(column + 4)};
+}
+
+CheckpointColumns::CheckpointColumns(const protocol::Checkpoint* checkpoint) {
+  if (checkpoint == nullptr) return;
+  attempt = to_int(checkpoint->attempt);
+  format = static_cast<std::int64_t>(checkpoint->format);
+  sha256 = checkpoint->blob.sha256;
+  bytes = checkpoint->blob.bytes;
+  step = checkpoint->step;
 }
 
 StudyRow read_study(const Query& row) {
@@ -133,6 +152,7 @@ StoredAttempt read_attempt(const Query& row) {
   attempt.backend = owned(row, 14);
   attempt.values = doubles_of(row.text(15));
   attempt.failure = read_failure(row, 16);
+  attempt.from = read_checkpoint(row, 20);
   return stored;
 }
 

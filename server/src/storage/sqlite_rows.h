@@ -38,6 +38,19 @@ struct StoredAttempt {
 };
 StoredAttempt read_attempt(const Query& row);
 
+// The five columns of a checkpoint from `column` on: attempt, format, sha256, bytes, step.
+std::optional<protocol::Checkpoint> read_checkpoint(const Query& row, int column);
+
+// A checkpoint as five parameters, nulls where there is none. It must outlive these views of it.
+struct CheckpointColumns {
+  explicit CheckpointColumns(const protocol::Checkpoint* checkpoint);
+  std::optional<std::int64_t> attempt;
+  std::optional<std::int64_t> format;
+  std::optional<std::string_view> sha256;
+  std::optional<std::int64_t> bytes;
+  std::optional<std::int64_t> step;
+};
+
 // The newest attempt of a trial as its row names it: where the chain of attempts begins.
 std::int64_t newest_attempt_of(const Query& trial_row);
 // The newest attempt that a replay has forgiven, 0 where there was none.
@@ -62,7 +75,11 @@ inline constexpr Sql kSelectUnfinishedTrials =
 inline constexpr Sql kSelectAttempt =
     "SELECT id, study, number, previous, kind, state, result_seq, load_ms, run_ms, started_at,"
     " finished_at, device, device_class, engine, backend, result_values, failure_cause,"
-    " failure_code, failure_message, failure_traceback FROM attempts WHERE id = ?1";
+    " failure_code, failure_message, failure_traceback, resumed_attempt, resumed_format,"
+    " resumed_sha256, resumed_bytes, resumed_step FROM attempts WHERE id = ?1";
+inline constexpr Sql kSelectNewestCheckpoint =
+    "SELECT attempt, format, sha256, bytes, step FROM checkpoints"
+    " WHERE study = ?1 AND number = ?2 ORDER BY saved DESC LIMIT 1";
 inline constexpr Sql kSelectPoints =
     "SELECT step, value FROM points WHERE attempt = ?1 ORDER BY step";
 

@@ -102,6 +102,12 @@ Result<std::vector<TrialDetail>> SqliteStorage::finished_trials(StudyId id, std:
 Result<std::optional<TrialDetail>> SqliteStorage::trial(TrialKey key) {
   return guarded([&] { return sqlite::trial(*readers_.borrow(), key); });
 }
+Result<std::optional<AttemptRow>> SqliteStorage::attempt(AttemptId id) {
+  return guarded([&] { return sqlite::attempt(*readers_.borrow(), id); });
+}
+Result<std::vector<std::string>> SqliteStorage::checkpoint_blobs() {
+  return guarded([&] { return sqlite::checkpoint_blobs(*readers_.borrow()); });
+}
 Result<bool> SqliteStorage::project_references(const std::string& project,
                                                const std::string& sha256) {
   return guarded([&] { return sqlite::project_references(*readers_.borrow(), project, sha256); });

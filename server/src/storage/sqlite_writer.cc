@@ -1,6 +1,9 @@
 // The guards of transition.h as SQL. Per "accept a result, start the next attempt": six statements.
 #include "storage/sqlite_writer.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "protocol/codec.h"
 #include "storage/sqlite_rows.h"
 #include "storage/study_ledger.h"
@@ -114,12 +117,15 @@ Outcome Writer::apply_one(const StartAttempt& start) {
       previous = trial.integer(1);
     }
   }
+  const CheckpointColumns from(start.from ? &*start.from : nullptr);
   const int inserted = db_->run(
       "INSERT OR IGNORE INTO attempts (id, study, number, previous, kind, state, result_seq,"
       " load_ms, run_ms, started_at, finished_at, device, device_class, engine, backend,"
-      " result_values) VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, ?, 0, ?, ?, ?, '', x'')",
+      " result_values, resumed_attempt, resumed_format, resumed_sha256, resumed_bytes,"
+      " resumed_step) VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, ?, 0, ?, ?, ?, '', x'', ?, ?, ?, ?, ?)",
       start.attempt, start.trial.study, start.trial.number, previous, start.kind,
-      AttemptState::live, now_, start.device, start.device_class, start.engine);
+      AttemptState::live, now_, start.device, start.device_class, start.engine, from.attempt,
+      from.format, from.sha256, from.bytes, from.step);
   if (inserted == 0) return outcome(Applied::conflict, start.trial);
   if (previous) {
     db_->run(
@@ -145,9 +151,11 @@ Outcome Writer::apply_one(const StoreResult& store) {
   TrialState was = TrialState::running;
   AttemptState ended = AttemptState::live;
   bool has_failure = false;
+  bool resumed = false;
   {
     Query attempt = db_->query(
-        "SELECT a.study, a.number, a.device, a.verdict, t.state, a.state, a.failure_cause"
+        "SELECT a.study, a.number, a.device, a.verdict, t.state, a.state, a.failure_cause,"
+        " a.resumed_attempt"
         " FROM attempts AS a JOIN trials AS t ON t.study = a.study AND t.number = a.number WHERE "
         "a.id = ?",
         result.attempt);
@@ -159,6 +167,7 @@ Outcome Writer::apply_one(const StoreResult& store) {
     was = static_cast<TrialState>(attempt.integer(4));
     ended = static_cast<AttemptState>(attempt.integer(5));
     has_failure = !attempt.null(6);
+    resumed = !attempt.null(7);
   }
 
   Outcome judged = of_result(Applied::superseded, trial, protocol::Verdict::evidence);
@@ -167,6 +176,8 @@ Outcome Writer::apply_one(const StoreResult& store) {
   if (result.outcome == protocol::Outcome::failed) {
     judged = of_result(Applied::applied, trial, protocol::Verdict::recorded);
     state = ended == AttemptState::live ? AttemptState::failed : ended;
+    if (ended == AttemptState::live && resumed && blames_checkpoint(*result.failure))
+      judged.dropped = drop_checkpoints(trial, 0);
   } else if (study != nullptr && ledger::is_running(study->row)) {
     const std::int64_t seq = next_seq();
     const bool complete = result.outcome == protocol::Outcome::complete;
@@ -185,6 +196,7 @@ Outcome Writer::apply_one(const StoreResult& store) {
       last_seq_ = seq;
       ledger::trial_accepted(study->row, was, trial.number, result, seq);
       touch(*study);
+      judged.dropped = drop_checkpoints(trial, 0);
     }
   }
 
@@ -276,7 +288,9 @@ Outcome Writer::apply_one(const EndStudy& end) {
   cancel_trials(*study);
   ledger::ended(study->row, end.state, now_);
   touch(*study);
-  return of_study(Applied::applied, end.study);
+  Outcome result = of_study(Applied::applied, end.study);
+  result.dropped = drop_checkpoints(end.study);
+  return result;
 }
 
 void Writer::cancel_trials(Study& study) {
@@ -315,6 +329,8 @@ Outcome Writer::apply_one(const ReplayTrials& replay) {
         " failure_traceback = NULL WHERE study = ? AND number = ?",
         TrialState::running, replay.study, number);
     ledger::trial_replayed(study->row);
+    std::ranges::move(drop_checkpoints({replay.study, number}, 0),
+                      std::back_inserter(result.dropped));
   }
   ledger::reopened(study->row);
   touch(*study);

@@ -43,6 +43,7 @@ class Writer {
   Outcome apply_one(const StoreResult& store);
   Outcome apply_one(const EndAttempt& end);
   Outcome apply_one(const AppendPoints& append);
+  Outcome apply_one(const StoreCheckpoint& store);
   Outcome apply_one(const FailTrial& fail);
   Outcome apply_one(const EndStudy& end);
   Outcome apply_one(const ReplayTrials& replay);
@@ -75,6 +76,11 @@ class Writer {
   void add_study(const CreateStudy& create);
   // How many of the points are new.
   int add_points(AttemptId attempt, const std::vector<protocol::Point>& points);
+  // Removes all but the newest `kept` checkpoints of a trial, or all of a study's. Gives the blobs
+  // that no row names any more.
+  std::vector<std::string> drop_checkpoints(TrialKey trial, std::size_t kept);
+  std::vector<std::string> drop_checkpoints(StudyId study);
+  std::vector<std::string> unnamed(std::vector<std::string> blobs);
   // Ends each unfinished trial of a study that ends.
   void cancel_trials(Study& study);
   // The finishing order that the next trial gets; it is taken by setting last_seq_.

@@ -21,6 +21,7 @@ namespace hyperflock::storage {
 struct RunningTrial {
   TrialKey key;
   std::vector<AttemptRow> attempts;
+  std::optional<protocol::Checkpoint> checkpoint{};  // its newest
 };
 struct RunningStudy {
   StudyRow study;
@@ -72,6 +73,9 @@ class Storage {
                                                            std::int64_t limit) = 0;
   // One trial with points and all attempts.
   virtual Result<std::optional<TrialDetail>> trial(TrialKey key) = 0;
+  virtual Result<std::optional<AttemptRow>> attempt(AttemptId id) = 0;
+  // SHA-256 of every checkpoint that is kept, in order.
+  virtual Result<std::vector<std::string>> checkpoint_blobs() = 0;
   // True where a study of `project` names the blob as its bundle or data.
   virtual Result<bool> project_references(const std::string& project,
                                           const std::string& sha256) = 0;

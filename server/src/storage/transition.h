@@ -37,6 +37,7 @@ struct StartAttempt {
   std::string engine;
   std::string params;
   std::uint32_t seed = 0;
+  std::optional<protocol::Checkpoint> from{};
 };
 
 // Guard: the attempt exists and is `device`'s (else `conflict`). Its first result is stored once: a
@@ -47,7 +48,8 @@ struct StartAttempt {
 // pruned instead, with a new seq (R12). A failed result ends the attempt (`applied`, verdict
 // recorded); of one that has ended before it changes neither state nor failure, so that an attempt
 // counts once for what its trial may lose (R18), and is kept as its failure where it has none.
-// Points are stored with the attempt; a point of a known step replaces nothing.
+// Points are stored with the attempt; a point of a known step replaces nothing. The checkpoints of
+// an accepted trial go, and those of one whose live attempt failed by them (blames_checkpoint).
 struct StoreResult {
   std::string device;
   protocol::TrialResult result;
@@ -68,6 +70,14 @@ struct AppendPoints {
   std::vector<protocol::Point> points;
 };
 
+// Guard: the attempt exists and is `device`'s (else `conflict`), is live and its trial is not
+// finished (else `superseded`). Where the trial's newest checkpoint is the same blob of the same
+// attempt, `repeated`. The trial keeps its newest kKeptCheckpoints. `checkpoint.attempt` saved it.
+struct StoreCheckpoint {
+  std::string device;
+  protocol::Checkpoint checkpoint;
+};
+
 // Guard: the trial has a row (else `conflict`), no accepted attempt and is not finished (else
 // `superseded`).
 struct FailTrial {
@@ -77,7 +87,7 @@ struct FailTrial {
 
 // Guard: the study exists (else `conflict`) and is running (else `repeated`). Its unfinished trials
 // become cancelled, each with its own seq; its attempts are left as they are. A result that comes
-// later is evidence.
+// later is evidence. Its checkpoints go.
 struct EndStudy {
   StudyId study{};
   StudyState state = StudyState::finished;
@@ -86,13 +96,13 @@ struct EndStudy {
 // Guard: the study exists (else `conflict`), was not cancelled (else `superseded`) and has failed
 // trials (else `repeated`). They are unfinished again, without a seq and a failure, and their study
 // runs (again). Attempts up to now stay as evidence, but count no more for what a trial may lose
-// (Snapshot leaves them out). Outcome::trials names the trials.
+// (Snapshot leaves them out), and their checkpoints go. Outcome::trials names the trials.
 struct ReplayTrials {
   StudyId study{};
 };
 
 using Transition =
-    std::variant<CreateStudy, StartAttempt, StoreResult, EndAttempt, AppendPoints, FailTrial,
+    std::variant<CreateStudy, StartAttempt, StoreResult, EndAttempt, AppendPoints, StoreCheckpoint, FailTrial,
                  EndStudy, ReplayTrials, CreatePrincipal, UpdatePrincipal, CreateToken, RevokeToken,
                  CreateProject, CreateEnrolment, RevokeEnrolment, CreateDevice, RevokeDevice,
                  EraseDevice, OwnBlob, NoteAudit, TrimAudit>;
@@ -114,6 +124,7 @@ struct Outcome {
   std::int64_t id = 0;                // of the person, token, project or code that was made
   std::int64_t token = 0;             // CreatePrincipal: of the first token
   std::optional<Excess> excess{};     // CreateStudy, OwnBlob: the limit that refused it
+  std::vector<std::string> dropped{};  // blobs of checkpoints that nothing names any more
   bool operator==(const Outcome&) const = default;
 };
 

@@ -9,9 +9,18 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from hyperflock_worker.checkpoints import CheckpointError
 from hyperflock_worker.trial import SuggestMismatchError, Trial, TrialPruned
 
-__all__ = ["Client", "NotInTrialError", "SuggestMismatchError", "Trial", "TrialPruned", "grid"]
+__all__ = [
+    "CheckpointError",
+    "Client",
+    "NotInTrialError",
+    "SuggestMismatchError",
+    "Trial",
+    "TrialPruned",
+    "grid",
+]
 
 
 class NotInTrialError(RuntimeError):

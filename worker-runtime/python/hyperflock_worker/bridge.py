@@ -13,10 +13,14 @@ from typing import Any, Protocol
 
 
 class Bridge(Protocol):
-    """The three functions of ``_hyperflock_bridge``."""
+    """The four functions of ``_hyperflock_bridge``."""
 
     def call(self, method: str, payload_json: str) -> str:
         """Ask and wait; answers ``{"ok": true, "value"}`` or ``{"ok": false, "error"}`` as JSON."""
+        ...
+
+    def checkpoint(self, kind: str, step: int, content: bytes) -> str:
+        """Save what the trial needs to go on; waits, and answers as ``call`` does."""
         ...
 
     def report(self, step: int, value: float) -> None:
@@ -42,10 +46,12 @@ class LocalBridge:
     Attributes
     ----------
     reports : the points reported so far, as ``(step, value)``.
+    checkpoints : what was saved so far, as ``(format, step, content)``.
     steps : how often progress was made.
     """
 
     def __init__(self) -> None:
+        self.checkpoints: list[tuple[str, int, bytes]] = []
         self.reports: list[tuple[int, float]] = []
         self.steps = 0
 
@@ -54,6 +60,10 @@ class LocalBridge:
             return '{"ok": true, "value": false}'
         error = {"code": "unknown_method", "message": f"a local run has no call '{method}'"}
         return json.dumps({"ok": False, "error": error})
+
+    def checkpoint(self, kind: str, step: int, content: bytes) -> str:
+        self.checkpoints.append((kind, step, bytes(content)))
+        return '{"ok": true, "value": true}'
 
     def report(self, step: int, value: float) -> None:
         self.reports.append((step, value))
@@ -132,7 +142,30 @@ def call(method: str, payload: dict[str, Any]) -> Any:
     CallError
         The answer is an error, or is no answer at all.
     """
-    text = current().call(method, json.dumps(payload))
+    return _value_of(method, current().call(method, json.dumps(payload)))
+
+
+def checkpoint(kind: str, step: int, content: bytes) -> bool:
+    """Save a checkpoint; whether the server has it.
+
+    Parameters
+    ----------
+    kind : str
+        ``tree`` or ``npz``.
+    step : int
+        The last step that was reported; -1 where there was none.
+    content : bytes
+        What ``checkpoints.encode`` gave.
+
+    Raises
+    ------
+    CallError
+        As ``call``.
+    """
+    return bool(_value_of("save_checkpoint", current().checkpoint(kind, step, content)))
+
+
+def _value_of(method: str, text: str) -> Any:
     try:
         answer = json.loads(text)
         if answer["ok"]:

@@ -7,6 +7,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+from hyperflock_worker.checkpoints import CheckpointError
 from hyperflock_worker.metrics import MetricNotFiniteError, MetricNotNumberError
 from hyperflock_worker.trial import SuggestMismatchError
 
@@ -18,6 +19,9 @@ CAUSES = {
     "entry_not_found": "user_error",
     "import_failed": "user_error",
     "suggest_mismatch": "user_error",
+    "checkpoint_not_a_tree": "user_error",
+    "checkpoint_too_large": "user_error",
+    "checkpoint_malformed": "user_error",
     "metric_not_finite": "invalid",
     "metric_not_number": "invalid",
     "data_invalid": "invalid",
@@ -89,9 +93,14 @@ def is_pruned(error: BaseException) -> bool:
 def code_of(error: BaseException) -> str:
     """The stable code of an exception."""
     if isinstance(
-        error, AttemptError | SuggestMismatchError | MetricNotFiniteError | MetricNotNumberError
+        error,
+        AttemptError
+        | CheckpointError
+        | SuggestMismatchError
+        | MetricNotFiniteError
+        | MetricNotNumberError,
     ):
-        return error.code
+        return error.code if error.code in CAUSES else "objective_raised"
     if isinstance(error, MemoryError):
         return "out_of_memory"
     if isinstance(error, KeyboardInterrupt):

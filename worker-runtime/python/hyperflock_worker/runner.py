@@ -20,7 +20,7 @@ import shutil
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,7 @@ from hyperflock_worker.trial import Trial
 MAX_VALUES = 8
 
 
-def run_attempt(spec_json: str, bundle: Any, data: Any) -> str:
+def run_attempt(spec_json: str, bundle: Any, data: Any, checkpoint: Any = ()) -> str:
     """Run one attempt and return its outcome as JSON; never raises.
 
     Parameters
@@ -48,6 +48,9 @@ def run_attempt(spec_json: str, bundle: Any, data: Any) -> str:
         Zip of source files.
     data : dict, or a JavaScript object
         For each name a kind (``npy``, ``npz``, ``file``), bytes and, if known, the file's own name.
+    checkpoint : a sequence, or a JavaScript array
+        Empty, or one checkpoint that the attempt goes on from: its format, the last step that was
+        reported before it (-1: none) and its bytes.
 
     Returns
     -------
@@ -60,7 +63,11 @@ def run_attempt(spec_json: str, bundle: Any, data: Any) -> str:
         try:
             spec = json.loads(spec_json)
             folder = stack.enter_context(_attempt_folder(int(spec["attempt"])))
-            values = _run(spec, _as_bytes(bundle), _as_mapping(data), folder)
+            saved = [
+                (str(kind), int(step), _as_bytes(content))
+                for kind, step, content in _as_sequence(checkpoint)
+            ]
+            values = _run(spec, _as_bytes(bundle), _as_mapping(data), folder, saved)
             outcome: dict[str, Any] = {"outcome": "complete", "values": values}
         except BaseException as error:
             # Everything: an objective may call sys.exit(), and an interrupt is an outcome too.
@@ -73,7 +80,11 @@ def run_attempt(spec_json: str, bundle: Any, data: Any) -> str:
 
 
 def _run(
-    spec: Mapping[str, Any], bundle: bytes, data: Mapping[str, Any], folder: Path
+    spec: Mapping[str, Any],
+    bundle: bytes,
+    data: Mapping[str, Any],
+    folder: Path,
+    saved: Sequence[tuple[str, int, bytes]],
 ) -> list[float]:
     """The attempt itself; returns the objective's values."""
     compat.install()
@@ -93,7 +104,11 @@ def _run(
     sys.path[:0] = [str(path) for path in (code, *wheels)]
     objective = _load_entry(str(spec["entry"]))
     trial = Trial(
-        int(spec["trial"]), params=json.loads(spec["params"]), data=read, seed=int(spec["seed"])
+        int(spec["trial"]),
+        params=json.loads(spec["params"]),
+        data=read,
+        seed=int(spec["seed"]),
+        checkpoint=saved[0] if saved else None,
     )
     # Right before the call, so that code which runs at import cannot shift the trial's numbers.
     seed_everything(trial.seed)
@@ -181,6 +196,12 @@ def _attempt_folder(attempt: int) -> Iterator[Path]:
 def _as_bytes(value: Any) -> bytes:
     """Bytes of a Python buffer or, in a browser, of a JavaScript one."""
     return bytes(value.to_bytes()) if hasattr(value, "to_bytes") else bytes(value)
+
+
+def _as_sequence(value: Any) -> Sequence[Any]:
+    """A Python sequence, also of a JavaScript array."""
+    sequence: Sequence[Any] = value.to_py(depth=2) if hasattr(value, "to_py") else value
+    return sequence
 
 
 def _as_mapping(value: Any) -> Mapping[str, Any]:

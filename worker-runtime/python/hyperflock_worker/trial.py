@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import math
 import numbers
+import sys
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from hyperflock_worker import bridge
+from hyperflock_worker import bridge, checkpoints
+from hyperflock_worker.checkpoints import CheckpointError
 from hyperflock_worker.metrics import metric
 
 
@@ -38,16 +40,24 @@ class Trial:
         The study's data by name: arrays, dicts of arrays, or paths of files.
     seed : int
         What ``random`` and ``numpy.random`` were seeded with.
+    checkpoint : (str, int, bytes) or None
+        What the attempt goes on from: format, the last reported step before it (-1: none), content.
     """
 
     def __init__(
-        self, number: int, params: Mapping[str, Any], data: Mapping[str, Any], seed: int
+        self,
+        number: int,
+        params: Mapping[str, Any],
+        data: Mapping[str, Any],
+        seed: int,
+        checkpoint: tuple[str, int, bytes] | None = None,
     ) -> None:
         self._number = number
         self._params = MappingProxyType(dict(params))
         self._data = MappingProxyType(dict(data))
         self._seed = seed
         self._last_step: int | None = None
+        self._saved = checkpoint
 
     @property
     def number(self) -> int:
@@ -101,6 +111,68 @@ class Trial:
         answer = bool(bridge.call("should_prune", {"step": self._last_step}))
         bridge.progress()
         return answer
+
+    def save_checkpoint(self, state: Any) -> bool:
+        """Save what the trial needs to go on, should this device go away.
+
+        The next attempt of the trial, on whatever device, begins with the newest checkpoint. Waits
+        until the server has it. Saving often is of no use: a save each half minute is plenty, and
+        of more than some ten at once the server takes one every two seconds.
+
+        Parameters
+        ----------
+        state
+            A tree of dicts with string keys, lists, tuples, None, bools, ints, floats, strings,
+            bytes and arrays; or an object of Chainer's: a link, an optimizer, a trainer.
+
+        Returns
+        -------
+        bool
+            True when the server has it. False when it could not be stored, for want of a
+            connection for instance; the trial goes on all the same.
+
+        Raises
+        ------
+        CheckpointError
+            ``checkpoint_not_a_tree``: a value of another kind. ``checkpoint_too_large``: more than
+            64 MiB, or than the server takes. ``checkpoint_malformed``: the server cannot read it.
+        """
+        kind, content = checkpoints.encode(state)
+        step = self._last_step
+        if step is None:
+            step = -1 if self._saved is None else self._saved[1]
+        bridge.progress()
+        try:
+            return bridge.checkpoint(kind, step, content)
+        except bridge.CallError as error:
+            if error.code.startswith("checkpoint_"):
+                raise CheckpointError(error.code, str(error)) from None
+            return False
+        finally:
+            bridge.progress()
+
+    def checkpoint(self) -> Any:
+        """Return the newest checkpoint of the trial: the tree that was saved, or None.
+
+        An object of Chainer's comes back as a dict of arrays; ``load_checkpoint`` loads it.
+        """
+        if self._saved is None:
+            return None
+        kind, _, content = self._saved
+        try:
+            return checkpoints.decode(kind, content)
+        except CheckpointError as error:
+            # It came from another device, which must not be able to fail this attempt.
+            print(f"[{error.code}] {error}; the trial begins anew", file=sys.stderr)
+            return None
+
+    def load_checkpoint(self, target: Any) -> bool:
+        """Load the newest checkpoint into an object of Chainer's; False where there is none."""
+        state = self.checkpoint()
+        if state is None or self._saved is None or self._saved[0] != "npz":
+            return False
+        checkpoints.restore(target, state)
+        return True
 
     def suggest_float(
         self, name: str, low: float, high: float, *, step: float | None = None, log: bool = False

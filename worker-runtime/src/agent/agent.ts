@@ -1,5 +1,6 @@
 // Joins the state machine to the world: socket, timers, storage, python thread, page. Runs on the agent thread.
 
+import { errorText } from "../channel/block.ts";
 import type { FromAgent, ToAgent } from "../page/messages.ts";
 import { type ProbeScope, sharesMemory } from "../page/probe.ts";
 import type { Contribution, ProjectView } from "../page/volunteer_state.ts";
@@ -12,6 +13,7 @@ import {
 import * as api from "./api.ts";
 import { BlobCache, openByteCache } from "./blob_cache.ts";
 import { capabilitiesOf, heapLimitOf } from "./capabilities.ts";
+import { Checkpoints } from "./checkpoints.ts";
 import type { AgentAction, AgentEvent, Device } from "./events.ts";
 import { Machine } from "./machine.ts";
 import { PythonHost } from "./python_host.ts";
@@ -33,6 +35,8 @@ export class Agent {
   readonly #machine: Machine;
   readonly #host: PythonHost;
   readonly #capabilities = capabilitiesOf(navigator);
+  readonly #checkpoints: Checkpoints;
+  #uploading: AbortController | null = null;
   #store: Store | null = null;
   #blobs: Promise<BlobCache> | null = null;
   #socket: WebSocket | null = null;
@@ -48,6 +52,16 @@ export class Agent {
     this.#code = code;
     this.#isVisible = visible;
     this.#post = post;
+    this.#checkpoints = new Checkpoints({
+      fetch: (url, init) => fetch(url, init),
+      authorization: () => {
+        const device = this.#machine.device;
+        return `Device ${device?.device}:${device?.secret}`;
+      },
+      random: Math.random,
+      now: () => performance.now(),
+      pause,
+    });
     this.#host = new PythonHost({
       spawn: spawnPython,
       sharesMemory: sharesMemory(globalThis as ProbeScope),
@@ -60,6 +74,8 @@ export class Agent {
         const cache = await this.#blobCache();
         return cache.get(wanted, authorizationOf(device), signal);
       },
+      fetchCheckpoint: (attempt, checkpoint, signal) =>
+        this.#checkpoints.load(attempt, checkpoint, signal),
       emit: (event) => this.#handle(event),
       log: (line) => console.debug(line),
     });
@@ -156,6 +172,12 @@ export class Agent {
       case "taken":
         this.#host.setTaken(action.points);
         break;
+      case "upload":
+        this.#upload(action);
+        break;
+      case "forget_upload":
+        this.#uploading?.abort();
+        break;
       case "contributed":
         this.#contributed(action.runMs);
         break;
@@ -208,6 +230,20 @@ export class Agent {
     const device = this.#machine.device;
     if (device === null) return;
     this.#post({ kind: "session", session, authorization: authorizationOf(device) });
+  }
+
+  #upload(saved: Extract<AgentAction, { kind: "upload" }>): void {
+    const { attempt, sequence } = saved;
+    this.#uploading?.abort();
+    const uploading = new AbortController();
+    this.#uploading = uploading;
+    this.#checkpoints.save(saved, uploading.signal).then(
+      (text) => this.#handle({ kind: "uploaded", attempt, sequence, text }),
+      (error: unknown) => {
+        const text = errorText("checkpoint_failed", String(error));
+        this.#handle({ kind: "uploaded", attempt, sequence, text });
+      },
+    );
   }
 
   #close(code: number): void {

@@ -4,6 +4,8 @@
 import {
   type Failure,
   kCodeCharacters,
+  kLineCharacters,
+  kLinesPerMessage,
   kMessageCharacters,
   kPointsPerMessage,
   kTracebackBytes,
@@ -26,7 +28,11 @@ export type Outcome =
   | { readonly outcome: "pruned" }
   | { readonly outcome: "failed"; readonly error: Failure };
 
-type Outgoing = ClientMessages["report"] | ClientMessages["call"] | Result;
+type Outgoing =
+  | ClientMessages["report"]
+  | ClientMessages["call"]
+  | ClientMessages["output"]
+  | Result;
 
 interface OpenCall {
   readonly message: ClientMessages["call"];
@@ -44,6 +50,10 @@ export class Attempt {
   #reports: ClientMessages["report"][] = [];
   #fresh: Outgoing[] = [];
   #call: OpenCall | null = null;
+  #upload: number | null = null;
+  #lines: string[] = [];
+  #droppedLines = 0;
+  #printedAt = 0;
   #result: Result | null = null;
   #runMs = 0;
   #taken = 0;
@@ -63,7 +73,7 @@ export class Attempt {
 
   get state(): Pulse["state"] {
     if (this.#runningAt === null) return "loading";
-    return this.#call === null ? "running" : "waiting_call";
+    return this.#call === null && this.#upload === null ? "running" : "waiting_call";
   }
 
   /** The result that waits for its acknowledgement. */
@@ -81,6 +91,19 @@ export class Attempt {
 
   get call(): OpenCall | null {
     return this.#call;
+  }
+
+  /** The call channel's number of the checkpoint that is being uploaded; null: none is. */
+  get upload(): number | null {
+    return this.#upload;
+  }
+
+  openUpload(sequence: number): void {
+    this.#upload = sequence;
+  }
+
+  closeUpload(): void {
+    this.#upload = null;
   }
 
   /** Points that the server has; the python thread may have a bounded number beyond them. */
@@ -120,7 +143,19 @@ export class Attempt {
     this.#call = null;
   }
 
+  /** A line that the objective printed. The oldest go when no connection takes them. */
+  print(text: string, now: number): void {
+    if (this.#lines.length === 0) this.#printedAt = now;
+    this.#lines.push(cut(text, kLineCharacters));
+    if (this.#lines.length > kLinesPerMessage) {
+      this.#lines.shift();
+      this.#droppedLines += 1;
+    }
+  }
+
   finish(outcome: Outcome, runMs: number, next: boolean, backend: string): void {
+    this.#upload = null;
+    this.#packLines();
     // A call that Python gave up on may still be open; its points must not be lost.
     const call = this.#call;
     if (call !== null) {
@@ -152,14 +187,20 @@ export class Attempt {
 
   /** Makes messages of the points that have waited long enough. */
   flush(now: number): void {
-    if (this.flushAt !== null && now >= this.flushAt) this.#pack();
+    if (this.#unsent.length > 0 && now >= this.#oldestUnsentAt + kFlushMs) this.#pack();
+    if (this.#lines.length > 0 && now >= this.#printedAt + kFlushMs) this.#packLines();
+  }
+
+  /** Makes messages of all points, however young. */
+  flushAll(): void {
+    while (this.#unsent.length > 0) this.#pack();
   }
 
   /** The messages that no connection has carried yet, in order. They count as sent from now on. */
   takeFresh(now: number): Outgoing[] {
     const messages = this.#fresh;
     this.#fresh = [];
-    if (messages.length > 0) this.#sentAt = now;
+    if (messages.some((message) => message.type !== "output")) this.#sentAt = now;
     return messages;
   }
 
@@ -183,9 +224,12 @@ export class Attempt {
     return true;
   }
 
-  /** When points are due to be sent; null: none wait. */
+  /** When points or lines are due to be sent; null: none wait. */
   get flushAt(): number | null {
-    return this.#unsent.length === 0 ? null : this.#oldestUnsentAt + kFlushMs;
+    const due = [];
+    if (this.#unsent.length > 0) due.push(this.#oldestUnsentAt + kFlushMs);
+    if (this.#lines.length > 0) due.push(this.#printedAt + kFlushMs);
+    return due.length === 0 ? null : Math.min(...due);
   }
 
   /** When what the server left unanswered is due again (a call has its own deadline). */
@@ -215,6 +259,18 @@ export class Attempt {
     };
     this.#reports.push(report);
     this.#fresh.push(report);
+  }
+
+  // Never sent again: a line that is lost with a connection is no loss (R39).
+  #packLines(): void {
+    if (this.#lines.length === 0) return;
+    this.#fresh.push({
+      type: "output",
+      attempt: this.id,
+      lines: this.#lines.splice(0),
+      dropped: this.#droppedLines,
+    });
+    this.#droppedLines = 0;
   }
 
   #takeUnsent(): [number, number][] {

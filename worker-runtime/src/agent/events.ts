@@ -1,6 +1,6 @@
 // What happens to the agent and what it does about it: the two alphabets of machine.ts. Pure; agent thread.
 
-import type { ClientMessage, Lease, ServerMessage } from "../protocol/index.ts";
+import type { Checkpoint, ClientMessage, Lease, ServerMessage } from "../protocol/index.ts";
 import type { Outcome } from "./attempt.ts";
 
 /** This browser's identity towards one project; the secret goes to the server, and to the page's thread
@@ -47,6 +47,22 @@ export type AgentEvent =
       readonly step: number | null;
     }
   | {
+      readonly kind: "checkpoint";
+      readonly attempt: number;
+      readonly sequence: number;
+      readonly format: Checkpoint["format"];
+      readonly step: number | null;
+      readonly bytes: Uint8Array<ArrayBuffer>;
+    }
+  // The upload of a checkpoint has ended; `text` is the answer for Python.
+  | {
+      readonly kind: "uploaded";
+      readonly attempt: number;
+      readonly sequence: number;
+      readonly text: string;
+    }
+  | { readonly kind: "output"; readonly attempt: number; readonly text: string }
+  | {
       readonly kind: "outcome";
       readonly attempt: number;
       readonly outcome: Outcome;
@@ -88,6 +104,17 @@ export type AgentAction =
   | { readonly kind: "answer"; readonly sequence: number; readonly text: string }
   /** So many points of the running attempt are with the server. */
   | { readonly kind: "taken"; readonly points: number }
+  /** Brings a checkpoint of the running attempt to the server; `uploaded` follows. */
+  | {
+      readonly kind: "upload";
+      readonly attempt: number;
+      readonly sequence: number;
+      readonly format: Checkpoint["format"];
+      readonly step: number | null;
+      readonly bytes: Uint8Array<ArrayBuffer>;
+    }
+  /** Whatever is being uploaded is of no use any more. */
+  | { readonly kind: "forget_upload" }
   | { readonly kind: "contributed"; readonly runMs: number }
   /** The volunteer stopped; the agent thread may end. */
   | { readonly kind: "end" };

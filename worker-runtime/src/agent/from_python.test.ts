@@ -5,6 +5,14 @@ import { Allowance, parseFromPython } from "./from_python.ts";
 
 const report = { kind: "report" as const, attempt: 7, step: 0, value: 0.5 };
 const call = { kind: "call" as const, attempt: 7, sequence: 1, method: "m", payload: "{}" };
+const checkpoint = {
+  kind: "checkpoint" as const,
+  attempt: 7,
+  sequence: 1,
+  format: "tree",
+  step: -1,
+  bytes: new Uint8Array([1]),
+};
 const outcome = { kind: "outcome" as const, attempt: 7, outcome: "{}", runMs: 1 };
 
 test.each([
@@ -14,6 +22,8 @@ test.each([
   call,
   outcome,
   { kind: "progress", attempt: 7, count: 3 },
+  checkpoint,
+  { kind: "output", attempt: 7, text: "epoch 1" },
   { kind: "crashed", code: "out_of_memory", message: "m" },
 ])("$kind is taken as it is", (message) => {
   expect(parseFromPython(message)).toEqual(message);
@@ -29,6 +39,14 @@ test.each([
   ["a sequence of 0", { ...call, sequence: 0 }],
   ["a long name", { ...call, method: "m".repeat(257) }],
   ["long arguments", { ...call, payload: "x".repeat(65_537) }],
+  ["a checkpoint that is a pickle", { ...checkpoint, format: "pickle" }],
+  ["a checkpoint without bytes", { ...checkpoint, bytes: "x" }],
+  [
+    "a checkpoint in shared memory",
+    { ...checkpoint, bytes: new Uint8Array(new SharedArrayBuffer(1)) },
+  ],
+  ["a large checkpoint", { ...checkpoint, bytes: new Uint8Array(64 * 1024 * 1024 + 1) }],
+  ["a long line", { kind: "output", attempt: 7, text: "x".repeat(2_001) }],
   ["a long outcome", { ...outcome, outcome: "x".repeat(262_145) }],
   ["an endless run", { ...outcome, runMs: Number.POSITIVE_INFINITY }],
   ["a code that is a sentence", { kind: "crashed", code: "Not a code.", message: "m" }],
@@ -64,6 +82,24 @@ describe("An allowance", () => {
     allowance.setAnswered(1);
     expect(admitted(3, 114_999)).toBe(false);
     expect(admitted(3, 120_000)).toBe(true);
+  });
+
+  test("lets a checkpoint through when no call is open.", () => {
+    const allowance = new Allowance();
+    const save = (sequence: number) => ({ ...checkpoint, sequence });
+    expect(allowance.admits(save(1), 0)).toBe(true);
+    expect(allowance.admits({ ...call, sequence: 2 }, 120_000)).toBe(false);
+    allowance.setAnswered(1);
+    expect(allowance.admits(save(3), 0)).toBe(true);
+  });
+
+  test("lets as many lines through as the thread's own bound does.", () => {
+    const allowance = new Allowance();
+    const line = { kind: "output" as const, attempt: 7, text: "x" };
+    let admitted = 0;
+    while (allowance.admits(line, 5_000)) admitted += 1;
+    expect(admitted).toBe(1_000);
+    expect(allowance.admits(line, 6_000)).toBe(true);
   });
 });
 

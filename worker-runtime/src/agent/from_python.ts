@@ -2,9 +2,11 @@
 // Kinds, sizes, and how much may be on the way. Pure: times are passed in; owned by python_host.ts on the agent thread.
 
 import * as v from "valibot";
-import { kMessageCharacters } from "../protocol/client_messages.ts";
+import { kLineCharacters, kMessageCharacters } from "../protocol/client_messages.ts";
 import {
   kCallMs,
+  kCheckpointBytes,
+  kCheckpointMs,
   kMethodCharacters,
   kPayloadCharacters,
   kProgressMs,
@@ -17,9 +19,13 @@ const kSlackMs = 5_000;
 const kTimings = 32;
 /** Words of progress that may come early: several at once after a pause of the agent's. */
 const kEarlyProgress = 8;
+/** What the thread's own bound lets through in a second, and what may have gathered while this one was busy. */
+const kLinesPerSecond = 51;
+const kLinesAhead = 1_000;
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const text = (characters: number) => v.pipe(v.string(), v.maxLength(characters));
+const sequence = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(2 ** 31 - 1));
 const duration = v.pipe(v.number(), v.finite(), v.minValue(0));
 
 const fromPython = v.variant("kind", [
@@ -36,10 +42,24 @@ const fromPython = v.variant("kind", [
   v.object({
     kind: v.literal("call"),
     attempt: count,
-    sequence: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(2 ** 31 - 1)),
+    sequence,
     method: text(kMethodCharacters),
     payload: text(kPayloadCharacters),
   }),
+  v.object({
+    kind: v.literal("checkpoint"),
+    attempt: count,
+    sequence,
+    format: v.picklist(["tree", "npz"]),
+    step: v.pipe(v.number(), v.safeInteger(), v.minValue(-1)),
+    bytes: v.custom<Uint8Array<ArrayBuffer>>(
+      (value) =>
+        value instanceof Uint8Array &&
+        value.buffer instanceof ArrayBuffer &&
+        value.byteLength <= kCheckpointBytes,
+    ),
+  }),
+  v.object({ kind: v.literal("output"), attempt: count, text: text(kLineCharacters) }),
   v.object({
     kind: v.literal("outcome"),
     attempt: count,
@@ -60,6 +80,8 @@ export class Allowance {
   #progress = 0;
   #progressSince: number | null = null;
   #call: { readonly sequence: number; readonly givenUpAt: number } | null = null;
+  #lines = 0;
+  #firstLineAt: number | null = null;
 
   /** So many of its points are with the server. */
   setTaken(points: number): void {
@@ -77,9 +99,16 @@ export class Allowance {
       this.#points += 1;
       return this.#points <= this.#taken + kWindowPoints;
     }
-    if (message.kind === "call") {
+    if (message.kind === "call" || message.kind === "checkpoint") {
       if (this.#call !== null && now < this.#call.givenUpAt) return false;
-      this.#call = { sequence: message.sequence, givenUpAt: now + kCallMs - kSlackMs };
+      const ms = message.kind === "call" ? kCallMs : kCheckpointMs;
+      this.#call = { sequence: message.sequence, givenUpAt: now + ms - kSlackMs };
+    }
+    if (message.kind === "output") {
+      this.#firstLineAt ??= now;
+      this.#lines += 1;
+      const seconds = (now - this.#firstLineAt) / 1000;
+      return this.#lines <= kLinesAhead + seconds * kLinesPerSecond;
     }
     if (message.kind === "progress") {
       this.#progressSince ??= now;

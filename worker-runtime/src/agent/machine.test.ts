@@ -705,3 +705,85 @@ test("Everything that is sent is in the protocol's limits, whatever the trial sa
     error: { traceback: expect.stringMatching(/the end$/) },
   });
 });
+
+describe("Checkpoints and lines", () => {
+  const bytes = new Uint8Array([1]);
+  const save = (sequence: number, attempt = 7) =>
+    s.on({ kind: "checkpoint", attempt, sequence, format: "tree", step: 0, bytes });
+  const upload = (sequence: number) => ({
+    kind: "upload",
+    attempt: 7,
+    sequence,
+    format: "tree",
+    step: 0,
+    bytes,
+  });
+
+  test("R37 A checkpoint takes the points before it along, and is a call until it is answered.", () => {
+    s.running(7).report(7, 0);
+    save(3);
+    expect(s.actions).toEqual([
+      { kind: "send", message: { type: "report", attempt: 7, seq: 1, points: [[0, 0.5]] } },
+      upload(3),
+    ]);
+    s.after(kHeartbeatMs);
+    const waiting = { attempt: 7, progress: 0, state: "waiting_call" };
+    expect(s.sent).toContainEqual(heartbeat(waiting));
+    s.on({ kind: "uploaded", attempt: 7, sequence: 3, text: answerText(true) });
+    expect(s.actions).toEqual([{ kind: "answer", sequence: 3, text: answerText(true) }]);
+    s.hear({ type: "ack", attempt: 7, seq: 1 }).after(kHeartbeatMs);
+    expect(s.sent).toContainEqual(heartbeat({ ...waiting, state: "running" }));
+  });
+
+  test("R37 An upload goes on while the connection is away.", () => {
+    s.running(7);
+    save(3);
+    s.on({ kind: "closed", code: 1006 });
+    s.on({ kind: "uploaded", attempt: 7, sequence: 3, text: answerText(true) });
+    expect(s.deeds).toContainEqual({ kind: "answer", sequence: 3, text: answerText(true) });
+  });
+
+  test("R37 A page that hides lets its upload go with its trial.", () => {
+    s.running(7);
+    save(3);
+    s.on({ kind: "hidden" });
+    const kinds = s.actions.map(({ kind }) => kind);
+    expect(kinds.filter((kind) => kind === "forget_upload")).toHaveLength(1);
+    s.on({ kind: "uploaded", attempt: 7, sequence: 3, text: answerText(true) });
+    expect(s.actions).toEqual([]);
+  });
+
+  test("R37 A late word of an upload answers nobody.", () => {
+    s.running(7);
+    save(3);
+    s.on({ kind: "uploaded", attempt: 6, sequence: 3, text: "" });
+    s.on({ kind: "uploaded", attempt: 7, sequence: 2, text: "" });
+    expect(s.deeds).toEqual([upload(3)]);
+    save(1, 6);
+    expect(s.deeds).toEqual([]);
+  });
+
+  test("R39 Lines leave together after a second, and never twice.", () => {
+    s.running(7);
+    for (const text of ["a", "b"]) s.on({ kind: "output", attempt: 7, text });
+    expect(s.after(999).sent).toEqual([]);
+    expect(s.after(1).sent).toEqual([
+      { type: "output", attempt: 7, lines: ["a", "b"], dropped: 0 },
+    ]);
+    s.on({ kind: "closed", code: 1006 }).reconnected([7]);
+    expect(s.sent.filter(({ type }) => type === "output")).toEqual([]);
+  });
+
+  test("R39 Without a connection the newest lines wait, and the others are counted.", () => {
+    s.running(7).on({ kind: "closed", code: 1006 });
+    for (let i = 0; i < 205; i += 1) s.on({ kind: "output", attempt: 7, text: `${i}` });
+    s.reconnected([7]).after(1_000);
+    const output = s.sent.find((message) => message.type === "output");
+    expect(output).toMatchObject({ dropped: 5, lines: { length: 200, 0: "5" } });
+  });
+
+  test("R39 The last lines leave with the result.", () => {
+    s.running(7).on({ kind: "output", attempt: 7, text: "done" }).outcome(7);
+    expect(s.sent.map(({ type }) => type)).toEqual(["output", "result"]);
+  });
+});

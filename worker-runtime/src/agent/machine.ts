@@ -172,6 +172,15 @@ export class Machine {
       case "call":
         this.#work.onCall(event);
         break;
+      case "checkpoint":
+        this.#work.onCheckpoint(event, now);
+        break;
+      case "uploaded":
+        this.#work.onUploaded(event);
+        break;
+      case "output":
+        this.#work.onOutput(event, now);
+        break;
       case "outcome":
         this.#work.onOutcome(event, now);
         break;
@@ -391,6 +400,7 @@ export class Machine {
         this.#work.onRevoke(message, now);
         break;
       case "update":
+      case "log":
         break; // For researchers.
       default:
         message satisfies never;

@@ -35,12 +35,14 @@ let events: AgentEvent[];
 let host: PythonHost;
 let fetchBlob: (sha256: string) => Promise<Uint8Array<ArrayBuffer>>;
 let readIndex: () => Promise<RuntimeIndex>;
+let savedBytes: Uint8Array<ArrayBuffer> | null;
 
 beforeEach(() => {
   threads = [];
   events = [];
   fetchBlob = async () => new Uint8Array([1, 2, 3]);
   readIndex = async () => index;
+  savedBytes = null;
   host = hostOf(true);
 });
 
@@ -60,6 +62,7 @@ const hostOf = (sharesMemory: boolean) =>
     runtimeIndex: () => readIndex(),
     fetchBlob: ({ sha256 }) => fetchBlob(sha256),
     sharesMemory,
+    fetchCheckpoint: async () => savedBytes,
     heapBytes: 2 ** 30,
     now: () => 0,
     emit: (event) => events.push(event),
@@ -391,4 +394,50 @@ test("A thread that shares memory moves its counter there, whatever it says.", a
   await load(0);
   thread(0).say({ kind: "progress", attempt: 7, count: 5 });
   expect(host.progress).toBe(0);
+});
+
+describe("Checkpoints", () => {
+  const checkpoint = {
+    attempt: 5,
+    format: "tree",
+    sha256: "c".repeat(64),
+    bytes: 3,
+    step: 4,
+  } as const;
+  const handedOver = () => thread(0).told.find((message) => message.kind === "run")?.checkpoint;
+
+  test("What the attempt goes on from is handed over with it.", async () => {
+    savedBytes = new Uint8Array([7]);
+    host.run(leaseOf(7, { checkpoint }));
+    await load(0);
+    expect(handedOver()).toEqual({ format: "tree", step: 4, bytes: savedBytes });
+  });
+
+  test("One that cannot be had lets the trial begin anew.", async () => {
+    host.run(leaseOf(7, { checkpoint }));
+    await load(0);
+    expect(thread(0).runs).toEqual([7]);
+    expect(handedOver()).toBeNull();
+  });
+
+  test("What the objective saves and prints is passed on, for its own attempt alone.", async () => {
+    host.run(leaseOf(7));
+    await load(0);
+    const bytes = new Uint8Array([1]);
+    const said = {
+      kind: "checkpoint",
+      attempt: 7,
+      sequence: 1,
+      format: "npz",
+      step: -1,
+      bytes,
+    } as const;
+    thread(0).say(said);
+    thread(0).say({ kind: "output", attempt: 7, text: "epoch 1" });
+    thread(0).say({ kind: "output", attempt: 6, text: "of another" });
+    expect(events.slice(-2)).toEqual([
+      { ...said, step: null },
+      { kind: "output", attempt: 7, text: "epoch 1" },
+    ]);
+  });
 });

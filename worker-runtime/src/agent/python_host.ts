@@ -7,8 +7,9 @@ import { Answerer } from "../channel/answerer.ts";
 import { createBlock } from "../channel/block.ts";
 import { PostedAnswerer } from "../channel/posted_answerer.ts";
 import { kMessageCharacters } from "../protocol/client_messages.ts";
-import { kCauses, type Lease } from "../protocol/index.ts";
+import { type Checkpoint, kCauses, type Lease } from "../protocol/index.ts";
 import type {
+  CheckpointFile,
   DataFile,
   FromPython,
   RuntimeIndex,
@@ -45,6 +46,12 @@ export interface PythonHostOptions {
   readonly now: () => number;
   readonly runtimeIndex: () => Promise<RuntimeIndex>;
   readonly fetchBlob: (wanted: BlobWanted, signal: AbortSignal) => Promise<Uint8Array<ArrayBuffer>>;
+  /** What the attempt goes on from; null when it is not to be had. */
+  readonly fetchCheckpoint: (
+    attempt: number,
+    checkpoint: Checkpoint,
+    signal: AbortSignal,
+  ) => Promise<Uint8Array<ArrayBuffer> | null>;
   readonly emit: (event: AgentEvent) => void;
   readonly log: (line: string) => void;
 }
@@ -178,7 +185,7 @@ export class PythonHost {
       thread = this.#current();
       await thread.loaded;
     }
-    const { bundle, data } = await blobs;
+    const { bundle, data, checkpoint } = await blobs;
     if (this.#job !== job || this.#thread !== thread) return;
     this.#job = null;
     thread.usedFor = usedFor;
@@ -195,14 +202,20 @@ export class PythonHost {
       chainer,
     };
     const transfer = [bundle.buffer, ...data.map((file) => file.bytes.buffer)];
-    thread.port.post({ kind: "run", spec, bundle, data }, transfer);
+    if (checkpoint !== null) transfer.push(checkpoint.bytes.buffer);
+    thread.port.post({ kind: "run", spec, bundle, data, checkpoint }, transfer);
     this.#options.emit({ kind: "running", attempt: lease.attempt });
   }
 
   async #gather(
     lease: Lease,
     signal: AbortSignal,
-  ): Promise<{ bundle: Uint8Array<ArrayBuffer>; data: DataFile[] }> {
+  ): Promise<{
+    bundle: Uint8Array<ArrayBuffer>;
+    data: DataFile[];
+    checkpoint: CheckpointFile | null;
+  }> {
+    const saved = this.#loadCheckpoint(lease, signal);
     const total = lease.data.reduce((sum, item) => sum + item.bytes, lease.bundle.bytes);
     this.#bytes.blobs = [0, total];
     const get = async (wanted: BlobWanted) => {
@@ -218,7 +231,20 @@ export class PythonHost {
       kind,
       bytes: contents[i] ?? new Uint8Array(),
     }));
-    return { bundle, data };
+    return { bundle, data, checkpoint: await saved };
+  }
+
+  /** A checkpoint that cannot be had is no reason to refuse the trial: it begins anew. */
+  async #loadCheckpoint(lease: Lease, signal: AbortSignal): Promise<CheckpointFile | null> {
+    const { checkpoint } = lease;
+    if (checkpoint === undefined) return null;
+    const fetched = this.#options.fetchCheckpoint(lease.attempt, checkpoint, signal);
+    const bytes = await fetched.catch(() => null);
+    if (bytes === null) {
+      this.#options.log(`the checkpoint of attempt ${checkpoint.attempt} cannot be had`);
+      return null;
+    }
+    return { format: checkpoint.format, step: checkpoint.step ?? null, bytes };
   }
 
   #current(): Thread {
@@ -324,6 +350,16 @@ export class PythonHost {
           method: message.method,
           step: stepOf(message.payload),
         });
+        break;
+      case "checkpoint":
+        emit({
+          ...message,
+          format: message.format === "npz" ? "npz" : "tree",
+          step: message.step < 0 ? null : message.step,
+        });
+        break;
+      case "output":
+        emit(message);
         break;
       case "outcome":
         thread.attempt = null;

@@ -128,6 +128,7 @@ export class Work {
 
   /** Gives the attempt back; Python is ended by the caller. */
   abandon(reason: ReleaseReason | null): void {
+    this.#forgetUpload();
     if (reason !== null && this.#attempt?.result === null) this.#sayRelease(reason);
     this.#attempt = null;
     this.#ending = null;
@@ -229,10 +230,30 @@ export class Work {
     this.#attempt?.openCall(event.sequence, this.#callId, event.method, event.step);
   }
 
+  /** The points before it go first: the server may let the next attempt's curve begin with them. */
+  onCheckpoint(event: EventOf<"checkpoint">, now: number): void {
+    if (!this.#runs(event.attempt)) return;
+    this.#attempt?.openUpload(event.sequence);
+    this.#attempt?.flushAll();
+    this.sendFresh(now);
+    this.#around.act({ ...event, kind: "upload" });
+  }
+
+  onUploaded(event: EventOf<"uploaded">): void {
+    if (!this.#runs(event.attempt) || this.#attempt?.upload !== event.sequence) return;
+    this.#attempt.closeUpload();
+    this.#around.act({ kind: "answer", sequence: event.sequence, text: event.text });
+  }
+
+  onOutput(event: EventOf<"output">, now: number): void {
+    if (this.#runs(event.attempt)) this.#attempt?.print(event.text, now);
+  }
+
   onOutcome(event: EventOf<"outcome">, now: number): void {
     if (this.#ending?.attempt === event.attempt) {
       this.#onEnded(now);
     } else if (this.#runs(event.attempt)) {
+      this.#forgetUpload();
       this.#attempt?.finish(event.outcome, event.runMs, this.#around.isWorking, kBackend);
     }
   }
@@ -266,6 +287,7 @@ export class Work {
     const attempt = this.#attempt;
     this.#attempt = null;
     if (attempt === null || attempt.result !== null) return;
+    if (attempt.upload !== null) this.#around.act({ kind: "forget_upload" });
     if (attempt.state === "loading") {
       this.#around.act({ kind: "abort", attempt: attempt.id });
     } else {
@@ -289,8 +311,13 @@ export class Work {
     const message = "The trial took longer than its study allows.";
     const error = { cause: "timeout" as const, code: "time_limit", message, traceback: "" };
     const runMs = now - (attempt.runningAt ?? now);
+    this.#forgetUpload();
     attempt.finish({ outcome: "failed", error }, runMs, this.#around.isWorking, kBackend);
     this.#interrupt(attempt, now);
+  }
+
+  #forgetUpload(): void {
+    if (this.#attempt?.upload != null) this.#around.act({ kind: "forget_upload" });
   }
 
   #interrupt(attempt: Attempt, now: number): void {

@@ -37,11 +37,16 @@ export class Caller {
 
   /** Asks and waits; gives the answer's JSON text, `call_timeout` after `timeoutMs`. */
   call(method: string, payload: string, timeoutMs: number): string {
+    return this.ask(method, (sequence) => this.#post({ sequence, method, payload }), timeoutMs);
+  }
+
+  /** The same with a request that `post` sends by itself, under the sequence that it is given. */
+  ask(method: string, post: (sequence: number) => void, timeoutMs: number): string {
     const { header } = this.#block;
     this.#sequence = this.#sequence === kLastSequence ? 1 : this.#sequence + 1;
     const sequence = this.#sequence;
     Atomics.store(header, Word.request, sequence);
-    this.#post({ sequence, method, payload });
+    post(sequence);
     try {
       const answered = waitUntil(
         header,

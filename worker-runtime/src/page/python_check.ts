@@ -70,6 +70,7 @@ export async function checkPython(
     now: () => performance.now(),
     runtimeIndex: api.runtimeIndex,
     fetchBlob: async () => bundle,
+    fetchCheckpoint: async () => null,
     log: () => {},
     emit: (event: AgentEvent) => {
       if (event.kind === "loading") onLoading(event.loaded, event.total);

@@ -23,6 +23,8 @@ export const kCodeCharacters = 64;
 export const kMessageCharacters = 1024;
 export const kTracebackBytes = 16 * 1024;
 export const kPointsPerMessage = 1000;
+export const kLineCharacters = 2000;
+export const kLinesPerMessage = 200;
 export const kCauses = [
   "worker_lost",
   "user_error",
@@ -117,7 +119,19 @@ export const kClientSchemas = {
     seq: identifier,
     reason: oneOf(["page_hidden", "stopped", "shutdown", "cannot_run"]),
   }),
-  watch: fields({ type: constant("watch"), study: identifier, after: count }),
+  output: fields({
+    type: constant("output"),
+    attempt: identifier,
+    lines: list(text(kLineCharacters), kLinesPerMessage),
+    dropped: v.optional(count, 0),
+  }),
+  watch: fields({
+    type: constant("watch"),
+    study: identifier,
+    after: count,
+    trial: v.exactOptional(count),
+    log_after: v.exactOptional(count),
+  }),
 } as const;
 
 export type ClientMessages = {

@@ -45,6 +45,15 @@ const lease = fields({
   runtime: fields({ chainer: text() }),
   time_limit_ms: count,
   lease_ms: count,
+  checkpoint: v.exactOptional(
+    fields({
+      attempt: identifier,
+      format: oneOf(["tree", "npz"]),
+      sha256,
+      bytes: count,
+      step: v.exactOptional(count),
+    }),
+  ),
 });
 
 /** One schema for each type that the server sends. */
@@ -98,6 +107,13 @@ export const kServerSchemas = {
     trials: list(record, 10_000),
     cursor: count,
   }),
+  log: fields({
+    type: constant("log"),
+    study: identifier,
+    trial: count,
+    lines: list(fields({ line: identifier, attempt: identifier, text: text(2000) }), 10_000),
+    cursor: count,
+  }),
 } as const;
 
 export type ServerMessages = {
@@ -105,5 +121,6 @@ export type ServerMessages = {
 };
 export type ServerMessage = ServerMessages[keyof ServerMessages];
 export type Lease = ServerMessages["lease"]["lease"];
+export type Checkpoint = NonNullable<Lease["checkpoint"]>;
 export type DataItem = Lease["data"][number];
 export type WaitReason = ServerMessages["wait"]["reason"];

@@ -1,11 +1,15 @@
 // The module `_hyperflock_bridge` that Python sees: blocking calls, reports, liveness. Runs on the python thread.
 
-import { type Block, Word } from "../channel/block.ts";
+import { type Block, errorText, Word } from "../channel/block.ts";
 import { Caller, ReportWindow } from "../channel/caller.ts";
 import type { FromPython } from "./messages.ts";
 
 /** Longer than a lease: a call may have to wait for a new connection. */
 export const kCallMs = 120_000;
+/** An upload may have to wait for a new connection, and takes its time on a phone. */
+export const kCheckpointMs = 300_000;
+/** The largest checkpoint; the server's default limit. */
+export const kCheckpointBytes = 64 * 1024 * 1024;
 /** Points that may be on the way to the server; a few full messages. */
 export const kWindowPoints = 4_096;
 /** What a call may carry; the agent takes no more. */
@@ -26,15 +30,28 @@ export function noRoomForReports(): Error {
   return new Error(`The server took no reports for ${kCallMs / 1000} s.`);
 }
 
+/** A Python object with the buffer protocol, as Pyodide hands it over. */
+interface PyBuffer {
+  getBuffer(type: "u8"): {
+    readonly data: Uint8Array;
+    readonly nbytes: number;
+    release(): void;
+  };
+}
+
 export class Bridge {
   readonly #block: Block;
-  readonly #post: (message: FromPython) => void;
+  readonly #post: (message: FromPython, transfer?: Transferable[]) => void;
   readonly #checkInterrupt: () => void;
   readonly #caller: Caller;
   #window: ReportWindow;
   #attempt = 0;
 
-  constructor(block: Block, post: (message: FromPython) => void, checkInterrupt: () => void) {
+  constructor(
+    block: Block,
+    post: (message: FromPython, transfer?: Transferable[]) => void,
+    checkInterrupt: () => void,
+  ) {
     this.#block = block;
     this.#post = post;
     this.#checkInterrupt = checkInterrupt;
@@ -61,6 +78,13 @@ export class Bridge {
         this.#progress();
         return answer;
       },
+      /** Blocks until the server has the bytes, or has not; `bytes` is a buffer of Python. */
+      checkpoint: (format: string, step: number, bytes: PyBuffer): string => {
+        this.#progress();
+        const answer = this.#saveCheckpoint(String(format), Number(step), bytes);
+        this.#progress();
+        return answer;
+      },
       report: (step: number, value: number): void => {
         this.#progress();
         if (!this.#window.admit(kCallMs)) throw noRoomForReports();
@@ -73,6 +97,28 @@ export class Bridge {
       },
       progress: (): void => this.#progress(),
     };
+  }
+
+  #saveCheckpoint(format: string, step: number, from: PyBuffer): string {
+    const buffer = from.getBuffer("u8");
+    let bytes: Uint8Array<ArrayBuffer>;
+    try {
+      if (buffer.nbytes > kCheckpointBytes) {
+        const most = `A checkpoint holds at most ${kCheckpointBytes} bytes.`;
+        return errorText("checkpoint_too_large", most);
+      }
+      // A copy: the heap is Python's again when it goes on.
+      bytes = new Uint8Array(buffer.data);
+    } finally {
+      buffer.release();
+    }
+    const attempt = this.#attempt;
+    return this.#caller.ask(
+      "save_checkpoint",
+      (sequence) =>
+        this.#post({ kind: "checkpoint", attempt, sequence, format, step, bytes }, [bytes.buffer]),
+      kCheckpointMs,
+    );
   }
 
   #progress(): void {

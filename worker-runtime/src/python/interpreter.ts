@@ -69,9 +69,14 @@ export class Interpreter {
   }
 }
 
-function argumentsOf(job: Run): [spec: string, bundle: Uint8Array, data: object] {
+/** What run_attempt takes; the checkpoint is a list of at most one. */
+function argumentsOf(
+  job: Run,
+): [spec: string, bundle: Uint8Array, data: object, checkpoint: object] {
   const data = Object.fromEntries(job.data.map((file) => [file.name, [file.kind, file.bytes]]));
-  return [JSON.stringify(job.spec), job.bundle, data];
+  const from = job.checkpoint;
+  const checkpoint = from === null ? [] : [[from.format, from.step ?? -1, from.bytes]];
+  return [JSON.stringify(job.spec), job.bundle, data, checkpoint];
 }
 
 async function loadCore(core: RuntimePiece, assets: Assets, output: Output): Promise<PyodideApi> {

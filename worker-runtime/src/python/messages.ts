@@ -42,6 +42,14 @@ export interface AttemptSpec {
   readonly chainer: string;
 }
 
+/** What the attempt goes on from. */
+export interface CheckpointFile {
+  readonly format: "tree" | "npz";
+  /** The last step that was reported before it was saved. */
+  readonly step: number | null;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
 export type ToPython =
   | {
       readonly kind: "load";
@@ -57,6 +65,7 @@ export type ToPython =
       readonly spec: AttemptSpec;
       readonly bundle: Uint8Array<ArrayBuffer>;
       readonly data: readonly DataFile[];
+      readonly checkpoint: CheckpointFile | null;
     }
   // To a thread that shares no memory with the agent; it hears them while Python waits.
   | { readonly kind: "answer"; readonly sequence: number; readonly text: string }
@@ -80,6 +89,18 @@ export type FromPython =
   /** The liveness counter, from a thread that shares no memory with the agent. */
   | { readonly kind: "progress"; readonly attempt: number; readonly count: number }
   | ({ readonly kind: "call"; readonly attempt: number } & CallRequest)
+  /** A call that carries bytes; answered as the others are. */
+  | {
+      readonly kind: "checkpoint";
+      readonly attempt: number;
+      readonly sequence: number;
+      readonly format: string;
+      /** -1: nothing was reported yet. */
+      readonly step: number;
+      readonly bytes: Uint8Array<ArrayBuffer>;
+    }
+  /** A line that the objective printed. */
+  | { readonly kind: "output"; readonly attempt: number; readonly text: string }
   | {
       readonly kind: "outcome";
       readonly attempt: number;

@@ -20,10 +20,9 @@ export class Output {
   line(text: string): void {
     const second = Math.floor(this.#now() / 1000);
     if (second !== this.#second) {
-      if (this.#dropped > 0) this.#write(`[${this.#dropped} lines left out]`);
+      this.flush();
       this.#second = second;
       this.#lines = 0;
-      this.#dropped = 0;
     }
     if (this.#lines < kLinesPerSecond) {
       this.#lines += 1;
@@ -31,6 +30,12 @@ export class Output {
     } else {
       this.#dropped += 1;
     }
+  }
+
+  /** Says how many lines were left out since the last one that passed. */
+  flush(): void {
+    if (this.#dropped > 0) this.#write(`[${this.#dropped} lines left out]`);
+    this.#dropped = 0;
   }
 
   /** One of Python's two streams: takes its bytes as they come, keeps the beginning of a line until its end. */

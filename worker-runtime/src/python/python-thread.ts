@@ -17,9 +17,18 @@ import type { PyodideApi } from "./pyodide_api.ts";
 declare const self: DedicatedWorkerGlobalScope;
 
 // Kept from trial code, which must not speak for this thread.
-const post: (message: FromPython) => void = self.postMessage.bind(self);
+const postMessage = self.postMessage.bind(self);
+const post = (message: FromPython, transfer: Transferable[] = []) => postMessage(message, transfer);
 const debug = console.debug.bind(console);
-const output = new Output(debug, () => performance.now());
+// The attempt whose lines these are; 0: none runs.
+let printing = 0;
+const output = new Output(
+  (text) => {
+    debug(text);
+    if (printing !== 0) post({ kind: "output", attempt: printing, text });
+  },
+  () => performance.now(),
+);
 
 let loading: Promise<Interpreter> | null = null;
 let bridge: Bridge | PromisingBridge | null = null;
@@ -96,8 +105,11 @@ async function run(
 ): Promise<void> {
   const { attempt } = message.spec;
   bridge?.begin(attempt);
+  printing = attempt;
   const startedAt = performance.now();
   const outcome = await outcomeOf(interpreter, message);
+  output.flush();
+  printing = 0;
   post({ kind: "outcome", attempt, outcome, runMs: performance.now() - startedAt });
 }
 

@@ -1,0 +1,65 @@
+"""The lines that a trial prints, page by page and live."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import hyperflock
+import pytest
+from hyperflock import _log, _loop
+from hyperflock._errors import HyperflockError
+
+
+class FakeHttp:
+    """A trial that prints as it is asked, and finishes after some looks."""
+
+    def __init__(self, lines: list[str], *, looks: int = 0) -> None:
+        self.lines = lines
+        self.looks = looks
+        self.asked: list[str] = []
+
+    async def get(self, path: str) -> Any:
+        self.asked.append(path)
+        if not path.startswith("/api/studies/3/trials/5/log?after="):
+            self.looks -= 1
+            if self.looks > 1:
+                raise HyperflockError("nobody has begun it", code="not_found")
+            self.lines.append(f"line of look {self.looks}")
+            return {"state": "running" if self.looks > 0 else "complete"}
+        after = int(path.rpartition("=")[2])
+        page = [
+            {"line": at + 1, "attempt": 7, "text": text}
+            for at, text in enumerate(self.lines)
+            if at >= after
+        ][:2]
+        return {"lines": page, "cursor": page[-1]["line"] if page else len(self.lines)}
+
+
+def test_lines_come_page_by_page_and_harmless() -> None:
+    http = FakeHttp(["a", "b\x1b[2J", "c"])
+    lines = _log.log_lines(http, 3, 5, follow=False)
+    assert list(_loop.iterate(lines)) == ["a", "b[2J", "c"]
+    assert not any(path.endswith("/5") for path in http.asked)
+
+
+def test_follow_goes_on_until_the_trial_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    naps: list[float] = []
+
+    async def nap(seconds: float) -> None:
+        naps.append(seconds)
+
+    monkeypatch.setattr("hyperflock._log.asyncio.sleep", nap)
+    http = FakeHttp([], looks=4)
+    lines = list(_loop.iterate(_log.log_lines(http, 3, 5, follow=True)))
+    assert lines == ["line of look 1", "line of look 0"]
+    assert [wait for wait in naps if wait] == [_log._POLL_S] * 3
+
+
+def test_a_local_trial_keeps_no_checkpoint() -> None:
+    def objective(trial: Any) -> float:
+        assert trial.checkpoint() is None
+        assert trial.save_checkpoint({"epoch": 1}) is False
+        assert trial.load_checkpoint(object()) is False
+        return 1.0
+
+    assert hyperflock.run_local(objective, {}).value == 1.0

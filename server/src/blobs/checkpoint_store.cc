@@ -1,0 +1,78 @@
+// See checkpoint_store.h.
+#include "blobs/checkpoint_store.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace hyperflock::blobs {
+
+Result<std::unique_ptr<CheckpointStore>> CheckpointStore::open(
+    const std::filesystem::path& folder, std::uint64_t max_bytes,
+    const std::vector<std::string>& kept) {
+  auto blobs = BlobStore::open(folder, max_bytes);
+  if (!blobs) return blobs.error();
+  for (const std::string& name : (*blobs)->names()) {
+    if (std::ranges::find(kept, name) == kept.end()) (*blobs)->remove(name);
+  }
+  return std::unique_ptr<CheckpointStore>(new CheckpointStore(std::move(*blobs)));
+}
+
+Result<std::unique_ptr<CheckpointStore::Upload>> CheckpointStore::begin(const std::string& sha256) {
+  auto writer = blobs_->begin();
+  if (!writer) return writer.error();
+  const std::lock_guard lock(mutex_);
+  ++entries_[sha256].uploads;
+  return std::unique_ptr<Upload>(new Upload(*this, sha256, std::move(*writer)));
+}
+
+void CheckpointStore::drop(const std::vector<std::string>& blobs) {
+  const std::lock_guard lock(mutex_);
+  for (const std::string& blob : blobs) {
+    Entry& entry = entries_[blob];
+    entry.dropped = true;
+    entry.named = false;
+  }
+}
+
+void CheckpointStore::sweep() {
+  const std::lock_guard lock(mutex_);
+  for (auto entry = entries_.begin(); entry != entries_.end();) settle(entry++);
+}
+
+// Forgets a blob that nobody uploads now, and removes it when nothing names it.
+void CheckpointStore::settle(std::map<std::string, Entry>::iterator entry) {
+  if (entry->second.uploads > 0) return;
+  if (entry->second.dropped && !entry->second.named) blobs_->remove(entry->first);
+  entries_.erase(entry);
+}
+
+CheckpointStore::Upload::~Upload() {
+  writer_.reset();
+  const std::lock_guard lock(store_.mutex_);
+  const auto entry = store_.entries_.find(sha256_);
+  // Whoever names it has said so; else it is as if it had been dropped.
+  if (is_new_) entry->second.dropped = true;
+  --entry->second.uploads;
+  store_.settle(entry);
+}
+
+Status CheckpointStore::Upload::append(std::span<const std::byte> bytes) {
+  Status appended = writer_->append(bytes);
+  if (appended || appended.error().code != "blob_too_large") return appended;
+  return Error{"checkpoint_too_large", "A checkpoint holds at most " +
+                                           std::to_string(store_.max_bytes()) +
+                                           " bytes: save less of the trial."};
+}
+
+Result<BlobStore::Stored> CheckpointStore::Upload::finish() {
+  auto stored = writer_->finish(sha256_);
+  is_new_ = stored && stored->is_new;
+  return stored;
+}
+
+void CheckpointStore::Upload::named() {
+  const std::lock_guard lock(store_.mutex_);
+  store_.entries_.at(sha256_).named = true;
+}
+
+}  // namespace hyperflock::blobs

@@ -1,0 +1,89 @@
+// Checkpoints of unfinished trials: blobs that go again. A BlobStore whose files are removed when
+// storage names them no more, but never while an upload of the same bytes is under way, which may
+// be about to name them. Any thread.
+//
+//   auto upload = store->begin(sha256);            // Result
+//   upload->append(bytes);  upload->finish();      // the bytes are durable
+//   upload->named();                               // a row names them: they stay
+//   // without named() they go with the upload, unless they were there before it
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "blobs/blob_store.h"
+
+namespace hyperflock::blobs {
+
+class CheckpointStore {
+ public:
+  static constexpr std::uint64_t kDefaultMaxBytes = std::uint64_t{64} << 20;
+
+  // One thread at a time, but named(), which any may call.
+  class Upload {
+   public:
+    ~Upload();
+    Upload(const Upload&) = delete;
+    Upload& operator=(const Upload&) = delete;
+
+    // Errors: `checkpoint_too_large`, `storage_unavailable`.
+    Status append(std::span<const std::byte> bytes);
+    // Errors: `hash_mismatch`, `storage_unavailable`. Call it once, after the last append().
+    Result<BlobStore::Stored> finish();
+    void named();
+
+   private:
+    friend class CheckpointStore;
+    Upload(CheckpointStore& store, std::string sha256, std::unique_ptr<BlobStore::Writer> writer)
+        : store_(store), sha256_(std::move(sha256)), writer_(std::move(writer)) {}
+
+    CheckpointStore& store_;
+    const std::string sha256_;
+    std::unique_ptr<BlobStore::Writer> writer_;
+    bool is_new_ = false;
+  };
+
+  // Opens the folder and removes each blob that is not among `kept`. Error: `storage_open`.
+  static Result<std::unique_ptr<CheckpointStore>> open(const std::filesystem::path& folder,
+                                                       std::uint64_t max_bytes,
+                                                       const std::vector<std::string>& kept);
+
+  // REQUIRES: is_sha256(sha256). Error: `storage_unavailable`. The store must outlive the upload.
+  Result<std::unique_ptr<Upload>> begin(const std::string& sha256);
+
+  std::optional<std::filesystem::path> path_of(std::string_view sha256) const {
+    return blobs_->path_of(sha256);
+  }
+  std::optional<std::uint64_t> size(std::string_view sha256) const { return blobs_->size(sha256); }
+  std::uint64_t max_bytes() const { return blobs_->max_bytes(); }
+
+  // Storage names these no more. Never blocks on the disk: sweep() removes the files. Call it in
+  // the order of the commits.
+  void drop(const std::vector<std::string>& blobs);
+  // Removes what was dropped. May block.
+  void sweep();
+
+ private:
+  struct Entry {
+    int uploads = 0;
+    bool dropped = false;
+    bool named = false;  // after the last drop
+  };
+
+  explicit CheckpointStore(std::unique_ptr<BlobStore> blobs) : blobs_(std::move(blobs)) {}
+
+  void settle(std::map<std::string, Entry>::iterator entry);
+
+  const std::unique_ptr<BlobStore> blobs_;
+  std::mutex mutex_;
+  std::map<std::string, Entry> entries_;  // under mutex_: what is uploaded or dropped right now
+};
+
+}  // namespace hyperflock::blobs

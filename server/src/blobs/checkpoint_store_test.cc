@@ -1,0 +1,109 @@
+// Checkpoints go when nothing names them, and never before.
+#include "blobs/checkpoint_store.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "storage/scratch_folder.h"
+
+namespace hyperflock::blobs {
+namespace {
+
+class CheckpointStoreTest : public ::testing::Test {
+ protected:
+  using Upload = std::unique_ptr<CheckpointStore::Upload>;
+
+  void open(const std::vector<std::string>& kept) {
+    store_.reset();
+    store_ = std::move(CheckpointStore::open(folder_.file("checkpoints"), 1'000, kept)).value();
+  }
+  // An upload whose bytes are on the disk.
+  Upload uploaded(const std::string& text) {
+    Upload upload = std::move(store_->begin(sha256_hex(text))).value();
+    EXPECT_TRUE(upload->append(std::as_bytes(std::span(text))).ok());
+    EXPECT_TRUE(upload->finish().ok());
+    return upload;
+  }
+  void save(const std::string& text) { uploaded(text)->named(); }
+  void drop(const std::string& text) {
+    store_->drop({sha256_hex(text)});
+    store_->sweep();
+  }
+  bool has(const std::string& text) const { return store_->size(sha256_hex(text)).has_value(); }
+
+  ScratchFolder folder_;
+  std::unique_ptr<CheckpointStore> store_;
+};
+
+TEST_F(CheckpointStoreTest, WhatIsNamedStaysUntilItIsDropped) {
+  open({});
+  save("one");
+  EXPECT_TRUE(has("one"));
+  drop("one");
+  EXPECT_FALSE(has("one"));
+}
+
+TEST_F(CheckpointStoreTest, AnUploadThatNothingNamesGoes) {
+  open({});
+  uploaded("one").reset();
+  EXPECT_FALSE(has("one"));
+}
+
+TEST_F(CheckpointStoreTest, AnUploadThatNothingNamesLeavesWhatWasThereBefore) {
+  open({});
+  save("one");
+  uploaded("one").reset();
+  EXPECT_TRUE(has("one"));
+}
+
+TEST_F(CheckpointStoreTest, BytesThatAreDroppedWhileTheyAreUploadedAgainStay) {
+  open({});
+  save("one");
+  Upload again = uploaded("one");
+  drop("one");  // committed before the second one is named
+  EXPECT_TRUE(has("one"));
+  again->named();
+  again.reset();
+  store_->sweep();
+  EXPECT_TRUE(has("one"));
+}
+
+TEST_F(CheckpointStoreTest, BytesThatAreNamedBetweenADropAndItsSweepStay) {
+  open({});
+  save("one");
+  Upload again = uploaded("one");
+  store_->drop({sha256_hex("one")});
+  again->named();
+  again.reset();
+  store_->sweep();
+  EXPECT_TRUE(has("one"));
+}
+
+TEST_F(CheckpointStoreTest, BytesThatAreDroppedWhileAFailedUploadRunsGo) {
+  open({});
+  save("one");
+  Upload again = uploaded("one");
+  drop("one");
+  again.reset();
+  EXPECT_FALSE(has("one"));
+}
+
+TEST_F(CheckpointStoreTest, AStartRemovesWhatNoRowNames) {
+  open({});
+  save("kept");
+  save("orphan");
+  open({sha256_hex("kept")});
+  EXPECT_TRUE(has("kept"));
+  EXPECT_FALSE(has("orphan"));
+}
+
+TEST_F(CheckpointStoreTest, TheLimitHasItsOwnCode) {
+  open({});
+  Upload upload = std::move(store_->begin(std::string(64, '0'))).value();
+  const std::array<std::byte, 1'001> bytes{};
+  EXPECT_EQ(upload->append(bytes).error().code, "checkpoint_too_large");
+}
+
+}  // namespace
+}  // namespace hyperflock::blobs

@@ -1,0 +1,73 @@
+// The tail of a study: nothing is left to lease, and idle workers get duplicates of the runs whose
+// end is far (R36).
+#include <algorithm>
+
+#include "dispatch/state.h"
+
+namespace hyperflock::dispatch {
+
+namespace {
+
+// Accepted runs that a study must have before it says how long one takes.
+constexpr int kRunsToKnow = 2;
+
+// How long a run takes on a device of this class; of all classes where this one has none.
+std::optional<Millis> expected_run(const Study& study, const std::string& device_class) {
+  if (study.pace.runs < kRunsToKnow) return std::nullopt;
+  const auto own = study.paces.find(device_class);
+  return own == study.paces.end() || own->second.runs == 0 ? study.pace.run_ms : own->second.run_ms;
+}
+
+}  // namespace
+
+// How long the attempt will still run. One that is late is taken to be in the middle: what slows it
+// is not known.
+Millis State::remaining(const Attempt& attempt, Millis expected) const {
+  const Millis ran = now.ms - attempt.loading_since.ms;
+  return ran > expected ? ran : expected - ran;
+}
+
+bool State::may_double(const Trial& trial, const Session& session) const {
+  if (trial.open.size() != 1 || trial.doubled || trial.failing) return false;
+  const Attempt& attempt = attempts.at(trial.open.front());
+  const auto& lost = trial.lost_with;
+  return attempt.committed && !attempt.doom && attempt.device != session.device &&
+         std::find(lost.begin(), lost.end(), session.device) == lost.end();
+}
+
+std::optional<TrialKey> State::choose_tail(const Session& session) const {
+  std::optional<TrialKey> best;
+  Millis farthest = 0;
+  const auto& refused = session.cannot_run;
+  for (const auto& [id, study] : studies) {
+    if (study.project != session.project || study.ending || study.has_work()) continue;
+    if (std::find(refused.begin(), refused.end(), id) != refused.end()) continue;
+    const auto here = expected_run(study, session.capabilities.device_class);
+    if (!here) continue;
+    for (const auto& [number, trial] : study.trials) {
+      if (!may_double(trial, session)) continue;
+      const Attempt& attempt = attempts.at(trial.open.front());
+      const Millis left = remaining(attempt, *expected_run(study, attempt.device_class));
+      if (left <= std::max(*here, settings.tail_ms)) continue;
+      // The lowest key of equals: the result must not depend on the order of a hash.
+      const TrialKey key{id, TrialNumber{number}};
+      if (best && (left < farthest || (left == farthest && *best < key))) continue;
+      best = key;
+      farthest = left;
+    }
+  }
+  return best;
+}
+
+std::optional<TransitionId> State::start_tail(SessionId id) {
+  Session& session = sessions.at(id);
+  if (draining || read_only || session.idle_order == 0) return std::nullopt;
+  const std::optional<TrialKey> key = choose_tail(session);
+  if (!key) return std::nullopt;
+  leave_queue(session, id);
+  find_trial(*key)->doubled = true;
+  return start_attempt(*find_study(key->study), *key, protocol::AttemptKind::duplicate, id,
+                       session);
+}
+
+}  // namespace hyperflock::dispatch

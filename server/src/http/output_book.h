@@ -1,0 +1,48 @@
+// What running trials print, kept in memory alone: the newest lines of each trial, and of all
+// trials together no more than a bound (R39). Gone with the server. Any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "protocol/messages.h"
+
+namespace hyperflock::http {
+
+class OutputBook {
+ public:
+  static constexpr std::size_t kLinesPerTrial = 1'000;
+  static constexpr std::size_t kBytesPerTrial = std::size_t{128} << 10;
+  static constexpr std::size_t kBytes = std::size_t{16} << 20;
+
+  void add(TrialKey trial, AttemptId attempt, std::vector<std::string> lines, std::int64_t dropped);
+
+  // At most `limit` lines after `after`, oldest first; `cursor` is the last of them, or the newest
+  // line where there is none. A reader from before a restart begins anew.
+  protocol::TrialLog read(TrialKey trial, std::int64_t after, std::size_t limit) const;
+
+ private:
+  struct Pages {
+    std::list<protocol::LogLine> lines;
+    std::int64_t last = 0;
+    std::size_t bytes = 0;
+    std::uint64_t used = 0;  // when it was written last, in the order of writes
+  };
+
+  void append(Pages& pages, AttemptId attempt, std::string text);
+  void trim();
+
+  mutable std::mutex mutex_;  // guards all below
+  std::map<TrialKey, Pages> trials_;
+  std::map<std::uint64_t, TrialKey> by_use_;
+  std::size_t bytes_ = 0;
+  std::uint64_t uses_ = 0;
+};
+
+}  // namespace hyperflock::http

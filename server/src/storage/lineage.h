@@ -1,0 +1,52 @@
+// The curve of an attempt that went on from a checkpoint: its own points, and before them those of
+// the attempt that saved the checkpoint up to its step, and so on. Pure; any thread.
+//
+//   Lineage lineage(attempt);
+//   while (const auto id = lineage.wanted()) { for (point of id) lineage.add(point);
+//   lineage.go_on(from of id); }
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "storage/records.h"
+
+namespace hyperflock::storage {
+
+class Lineage {
+ public:
+  explicit Lineage(const AttemptRow& attempt) : wanted_(attempt.id) {}
+
+  // The attempt whose points come next; nothing when the curve is whole.
+  std::optional<AttemptId> wanted() const { return wanted_; }
+
+  // A point of a step that a later attempt reported too counts no more.
+  void add(const protocol::Point& point) {
+    if (!most_ || point.step <= *most_) points_.emplace(point.step, point.value);
+  }
+
+  // What the wanted attempt began with.
+  void go_on(const std::optional<protocol::Checkpoint>& from) {
+    wanted_.reset();
+    if (!from || !from->step) return;
+    wanted_ = from->attempt;
+    most_ = most_ ? std::min(*most_, *from->step) : *from->step;
+  }
+
+  std::vector<protocol::Point> points() const {
+    std::vector<protocol::Point> out;
+    out.reserve(points_.size());
+    for (const auto& [step, value] : points_) out.push_back({step, value});
+    return out;
+  }
+
+ private:
+  std::optional<AttemptId> wanted_;
+  std::optional<std::int64_t> most_;  // no later step counts; nothing: each does
+  std::map<std::int64_t, double> points_;
+};
+
+}  // namespace hyperflock::storage

@@ -1,0 +1,84 @@
+// A line between devices and the server that a test can cut, slow down and mend. TCP: it looks into nothing.
+
+import { connect, createServer, type Server, type Socket } from "node:net";
+
+const kPieceMs = 50;
+
+export class Link {
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  #bytesPerSecond = Number.POSITIVE_INFINITY;
+
+  private constructor(port: number) {
+    this.#server = createServer((near) => {
+      const far = connect(port, "127.0.0.1");
+      for (const socket of [near, far]) {
+        this.#sockets.add(socket);
+        socket.setNoDelay(true);
+        socket.on("close", () => {
+          this.#sockets.delete(socket);
+          near.destroy();
+          far.destroy();
+        });
+        // Whoever is cut off is told by the close.
+        socket.on("error", () => {});
+      }
+      this.#carry(near, far);
+      this.#carry(far, near);
+    });
+  }
+
+  /** A line to this port of the machine; what listens there may come and go. */
+  static async to(port: number): Promise<Link> {
+    const link = new Link(port);
+    await new Promise<void>((resolve) => link.#server.listen(0, "127.0.0.1", resolve));
+    return link;
+  }
+
+  get origin(): string {
+    const address = this.#server.address();
+    if (address === null || typeof address === "string") throw new Error("the link is closed");
+    return `http://127.0.0.1:${address.port}`;
+  }
+
+  /** Ends every connection without a word; new ones get through. */
+  cut(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  slow(bytesPerSecond: number): void {
+    this.#bytesPerSecond = bytesPerSecond;
+  }
+
+  mend(): void {
+    this.#bytesPerSecond = Number.POSITIVE_INFINITY;
+  }
+
+  async close(): Promise<void> {
+    this.cut();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  #carry(from: Socket, to: Socket): void {
+    from.on("data", (bytes: Buffer) => {
+      if (Number.isFinite(this.#bytesPerSecond)) {
+        from.pause();
+        this.#trickle(bytes, to, () => from.resume());
+      } else if (!to.write(bytes)) {
+        from.pause();
+        to.once("drain", () => from.resume());
+      }
+    });
+  }
+
+  #trickle(bytes: Buffer, to: Socket, done: () => void): void {
+    if (to.destroyed || bytes.length === 0) {
+      done();
+      return;
+    }
+    const rate = this.#bytesPerSecond;
+    const size = Number.isFinite(rate) ? Math.ceil((rate * kPieceMs) / 1000) : bytes.length;
+    to.write(bytes.subarray(0, size));
+    setTimeout(() => this.#trickle(bytes.subarray(size), to, done), kPieceMs);
+  }
+}

@@ -1,0 +1,170 @@
+// A device without a browser that does as the protocol says, whatever happens to its line: keeps its attempt over a
+// reconnection, sends a result again until it is acknowledged, asks for more. It writes down what it was promised.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Enrolled, hello, type ServerMessage } from "../e2e/device.ts";
+import type { Link } from "./link.ts";
+
+const kHeartbeatMs = 300;
+/** A server that says nothing for so long is tried anew. */
+const kSilenceMs = 1_500;
+
+export interface Acknowledged {
+  readonly study: number;
+  readonly trial: number;
+  readonly attempt: number;
+  readonly value: number;
+  readonly verdict: string;
+}
+
+interface Attempt {
+  readonly study: number;
+  readonly trial: number;
+  readonly attempt: number;
+  readonly value: number;
+  readonly doneAt: number;
+}
+
+export class Worker {
+  /** Results that the server said are committed. */
+  readonly acknowledged: Acknowledged[] = [];
+  readonly #link: Link;
+  readonly #identity: Enrolled;
+  readonly #random: () => number;
+  #attempt: Attempt | null = null;
+  #isAlive = true;
+  #socket: WebSocket | null = null;
+  readonly ended: Promise<void>;
+
+  constructor(link: Link, identity: Enrolled, random: () => number) {
+    this.#link = link;
+    this.#identity = identity;
+    this.#random = random;
+    this.ended = this.#live();
+  }
+
+  get isComputing(): boolean {
+    return this.#attempt !== null;
+  }
+
+  /** Gone for good, without a word: the line is cut first, so that no goodbye gets through. */
+  kill(): void {
+    this.#isAlive = false;
+    this.#link.cut();
+    this.#socket?.close();
+  }
+
+  async #live(): Promise<void> {
+    while (this.#isAlive) {
+      await this.#session().catch(() => {});
+      await sleep(50 + 150 * this.#random());
+    }
+  }
+
+  /** One connection, from hello to its end. */
+  async #session(): Promise<void> {
+    const socket = new WebSocket(`${this.#link.origin.replace("http", "ws")}/ws/worker`);
+    this.#socket = socket;
+    let heardAt = Date.now();
+    let isOpen = true;
+    let sentResult = false;
+    const send = (message: object) => {
+      if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
+    };
+    const { promise: over, resolve } = Promise.withResolvers<void>();
+    for (const kind of ["close", "error"] as const) {
+      socket.addEventListener(kind, () => {
+        isOpen = false;
+        resolve();
+      });
+    }
+    socket.addEventListener("open", () =>
+      send({
+        ...hello(this.#identity),
+        attempts: this.#attempt === null ? [] : [this.#attempt.attempt],
+      }),
+    );
+    socket.addEventListener("message", (event) => {
+      heardAt = Date.now();
+      const message = JSON.parse(String(event.data)) as ServerMessage & {
+        readonly attempts?: number[];
+        readonly delay_ms?: number;
+      };
+      if (message.type === "welcome") {
+        const held = this.#attempt;
+        const isDone = held !== null && Date.now() >= held.doneAt;
+        if (held !== null && !isDone && !message.attempts?.includes(held.attempt)) {
+          this.#attempt = null;
+        }
+        sentResult = false;
+        if (this.#attempt === null) send({ type: "ready" });
+      } else if (message.type === "result_ack") {
+        const held = this.#attempt;
+        if (held !== null && held.attempt === message.attempt) {
+          this.acknowledged.push({ ...held, verdict: message.verdict ?? "" });
+          this.#attempt = null;
+        }
+        sentResult = false;
+      } else if (message.type === "revoke" && this.#attempt?.attempt === message.attempt) {
+        if (!sentResult) {
+          this.#attempt = null;
+          send({ type: "ready" });
+        }
+      } else if (message.type === "error" && message.code === "unknown_attempt") {
+        this.#attempt = null;
+        send({ type: "ready" });
+      } else if (message.type === "error" && message.code === "too_many_leases") {
+        socket.close(4100);
+      }
+      if (message.lease !== undefined) {
+        const { study, trial, attempt, params } = message.lease;
+        const { x } = JSON.parse(params) as { x: number };
+        const doneAt = Date.now() + 50 + 350 * this.#random();
+        this.#attempt = { study, trial, attempt, value: x, doneAt };
+        sentResult = false;
+      }
+    });
+    const step = async () => {
+      let beatAt = 0;
+      let askedAt = Date.now();
+      while (isOpen && this.#isAlive) {
+        await sleep(25);
+        const held = this.#attempt;
+        const now = Date.now();
+        if (now - heardAt > kSilenceMs) socket.close(4100);
+        if (held !== null && !sentResult && now >= held.doneAt) {
+          sentResult = true;
+          send(resultOf(held));
+        }
+        if (held === null && now - askedAt > 400) {
+          askedAt = now;
+          send({ type: "ready" });
+        }
+        if (now >= beatAt) {
+          beatAt = now + kHeartbeatMs;
+          const pulse = { attempt: held?.attempt, progress: now % 100_000, state: "running" };
+          send({ type: "heartbeat", attempts: held === null || sentResult ? [] : [pulse] });
+        }
+      }
+    };
+    const stepping = step();
+    // A close whose frame never arrives is waited for at most so long.
+    await Promise.race([over, stepping.then(() => sleep(500))]);
+    isOpen = false;
+    await stepping;
+  }
+}
+
+function resultOf({ attempt, value }: Attempt): object {
+  return {
+    type: "result",
+    attempt,
+    seq: 1,
+    outcome: "complete",
+    values: [value],
+    points: [[0, value]],
+    metrics: { load_ms: 0, run_ms: 1 },
+    backend: "cpu",
+    next: true,
+  };
+}

@@ -1,0 +1,222 @@
+"""What a trial saves, as bytes and back: trees of plain values and arrays, and Chainer's npz.
+
+    kind, content = encode({"epoch": 3, "weights": [w, b]})      # ("tree", a zip)
+    decode(kind, content)["epoch"]
+
+Checkpoints travel between devices of people who do not know each other, so nothing here pickles or
+unpickles. A tree is a zip of ``tree.json`` and one ``.npy`` or ``.bin`` file for each array or
+bytes; an npz is what ``chainer.serializers.save_npz`` writes, but for an entry that is None, which
+Chainer pickles: it becomes the text ``NONE``. Pure; usable on any thread.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import zipfile
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+MAX_BYTES = 64 * 1024 * 1024
+MAX_DEPTH = 64
+MAX_NODES = 100_000
+NONE = "\0None"
+_TREE = "tree.json"
+
+
+class CheckpointError(ValueError):
+    """A checkpoint cannot be saved or read; ``code`` is its stable code."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def encode(state: Any) -> tuple[str, bytes]:
+    """Write a trial's state.
+
+    Parameters
+    ----------
+    state
+        A tree of dicts with string keys, lists, tuples, None, bools, ints, floats, strings, bytes
+        and arrays (none of dtype object); or an object of Chainer's with ``serialize``: a link, an
+        optimizer, a trainer.
+
+    Returns
+    -------
+    (str, bytes)
+        The format, ``tree`` or ``npz``, and the content.
+
+    Raises
+    ------
+    CheckpointError
+        ``checkpoint_not_a_tree``, ``checkpoint_too_large``.
+    """
+    serialize = getattr(state, "serialize", None)
+    kind, content = (
+        ("npz", _encode_npz(serialize)) if callable(serialize) else ("tree", _encode_tree(state))
+    )
+    if len(content) > MAX_BYTES:
+        raise CheckpointError(
+            "checkpoint_too_large",
+            f"the checkpoint has {len(content)} bytes, but may have at most {MAX_BYTES}",
+        )
+    return kind, content
+
+
+def decode(kind: str, content: bytes) -> Any:
+    """Read what ``encode`` wrote: the tree, or an npz as a dict of arrays (None for None).
+
+    Raises
+    ------
+    CheckpointError
+        ``checkpoint_malformed``: it is not of that format, or wants too much memory.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            if sum(entry.file_size for entry in archive.infolist()) > 2 * MAX_BYTES:
+                raise CheckpointError("checkpoint_malformed", "the checkpoint unpacks to too much")
+            if kind == "npz":
+                return _decode_npz(content)
+            if kind == "tree":
+                return _TreeReader(archive).read()
+    except (ValueError, KeyError, TypeError, OSError, EOFError, RecursionError) as error:
+        if isinstance(error, CheckpointError):
+            raise
+        message = f"the checkpoint is no {kind}: {error}"
+        raise CheckpointError("checkpoint_malformed", message) from error
+    except (zipfile.BadZipFile, NotImplementedError) as error:
+        raise CheckpointError("checkpoint_malformed", f"no archive: {error}") from error
+    raise CheckpointError("checkpoint_malformed", f"there is no format '{kind}'")
+
+
+def restore(target: Any, arrays: Mapping[str, Any]) -> None:
+    """Load an npz's arrays into an object of Chainer's, as ``chainer.serializers.load_npz`` does.
+
+    Raises
+    ------
+    KeyError
+        An entry of ``target`` is not among them.
+    """
+    from chainer.serializers import NpzDeserializer
+
+    # As Chainer's own files have it.
+    held = {name: np.asarray(value) for name, value in arrays.items()}
+    target.serialize(NpzDeserializer(held))
+
+
+def _encode_npz(serialize: Callable[[Any], Any]) -> bytes:
+    from chainer.serializers import DictionarySerializer
+
+    serializer = DictionarySerializer()
+    serialize(serializer)
+    arrays = {
+        name: np.asarray(NONE) if value.dtype == object and value[()] is None else value
+        for name, value in serializer.target.items()
+    }
+    for name, value in arrays.items():
+        _check_array(value, f"the entry '{name}'")
+    out = io.BytesIO()
+    np.savez(out, allow_pickle=False, **arrays)
+    return out.getvalue()
+
+
+def _decode_npz(content: bytes) -> dict[str, Any]:
+    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+        read = {name: arrays[name] for name in arrays.files}
+    return {
+        name: None if value.shape == () and value.dtype.kind == "U" and value[()] == NONE else value
+        for name, value in read.items()
+    }
+
+
+def _check_array(value: Any, what: str) -> None:
+    if value.dtype.hasobject:
+        raise CheckpointError(
+            "checkpoint_not_a_tree", f"{what} is an array of objects, which would be pickled"
+        )
+
+
+def _encode_tree(state: Any) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:
+        tree = _TreeWriter(archive).node(state, 0)
+        archive.writestr(_TREE, json.dumps(tree, allow_nan=False))
+    return out.getvalue()
+
+
+class _TreeWriter:
+    """Turns values into JSON that names its kinds; arrays and bytes become files beside it."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+        self._nodes = 0
+
+    def node(self, value: Any, depth: int) -> Any:
+        self._nodes += 1
+        if depth > MAX_DEPTH or self._nodes > MAX_NODES:
+            raise CheckpointError(
+                "checkpoint_not_a_tree",
+                f"a checkpoint is at most {MAX_DEPTH} deep and has at most {MAX_NODES} values",
+            )
+        if value is None or type(value) in (bool, int, str):
+            return value
+        if type(value) is float:
+            return value if math.isfinite(value) else {"float": repr(value)}
+        if isinstance(value, bytes | bytearray | memoryview):
+            return {"bytes": self._file("bin", bytes(value))}
+        if isinstance(value, np.ndarray | np.generic):
+            _check_array(value, "a value")
+            content = io.BytesIO()
+            np.save(content, np.asarray(value), allow_pickle=False)
+            kind = "array" if isinstance(value, np.ndarray) else "scalar"
+            return {kind: self._file("npy", content.getvalue())}
+        if type(value) in (list, tuple):
+            kind = "list" if type(value) is list else "tuple"
+            return {kind: [self.node(one, depth + 1) for one in value]}
+        if type(value) is dict and all(type(key) is str for key in value):
+            return {"dict": [[key, self.node(one, depth + 1)] for key, one in value.items()]}
+        raise CheckpointError(
+            "checkpoint_not_a_tree",
+            f"a checkpoint cannot hold a {type(value).__name__}: give dicts with string keys, "
+            "lists, tuples, numbers, strings, bytes and arrays",
+        )
+
+    def _file(self, suffix: str, content: bytes) -> str:
+        name = f"{self._nodes}.{suffix}"
+        self._archive.writestr(name, content)
+        return name
+
+
+class _TreeReader:
+    """The way back; every wrong tree raises ValueError, KeyError or TypeError."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+
+    def read(self) -> Any:
+        return self._value(json.loads(self._archive.read(_TREE)))
+
+    def _value(self, node: Any) -> Any:
+        if not isinstance(node, dict):
+            if isinstance(node, list):
+                raise ValueError("a list without its kind")
+            return node
+        ((kind, content),) = node.items()
+        if kind == "float":
+            return float(content)
+        if kind == "bytes":
+            return self._archive.read(content)
+        if kind in ("array", "scalar"):
+            array = np.load(io.BytesIO(self._archive.read(content)), allow_pickle=False)
+            return array if kind == "array" else array[()]
+        if kind == "list":
+            return [self._value(one) for one in content]
+        if kind == "tuple":
+            return tuple(self._value(one) for one in content)
+        if kind == "dict":
+            return {key: self._value(one) for key, one in content}
+        raise ValueError(f"there is no kind '{kind}'")
