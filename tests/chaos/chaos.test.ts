@@ -23,7 +23,7 @@ import { Worker } from "./worker.ts";
 
 const kWorkers = 4;
 const kTabs = 2;
-const kTrials = 20;
+const kTrials = 36;
 const kSlowBytesPerSecond = 3_000;
 
 const seeds = seedsOf(process.env.CHAOS ?? "1");
@@ -99,6 +99,10 @@ class Stage {
         break;
       case "full_disk":
         await limitFiles(this.server.pid, "4096");
+        await until("a write that fails", async () => {
+          const ready = await fetch(`${this.server.console}/readyz`);
+          return ready.status === 503;
+        });
         await sleep(forMs);
         await limitFiles(this.server.pid, "unlimited");
         break;
@@ -170,6 +174,8 @@ test.each(seeds)("exactly once under schedule %i", async (seed) => {
     for (const { trial, attempt, verdict } of told) {
       if (verdict === "accepted") expect(acceptedBy.get(trial)).toBe(attempt);
     }
+    // The disk was full, to the server too, and it went on by itself.
+    expect(server.log).toContain("storage_recovered");
     const attempts = (await rowOf())?.attempts;
     const faults = steps.map(({ fault }) => fault).join(", ");
     console.log(`seed ${seed}: ${kTrials} trials once in ${attempts} attempts under ${faults}`);

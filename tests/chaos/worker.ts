@@ -119,7 +119,7 @@ export class Worker {
       if (message.lease !== undefined) {
         const { study, trial, attempt, params } = message.lease;
         const { x } = JSON.parse(params) as { x: number };
-        const doneAt = Date.now() + 50 + 350 * this.#random();
+        const doneAt = Date.now() + 200 + 1_000 * this.#random();
         this.#attempt = { study, trial, attempt, value: x, doneAt };
         sentResult = false;
       }

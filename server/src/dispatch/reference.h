@@ -177,6 +177,7 @@ class Reference {
   std::map<Id, Study> studies_;
   std::map<Id, Attempt> attempts_;
   std::set<Id> undelivered_;  // attempts whose lease waits for the end of the batch
+  std::set<Id> late_;         // attempts whose time is over in the same moment
   Id first_study_ = 1;
   Id first_attempt_ = 1;
   Id next_study_ = 1;

@@ -194,6 +194,7 @@ void Reference::settle(Id study, Id id, Millis delay) {
 
 void Reference::count_failure(const Attempt& attempt, Cause cause, const std::string& code) {
   Trial& trial = trial_of(attempt);
+  if (trial.state != TrialState::running) return;  // two runs of it failed in one moment
   const auto index = static_cast<std::size_t>(cause);
   const int nth = ++trial.failures[index];
   if (cause == Cause::worker_lost) trial.lost_with.insert(attempt.device);
@@ -218,7 +219,8 @@ void Reference::finish_trial(Id study, Id id) {
 void Reference::withdraw(Id study, std::optional<Id> trial, const std::string& code) {
   for (auto& [id, attempt] : attempts_) {
     const bool meant = attempt.study == study && (!trial || attempt.trial == *trial);
-    if (!meant || attempt.state != AttemptState::live || undelivered_.contains(id)) continue;
+    if (!meant || attempt.state != AttemptState::live) continue;
+    if (undelivered_.contains(id) || late_.contains(id)) continue;
     say(attempt.device, "revoke " + number(id) + ' ' + code);
     end(attempt, AttemptState::revoked);
   }
@@ -283,8 +285,12 @@ Said Reference::after(Millis ms) {
     bool any = false;
     std::sort(late.begin(), late.end());
     for (const auto& [at, id] : late) {
+      if (at <= now_) late_.insert(id);
+    }
+    for (const auto& [at, id] : late) {
       if (at > now_) break;
       any = true;
+      late_.erase(id);
       overdue(attempts_.at(id), deadline(attempts_.at(id)).second);
     }
     std::vector<std::pair<Instant, std::pair<Id, Id>>> back;

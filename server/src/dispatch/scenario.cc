@@ -63,6 +63,9 @@ struct ProposalText {
   std::string operator()(const storage::ReplayTrials& t) const {
     return "replay study " + std::to_string(to_int(t.study));
   }
+  std::string operator()(const storage::StoreCheckpoint& t) const {
+    return "checkpoint of " + number(t.checkpoint.attempt);
+  }
   template <typename OfIdentity>
   std::string operator()(const OfIdentity&) const {
     return "identity";  // the dispatcher proposes none

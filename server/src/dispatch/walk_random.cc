@@ -1,5 +1,6 @@
 // Random walks over a real store: see walk.h.
 #include <algorithm>
+#include <deque>
 
 #include "dispatch/walk.h"
 
@@ -12,7 +13,11 @@ using protocol::Cause;
 class Walk {
  public:
   Walk(std::uint64_t seed, std::unique_ptr<storage::Storage> store)
-      : seed_(seed), name_("w" + std::to_string(seed)), pair_(settings(seed)), store_(store.get()) {
+      : seed_(seed),
+        name_("w" + std::to_string(seed)),
+        calm_(seed % 3 == 0),
+        pair_(settings(seed)),
+        store_(store.get()) {
     if (!store) return;
     pair_.store_in(std::move(store));
   }
@@ -92,7 +97,88 @@ class Walk {
     }
   }
 
+  // ---- calm walks: one study whose attempts live long enough for what is learnt by and by
+
+  Action draw_calm_action() {
+    if (pair_.model().studies().empty()) {
+      Action action = submit();
+      action.study.trials = static_cast<std::int64_t>(3 + draw(4));
+      action.study.project = "p";
+      action.study.stall_ms = 0;
+      return action;
+    }
+    if (!planned_.empty()) {
+      const Action action = planned_.front();
+      planned_.pop_front();
+      const bool speaks = !action.worker.empty() && action.kind != Kind::open;
+      if (!speaks || pair_.model().connected(action.worker)) return action;
+    }
+    const std::string worker(1, static_cast<char>('a' + draw(4)));
+    if (!pair_.model().connected(worker)) {
+      return {.kind = Kind::open, .worker = worker, .held = some_attempts(worker)};
+    }
+    const std::optional<std::int64_t> live = live_attempt(worker);
+    if (chance(60)) return {.kind = Kind::restart};
+    if (chance(40)) return {.kind = Kind::close_lost, .worker = worker};
+    if (chance(12)) plan_silence();
+    switch (draw(10)) {
+      case 0:
+      case 1:
+      case 2:
+        plan_beats(!chance(6));
+        return {.kind = Kind::after, .amount = static_cast<std::int64_t>(1 + draw(20'000))};
+      case 3:
+        if (!live) break;
+        return {.kind = Kind::complete, .worker = worker, .id = *live, .next = chance(2)};
+      case 4:
+        if (!live) break;
+        return {.kind = Kind::checkpoint,
+                .worker = worker,
+                .id = *live,
+                .amount = static_cast<std::int64_t>(draw(3))};
+      case 5:
+        if (!live || !chance(4)) break;
+        return {.kind = Kind::failed,
+                .worker = worker,
+                .id = *live,
+                .next = chance(2),
+                .cause = chance(2) ? Cause::user_error : Cause::device_lost};
+      case 6:
+        if (!live || !chance(3)) break;
+        return {.kind = Kind::release, .worker = worker, .id = *live};
+      default:
+        break;
+    }
+    return {.kind = Kind::ready, .worker = worker};
+  }
+
+  std::optional<std::int64_t> live_attempt(const std::string& worker) const {
+    for (const auto& [id, attempt] : pair_.model().attempts()) {
+      if (attempt.device == worker && attempt.state == storage::AttemptState::live) return id;
+    }
+    return std::nullopt;
+  }
+
+  // Each attempt that lives says so; its progress moves or not.
+  void plan_beats(bool moves) {
+    if (moves) ++progress_;
+    for (const auto& [id, attempt] : pair_.model().attempts()) {
+      if (attempt.state != storage::AttemptState::live) continue;
+      planned_.push_back(
+          {.kind = Kind::beat, .worker = attempt.device, .id = id, .amount = progress_});
+    }
+  }
+
+  // Long enough to be a stall where the study has learnt, and for a run to be late.
+  void plan_silence() {
+    for (int i = 0; i < 6; ++i) {
+      plan_beats(false);
+      planned_.push_back({.kind = Kind::after, .amount = 24'000});
+    }
+  }
+
   Action draw_action() {
+    if (calm_) return draw_calm_action();
     Action action{.worker = std::string(1, static_cast<char>('a' + draw(5)))};
     const std::string& worker = action.worker;
     if (pair_.model().studies().empty() || (chance(14) && pair_.model().studies().size() < 6))
@@ -194,8 +280,13 @@ class Walk {
         const auto detail = store_->trial({StudyId{id}, TrialNumber{number}});
         if (!detail || !*detail) return name + " lacks trial " + std::to_string(number);
         for (const storage::AttemptRow& attempt : (*detail)->attempts_list) {
-          if (pair_.model().attempts().at(to_int(attempt.id)).state != attempt.state)
+          const auto& one = pair_.model().attempts().at(to_int(attempt.id));
+          const bool again = attempt.kind == protocol::AttemptKind::duplicate;
+          const std::int64_t from = attempt.from ? to_int(attempt.from->attempt) : 0;
+          if (one.state != attempt.state || one.again != again ||
+              (one.from ? one.from->first : 0) != from) {
             return "attempt #" + std::to_string(to_int(attempt.id)) + " has another row";
+          }
         }
         const bool accepted = (*detail)->trial.accepted_attempt.has_value();
         if ((*detail)->trial.state != trial.state || accepted != trial.accepted.has_value())
@@ -207,6 +298,9 @@ class Walk {
 
   std::uint64_t seed_;
   const std::string name_;
+  const bool calm_;
+  std::deque<Action> planned_;
+  std::int64_t progress_ = 0;
   int keys_ = 0;
   Pair pair_;
   storage::Storage* store_;

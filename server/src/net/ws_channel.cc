@@ -240,8 +240,7 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
     if (finished_) return;
     finished_ = true;
     const bool clean = !closing_ && error == websocket::error::closed &&
-                       (ws_.reason().code == websocket::close_code::normal ||
-                        ws_.reason().code == websocket::close_code::going_away);
+                       ws_.reason().code == websocket::close_code::normal;
     timer_.cancel();
     ErrorCode ignored;
     upgrade_->stream->next_layer().close(ignored);

@@ -42,7 +42,7 @@ class ChannelUser {
   // A frame that breaks R1: `frame_too_large` (the channel closes with 1009) or `malformed`
   // (binary).
   virtual void on_bad_frame(const char* code) = 0;
-  // After this the channel forgets its user. clean: the peer closed with 1000 or 1001.
+  // After this the channel forgets its user. clean: the peer closed with 1000.
   enum class How { clean, lost };
   virtual void on_closed(How how) = 0;
 };

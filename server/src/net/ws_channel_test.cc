@@ -214,7 +214,7 @@ TEST_F(WsChannelTest, ALongReasonIsCut) {
 TEST_F(WsChannelTest, CleanAndLostEndsDiffer) {
   for (const auto& [code, how] :
        std::vector<std::pair<int, ChannelUser::How>>{{1000, ChannelUser::How::clean},
-                                                     {1001, ChannelUser::How::clean},
+                                                     {1001, ChannelUser::How::lost},
                                                      {4321, ChannelUser::How::lost}}) {
     new_recorder();
     TestWebSocket client = connect();

@@ -119,7 +119,7 @@ TEST_F(WorkerProtocolTest, R22_ACleanCloseReleasesAtOnce) {
   TestWorker second(server_, server_.join());
   second.send(protocol::Ready{});
   EXPECT_EQ(second.receive<Wait>().reason, protocol::WaitReason::no_work);
-  first.socket().close(1001);
+  first.socket().close(1000);
   const auto offered = second.receive<LeaseOffer>();
   EXPECT_EQ(offered.lease.trial, lease.trial);
   EXPECT_NE(offered.lease.attempt, lease.attempt);

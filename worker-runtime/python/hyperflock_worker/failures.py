@@ -100,7 +100,7 @@ def code_of(error: BaseException) -> str:
         | MetricNotFiniteError
         | MetricNotNumberError,
     ):
-        return error.code if error.code in CAUSES else "objective_raised"
+        return error.code
     if isinstance(error, MemoryError):
         return "out_of_memory"
     if isinstance(error, KeyboardInterrupt):

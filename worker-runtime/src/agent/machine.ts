@@ -24,7 +24,7 @@ import { Work } from "./work.ts";
 const kLingerMs = 3_000;
 /** A server that is full is left alone for at least this long. */
 const kFullMs = 5_000;
-/** Close code of our own: the server fell silent. Not 1000 or 1001, which would release the lease (R22). */
+/** Close code of our own: the server fell silent. Not 1000, which would release the lease (R22). */
 export const kCloseSilent = 4100;
 /** Devices that a restarting server let go come back over so long, not all at once. */
 const kRestartSpreadMs = 3_000;

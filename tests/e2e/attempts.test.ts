@@ -1,0 +1,102 @@
+// What becomes of a trial whose device goes away: it goes on elsewhere from its checkpoint; and one that takes its renderers
+// down is given up after three devices, while another study finishes. Real Chromium.
+
+import { readdir } from "node:fs/promises";
+import { basename, join } from "node:path";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { launchChromium } from "../../worker-runtime/node/chromium.ts";
+import { joinVolunteer, runPython, Server, type StudyRow, type TrialRow, until } from "./stack.ts";
+
+const kDevicesToPoison = 3;
+
+let server: Server;
+let browser: Browser;
+
+beforeAll(async () => {
+  server = await Server.start({ args: ["--lease-ms", "4000", "--heartbeat-ms", "500"] });
+  browser = await launchChromium();
+});
+afterAll(async () => {
+  await browser.close();
+  await server.dispose();
+});
+
+async function queue(script: string, ...options: string[]): Promise<number> {
+  const queued = await runPython(server, [`tests/e2e/objectives/${script}`, ...options]);
+  expect(await queued.done, queued.output()).toBe(0);
+  return Number(queued.output().trim().split("\n").at(-1));
+}
+
+const finished = (study: number) =>
+  until("the end of the study", async () => {
+    const { state } = await server.api<StudyRow>(`/api/studies/${study}`);
+    return state === "finished" && server.api<TrialRow>(`/api/studies/${study}/trials/0`);
+  });
+
+test("a trial whose page is hidden goes on in another browser, with its curve and its lines", async () => {
+  const study = await queue("resuming.py");
+  const path = `/api/studies/${study}/trials/0`;
+  const linesOf = async () => {
+    const log = await server.api<{ lines: { attempt: number; text: string }[] }>(`${path}/log`);
+    return log.lines.map(({ text }) => text);
+  };
+  const first = await joinVolunteer(browser, await server.joinUrl());
+  await until("the first half", async () => (await linesOf()).includes("step 3"));
+  // The checkpoint is committed before the objective goes on to ask whether it should stop.
+  await until("the checkpoint", async () => {
+    const names = await readdir(join(server.state, "checkpoints"), { recursive: true });
+    return names.some((name) => basename(name).length === 62);
+  });
+  await first.page.evaluate(() => {
+    Object.defineProperty(document, "visibilityState", { value: "hidden", configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"));
+  });
+  const second = await joinVolunteer(browser, await server.joinUrl());
+  const trial = await finished(study);
+  expect(trial).toMatchObject({ state: "complete", values: [8] });
+  expect(trial.points).toEqual(Array.from({ length: 8 }, (_, step) => [step, step]));
+  const [stopped, resumed] = trial.attempts_list ?? [];
+  expect(stopped).toMatchObject({ state: "released" });
+  expect(resumed).toMatchObject({ resumed_from: stopped?.attempt, resumed_step: 3 });
+  expect(resumed?.device.device).not.toBe(stopped?.device.device);
+  expect(await linesOf()).toEqual(Array.from({ length: 8 }, (_, step) => `step ${step}`));
+  for (const { context } of [first, second]) await context.close();
+});
+
+test("three crashed renderers make a trial poison; a study beside it finishes", async () => {
+  const study = await queue("constant.py", "--endless");
+  const joinUrl = await server.joinUrl();
+  // One more than it takes: who is left finishes the other study.
+  let volunteers = await Promise.all(
+    Array.from({ length: kDevicesToPoison + 1 }, () => joinVolunteer(browser, joinUrl)),
+  );
+  const trial = () => server.api<TrialRow>(`/api/studies/${study}/trials/0`);
+  for (let crashed = 0; crashed < kDevicesToPoison; crashed += 1) {
+    const computing = await until("a tab that computes", async () => {
+      for (const volunteer of volunteers) {
+        const panel = volunteer.page.locator('.panel[data-phase="computing"]');
+        if ((await panel.count()) > 0) return volunteer;
+      }
+      return undefined;
+    });
+    const session = await computing.context.newCDPSession(computing.page);
+    session.send("Page.crash").catch(() => {}); // Nobody is left to answer.
+    volunteers = volunteers.filter((volunteer) => volunteer !== computing);
+    await until("the end of its lease", async () => {
+      const lost = (await trial()).attempts_list?.filter(({ state }) => state === "expired");
+      return (lost?.length ?? 0) > crashed;
+    });
+  }
+  const row = await finished(study);
+  expect(row).toMatchObject({ state: "failed", error: { cause: "worker_lost", code: "poison" } });
+  expect(new Set(row.attempts_list?.map(({ device }) => device.device)).size).toBe(
+    kDevicesToPoison,
+  );
+
+  const beside = await queue("constant.py", "--trials", "2", "--wait");
+  expect(await server.api<StudyRow>(`/api/studies/${beside}`)).toMatchObject({
+    state: "finished",
+    complete: 2,
+  });
+});

@@ -1,0 +1,37 @@
+"""A trial of eight steps that stops half-way until another device goes on with it.
+
+Prints the study's id and ends at once.
+"""
+
+from typing import Any
+
+HALF, STEPS = 4, 8
+
+
+def objective(trial: Any) -> float:
+    """Give the sum of the steps that all its attempts together have made."""
+    import numpy as np
+
+    state = trial.checkpoint()
+    done = np.zeros(STEPS) if state is None else state["done"]
+    for step in range(int(done.sum()), STEPS):
+        done[step] = 1
+        trial.report(float(step), step)
+        print(f"step {step}")
+        if step == HALF - 1 and state is None:
+            assert trial.save_checkpoint({"done": done, "lr": 0.5})
+            while True:
+                trial.should_prune()
+    assert state["lr"] == 0.5
+    return float(done.sum())
+
+
+def main() -> None:
+    """Queue the one trial."""
+    import hyperflock
+
+    print(hyperflock.Client().grid(objective, {"x": [0]}, name="resuming").id)
+
+
+if __name__ == "__main__":
+    main()
