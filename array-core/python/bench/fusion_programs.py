@@ -4,11 +4,13 @@
     ./run python --backend webgpu --mount array-core array-core/python/bench/fusion_programs.py \
         --steady [--programs N] [--seed N]
 
-The programs are those of ``array-core/tests/native/array_core_fuzz/fusion.py``. Fails where an
-element, an error or a step differs, and where live bytes are more than 1.1 times those without
-fusion. On the CPU every operation is compared bit for bit; with ``--steady`` (a GPU) those whose
-results are not amplified, within two units in the last place a step. Its last line is one JSON
-object.
+The programs are those of ``array-core/tests/native/array_core_fuzz/fusion_program.py``. Fails where
+an element, an error or a step differs, and where live bytes are more than 1.1 times those without
+fusion; then it prints the program's seed and steps, the first step that differs by too much, and
+that step's operands and result, with their bits. ``--seed N --programs 1`` runs it again. On the
+CPU every operation is compared bit for bit; with ``--steady`` (a GPU) those whose results are not
+amplified, and each step may err by two units in the last place an operation: programs whose bits
+differ by no more are printed too, and counted as ``inexact``. Its last line is one JSON object.
 """
 
 from __future__ import annotations
@@ -26,11 +28,18 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "native")
 from array_core_fuzz.fusion import Totals, run_programs
 
 _PROGRESS = 250
+_SHOWN = 20  # inexact programs
 
 
 def _run(task: tuple[int, int, bool]) -> Totals:
     first, count, steady = task
     return run_programs(first, count, steady=steady)
+
+
+def _add(totals: Totals, done: Totals) -> None:
+    for text in done.inexact[: max(0, _SHOWN - len(totals.inexact))]:
+        print(f"inexact: {text}", flush=True)
+    totals.add(done)
 
 
 def main() -> None:
@@ -50,10 +59,10 @@ def main() -> None:
     if options.jobs > 1:
         with ProcessPoolExecutor(options.jobs) as pool:
             for done in pool.map(_run, tasks):
-                totals.add(done)
+                _add(totals, done)
     else:
         for task in tasks:
-            totals.add(_run(task))
+            _add(totals, _run(task))
             seconds = time.perf_counter() - began
             print(f"{totals.programs} of {options.programs} programs, {seconds:.0f} s", flush=True)
     backend = os.environ.get("ARRAYCORE_BACKEND", "cpu")
@@ -61,6 +70,7 @@ def main() -> None:
         f"fusion_programs_{backend}": totals.programs,
         "steps": totals.steps,
         "errors": totals.errors,
+        "inexact": len(totals.inexact),
         "fusion_live_share": round(totals.live_share, 4),
         "dispatches": totals.dispatches,
         "unfused_dispatches": totals.unfused_dispatches,

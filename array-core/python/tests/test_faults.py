@@ -119,7 +119,7 @@ def test_a_shader_that_does_not_compile_names_its_kernel() -> None:
     hooks().break_shaders(1)
     b = np.float32(3) * a - a  # kernels that no other test has compiled
     with within(2):
-        fails(ac.DeviceError, "shader", b.get, r"multiply \(kernel 'multiply\(float32 x0, float32")
+        fails(ac.DeviceError, "shader", b.get, r"multiply.* \(kernel 'multiply.*\(float32")
     expect_usable()
     c = ones()
     np.testing.assert_array_equal((np.float32(3) * c - c).get(), np.full(8, 2))

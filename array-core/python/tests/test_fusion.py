@@ -67,6 +67,28 @@ def test_the_sum_of_a_chain_is_the_sums_own_launch() -> None:
     assert _launches() - before == 1
 
 
+def test_a_product_and_a_sum_are_rounded_apart() -> None:
+    noise = np.random.default_rng(2)
+    a, b = (noise.standard_normal(1000).astype("f") for _ in range(2))
+    x, y = ac.array(a), ac.array(b)
+    before = _launches()
+    rest = x * y - ac.array(a * b)
+    assert not rest.get().any()
+    assert _launches() - before == 1
+    total = _total(abs(x * y - ac.array(a * b)))
+    assert float(total) == 0
+
+
+def test_nan_compares_as_numpys_whatever_reads_the_comparison() -> None:
+    values = np.array([np.nan, 0, 1, -np.inf, np.inf], np.float32)
+    x = ac.array(values) * 1
+    for compare in ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal"):
+        made = ac.logical_not(getattr(ac, compare)(x, x * 1))
+        with np.errstate(invalid="ignore"):
+            expected = np.logical_not(getattr(np, compare)(values, values))
+        assert made.get().tolist() == expected.tolist(), compare
+
+
 def test_live_bytes_are_what_is_held() -> None:
     x = ac.array(np.ones(1000, np.float32))
     y = (x + 1) * (x + 2) - x
@@ -96,6 +118,26 @@ def test_reset_and_close_drop_what_waits() -> None:
         y.get()
     assert ac.counters()["live_bytes"] == 0
     assert (ac.array(np.ones(3, np.float32)) + 1).get().tolist() == [2, 2, 2]
+
+
+def test_operations_wait_where_the_environment_or_open_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    backend = "webgpu" if ac.device_info().name != "cpu" else "cpu"
+    for setting, given, expected in (
+        (None, None, False), ("0", None, False), ("1", None, True), ("1", False, False),
+        ("0", True, True),
+    ):  # fmt: skip
+        monkeypatch.delenv("ARRAYCORE_FUSE", raising=False)
+        if setting is not None:
+            monkeypatch.setenv("ARRAYCORE_FUSE", setting)
+        ac.close()
+        ac.open(backend, fuse=given)
+        y = ac.array(np.ones(3, np.float32)) + 1
+        assert _launches() == (0 if expected else 1)
+        assert y.get().tolist() == [2, 2, 2]
+        assert _launches() == 1
+    _library.set_fusing(True)
 
 
 def test_turning_it_off_computes_what_waits() -> None:
@@ -145,8 +187,45 @@ def test_a_program_that_differs_is_found(monkeypatch: pytest.MonkeyPatch) -> Non
         return add(a, b, **options) + 1 if _library._fusing else add(a, b, **options)
 
     monkeypatch.setattr(ac, "add", wrong)
-    with pytest.raises(fusion.DifferenceError, match="instead of"):
-        fusion.run_programs(0, 50)
+    # The step, and its operands with their bits.
+    with pytest.raises(fusion.DifferenceError, match=r"step \d+ of .* instead of .*, of .* \(0x"):
+        fusion.run_programs(2, 1)
+
+
+def test_what_jumps_is_judged_by_the_operands_that_it_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    if ac.device_info().name != "cpu":
+        pytest.skip("the judge is the same everywhere, and quick on the CPU")
+    units = 1
+
+    def inexact(function: Any) -> Any:
+        def call(a: Any, b: Any, **options: Any) -> Any:
+            made = function(a, b, **options)
+            if not _library._fusing or options or made.dtype != np.float32:
+                return made
+            return multiply(made, np.float32(1 + units * 2**-23))
+
+        return call
+
+    multiply = ac.multiply
+    for name in ("add", "subtract", "multiply"):
+        monkeypatch.setattr(ac, name, inexact(getattr(ac, name)))
+    monkeypatch.setattr(fusion, "LIVE_SHARE", 10)  # a temporary more
+    jumps = []
+    for seed in (375, 460):
+        outcomes = []
+        for fuses in (False, True):
+            _library.set_fusing(fuses)
+            outcomes.append(fusion.Program(seed, steady=True).run().read)
+        jumps += [
+            a[0]
+            for a, b in zip(*outcomes, strict=True)
+            if a[1] is not None and a[1].dtype.kind not in "fc" and (a[1] != b[1]).any()
+        ]
+        assert len(fusion.run_programs(seed, 1, steady=True).inexact) == 1
+    assert jumps
+    units = 8
+    with pytest.raises(fusion.DifferenceError, match=r"step 5 of .*subtract"):
+        fusion.run_programs(375, 1, steady=True)
 
 
 def test_a_program_that_takes_more_memory_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

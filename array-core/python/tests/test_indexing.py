@@ -201,6 +201,25 @@ def test_indices_out_of_bounds_raise_on_the_cpu_and_wrap_on_a_device(dtype: str)
     np.testing.assert_array_equal(a.get(), base())
 
 
+@pytest.mark.parametrize("shape", [(1, 3, 0, 2, 1), (0, 1), (4, 0, 1), (3, 1)], ids=str)
+@pytest.mark.parametrize("index", [[1, 0], [-2], np.array([0, 1], np.int8), 1, np.uint8(7)])
+def test_indices_of_the_host_are_looked_at_where_there_are_no_elements(
+    shape: tuple[int, ...], index: Any
+) -> None:
+    expected, a = np.zeros(shape, np.uint8), ac.zeros(shape, "uint8")
+    for key in ((ALL, None, ..., index), (..., index)):
+        messages = []
+        for array in (expected, a):
+            with pytest.raises(IndexError, match="out of bounds for axis") as info:
+                array[key] += 67
+            messages.append(str(info.value))
+            with pytest.raises(IndexError, match="out of bounds for axis"):
+                array[key] = 1
+        assert messages[0] == messages[1]
+    with pytest.raises(IndexError, match="out of bounds"):
+        ac.add.at(a, (..., index), 1)
+
+
 def test_of_several_values_for_an_element_the_last_stays() -> None:
     rng = np.random.default_rng(3)
     for dtype in ("int8", "uint16", "float16", "float32", "int64", "complex64", "float64"):

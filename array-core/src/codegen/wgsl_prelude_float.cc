@@ -25,7 +25,22 @@ constexpr std::string_view kHelpers[] = {
   if (!ac_nonzero(x)) { return 0.0; }
   return ac_copysign(1.0, x);
 })",
-    R"(fn ac_not_equal(a: f32, b: f32) -> bool { return a != b || ac_is_nan(a) || ac_is_nan(b); })",
+    // A compiler may turn a comparison round as if there were no NaN, or find x equal to x: no
+    // comparison but "not equal" holds for NaN, and its bits say so.
+    R"(fn ac_ordered(a: f32, b: f32) -> bool {
+  return max(bitcast<u32>(a) & 0x7fffffffu, bitcast<u32>(b) & 0x7fffffffu) <= 0x7f800000u;
+})",
+    R"(fn ac_equal(a: f32, b: f32) -> bool { return (a == b) & ac_ordered(a, b); })",
+    R"(fn ac_not_equal(a: f32, b: f32) -> bool { return (a != b) | !ac_ordered(a, b); })",
+    R"(fn ac_less(a: f32, b: f32) -> bool { return (a < b) & ac_ordered(a, b); })",
+    R"(fn ac_less_equal(a: f32, b: f32) -> bool { return (a <= b) & ac_ordered(a, b); })",
+    R"(fn ac_greater(a: f32, b: f32) -> bool { return (a > b) & ac_ordered(a, b); })",
+    R"(fn ac_greater_equal(a: f32, b: f32) -> bool { return (a >= b) & ac_ordered(a, b); })",
+    // No compiler knows that the uniform infinity has no mantissa, so none joins what makes x with
+    // what reads it: contraction, reassociation and folding end here.
+    R"(fn ac_stored(x: f32) -> f32 {
+  return bitcast<f32>(bitcast<u32>(x) | (u.w[0].y & 0x007fffffu));
+})",
     R"(fn ac_minimum(a: f32, b: f32) -> f32 {
   if (ac_is_nan(a)) { return a; }
   if (ac_is_nan(b)) { return b; }

@@ -119,6 +119,33 @@ TEST(Wgsl, NanAndInfinityTravelAsUniforms) {
   EXPECT_NE(std::find(words.begin(), words.end(), 0x7fc00001u), words.end());
 }
 
+TEST(Wgsl, WhatIsStoredPassesThroughBitsThatNoCompilerKnows) {
+  Builder k("multiply_add");
+  const auto x = k.in("x", DType::float32);
+  const auto y = k.in("y", DType::float32);
+  const auto z = k.out("z", DType::float32);
+  k.store(z, k.apply(Op::stored, {k.read(x) * k.read(y)}) + k.read(x));
+  const std::string text =
+      program_of(k.take(), launch_of({whole(1, 8, 4), whole(2, 8, 4), whole(3, 8, 4)}))
+          .stages[0]
+          .text;
+  EXPECT_NE(text.find(" = ac_stored("), std::string::npos);
+  EXPECT_NE(text.find("bitcast<u32>(x) | (u.w[0].y & 0x007fffffu)"), std::string::npos);
+}
+
+TEST(Wgsl, ComparisonsAskForNanByBits) {
+  for (const Op op :
+       {Op::equal, Op::not_equal, Op::less, Op::less_equal, Op::greater, Op::greater_equal}) {
+    Builder k("compare");
+    const auto x = k.in("x", DType::float32);
+    const auto z = k.out("z", DType::boolean);
+    k.store(z, k.apply(op, {k.read(x), k.read(x)}));
+    const std::string text =
+        program_of(k.take(), launch_of({whole(1, 8, 4), whole(2, 8, 1)})).stages[0].text;
+    EXPECT_NE(text.find("fn ac_ordered("), std::string::npos) << ir::name_of(op);
+  }
+}
+
 // An atomic sum of int64, whose old value is used or not.
 ir::Kernel wide_sum(bool used) {
   Builder k("total");

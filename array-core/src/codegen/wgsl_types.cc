@@ -245,17 +245,14 @@ std::optional<std::string> float_operation(Op op, DType d, const Args& x) {
     case Op::nextafter:
       return call(is_half(d) ? "ac_nextafter_half" : "ac_nextafter", x);
     case Op::equal:
-      return infix(x, "==");
     case Op::not_equal:
-      return call("ac_not_equal", x);
     case Op::less:
-      return infix(x, "<");
     case Op::less_equal:
-      return infix(x, "<=");
     case Op::greater:
-      return infix(x, ">");
     case Op::greater_equal:
-      return infix(x, ">=");
+      return call("ac_" + std::string(name_of(op)), x);
+    case Op::stored:  // a half was rounded by its bits
+      return is_half(d) ? x[0] : call("ac_stored", x);
     // The hardware's own.
     case Op::add:
       return rounded(d, infix(x, "+"));
@@ -337,10 +334,13 @@ std::optional<std::string> complex_operation(Op op, const Args& x) {
     case Op::subtract:
       return infix(x, "-");
     case Op::equal:
-      return "all(" + x[0] + " == " + x[1] + ")";
+      return "(ac_equal(" + x[0] + ".x, " + x[1] + ".x) && ac_equal(" + x[0] + ".y, " + x[1] +
+             ".y))";
     case Op::not_equal:
       return "(ac_not_equal(" + x[0] + ".x, " + x[1] + ".x) || ac_not_equal(" + x[0] + ".y, " +
              x[1] + ".y))";
+    case Op::stored:
+      return "vec2<f32>(ac_stored(" + x[0] + ".x), ac_stored(" + x[0] + ".y))";
     case Op::add:
     case Op::multiply:
     case Op::divide:

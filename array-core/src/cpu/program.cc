@@ -104,6 +104,8 @@ class Compiler {
         break;
       case Op::call:
         return call(e, steps);
+      case Op::stored:  // a register has memory's width
+        return value_of(arg(e, 0), steps);
       default:
         break;
     }

@@ -25,6 +25,10 @@ bool is_read_element(const ir::Param& param) {
   return param.kind == ir::ParamKind::elementwise && param.access == ir::Access::read;
 }
 
+// What a device may compute otherwise beside what reads it: a product and a sum in one rounding.
+// float16 is rounded by its bits, and float64 never meets such a compiler.
+bool needs_rounding(DType dtype) { return dtype == DType::float32 || dtype == DType::complex64; }
+
 bool returns(const Kernel& kernel, Id block) {
   return std::any_of(kernel.blocks[block].begin(), kernel.blocks[block].end(), [&](Id id) {
     const Stmt& s = kernel.stmts[id];
@@ -103,7 +107,7 @@ class Fuser {
       to_.functions.push_back(std::move(moved));
     }
     if (forwards) {
-      values_[p].expr = at_[value_of_store(from)];
+      values_[p].expr = as_stored(at_[value_of_store(from)]);
       return;
     }
     statements(p, result);
@@ -141,6 +145,16 @@ class Fuser {
     to_.exprs.push_back(expr);
     depth_.push_back(depth);
     return static_cast<Id>(to_.exprs.size() - 1);
+  }
+
+  // The value between two parts: rounded as it would be in memory, whatever reads it.
+  Id as_stored(Id value) {
+    Expr e{.op = Op::stored, .type = to_.exprs[value].type};
+    if (!needs_rounding(e.type)) return value;
+    e.first_arg = static_cast<Id>(to_.args.size());
+    e.count = 1;
+    to_.args.push_back(value);
+    return put(e, depth_[value] + 1);
   }
 
   void expressions(std::size_t p) {
@@ -208,6 +222,7 @@ class Fuser {
       if (s.kind == StmtKind::store && s.target == result) {
         s.kind = StmtKind::assign;
         s.target = values_[p].local;
+        s.value = as_stored(s.value);
       } else if (s.kind == StmtKind::store || s.kind == StmtKind::store_at) {
         s.target = parts_[p].wires[s.target].index;
       } else if (s.kind == StmtKind::assign || s.kind == StmtKind::assign_at) {

@@ -1,7 +1,7 @@
 // Several kernels as one: the bodies of elementwise kernels, one after the other, before the last
 // kernel's own. What one part stores and a later one reads stays in the element: it is rounded to
-// the stored dtype as memory would, computed once, and written to memory only where the caller
-// wants it. Pure; any thread.
+// the stored dtype as memory would (Op::stored keeps a device's compiler from joining the two),
+// computed once, and written to memory only where the caller wants it. Pure; any thread.
 #pragma once
 
 #include <cstdint>

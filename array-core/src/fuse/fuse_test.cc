@@ -124,6 +124,26 @@ TEST(Fuse, NarrowResultsAreRoundedAsInMemory) {
   }
 }
 
+TEST(Fuse, WhatLiesBetweenTwoPartsIsStored) {
+  for (const bool held : {false, true}) {
+    for (const DType dtype : {DType::float32, DType::complex64, DType::float16, DType::int32}) {
+      const ir::Kernel add = binary("add", ir::Op::add, dtype);
+      const ir::Kernel multiply = binary("multiply", ir::Op::multiply, dtype);
+      const std::vector<Part> parts{{&multiply, {param(0), param(1), held ? param(4) : value(0)}},
+                                    {&add, {value(0), param(2), param(3)}}};
+      const ir::Kernel fused = fuse("fused", parts, held ? 5 : 4);
+      ASSERT_TRUE(ir::verify(fused)) << ir::print(fused);
+      const bool joins = dtype == DType::float32 || dtype == DType::complex64;
+      ASSERT_EQ(count(fused, ir::Op::stored), joins ? 1U : 0U) << ir::print(fused);
+      if (!joins) continue;
+      for (const ir::Expr& e : fused.exprs) {
+        if (e.op != ir::Op::stored) continue;
+        EXPECT_EQ(fused.exprs[fused.args[e.first_arg]].op, ir::Op::multiply);
+      }
+    }
+  }
+}
+
 TEST(Fuse, ALongNameIsCutShort) {
   const ir::Kernel add = binary("add", ir::Op::add, DType::float32);
   const ir::Kernel last = binary("last", ir::Op::add, DType::float32);

@@ -102,6 +102,8 @@ enum class Op : std::uint8_t {
   real,
   imag,  // complex -> its real type
   conj,
+  stored,  // the operand as memory would hold it: a device joins nothing across it, so that what
+           // makes the value and what reads it are rounded as in kernels of their own
   // ---- two operands
   add,
   subtract,

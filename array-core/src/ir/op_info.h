@@ -101,6 +101,7 @@ inline constexpr std::array kOpInfo{
     OpInfo{Op::real, "real", Shape::special, kC},
     OpInfo{Op::imag, "imag", Shape::special, kC},
     OpInfo{Op::conj, "conj", Shape::unary, kC},
+    OpInfo{Op::stored, "stored", Shape::unary, kFC},
     OpInfo{Op::add, "add", Shape::binary, kNumber},
     OpInfo{Op::subtract, "subtract", Shape::binary, kNumber},
     OpInfo{Op::multiply, "multiply", Shape::binary, kNumber},

@@ -46,6 +46,7 @@ bool exact_for_floats(Op op) {
     case Op::real:
     case Op::imag:
     case Op::conj:
+    case Op::stored:
     case Op::add:
     case Op::subtract:
     case Op::copysign:

@@ -312,7 +312,9 @@ Complex<T> complex_power(Complex<T> a, Complex<T> b) {
 // ---- one operand, result of the same type
 template <Op op, typename T>
 T unary(T x) {
-  if constexpr (kIsHalf<T>) {
+  if constexpr (op == Op::stored) {
+    return x;
+  } else if constexpr (kIsHalf<T>) {
     if constexpr (op == Op::negate) {
       x.bits ^= 0x8000;
       return x;

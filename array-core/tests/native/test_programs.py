@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 from array_core_fuzz import runner
+from array_core_fuzz.keys import KeyMaker, read_key
 from array_core_fuzz.probe import Runner, Words
 from array_core_fuzz.programs import Batch, Generator
 from array_core_fuzz.runner import DifferenceError, run_programs
@@ -47,6 +50,28 @@ def test_a_programs_code_does_what_the_program_did(capsys: pytest.CaptureFixture
         contents = b"".join(batch.contents).hex()
         assert contents.startswith("".join(printed)), seed
         assert printed
+
+
+def test_indices_that_a_device_does_not_look_at_lie_in_bounds() -> None:
+    rng = random.Random(0)
+    maker = KeyMaker(rng)
+    seen = 0
+    for _ in range(4_000):
+        shape = tuple(rng.randrange(6) for _ in range(rng.randrange(6)))
+        words, key = maker.make(shape)
+        on_host: list[bool] = []
+        read_key(iter(words), lambda _, host, to=on_host: to.append(host))  # type: ignore[misc]
+        if any(on_host):
+            continue
+        message = ""
+        try:
+            np.empty(shape)[key]
+        except IndexError as error:
+            message = str(error)
+        # That of an axis without elements is known by its extent.
+        assert "out of bounds" not in message or "size 0" in message, (shape, key)
+        seen += 1
+    assert seen > 1_000
 
 
 def test_the_same_seed_gives_the_same_program() -> None:

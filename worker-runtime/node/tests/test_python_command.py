@@ -227,7 +227,8 @@ WEBGPU = (
     "    b = b * 1.0\n"
     "print(np.array_equal(b.get(), 2 * np.arange(1000)))\n"
     "counted = ac.counters()\n"
-    "print(counted['dispatches'], counted['cpu_ops'], counted['sync_waits'])\n"
+    "launched = counted['dispatches'] + counted['fused']\n"
+    "print(launched, counted['cpu_ops'], counted['sync_waits'])\n"
     "%s"
 )
 

@@ -37,8 +37,8 @@ class Moved:
     bytes_down: int = 0
     cpu_ops: int = 0
     dispatches: int = 0
-    #: Bytes that told such sizes: four for each mask of the device's that is read or written with
-    #: other indices.
+    #: Bytes that told such sizes: four for each mask of the device's that is read, or written with
+    #: other indices; ``a[key] += b`` does both.
     size_bytes: int = 0
 
     @classmethod
@@ -133,8 +133,8 @@ class Machine:
         self.results += (flags.c_contiguous + 2 * flags.f_contiguous, int(full and is_new))
         self.arrays.append(array)
 
-    def _key(self, words: Iterator[int], uses: Sequence[str]) -> tuple[tuple[Any, ...], int]:
-        """Return a key, and how many bytes may be read for its uses: "read", "write" or both."""
+    def _key(self, words: Iterator[int], uses: str) -> tuple[tuple[Any, ...], int]:
+        """Return a key, and how many bytes may be read for its uses, "r", "w" or one each."""
 
         def made(index: Any, host: bool) -> Any:
             return index if host else ac.array(index)
@@ -142,10 +142,10 @@ class Machine:
         key = read_key(words, made)
         arrays = [item for item in key if isinstance(item, ac.ndarray | np.ndarray)]
         masks = [item for item in arrays if isinstance(item, ac.ndarray) and item.dtype == bool]
-        sized = [use for use in uses if use == "read" or len(arrays) > 1]
-        return key, 4 * len(masks) * len(sized)
+        asking = uses.replace("w", "") if len(arrays) == 1 else uses
+        return key, 4 * len(masks) * len(asking)
 
-    def _keyed(self, words: Iterator[int], do: Callable[[Any], Any], *uses: str) -> Any:
+    def _keyed(self, words: Iterator[int], uses: str, do: Callable[[Any], Any]) -> Any:
         """Return what does an operation by a key, and counts what told its sizes."""
         key, allowed = self._key(words, uses)
 
@@ -206,16 +206,16 @@ class Machine:
                 value = self._array(next(words))
                 return lambda: a.__setitem__(Ellipsis, value)
             case StepOp.TAKE:
-                return self._keyed(words, lambda key: a[key], "read")
+                return self._keyed(words, "r", lambda key: a[key])
             case StepOp.PUT:
                 value = self._array(next(words))
-                return self._keyed(words, lambda key: a.__setitem__(key, value), "write")
+                return self._keyed(words, "w", lambda key: a.__setitem__(key, value))
             case StepOp.FILL:
                 number = next(words)
-                return self._keyed(words, lambda key: a.__setitem__(key, number), "write")
+                return self._keyed(words, "w", lambda key: a.__setitem__(key, number))
             case StepOp.ADD:
                 number = next(words)
-                return self._keyed(words, lambda key: _add(a, key, number), "read", "write")
+                return self._keyed(words, "rw", lambda key: _add(a, key, number))
             case StepOp.RAVEL:
                 return a.ravel
             case StepOp.COPY:

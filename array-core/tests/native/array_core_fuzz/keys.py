@@ -69,6 +69,12 @@ class KeyMaker:
                 # Behind an ellipsis it may be another axis's; NumPy (2.4) looks at no extent of 0.
                 axis += self._mask(words, items, shape[axis:])
             else:
+                # An ellipsis would stand for the axes that are left too, and the indices behind it
+                # for other axes than those that they were made for: out of bounds, where a device
+                # does not look.
+                for _ in range(ndim - axis if has_ellipsis else 0):
+                    words += (IndexKind.SLICE, 0, 0, 0, 0)
+                    items.append(slice(None))
                 break
         if rng.random() < 0.03 or not any(isinstance(item, np.ndarray) for item in items):
             if rng.random() < 0.3 or not ndim or items:
@@ -141,7 +147,8 @@ def key_text(words: Iterator[int]) -> str:
     """Return a key as NumPy code."""
 
     def text(array: Array, host: bool) -> Any:
-        return _Text(f"np.array({array.tolist()}, {array.dtype.name!r}).reshape({array.shape})")
+        name = "host" if host else "device"
+        return _Text(f"{name}({array.tolist()}, {array.dtype.name!r}, {array.shape})")
 
     parts = []
     for item in read_key(words, text):
