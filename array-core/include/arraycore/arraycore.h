@@ -208,8 +208,8 @@ enum ac_device_flag { AC_DEVICE_HAS_CLOCK = 4, AC_DEVICE_IS_SOFTWARE = 8 };
 // A counter since ac_open or ac_reset (peak: since then too); -1 when there is no such counter.
 AC_EXPORT(ac_counter) double ac_counter(int32_t name);
 
-// Threads that help the CPU back end: an instance of this module on the same memory, with a stack and
-// a thread of its own, serves as member 1, 2, ... and does not return. Natively any thread may.
+// Threads that help the CPU back end: an instance of this module on the same memory, with a stack
+// and a thread of its own, serves as member 1, 2, ... and does not return. Natively any thread may.
 AC_EXPORT(ac_thread_serve) void ac_thread_serve(int32_t member);
 
 #ifdef __cplusplus

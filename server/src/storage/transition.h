@@ -102,10 +102,10 @@ struct ReplayTrials {
 };
 
 using Transition =
-    std::variant<CreateStudy, StartAttempt, StoreResult, EndAttempt, AppendPoints, StoreCheckpoint, FailTrial,
-                 EndStudy, ReplayTrials, CreatePrincipal, UpdatePrincipal, CreateToken, RevokeToken,
-                 CreateProject, CreateEnrolment, RevokeEnrolment, CreateDevice, RevokeDevice,
-                 EraseDevice, OwnBlob, NoteAudit, TrimAudit>;
+    std::variant<CreateStudy, StartAttempt, StoreResult, EndAttempt, AppendPoints, StoreCheckpoint,
+                 FailTrial, EndStudy, ReplayTrials, CreatePrincipal, UpdatePrincipal, CreateToken,
+                 RevokeToken, CreateProject, CreateEnrolment, RevokeEnrolment, CreateDevice,
+                 RevokeDevice, EraseDevice, OwnBlob, NoteAudit, TrimAudit>;
 
 enum class Applied {
   applied,     // the guard held; the change is durable
@@ -119,11 +119,11 @@ struct Outcome {
   std::optional<TrialKey> trial;             // of the attempt or trial concerned
   std::optional<StudyId> study;              // CreateStudy: the study's id
   std::optional<protocol::Verdict> verdict;  // StoreResult
-  std::int64_t seq = 0;               // the trial's finishing order, when it finished by this
-  std::vector<TrialNumber> trials{};  // ReplayTrials: those that run again, in order
-  std::int64_t id = 0;                // of the person, token, project or code that was made
-  std::int64_t token = 0;             // CreatePrincipal: of the first token
-  std::optional<Excess> excess{};     // CreateStudy, OwnBlob: the limit that refused it
+  std::int64_t seq = 0;                // the trial's finishing order, when it finished by this
+  std::vector<TrialNumber> trials{};   // ReplayTrials: those that run again, in order
+  std::int64_t id = 0;                 // of the person, token, project or code that was made
+  std::int64_t token = 0;              // CreatePrincipal: of the first token
+  std::optional<Excess> excess{};      // CreateStudy, OwnBlob: the limit that refused it
   std::vector<std::string> dropped{};  // blobs of checkpoints that nothing names any more
   bool operator==(const Outcome&) const = default;
 };
