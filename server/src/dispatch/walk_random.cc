@@ -332,6 +332,10 @@ class Borrowed final : public storage::Storage {
   Result<bool> project_references(const std::string& project, const std::string& sha) override {
     return inner_.project_references(project, sha);
   }
+  Result<storage::Usage> usage(const std::string& owner) override { return inner_.usage(owner); }
+  Result<std::vector<storage::AuditEntry>> audit(std::int64_t after, std::int64_t limit) override {
+    return inner_.audit(after, limit);
+  }
 
  private:
   storage::Storage& inner_;
