@@ -68,11 +68,12 @@ std::string window_text(const Variant& variant, bool before) {
   text += "fn term_of(term: u32) -> Term {\n  var rest = term;\n" +
           digits(axes, variant.three ? "3u" : "terms") +
           places(axes, "Term", "b_row", "term_step", false, before);
+  // & and not &&: its branches, 32 of them in a step of three axes, take software devices minutes
+  // and gigabytes to compile.
   text += "fn window(at: Place, c: Column, t: Term) -> f32 {\n  let inside = ";
   for (int axis = first_of(axes); axis < kWindowAxes; ++axis) {
     const std::string i = std::to_string(axis);
-    text +=
-        (axis > first_of(axes) ? " && (c.x" : "(c.x") + i + " + t.x" + i + " < p.edge" + i + ")";
+    text += (axis > first_of(axes) ? " & (c.x" : "(c.x") + i + " + t.x" + i + " < p.edge" + i + ")";
   }
   text += ";\n  let value = b[select(at.b, at.b + c.at + t.at, inside)];\n";
   text += before
