@@ -2,14 +2,15 @@
 // works by keyboard alone; and what its buttons do.
 
 import { readFile } from "node:fs/promises";
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import decodeQR from "qr/decode.js";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { en } from "../src/research/words/en.ts";
 import { researchStories } from "../src/stories/research_states.ts";
 import { launch } from "./support/browser.ts";
-import { kLanguages, open, problemsAtEachWidth, violations } from "./support/checks.ts";
+import { problemsAtEachWidth, violations } from "./support/checks.ts";
 import { type StaticServer, serve } from "./support/static_server.ts";
+import { describeStories } from "./support/stories.ts";
 
 const kTouchPx = 44;
 
@@ -43,64 +44,51 @@ async function withPage(use: (page: Page) => Promise<void>): Promise<void> {
   }
 }
 
-describe.each(kLanguages)("in %s", (language) => {
-  let context: BrowserContext;
-  let page: Page;
-  let errors: string[];
-
-  beforeAll(async () => {
-    context = await browser.newContext({ reducedMotion: "reduce" });
-    ({ page, errors } = await open(context));
-  });
-
-  afterAll(async () => {
-    await context?.close();
-  });
-
-  it.each(Object.keys(researchStories))("%s fits every width and is accessible", async (name) => {
-    errors.length = 0;
-    await show(page, name, language);
-    expect(await problemsAtEachWidth(page, kTouchPx)).toEqual([]);
-    expect(await page.locator("html").getAttribute("lang")).toBe(language);
-    expect(errors).toEqual([]);
-  });
-
-  it("shows the join link as text and as a QR code that reads the same", async () => {
-    await show(page, "studies", language);
-    await page.locator("[data-action=make_link]").click();
-    const qr = page.locator(".qr");
-    await qr.waitFor();
-    expect(await problemsAtEachWidth(page, kTouchPx)).toEqual([]);
-    const shown = await page.locator(".copy-field").inputValue();
-    const drawn = await qr.evaluate((svg) => {
-      const size = (svg as SVGSVGElement).viewBox.baseVal.width;
-      const path = svg.querySelector(".qr-ink")?.getAttribute("d") ?? "";
-      return { size, dark: [...path.matchAll(/M(\d+) (\d+)/g)].map(([, x, y]) => [x, y]) };
-    });
-    const side = drawn.size * 8;
-    const data = new Uint8ClampedArray(side * side * 4).fill(255);
-    for (const [x, y] of drawn.dark) {
-      for (let row = 0; row < 8; row += 1) {
-        const at = ((Number(y) * 8 + row) * side + Number(x) * 8) * 4;
-        data.fill(0, at, at + 32);
+describeStories({
+  names: Object.keys(researchStories),
+  browser: () => browser,
+  touchPx: kTouchPx,
+  show,
+  more: (language, pageOf) => {
+    it("shows the join link as text and as a QR code that reads the same", async () => {
+      const page = pageOf();
+      await show(page, "studies", language);
+      await page.locator("[data-action=make_link]").click();
+      const qr = page.locator(".qr");
+      await qr.waitFor();
+      expect(await problemsAtEachWidth(page, kTouchPx)).toEqual([]);
+      const shown = await page.locator(".copy-field").inputValue();
+      const drawn = await qr.evaluate((svg) => {
+        const size = (svg as SVGSVGElement).viewBox.baseVal.width;
+        const path = svg.querySelector(".qr-ink")?.getAttribute("d") ?? "";
+        return { size, dark: [...path.matchAll(/M(\d+) (\d+)/g)].map(([, x, y]) => [x, y]) };
+      });
+      const side = drawn.size * 8;
+      const data = new Uint8ClampedArray(side * side * 4).fill(255);
+      for (const [x, y] of drawn.dark) {
+        for (let row = 0; row < 8; row += 1) {
+          const at = ((Number(y) * 8 + row) * side + Number(x) * 8) * 4;
+          data.fill(0, at, at + 32);
+        }
       }
-    }
-    expect(decodeQR({ width: side, height: side, data })).toBe(shown);
-  });
+      expect(decodeQR({ width: side, height: side, data })).toBe(shown);
+    });
 
-  it("asks before it cancels, in words that fit", async () => {
-    await page.setViewportSize({ width: 320, height: 844 });
-    await show(page, "study_running", language);
-    await page.locator("[data-action=cancel]").click();
-    await page.locator("dialog[open]").waitFor();
-    expect(await violations(page)).toEqual([]);
-    await page.locator("[data-action=cancel_no]").click();
-    expect(await page.locator("[data-study-state=running]").count()).toBe(1);
-    await page.locator("[data-action=cancel]").click();
-    await page.locator("[data-action=cancel_yes]").click();
-    await page.locator("[data-study-state=cancelled]").waitFor();
-    expect(await page.locator("[data-action=cancel]").count()).toBe(0);
-  });
+    it("asks before it cancels, in words that fit", async () => {
+      const page = pageOf();
+      await page.setViewportSize({ width: 320, height: 844 });
+      await show(page, "study_running", language);
+      await page.locator("[data-action=cancel]").click();
+      await page.locator("dialog[open]").waitFor();
+      expect(await violations(page)).toEqual([]);
+      await page.locator("[data-action=cancel_no]").click();
+      expect(await page.locator("[data-study-state=running]").count()).toBe(1);
+      await page.locator("[data-action=cancel]").click();
+      await page.locator("[data-action=cancel_yes]").click();
+      await page.locator("[data-study-state=cancelled]").waitFor();
+      expect(await page.locator("[data-action=cancel]").count()).toBe(0);
+    });
+  },
 });
 
 describe("the trials table", () => {

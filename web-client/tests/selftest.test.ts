@@ -1,13 +1,14 @@
 // The self-test page: every state fits and is accessible; the built page looks at this browser for itself, and asks the
 // server nothing before a tap.
 
-import type { Browser, BrowserContext, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, inject, it } from "vitest";
 import { checkNames } from "../src/selftest/finding.ts";
 import { selfTestStories } from "../src/stories/selftest_states.ts";
 import { launch } from "./support/browser.ts";
-import { kLanguages, open, problemsAtEachWidth } from "./support/checks.ts";
+import { open } from "./support/checks.ts";
 import { kGoodCode, type StaticServer, serve } from "./support/static_server.ts";
+import { describeStories } from "./support/stories.ts";
 
 const kTouchPx = 48;
 
@@ -27,28 +28,14 @@ afterAll(async () => {
   await pages?.close();
 });
 
-describe.each(kLanguages)("in %s", (language) => {
-  let context: BrowserContext;
-  let page: Page;
-  let errors: string[];
-
-  beforeAll(async () => {
-    context = await browser.newContext({ reducedMotion: "reduce" });
-    ({ page, errors } = await open(context));
-  });
-
-  afterAll(async () => {
-    await context?.close();
-  });
-
-  it.each(Object.keys(selfTestStories))("%s fits every width and is accessible", async (name) => {
-    errors.length = 0;
+describeStories({
+  names: Object.keys(selfTestStories),
+  browser: () => browser,
+  touchPx: kTouchPx,
+  show: async (page, name, language) => {
     await page.goto(`${stories.origin}/selftest.html?story=${name}&lang=${language}`);
     await page.locator("[data-verdict]").waitFor({ timeout: 5_000 });
-    expect(await problemsAtEachWidth(page, kTouchPx)).toEqual([]);
-    expect(await page.locator("html").getAttribute("lang")).toBe(language);
-    expect(errors).toEqual([]);
-  });
+  },
 });
 
 it("looks at this browser, and tells the server nothing", async () => {

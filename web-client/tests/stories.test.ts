@@ -1,13 +1,14 @@
 // Every state of the join page in a real browser: fits narrow and wide screens, has no accessibility
 // violation in light and dark, works by keyboard alone.
 
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { en } from "../src/i18n/en.ts";
 import { kOtherProject, kStoryCode, stories } from "../src/stories/states.ts";
 import { launch } from "./support/browser.ts";
-import { kLanguages, open, overflow, problemsAtEachWidth, violations } from "./support/checks.ts";
+import { kLanguages, overflow, problemsAtEachWidth, violations } from "./support/checks.ts";
 import { type StaticServer, serve } from "./support/static_server.ts";
+import { describeStories } from "./support/stories.ts";
 
 const kTouchPx = 48;
 
@@ -33,28 +34,14 @@ async function show(page: Page, story: string, language: string): Promise<void> 
   await page.locator(settled).waitFor({ timeout: 5_000 });
 }
 
-describe.each(kLanguages)("in %s", (language) => {
-  let context: BrowserContext;
-  let page: Page;
-  let errors: string[];
-
-  beforeAll(async () => {
-    context = await browser.newContext({ reducedMotion: "reduce" });
-    ({ page, errors } = await open(context));
-  });
-
-  afterAll(async () => {
-    await context?.close();
-  });
-
-  it.each(Object.keys(stories))("%s fits every width and is accessible", async (name) => {
-    errors.length = 0;
+describeStories({
+  names: Object.keys(stories),
+  browser: () => browser,
+  touchPx: kTouchPx,
+  show: async (page, name, language) => {
     await show(page, name, language);
     await page.locator("summary").click();
-    expect(await problemsAtEachWidth(page, kTouchPx)).toEqual([]);
-    expect(await page.locator("html").getAttribute("lang")).toBe(language);
-    expect(errors).toEqual([]);
-  });
+  },
 });
 
 it("the test of overflow notices an element that is too wide", async () => {

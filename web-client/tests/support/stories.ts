@@ -1,0 +1,45 @@
+// What holds of every story of every page: it fits all widths, is accessible, says its language and complains of nothing.
+
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { kLanguages, open, problemsAtEachWidth } from "./checks.ts";
+
+type Language = (typeof kLanguages)[number];
+
+export interface StoryTests {
+  readonly names: readonly string[];
+  readonly browser: () => Browser;
+  /** The least size of what is tapped. */
+  readonly touchPx: number;
+  /** Opens a story; settles when there is no more to come. */
+  readonly show: (page: Page, name: string, language: Language) => Promise<void>;
+  /** Further tests in each language, on the same page. */
+  readonly more?: (language: Language, page: () => Page) => void;
+}
+
+export function describeStories({ names, browser, touchPx, show, more }: StoryTests): void {
+  describe.each(kLanguages)("in %s", (language) => {
+    let context: BrowserContext;
+    let page: Page;
+    let errors: string[];
+
+    beforeAll(async () => {
+      context = await browser().newContext({ reducedMotion: "reduce" });
+      ({ page, errors } = await open(context));
+    });
+
+    afterAll(async () => {
+      await context?.close();
+    });
+
+    it.each(names)("%s fits every width and is accessible", async (name) => {
+      errors.length = 0;
+      await show(page, name, language);
+      expect(await problemsAtEachWidth(page, touchPx)).toEqual([]);
+      expect(await page.locator("html").getAttribute("lang")).toBe(language);
+      expect(errors).toEqual([]);
+    });
+
+    more?.(language, () => page);
+  });
+}
