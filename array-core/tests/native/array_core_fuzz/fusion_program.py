@@ -99,7 +99,6 @@ class Program:
     def __init__(self, seed: int, *, steady: bool, part: Part | None = None) -> None:
         self.random = random.Random(seed)
         self.part = part
-        self.steady = steady
         self.dtypes = _DTYPES if steady else _DTYPES + _CPU_DTYPES
         self.unary = _STEADY_UNARY if steady else _UNARY
         self.binary = _STEADY_BINARY if steady else _BINARY

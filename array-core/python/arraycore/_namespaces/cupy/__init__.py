@@ -57,26 +57,7 @@ complex_ = np.complex128
 
 _library.set_promotion("cupy")
 
-_MISSING = dict.fromkeys(
-    (
-        "apply_along_axis",
-        "median",
-        "nanmedian",
-        "nanpercentile",
-        "packbits",
-        "percentile",
-        "piecewise",
-        "poly1d",
-        "polyfit",
-        "polyval",
-        "quantile",
-        "roots",
-        "unpackbits",
-        "unwrap",
-    ),
-    HOST,
-)
-_lookup = names_of("cupy", "arraycore", _MISSING)
+_lookup = names_of("cupy", "arraycore", {"poly1d": HOST})
 
 
 def __getattr__(name: str) -> Any:
