@@ -85,6 +85,9 @@ class PromisingBridge:
     def call(self, method: str, payload_json: str) -> str:
         return str(self._wait(self._module.call(method, payload_json)))
 
+    def checkpoint(self, kind: str, step: int, content: bytes) -> str:
+        return str(self._wait(self._module.checkpoint(kind, step, content)))
+
     def report(self, step: int, value: float) -> None:
         room = self._module.report(step, value)
         if room is not None:

@@ -29,6 +29,9 @@ class Module(ModuleType):
     def call(self, method: str, payload_json: str) -> Promise:
         return Promise(f'{{"ok": true, "value": "{method} {len(payload_json)}"}}')
 
+    def checkpoint(self, kind: str, step: int, content: bytes) -> Promise:
+        return Promise(f'{{"ok": true, "value": "{kind} {step} {len(content)}"}}')
+
     def report(self, step: int, value: float) -> Promise | None:
         self.reports.append((step, value))
         return None if len(self.reports) <= self.room else Promise(None)
@@ -59,6 +62,17 @@ def waited(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Module, list[Promi
 def test_a_call_waits_for_its_answer(waited: tuple[Module, list[Promise]]) -> None:
     assert bridge.call("should_prune", {"step": 1}) == "should_prune 11"
     assert len(waited[1]) == 1
+
+
+def test_a_checkpoint_waits_until_it_is_saved(waited: tuple[Module, list[Promise]]) -> None:
+    assert "tree 7 3" in bridge.current().checkpoint("tree", 7, b"abc")
+    assert len(waited[1]) == 1
+
+
+def test_every_bridge_has_what_trials_call() -> None:
+    functions = {name for name in vars(bridge.Bridge) if not name.startswith("_")}
+    for each in (bridge.LocalBridge, bridge.PromisingBridge):
+        assert functions <= set(vars(each))
 
 
 def test_a_report_waits_only_where_there_is_no_room(waited: tuple[Module, list[Promise]]) -> None:

@@ -37,11 +37,16 @@ export class PostedCaller {
 
   /** Gives the answer's JSON text, `call_timeout` after `timeoutMs`. */
   call(method: string, payload: string, timeoutMs: number): Promise<string> {
+    return this.ask(method, (sequence) => this.#post({ sequence, method, payload }), timeoutMs);
+  }
+
+  /** The same with a request that `post` sends by itself, under the sequence that it is given. */
+  ask(method: string, post: (sequence: number) => void, timeoutMs: number): Promise<string> {
     this.#sequence = this.#sequence === kLastSequence ? 1 : this.#sequence + 1;
     const late = errorText("call_timeout", `The server did not answer '${method}' in time.`);
     const wait = waitFor(timeoutMs, late);
     this.#open = { sequence: this.#sequence, settle: wait.settle };
-    this.#post({ sequence: this.#sequence, method, payload });
+    post(this.#sequence);
     return wait.promise;
   }
 

@@ -31,12 +31,27 @@ export function noRoomForReports(): Error {
 }
 
 /** A Python object with the buffer protocol, as Pyodide hands it over. */
-interface PyBuffer {
+export interface PyBuffer {
   getBuffer(type: "u8"): {
     readonly data: Uint8Array;
     readonly nbytes: number;
     release(): void;
   };
+}
+
+/** What a checkpoint holds: a copy, because the heap is Python's again when it goes on. Null: too much. */
+export function checkpointBytes(from: PyBuffer): Uint8Array<ArrayBuffer> | null {
+  const buffer = from.getBuffer("u8");
+  try {
+    return buffer.nbytes > kCheckpointBytes ? null : new Uint8Array(buffer.data);
+  } finally {
+    buffer.release();
+  }
+}
+
+export function checkpointTooLarge(): string {
+  const most = `A checkpoint holds at most ${kCheckpointBytes} bytes.`;
+  return errorText("checkpoint_too_large", most);
 }
 
 export class Bridge {
@@ -100,18 +115,8 @@ export class Bridge {
   }
 
   #saveCheckpoint(format: string, step: number, from: PyBuffer): string {
-    const buffer = from.getBuffer("u8");
-    let bytes: Uint8Array<ArrayBuffer>;
-    try {
-      if (buffer.nbytes > kCheckpointBytes) {
-        const most = `A checkpoint holds at most ${kCheckpointBytes} bytes.`;
-        return errorText("checkpoint_too_large", most);
-      }
-      // A copy: the heap is Python's again when it goes on.
-      bytes = new Uint8Array(buffer.data);
-    } finally {
-      buffer.release();
-    }
+    const bytes = checkpointBytes(from);
+    if (bytes === null) return checkpointTooLarge();
     const attempt = this.#attempt;
     return this.#caller.ask(
       "save_checkpoint",

@@ -4,14 +4,24 @@
 
 import { kInterruptSignal } from "../channel/block.ts";
 import { PostedCaller, PostedWindow } from "../channel/posted_caller.ts";
-import { checkCall, kCallMs, kProgressMs, kWindowPoints, noRoomForReports } from "./bridge.ts";
+import {
+  checkCall,
+  checkpointBytes,
+  checkpointTooLarge,
+  kCallMs,
+  kCheckpointMs,
+  kProgressMs,
+  kWindowPoints,
+  noRoomForReports,
+  type PyBuffer,
+} from "./bridge.ts";
 import type { FromPython, ToPython } from "./messages.ts";
 
 /** What the agent says to a thread that shares no memory with it. */
 export type Posted = Extract<ToPython, { kind: "answer" | "taken" | "interrupt" }>;
 
 export interface PromisingBridgeOptions {
-  readonly post: (message: FromPython) => void;
+  readonly post: (message: FromPython, transfer?: Transferable[]) => void;
   readonly now: () => number;
   /** Pyodide's interrupt buffer; this thread's own. */
   readonly interrupt: Uint8Array;
@@ -65,6 +75,10 @@ export class PromisingBridge {
         checkCall(String(method), String(payload));
         return this.#caller.call(String(method), String(payload), kCallMs);
       },
+      checkpoint: (format: string, step: number, from: PyBuffer): Promise<string> => {
+        this.#move();
+        return this.#saveCheckpoint(String(format), Number(step), from);
+      },
       report: (step: number, value: number): undefined | Promise<void> => {
         this.#move();
         const point = { step: Number(step), value: Number(value) };
@@ -81,6 +95,21 @@ export class PromisingBridge {
       },
       progress: (): void => this.#move(),
     };
+  }
+
+  // The bytes are copied before anything is waited for.
+  #saveCheckpoint(format: string, step: number, from: PyBuffer): Promise<string> {
+    const bytes = checkpointBytes(from);
+    if (bytes === null) return Promise.resolve(checkpointTooLarge());
+    const attempt = this.#attempt;
+    return this.#caller.ask(
+      "save_checkpoint",
+      (sequence) =>
+        this.#options.post({ kind: "checkpoint", attempt, sequence, format, step, bytes }, [
+          bytes.buffer,
+        ]),
+      kCheckpointMs,
+    );
   }
 
   /** Moves the liveness counter; the agent is told of it now and then. */
