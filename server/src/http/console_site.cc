@@ -365,6 +365,11 @@ class ConsoleSite final : public SiteBase {
   void replay(const Request& request, Reply reply) const {
     auto row = readable_study(request);
     if (!row) return reply(error_response(row.error()));
+    // Whoever lost a project keeps what was computed there, and has nothing more computed.
+    if (!auth::IdentityBook::may_use(request.principal, row->project)) {
+      return reply(error_response(Error{
+          "forbidden", "This study's project is not open to you any more; ask an administrator."}));
+    }
     context_.service.replay_study(std::move(*row),
                                   row_replier(noted(request, "study.replay"), std::move(reply)));
   }

@@ -123,6 +123,19 @@ TEST_F(RestTest, R33_ReplayIssuesFailedTrialsAgain) {
   EXPECT_EQ(code_of(server_.rest("POST", other + "/replay")), "409 study_cancelled");
 }
 
+TEST_F(RestTest, NothingIsReplayedInAProjectThatIsNotOpenAnyMore) {
+  const std::string path = "/api/studies/" + std::to_string(server_.submit(1));
+  const std::string& admin = server_.secrets().admin_token;
+  const auto people = server_.rest_as(admin, "GET", "/api/researchers");
+  const std::string owner = json_at(people.body, "researchers.1.researcher");
+  ASSERT_EQ(
+      server_.rest_as(admin, "POST", "/api/researchers/" + owner, R"({"projects":[]})").status,
+      200);
+  EXPECT_EQ(code_of(server_.rest("POST", path + "/replay")), "403 forbidden");
+  EXPECT_EQ(server_.rest("GET", path).status, 200);
+  EXPECT_EQ(server_.rest_as(admin, "POST", path + "/replay").status, 200);
+}
+
 TEST_F(RestTest, BlobRoundTrip) {
   const std::string bytes(700'000, 'b');  // several pieces
   const std::string sha256 = blobs::sha256_hex(bytes);
