@@ -50,16 +50,19 @@ do_array_core_wgsl_test() {
 }
 
 # The package's suite and the samples' on their other bridge: WebAssembly in the worker runtime, one interpreter a back end.
+# A software device compiles each case's shader for a quarter of a second: it has every test, with a sample of its cases;
+# the parity cases and array_core_wgsl_test judge the same operations there.
 stage array_core_python_test "array_core_wasm runtime npm test_wheels"
 do_array_core_python_test() {
   local tests=array-core/python/tests
   python_in "--host node --backend cpu" "${PYTHON_SUITE[@]}" "$tests" array-core/samples
   python_in "--host node --backend cpu --simd baseline" "${PYTHON_SUITE[@]}" "$tests/test_linear.py"
-  python_in "--host node --backend webgpu --hooks" "${PYTHON_SUITE[@]}" "$tests" array-core/samples --ignore "$tests/test_faults.py"
+  python_in "--host node --backend webgpu --hooks" "${PYTHON_SUITE[@]}" "$tests" array-core/samples \
+    --ignore "$tests/test_faults.py" --sample 3
 }
 
-# What depends on the host: crossings, transfers, waiting, faults, users' own shaders; then the command itself. Chromium
-# makes the same kernels of the same module as Node, so it runs no more than this. Alone, because faults are timed.
+# What depends on the host: crossings, transfers, waiting, faults, users' own shaders. Chromium makes the same kernels of
+# the same module as Node, so it runs no more than this. Alone, because faults are timed.
 stage array_core_host_test "array_core_wasm server runtime npm test_wheels browser" alone
 do_array_core_host_test() {
   local tests=array-core/python/tests name host_dependent=()
@@ -68,8 +71,12 @@ do_array_core_host_test() {
   done
   python_in "--host node --backend webgpu --hooks" "${PYTHON_SUITE[@]}" "$tests/test_faults.py"
   python_in "--host chromium --backend webgpu --hooks" "${PYTHON_SUITE[@]}" "${host_dependent[@]}" array-core/samples
-  python3 -m pytest -q -p no:cacheprovider worker-runtime/node/tests
 }
+
+# ./run python itself: its options, its exits, what it prints.
+stage python_command_test "array_core_wasm runtime npm test_wheels browser"
+do_python_command_test() { python3 -m pytest -q -p no:cacheprovider worker-runtime/node/tests; }
+
 PYTHON_SUITE=(-m pytest -q -p no:cacheprovider --durations=10 -c array-core/python/pyproject.toml --rootdir array-core/python)
 python_in() { # HOST_OPTIONS ARGUMENT...
   # shellcheck disable=SC2086

@@ -1,12 +1,43 @@
-"""Every test begins with no array and counters at 0."""
+"""Every test begins with no array and counters at 0.
+
+`--sample N` keeps the first and about one in N other cases of each parametrised test.
+"""
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
 
 import arraycore as ac
 import pytest
 from arraycore import _library
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--sample",
+        type=int,
+        default=1,
+        metavar="N",
+        help="about one case in N of each parametrised test, always the same ones (default: all)",
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    every = config.getoption("--sample")
+    if every < 1:
+        raise pytest.UsageError("--sample takes a number from 1")
+    seen: set[str] = set()
+    kept: list[pytest.Item] = []
+    left: list[pytest.Item] = []
+    for item in items:
+        test = item.nodeid.partition("[")[0]
+        # By a hash of the name: every Nth in order would be the same dtype each time.
+        in_sample = test not in seen or zlib.crc32(item.name.encode()) % every == 0
+        (kept if in_sample else left).append(item)
+        seen.add(test)
+    items[:] = kept
+    config.hook.pytest_deselected(items=left)
 
 
 @pytest.fixture
