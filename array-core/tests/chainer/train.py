@@ -146,7 +146,7 @@ def train(run: Run, steps: int, counters: Callable[[], dict[str, int]]) -> dict[
         loss = run.step(number)
         after = counters()
         # Every step at first, for comparing runs; then a few, because each waits for the device.
-        if number < 20 or number % 500 == 0 or number == steps - 1:
+        if number < 20 or number in (SETTLED, steps - 1) or number % 500 == 0:
             losses.append(float(loss))
         del loss
         if number == SETTLED:
