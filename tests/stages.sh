@@ -30,6 +30,7 @@ do_lint() {
   CPP_FILES | xargs clang-format --dry-run --Werror
   npx biome ci --error-on-warnings .
   npx tsc --noEmit -p worker-runtime
+  npx tsc --noEmit -p worker-runtime/tsconfig.page.json
   npx tsc --noEmit -p web-client
   npx tsc --noEmit -p tests/e2e
   npx tsc --noEmit -p tests/hostile

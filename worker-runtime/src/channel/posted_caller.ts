@@ -1,10 +1,8 @@
 // The python thread's end of the call channel by messages: each wait is a promise, for which Python stands still by JSPI.
 // Runs on the python thread only. Every wait has its time-out.
 
-import { errorText } from "./block.ts";
+import { errorText, nextSequence } from "./block.ts";
 import type { CallRequest } from "./caller.ts";
-
-const kLastSequence = 2 ** 31 - 1;
 
 /** Something that is waited for. */
 interface Wait<Value> {
@@ -42,7 +40,7 @@ export class PostedCaller {
 
   /** The same with a request that `post` sends by itself, under the sequence that it is given. */
   ask(method: string, post: (sequence: number) => void, timeoutMs: number): Promise<string> {
-    this.#sequence = this.#sequence === kLastSequence ? 1 : this.#sequence + 1;
+    this.#sequence = nextSequence(this.#sequence);
     const late = errorText("call_timeout", `The server did not answer '${method}' in time.`);
     const wait = waitFor(timeoutMs, late);
     this.#open = { sequence: this.#sequence, settle: wait.settle };
