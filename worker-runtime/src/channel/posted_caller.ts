@@ -77,11 +77,16 @@ export class PostedWindow {
 
   /** Counts one point: true at once where there is room; else a promise, false when there was none for `timeoutMs`. */
   admit(timeoutMs: number): true | Promise<boolean> {
-    this.#sent += 1;
-    if (this.#hasRoom) return true;
+    if (this.#hasRoom) {
+      this.#sent += 1;
+      return true;
+    }
     const wait = waitFor(timeoutMs, false);
     this.#waiting = wait;
-    return wait.promise;
+    return wait.promise.then((hasRoom) => {
+      if (hasRoom) this.#sent += 1;
+      return hasRoom;
+    });
   }
 
   onTaken(points: number): void {
@@ -94,7 +99,7 @@ export class PostedWindow {
   }
 
   get #hasRoom(): boolean {
-    return this.#sent - this.#taken <= this.#limit;
+    return this.#sent - this.#taken < this.#limit;
   }
 
   #wake(hasRoom: boolean): void {
