@@ -14,6 +14,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import sys
 import zipfile
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -137,7 +138,9 @@ def _check_array(value: Any, what: str) -> None:
         raise CheckpointError(
             "checkpoint_not_a_tree", f"{what} is an array of objects, which would be pickled"
         )
-    if isinstance(value, np.ma.MaskedArray):
+    # Not imported for this: NumPy does so at the first use, which takes a browser its time.
+    masked = sys.modules.get("numpy.ma")
+    if masked is not None and isinstance(value, masked.MaskedArray):
         raise CheckpointError(
             "checkpoint_not_a_tree",
             f"{what} is a masked array, whose mask would be lost: give its data and its mask",
