@@ -10,26 +10,27 @@ do_e2e() {
   CHAOS=1 npx vitest run --root tests/chaos
 }
 
-# ./run chaos [SEEDS]: exactly once under seeded schedules of everything that goes wrong; 1..20 where none are named.
+# ./run chaos [SEEDS]: exactly once under seeded schedules of everything that goes wrong.
 stage chaos "server web runtime browser python_package" alone
-do_chaos() { CHAOS=${CHAOS:-1..20} npx vitest run --root tests/chaos; }
+do_chaos() { npx vitest run --root tests/chaos; }
 
 # ./run hostile [NAME]: what a trial's code may try against a volunteer; all of it, or the attempts whose name has NAME in it.
 stage hostile "server web runtime browser python_package" alone
 do_hostile() { npx vitest run --root tests/hostile; }
 
-CPP_FILES() { find server array-core -name '*.h' -o -name '*.cc'; }
-PYTHON_FOLDERS=(python worker-runtime array-core tests deploy)
-
 # ./run engines: the join page, one trial and the self-test in Firefox and WebKitGTK.
 stage engines "server web runtime engine_packages python_package" alone
 do_engines() { npx vitest run --root tests/engines; }
+
+CPP_FILES() { find server array-core -name '*.h' -o -name '*.cc'; }
+PYTHON_FOLDERS=(python worker-runtime array-core tests deploy)
 
 stage lint "npm python_package"
 do_lint() {
   CPP_FILES | xargs clang-format --dry-run --Werror
   npx biome ci --error-on-warnings .
   npx tsc --noEmit -p worker-runtime
+  npx tsc --noEmit -p worker-runtime/tsconfig.page.json
   npx tsc --noEmit -p web-client
   npx tsc --noEmit -p tests/e2e
   npx tsc --noEmit -p tests/hostile

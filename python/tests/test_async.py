@@ -115,6 +115,63 @@ def test_what_cannot_travel_is_told_by_the_call_itself(server: FakeConsole) -> N
     assert server.requests == []
 
 
+@pytest.mark.parametrize("given", ["first", 1.7, True, None, "-1"])
+def test_what_is_no_number_names_no_study_and_no_trial(server: FakeConsole, given: Any) -> None:
+    async def main() -> None:
+        client = AsyncClient(server.url, server.token)
+        study = await client.grid(objective, SPACE)
+        for ask in (lambda: client.study(given), lambda: study.trial(given)):
+            with pytest.raises(hyperflock.HyperflockError, match="goes by its number") as caught:
+                await ask()
+            assert caught.value.code == "bad_number"
+        assert (await client.study(str(study.id))).id == study.id  # type: ignore[arg-type]
+
+    _run(main())
+
+
+def test_lines_of_a_trial_that_is_none_are_not_waited_for(server: FakeConsole) -> None:
+    async def main() -> None:
+        study = await AsyncClient(server.url, server.token).grid(objective, SPACE)
+        for number in (3, -1):
+            with pytest.raises(hyperflock.NotFoundError, match="has 3 trials, none with number"):
+                await anext(study.log(number, follow=True))
+
+    _run(main())
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "field"),
+    [
+        ({"dry_run": "firefox"}, "bad_field", "dry_run"),
+        ({"data": np.ones(3)}, "bad_field", "data"),
+        ({"time_limit_s": "60"}, "bad_number", None),
+    ],
+)
+def test_options_of_a_wrong_kind_are_named(
+    server: FakeConsole, options: dict[str, Any], code: str, field: str | None
+) -> None:
+    async def main() -> None:
+        with pytest.raises(hyperflock.HyperflockError) as caught:
+            await AsyncClient(server.url, server.token).grid(objective, SPACE, **options)
+        assert (caught.value.code, caught.value.field) == (code, field)
+
+    _run(main())
+    assert server.requests == []
+
+
+def test_token_and_address_as_a_file_or_a_slip_gives_them(server: FakeConsole) -> None:
+    client = AsyncClient(server.url, server.token + "\n")
+    assert _run(client.studies()) == []
+    for token in ("two words", "a\nb", "é"):
+        with pytest.raises(hyperflock.AuthError) as caught:
+            AsyncClient(server.url, token)
+        assert caught.value.code == "no_token"
+        assert token not in str(caught.value)
+    for url in ("http://[::1", 8790, "http://127.0.0.1:99999"):
+        with pytest.raises(hyperflock.HyperflockError, match="is no console address"):
+            AsyncClient(url, server.token)  # type: ignore[arg-type]
+
+
 def test_dry_run_and_its_cancelling(server: FakeConsole, tmp_path: Path) -> None:
     begun = tmp_path / "begun"
 

@@ -259,6 +259,13 @@ def test_browser_tells_what_it_can(
     assert all(check.remedy for check in found.values() if check.state == "warning")
 
 
+def test_why_a_browser_gives_no_adapter(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    told = {"isolated": True, "webassembly": True, "webgpu": None, "error": "the GPU\x1b is gone"}
+    monkeypatch.setenv("HYPERFLOCK_BROWSER", _fake_browser(tmp_path, told))
+    found = {check.name: check.found for check in _doctor._browsers()}
+    assert found["webgpu"] == "the browser gives no adapter: the GPU is gone"
+
+
 def test_browser_that_is_not_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HYPERFLOCK_BROWSER", str(tmp_path / "none"))
     (check,) = _doctor._browsers()

@@ -76,6 +76,8 @@ def test_numpy_scalars_become_python_s() -> None:
         ({1: [1]}, InvalidSpaceError, "bad_field"),
         ({"a": 1}, InvalidSpaceError, "bad_field"),
         ({"a": "abc"}, InvalidSpaceError, "bad_field"),
+        ({"a": {1, 2}}, InvalidSpaceError, "bad_field"),
+        ({"a": iter([1, 2])}, InvalidSpaceError, "bad_field"),
         ({"a": [[1]]}, InvalidSpaceError, "bad_field"),
         ({"a": [object()]}, InvalidSpaceError, "bad_field"),
         ({"a": [1j]}, InvalidSpaceError, "bad_field"),

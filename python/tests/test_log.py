@@ -56,10 +56,16 @@ def test_follow_goes_on_until_the_trial_is_over(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_local_trial_keeps_no_checkpoint() -> None:
+    class Link:
+        def serialize(self, serializer: object) -> None:
+            raise AssertionError
+
     def objective(trial: Any) -> float:
         assert trial.checkpoint() is None
         assert trial.save_checkpoint({"epoch": 1}) is False
-        assert trial.load_checkpoint(object()) is False
+        assert trial.load_checkpoint(Link()) is False
+        with pytest.raises(TypeError, match="a link or an optimizer, not a dict"):
+            trial.load_checkpoint({"epoch": 1})
         return 1.0
 
     assert hyperflock.run_local(objective, {}).value == 1.0

@@ -6,7 +6,7 @@ import { basename, join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { launchChromium } from "../../worker-runtime/node/chromium.ts";
-import { joinVolunteer, runPython, Server, type StudyRow, type TrialRow, until } from "./stack.ts";
+import { joinVolunteer, queueStudy, Server, type StudyRow, type TrialRow, until } from "./stack.ts";
 
 const kDevicesToPoison = 3;
 
@@ -22,11 +22,8 @@ afterAll(async () => {
   await server.dispose();
 });
 
-async function queue(script: string, ...options: string[]): Promise<number> {
-  const queued = await runPython(server, [`tests/e2e/objectives/${script}`, ...options]);
-  expect(await queued.done, queued.output()).toBe(0);
-  return Number(queued.output().trim().split("\n").at(-1));
-}
+const queue = (script: string, ...options: string[]) =>
+  queueStudy(server, [`tests/e2e/objectives/${script}`, ...options]);
 
 const finished = (study: number) =>
   until("the end of the study", async () => {

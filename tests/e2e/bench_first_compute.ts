@@ -9,7 +9,7 @@ import { parseArgs } from "node:util";
 import { type BrowserContext, chromium } from "playwright-core";
 import { CHROMIUM_FLAGS, chromiumPath } from "../../worker-runtime/node/chromium.ts";
 import { CountingProxy, type Transfer } from "./counting_proxy.ts";
-import { openVolunteer, runPython, Server, type TrialRow, tapStart, until } from "./stack.ts";
+import { openVolunteer, queueStudy, Server, type TrialRow, tapStart, until } from "./stack.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -21,7 +21,7 @@ const rounds = Number(options.rounds);
 
 const server = await Server.start();
 const proxy = await CountingProxy.start(server.compute);
-const { enrolment_code } = await server.credentials();
+const joinUrl = await server.joinUrl(proxy.origin);
 
 interface Visit {
   readonly seconds: number;
@@ -29,11 +29,9 @@ interface Visit {
 }
 
 async function visit(context: BrowserContext): Promise<Visit> {
-  const queued = await runPython(server, ["tests/e2e/objectives/first_update.py"]);
-  if ((await queued.done) !== 0) throw new Error(queued.output());
-  const study = Number(queued.output().trim().split("\n").at(-1));
+  const study = await queueStudy(server, ["tests/e2e/objectives/first_update.py"]);
   proxy.take();
-  const { page } = await openVolunteer(context, `${proxy.origin}/join#${enrolment_code}`);
+  const { page } = await openVolunteer(context, joinUrl);
   const tap = Date.now();
   await tapStart(page);
   const trial = await until("the first trial", async () => {

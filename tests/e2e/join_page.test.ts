@@ -4,7 +4,7 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { launchChromium } from "../../worker-runtime/node/chromium.ts";
-import { joinVolunteer, openVolunteer, runPython, Server, type StudyRow, until } from "./stack.ts";
+import { joinVolunteer, openVolunteer, runPython, Server } from "./stack.ts";
 
 let server: Server;
 let browser: Browser;
@@ -19,16 +19,6 @@ afterAll(async () => {
   await server?.dispose();
 });
 
-const newestStudy = async () =>
-  (await server.api<{ studies: StudyRow[] }>("/api/studies")).studies[0];
-
-/** Nobody is connected, so nothing computes. */
-const untilNobodyComputes = () =>
-  until("the end of the connection", async () => {
-    const { workers } = await server.api<{ workers: unknown[] }>("/api/workers");
-    return workers.length === 0;
-  });
-
 test("a paused device gives its trial back, and a finishing one delivers its last", async () => {
   const { page, context, errors } = await joinVolunteer(browser, await server.joinUrl());
   const grid = await runPython(server, ["python/examples/digits_grid.py"]);
@@ -36,15 +26,15 @@ test("a paused device gives its trial back, and a finishing one delivers its las
   await page.locator("[data-phase=computing]").waitFor({ timeout: 120_000 });
   await page.locator("[data-action=pause]").click();
   await page.locator("[data-phase=paused]").waitFor();
-  await untilNobodyComputes();
-  const paused = await newestStudy();
+  await server.untilNobodyIsConnected();
+  const paused = await server.newestStudy();
 
   await page.locator("[data-action=resume]").click();
   await page.locator("[data-phase=computing]").waitFor({ timeout: 120_000 });
   await page.locator("[data-action=finish]").click();
   await page.locator("[data-phase=finished]").waitFor({ timeout: 120_000 });
-  await untilNobodyComputes();
-  const finished = await newestStudy();
+  await server.untilNobodyIsConnected();
+  const finished = await server.newestStudy();
   expect(finished?.complete).toBeGreaterThan(paused?.complete ?? 0);
   expect(finished?.state).toBe("running");
   const trials = Number(await page.locator("[data-contribution=trials]").textContent());
@@ -52,7 +42,7 @@ test("a paused device gives its trial back, and a finishing one delivers its las
 
   await page.locator("[data-action=start]").click();
   expect(await grid.done, grid.output()).toBe(0);
-  expect(await newestStudy()).toMatchObject({ state: "finished", complete: 8, failed: 0 });
+  expect(await server.newestStudy()).toMatchObject({ state: "finished", complete: 8, failed: 0 });
   expect(errors).toEqual([]);
   await context.close();
 });

@@ -6,6 +6,7 @@ import { launchChromium } from "../../worker-runtime/node/chromium.ts";
 import { Device, enrol, hello, type LeaseMessage } from "./device.ts";
 import {
   joinVolunteer,
+  queueStudy,
   runPython,
   Server,
   type StudyRow,
@@ -31,10 +32,6 @@ async function leave(...leaving: readonly Volunteer[]): Promise<void> {
     present.delete(one);
     await one.context.close();
   }
-}
-
-async function newestStudy(): Promise<StudyRow | undefined> {
-  return (await server.api<{ studies: StudyRow[] }>("/api/studies")).studies[0];
 }
 
 async function trialsOf(study: number): Promise<readonly TrialRow[]> {
@@ -76,7 +73,7 @@ describe("the main job", () => {
       until(
         `${count} complete trials`,
         async () => {
-          const row = await newestStudy();
+          const row = await server.newestStudy();
           return row !== undefined && row.complete >= count && row;
         },
         120_000,
@@ -93,7 +90,7 @@ describe("the main job", () => {
     await server.restart();
 
     expect(await study.done, study.output()).toBe(0);
-    const row = await newestStudy();
+    const row = await server.newestStudy();
     await expectExactlyOnce(row?.study ?? 0, 8);
     console.log(`8 trials took ${row?.attempts} attempts`);
     expect(row?.attempts).toBeGreaterThanOrEqual(8);
@@ -102,13 +99,11 @@ describe("the main job", () => {
 
   test("two devices deliver the same trial; one result counts, the other is evidence", async () => {
     // Two trials: a study whose only trial has its result would refuse any other by having ended.
-    const queued = await runPython(server, [
-      ...["tests/e2e/objectives/constant.py", "--label", "late", "--trials", "2"],
-    ]);
     // Browser volunteers would take the trial first.
     await leave(...present);
-    expect(await queued.done, queued.output()).toBe(0);
-    const study = Number(queued.output().trim().split("\n").at(-1));
+    const study = await queueStudy(server, [
+      ...["tests/e2e/objectives/constant.py", "--label", "late", "--trials", "2"],
+    ]);
     const leaseOf = async (device: Device): Promise<LeaseMessage> => {
       const lease = await device.lease();
       expect(lease.study).toBe(study);
@@ -182,9 +177,7 @@ describe("bad objectives", () => {
   });
 
   test("a cancelled study stops a computing volunteer, who goes on with other work", async () => {
-    const queued = await runPython(server, ["tests/e2e/objectives/constant.py", "--endless"]);
-    expect(await queued.done, queued.output()).toBe(0);
-    const study = Number(queued.output().trim().split("\n").at(-1));
+    const study = await queueStudy(server, ["tests/e2e/objectives/constant.py", "--endless"]);
     await until("a running trial", async () => {
       const { workers } = await server.api<{ workers: { study?: number; state: string }[] }>(
         "/api/workers",
@@ -205,9 +198,7 @@ describe("bad objectives", () => {
   test("a hidden page releases its trial", async () => {
     await leave(...present);
     const only = await volunteer();
-    const queued = await runPython(server, ["tests/e2e/objectives/constant.py", "--endless"]);
-    expect(await queued.done, queued.output()).toBe(0);
-    const study = Number(queued.output().trim().split("\n").at(-1));
+    const study = await queueStudy(server, ["tests/e2e/objectives/constant.py", "--endless"]);
     await until("a running trial", async () => {
       const row = await server.api<StudyRow>(`/api/studies/${study}`);
       return row.attempts === 1;

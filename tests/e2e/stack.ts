@@ -79,8 +79,9 @@ export class Server {
     return JSON.parse(await readFile(join(this.state, "credentials.json"), "utf8")) as Credentials;
   }
 
-  async joinUrl(): Promise<string> {
-    return `${this.compute}/join#${(await this.credentials()).enrolment_code}`;
+  /** `origin`: of what stands between the volunteer and this server. */
+  async joinUrl(origin = this.compute): Promise<string> {
+    return `${origin}/join#${(await this.credentials()).enrolment_code}`;
   }
 
   async restart(): Promise<void> {
@@ -141,6 +142,18 @@ export class Server {
     const body = (await response.json()) as T & { error?: { code: string; message: string } };
     if (!response.ok) throw new Error(`${path}: ${response.status} ${body.error?.code}`);
     return body;
+  }
+
+  async newestStudy(): Promise<StudyRow | undefined> {
+    return (await this.api<{ studies: StudyRow[] }>("/api/studies")).studies[0];
+  }
+
+  /** Waits until no device is connected, so that nothing computes and nobody takes the next trial. */
+  async untilNobodyIsConnected(): Promise<void> {
+    await until("the end of each connection", async () => {
+      const { workers } = await this.api<{ workers: unknown[] }>("/api/workers");
+      return workers.length === 0;
+    });
   }
 }
 
@@ -247,6 +260,13 @@ export async function runPython(
     child.once("exit", (code, signal) => resolve(code ?? (signal ? 128 : 1))),
   );
   return { child, output: () => output, done };
+}
+
+/** Runs a script that queues a study and prints its id last; gives the id. */
+export async function queueStudy(server: Server, args: readonly string[]): Promise<number> {
+  const queued = await runPython(server, args);
+  if ((await queued.done) !== 0) throw new Error(queued.output());
+  return Number(queued.output().trim().split("\n").at(-1));
 }
 
 /** Asks `probe` every 100 ms until it gives a value; fails with `what` after `timeoutMs`. */

@@ -5,7 +5,15 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { en } from "../../web-client/src/i18n/en.ts";
 import { launchChromium } from "../../worker-runtime/node/chromium.ts";
 import { CountingProxy } from "./counting_proxy.ts";
-import { openVolunteer, runPython, Server, type TrialRow, tapStart, until } from "./stack.ts";
+import {
+  openVolunteer,
+  queueStudy,
+  runPython,
+  Server,
+  type TrialRow,
+  tapStart,
+  until,
+} from "./stack.ts";
 
 let server: Server;
 let browser: Browser;
@@ -20,12 +28,6 @@ afterAll(async () => {
   await browser?.close();
   await server?.dispose();
 });
-
-async function queueEndless(): Promise<number> {
-  const queued = await runPython(server, ["tests/e2e/objectives/constant.py", "--endless"]);
-  expect(await queued.done, queued.output()).toBe(0);
-  return Number(queued.output().trim().split("\n").at(-1));
-}
 
 const attemptsOf = async (study: number) =>
   (await server.api<TrialRow>(`/api/studies/${study}/trials/0`)).attempts_list ?? [];
@@ -42,12 +44,11 @@ async function kill(context: BrowserContext, page: Page): Promise<void> {
 }
 
 test("one tab computes, another may take over; killed, it says so and goes on; closed, it gives back at once", async () => {
-  const study = await queueEndless();
+  const study = await queueStudy(server, ["tests/e2e/objectives/constant.py", "--endless"]);
   const context = await browser.newContext({ locale: "en-US" });
   // It hears what a page says that is not there any more.
   const proxy = await CountingProxy.start(server.compute);
-  const { enrolment_code } = await server.credentials();
-  const joinUrl = `${proxy.origin}/join#${enrolment_code}`;
+  const joinUrl = await server.joinUrl(proxy.origin);
   const { page: first } = await openVolunteer(context, joinUrl);
   await tapStart(first);
   await phase(first, "computing");
@@ -90,8 +91,7 @@ test("a page that is not isolated computes the same by JSPI, and its training re
   const proxy = await CountingProxy.start(server.compute, isolation);
   const context = await browser.newContext({ locale: "en-US" });
   try {
-    const { enrolment_code } = await server.credentials();
-    const { page, errors } = await openVolunteer(context, `${proxy.origin}/join#${enrolment_code}`);
+    const { page, errors } = await openVolunteer(context, await server.joinUrl(proxy.origin));
     expect(await page.evaluate(() => crossOriginIsolated)).toBe(false);
     const grid = await runPython(server, [...["tests/e2e/objectives/waiting.py", "--trials", "2"]]);
     await tapStart(page);

@@ -5,14 +5,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { en } from "../../web-client/src/i18n/en.ts";
 import { launchChromium } from "../../worker-runtime/node/chromium.ts";
-import {
-  joinVolunteer,
-  runPython,
-  Server,
-  type StudyRow,
-  type TrialRow,
-  until,
-} from "../e2e/stack.ts";
+import { joinVolunteer, runPython, Server, type TrialRow, until } from "../e2e/stack.ts";
 import { type Engine, EngineMissing } from "./engine.ts";
 import { Firefox } from "./firefox.ts";
 import { WebKit } from "./webkit.ts";
@@ -31,22 +24,15 @@ interface Computed {
   readonly engine: string;
 }
 
-/** Nobody is connected who might take the next trial. */
-const untilNobodyWaits = () =>
-  until("the end of each connection", async () => {
-    const { workers } = await server.api<{ workers: unknown[] }>("/api/workers");
-    return workers.length === 0;
-  });
-
 /** Queues one small CNN on scikit-learn's digits; the same weights, batches and seed each time. */
 async function queue(): Promise<() => Promise<Computed>> {
-  await untilNobodyWaits();
-  const before = await newestStudy();
+  await server.untilNobodyIsConnected();
+  const before = await server.newestStudy();
   const run = await runPython(server, ["python/examples/digits_grid.py", "--channels", "4"]);
   const study = await until(
     "the study",
     async () => {
-      const newest = await newestStudy();
+      const newest = await server.newestStudy();
       return newest !== undefined && newest.study !== before?.study && newest.study;
     },
     kTrialMs,
@@ -60,9 +46,6 @@ async function queue(): Promise<() => Promise<Computed>> {
     return { accuracy: trial.values[0] ?? Number.NaN, engine: trial.device.engine };
   };
 }
-
-const newestStudy = async () =>
-  (await server.api<{ studies: StudyRow[] }>("/api/studies")).studies[0];
 
 beforeAll(async () => {
   server = await Server.start();
@@ -142,7 +125,7 @@ describe.each(engines)("%s", (name, start) => {
       async () => {
         const now = await phaseOf(current);
         if (now === "failed") throw new Error(await textOf(current));
-        return (await newestStudy())?.complete === 1;
+        return (await server.newestStudy())?.complete === 1;
       },
       kTrialMs,
     );

@@ -9,18 +9,19 @@ For any event loop, a notebook's too; one client may be used by several.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, overload
 from urllib.parse import quote
 
-from hyperflock._async_study import AsyncStudy
+from hyperflock._async_study import AsyncStudy, number_of
 from hyperflock._blobs import upload_missing
 from hyperflock._bundle import bundle_objective
 from hyperflock._data import prepare
 from hyperflock._dry_run import DryRun
-from hyperflock._errors import AuthError
+from hyperflock._errors import AuthError, HyperflockError
 from hyperflock._grid import Scalar, dimensions_of
 from hyperflock._http import Http, Origin
 from hyperflock._loop import in_thread
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
 Space = Mapping[str, Sequence[Scalar]]
 Data = Mapping[str, Any]
 Objective = Callable[[Any], Any]
+
+# Of what may stand in a header.
+_TOKEN = re.compile(r"[!-~]+")
 
 
 class AsyncClient:
@@ -56,7 +60,7 @@ class AsyncClient:
     Raises
     ------
     AuthError
-        ``no_token``: there is no token.
+        ``no_token``: there is no token, or what was given is none.
     """
 
     def __init__(
@@ -65,6 +69,8 @@ class AsyncClient:
         found = settings(url, token)
         if not found.token:
             raise AuthError("no token: give token=... or set HYPERFLOCK_TOKEN", code="no_token")
+        if not _TOKEN.fullmatch(found.token):
+            raise AuthError("what was given as a token is none", code="no_token")
         self._http = Http(Origin.parse(found.url), found.token, patience_s=patience_s)
 
     async def __aenter__(self) -> AsyncClient:
@@ -182,6 +188,12 @@ class AsyncClient:
         ServerError, ServerUnreachableError, HyperflockError
         """
         # Here and not in the coroutine: it looks at its caller's stack, and at objects as they are.
+        if dry_run not in (False, True, "cpython", "browser"):
+            raise HyperflockError(
+                f"dry_run is {dry_run!r}, but may be True, 'cpython' or 'browser'",
+                code="bad_field",
+                field="dry_run",
+            )
         chainer_of(runtime)
         dimensions_of(space)
         key = key_of(name, submit_key, once=once)
@@ -219,7 +231,7 @@ class AsyncClient:
         NotFoundError
             There is none.
         """
-        return self._study(await self._http.get(f"/api/studies/{int(study_id)}"))
+        return self._study(await self._http.get(f"/api/studies/{number_of(study_id, 'study')}"))
 
     async def studies(self) -> list[AsyncStudy]:
         """All studies that this token may see, the newest first."""

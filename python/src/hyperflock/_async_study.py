@@ -10,15 +10,21 @@ iteration has its own connection.
 from __future__ import annotations
 
 import asyncio
+import operator
 import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hyperflock import _export, _plots
 from hyperflock._bars import Bar, wanted
 from hyperflock._connection import watch
-from hyperflock._errors import NoCompleteTrialError, WaitTimeoutError
+from hyperflock._errors import (
+    HyperflockError,
+    NoCompleteTrialError,
+    NotFoundError,
+    WaitTimeoutError,
+)
 from hyperflock._export import Format
 from hyperflock._http import Http
 from hyperflock._log import log_lines
@@ -83,7 +89,7 @@ class AsyncStudy(StudyView):
 
     async def trial(self, number: int) -> TrialResult:
         """Fetch one trial, a running one too, with its `points` and `attempt_list`."""
-        row = await self._http.get(f"{self._path}/trials/{int(number)}")
+        row = await self._http.get(f"{self._path}/trials/{number_of(number, 'trial')}")
         return trial_result(convert(row, TrialRow))
 
     def log(self, number: int, *, follow: bool = False) -> AsyncGenerator[str, None]:
@@ -97,8 +103,16 @@ class AsyncStudy(StudyView):
             Go on with what comes, until the trial has its outcome.
 
         The server keeps them in memory: the newest 1,000 lines of a trial, none after a restart.
+
+        Raises
+        ------
+        NotFoundError
+            The study has no such trial.
         """
-        return log_lines(self._http, self.id, int(number), follow=follow)
+        trial = number_of(number, "trial")
+        if not 0 <= trial < len(self):  # else its first line would be waited for
+            raise NotFoundError(f"study {self.id} has {len(self)} trials, none with number {trial}")
+        return log_lines(self._http, self.id, trial, follow=follow)
 
     async def refresh(self) -> AsyncStudy:
         """Ask the server how the study stands."""
@@ -223,3 +237,21 @@ class AsyncStudy(StudyView):
     def _show(self, bar: Bar, given: int) -> None:
         row = self._row
         bar.move(given, running=row.running, best=self.best_text, failed=row.failed)
+
+
+def number_of(given: Any, what: str) -> int:
+    """Read the number of a study or a trial, also as text of digits.
+
+    Raises
+    ------
+    HyperflockError
+        ``bad_number``: it is no whole number.
+    """
+    if isinstance(given, str) and given.isdecimal():
+        return int(given)
+    if not isinstance(given, bool):
+        try:
+            return operator.index(given)
+        except TypeError:
+            pass
+    raise HyperflockError(f"a {what} goes by its number, not by {given!r:.100}", code="bad_number")

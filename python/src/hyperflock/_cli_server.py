@@ -100,7 +100,7 @@ def up(
     as_json: Json = False,
 ) -> int:
     """Start a server on this machine and stay with it; Ctrl-C ends it in order."""
-    local = _up.LocalServer((folder or data_folder()).absolute())
+    local = _local(folder)
     parts = _up.find_parts(server, pages, runtime)
     options = ["--compute", compute, "--console", console_at]
     for flag, value in (
@@ -149,7 +149,7 @@ def up(
 @command("hyperflock down", "hyperflock down --json")
 def down(folder: Folder = None, as_json: Json = False) -> int:
     """End the server that runs on this machine; studies and results are kept."""
-    ran = _up.LocalServer((folder or data_folder()).absolute()).stop()
+    ran = _local(folder).stop()
     if as_json:
         show_json({"stopped": ran})
     else:
@@ -160,7 +160,7 @@ def down(folder: Folder = None, as_json: Json = False) -> int:
 @command("hyperflock status", "hyperflock status --json")
 def status(as_json: Json = False, url: Url = None, token: Token = None) -> int:
     """Show how the server does: studies, trials, devices."""
-    local = _up.LocalServer(data_folder()).running()
+    local = _local(None).running()
     client = Client(url, token)
     me, found, devices_now = client.server(), client.studies(), client.workers()
     states = [study.row.state for study in found]
@@ -302,6 +302,11 @@ def completion(
     finally:
         del os.environ["_HYPERFLOCK_COMPLETE"]
     return 0
+
+
+def _local(folder: Path | None) -> _up.LocalServer:
+    """The server of a data folder; the default one's without a name."""
+    return _up.LocalServer((folder or data_folder()).absolute())
 
 
 def _introduce(

@@ -34,7 +34,7 @@ CODES: dict[str, str] = {
     "missing_field": "a message lacks a field",
     "no_complete_trial": "the best trial was asked for, or a plot, and none is complete",
     "no_pandas": "`to_pandas` was called and pandas is not installed",
-    "no_token": "there is no token",
+    "no_token": "there is no token, or what was given is none",
     "not_found": "the server, or a proxy, answered 404 without a code",
     "rate_limited": "the server, or a proxy, answered 429 without a code",
     "server_already_up": "`hyperflock up` found a server on its data folder",

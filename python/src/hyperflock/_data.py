@@ -56,7 +56,14 @@ def prepare(data: Mapping[str, Any] | None) -> list[DataSet]:
     DataError
         A name, a path or an array that cannot be sent.
     """
-    data = data or {}
+    if data is None:
+        return []
+    if not isinstance(data, Mapping):
+        raise DataError(
+            f"data is a {type(data).__name__}; give a dict of names and data sets",
+            code="bad_field",
+            field="data",
+        )
     if len(data) > MAX_DATA:
         raise DataError(f"a study has at most {MAX_DATA} data sets", code="too_many", field="data")
     return [_prepared(name, value) for name, value in data.items()]

@@ -231,7 +231,9 @@ def _browsers() -> Iterator[Check]:
     adapter = told.get("webgpu")
     remedy = "trials run on the CPU there; newer drivers may bring WebGPU"
     if not isinstance(adapter, str):
-        yield Check("webgpu", "warning", "the browser gives no adapter", remedy)
+        error = told.get("error")
+        why = f": {clean(error, limit=200)}" if isinstance(error, str) else ""
+        yield Check("webgpu", "warning", f"the browser gives no adapter{why}", remedy)
     elif told.get("software") is True:
         found = f"{clean(adapter, limit=80)}, a software adapter"
         yield Check("webgpu", "warning", found, "slower than the CPU: for tests only")

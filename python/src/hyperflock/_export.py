@@ -128,7 +128,7 @@ def study_dict(row: StudyRow) -> dict[str, Any]:
         and {"trial": best.trial, "value": best.value, "params": params_of(best.params)},
         "space": {dimension.name: dimension.values for dimension in row.space},
         "seed": row.seed,
-        "runtime": f"chainer-{clean(row.runtime.chainer)}",
+        "runtime": clean(row.runtime_name),
         "entry": clean(row.entry),
         "bundle_sha256": row.bundle.sha256,
         "created_at": _iso(row.created_at),

@@ -79,7 +79,9 @@ def dimensions_of(space: Mapping[str, Sequence[Scalar]]) -> list[Dimension]:
     for name, values in space.items():
         if not isinstance(name, str):
             raise InvalidSpaceError(f"the name {name!r} is not a string", field="space")
-        if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__iter__"):
+        # A set has no order, so the numbers of its trials would change; an iterator ends once.
+        wrong = isinstance(values, str | bytes | Mapping | set | frozenset | Iterator)
+        if wrong or not hasattr(values, "__iter__"):
             raise InvalidSpaceError(f"'{name}' needs a list of values", field=name)
         dimensions.append(Dimension(name, [plain_scalar(value) for value in values]))
     check_dimensions(dimensions)

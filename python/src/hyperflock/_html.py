@@ -14,10 +14,9 @@ _MAX_PARAMS = 20
 
 def study(row: StudyRow) -> str:
     """Write a study's row as HTML, without scripts and without styles for the rest of the page."""
-    done = row.complete + row.pruned + row.failed
     lines = [
         ("state", row.state),
-        ("trials", f"{done} of {row.total} ({row.complete} complete, {row.pruned} pruned, "
+        ("trials", f"{row.done} of {row.total} ({row.complete} complete, {row.pruned} pruned, "
                    f"{row.failed} failed), {row.running} running"),
         ("direction", row.direction),
     ]  # fmt: skip
@@ -32,7 +31,7 @@ def study(row: StudyRow) -> str:
         f'<td style="text-align: left">{escape(text)}</td></tr>'
         for head, text in lines
     )
-    share = 100 * done / row.total if row.total else 100.0
+    share = 100 * row.done / row.total if row.total else 100.0
     title = f"Study {row.study}: {clean(row.name, limit=120)}"
     return (
         f"<div><strong>{escape(title)}</strong><br/>"

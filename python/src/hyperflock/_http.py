@@ -88,17 +88,18 @@ class Origin:
         HyperflockError
             ``bad_url``: it is no origin.
         """
-        parts = urllib.parse.urlsplit(url if "://" in url else f"http://{url}")
+        bad = HyperflockError(
+            f"'{clean(str(url), limit=200)}' is no console address; it looks like {DEFAULT_URL}",
+            code="bad_url",
+        )
         try:
-            port = parts.port
-        except ValueError:
-            port = -1
-        wrong = parts.scheme not in {"http", "https"} or not parts.hostname or port == -1
+            parts = urllib.parse.urlsplit(url if "://" in url else f"http://{url}")
+            _ = parts.port
+        except (TypeError, ValueError):
+            raise bad from None
+        wrong = parts.scheme not in {"http", "https"} or not parts.hostname
         if wrong or parts.username or parts.query or parts.path.strip("/"):
-            raise HyperflockError(
-                f"'{clean(url, limit=200)}' is no console address; it looks like {DEFAULT_URL}",
-                code="bad_url",
-            )
+            raise bad
         return cls(f"{parts.scheme}://{parts.netloc}")
 
     @property

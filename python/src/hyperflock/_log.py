@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
+from hyperflock._errors import HyperflockError
 from hyperflock._protocol import Count, LogLine
 from hyperflock._schema import convert
 from hyperflock._text import clean
@@ -67,8 +68,8 @@ async def _is_over(http: _Http, base: str) -> bool:
     # A trial that nobody has begun has no row yet.
     try:
         row = await http.get(base)
-    except Exception as error:
-        if getattr(error, "code", None) == "not_found":
+    except HyperflockError as error:
+        if error.code == "not_found":
             return False
         raise
     return bool(row["state"] != "running")

@@ -356,6 +356,16 @@ class StudyRow(Struct):
     finished_at: Count | UnsetType = UNSET
     best: BestRow | UnsetType = UNSET
 
+    @property
+    def done(self) -> int:
+        """How many trials have finished."""
+        return self.complete + self.pruned + self.failed
+
+    @property
+    def runtime_name(self) -> str:
+        """What its trials run on, by the name of the runtime's piece."""
+        return f"chainer-{self.runtime.chainer}"
+
 
 class DeviceRow(Struct):
     """The device of a trial's deciding attempt."""

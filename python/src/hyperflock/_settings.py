@@ -29,13 +29,13 @@ class Settings:
 
 
 def settings(url: str | None, token: str | None) -> Settings:
-    """Find address and token."""
+    """Find address and token; the token without the line's end that a file may have given it."""
     url = url or os.environ.get("HYPERFLOCK_URL")
-    token = token or os.environ.get("HYPERFLOCK_TOKEN")
+    token = str(token or os.environ.get("HYPERFLOCK_TOKEN") or "").strip()
     here = _server_here()
     if here is not None and url in {None, here.url}:
         return Settings(here.url, token or here.token)
-    return Settings(url or DEFAULT_URL, token or "")
+    return Settings(url or DEFAULT_URL, token)
 
 
 def data_folder() -> Path:

@@ -66,7 +66,11 @@ class Submission:
 
     def __post_init__(self) -> None:
         chainer_of(self.runtime)
-        if not 0 <= self.time_limit_s < 2**43:
+        try:
+            fits = 0 <= self.time_limit_s < 2**43
+        except TypeError:
+            fits = False
+        if not fits:
             raise HyperflockError(
                 "time_limit_s is not a number of seconds from 0 on", code="bad_number"
             )

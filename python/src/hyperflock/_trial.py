@@ -75,7 +75,18 @@ class Trial:
         return None
 
     def load_checkpoint(self, target: object) -> bool:
-        """Load nothing: a local run begins at the beginning."""
+        """Load nothing: a local run begins at the beginning.
+
+        Raises
+        ------
+        TypeError
+            The target is no object of Chainer's, which a device would refuse too.
+        """
+        if not callable(getattr(target, "serialize", None)):
+            raise TypeError(
+                "load_checkpoint takes an object of Chainer's, such as a link or an optimizer, "
+                f"not a {type(target).__name__}; checkpoint() gives the tree that was saved"
+            )
         return False
 
     def suggest_float(

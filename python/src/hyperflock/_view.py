@@ -61,12 +61,12 @@ class StudyView(ABC):
     @property
     def runtime(self) -> str:
         """What its trials run on, such as ``chainer-7.8.1``."""
-        return f"chainer-{clean(self.row.runtime.chainer)}"
+        return clean(self.row.runtime_name)
 
     @property
     def done(self) -> int:
         """How many trials have finished, by the row."""
-        return self.row.complete + self.row.pruned + self.row.failed
+        return self.row.done
 
     @property
     def best_text(self) -> str:

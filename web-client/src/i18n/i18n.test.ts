@@ -1,8 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { dictionaries } from "./dictionaries.ts";
-import { en } from "./en.ts";
 import { Formatter } from "./format.ts";
-import { ja } from "./ja.ts";
 import {
   languageNames,
   otherLanguage,
@@ -10,56 +8,15 @@ import {
   rememberedLanguage,
   rememberLanguage,
 } from "./language.ts";
-import { leaves, partsOf } from "./leaves.fixture.ts";
+import { describeWords } from "./words.fixture.ts";
 
-const kSameEverywhere = new Set([
-  "/tag",
-  "/trial/bytes()",
-  "/inApp/browser/ios",
-  "/inApp/browser/android",
-]);
+describeWords("the join page's words", dictionaries, {
+  sameEverywhere: ["/trial/bytes()", "/inApp/browser/ios", "/inApp/browser/android"],
+  otherParts: { "/project/studies()": ["‹1›"] }, // no plural in Japanese; English takes the count too
+});
 
-describe("dictionaries", () => {
-  it("say something under the same keys in every language", () => {
-    const paths = leaves(en).map(([path]) => path);
-    expect(leaves(ja).map(([path]) => path)).toEqual(paths);
-    for (const [path, text] of [...leaves(en), ...leaves(ja)]) {
-      expect(text.trim(), path).not.toBe("");
-    }
-  });
-
-  it("hold no sentence that was left in English", () => {
-    const english = new Map(leaves(en));
-    const left = leaves(ja).filter(
-      ([path, text]) => text === english.get(path) && !kSameEverywhere.has(path),
-    );
-    expect(left).toEqual([]);
-    const withoutJapanese = leaves(ja)
-      .filter(
-        ([path, text]) => !kSameEverywhere.has(path) && !/[\u3040-\u30ff\u4e00-\u9fff]/.test(text),
-      )
-      .map(([path]) => path);
-    expect(withoutJapanese).toEqual([]);
-  });
-
-  it("use the same parts in both languages, wherever the grammar puts them", () => {
-    const english = new Map(leaves(en));
-    for (const [path, text] of leaves(ja)) {
-      if (path === "/project/studies()") {
-        expect(partsOf(text)).toEqual(["‹1›"]); // no plural in Japanese; English takes the count too
-        continue;
-      }
-      expect(partsOf(text), path).toEqual(partsOf(english.get(path) ?? ""));
-    }
-  });
-
-  it("carry their own language tag", () => {
-    expect(Object.keys(dictionaries)).toEqual(Object.keys(languageNames));
-    expect(Object.entries(dictionaries).map(([language, { tag }]) => [language, tag])).toEqual([
-      ["en", "en"],
-      ["ja", "ja"],
-    ]);
-  });
+it("Every language has its words.", () => {
+  expect(Object.keys(dictionaries)).toEqual(Object.keys(languageNames));
 });
 
 describe("language", () => {

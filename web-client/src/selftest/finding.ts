@@ -19,14 +19,20 @@ export const checkNames = [
 ] as const;
 export type CheckName = (typeof checkNames)[number];
 
-/** `limited`: there, but less than wished. `missing`: not offered by this browser. `failed`: it went wrong. */
-export const findingStates = ["ok", "limited", "missing", "failed", "skipped"] as const;
-export type FindingState = (typeof findingStates)[number];
+/**
+ * `limited`: there, but less than wished. `missing`: not offered by this browser. `failed`: it went wrong. `skipped`: not
+ * looked at, or not yet.
+ */
+export type FindingState = "ok" | "limited" | "missing" | "failed" | "skipped";
 
 export interface Finding {
   readonly state: FindingState;
   /** Numbers and names for those who know: the same in every language, at most 256 characters. */
   readonly detail: string;
+}
+
+export interface Check extends Finding {
+  readonly name: CheckName;
 }
 
 const kDetailCharacters = 256;

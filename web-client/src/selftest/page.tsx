@@ -5,7 +5,8 @@ import type { ComponentChild } from "preact";
 import { dictionaries } from "../i18n/dictionaries.ts";
 import { Frame, useDocument } from "../ui/frame.tsx";
 import { ProgressBar } from "../ui/progress_bar.tsx";
-import type { Row, SelfTestStore } from "./selftest_store.ts";
+import type { Check } from "./finding.ts";
+import type { SelfTestStore } from "./selftest_store.ts";
 
 interface Props {
   readonly store: SelfTestStore;
@@ -20,23 +21,21 @@ function verdictOf(store: SelfTestStore): string {
   return store.isLooked.value ? verdict.good : verdict.looking;
 }
 
-function FindingRow({ row, store }: Props & { readonly row: Row }) {
+function CheckRow({ check, store }: Props & { readonly check: Check }) {
   const words = store.words.value;
-  const { title, remedy } = words.checks[row.name];
-  const state = row.found?.state ?? "skipped";
-  const isGood = state === "ok" || row.found === null;
+  const { name, state, detail } = check;
+  const { title, remedy } = words.checks[name];
+  const isWanting = state !== "ok" && state !== "skipped";
   return (
-    <tr data-check={row.name} data-state={state}>
+    <tr data-check={name} data-state={state}>
       <th scope="row">{title}</th>
       <td data-label={words.columns.state}>
-        <span class={`finding finding-${state}`}>
-          {row.found === null ? words.pending : words.states[state]}
-        </span>
+        <span class={`finding finding-${state}`}>{words.states[state]}</span>
       </td>
       <td data-label={words.columns.detail} class="finding-detail">
-        {row.found?.detail || "–"}
+        {detail || "–"}
       </td>
-      <td data-label={words.columns.remedy}>{isGood ? "–" : remedy}</td>
+      <td data-label={words.columns.remedy}>{isWanting ? remedy : "–"}</td>
     </tr>
   );
 }
@@ -55,8 +54,8 @@ function Findings({ store }: Props) {
         </tr>
       </thead>
       <tbody>
-        {store.rows.value.map((row) => (
-          <FindingRow key={row.name} row={row} store={store} />
+        {store.checks.value.map((check) => (
+          <CheckRow key={check.name} check={check} store={store} />
         ))}
       </tbody>
     </table>

@@ -6,7 +6,7 @@ import type { PythonCheck } from "@hyperflock/worker-runtime/selftest";
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { Formatter } from "../i18n/format.ts";
 import type { Language } from "../i18n/language.ts";
-import { type CheckName, checkNames, type Finding, finding } from "./finding.ts";
+import { type Check, type CheckName, checkNames, type Finding, finding } from "./finding.ts";
 import type { Report, Sent } from "./upload.ts";
 import { selfTestWords } from "./words/index.ts";
 
@@ -26,27 +26,21 @@ export interface SelfTestEnvironment {
   readonly rememberLanguage: (language: Language) => void;
 }
 
-export interface Row {
-  readonly name: CheckName;
-  readonly found: Finding | null;
-}
-
 export type PythonPhase =
   | { readonly kind: "not_run" }
   | { readonly kind: "runs"; readonly loaded: number; readonly total: number }
   | { readonly kind: "done" };
 
-export type SendPhase =
-  | { readonly kind: "not_sent" }
-  | { readonly kind: "sending" }
-  | { readonly kind: "sent"; readonly number: number }
-  | { readonly kind: "refused"; readonly code: string };
+export type SendPhase = { readonly kind: "not_sent" } | { readonly kind: "sending" } | Sent;
+
+const kNotYet = finding("skipped");
 
 export class SelfTestStore {
   readonly language: Signal<Language>;
   readonly words: ReadonlySignal<(typeof selfTestWords)["en"]>;
   readonly format: ReadonlySignal<Formatter>;
-  readonly rows: ReadonlySignal<readonly Row[]>;
+  /** In the order of the table. */
+  readonly checks: ReadonlySignal<readonly Check[]>;
   /** Every check but Python's has been made. */
   readonly isLooked: Signal<boolean> = signal(false);
   readonly python: Signal<PythonPhase> = signal({ kind: "not_run" });
@@ -59,8 +53,8 @@ export class SelfTestStore {
     this.language = signal(environment.language);
     this.words = computed(() => selfTestWords[this.language.value]);
     this.format = computed(() => new Formatter(this.language.value));
-    this.rows = computed(() =>
-      checkNames.map((name) => ({ name, found: this.#findings.value.get(name) ?? null })),
+    this.checks = computed(() =>
+      checkNames.map((name) => ({ name, ...(this.#findings.value.get(name) ?? kNotYet) })),
     );
   }
 
@@ -90,13 +84,8 @@ export class SelfTestStore {
       return;
     }
     this.sending.value = { kind: "sending" };
-    const skipped = finding("skipped");
-    const findings = new Map(this.rows.value.map(({ name, found }) => [name, found ?? skipped]));
-    this.sending.value = await this.environment.send(code, {
-      class: deviceClass,
-      engine,
-      findings,
-    });
+    const report = { class: deviceClass, engine, checks: this.checks.value };
+    this.sending.value = await this.environment.send(code, report);
   }
 
   setLanguage(language: Language): void {

@@ -1,13 +1,13 @@
 // `POST /api/device-reports`: the table, to the operator. Only from a tap. Page thread.
 
-import { type CheckName, checkNames, type Finding } from "./finding.ts";
+import type { Check } from "./finding.ts";
 
 const kTimeoutMs = 15_000;
 
 export interface Report {
   readonly class: string;
   readonly engine: string;
-  readonly findings: ReadonlyMap<CheckName, Finding>;
+  readonly checks: readonly Check[];
 }
 
 export type Sent =
@@ -21,29 +21,24 @@ export async function sendReport(
   report: Report,
   fetchLike: FetchLike,
 ): Promise<Sent> {
-  const checks = checkNames.flatMap((name) => {
-    const found = report.findings.get(name);
-    return found === undefined ? [] : [{ name, ...found }];
-  });
+  let response: Response;
   try {
-    const response = await fetchLike("/api/device-reports", {
+    response = await fetchLike("/api/device-reports", {
       method: "POST",
       headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({
-        code,
-        report: { class: report.class, engine: report.engine, checks },
-      }),
+      body: JSON.stringify({ code, report }),
       credentials: "omit",
       signal: AbortSignal.timeout(kTimeoutMs),
     });
-    const body: unknown = await response.json();
-    const number = Reflect.get(Object(body), "report");
-    if (response.status === 201 && typeof number === "number") {
-      return { kind: "sent", number };
-    }
-    const refused = Reflect.get(Object(Reflect.get(Object(body), "error")), "code");
-    return { kind: "refused", code: typeof refused === "string" ? refused : "bad_answer" };
   } catch {
     return { kind: "refused", code: "unreachable" };
   }
+  // What stands between may answer with a page of its own.
+  const body: unknown = await response.json().catch(() => null);
+  const number = Reflect.get(Object(body), "report");
+  if (response.status === 201 && typeof number === "number") {
+    return { kind: "sent", number };
+  }
+  const refused = Reflect.get(Object(Reflect.get(Object(body), "error")), "code");
+  return { kind: "refused", code: typeof refused === "string" ? refused : "bad_answer" };
 }

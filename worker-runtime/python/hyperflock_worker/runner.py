@@ -65,9 +65,9 @@ def run_attempt(spec_json: str, bundle: Any, data: Any, checkpoint: Any = ()) ->
             folder = stack.enter_context(_attempt_folder(int(spec["attempt"])))
             saved = [
                 (str(kind), int(step), _as_bytes(content))
-                for kind, step, content in _as_sequence(checkpoint)
+                for kind, step, content in _as_python(checkpoint)
             ]
-            values = _run(spec, _as_bytes(bundle), _as_mapping(data), folder, saved)
+            values = _run(spec, _as_bytes(bundle), _as_python(data), folder, saved)
             outcome: dict[str, Any] = {"outcome": "complete", "values": values}
         except BaseException as error:
             # Everything: an objective may call sys.exit(), and an interrupt is an outcome too.
@@ -198,13 +198,6 @@ def _as_bytes(value: Any) -> bytes:
     return bytes(value.to_bytes()) if hasattr(value, "to_bytes") else bytes(value)
 
 
-def _as_sequence(value: Any) -> Sequence[Any]:
-    """A Python sequence, also of a JavaScript array."""
-    sequence: Sequence[Any] = value.to_py(depth=2) if hasattr(value, "to_py") else value
-    return sequence
-
-
-def _as_mapping(value: Any) -> Mapping[str, Any]:
-    """A Python mapping, also of a JavaScript object."""
-    mapping: Mapping[str, Any] = value.to_py(depth=2) if hasattr(value, "to_py") else value
-    return mapping
+def _as_python(value: Any) -> Any:
+    """A Python sequence or mapping, also of a JavaScript array or object."""
+    return value.to_py(depth=2) if hasattr(value, "to_py") else value

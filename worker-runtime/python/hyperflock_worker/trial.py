@@ -167,7 +167,19 @@ class Trial:
             return None
 
     def load_checkpoint(self, target: Any) -> bool:
-        """Load the newest checkpoint into an object of Chainer's; False where there is none."""
+        """Load the newest checkpoint into an object of Chainer's; False where there is none.
+
+        Raises
+        ------
+        TypeError
+            The target is no such object; also where there is no checkpoint, so that the first
+            device tells and not only one that goes on.
+        """
+        if not callable(getattr(target, "serialize", None)):
+            raise TypeError(
+                "load_checkpoint takes an object of Chainer's, such as a link or an optimizer, "
+                f"not a {type(target).__name__}; checkpoint() gives the tree that was saved"
+            )
         state = self.checkpoint()
         if state is None or self._saved is None or self._saved[0] != "npz":
             return False

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import collections
 import io
 import json
+import re
 import zipfile
 from collections.abc import Callable
 from typing import Any
@@ -82,6 +84,8 @@ def test_scalars_and_numbers_without_a_value_come_back() -> None:
         {"a": object()},
         {"a": {1, 2}},
         {"a": np.array([object()])},
+        {"a": np.ma.array([1, 2], mask=[False, True])},
+        {"a": 10**5_000},
         [lambda: None],
     ],
 )
@@ -90,6 +94,19 @@ def test_what_would_need_a_pickle_is_refused(state: Any) -> None:
         encode(state)
     assert caught.value.code == "checkpoint_not_a_tree"
     assert outcome_of(caught.value, None)["error"]["code"] == "checkpoint_not_a_tree"
+
+
+@pytest.mark.parametrize(
+    ("state", "what"),
+    [
+        (collections.OrderedDict(a=1), "a collections.OrderedDict"),
+        ({"a": {1, 2}}, "a set"),
+        ({"a": {(1, 2): 3}}, "a dict with the key (1, 2)"),
+    ],
+)
+def test_a_refusal_names_what_cannot_be_held(state: Any, what: str) -> None:
+    with pytest.raises(CheckpointError, match=re.escape(f"cannot hold {what}: give")):
+        encode(state)
 
 
 def test_a_tree_without_an_end_is_refused() -> None:
@@ -103,6 +120,16 @@ def test_what_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkpoints, "MAX_BYTES", 1_000)
     with pytest.raises(CheckpointError) as caught:
         trial().save_checkpoint({"a": np.zeros(1_000)})
+    assert caught.value.code == "checkpoint_too_large"
+
+
+@pytest.mark.parametrize("large", [np.broadcast_to(np.float64(1), 2**40), [np.zeros(900)] * 3])
+def test_what_is_too_large_is_refused_before_it_is_copied(
+    large: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoints, "MAX_BYTES", 20_000)
+    with pytest.raises(CheckpointError) as caught:
+        encode({"a": large})
     assert caught.value.code == "checkpoint_too_large"
 
 
@@ -120,6 +147,22 @@ def pickled() -> bytes:
     return out.getvalue()
 
 
+def boastful() -> bytes:
+    """Give an array's file that says to hold 8 PB."""
+    head = b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000000,), }\n"
+    return b"\x93NUMPY\1\0" + len(head).to_bytes(2, "little") + head
+
+
+def damaged() -> bytes:
+    """Give an archive whose packed bytes are none."""
+    whole = archive(tree_json=b'"' + b"ab" * 400 + b'"')
+    begins = whole.index(b"tree.json") + len(b"tree.json")
+    return whole[:begins] + b"\xff" * 8 + whole[begins + 8 :]
+
+
+# The flags of an entry in the archive's directory, before and after somebody set a password.
+ENCRYPTED = (b"PK\1\2\x14\3\x14\0\0\0", b"PK\1\2\x14\3\x14\0\1\0")
+
 MALFORMED: dict[str, Callable[[], tuple[str, bytes]]] = {
     "no_archive": lambda: ("tree", b"PK\3\4 and nothing"),
     "no_tree": lambda: ("tree", archive(other_json=b"1")),
@@ -134,6 +177,13 @@ MALFORMED: dict[str, Callable[[], tuple[str, bytes]]] = {
     ),
     "endless": lambda: ("tree", archive(tree_json=b'{"list": [' * 5_000 + b"]}" * 5_000)),
     "bomb": lambda: ("tree", archive(tree_json=b"1", a_bin=bytes(2 * checkpoints.MAX_BYTES))),
+    "damaged": lambda: ("tree", damaged()),
+    "encrypted": lambda: ("tree", archive(tree_json=b"1").replace(*ENCRYPTED)),
+    "large_in_name_only": lambda: (
+        "tree",
+        archive(tree_json=b'{"array": "1.npy"}', **{"1_npy": boastful()}),
+    ),
+    "no_array_in_npz": lambda: ("npz", archive(a_npy=b"no array")),
     "pickle_in_npz": lambda: ("npz", archive(a_npy=pickled())),
     "unknown_format": lambda: ("pickle", archive(tree_json=b"1")),
 }
@@ -148,6 +198,13 @@ def test_what_is_malformed_is_told_and_the_trial_begins_anew(name: str, capsys: 
     # Another device sent it: it must not be able to fail this one's trial.
     assert trial((kind, 3, content)).checkpoint() is None
     assert "checkpoint_malformed" in capsys.readouterr().err
+
+
+def test_a_target_that_is_no_object_of_chainers_is_told_on_the_first_device_too() -> None:
+    kind, content = encode({"a": 1})
+    for one in (trial(), trial((kind, 3, content))):
+        with pytest.raises(TypeError, match="a link or an optimizer, not a dict"):
+            one.load_checkpoint({})
 
 
 def test_saving_tells_the_bridge_the_last_reported_step(local: bridge.LocalBridge) -> None:

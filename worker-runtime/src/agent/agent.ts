@@ -14,7 +14,7 @@ import * as api from "./api.ts";
 import { BlobCache, openByteCache } from "./blob_cache.ts";
 import { capabilitiesOf, heapLimitOf } from "./capabilities.ts";
 import { Checkpoints } from "./checkpoints.ts";
-import type { AgentAction, AgentEvent, Device } from "./events.ts";
+import type { AgentAction, AgentEvent } from "./events.ts";
 import { Machine } from "./machine.ts";
 import { PythonHost } from "./python_host.ts";
 import { spawnPython } from "./spawn_python.ts";
@@ -54,10 +54,7 @@ export class Agent {
     this.#post = post;
     this.#checkpoints = new Checkpoints({
       fetch: (url, init) => fetch(url, init),
-      authorization: () => {
-        const device = this.#machine.device;
-        return `Device ${device?.device}:${device?.secret}`;
-      },
+      authorization: () => this.#authorization,
       random: Math.random,
       now: () => performance.now(),
       pause,
@@ -69,10 +66,8 @@ export class Agent {
       now: () => performance.now(),
       runtimeIndex: api.runtimeIndex,
       fetchBlob: async (wanted, signal) => {
-        const device = this.#machine.device;
-        if (device === null) throw new Error("A lease came before the device joined.");
         const cache = await this.#blobCache();
-        return cache.get(wanted, authorizationOf(device), signal);
+        return cache.get(wanted, this.#authorization, signal);
       },
       fetchCheckpoint: (attempt, checkpoint, signal) =>
         this.#checkpoints.load(attempt, checkpoint, signal),
@@ -229,7 +224,7 @@ export class Agent {
   #tellSession(session: number): void {
     const device = this.#machine.device;
     if (device === null) return;
-    this.#post({ kind: "session", session, authorization: authorizationOf(device) });
+    this.#post({ kind: "session", session, authorization: api.authorizationOf(device) });
   }
 
   #upload(saved: Extract<AgentAction, { kind: "upload" }>): void {
@@ -263,6 +258,13 @@ export class Agent {
     this.#tell();
     // The goodbye frames leave in the background.
     setTimeout(() => this.#post({ kind: "ended" }), kFarewellMs);
+  }
+
+  /** For what a lease needs. */
+  get #authorization(): string {
+    const device = this.#machine.device;
+    if (device === null) throw new Error("A lease came before the device joined.");
+    return api.authorizationOf(device);
   }
 
   #blobCache(): Promise<BlobCache> {
@@ -303,10 +305,6 @@ export class Agent {
       project: this.#project,
     });
   }
-}
-
-function authorizationOf({ device, secret }: Device): string {
-  return `Device ${device}:${secret}`;
 }
 
 /** Frames that this version does not know are left alone (R2). */

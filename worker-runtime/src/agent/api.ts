@@ -59,10 +59,9 @@ export async function join(code: string, capabilities: Capabilities): Promise<De
 /** The server forgets the device; its results stay, without its name. */
 export async function eraseDevice(device: Device): Promise<void> {
   const init = postOf({});
-  const authorization = `Device ${device.device}:${device.secret}`;
   await request(erasedAnswer, "/api/device/erase", {
     ...init,
-    headers: { ...init.headers, authorization },
+    headers: { ...init.headers, authorization: authorizationOf(device) },
   });
 }
 
@@ -76,9 +75,21 @@ export async function runtimeIndex(): Promise<RuntimeIndex> {
   return await request(indexAnswer, "/runtime/index.json", { cache: "no-cache" });
 }
 
+/** The header by which a device names itself. */
+export function authorizationOf({ device, secret }: Device): string {
+  return `Device ${device}:${secret}`;
+}
+
 /** The address of the WebSocket on this origin. */
 export function socketAddress(origin: string): string {
   return new URL("/ws/worker", origin.replace(/^http/, "ws")).href;
+}
+
+/** Why the server refuses, in its own words where it has some. */
+export function refusalOf(status: number, body: unknown): { code: string; message: string } {
+  const refused = v.safeParse(errorAnswer, body);
+  if (refused.success) return refused.output.error;
+  return { code: `http_${status}`, message: `The server answered ${status}.` };
 }
 
 function postOf(body: object): RequestInit {
@@ -99,10 +110,7 @@ async function request<Schema extends v.GenericSchema>(
   if (response === null) throw new ApiError("unreachable", "The server cannot be reached.", false);
   const body: unknown = await response.json().catch(() => null);
   if (!response.ok) {
-    const refused = v.safeParse(errorAnswer, body);
-    const { code, message } = refused.success
-      ? refused.output.error
-      : { code: `http_${response.status}`, message: `The server answered ${response.status}.` };
+    const { code, message } = refusalOf(response.status, body);
     const permanent = response.status >= 400 && response.status < 500 && response.status !== 429;
     throw new ApiError(code, message, permanent);
   }

@@ -2,12 +2,14 @@
 // again, each time. The cache is bounded; the least recently used goes first. Runs on the agent thread.
 
 import { sha256Hex } from "../hex.ts";
+import { Backoff } from "./backoff.ts";
 import type { BlobRecord } from "./store.ts";
 
 export const kCacheBytes = 256 * 1024 * 1024;
 const kCacheName = "hyperflock-blobs";
 const kTries = 4;
 const kFirstPauseMs = 500;
+const kLongestPauseMs = 15_000;
 const kRequestMs = 120_000;
 
 export class BlobError extends Error {
@@ -104,13 +106,14 @@ export class BlobCache {
     signal: AbortSignal,
   ): Promise<Uint8Array<ArrayBuffer>> {
     const { pause, random } = this.#options;
-    for (let failures = 0; ; failures += 1) {
+    const backoff = new Backoff(kFirstPauseMs, kLongestPauseMs, random);
+    for (;;) {
       try {
         return await this.#tryDownload(wanted, authorization, signal);
       } catch (error) {
-        const isLast = failures + 1 >= kTries || error instanceof BlobError;
+        const isLast = backoff.failures + 1 >= kTries || error instanceof BlobError;
         if (signal.aborted || isLast) throw signal.aborted ? error : asBlobError(error, wanted);
-        await pause(kFirstPauseMs * 2 ** failures * (0.5 + 0.5 * random()), signal);
+        await pause(backoff.nextMs(), signal);
       }
     }
   }

@@ -4,11 +4,14 @@
 import { answerText, errorText } from "../channel/block.ts";
 import { sha256Hex } from "../hex.ts";
 import type { Checkpoint } from "../protocol/index.ts";
+import { refusalOf } from "./api.ts";
+import { Backoff } from "./backoff.ts";
 
 /** For all tries of one upload together; shorter than what Python waits for. */
 export const kUploadMs = 280_000;
 const kTryMs = 120_000;
 const kFirstPauseMs = 500;
+const kFirstDownloadPauseMs = 1_000;
 const kLongestPauseMs = 15_000;
 const kDownloadTries = 3;
 
@@ -44,10 +47,11 @@ export class Checkpoints {
     const url = `/api/attempts/${saved.attempt}/checkpoints/${sha256}?format=${saved.format}${step}`;
     const { now, pause, random } = this.#options;
     const until = now() + kUploadMs;
-    for (let failures = 0; !signal.aborted; failures += 1) {
+    const backoff = new Backoff(kFirstPauseMs, kLongestPauseMs, random);
+    while (!signal.aborted) {
       const answer = await this.#put(url, saved.bytes, signal);
       if (answer !== null) return answer;
-      const ms = Math.min(kLongestPauseMs, kFirstPauseMs * 2 ** failures) * (0.5 + 0.5 * random());
+      const ms = backoff.nextMs();
       if (now() + ms >= until) break;
       await pause(ms, signal).catch(() => {});
     }
@@ -63,7 +67,7 @@ export class Checkpoints {
     const response = await this.#ask(url, { method: "PUT", body }, signal);
     if (response === null || response.status >= 500) return null;
     if (response.ok) return answerText(true);
-    const code = await codeOf(response);
+    const { code } = refusalOf(response.status, await response.json().catch(() => null));
     // Too often: the next one may be taken. An attempt that has ended will be told so elsewhere.
     if (code === "checkpoint_quota" || code === "unknown_attempt") return answerText(false);
     return errorText(code, `The server did not take the checkpoint (${response.status}).`);
@@ -76,10 +80,9 @@ export class Checkpoints {
     signal: AbortSignal,
   ): Promise<Uint8Array<ArrayBuffer> | null> {
     const { pause, random } = this.#options;
-    for (let failures = 0; failures < kDownloadTries && !signal.aborted; failures += 1) {
-      if (failures > 0) {
-        await pause(kFirstPauseMs * 2 ** failures * (0.5 + 0.5 * random()), signal).catch(() => {});
-      }
+    const backoff = new Backoff(kFirstDownloadPauseMs, kLongestPauseMs, random);
+    for (let tries = 0; tries < kDownloadTries && !signal.aborted; tries += 1) {
+      if (tries > 0) await pause(backoff.nextMs(), signal).catch(() => {});
       const response = await this.#ask(`/api/attempts/${attempt}/checkpoint`, {}, signal);
       if (response === null || response.status >= 500) continue;
       if (!response.ok) return null;
@@ -101,13 +104,4 @@ export class Checkpoints {
       })
       .catch(() => null);
   }
-}
-
-async function codeOf(response: Response): Promise<string> {
-  const body: unknown = await response.json().catch(() => null);
-  if (typeof body === "object" && body !== null && "error" in body) {
-    const { error } = body;
-    if (typeof error === "object" && error !== null && "code" in error) return String(error.code);
-  }
-  return `http_${response.status}`;
 }

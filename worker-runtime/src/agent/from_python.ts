@@ -2,6 +2,7 @@
 // Kinds, sizes, and how much may be on the way. Pure: times are passed in; owned by python_host.ts on the agent thread.
 
 import * as v from "valibot";
+import { kLastSequence } from "../channel/block.ts";
 import { kLineCharacters, kMessageCharacters } from "../protocol/client_messages.ts";
 import {
   kCallMs,
@@ -13,19 +14,19 @@ import {
   kWindowPoints,
 } from "../python/bridge.ts";
 import { type FromPython, kOutcomeCharacters } from "../python/messages.ts";
+import { kMostLinesPerSecond } from "../python/output.ts";
 
 /** The two threads see a call begin at different times. */
 const kSlackMs = 5_000;
 const kTimings = 32;
 /** Words of progress that may come early: several at once after a pause of the agent's. */
 const kEarlyProgress = 8;
-/** What the thread's own bound lets through in a second, and what may have gathered while this one was busy. */
-const kLinesPerSecond = 51;
+/** What may have gathered while this thread was busy. */
 const kLinesAhead = 1_000;
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const text = (characters: number) => v.pipe(v.string(), v.maxLength(characters));
-const sequence = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(2 ** 31 - 1));
+const sequence = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(kLastSequence));
 const duration = v.pipe(v.number(), v.finite(), v.minValue(0));
 
 const fromPython = v.variant("kind", [
@@ -108,7 +109,7 @@ export class Allowance {
       this.#firstLineAt ??= now;
       this.#lines += 1;
       const seconds = (now - this.#firstLineAt) / 1000;
-      return this.#lines <= kLinesAhead + seconds * kLinesPerSecond;
+      return this.#lines <= kLinesAhead + seconds * kMostLinesPerSecond;
     }
     if (message.kind === "progress") {
       this.#progressSince ??= now;

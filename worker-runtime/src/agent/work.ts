@@ -285,9 +285,9 @@ export class Work {
   /** Stops the attempt without a word to the server. */
   #drop(now: number): void {
     const attempt = this.#attempt;
+    this.#forgetUpload();
     this.#attempt = null;
     if (attempt === null || attempt.result !== null) return;
-    if (attempt.upload !== null) this.#around.act({ kind: "forget_upload" });
     if (attempt.state === "loading") {
       this.#around.act({ kind: "abort", attempt: attempt.id });
     } else {

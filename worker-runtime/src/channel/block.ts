@@ -53,6 +53,13 @@ export function openBlock(memory: SharedArrayBuffer): Block {
   };
 }
 
+/** A request's sequence is a word of the header that is neither 0 nor negative. */
+export const kLastSequence = 2 ** 31 - 1;
+
+export function nextSequence(sequence: number): number {
+  return sequence === kLastSequence ? 1 : sequence + 1;
+}
+
 /** What a call is answered with: JSON text for `hyperflock_worker.bridge`. */
 export function answerText(value: unknown): string {
   return JSON.stringify({ ok: true, value });

@@ -1,12 +1,11 @@
 // The python thread's end of the call channel: posts a request and blocks until the agent has answered in shared memory.
 // Runs on the python thread only. Every wait is cut into slices, so that an interrupt or a deadline is seen in time.
 
-import { type Block, errorText, Word } from "./block.ts";
+import { type Block, errorText, nextSequence, Word } from "./block.ts";
 
 const kSliceMs = 50;
 /** The agent writes an answer in one go; one that it began is there within this time, or the agent is gone. */
 const kWritingMs = 1_000;
-const kLastSequence = 2 ** 31 - 1;
 
 export interface CallRequest {
   readonly sequence: number;
@@ -43,7 +42,7 @@ export class Caller {
   /** The same with a request that `post` sends by itself, under the sequence that it is given. */
   ask(method: string, post: (sequence: number) => void, timeoutMs: number): string {
     const { header } = this.#block;
-    this.#sequence = this.#sequence === kLastSequence ? 1 : this.#sequence + 1;
+    this.#sequence = nextSequence(this.#sequence);
     const sequence = this.#sequence;
     Atomics.store(header, Word.request, sequence);
     post(sequence);

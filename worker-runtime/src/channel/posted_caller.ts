@@ -1,10 +1,8 @@
 // The python thread's end of the call channel by messages: each wait is a promise, for which Python stands still by JSPI.
 // Runs on the python thread only. Every wait has its time-out.
 
-import { errorText } from "./block.ts";
+import { errorText, nextSequence } from "./block.ts";
 import type { CallRequest } from "./caller.ts";
-
-const kLastSequence = 2 ** 31 - 1;
 
 /** Something that is waited for. */
 interface Wait<Value> {
@@ -42,7 +40,7 @@ export class PostedCaller {
 
   /** The same with a request that `post` sends by itself, under the sequence that it is given. */
   ask(method: string, post: (sequence: number) => void, timeoutMs: number): Promise<string> {
-    this.#sequence = this.#sequence === kLastSequence ? 1 : this.#sequence + 1;
+    this.#sequence = nextSequence(this.#sequence);
     const late = errorText("call_timeout", `The server did not answer '${method}' in time.`);
     const wait = waitFor(timeoutMs, late);
     this.#open = { sequence: this.#sequence, settle: wait.settle };
@@ -79,11 +77,16 @@ export class PostedWindow {
 
   /** Counts one point: true at once where there is room; else a promise, false when there was none for `timeoutMs`. */
   admit(timeoutMs: number): true | Promise<boolean> {
-    this.#sent += 1;
-    if (this.#hasRoom) return true;
+    if (this.#hasRoom) {
+      this.#sent += 1;
+      return true;
+    }
     const wait = waitFor(timeoutMs, false);
     this.#waiting = wait;
-    return wait.promise;
+    return wait.promise.then((hasRoom) => {
+      if (hasRoom) this.#sent += 1;
+      return hasRoom;
+    });
   }
 
   onTaken(points: number): void {
@@ -96,7 +99,7 @@ export class PostedWindow {
   }
 
   get #hasRoom(): boolean {
-    return this.#sent - this.#taken <= this.#limit;
+    return this.#sent - this.#taken < this.#limit;
   }
 
   #wake(hasRoom: boolean): void {

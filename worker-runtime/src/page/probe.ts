@@ -1,5 +1,6 @@
 // Can this browser compute? Features are tried, not looked up by browser name. Runs on the page thread.
 
+import { hasSimd, type Validator } from "../simd.ts";
 import type { UnsupportedReason } from "./volunteer_state.ts";
 
 /** The parts of the global scope that are looked at. */
@@ -10,8 +11,7 @@ export interface ProbeScope {
   readonly MessageChannel?: new () => {
     readonly port1: { postMessage(message: unknown): void; close(): void };
   };
-  readonly WebAssembly?: {
-    validate(bytes: Uint8Array<ArrayBuffer>): boolean;
+  readonly WebAssembly?: Validator & {
     /** JSPI, where there is one. */
     readonly Suspending?: unknown;
     readonly promising?: unknown;
@@ -23,12 +23,6 @@ export interface ProbeScope {
   };
 }
 
-// (module (func (result v128) i32.const 0 i8x16.splat i8x16.popcnt))
-const kSimdModule = new Uint8Array([
-  0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15,
-  253, 98, 11,
-]);
-
 /** Null when everything that is needed is there. */
 export function probe(scope: ProbeScope): UnsupportedReason | null {
   if (!scope.isSecureContext) return "insecure_context";
@@ -37,7 +31,7 @@ export function probe(scope: ProbeScope): UnsupportedReason | null {
     return scope.crossOriginIsolated ? "no_shared_memory" : "not_isolated";
   }
   if (!hasModuleWorkers(scope)) return "no_module_workers";
-  if (scope.WebAssembly?.validate(kSimdModule) !== true) return "no_wasm_simd";
+  if (!hasSimd(scope.WebAssembly)) return "no_wasm_simd";
   return null;
 }
 

@@ -2,5 +2,6 @@
 
 export { capabilitiesOf } from "../agent/capabilities.ts";
 export { createMemory as createArrayMemory } from "../python/arraycore_module.ts";
+export { hasRelaxedSimd, hasSimd } from "../simd.ts";
 export { hasJspi, type ProbeScope, probe, sharesMemory } from "./probe.ts";
 export { checkPython, type PythonCheck } from "./python_check.ts";

@@ -71,19 +71,6 @@ export interface ArraycoreExports {
 
 const kInterfaceVersion = 2;
 
-// A function of one f32x4.relaxed_madd.
-const kRelaxedProbe = Uint8Array.of(
-  ...[0, 97, 115, 109, 1, 0, 0, 0], // header
-  ...[1, 5, 1, 96, 0, 1, 123], // type: () -> v128
-  ...[3, 2, 1, 0],
-  ...[10, 19, 1, 17, 0, 65, 0, 253, 15, 65, 0, 253, 15, 65, 0, 253, 15, 253, 133, 2, 11],
-);
-
-/** Whether this engine has WebAssembly's fused multiply-add, which arraycore-relaxed.wasm uses. */
-export function hasRelaxedSimd(): boolean {
-  return WebAssembly.validate(kRelaxedProbe);
-}
-
 export interface ArraycoreModule {
   /** For further instances on the same memory. */
   readonly module: WebAssembly.Module;

@@ -2,6 +2,8 @@
 // the rest only counted. A line without an end is not gathered. Runs on the python thread.
 
 const kLinesPerSecond = 50;
+/** What leaves in a second at most: a flood's own lines, and the one that counts those left out. */
+export const kMostLinesPerSecond = kLinesPerSecond + 1;
 const kLineCharacters = 2_000;
 const kConsole = ["debug", "log", "info", "warn", "error", "trace", "dir", "table"];
 

@@ -105,6 +105,10 @@ test("A report that finds no room is an error, and another attempt has all of it
   const waits = bridge.module.report(kWindowPoints, 0.5);
   vi.advanceTimersByTime(120_000);
   await expect(waits).rejects.toThrow("took no reports");
+  // It took none of the room either.
+  agent.setTaken(1);
+  expect(bridge.module.report(kWindowPoints, 0.5)).toBeUndefined();
+  expect(points()).toBe(kWindowPoints + 1);
   bridge.begin(6);
   expect(bridge.module.report(0, 0.5)).toBeUndefined();
 });

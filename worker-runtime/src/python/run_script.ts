@@ -2,8 +2,9 @@
 // `./run python` does on every host. Python thread; the host gives the files and takes the output.
 
 import type { ToGpuThread } from "../gpu/gpu_service.ts";
+import { hasRelaxedSimd } from "../simd.ts";
 import { arraycoreHost } from "./arraycore_host.ts";
-import { hasRelaxedSimd, loadArraycore } from "./arraycore_module.ts";
+import { loadArraycore } from "./arraycore_module.ts";
 import { type StartThread, startThreads } from "./arraycore_threads.ts";
 import type { HookRequest } from "./hooks.fixture.ts";
 import type { PyCallable, PyodideApi } from "./pyodide_api.ts";
@@ -78,7 +79,9 @@ export function connectStreams(pyodide: ScriptPyodide, streams: Streams): void {
 
 /** Which of array-core's modules this thread's engine runs. */
 export function moduleFile(job: ScriptJob): "arraycore.wasm" | "arraycore-relaxed.wasm" {
-  return hasRelaxedSimd() && !job.hasBaselineSimd ? "arraycore-relaxed.wasm" : "arraycore.wasm";
+  return hasRelaxedSimd(WebAssembly) && !job.hasBaselineSimd
+    ? "arraycore-relaxed.wasm"
+    : "arraycore.wasm";
 }
 
 export interface ArraycoreOptions {

@@ -29,7 +29,6 @@ export interface SelfTestWords {
   };
   readonly caption: string;
   readonly states: Readonly<Record<FindingState, string>>;
-  readonly pending: string;
   readonly checks: Readonly<Record<CheckName, CheckWords>>;
   readonly python: {
     readonly heading: string;

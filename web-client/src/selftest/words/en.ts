@@ -22,9 +22,8 @@ export const en: SelfTestWords = {
     limited: "Limited",
     missing: "Not there",
     failed: "Failed",
-    skipped: "Not tested",
+    skipped: "Not yet",
   },
-  pending: "Not yet",
   checks: {
     isolation: {
       title: "Isolated page",

@@ -22,9 +22,8 @@ export const ja: SelfTestWords = {
     limited: "制限あり",
     missing: "なし",
     failed: "失敗",
-    skipped: "未実施",
+    skipped: "まだです",
   },
-  pending: "まだです",
   checks: {
     isolation: {
       title: "ページの隔離",
