@@ -1,4 +1,5 @@
-// Who may try how often: joins and wrong credentials, by address. Any thread.
+// Who may try how often: joins, wrong credentials and self-tests by address, checkpoints by
+// attempt. Any thread.
 #pragma once
 
 #include <chrono>

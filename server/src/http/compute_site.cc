@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <utility>
 
 #include "auth/tokens.h"
@@ -244,10 +243,7 @@ class ComputeSite final : public SiteBase {
       return error_response(Error{
           "rate_limited", "Many reports came from this address just now; try again in a minute."});
     }
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    const auto number =
-        context_.reports.add(query->report, code->project,
-                             std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
+    const auto number = context_.reports.add(query->report, code->project, context_.book.now());
     if (!number) return error_response(number.error());
     std::string out;
     ObjectWriter(out).integer("report", *number).end();

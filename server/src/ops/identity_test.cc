@@ -320,6 +320,7 @@ TEST_F(Identity, ACodeEndsByTimeAndByHand) {
   EXPECT_EQ(code_of(server_.rest("POST", "/api/enrolment/99/revoke")), "404 unknown_enrolment");
   const std::string stranger = json_at(person(R"({"name":"grace","projects":[]})"), "token");
   EXPECT_EQ(code_of(server_.rest_as(stranger, "POST", target)), "404 unknown_enrolment");
+  EXPECT_EQ(code_of(server_.rest_as(stranger, "POST", "/api/enrolment")), "403 forbidden");
 }
 
 // ---- quotas

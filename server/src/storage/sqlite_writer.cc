@@ -1,4 +1,5 @@
-// The guards of transition.h as SQL. Per "accept a result, start the next attempt": six statements.
+// The guards of transition.h as SQL: studies, trials and attempts. Their checkpoints are in
+// sqlite_checkpoints.cc, people and devices in sqlite_identity.cc. Writer thread only.
 #include "storage/sqlite_writer.h"
 
 #include <algorithm>
