@@ -354,7 +354,7 @@ class ConsoleSite final : public SiteBase {
       return reply(error_response(Error{
           "forbidden", "This study's project is not open to you any more; ask an administrator."}));
     }
-    context_.service.replay_study(std::move(*row),
+    context_.service.replay_study(std::move(*row), quota_of(request.principal),
                                   row_replier(noted(request, "study.replay"), std::move(reply)));
   }
 

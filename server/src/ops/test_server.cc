@@ -92,8 +92,8 @@ double TestServer::metric(const std::string& name) const {
 
 bool TestServer::reaches(std::int64_t study, const std::string& state) const {
   for (int tries = 0; tries < 500; ++tries) {
-    if (json_at(rest("GET", "/api/studies/" + std::to_string(study)).body, "state") == state)
-      return true;
+    const auto row = rest_as(secrets_.admin_token, "GET", "/api/studies/" + std::to_string(study));
+    if (json_at(row.body, "state") == state) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   return false;

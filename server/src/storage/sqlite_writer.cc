@@ -323,6 +323,11 @@ Outcome Writer::apply_one(const ReplayTrials& replay) {
     while (failed.next()) result.trials.push_back(TrialNumber{failed.integer(0)});
   }
   if (result.trials.empty()) return result;
+  if (const auto excess = excess_of_replay(replay)) {
+    result = of_study(Applied::superseded, replay.study);
+    result.excess = excess;
+    return result;
+  }
   for (const TrialNumber number : result.trials) {
     db_->run(
         "UPDATE trials SET state = ?, seq = 0, finished_at = 0, forgiven_attempt = newest_attempt,"
