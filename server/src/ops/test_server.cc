@@ -24,8 +24,9 @@ TestServer::TestServer(const std::function<void(ServeConfig&)>& adjust,
   if (server_->first_start()) secrets_ = *server_->first_start();
 }
 
-void TestServer::restart() {
+void TestServer::restart(const std::function<void()>& meanwhile) {
   server_.reset();
+  if (meanwhile) meanwhile();
   auto started = Server::start(config_);
   if (!started) throw std::runtime_error(started.error().message);
   server_ = std::move(*started);

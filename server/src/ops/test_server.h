@@ -34,8 +34,8 @@ class TestServer {
   const FirstStart& secrets() const { return secrets_; }
 
   void stop() { server_->stop(); }
-  // Stops, and starts anew on the same state.
-  void restart();
+  // Stops, and starts anew on the same state; `meanwhile` nothing holds it.
+  void restart(const std::function<void()>& meanwhile = {});
 
   // REST with the researcher's token.
   net::HttpAnswer rest(std::string_view method, std::string_view target,
