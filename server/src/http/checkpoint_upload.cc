@@ -110,9 +110,12 @@ Result<std::unique_ptr<Upload>> open_checkpoint_upload(const SiteContext& contex
       (**attempt).state != storage::AttemptState::live) {
     return ended();
   }
-  if (!context.admission.admit_checkpoint(request.captures.at(0))) {
+  const auto admitted = context.admission.admit_checkpoint(request.captures.at(0));
+  if (!admitted) {
     return Error{"checkpoint_quota",
-                 "The attempt saves checkpoints too often: save the next one later."};
+                 "The attempt saves checkpoints too often: save the next one later.",
+                 {},
+                 admitted.wait_s};
   }
   auto upload = context.checkpoints.begin(sha256);
   if (!upload) return upload.error();

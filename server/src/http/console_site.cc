@@ -220,9 +220,12 @@ class ConsoleSite final : public SiteBase {
     const auto caller =
         context_.book.check_token(std::string_view(request.authorization).substr(kScheme.size()));
     if (!caller) {
-      if (!context_.admission.admit_stranger(request.address)) {
+      const auto admitted = context_.admission.admit_stranger(request.address);
+      if (!admitted) {
         return Error{"rate_limited",
-                     "Too many wrong tokens came from this address; wait a minute."};
+                     "Too many wrong tokens came from this address; wait a minute.",
+                     {},
+                     admitted.wait_s};
       }
       return Error{
           "unauthorized",

@@ -96,7 +96,7 @@ void add_admin_commands(CLI::App& app, AdminCommand& command) {
       "recover",
       "where every administrator's token is lost: a new one, from the state folder of a server "
       "that is stopped");
-  recover.add_option("NAME", command.name, "whose; the oldest administrator's by default");
+  recover.add_option("NAME", command.name, "whose; the oldest active administrator's by default");
   recover.add_option("--state", command.state_dir, "folder that `serve --state` was given")
       ->required()
       ->check(CLI::ExistingDirectory);

@@ -94,8 +94,8 @@ struct EndStudy {
 };
 
 // Guard: the study exists (else `conflict`), was not cancelled (else `superseded`) and has failed
-// trials (else `repeated`); where it does not run, its owner's quota holds it (else `superseded`,
-// with Outcome::excess): all of its trials count again, and its blobs still do. The trials are
+// trials (else `repeated`); where it does not run, `quota` holds it beside what its owner uses
+// (else `superseded`, with Outcome::excess): all of its trials count again. Those that failed are
 // unfinished again, without a seq and a failure, and their study runs (again). Attempts up to now
 // stay as evidence, but count no more for what a trial may lose (Snapshot leaves them out), and
 // their checkpoints go. Outcome::trials names the trials.
