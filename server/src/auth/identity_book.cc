@@ -208,12 +208,6 @@ std::optional<storage::Enrolment> IdentityBook::enrolment(std::int64_t id) const
   return copy_by_id(enrolments_, id);
 }
 
-std::optional<storage::Device> IdentityBook::device(const std::string& id) const {
-  const std::shared_lock lock(mutex_);
-  const auto found = devices_.find(id);
-  return found == devices_.end() ? std::nullopt : std::optional(found->second);
-}
-
 std::vector<std::int64_t> IdentityBook::live_tokens(std::int64_t principal) const {
   std::vector<std::int64_t> live;
   const std::shared_lock lock(mutex_);

@@ -57,7 +57,6 @@ class IdentityBook {
   std::optional<storage::Principal> principal(std::int64_t id) const;
   std::optional<storage::Token> token(std::int64_t id) const;
   std::optional<storage::Enrolment> enrolment(std::int64_t id) const;
-  std::optional<storage::Device> device(const std::string& id) const;
   // Tokens of a person that open something now.
   std::vector<std::int64_t> live_tokens(std::int64_t principal) const;
   // Whether an administrator could still come in, for good, without this token and without this

@@ -2,6 +2,7 @@
 #include "auth/token_bucket.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace hyperflock::auth {
 
@@ -12,6 +13,11 @@ bool RateLimiter::allow(std::string_view key, Instant now) {
   if (bucket.tokens < 1) return false;
   bucket.tokens -= 1;
   return true;
+}
+
+Millis RateLimiter::wait_ms(std::string_view key, Instant now) {
+  const double missing = 1 - tokens_at(find(key, now), now);
+  return missing <= 0 ? 0 : static_cast<Millis>(std::ceil(missing / limit_.per_second * 1'000.0));
 }
 
 double RateLimiter::tokens_at(const Bucket& bucket, Instant now) const {

@@ -28,6 +28,8 @@ class RateLimiter {
 
   // Takes one token of the key; false when it has none.
   bool allow(std::string_view key, Instant now);
+  // How long until allow() takes one: 0 where it would now.
+  Millis wait_ms(std::string_view key, Instant now);
 
   std::size_t keys() const { return buckets_.size(); }
 

@@ -20,6 +20,16 @@ TEST(RateLimiter, AllowsABurstAndThenItsRate) {
   EXPECT_EQ(allowed(limiter, "a", Instant{2'500}, 10), 2);
 }
 
+TEST(RateLimiter, TellsHowLongUntilTheNext) {
+  RateLimiter limiter({.burst = 1, .per_second = 0.3, .max_keys = 10});
+  EXPECT_EQ(limiter.wait_ms("a", Instant{1'000}), 0);
+  EXPECT_TRUE(limiter.allow("a", Instant{1'000}));
+  EXPECT_EQ(limiter.wait_ms("a", Instant{1'000}), 3'334);
+  EXPECT_EQ(limiter.wait_ms("a", Instant{4'000}), 334);
+  EXPECT_FALSE(limiter.allow("a", Instant{4'333}));
+  EXPECT_TRUE(limiter.allow("a", Instant{4'334}));
+}
+
 TEST(RateLimiter, FillsNoHigherThanItsBurst) {
   RateLimiter limiter({.burst = 3, .per_second = 2, .max_keys = 10});
   EXPECT_EQ(allowed(limiter, "a", Instant{0}, 10), 3);

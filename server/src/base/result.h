@@ -2,6 +2,7 @@
 // bugs.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <variant>
@@ -12,7 +13,8 @@ namespace hyperflock {
 struct Error {
   std::string code;
   std::string message;
-  std::string field{};  // path of the offending field, where there is one
+  std::string field{};             // path of the offending field, where there is one
+  std::int64_t retry_after_s = 0;  // when the same may be tried again; 0: not known
   bool operator==(const Error&) const = default;
 };
 

@@ -12,7 +12,7 @@ Result<std::unique_ptr<CheckpointStore>> CheckpointStore::open(
   auto blobs = BlobStore::open(folder, max_bytes);
   if (!blobs) return blobs.error();
   for (const std::string& name : (*blobs)->names()) {
-    if (std::ranges::find(kept, name) == kept.end()) (*blobs)->remove(name);
+    if (!std::ranges::binary_search(kept, name)) (*blobs)->remove(name);
   }
   return std::unique_ptr<CheckpointStore>(new CheckpointStore(std::move(*blobs)));
 }

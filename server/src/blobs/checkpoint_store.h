@@ -50,7 +50,8 @@ class CheckpointStore {
     bool is_new_ = false;
   };
 
-  // Opens the folder and removes each blob that is not among `kept`. Error: `storage_open`.
+  // Opens the folder and removes each blob that is not among `kept`. REQUIRES: `kept` is sorted, as
+  // Storage::checkpoint_blobs() gives it. Error: `storage_open`.
   static Result<std::unique_ptr<CheckpointStore>> open(const std::filesystem::path& folder,
                                                        std::uint64_t max_bytes,
                                                        const std::vector<std::string>& kept);

@@ -49,6 +49,7 @@ struct StudyCancelRequested {
 struct StudyReplayRequested {
   RequestId request{};
   storage::StudyRow study;
+  storage::Quota quota{};  // of who asks
 };
 // Durable by now: what the next attempt of the trial begins with (R37).
 struct CheckpointStored {

@@ -214,6 +214,9 @@ void State::on_outcome(PendingReplay& what, const storage::Outcome& outcome) {
       settle({id, number}, 0);
     }
     study->skip_known();
+  } else if (outcome.excess) {
+    effects.emplace_back(Answer{what.request, storage::quota_error(*outcome.excess)});
+    return;
   } else if (outcome.applied != Applied::repeated) {
     const Error error = outcome.applied == Applied::superseded
                             ? Error{"study_cancelled", "A study that was cancelled stays so."}

@@ -64,7 +64,8 @@ void State::on(const StudyReplayRequested& event) {
                  .trials = {},
                  .queue = {},
                  .rank = {}};
-  propose(storage::ReplayTrials{row.id}, PendingReplay{event.request, std::move(reopened)});
+  propose(storage::ReplayTrials{row.id, event.quota},
+          PendingReplay{event.request, std::move(reopened)});
 }
 
 void State::on(const CheckpointStored& event) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 
 namespace hyperflock::http {
 namespace {
@@ -31,24 +32,27 @@ Admission::Admission(const AdmissionLimits& limits)
       reports_({.burst = limits.reports_burst, .per_second = limits.reports_per_s}),
       checkpoints_({.burst = limits.checkpoints_burst, .per_second = limits.checkpoints_per_s}) {}
 
-bool Admission::admit_join(const std::string& address) {
+Admission::Verdict Admission::ask(auth::RateLimiter& limiter, const std::string& key) {
   const std::lock_guard lock(mutex_);
-  return joins_.allow(network_of(address), now());
+  const Instant time = now();
+  if (limiter.allow(key, time)) return {};
+  return {std::max<std::int64_t>(1, (limiter.wait_ms(key, time) + 999) / 1'000)};
 }
 
-bool Admission::admit_report(const std::string& address) {
-  const std::lock_guard lock(mutex_);
-  return reports_.allow(network_of(address), now());
+Admission::Verdict Admission::admit_join(const std::string& address) {
+  return ask(joins_, network_of(address));
 }
 
-bool Admission::admit_stranger(const std::string& address) {
-  const std::lock_guard lock(mutex_);
-  return strangers_.allow(network_of(address), now());
+Admission::Verdict Admission::admit_report(const std::string& address) {
+  return ask(reports_, network_of(address));
 }
 
-bool Admission::admit_checkpoint(const std::string& attempt) {
-  const std::lock_guard lock(mutex_);
-  return checkpoints_.allow(attempt, now());
+Admission::Verdict Admission::admit_stranger(const std::string& address) {
+  return ask(strangers_, network_of(address));
+}
+
+Admission::Verdict Admission::admit_checkpoint(const std::string& attempt) {
+  return ask(checkpoints_, attempt);
 }
 
 }  // namespace hyperflock::http

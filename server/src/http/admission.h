@@ -1,7 +1,8 @@
-// Who may try how often: joins and wrong credentials, by address. Any thread.
+// Who may try how often: joins, wrong credentials and self-tests by address, checkpoints by
+// attempt. Any thread.
 #pragma once
 
-#include <chrono>
+#include <cstdint>
 #include <mutex>
 #include <string>
 
@@ -24,18 +25,26 @@ class Admission {
  public:
   explicit Admission(const AdmissionLimits& limits);
 
-  // One more device of this address. False: too many came.
-  bool admit_join(const std::string& address);
-  // One more self-test of this address. False: too many came.
-  bool admit_report(const std::string& address);
-  // A wrong credential came from this address. False: too many did. Right ones are never asked
-  // about, because many people share an address (a proxy, a school): a stranger among them must not
-  // lock the others out, and the secrets are too long to be guessed at any rate.
-  bool admit_stranger(const std::string& address);
-  // One more checkpoint of this trial's attempt. False: too many came.
-  bool admit_checkpoint(const std::string& attempt);
+  // False: too many came, and one more is admitted in `wait_s`.
+  struct Verdict {
+    std::int64_t wait_s = 0;
+    explicit operator bool() const { return wait_s == 0; }
+  };
+
+  // One more device of this address.
+  Verdict admit_join(const std::string& address);
+  // One more self-test of this address.
+  Verdict admit_report(const std::string& address);
+  // A wrong credential came from this address. Right ones are never asked about, because many
+  // people share an address (a proxy, a school): a stranger among them must not lock the others
+  // out, and the secrets are too long to be guessed at any rate.
+  Verdict admit_stranger(const std::string& address);
+  // One more checkpoint of this trial's attempt.
+  Verdict admit_checkpoint(const std::string& attempt);
 
  private:
+  Verdict ask(auth::RateLimiter& limiter, const std::string& key);
+
   std::mutex mutex_;
   auth::RateLimiter joins_;
   auth::RateLimiter strangers_;

@@ -26,28 +26,12 @@ void append_entry(std::string& out, const storage::AuditEntry& entry) {
   row.raw("detail", entry.detail.empty() ? "{}" : entry.detail).end();
 }
 
-// The entries that `?after=&limit=` asks for.
-Result<std::vector<storage::AuditEntry>> wanted(const SiteContext& context, const Request& request,
-                                                std::int64_t usual, std::int64_t most) {
-  const auto number = [&request](std::string_view key, std::int64_t fallback,
-                                 std::int64_t maximum) {
-    const auto text = query_value(request.query, key);
-    return text ? parse_integer(*text, maximum) : std::optional<std::int64_t>(fallback);
-  };
-  const auto after = number("after", 0, kMaxWireInteger);
-  const auto limit = number("limit", usual, most);
-  if (!after)
-    return Error{"bad_number", "after must be an integer, the cursor of the last page.", "after"};
-  if (!limit || *limit == 0)
-    return Error{"bad_number", "limit must be in 1.." + std::to_string(most) + ".", "limit"};
-  return context.storage.audit(*after, *limit);
-}
-
 void page(const SiteContext& context, const Request& request, const Reply& reply) {
-  const auto entries = wanted(context, request, kDefaultPage, kLargestPage);
+  const auto asked = page_of(request.query, kDefaultPage, kLargestPage);
+  if (!asked) return reply(error_response(asked.error()));
+  const auto entries = context.storage.audit(asked->after, asked->limit);
   if (!entries) return reply(error_response(entries.error()));
-  std::int64_t cursor =
-      parse_integer(query_value(request.query, "after").value_or("0"), kMaxWireInteger).value_or(0);
+  std::int64_t cursor = asked->after;
   std::string out;
   ObjectWriter body(out);
   append_list(body.begin("entries"), *entries, [&](const storage::AuditEntry& entry) {
@@ -60,7 +44,9 @@ void page(const SiteContext& context, const Request& request, const Reply& reply
 
 // One JSON object a line; the last one's id is where the next export goes on.
 void export_lines(const SiteContext& context, const Request& request, const Reply& reply) {
-  const auto entries = wanted(context, request, kLargestExport, kLargestExport);
+  const auto asked = page_of(request.query, kLargestExport, kLargestExport);
+  if (!asked) return reply(error_response(asked.error()));
+  const auto entries = context.storage.audit(asked->after, asked->limit);
   if (!entries) return reply(error_response(entries.error()));
   std::string out;
   for (const storage::AuditEntry& entry : *entries) {

@@ -1,10 +1,11 @@
 #include "http/checkpoint_upload.h"
 
+#include <algorithm>
 #include <chrono>
-#include <future>
 #include <string_view>
 #include <utility>
 
+#include "http/await_commit.h"
 #include "http/router.h"
 #include "protocol/json_writer.h"
 #include "protocol/names.h"
@@ -40,23 +41,21 @@ class CheckpointUpload final : public Upload {
     if (head_ != kArchive) return error_response(malformed());
     const auto stored = upload_->finish();
     if (!stored) return error_response(stored.error());
-    // Shared with the callback, which may come after this thread gave up waiting.
-    const auto outcome = std::make_shared<std::promise<Result<storage::Outcome>>>();
-    auto settled = outcome->get_future();
-    context_.service.store_checkpoint(
-        device_, checkpoint_, [outcome, upload = upload_](Result<storage::Outcome> result) {
-          // In the order of the commits: see CheckpointStore::drop().
-          if (result && (result->applied == storage::Applied::applied ||
-                         result->applied == storage::Applied::repeated)) {
-            upload->named();
-          }
-          outcome->set_value(std::move(result));
+    const auto result = await_commit(
+        kCommitTimeout,
+        Error{"storage_unavailable", "The checkpoint was not committed in time: send it again."},
+        [this](Committed told) {
+          context_.service.store_checkpoint(
+              device_, checkpoint_,
+              [told = std::move(told), upload = upload_](Result<storage::Outcome> outcome) {
+                // In the order of the commits: see CheckpointStore::drop().
+                if (outcome && (outcome->applied == storage::Applied::applied ||
+                                outcome->applied == storage::Applied::repeated)) {
+                  upload->named();
+                }
+                told(std::move(outcome));
+              });
         });
-    if (settled.wait_for(kCommitTimeout) != std::future_status::ready) {
-      return error_response(
-          Error{"storage_unavailable", "The checkpoint was not committed in time: send it again."});
-    }
-    const auto result = settled.get();
     if (!result) return error_response(result.error());
     switch (result->applied) {
       case storage::Applied::applied:
@@ -111,9 +110,12 @@ Result<std::unique_ptr<Upload>> open_checkpoint_upload(const SiteContext& contex
       (**attempt).state != storage::AttemptState::live) {
     return ended();
   }
-  if (!context.admission.admit_checkpoint(request.captures.at(0))) {
+  const auto admitted = context.admission.admit_checkpoint(request.captures.at(0));
+  if (!admitted) {
     return Error{"checkpoint_quota",
-                 "The attempt saves checkpoints too often: save the next one later."};
+                 "The attempt saves checkpoints too often: save the next one later.",
+                 {},
+                 admitted.wait_s};
   }
   auto upload = context.checkpoints.begin(sha256);
   if (!upload) return upload.error();

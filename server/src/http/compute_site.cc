@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <utility>
 
 #include "auth/tokens.h"
@@ -136,8 +135,12 @@ class ComputeSite final : public SiteBase {
   Result<auth::CodeView> opened_by(const std::string& code, const std::string& address) const {
     const auto view = context_.book.check_code(code);
     if (view) return *view;
-    if (context_.admission.admit_stranger(address)) return bad_code();
-    return Error{"rate_limited", "Too many wrong codes came from this address; wait a minute."};
+    const auto admitted = context_.admission.admit_stranger(address);
+    if (admitted) return bad_code();
+    return Error{"rate_limited",
+                 "Too many wrong codes came from this address; wait a minute.",
+                 {},
+                 admitted.wait_s};
   }
 
   Response project(const Request& request) const {
@@ -186,10 +189,13 @@ class ComputeSite final : public SiteBase {
     const auto code = opened_by(query->code, request.address);
     if (!code) return reply(error_response(code.error()));
     if (!code->open) return reply(error_response(closed_code()));
-    if (!context_.admission.admit_join(request.address)) {
+    const auto admitted = context_.admission.admit_join(request.address);
+    if (!admitted) {
       return reply(error_response(
           Error{"rate_limited",
-                "Many devices joined from this address just now; try again in a minute."}));
+                "Many devices joined from this address just now; try again in a minute.",
+                {},
+                admitted.wait_s}));
     }
     const std::string secret = auth::new_token(auth::TokenKind::device_secret);
     const storage::Device device{auth::new_device_id(), code->project, auth::token_hash(secret),
@@ -240,14 +246,15 @@ class ComputeSite final : public SiteBase {
     if (!query) return error_response(query.error());
     const auto code = opened_by(query->code, request.address);
     if (!code) return error_response(code.error());
-    if (!context_.admission.admit_report(request.address)) {
-      return error_response(Error{
-          "rate_limited", "Many reports came from this address just now; try again in a minute."});
+    const auto admitted = context_.admission.admit_report(request.address);
+    if (!admitted) {
+      return error_response(
+          Error{"rate_limited",
+                "Many reports came from this address just now; try again in a minute.",
+                {},
+                admitted.wait_s});
     }
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    const auto number =
-        context_.reports.add(query->report, code->project,
-                             std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
+    const auto number = context_.reports.add(query->report, code->project, context_.book.now());
     if (!number) return error_response(number.error());
     std::string out;
     ObjectWriter(out).integer("report", *number).end();

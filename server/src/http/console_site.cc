@@ -3,16 +3,15 @@
 #include <array>
 #include <chrono>
 #include <functional>
-#include <future>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "http/await_commit.h"
 #include "http/identity_rest.h"
 #include "http/router.h"
 #include "http/rows.h"
-#include "ops/log.h"
 #include "protocol/codec.h"
 #include "protocol/json_writer.h"
 
@@ -130,13 +129,10 @@ class BlobUpload final : public Upload {
   // Counts the blob for who brought it. Waits: this thread may.
   Status take_over() const {
     constexpr std::chrono::seconds kPatience{5};
-    const auto told = std::make_shared<std::promise<Result<storage::Outcome>>>();
-    std::future<Result<storage::Outcome>> outcome = told->get_future();
-    service_.commit({own_},
-                    [told](Result<storage::Outcome> got) { told->set_value(std::move(got)); });
-    if (outcome.wait_for(kPatience) != std::future_status::ready)
-      return Error{"storage_unavailable", "The server is about to stop; upload the blob again."};
-    const Result<storage::Outcome> got = outcome.get();
+    const Result<storage::Outcome> got = await_commit(
+        kPatience,
+        Error{"storage_unavailable", "The server is about to stop; upload the blob again."},
+        [this](Committed told) { service_.commit({own_}, std::move(told)); });
     if (!got) return got.error();
     if (got->excess) return storage::quota_error(*got->excess);
     return Done{};
@@ -224,9 +220,12 @@ class ConsoleSite final : public SiteBase {
     const auto caller =
         context_.book.check_token(std::string_view(request.authorization).substr(kScheme.size()));
     if (!caller) {
-      if (!context_.admission.admit_stranger(request.address)) {
+      const auto admitted = context_.admission.admit_stranger(request.address);
+      if (!admitted) {
         return Error{"rate_limited",
-                     "Too many wrong tokens came from this address; wait a minute."};
+                     "Too many wrong tokens came from this address; wait a minute.",
+                     {},
+                     admitted.wait_s};
       }
       return Error{
           "unauthorized",
@@ -289,18 +288,6 @@ class ConsoleSite final : public SiteBase {
     return std::nullopt;
   }
 
-  // The project that the study names, or the caller's first.
-  Result<std::string> project_of(const Request& request, const std::string& named) const {
-    const std::string project =
-        named.empty() ? context_.book.first_project(request.principal) : named;
-    if (project.empty())
-      return Error{"forbidden", "No project is open to you yet; ask an administrator."};
-    if (!context_.book.has_project(project) ||
-        !auth::IdentityBook::may_use(request.principal, project))
-      return Error{"bad_field", "This server has no such project that you may use.", "project"};
-    return project;
-  }
-
   // Studies change through the dispatcher, so what was done to them is noted just after; `then`
   // runs when it is.
   void note(const storage::NoteAudit& what, std::function<void()> then) const {
@@ -317,7 +304,7 @@ class ConsoleSite final : public SiteBase {
   void submit(const Request& request, Reply reply) const {
     Result<protocol::StudySpec> spec = protocol::parse_study_spec(request.body);
     if (!spec) return reply(error_response(spec.error()));
-    const auto project = project_of(request, std::exchange(spec->project, {}));
+    const auto project = project_of(context_, request, std::exchange(spec->project, {}));
     if (!project) return reply(error_response(project.error()));
     if (const auto missing = missing_blob(*spec)) return reply(error_response(422, *missing));
     // The callbacks run on the hub's strand: the row is written without a database read there, by a
@@ -370,7 +357,7 @@ class ConsoleSite final : public SiteBase {
       return reply(error_response(Error{
           "forbidden", "This study's project is not open to you any more; ask an administrator."}));
     }
-    context_.service.replay_study(std::move(*row),
+    context_.service.replay_study(std::move(*row), quota_of(request.principal),
                                   row_replier(noted(request, "study.replay"), std::move(reply)));
   }
 
@@ -436,32 +423,13 @@ class ConsoleSite final : public SiteBase {
     return row ? json_response(200, study_row_json(*row)) : error_response(row.error());
   }
 
-  struct Page {
-    std::int64_t after = 0;
-    std::int64_t limit = 0;
-  };
-
-  static Result<Page> page_of(const Request& request) {
-    const auto number = [&request](std::string_view key, std::int64_t fallback,
-                                   std::int64_t maximum) {
-      const auto text = query_value(request.query, key);
-      return text ? parse_integer(*text, maximum) : std::optional<std::int64_t>(fallback);
-    };
-    const auto after = number("after", 0, kMaxWireInteger);
-    const auto limit = number("limit", kDefaultPage, kLargestPage);
-    if (!after)
-      return Error{"bad_number", "after must be an integer, the cursor of the last page.", "after"};
-    if (!limit || *limit == 0) return Error{"bad_number", "limit must be in 1..5000.", "limit"};
-    return Page{*after, *limit};
-  }
-
   // What a trial printed, in memory: its newest lines after the cursor.
   Response log(const Request& request) const {
     const auto row = readable_study(request);
     if (!row) return error_response(row.error());
     const auto number = parse_integer(request.captures[1], kMaxWireInteger);
     if (!number) return error_response(Error{"not_found", "The study has no such trial."});
-    const auto asked = page_of(request);
+    const auto asked = page_of(request.query, kDefaultPage, kLargestPage);
     if (!asked) return error_response(asked.error());
     const protocol::TrialLog found = context_.outputs.read(
         {row->id, TrialNumber{*number}}, asked->after, static_cast<std::size_t>(asked->limit));
@@ -475,7 +443,7 @@ class ConsoleSite final : public SiteBase {
   Response trials(const Request& request) const {
     const auto row = readable_study(request);
     if (!row) return error_response(row.error());
-    const auto asked = page_of(request);
+    const auto asked = page_of(request.query, kDefaultPage, kLargestPage);
     if (!asked) return error_response(asked.error());
     const auto found = context_.storage.finished_trials(row->id, asked->after, asked->limit);
     if (!found) return error_response(found.error());

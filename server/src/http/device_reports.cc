@@ -1,13 +1,13 @@
 #include "http/device_reports.h"
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <iterator>
 #include <optional>
 #include <system_error>
 #include <utility>
 
+#include "http/router.h"
 #include "protocol/json_writer.h"
 
 namespace hyperflock::http {
@@ -18,12 +18,9 @@ namespace fs = std::filesystem;
 constexpr std::string_view kEnding = ".json";
 
 std::optional<std::int64_t> number_of(const fs::path& path) {
-  const std::string name = path.stem().string();
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  const bool whole = error == std::errc() && end == name.data() + name.size();
-  if (!whole || number < 1 || path.extension() != kEnding) return std::nullopt;
-  return number;
+  if (path.extension() != kEnding) return std::nullopt;
+  const auto number = parse_integer(path.stem().string(), kMaxWireInteger);
+  return number == 0 ? std::nullopt : number;
 }
 
 std::string to_json(std::int64_t number, const DeviceReport& report, std::string_view project,

@@ -17,10 +17,6 @@ using protocol::ObjectWriter;
 using storage::Applied;
 using storage::Outcome;
 
-Error unknown_project() {
-  return {"bad_field", "This server has no such project that you may use.", "project"};
-}
-
 // ---- projects
 
 void list_projects(const SiteContext& context, const Request& request, const Reply& reply) {
@@ -101,19 +97,16 @@ void list_codes(const SiteContext& context, const Request& request, const Reply&
 void create_code(const SiteContext& context, const Request& request, const Reply& reply) {
   const auto query = parse_enrolment_query(request.body);
   if (!query) return reply(error_response(query.error()));
-  const std::string project =
-      query->project.value_or(context.book.first_project(request.principal));
-  if (!context.book.has_project(project) ||
-      !auth::IdentityBook::may_use(request.principal, project))
-    return reply(error_response(422, unknown_project()));
+  const auto project = project_of(context, request, query->project.value_or(""));
+  if (!project) return reply(error_response(project.error()));
   const std::string code = auth::new_token(auth::TokenKind::enrolment_code);
-  storage::Enrolment made{.code_hash = auth::token_hash(code), .project = project};
+  storage::Enrolment made{.code_hash = auth::token_hash(code), .project = *project};
   made.label = query->label;
   made.created_by = request.principal.name;
   made.max_uses = query->max_uses;
   if (query->expires_s != 0) made.expires_at = context.book.now() + query->expires_s * 1'000;
   commit_noted(context, storage::CreateEnrolment{made},
-               note_of(request, "enrolment.create", project), reply,
+               note_of(request, "enrolment.create", *project), reply,
                [&context, code, made](const Outcome& outcome) {
                  ops::log(ops::LogLevel::info, "enrolment_created", {{"project", made.project}});
                  std::string out;
@@ -186,6 +179,17 @@ constexpr std::array<HandledRoute, 7> kRoutes{{
 }  // namespace
 
 std::span<const HandledRoute> enrolment_routes() { return kRoutes; }
+
+Result<std::string> project_of(const SiteContext& context, const Request& request,
+                               const std::string& named) {
+  std::string project = named.empty() ? context.book.first_project(request.principal) : named;
+  if (project.empty())
+    return Error{"forbidden", "No project is open to you yet; ask an administrator."};
+  if (!context.book.has_project(project) ||
+      !auth::IdentityBook::may_use(request.principal, project))
+    return Error{"bad_field", "This server has no such project that you may use.", "project"};
+  return project;
+}
 
 void erase_device(const SiteContext& context, const std::string& device, storage::NoteAudit note,
                   Reply reply) {

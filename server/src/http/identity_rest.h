@@ -39,6 +39,11 @@ void commit_noted(const SiteContext& context, const storage::Transition& change,
                   storage::NoteAudit note, Reply reply,
                   std::function<Response(const storage::Outcome&)> answer);
 
+// The project of that name, or the caller's first where it is empty. Errors: `forbidden` where none
+// is open to the caller, `bad_field` where this one is not.
+Result<std::string> project_of(const SiteContext& context, const Request& request,
+                               const std::string& named);
+
 // Appends `{"studies", "trials", "bytes"}`; a limit of 0 is none.
 void append_quota(std::string& out, const storage::Quota& quota);
 

@@ -10,6 +10,8 @@
 namespace hyperflock::http {
 namespace {
 
+constexpr std::int64_t kSoonS = 2;
+
 struct CodeStatus {
   std::string_view code;
   int status;
@@ -128,7 +130,10 @@ Response error_response(int status, const Error& error) {
   text += "}}";
   Response response = json_response(status, std::move(text));
   if (status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
-  if (status == 503 || status == 429) response.headers.emplace_back("Retry-After", "2");
+  if (status == 503 || status == 429) {
+    response.headers.emplace_back(
+        "Retry-After", std::to_string(error.retry_after_s > 0 ? error.retry_after_s : kSoonS));
+  }
   return response;
 }
 

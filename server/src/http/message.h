@@ -59,7 +59,8 @@ struct Response {
 
 Response json_response(int status, std::string text);
 
-// `{"error": {...}}` with the status that belongs to the code.
+// `{"error": {...}}` with the status that belongs to the code. 429 and 503 say when to come again:
+// after Error::retry_after_s where that is known, else soon.
 Response error_response(const Error& error);
 Response error_response(int status, const Error& error);
 int status_of(std::string_view code);

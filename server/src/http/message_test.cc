@@ -53,6 +53,11 @@ TEST(ErrorResponse, StatusFollowsTheCode) {
   EXPECT_EQ(error_response(Error{"bad_field", "Wrong.", "space[0].name"}).status, 422);
   EXPECT_EQ(error_response(Error{"malformed", "No JSON."}).status, 400);
   EXPECT_EQ(error_response(Error{"storage_unavailable", "Later."}).status, 503);
+  using Headers = std::vector<std::pair<std::string, std::string>>;
+  EXPECT_EQ(error_response(Error{"storage_unavailable", "Later."}).headers.back(),
+            Headers::value_type("Retry-After", "2"));
+  EXPECT_EQ(error_response(Error{"rate_limited", "Later.", {}, 17}).headers.back(),
+            Headers::value_type("Retry-After", "17"));
   const Response response = error_response(Error{"bad_field", "Say \"x\".", "a.b"});
   EXPECT_EQ(std::get<std::string>(response.body),
             R"({"error":{"code":"bad_field","message":"Say \"x\".","field":"a.b"}})");

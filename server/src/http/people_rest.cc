@@ -240,9 +240,12 @@ void register_person(const SiteContext& context, const Request& request, const R
     return reply(error_response(Error{
         "registration_closed", "This server takes no requests; ask its operator for a token."}));
   }
-  if (!context.admission.admit_stranger(request.address)) {
-    return reply(error_response(
-        Error{"rate_limited", "Too many requests came from this address; wait a minute."}));
+  const auto admitted = context.admission.admit_stranger(request.address);
+  if (!admitted) {
+    return reply(error_response(Error{"rate_limited",
+                                      "Too many requests came from this address; wait a minute.",
+                                      {},
+                                      admitted.wait_s}));
   }
   if (context.book.pending() >= kMostPending) {
     return reply(error_response(

@@ -83,4 +83,18 @@ std::optional<std::int64_t> parse_integer(std::string_view text, std::int64_t ma
   return value;
 }
 
+Result<Page> page_of(std::string_view query, std::int64_t usual, std::int64_t most) {
+  const auto number = [query](std::string_view key, std::int64_t fallback, std::int64_t maximum) {
+    const auto text = query_value(query, key);
+    return text ? parse_integer(*text, maximum) : std::optional<std::int64_t>(fallback);
+  };
+  const auto after = number("after", 0, kMaxWireInteger);
+  if (!after)
+    return Error{"bad_number", "after must be an integer, the cursor of the last page.", "after"};
+  const auto limit = number("limit", usual, most);
+  if (!limit || *limit == 0)
+    return Error{"bad_number", "limit must be in 1.." + std::to_string(most) + ".", "limit"};
+  return Page{*after, *limit};
+}
+
 }  // namespace hyperflock::http

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "http/message.h"
 
 namespace hyperflock::http {
@@ -44,5 +45,14 @@ std::optional<std::string_view> query_value(std::string_view query, std::string_
 
 // A decimal integer in 0..maximum and nothing else.
 std::optional<std::int64_t> parse_integer(std::string_view text, std::int64_t maximum);
+
+// A part of a list: what stands behind the cursor `after`, at most `limit` rows.
+struct Page {
+  std::int64_t after = 0;
+  std::int64_t limit = 0;
+};
+
+// What `after=0&limit=500` asks for; `usual` where there is no limit. Error: `bad_number`.
+Result<Page> page_of(std::string_view query, std::int64_t usual, std::int64_t most);
 
 }  // namespace hyperflock::http

@@ -59,5 +59,21 @@ TEST(ParseInteger, TakesDigitsOnly) {
   }
 }
 
+TEST(Router, APageIsACursorAndALimit) {
+  const auto usual = page_of("", 500, 5'000).value();
+  EXPECT_EQ(usual.after, 0);
+  EXPECT_EQ(usual.limit, 500);
+  const auto asked = page_of("limit=5000&after=7", 500, 5'000).value();
+  EXPECT_EQ(asked.after, 7);
+  EXPECT_EQ(asked.limit, 5'000);
+  EXPECT_EQ(page_of("after=-1", 500, 5'000).error().field, "after");
+  for (const char* query : {"limit=0", "limit=5001", "limit=x", "limit="}) {
+    const auto refused = page_of(query, 500, 5'000);
+    ASSERT_FALSE(refused) << query;
+    EXPECT_EQ(refused.error().code, "bad_number");
+    EXPECT_EQ(refused.error().message, "limit must be in 1..5000.");
+  }
+}
+
 }  // namespace
 }  // namespace hyperflock::http

@@ -38,8 +38,10 @@ class Service {
   // Error besides storage's: `quota_exceeded`.
   virtual void submit_study(Submission submission, std::function<void(Result<Submitted>)> done) = 0;
   virtual void cancel_study(StudyId study, std::function<void(Result<StudyId>)> done) = 0;
-  // Issues the failed trials of a study again; `study` as just read from storage.
-  virtual void replay_study(storage::StudyRow study, std::function<void(Result<StudyId>)> done) = 0;
+  // Issues the failed trials of a study again; `study` as just read from storage. Error besides
+  // storage's: `quota_exceeded`, where a study that had ended would run again.
+  virtual void replay_study(storage::StudyRow study, storage::Quota quota,
+                            std::function<void(Result<StudyId>)> done) = 0;
   // Commits a checkpoint and lets the trial's next attempt begin with it. `superseded`: the attempt
   // or its trial has ended; `conflict`: it is not the device's.
   virtual void store_checkpoint(std::string device, protocol::Checkpoint checkpoint,

@@ -32,10 +32,6 @@ Plan SiteBase::plan(Request& request) {
   return Plan{Plan::Kind::handle, {}, route.body_limit};
 }
 
-Plan SiteBase::plan_upload(const Request&) const {
-  return ready(error_response(Error{"not_found", "Nothing is uploaded at this address."}));
-}
-
 Plan SiteBase::plan_file(Request& request, const std::string& allow) const {
   const bool reads = request.method == Method::get || request.method == Method::head;
   const bool known = context_.files.knows(request.path);

@@ -58,7 +58,7 @@ class SiteBase : public Site {
   // Checks the credential that the route wants and notes in the request whose it is. Never blocks.
   virtual Status admit(const Route& route, Request& request) const = 0;
   // For routes with Work::upload.
-  virtual Plan plan_upload(const Request& request) const;
+  virtual Plan plan_upload(const Request& request) const = 0;
   // Routes other than / and /healthz.
   virtual void answer(std::shared_ptr<const Request> request, Reply reply) = 0;
 

@@ -98,10 +98,11 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
     handle(dispatch::StudyCancelRequested{request, study});
   }
 
-  void replay(storage::StudyRow study, std::function<void(Result<StudyId>)> done) {
+  void replay(storage::StudyRow study, const storage::Quota& quota,
+              std::function<void(Result<StudyId>)> done) {
     const RequestId request = next_request();
     changes_.emplace(request, std::move(done));
-    handle(dispatch::StudyReplayRequested{request, std::move(study)});
+    handle(dispatch::StudyReplayRequested{request, std::move(study), quota});
   }
 
   using Committed = std::function<void(Result<storage::Outcome>)>;
@@ -509,10 +510,10 @@ void Hub::cancel_study(StudyId study, std::function<void(Result<StudyId>)> done)
       [impl = impl_.get(), study, done = std::move(done)] { impl->cancel(study, done); }));
 }
 
-void Hub::replay_study(storage::StudyRow study, std::function<void(Result<StudyId>)> done) {
-  impl_->push(Impl::Task([impl = impl_.get(), study = std::move(study), done = std::move(done)] {
-    impl->replay(study, done);
-  }));
+void Hub::replay_study(storage::StudyRow study, storage::Quota quota,
+                       std::function<void(Result<StudyId>)> done) {
+  impl_->push(Impl::Task([impl = impl_.get(), study = std::move(study), quota,
+                          done = std::move(done)] { impl->replay(study, quota, done); }));
 }
 
 void Hub::revoke_device(std::string device, storage::NoteAudit note,

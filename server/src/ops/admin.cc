@@ -8,7 +8,9 @@
 #include <map>
 #include <string_view>
 
+#include "auth/identity_book.h"
 #include "ops/credentials.h"
+#include "ops/recover.h"
 #include "protocol/json_reader.h"
 #include "protocol/json_writer.h"
 
@@ -289,7 +291,7 @@ Result<std::string> export_audit(const AdminCommand& command, Conversation& serv
   }
 }
 
-Result<std::string> answer(const AdminCommand& command, Conversation& server) {
+Result<std::string> answer_of(const AdminCommand& command, Conversation& server) {
   const std::string id = std::to_string(command.id);
   if (command.verb == "list") {
     std::string path(listings().at(command.group).path);
@@ -311,9 +313,19 @@ Result<std::string> answer(const AdminCommand& command, Conversation& server) {
   return server.post("/api/projects", body);
 }
 
-// The file from which the old token came says the new one from now on.
-Status keep_rotated(const AdminCommand& command, const Json& answer) {
-  if (command.verb != "rotate" || command.credentials_file.empty()) return Done{};
+Result<std::string> answer(const AdminCommand& command, const Asker& asker) {
+  if (command.verb == "recover")
+    return recover_admin(command.state_dir, command.name, auth::IdentityBook::system_clock());
+  const auto token = token_of(command);
+  if (!token) return token.error();
+  Conversation server(command, asker, *token);
+  return answer_of(command, server);
+}
+
+// The file of the administrator's token says the new one from now on.
+Status keep_new(const AdminCommand& command, const Json& answer) {
+  const bool is_kept = command.verb == "rotate" || command.verb == "recover";
+  if (!is_kept || command.credentials_file.empty()) return Done{};
   auto credentials = read_credentials(command.credentials_file);
   if (!credentials) return credentials.error();
   credentials->admin_token = answer.value("token", "");
@@ -326,17 +338,14 @@ AdminResult run_admin(const AdminCommand& command, const Asker& asker) {
   const auto failed = [](const Error& error) {
     return AdminResult{1, {}, plain(error.message) + " (" + plain(error.code) + ")\n"};
   };
-  const auto token = token_of(command);
-  if (!token) return failed(token.error());
-  Conversation server(command, asker, *token);
-  const auto text = answer(command, server);
+  const auto text = answer(command, asker);
   if (!text) return failed(text.error());
   if (command.group == "audit" && command.verb == "export") return {0, *text, {}};
   const auto json = protocol::parse_object(*text);
   if (!json && !command.json) return failed(json.error());
   AdminResult result;
   // A new token is shown whatever happens: it is not to be had again.
-  const Status kept = json ? keep_rotated(command, *json) : Status(Done{});
+  const Status kept = json ? keep_new(command, *json) : Status(Done{});
   if (!kept) result = failed(kept.error());
   if (command.json) {
     result.output = *text + "\n";

@@ -1,5 +1,5 @@
 // `hyperflock-server token|project|enrol|researcher|device|audit ...`: an administrator's commands,
-// asked of a running server by REST (rest.md). One thread.
+// asked of a running server by REST (rest.md), but `token recover` (recover.h). One thread.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,8 @@ struct AdminCommand {
   std::string token_file;
   std::string credentials_file;  // what `serve --credentials-file` wrote
   std::string ca_file;
-  bool json = false;  // the server's answer as it came
+  std::string state_dir;  // `token recover` asks nobody
+  bool json = false;      // the answer as it came
 
   // What the verb is about; each takes some.
   std::string name;

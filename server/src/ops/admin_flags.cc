@@ -17,27 +17,36 @@ class Flags {
     name_ = name;
   }
 
+  // A verb that a running server answers.
   CLI::App& verb(const std::string& name, const std::string& about) {
+    CLI::App& one = local_verb(name, about);
+    one.add_option("--url", command_.url, "the console's address")
+        ->envname("HYPERFLOCK_URL")
+        ->capture_default_str();
+    one.add_option("--token-file", command_.token_file,
+                   "file with the token; else HYPERFLOCK_TOKEN of the environment")
+        ->check(CLI::ExistingFile);
+    credentials(one, "file that `serve --credentials-file` wrote; its administrator asks");
+    one.add_option("--ca", command_.ca_file, "PEM of the authority that made the certificate")
+        ->check(CLI::ExistingFile);
+    return one;
+  }
+
+  // A verb that asks no server.
+  CLI::App& local_verb(const std::string& name, const std::string& about) {
     CLI::App* one = group_->add_subcommand(name, about);
     one->callback([&command = command_, group = name_, name] {
       command.group = group;
       command.verb = name;
     });
-    one->add_option("--url", command_.url, "the console's address")
-        ->envname("HYPERFLOCK_URL")
-        ->capture_default_str();
-    one->add_option("--token-file", command_.token_file,
-                    "file with the token; else HYPERFLOCK_TOKEN of the environment")
-        ->check(CLI::ExistingFile);
-    one->add_option("--credentials-file", command_.credentials_file,
-                    "file that `serve --credentials-file` wrote; its administrator asks")
-        ->check(CLI::ExistingFile);
-    one->add_option("--ca", command_.ca_file, "PEM of the authority that made the certificate")
-        ->check(CLI::ExistingFile);
-    one->add_flag("--json", command_.json, "print the server's answer as JSON");
+    one->add_flag("--json", command_.json, "print the answer as JSON");
     return *one;
   }
 
+  void credentials(CLI::App& verb, const std::string& about) {
+    verb.add_option("--credentials-file", command_.credentials_file, about)
+        ->check(CLI::ExistingFile);
+  }
   void id(CLI::App& verb, const std::string& about) {
     verb.add_option("ID", command_.id, about)->required()->check(CLI::PositiveNumber);
   }
@@ -72,7 +81,7 @@ class Flags {
 void add_admin_commands(CLI::App& app, AdminCommand& command) {
   Flags flags(app, command);
 
-  flags.group("token", "tokens: list, create, rotate, revoke");
+  flags.group("token", "tokens: list, create, rotate, revoke, recover");
   flags.verb("list", "who has which tokens");
   CLI::App& create = flags.verb("create", "another token for somebody");
   flags.name(create, "whose");
@@ -83,6 +92,16 @@ void add_admin_commands(CLI::App& app, AdminCommand& command) {
                "the old one still opens for so long; 24 by default");
   flags.id(flags.verb("revoke", "ends a token at once, and what it opened"),
            "as `token list` shows it");
+  CLI::App& recover = flags.local_verb(
+      "recover",
+      "where every administrator's token is lost: a new one, from the state folder of a server "
+      "that is stopped");
+  recover.add_option("NAME", command.name, "whose; the oldest active administrator's by default");
+  recover.add_option("--state", command.state_dir, "folder that `serve --state` was given")
+      ->required()
+      ->check(CLI::ExistingDirectory);
+  flags.credentials(recover,
+                    "file that `serve --credentials-file` wrote; it keeps the new token too");
 
   flags.group("project", "projects: list, create");
   flags.verb("list", "all projects");

@@ -233,6 +233,10 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   return serve_config;
 }
 
+std::string database_of(const std::string& state_dir) {
+  return (std::filesystem::path(state_dir) / "hyperflock.db").string();
+}
+
 Status check(const ServeConfig& config) {
   if (config.tls_cert.empty() != config.tls_key.empty()) {
     return Error{"bad_flag", "Give --tls-cert and --tls-key together."};

@@ -320,6 +320,7 @@ TEST_F(Identity, ACodeEndsByTimeAndByHand) {
   EXPECT_EQ(code_of(server_.rest("POST", "/api/enrolment/99/revoke")), "404 unknown_enrolment");
   const std::string stranger = json_at(person(R"({"name":"grace","projects":[]})"), "token");
   EXPECT_EQ(code_of(server_.rest_as(stranger, "POST", target)), "404 unknown_enrolment");
+  EXPECT_EQ(code_of(server_.rest_as(stranger, "POST", "/api/enrolment")), "403 forbidden");
 }
 
 // ---- quotas
@@ -346,6 +347,32 @@ TEST_F(Identity, AQuotaRefusesWithItsFiguresAndLosesNothing) {
   const auto large = submit_as(token, "c", {}, 9);
   EXPECT_EQ(json_at(large.body, "error.field"), "trials");
   EXPECT_EQ(submit_as(token, "c", {}, 8).status, 201);
+}
+
+TEST_F(Identity, R33_AReplayOfAFinishedStudyCountsAsASubmission) {
+  const std::string made = person(R"({"name":"grace","quota":{"studies":1,"trials":10}})");
+  const std::string token = json_at(made, "token");
+  const std::string first = json_at(submit_as(token, "a", {}, 1).body, "study");
+  const std::string path = "/api/studies/" + first;
+  TestWorker worker(server_, server_.join());
+  protocol::TrialResult failed = TestWorker::result(worker.ready().attempt, 0);
+  failed.outcome = protocol::Outcome::failed;
+  failed.failure = protocol::Failure{protocol::Cause::user_error, "ValueError", "no", "trace"};
+  worker.send(failed);
+  EXPECT_EQ(worker.receive<protocol::ResultAck>().verdict, protocol::Verdict::recorded);
+  ASSERT_TRUE(server_.reaches(std::stoll(first), "finished"));
+  const std::string second = json_at(submit_as(token, "b").body, "study");
+
+  const auto refused = server_.rest_as(token, "POST", path + "/replay");
+  EXPECT_EQ(code_of(refused), "403 quota_exceeded");
+  EXPECT_EQ(json_at(refused.body, "error.field"), "studies");
+  EXPECT_EQ(json_at(server_.rest_as(token, "GET", path).body, "failed"), "1");
+  server_.rest_as(token, "POST", "/api/studies/" + second + "/cancel");
+  const auto row = server_.rest_as(token, "POST", path + "/replay");
+  EXPECT_EQ(json_at(row.body, "state"), "running") << row.body;
+  EXPECT_EQ(server_.rest_as(token, "POST", path + "/replay").status, 200);  // it runs already
+  worker.send(TestWorker::result(worker.ready().attempt, 0.5));
+  EXPECT_EQ(worker.receive<protocol::ResultAck>().verdict, protocol::Verdict::accepted);
 }
 
 TEST_F(Identity, BytesAreCountedWhenTheyCome) {

@@ -297,8 +297,11 @@ TEST_F(RestTest, JoinsAreRateLimited) {
   strict.join();
   const std::string body =
       R"({"code":")" + strict.secrets().enrolment_code + R"(","class":"phone","engine":"x"})";
-  EXPECT_EQ(code_of(http_request(strict.compute(), "POST", "/api/join", {}, body)),
-            "429 rate_limited");
+  const auto refused = http_request(strict.compute(), "POST", "/api/join", {}, body);
+  EXPECT_EQ(code_of(refused), "429 rate_limited");
+  // Until the next one: 1,000 s after the second came.
+  EXPECT_GT(std::stoi(refused.headers.at("retry-after")), 100);
+  EXPECT_LE(std::stoi(refused.headers.at("retry-after")), 1'000);
 }
 
 TEST_F(RestTest, ADeviceReadsTheBlobsOfItsProjectOnly) {

@@ -396,7 +396,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config,
                  "Cannot make the state folder " + state.string() + ": " + error.message() + "."};
   fs::permissions(state, fs::perms::owner_all, fs::perm_options::replace, error);
   if (!storage) {
-    auto opened = storage::open_sqlite_storage((state / "hyperflock.db").string(), wall_clock_ms);
+    auto opened = storage::open_sqlite_storage(database_of(config.state_dir), wall_clock_ms);
     if (!opened) return opened.error();
     storage = std::move(*opened);
   }

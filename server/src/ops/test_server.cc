@@ -24,8 +24,9 @@ TestServer::TestServer(const std::function<void(ServeConfig&)>& adjust,
   if (server_->first_start()) secrets_ = *server_->first_start();
 }
 
-void TestServer::restart() {
+void TestServer::restart(const std::function<void()>& meanwhile) {
   server_.reset();
+  if (meanwhile) meanwhile();
   auto started = Server::start(config_);
   if (!started) throw std::runtime_error(started.error().message);
   server_ = std::move(*started);
@@ -92,8 +93,8 @@ double TestServer::metric(const std::string& name) const {
 
 bool TestServer::reaches(std::int64_t study, const std::string& state) const {
   for (int tries = 0; tries < 500; ++tries) {
-    if (json_at(rest("GET", "/api/studies/" + std::to_string(study)).body, "state") == state)
-      return true;
+    const auto row = rest_as(secrets_.admin_token, "GET", "/api/studies/" + std::to_string(study));
+    if (json_at(row.body, "state") == state) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   return false;

@@ -34,8 +34,8 @@ class TestServer {
   const FirstStart& secrets() const { return secrets_; }
 
   void stop() { server_->stop(); }
-  // Stops, and starts anew on the same state.
-  void restart();
+  // Stops, and starts anew on the same state; `meanwhile` nothing holds it.
+  void restart(const std::function<void()>& meanwhile = {});
 
   // REST with the researcher's token.
   net::HttpAnswer rest(std::string_view method, std::string_view target,
@@ -51,7 +51,7 @@ class TestServer {
   // A counter or gauge without labels, as /metrics gives it.
   double metric(const std::string& name) const;
   // True once the study's row has this state; a study ends in a commit of its own, after the last
-  // result's.
+  // result's. Asks as the administrator.
   bool reaches(std::int64_t study, const std::string& state) const;
   // The body of such a study.
   static std::string spec(int trials, const std::string& key, const std::string& bundle_sha256,

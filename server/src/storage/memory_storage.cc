@@ -231,6 +231,15 @@ class Judge {
     StudyRow* study = find(state_.studies, replay.study);
     if (study == nullptr) return of_study(Applied::conflict, replay.study);
     if (study->state == StudyState::cancelled) return of_study(Applied::superseded, replay.study);
+    if (study->failed > 0 && !ledger::is_running(*study)) {
+      const auto excess =
+          excess_of(replay.quota, used_by(state_, study->owner), {1, study->total, 0});
+      if (excess) {
+        Outcome refused = of_study(Applied::superseded, replay.study);
+        refused.excess = excess;
+        return refused;
+      }
+    }
     Outcome result = of_study(Applied::repeated, replay.study);
     for (auto entry = state_.trials.lower_bound({replay.study, TrialNumber{0}});
          entry != state_.trials.end() && entry->first.study == replay.study; ++entry) {

@@ -63,7 +63,7 @@ inline Error quota_error(const Excess& excess) {
     case Excess::What::trials:
       return {"quota_exceeded",
               "Your running studies would have too many trials (" + figures +
-                  "): submit a smaller study, or ask an administrator for more.",
+                  "): wait for one to end, submit a smaller one, or ask an administrator for more.",
               "trials"};
     case Excess::What::bytes:
       break;

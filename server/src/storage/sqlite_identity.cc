@@ -5,6 +5,7 @@
 
 #include "storage/sqlite_readers.h"
 #include "storage/sqlite_writer.h"
+#include "storage/study_ledger.h"
 
 namespace hyperflock::storage::sqlite {
 namespace {
@@ -190,6 +191,21 @@ std::optional<Excess> Writer::excess_of_study(const CreateStudy& create) {
   }
   write_changed_studies();  // what ended in this batch runs no more
   return excess_of(create.quota, used_by(create.owner), asked);
+}
+
+std::optional<Excess> Writer::excess_of_replay(const ReplayTrials& replay) {
+  if (replay.quota == Quota{} || ledger::is_running(find_study(replay.study)->row))
+    return std::nullopt;
+  std::string owner;
+  Usage asked{1, 0, 0};
+  {
+    Query study = db_->query("SELECT owner, total FROM studies WHERE id = ?", replay.study);
+    study.next();
+    owner = study.text(0);
+    asked.trials = study.integer(1);
+  }
+  write_changed_studies();  // what ended in this batch runs no more
+  return excess_of(replay.quota, used_by(owner), asked);
 }
 
 Usage Writer::used_by(const std::string& owner) { return usage(*db_, owner); }

@@ -1,4 +1,5 @@
-// The guards of transition.h as SQL. Per "accept a result, start the next attempt": six statements.
+// The guards of transition.h as SQL: studies, trials and attempts. Their checkpoints are in
+// sqlite_checkpoints.cc, people and devices in sqlite_identity.cc. Writer thread only.
 #include "storage/sqlite_writer.h"
 
 #include <algorithm>
@@ -322,6 +323,11 @@ Outcome Writer::apply_one(const ReplayTrials& replay) {
     while (failed.next()) result.trials.push_back(TrialNumber{failed.integer(0)});
   }
   if (result.trials.empty()) return result;
+  if (const auto excess = excess_of_replay(replay)) {
+    result = of_study(Applied::superseded, replay.study);
+    result.excess = excess;
+    return result;
+  }
   for (const TrialNumber number : result.trials) {
     db_->run(
         "UPDATE trials SET state = ?, seq = 0, finished_at = 0, forgiven_attempt = newest_attempt,"

@@ -64,6 +64,7 @@ class Writer {
   Outcome apply_one(const TrimAudit& trim);
   // The limit of its owner's quota that the study would break.
   std::optional<Excess> excess_of_study(const CreateStudy& create);
+  std::optional<Excess> excess_of_replay(const ReplayTrials& replay);
   Usage used_by(const std::string& owner);
   void add_blob(const std::string& owner, const std::string& sha256, std::int64_t bytes);
   std::int64_t add_token(std::int64_t principal, const std::string& hash, std::int64_t expires_at);

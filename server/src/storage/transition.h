@@ -94,11 +94,14 @@ struct EndStudy {
 };
 
 // Guard: the study exists (else `conflict`), was not cancelled (else `superseded`) and has failed
-// trials (else `repeated`). They are unfinished again, without a seq and a failure, and their study
-// runs (again). Attempts up to now stay as evidence, but count no more for what a trial may lose
-// (Snapshot leaves them out), and their checkpoints go. Outcome::trials names the trials.
+// trials (else `repeated`); where it does not run, `quota` holds it beside what its owner uses
+// (else `superseded`, with Outcome::excess): all of its trials count again. Those that failed are
+// unfinished again, without a seq and a failure, and their study runs (again). Attempts up to now
+// stay as evidence, but count no more for what a trial may lose (Snapshot leaves them out), and
+// their checkpoints go. Outcome::trials names the trials.
 struct ReplayTrials {
   StudyId study{};
+  Quota quota{};
 };
 
 using Transition =
@@ -119,11 +122,11 @@ struct Outcome {
   std::optional<TrialKey> trial;             // of the attempt or trial concerned
   std::optional<StudyId> study;              // CreateStudy: the study's id
   std::optional<protocol::Verdict> verdict;  // StoreResult
-  std::int64_t seq = 0;                // the trial's finishing order, when it finished by this
-  std::vector<TrialNumber> trials{};   // ReplayTrials: those that run again, in order
-  std::int64_t id = 0;                 // of the person, token, project or code that was made
-  std::int64_t token = 0;              // CreatePrincipal: of the first token
-  std::optional<Excess> excess{};      // CreateStudy, OwnBlob: the limit that refused it
+  std::int64_t seq = 0;               // the trial's finishing order, when it finished by this
+  std::vector<TrialNumber> trials{};  // ReplayTrials: those that run again, in order
+  std::int64_t id = 0;                // of the person, token, project or code that was made
+  std::int64_t token = 0;             // CreatePrincipal: of the first token
+  std::optional<Excess> excess{};  // CreateStudy, ReplayTrials, OwnBlob: the limit that refused it
   std::vector<std::string> dropped{};  // blobs of checkpoints that nothing names any more
   bool operator==(const Outcome&) const = default;
 };
