@@ -14,6 +14,12 @@ constexpr std::int64_t kFewTiles = 64;
 constexpr std::int64_t kSplitTiles = 128;
 constexpr std::int64_t kSplitDepth = 256;
 constexpr std::int64_t kMostSplits = 64;
+// Of sums that are long beside the result. Several workgroups for each multiprocessor, so that few
+// of those wait for the last ones; parts that are worth writing and adding tiles of 128 x 128.
+constexpr std::int64_t kLongSum = 2;
+constexpr std::int64_t kLongTiles = 512;
+constexpr std::int64_t kLongDepth = 512;
+constexpr std::int64_t kMostLongSplits = 256;
 // Fewer terms do not give 32 invocations enough to do.
 constexpr std::int64_t kShortRow = 32;
 // Of the result's vector, a workgroup's.
@@ -53,13 +59,32 @@ std::int64_t count(const Tile& tile, const Problem& problem) {
   return over(problem.m, tile.rows) * over(problem.n, tile.columns) * problem.batches();
 }
 
-// The largest tile of which there are enough, else the smallest that fits.
+// Whether a sum has so many more terms than the result has rows or columns that its parts, and not
+// tiles of the result, are to keep a device busy: such as a gradient by weights.
+bool is_long(const Problem& problem) {
+  return problem.k >= kLongSum * std::max(problem.m, problem.n);
+}
+
+// Into how many parts the sum may be cut for the sake of larger tiles.
+std::int64_t parts_of(const Problem& problem) {
+  return is_long(problem) ? std::clamp<std::int64_t>(problem.k / kLongDepth, 1, kMostLongSplits)
+                          : 1;
+}
+
+// Whether half of the tile would hold all of a long sum's result: the other half has no work.
+bool is_half_idle(const Tile& tile, const Problem& problem) {
+  return is_long(problem) && (problem.m <= tile.rows / 2 || problem.n <= tile.columns / 2);
+}
+
+// The largest tile of which there are enough, parts of a long sum counted, else the smallest that
+// fits.
 Tile tile_of(const Problem& problem, const Device& device) {
   const Tile* best = nullptr;
   for (const Tile& tile : tiles()) {
     if (!fits(tile, device)) continue;
     best = &tile;
-    if (count(tile, problem) >= kEnoughTiles) break;
+    if (is_half_idle(tile, problem)) continue;
+    if (count(tile, problem) * parts_of(problem) >= kEnoughTiles) break;
   }
   return *best;
 }
@@ -102,14 +127,29 @@ bool prefetches(const Tile& tile, const Problem& problem) {
   return !problem.window && tile == tiles().front() && count(tile, problem) >= kPrefetchTiles;
 }
 
-void split(Choice& choice, const Problem& problem, std::int64_t tiles_there, std::int64_t step) {
-  if (tiles_there >= kFewTiles || problem.k < 2 * kSplitDepth) return;
-  const std::int64_t wanted =
-      std::min({kSplitTiles / tiles_there, problem.k / kSplitDepth, kMostSplits});
+// Cuts the sum into so many parts, of whole steps.
+void cut(Choice& choice, const Problem& problem, std::int64_t wanted, std::int64_t step) {
   const std::int64_t depth = over(over(problem.k, std::max<std::int64_t>(wanted, 1)), step) * step;
   choice.depth = static_cast<std::uint32_t>(depth);
   choice.splits = static_cast<std::uint32_t>(over(problem.k, depth));
   choice.variant.split = choice.splits > 1;
+}
+
+void split(Choice& choice, const Problem& problem, std::int64_t tiles_there, std::int64_t step) {
+  if (tiles_there >= kFewTiles || problem.k < 2 * kSplitDepth) return;
+  cut(choice, problem, std::min({kSplitTiles / tiles_there, problem.k / kSplitDepth, kMostSplits}),
+      step);
+}
+
+// A long sum into as many parts as tile_of() reckoned with, or fewer that are enough.
+void split_tiles(Choice& choice, const Problem& problem) {
+  const Tile& tile = choice.variant.tile;
+  const std::int64_t tiles_there = count(tile, problem);
+  const std::int64_t parts = parts_of(problem);
+  if (parts > 1 && tiles_there < kEnoughTiles && tiles_there * parts >= kEnoughTiles)
+    cut(choice, problem, std::min(kLongTiles / tiles_there, parts), tile.depth);
+  else
+    split(choice, problem, tiles_there, tile.depth);
 }
 
 }  // namespace
@@ -165,7 +205,7 @@ Choice choose(const Problem& problem, const Device& device, const Tuning& tuning
     variant.tile = tile_of(problem, device);
     variant.prefetch = tuning.prefetch || prefetches(variant.tile, problem);
   }
-  split(choice, problem, count(variant.tile, problem), variant.tile.depth);
+  split_tiles(choice, problem);
   return choice;
 }
 

@@ -83,6 +83,38 @@ TEST(Choose, VectorsAndSoftwareDevicesHaveKernelsOfTheirOwn) {
   EXPECT_EQ(choose(square(9, 9, 9), {.software = true}).variant.kind, Kind::direct);
 }
 
+// The sizes alone: of a gradient by weights of 3 x 3, from images of `area` places.
+Problem weights_gradient(std::int64_t images, std::int64_t channels, std::int64_t results,
+                         std::int64_t area) {
+  return square(results, 9 * channels, images * area);
+}
+
+TEST(Choose, LongSumsKeepLargeTilesAndAreCutUntilThereAreEnough) {
+  const Problem large = weights_gradient(32, 128, 128, 56 * 56);
+  const Choice of_large = choose(large, kLarge);
+  EXPECT_EQ(of_large.variant.tile, tiles()[0]);
+  EXPECT_EQ(of_large.splits, 56U);  // of 9 tiles
+  EXPECT_EQ(of_large.depth, 1792U);
+  // Half of a tile is not left idle where a smaller one does.
+  EXPECT_EQ(choose(weights_gradient(32, 64, 64, 56 * 56), kLarge).variant.tile, tiles()[1]);
+  EXPECT_EQ(choose(weights_gradient(32, 3, 64, 224 * 224), kLarge).variant.tile, tiles().back());
+  for (const Device& device : {kPhone, kLarge})
+    for (const std::int64_t channels : {1, 3, 16, 64, 256, 512})
+      for (const std::int64_t results : {8, 64, 512})
+        for (const std::int64_t area : {49, 784, 50'176}) {
+          const Problem problem = weights_gradient(32, channels, results, area);
+          const Choice choice = choose(problem, device);
+          const Grid grid = grid_of(choice.variant, problem);
+          // What the parts take does not grow with the problem.
+          if (choice.variant.split) {
+            EXPECT_LE(std::int64_t{grid.x} * grid.y * choice.splits, 512) << choice.variant.name();
+          }
+          EXPECT_GE(std::int64_t{choice.splits} * choice.depth, problem.k);
+          EXPECT_LT(std::int64_t{choice.splits - 1} * choice.depth, problem.k);
+          EXPECT_TRUE(choice.splits == 1 || choice.depth % choice.variant.tile.depth == 0);
+        }
+}
+
 // A window of 3 x 3 over `height` x `width`.
 Problem window(std::int64_t images, std::int64_t channels, std::int64_t results,
                std::int64_t height, std::int64_t width) {
