@@ -121,6 +121,10 @@ void choose_loads(Variant& variant, const Problem& problem) {
   variant.store4 = window_stores4(problem);
 }
 
+// Whether the data lie along the terms, more of which follow each other than columns do: then
+// neighbouring invocations read neighbouring elements there, as in a gradient by weights.
+bool lies_along_terms(const Window& window) { return window.terms() > window.columns(); }
+
 // Whether the tiles of the next step are fetched while these are used: it pays where each
 // multiprocessor has several large tiles one after the other.
 bool prefetches(const Tile& tile, const Problem& problem) {
@@ -198,6 +202,10 @@ Choice choose(const Problem& problem, const Device& device, const Tuning& tuning
     return choice;
   }
   variant.kind = Kind::tiled;
+  if (problem.window && lies_along_terms(*problem.window)) {
+    variant.b = Load::window_terms;
+    variant.three = false;
+  }
   if (tuning.tile > 0 && tuning.tile <= tiles().size() && fits(tiles()[tuning.tile - 1], device)) {
     variant.tile = tiles()[tuning.tile - 1];
     variant.prefetch = tuning.prefetch;
@@ -230,8 +238,8 @@ Grid grid_of(const Variant& variant, const Problem& problem) {
 
 std::string Variant::name() const {
   constexpr std::array<const char*, 5> kKinds{"plain", "direct", "tiled", "rows", "columns"};
-  constexpr std::array<const char*, 6> kLoads{"terms4", "lines4", "terms",
-                                              "lines",  "outer",  "window"};
+  constexpr std::array<const char*, 7> kLoads{"terms4", "lines4", "terms",       "lines",
+                                              "outer",  "window", "window_terms"};
   std::string text = axes == 0 ? "matmul " : "conv" + std::to_string(axes) + (three ? "x3 " : " ");
   text += kKinds[static_cast<std::size_t>(kind)];
   if (kind == Kind::plain) return text + (split ? " split" : "") + (wrong ? " wrong" : "");
