@@ -13,34 +13,18 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
 from typing import Any
 
 import arraycore as ac
 import numpy as np
+from device_clock import Run, speeds
 
 #: Images, channels, results, height and width; a software device takes less.
 SIZES, SOFTWARE = (32, 128, 128, 56, 56), (1, 16, 16, 16, 16)
-TURNS = 5
 TURN_FLOP = 2e11
 WARM_UP_FLOP = 4e12
 NAMES = ("gpu_conv_vs_gemm", "gpu_conv_data_vs_gemm", "gpu_conv_weights_vs_gemm",
          "gpu_conv_gflops", "gpu_conv_gemm_gflops")  # fmt: skip
-
-Run = Callable[[], Any]
-
-
-def speeds(runs: dict[str, Run], flop: float, launches: int) -> dict[str, float]:
-    """Return the best speed of each in billions of operations a second, measured in turns."""
-    best = dict.fromkeys(runs, 0.0)
-    for _ in range(TURNS):
-        for name, run in runs.items():
-            run()
-            with ac.device_timer() as time:
-                for _ in range(launches):
-                    run()
-            best[name] = max(best[name], flop * launches / time.nanoseconds)
-    return best
 
 
 def main() -> None:
