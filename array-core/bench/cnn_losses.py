@@ -23,7 +23,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "array-core/tests/chainer"))
 
-from places import SCRIPT, VERSIONS, python_path, wheel  # noqa: E402
+from places import BAR, SCRIPT, SMALL, VERSIONS, python_path, wheel  # noqa: E402
 
 NODE = ("node", "--disable-warning=ExperimentalWarning", "worker-runtime/node/python_command.ts")
 #: What ``./run python`` takes for each place; None: natively.
@@ -35,8 +35,6 @@ PLACES: dict[str, tuple[str, ...] | None] = {
     "chromium_webgpu": ("--host", "chromium", "--backend", "webgpu"),
     "phone": ("--host", "node", "--backend", "webgpu", "--limits", "phone"),
 }
-BAR = 1e-3
-SMALL = ("--width", "4", "--side", "12", "--batch", "8")
 
 
 def run(where: str | None, version: str, *options: str) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def measured(command: tuple[str, ...], env: dict[str, str]) -> dict[str, float]:
 
 
 def main() -> None:
-    """Measure in turns, so that what else the machine does meets both."""
+    """Measure in turns, so that what else the machine does meets all of them."""
     wasm, native, numpy, baseline, relaxed, two = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for turn in range(TURNS):
         without = () if turn == 0 else ("--no-numpy",)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from . import _reductions, _ufuncs
 from ._calls import integers
-from ._creation import array, asarray, empty, zeros
+from ._creation import array, asarray, empty, ours, zeros
 from ._differences import diff
 from ._gathering import normalized
 from ._joining import along as at_axis
@@ -19,6 +19,7 @@ from ._joining import concatenate
 from ._manipulation import copyto, expand_dims, moveaxis
 from ._ndarray import ndarray
 from ._own_kernels import elementwise
+from ._ranges import arange, linspace
 
 __all__ = [
     "apply_along_axis",
@@ -46,10 +47,6 @@ _i0 = elementwise(
     "y = isnan(x) ? x : sum",
     "bessel_i0",
 )
-
-
-def _ours(a: Any) -> ndarray:
-    return a if isinstance(a, ndarray) else asarray(a)
 
 
 # ---- totals
@@ -97,7 +94,7 @@ def _cumulative(
     running: Callable[..., Any], first: int, x: Any, axis: int | None, dtype: Any, out: Any,
     include_initial: bool,
 ) -> Any:  # fmt: skip
-    values: Any = _ours(x)
+    values: Any = ours(x)
     if values.ndim == 0:
         values = values.reshape(1)
     if axis is None:
@@ -132,11 +129,11 @@ def trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
     axis : int
         Along which axis.
     """
-    values: Any = _ours(y)
+    values: Any = ours(y)
     at = normalized(axis, values.ndim)
     width: Any = dx
     if x is not None:
-        points = _ours(x)
+        points = ours(x)
         width = diff(points) if points.ndim == 1 else diff(points, axis=at)
         if points.ndim == 1:
             width = width.reshape([-1 if each == at else 1 for each in range(values.ndim)])
@@ -160,7 +157,7 @@ def unwrap(
     period : float
         What the phases wrap round at; a whole one leaves integers integers.
     """
-    values: Any = _ours(p)
+    values: Any = ours(p)
     at = normalized(axis, values.ndim)
     steps: Any = diff(values, axis=at)
     least = period / 2 if discont is None else discont
@@ -195,7 +192,7 @@ def i0(x: Any) -> ndarray:
     TypeError
         ``x`` is complex.
     """
-    values = _ours(x)
+    values = ours(x)
     if values.dtype.kind == "c":
         raise TypeError("i0 not supported for complex values")
     if values.dtype.kind != "f":
@@ -211,7 +208,7 @@ def real_if_close(a: Any, tol: float = 100) -> ndarray:
     Whether they are is read from the device. ``tol`` counts in the dtype's epsilons, or, up to 1,
     as it is.
     """
-    values: Any = _ours(a)
+    values: Any = ours(a)
     if values.dtype.kind != "c":
         return values  # type: ignore[no-any-return]
     bound = tol * float(np.finfo(values.dtype).eps) if tol > 1 else tol
@@ -247,7 +244,7 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
     args, kw
         Further arguments of the functions.
     """
-    values: Any = _ours(x)
+    values: Any = ours(x)
     conditions = _conditions(condlist, values)
     pieces = list(funclist)
     if len(pieces) not in (len(conditions), len(conditions) + 1):
@@ -300,7 +297,7 @@ def apply_along_axis(
     ValueError
         There is no row.
     """
-    values = _ours(arr)
+    values = ours(arr)
     at = normalized(axis, values.ndim)
     turned = moveaxis(values, at, -1)
     outer = turned.shape[:-1]
@@ -309,7 +306,7 @@ def apply_along_axis(
     made: Any = None
     for place in np.ndindex(*outer):
         part: Any = func1d(turned[place], *args, **kwargs)
-        part = _ours(part)
+        part = ours(part)
         if made is None:
             made = empty(outer + part.shape, part.dtype)
         made[place] = part
@@ -320,7 +317,7 @@ def apply_along_axis(
 
 def apply_over_axes(func: Callable[[Any, int], Any], a: Any, axes: int | Iterable[int]) -> ndarray:
     """Call a reduction with one axis after the other; those that it drops stay, of extent 1."""
-    values: Any = _ours(a)
+    values: Any = ours(a)
     ndim = values.ndim
     for axis in integers(axes):
         at = normalized(axis, ndim)
@@ -340,8 +337,6 @@ class _Joined:
         self._columns = columns
 
     def __getitem__(self, key: Any) -> ndarray:
-        from ._ranges import arange, linspace
-
         parts: list[ndarray] = []
         kinds: list[Any] = []  # Python's numbers have no dtype of their own
         for item in key if isinstance(key, tuple) else (key,):
@@ -357,7 +352,7 @@ class _Joined:
                 else:
                     part = arange(start, item.stop, step)
             else:
-                part = _ours(item)
+                part = ours(item)
             weak = isinstance(item, (bool, int, float, complex))
             kinds.append(item if weak else part.dtype)
             if part.ndim == 0:

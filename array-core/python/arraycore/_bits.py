@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._creation import asarray, empty
+from ._creation import empty, ours
 from ._gathering import normalized
 from ._manipulation import moveaxis
 from ._ndarray import ndarray
@@ -46,10 +46,6 @@ _frexp = elementwise(
 )
 
 
-def _ours(a: Any) -> ndarray:
-    return a if isinstance(a, ndarray) else asarray(a)
-
-
 def frexp(x: Any) -> tuple[ndarray, ndarray]:
     """Return mantissas, from 0.5 to 1 or 0, and exponents (int32): ``x == mantissa * 2**exponent``.
 
@@ -60,7 +56,7 @@ def frexp(x: Any) -> tuple[ndarray, ndarray]:
     TypeError
         ``x`` is complex.
     """
-    values = _ours(x)
+    values = ours(x)
     if values.dtype.kind == "c":
         raise TypeError("ufunc 'frexp' not supported for complex numbers")
     if values.dtype.kind != "f":
@@ -84,7 +80,7 @@ def packbits(a: Any, axis: int | None = None, bitorder: str = "big") -> ndarray:
     bitorder : {"big", "little"}
         Whether the first element is a byte's highest bit, or its lowest.
     """
-    values = _ours(a)
+    values = ours(a)
     if values.dtype.kind not in "biu":
         raise TypeError("Expected an input array of integer or boolean data type")
     little = _is_little(bitorder)
@@ -111,7 +107,7 @@ def unpackbits(
         How many bits are returned; beyond the bytes they are 0. A negative number leaves that many
         away from the end.
     """
-    values = _ours(a)
+    values = ours(a)
     if values.dtype != np.uint8:
         raise TypeError("Expected an input array of unsigned byte data type")
     little = _is_little(bitorder)

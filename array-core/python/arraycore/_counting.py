@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._creation import array, asarray, empty, zeros
+from ._creation import array, empty, ours, zeros
 from ._ndarray import ndarray
 from ._own_kernels import elementwise, reduction
 
@@ -49,10 +49,6 @@ _first_true = reduction(
 _last_true = reduction("bool x", "int32 y", "x ? _j : -1", "max(a, b)", "y = a", "-1", "last_true")
 
 
-def _ours(a: Any) -> ndarray:
-    return a if isinstance(a, ndarray) else asarray(a)
-
-
 def first_and_last(flags: ndarray) -> tuple[int, int]:
     """Return where the first and the last true element of a vector are; of none the last is -1."""
     return int(_first_true(flags)), int(_last_true(flags))
@@ -74,14 +70,14 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> ndar
     """
     if side not in ("left", "right"):
         raise ValueError(f"side must be one of 'left' or 'right' (got {side!r})")
-    values = _ours(a)
+    values = ours(a)
     if values.ndim != 1:
         raise ValueError("object too deep for desired array")
     if sorter is not None:
         from ._joining import taken
 
-        values = taken(values, _ours(sorter), 0)
-    return _found(values, _ours(v), side == "right", False)
+        values = taken(values, ours(sorter), 0)
+    return _found(values, ours(v), side == "right", False)
 
 
 def _found(values: ndarray, wanted: ndarray, right: bool, may_turn: bool) -> ndarray:
@@ -111,14 +107,14 @@ def digitize(x: Any, bins: Any, right: bool = False) -> ndarray:
     right : bool
         Whether a bin holds its right end, not its left one.
     """
-    values = _ours(x)
+    values = ours(x)
     if values.dtype.kind == "c":
         raise TypeError("x may not be complex")
     if not isinstance(bins, ndarray):
         steps = np.diff(np.asarray(bins))
         if not ((steps >= 0).all() or (steps <= 0).all()):
             raise ValueError("bins must be monotonically increasing or decreasing")
-    edges = _ours(bins)
+    edges = ours(bins)
     if edges.ndim != 1:
         raise ValueError("object of too small depth for desired array")
     return _found(edges, values, not right, True)
@@ -130,7 +126,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> ndarray:
     The largest and the smallest number are read from the device. Weights are summed in float64,
     on a device in any order.
     """
-    values = _ours(x)
+    values = ours(x)
     if values.ndim != 1:
         raise ValueError("object too deep for desired array" if values.ndim else
                          "object of too small depth for desired array")  # fmt: skip
@@ -153,7 +149,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> ndarray:
         made = zeros(length, np.int64)
         count_at(values, made)
         return made
-    shares = _ours(weights)
+    shares = ours(weights)
     if shares.shape != values.shape:
         raise ValueError("The weights and list don't have the same length.")
     sums = zeros(length, np.float64)
@@ -163,7 +159,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> ndarray:
 
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> ndarray:
     """Return the edges that :func:`histogram` counts between."""
-    return array(edges_of(_ours(a), bins, range))
+    return array(edges_of(ours(a), bins, range))
 
 
 def edges_of(values: ndarray, bins: Any, limits: Any) -> Any:
@@ -210,7 +206,7 @@ def histogram(
     weights : array, optional
         What each value counts, of its shape; the sums have its dtype.
     """
-    values = _ours(a).ravel()
+    values = ours(a).ravel()
     if values.dtype.kind == "b":
         values = values.astype(np.uint8)
     if values.dtype.kind == "c":
@@ -223,7 +219,7 @@ def histogram(
         if values.size:
             count_at(places, counts)
     else:
-        shares = _ours(weights).ravel()
+        shares = ours(weights).ravel()
         if shares.size != values.size:
             raise ValueError("weights should have the same shape as a.")
         if shares.dtype.kind not in "iuf":

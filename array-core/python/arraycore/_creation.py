@@ -105,6 +105,11 @@ def asarray(
 asanyarray = asarray
 
 
+def ours(a: Any) -> ndarray:
+    """Return ``a`` itself where it is an array of arraycore's, of any class, else a new one."""
+    return a if isinstance(a, ndarray) else asarray(a)
+
+
 def ascontiguousarray(a: npt.ArrayLike | ndarray, dtype: npt.DTypeLike | None = None) -> ndarray:
     """Return a C-contiguous array of one dimension or more; ``a`` itself where it is one."""
     return array(a, dtype, copy=False, order="C", ndmin=1)

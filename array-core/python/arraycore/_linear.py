@@ -44,7 +44,7 @@ def vecdot(x1: ndarray, x2: ndarray, /) -> Any:
     ValueError
         The last axes differ in extent, or the others do not broadcast.
     """
-    x1, x2 = _vectors("vecdot", "(n),(n)->()", x1, 0), _vectors("vecdot", "(n),(n)->()", x2, 1)
+    x1, x2 = _core("vecdot", "(n),(n)->()", x1, 0, 1), _core("vecdot", "(n),(n)->()", x2, 1, 1)
     if x1.shape[-1] != x2.shape[-1]:
         raise ValueError(
             "vecdot: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature "
@@ -54,11 +54,13 @@ def vecdot(x1: ndarray, x2: ndarray, /) -> Any:
     return matmul(left[..., None, :], x2[..., None])[..., 0, 0]
 
 
-def _vectors(name: str, signature: str, operand: Any, place: int) -> Any:
-    if ndim_of(scalar_or_array(operand)) == 0:
+def _core(name: str, signature: str, operand: Any, place: int, least: int) -> Any:
+    """Return the operand, which has the dimensions that a gufunc's signature asks for."""
+    ndim = ndim_of(scalar_or_array(operand))
+    if ndim < least:
         raise ValueError(
-            f"{name}: Input operand {place} does not have enough dimensions (has 0, gufunc core "
-            f"with signature {signature} requires 1)"
+            f"{name}: Input operand {place} does not have enough dimensions (has {ndim}, gufunc "
+            f"core with signature {signature} requires {least})"
         )
     return operand
 
@@ -228,15 +230,15 @@ def trace(
 
 def matvec(x1: ndarray, x2: ndarray, /) -> Any:
     """Return the products of matrices (the last two axes) and vectors (the last axis)."""
-    _matrices("matvec", "(m,n),(n)->(m)", x1, 0)
-    vectors = _vectors("matvec", "(m,n),(n)->(m)", x2, 1)
+    _core("matvec", "(m,n),(n)->(m)", x1, 0, 2)
+    vectors = _core("matvec", "(m,n),(n)->(m)", x2, 1, 1)
     return matmul(x1, vectors[..., None])[..., 0]
 
 
 def vecmat(x1: ndarray, x2: ndarray, /) -> Any:
     """Return the products of vectors, conjugated, (the last axis) and matrices (the last two)."""
-    vectors = _vectors("vecmat", "(n),(n,m)->(m)", x1, 0)
-    _matrices("vecmat", "(n),(n,m)->(m)", x2, 1)
+    vectors = _core("vecmat", "(n),(n,m)->(m)", x1, 0, 1)
+    _core("vecmat", "(n),(n,m)->(m)", x2, 1, 2)
     left = _ufuncs.conjugate(vectors) if vectors.dtype.kind == "c" else vectors
     return matmul(left[..., None, :], x2)[..., 0, :]
 
@@ -244,12 +246,3 @@ def vecmat(x1: ndarray, x2: ndarray, /) -> Any:
 def matrix_transpose(x: ndarray, /) -> ndarray:
     """Return a view of matrices with their two axes, the last ones, swapped."""
     return array_of(x).mT  # type: ignore[no-any-return]
-
-
-def _matrices(name: str, signature: str, operand: Any, place: int) -> None:
-    ndim = ndim_of(scalar_or_array(operand))
-    if ndim < 2:
-        raise ValueError(
-            f"{name}: Input operand {place} does not have enough dimensions (has {ndim}, gufunc "
-            f"core with signature {signature} requires 2)"
-        )

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ._calls import call, int64, integers
-from ._creation import asarray, empty, zeros
+from ._creation import asarray, empty, ours, zeros
 from ._dtypes import supported
 from ._joining import axis_of, concatenate, taken
 from ._manipulation import moveaxis
@@ -34,14 +34,10 @@ _along_last = elementwise(
 )  # fmt: skip
 
 
-def _ours(a: Any) -> ndarray:
-    return a if isinstance(a, ndarray) else asarray(a)
-
-
 def _sorted(a: Any, axis: int | None, kind: Any, what: int) -> ndarray:
     if kind not in (None, "quicksort", "heapsort", "mergesort", "stable"):
         raise ValueError(f"sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})")
-    values = _ours(a)
+    values = ours(a)
     if axis is None:
         values, axis = values.ravel(), 0
     return ndarray(call(_SORT, values._id, *int64(axis), what))
@@ -57,7 +53,7 @@ def sort(a: Any, axis: int | None = -1, kind: str | None = None) -> ndarray:
 
 def argsort(a: Any, axis: int | None = -1, kind: str | None = None) -> ndarray:
     """Return the places (int64) that :func:`sort` takes the elements from; equal ones in order."""
-    values = _ours(a)
+    values = ours(a)
     if values.ndim == 0 and axis in (0, -1, None):
         return zeros(1, np.int64)  # as NumPy: a vector of the only place
     return _sorted(values, axis, kind, _PLACES)
@@ -65,7 +61,7 @@ def argsort(a: Any, axis: int | None = -1, kind: str | None = None) -> ndarray:
 
 def sort_complex(a: Any) -> ndarray:
     """Return the elements sorted along the last axis, real parts first, as complex numbers."""
-    values = _ours(a)
+    values = ours(a)
     if values.dtype.kind != "c":
         narrow = values.dtype.kind in "iu" and values.dtype.itemsize < 4
         return sort(values).astype(np.complex64 if narrow else np.complex128)
@@ -74,7 +70,7 @@ def sort_complex(a: Any) -> ndarray:
 
 def lexsort(keys: Any, axis: int = -1) -> ndarray:
     """Return the order by several keys, the last of them first: one stable sort a key."""
-    parts = [_ours(key) for key in keys]
+    parts = [ours(key) for key in keys]
     if not parts:
         raise TypeError("need sequence of keys with len > 0 in lexsort")
     shape = parts[0].shape
@@ -113,7 +109,7 @@ def argpartition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introsele
 def _check_kth(a: Any, kth: Any, axis: int | None, kind: str) -> None:
     if kind != "introselect":
         raise ValueError(f"select kind must be 'introselect' (got {kind!r})")
-    values = _ours(a)
+    values = ours(a)
     extent = values.size if axis is None else values.shape[axis_of(axis, values.ndim)]
     for number in integers(kth):
         if not -extent <= number < extent:
@@ -170,7 +166,7 @@ def unique(
         raise NotImplementedError(
             "arraycore.unique takes no axis: take NumPy's on get(), or view rows as one number."
         )
-    whole = _ours(ar)
+    whole = ours(ar)
     values = whole.ravel()
     if return_inverse and not equal_nan and values.dtype.kind in "fc":
         raise NotImplementedError(
@@ -260,7 +256,7 @@ def isin(
     """
     from ._counting import searchsorted
 
-    values, others = _ours(element), _ours(test_elements).ravel()
+    values, others = ours(element), ours(test_elements).ravel()
     common = supported(np.result_type(values.dtype, others.dtype))
     if common.kind == "c":
         raise NotImplementedError(
@@ -289,7 +285,7 @@ _found = elementwise(
 
 def union1d(ar1: Any, ar2: Any) -> ndarray:
     """Return the distinct values of two arrays."""
-    return unique(concatenate([_ours(ar1), _ours(ar2)], None))  # type: ignore[no-any-return]
+    return unique(concatenate([ours(ar1), ours(ar2)], None))  # type: ignore[no-any-return]
 
 
 def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
@@ -303,7 +299,7 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
 
     With ``assume_unique`` the values keep their order, as in NumPy.
     """
-    first = _ours(ar1).ravel() if assume_unique else unique(ar1)
+    first = ours(ar1).ravel() if assume_unique else unique(ar1)
     return _chosen(first, isin(first, ar2, invert=True))
 
 

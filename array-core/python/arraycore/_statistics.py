@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from . import _reductions, _ufuncs
 from ._counting import add_at, bins_of, count_at, edges_of
-from ._creation import array, asarray, zeros
+from ._creation import array, ours, zeros
+from ._elements import clip
 from ._joining import concatenate
 from ._manipulation import atleast_2d
 from ._ndarray import ndarray
@@ -24,10 +25,6 @@ _combined = elementwise(
     "int64 so_far, int64 place, int32 bins", "int64 y",
     "y = so_far < 0 || place < 0 ? (long long)-1 : so_far * bins + place", "combined_bins",
 )  # fmt: skip
-
-
-def _ours(a: Any) -> ndarray:
-    return a if isinstance(a, ndarray) else asarray(a)
 
 
 def cov(
@@ -64,12 +61,12 @@ def cov(
     ValueError
         Weights of another number than that of the observations.
     """
-    x = _ours(m)
+    x = ours(m)
     if ddof is not None and ddof != int(ddof):
         raise ValueError("ddof must be integer")
     if x.ndim > 2:
         raise ValueError("m has more than 2 dimensions")
-    parts = [x] if y is None else [x, _ours(y)]
+    parts = [x] if y is None else [x, ours(y)]
     common = np.result_type(*(part.dtype for part in parts), np.float64) if dtype is None else dtype
     rows = []
     for part in parts:
@@ -88,7 +85,7 @@ def cov(
         mean = _reductions.sum(values * weights, 1, keepdims=True) / total
         count = total if less == 0 else total - less
         if less and aweights is not None:
-            squares = _reductions.sum(weights * _ours(aweights).astype(weights.dtype))
+            squares = _reductions.sum(weights * ours(aweights).astype(weights.dtype))
             count = total - less * squares / total
         centred = values - mean
         scaled = centred * weights
@@ -105,7 +102,7 @@ def _weights(fweights: Any, aweights: Any, values: Any) -> tuple[Any, Any]:
     for given, name in ((fweights, "fweights"), (aweights, "aweights")):
         if given is None:
             continue
-        each = _ours(given)
+        each = ours(given)
         if each.ndim != 1:
             raise RuntimeError(f"cannot handle multidimensional {name}")
         if each.shape[0] != values.shape[1]:
@@ -129,13 +126,9 @@ def corrcoef(
     # Rounding may lead beyond the ends.
     if made.dtype.kind == "c":
         for part in (made.real, made.imag):
-            part[...] = _within(part)
+            clip(part, -1, 1, out=part)
         return made
-    return _within(made)
-
-
-def _within(values: Any) -> Any:
-    return _ufuncs.minimum(_ufuncs.maximum(values, -1), 1)
+    return clip(made, -1, 1)
 
 
 def histogramdd(
@@ -196,7 +189,7 @@ def histogramdd(
     else:
         counts = zeros(size, np.float64)
         if flat.size:
-            add_at(flat, _ours(weights).astype(np.float64, copy=False), counts)
+            add_at(flat, ours(weights).astype(np.float64, copy=False), counts)
     counts = counts.reshape(*shape)
     if density:
         volumes = np.ones(shape)
@@ -209,12 +202,12 @@ def histogramdd(
 def _columns(sample: Any) -> list[ndarray]:
     """Return the variables of a sample: an array's columns, or the vectors of a sequence."""
     if isinstance(sample, ndarray | np.ndarray):
-        whole = _ours(sample)
+        whole = ours(sample)
         if whole.ndim == 1:
             return [whole]
         return list(whole.T)
-    parts = [_ours(each) for each in sample]
-    return parts if parts and parts[0].ndim else [_ours(sample)]
+    parts = [ours(each) for each in sample]
+    return parts if parts and parts[0].ndim else [ours(sample)]
 
 
 def histogram2d(
@@ -229,7 +222,7 @@ def histogram2d(
 
     ``bins`` of another length than 2 are edges for both. The others are :func:`histogramdd`'s.
     """
-    both = [_ours(x).ravel(), _ours(y).ravel()]
+    both = [ours(x).ravel(), ours(y).ravel()]
     if both[0].size != both[1].size:
         raise ValueError("x and y must have the same length.")
     if hasattr(bins, "__len__") and len(bins) > 2:

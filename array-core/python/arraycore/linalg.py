@@ -20,10 +20,11 @@ from numpy.linalg import LinAlgError
 from . import _reductions, _ufuncs
 from ._by_numpy import by_numpy
 from ._calls import integers
-from ._creation import asarray
+from ._creation import asarray, ours
 from ._gathering import normalized
 from ._linear import cross, matrix_transpose, tensordot, vecdot
 from ._linear import outer as outer_of_all
+from ._manipulation import broadcast_to
 from ._matrices import eye
 from ._ndarray import ndarray
 from ._products import matmul
@@ -62,10 +63,6 @@ __all__ = [
     "vecdot",
     "vector_norm",
 ]
-
-
-def _ours(a: Any) -> ndarray:
-    return a if isinstance(a, ndarray) else asarray(a)
 
 
 # ---- norms
@@ -141,7 +138,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     ValueError
         There is no such norm of arrays of that many dimensions.
     """
-    values = _ours(x)
+    values = ours(x)
     if axis is None:
         every = tuple(range(values.ndim))
         if ord is None:
@@ -158,7 +155,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
     """Return norms of vectors that several axes hold, or of all elements; ``ord`` as in `norm`."""
-    values = _ours(x)
+    values = ours(x)
     every = range(values.ndim) if axis is None else integers(axis)
     axes = tuple(normalized(each, values.ndim) for each in every)
     return _of_vectors(values, ord, axes, keepdims)
@@ -166,7 +163,7 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
 
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     """Return norms of the matrices in the last two axes; ``ord`` as in `norm`."""
-    values = _ours(x)
+    values = ours(x)
     return norm(values, ord, (values.ndim - 2, values.ndim - 1), keepdims)
 
 
@@ -183,8 +180,6 @@ def matrix_power(a: Any, n: int) -> ndarray:
         base, power = inv(base), -power
     if power == 0:
         made: Any = eye(base.shape[-1], dtype=base.dtype)
-        from ._manipulation import broadcast_to
-
         return broadcast_to(made, base.shape).copy()
     result: Any = None
     while True:
@@ -197,7 +192,7 @@ def matrix_power(a: Any, n: int) -> ndarray:
 
 
 def _square(a: Any) -> Any:
-    values = _ours(a)
+    values = ours(a)
     if values.ndim < 2:
         raise LinAlgError(
             f"{values.ndim}-dimensional array given. Array must be at least two-dimensional"
@@ -219,7 +214,7 @@ def multi_dot(arrays: Sequence[ndarray]) -> Any:
     LinAlgError
         One in the middle has not two dimensions.
     """
-    parts: list[Any] = [_ours(each) for each in arrays]
+    parts: list[Any] = [ours(each) for each in arrays]
     if len(parts) < 2:
         raise ValueError("Expecting at least two arrays.")
     first, last = parts[0].ndim, parts[-1].ndim
@@ -266,17 +261,17 @@ def _chained(parts: list[Any]) -> Any:
 
 def diagonal(x: Any, /, *, offset: int = 0) -> ndarray:
     """Return a view of the diagonals of the matrices in the last two axes."""
-    return _ours(x).diagonal(offset, -2, -1)
+    return ours(x).diagonal(offset, -2, -1)
 
 
 def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
     """Return the sums of the diagonals of the matrices in the last two axes."""
-    return _ours(x).trace(offset, -2, -1, dtype)
+    return ours(x).trace(offset, -2, -1, dtype)
 
 
 def outer(x1: Any, x2: Any, /) -> Any:
     """Return each product of the elements of two vectors; ValueError for other arrays."""
-    first, second = _ours(x1), _ours(x2)
+    first, second = ours(x1), ours(x2)
     if first.ndim != 1 or second.ndim != 1:
         raise ValueError(
             "Input arrays must be one-dimensional, but they are "

@@ -1,5 +1,6 @@
 """The functions of scipy.special that arraycore has, as cupyx.scipy.special has them."""
 
+from ._along import i0
 from ._ufuncs import (
     digamma,
     erf,
@@ -24,6 +25,7 @@ __all__ = [
     "erfinv",
     "gamma",
     "gammaln",
+    "i0",
     "ndtr",
     "ndtri",
     "psi",

@@ -1,9 +1,10 @@
-"""How fast the CPU multiplies float32 matrices of 1024 x 1024, and NumPy beside it.
+"""How fast the CPU multiplies square float32 matrices, and NumPy beside it.
 
     ./run python array-core/python/bench/cpu_matmul.py [--size N] [--no-numpy]
 
-One thread, by ``a @ b`` from Python, the best of several turns in which each computes once. Prints
-one flat JSON object: billions of operations a second, and ours over NumPy's.
+By ``a @ b`` from Python, on as many threads as ``./run python --threads`` gives; the best of
+several turns in which each computes once. ``--size`` is 1024 where nothing else is said. Prints one
+flat JSON object: threads, billions of operations a second, and ours over NumPy's.
 """
 
 from __future__ import annotations

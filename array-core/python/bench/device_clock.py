@@ -14,8 +14,11 @@ import arraycore as ac
 LAUNCHES = 200
 WARM_UP = 4000  # an idle device takes some of a second until its clock is up
 
+TURNS = 5  # of what is compared
+
+Run = Callable[[], object]
 #: Of a number of elements: what launches once, and what stops where the result is wrong.
-Bench = Callable[[int], tuple[Callable[[], object], Callable[[], None]]]
+Bench = Callable[[int], tuple[Run, Callable[[], None]]]
 
 
 def nanoseconds(bench: Bench, elements: int) -> float:
@@ -43,6 +46,19 @@ def nanoseconds(bench: Bench, elements: int) -> float:
         raise SystemExit("Something was read back.")
     check()
     return time.nanoseconds / LAUNCHES
+
+
+def speeds(runs: dict[str, Run], flop: float, launches: int) -> dict[str, float]:
+    """Return the best speed of each in billions of operations a second, measured in turns."""
+    best = dict.fromkeys(runs, 0.0)
+    for _ in range(TURNS):
+        for name, run in runs.items():
+            run()
+            with ac.device_timer() as time:
+                for _ in range(launches):
+                    run()
+            best[name] = max(best[name], flop * launches / time.nanoseconds)
+    return best
 
 
 def main(

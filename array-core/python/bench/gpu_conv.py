@@ -2,47 +2,35 @@
 
     ./run python --backend webgpu array-core/python/bench/gpu_conv.py
 
-Windows of 3 x 3 with padding 1; the product has the sizes that the convolution has as one, (O, 9 C)
-by (9 C, N H W), so that both do the same multiplications. Each is timed by the device's own clock
-over several launches, in turns, and the best turn counts. The last line is one JSON object: the
-convolution's speed and those of its gradients over the product's; null where the device has no
-clock.
+Windows of 3 x 3 with padding 1, of ``--sizes N C O H W``; the product has the sizes that the
+convolution has as one, (O, 9 C) by (9 C, N H W), so that both do the same multiplications. Each is
+timed by the device's own clock over several launches, in turns, and the best turn counts. The last
+line is one JSON object: the convolution's speed and those of its gradients over the product's; null
+where the device has no clock.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
-from collections.abc import Callable
 from typing import Any
 
 import arraycore as ac
 import numpy as np
+from device_clock import Run, speeds
 
 #: Images, channels, results, height and width; a software device takes less.
 SIZES, SOFTWARE = (32, 128, 128, 56, 56), (1, 16, 16, 16, 16)
-TURNS = 5
 TURN_FLOP = 2e11
 WARM_UP_FLOP = 4e12
 NAMES = ("gpu_conv_vs_gemm", "gpu_conv_data_vs_gemm", "gpu_conv_weights_vs_gemm",
          "gpu_conv_gflops", "gpu_conv_gemm_gflops")  # fmt: skip
 
-Run = Callable[[], Any]
-
-
-def speeds(runs: dict[str, Run], flop: float, launches: int) -> dict[str, float]:
-    """Return the best speed of each in billions of operations a second, measured in turns."""
-    best = dict.fromkeys(runs, 0.0)
-    for _ in range(TURNS):
-        for name, run in runs.items():
-            run()
-            with ac.device_timer() as time:
-                for _ in range(launches):
-                    run()
-            best[name] = max(best[name], flop * launches / time.nanoseconds)
-    return best
-
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description="How fast the device convolves float32 images.")
+    parser.add_argument("--sizes", type=int, nargs=5, metavar=("N", "C", "O", "H", "W"))
+    sizes = parser.parse_args().sizes
     device = ac.device_info()
     if device.name == "cpu":
         raise SystemExit("This measures a device: run it with --backend webgpu.")
@@ -50,7 +38,7 @@ def main() -> None:
     if not device.has_clock:
         print(json.dumps(figures | {"reason": "The device has no clock."}))
         return
-    images, channels, results, height, width = SOFTWARE if device.is_software else SIZES
+    images, channels, results, height, width = sizes or (SOFTWARE if device.is_software else SIZES)
     random = np.random.default_rng(1)
 
     def numbers(*shape: int) -> Any:

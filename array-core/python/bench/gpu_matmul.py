@@ -16,16 +16,15 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import arraycore as ac
 import numpy as np
 from arraycore import _calls
+from device_clock import Run, speeds
 
 ALIGNED, RAGGED, SOFTWARE = (1024, 2048, 4096), (1000, 1023), 256
-TURNS = 5
 TURN_FLOP = 4e11  # what one turn computes on a device, about; on a software device one launch
 WARM_UP_FLOP = 4e12  # an idle device takes some of a second until its clock is up
 #: ``gemm::tiles()`` of src/gemm/choose.cc.
@@ -52,8 +51,6 @@ struct P { M: u32, N: u32, K: u32, pad: u32 }
   C[id.y * p.N + id.x] = sum;
 }
 """
-
-Run = Callable[[], Any]
 
 
 class Bench:
@@ -100,17 +97,9 @@ class Bench:
 
     def gflops(self, runs: dict[str, Run], launches: int) -> dict[str, float]:
         """Return the best speed of each, measured in turns."""
-        best = dict.fromkeys(runs, 0.0)
         for run in runs.values():
             self.check(run)
-        for _ in range(TURNS):
-            for name, run in runs.items():
-                run()
-                with ac.device_timer() as time:
-                    for _ in range(launches):
-                        run()
-                best[name] = max(best[name], 2 * self.size**3 * launches / time.nanoseconds)
-        return best
+        return speeds(runs, 2 * self.size**3, launches)
 
 
 def launches_of(size: int, software: bool) -> int:
@@ -146,13 +135,13 @@ def measure(sizes: tuple[int, ...], ragged: tuple[int, ...], folder: Path, softw
         runs = {"ours": bench.ours(), "ref64": bench.reference(64), "ref128": bench.reference(128)}
         if software:
             runs["naive"] = bench.text(NAIVE, 8)
-        speeds = bench.gflops(runs, launches_of(size, software))
-        aligned[size] = speeds["ours"]
-        others = max(speed for name, speed in speeds.items() if name != "ours")
-        print(f"n = {size:5}", {name: round(speed, 1) for name, speed in speeds.items()})
-        figures[f"gpu_matmul_{size}_gflops"] = round(speeds["ours"], 1)
+        best = bench.gflops(runs, launches_of(size, software))
+        aligned[size] = best["ours"]
+        others = max(speed for name, speed in best.items() if name != "ours")
+        print(f"n = {size:5}", {name: round(speed, 1) for name, speed in best.items()})
+        figures[f"gpu_matmul_{size}_gflops"] = round(best["ours"], 1)
         figures[f"gpu_matmul_{size}_ref_gflops"] = round(others, 1)
-        figures[f"gpu_matmul_vs_ref_{size}"] = round(speeds["ours"] / others, 3)
+        figures[f"gpu_matmul_vs_ref_{size}"] = round(best["ours"] / others, 3)
     for size in ragged:
         bench = Bench(size, folder)
         speed = bench.gflops({"ours": bench.ours()}, launches_of(size, software))["ours"]

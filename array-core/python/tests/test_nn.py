@@ -331,3 +331,18 @@ def test_a_wrong_kernel_is_found_and_another_taken() -> None:
     finally:
         now = _calls.call(_calls.TUNE_MATMUL, 0, 0, 0)
     assert now == denied + 1
+
+
+@pytest.mark.skipif(not ON_DEVICE, reason="the CPU has one kernel")
+@pytest.mark.parametrize("shape", [(2, 3, 9, 11), (1, 2, 36, 36), (3, 4, 70)])
+def test_a_tile_gives_weights_gradients_on_every_device(shape: tuple[int, ...]) -> None:
+    x = ac.array(numbers(shape))
+    window = (3,) * (len(shape) - 2)
+    gy = ac.array(numbers((shape[0], 5, *shape[2:])))
+    want = ac.nn.conv_weight_gradient(x, gy, window, padding=1).get()
+    try:
+        denied = _calls.call(_calls.TUNE_MATMUL, 4, 0, 0)
+        exactly(ac.nn.conv_weight_gradient(x, gy, window, padding=1), want, "float32")
+        assert _calls.call(_calls.TUNE_MATMUL, 0, 0, 0) == denied
+    finally:
+        _calls.call(_calls.TUNE_MATMUL, 0, 0, 0)

@@ -16,7 +16,9 @@ using gemm::Grid;
 using gemm::Matrix;
 using gemm::Problem;
 
-constexpr std::uint32_t kJoinGroups = 256;
+// Of the kernel that adds the parts: an invocation for each element, up to what a large device runs
+// at once, for what takes the time is waiting for memory.
+constexpr std::uint32_t kJoinGroups = 4096;
 
 std::uint32_t words_of(std::int64_t value) { return static_cast<std::uint32_t>(value); }
 

@@ -14,6 +14,12 @@ constexpr std::int64_t kFewTiles = 64;
 constexpr std::int64_t kSplitTiles = 128;
 constexpr std::int64_t kSplitDepth = 256;
 constexpr std::int64_t kMostSplits = 64;
+// Of sums that are long beside the result. Several workgroups for each multiprocessor, so that few
+// of those wait for the last ones; parts that are worth writing and adding tiles of 128 x 128.
+constexpr std::int64_t kLongSum = 2;
+constexpr std::int64_t kLongTiles = 512;
+constexpr std::int64_t kLongDepth = 512;
+constexpr std::int64_t kMostLongSplits = 256;
 // Fewer terms do not give 32 invocations enough to do.
 constexpr std::int64_t kShortRow = 32;
 // Of the result's vector, a workgroup's.
@@ -53,13 +59,32 @@ std::int64_t count(const Tile& tile, const Problem& problem) {
   return over(problem.m, tile.rows) * over(problem.n, tile.columns) * problem.batches();
 }
 
-// The largest tile of which there are enough, else the smallest that fits.
+// Whether a sum has so many more terms than the result has rows or columns that its parts, and not
+// tiles of the result, are to keep a device busy: such as a gradient by weights.
+bool is_long(const Problem& problem) {
+  return problem.k >= kLongSum * std::max(problem.m, problem.n);
+}
+
+// Into how many parts the sum may be cut for the sake of larger tiles.
+std::int64_t parts_of(const Problem& problem) {
+  return is_long(problem) ? std::clamp<std::int64_t>(problem.k / kLongDepth, 1, kMostLongSplits)
+                          : 1;
+}
+
+// Whether half of the tile would hold all of a long sum's result: the other half has no work.
+bool is_half_idle(const Tile& tile, const Problem& problem) {
+  return is_long(problem) && (problem.m <= tile.rows / 2 || problem.n <= tile.columns / 2);
+}
+
+// The largest tile of which there are enough, parts of a long sum counted, else the smallest that
+// fits.
 Tile tile_of(const Problem& problem, const Device& device) {
   const Tile* best = nullptr;
   for (const Tile& tile : tiles()) {
     if (!fits(tile, device)) continue;
     best = &tile;
-    if (count(tile, problem) >= kEnoughTiles) break;
+    if (is_half_idle(tile, problem)) continue;
+    if (count(tile, problem) * parts_of(problem) >= kEnoughTiles) break;
   }
   return *best;
 }
@@ -96,20 +121,39 @@ void choose_loads(Variant& variant, const Problem& problem) {
   variant.store4 = window_stores4(problem);
 }
 
+// Whether the data lie along the terms, more of which follow each other than columns do: then
+// neighbouring invocations read neighbouring elements there, as in a gradient by weights.
+bool lies_along_terms(const Window& window) { return window.terms() > window.columns(); }
+
 // Whether the tiles of the next step are fetched while these are used: it pays where each
 // multiprocessor has several large tiles one after the other.
 bool prefetches(const Tile& tile, const Problem& problem) {
   return !problem.window && tile == tiles().front() && count(tile, problem) >= kPrefetchTiles;
 }
 
-void split(Choice& choice, const Problem& problem, std::int64_t tiles_there, std::int64_t step) {
-  if (tiles_there >= kFewTiles || problem.k < 2 * kSplitDepth) return;
-  const std::int64_t wanted =
-      std::min({kSplitTiles / tiles_there, problem.k / kSplitDepth, kMostSplits});
+// Cuts the sum into so many parts, of whole steps.
+void cut(Choice& choice, const Problem& problem, std::int64_t wanted, std::int64_t step) {
   const std::int64_t depth = over(over(problem.k, std::max<std::int64_t>(wanted, 1)), step) * step;
   choice.depth = static_cast<std::uint32_t>(depth);
   choice.splits = static_cast<std::uint32_t>(over(problem.k, depth));
   choice.variant.split = choice.splits > 1;
+}
+
+void split(Choice& choice, const Problem& problem, std::int64_t tiles_there, std::int64_t step) {
+  if (tiles_there >= kFewTiles || problem.k < 2 * kSplitDepth) return;
+  cut(choice, problem, std::min({kSplitTiles / tiles_there, problem.k / kSplitDepth, kMostSplits}),
+      step);
+}
+
+// A long sum into as many parts as tile_of() reckoned with, or fewer that are enough.
+void split_tiles(Choice& choice, const Problem& problem) {
+  const Tile& tile = choice.variant.tile;
+  const std::int64_t tiles_there = count(tile, problem);
+  const std::int64_t parts = parts_of(problem);
+  if (parts > 1 && tiles_there < kEnoughTiles && tiles_there * parts >= kEnoughTiles)
+    cut(choice, problem, std::min(kLongTiles / tiles_there, parts), tile.depth);
+  else
+    split(choice, problem, tiles_there, tile.depth);
 }
 
 }  // namespace
@@ -158,6 +202,10 @@ Choice choose(const Problem& problem, const Device& device, const Tuning& tuning
     return choice;
   }
   variant.kind = Kind::tiled;
+  if (problem.window && lies_along_terms(*problem.window)) {
+    variant.b = Load::window_terms;
+    variant.three = false;
+  }
   if (tuning.tile > 0 && tuning.tile <= tiles().size() && fits(tiles()[tuning.tile - 1], device)) {
     variant.tile = tiles()[tuning.tile - 1];
     variant.prefetch = tuning.prefetch;
@@ -165,7 +213,7 @@ Choice choose(const Problem& problem, const Device& device, const Tuning& tuning
     variant.tile = tile_of(problem, device);
     variant.prefetch = tuning.prefetch || prefetches(variant.tile, problem);
   }
-  split(choice, problem, count(variant.tile, problem), variant.tile.depth);
+  split_tiles(choice, problem);
   return choice;
 }
 
@@ -190,8 +238,8 @@ Grid grid_of(const Variant& variant, const Problem& problem) {
 
 std::string Variant::name() const {
   constexpr std::array<const char*, 5> kKinds{"plain", "direct", "tiled", "rows", "columns"};
-  constexpr std::array<const char*, 6> kLoads{"terms4", "lines4", "terms",
-                                              "lines",  "outer",  "window"};
+  constexpr std::array<const char*, 7> kLoads{"terms4", "lines4", "terms",       "lines",
+                                              "outer",  "window", "window_terms"};
   std::string text = axes == 0 ? "matmul " : "conv" + std::to_string(axes) + (three ? "x3 " : " ");
   text += kKinds[static_cast<std::size_t>(kind)];
   if (kind == Kind::plain) return text + (split ? " split" : "") + (wrong ? " wrong" : "");

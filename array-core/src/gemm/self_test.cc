@@ -47,6 +47,10 @@ void look_through_window(Problem& problem, const Variant& variant) {
     const bool last = i == kWindowAxes;
     axis.columns = variant.store4 ? (last ? 12 : 2) : (last ? 11 : 3);
     axis.terms = variant.three ? 3 : 2;
+    if (variant.b == Load::window_terms) {
+      axis.columns = variant.store4 ? (last ? 4 : 2) : 3;
+      axis.terms = last ? 11 : 3;
+    }
     axis.column_step = last ? 2 : 1;
     axis.term_step = last ? 1 : 2;
     axis.origin = -1;

@@ -36,6 +36,7 @@ struct Tile {
   std::uint8_t block_columns = 4;  // multiples of 4
   bool operator==(const Tile&) const = default;
 
+  // A multiple of `depth`, so that all that an invocation fetches along terms is of one term.
   std::uint32_t threads() const {
     return std::uint32_t{rows} * columns / (std::uint32_t{block_rows} * block_columns);
   }
@@ -44,12 +45,13 @@ struct Tile {
 
 // How an operand is read. Its lines are rows of `a` and columns of `b`.
 enum class Load : std::uint8_t {
-  terms4,  // vectors of four terms of a line
-  lines4,  // vectors of four lines
-  terms,   // single elements, neighbouring invocations along a line
-  lines,   // single elements, neighbouring invocations across lines
-  outer,   // `a` beside a window whose terms are not all in a row: as terms, by two digits
-  window,  // `b` through a window: single elements, neighbouring invocations across lines
+  terms4,        // vectors of four terms of a line
+  lines4,        // vectors of four lines
+  terms,         // single elements, neighbouring invocations along a line
+  lines,         // single elements, neighbouring invocations across lines
+  outer,         // `a` beside a window whose terms are not all in a row: as terms, by two digits
+  window,        // `b` through a window: single elements, neighbouring invocations across lines
+  window_terms,  // the same, neighbouring invocations along a line; of `tiled` alone
 };
 
 struct Variant {

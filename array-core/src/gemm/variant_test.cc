@@ -44,6 +44,7 @@ TEST(Choose, TakesVectorsWhereTheyAreWhole) {
 }
 
 TEST(Choose, StaysWithinTheDevice) {
+  for (const Tile& tile : tiles()) EXPECT_EQ(tile.threads() % tile.depth, 0U);
   for (const Device& device : {kPhone, kLarge})
     for (const std::int64_t size : {2, 40, 300, 5000}) {
       const Variant variant = choose(square(size, size, size), device).variant;
@@ -102,6 +103,50 @@ Problem window(std::int64_t images, std::int64_t channels, std::int64_t results,
   return problem;
 }
 
+// The gradient by its weights: columns and terms are in each other's place.
+Problem weights_gradient(std::int64_t images, std::int64_t channels, std::int64_t results,
+                         std::int64_t height, std::int64_t width) {
+  Problem problem = window(images, channels, results, height, width);
+  const std::int64_t area = height * width;
+  for (WindowAxis& axis : problem.window->axes) {
+    std::swap(axis.columns, axis.terms);
+    std::swap(axis.column_step, axis.term_step);
+  }
+  problem.window->axes[1].out_stride = 3;
+  problem.n = channels * 9;
+  problem.k = images * area;
+  problem.a = {0, area, results * area, {}};
+  problem.b = {0, channels * area, area, {}};
+  problem.out = {0, problem.n, 9, {}};
+  return problem;
+}
+
+TEST(Choose, LongSumsKeepLargeTilesAndAreCutUntilThereAreEnough) {
+  const Problem large = weights_gradient(32, 128, 128, 56, 56);
+  const Choice of_large = choose(large, kLarge);
+  EXPECT_EQ(of_large.variant.tile, tiles()[0]);
+  EXPECT_EQ(of_large.splits, 56U);  // of 9 tiles
+  EXPECT_EQ(of_large.depth, 1792U);
+  // Half of a tile is not left idle where a smaller one does.
+  EXPECT_EQ(choose(weights_gradient(32, 64, 64, 56, 56), kLarge).variant.tile, tiles()[1]);
+  EXPECT_EQ(choose(weights_gradient(32, 3, 64, 224, 224), kLarge).variant.tile, tiles().back());
+  for (const Device& device : {kPhone, kLarge})
+    for (const std::int64_t channels : {1, 3, 16, 64, 256, 512})
+      for (const std::int64_t results : {8, 64, 512})
+        for (const std::int64_t width : {7, 28, 224}) {
+          const Problem problem = weights_gradient(32, channels, results, width, width);
+          const Choice choice = choose(problem, device);
+          const Grid grid = grid_of(choice.variant, problem);
+          // What the parts take does not grow with the problem.
+          if (choice.variant.split) {
+            EXPECT_LE(std::int64_t{grid.x} * grid.y * choice.splits, 512) << choice.variant.name();
+          }
+          EXPECT_GE(std::int64_t{choice.splits} * choice.depth, problem.k);
+          EXPECT_LT(std::int64_t{choice.splits - 1} * choice.depth, problem.k);
+          EXPECT_TRUE(choice.splits == 1 || choice.depth % choice.variant.tile.depth == 0);
+        }
+}
+
 TEST(Choose, WindowsAreReadAsTheyLie) {
   const Variant whole = choose(window(4, 64, 64, 28, 28), kLarge).variant;
   EXPECT_EQ(whole.kind, Kind::tiled);
@@ -112,10 +157,12 @@ TEST(Choose, WindowsAreReadAsTheyLie) {
   EXPECT_TRUE(whole.store4);
   EXPECT_FALSE(choose(window(4, 64, 64, 7, 7), kLarge).variant.store4);
   EXPECT_TRUE(choose(window(1, 512, 64, 7, 7), kLarge).variant.split);
-  // Terms of the result's gradient lie apart by images.
-  Problem gradient = window(4, 64, 64, 28, 28);
-  gradient.a.column_stride = 64 * 9;
-  EXPECT_EQ(choose(gradient, kLarge).variant.a, Load::outer);
+  const Problem gradient = weights_gradient(4, 64, 64, 28, 28);
+  const Variant turned = choose(gradient, kLarge).variant;
+  EXPECT_EQ(turned.a, Load::outer);  // terms of the result's gradient lie apart by images
+  EXPECT_EQ(turned.b, Load::window_terms);
+  EXPECT_FALSE(turned.three);
+  EXPECT_EQ(choose(gradient, {.software = true}).variant.b, Load::window);
   // One channel of a group.
   EXPECT_EQ(choose(window(4, 1, 1, 28, 28), kLarge).variant.kind, Kind::plain);
   EXPECT_EQ(choose(window(4, 8, 8, 28, 28), {.software = true}).variant.kind, Kind::direct);
@@ -126,9 +173,10 @@ TEST(SelfTest, OfAWindowIsAProblemOfTheVariant) {
     for (const std::int64_t channels : {1, 5, 64, 512})
       for (const std::int64_t results : {1, 3, 70})
         for (const std::int64_t width : {1, 7, 28}) {
-          for (const bool apart : {false, true}) {
-            Problem problem = window(2, channels, results, 14, width);
-            if (apart) problem.a.column_stride += 4;
+          Problem apart = window(2, channels, results, 14, width);
+          apart.a.column_stride += 4;
+          for (const Problem& problem : {window(2, channels, results, 14, width), apart,
+                                         weights_gradient(2, channels, results, 14, width)}) {
             const Variant variant = choose(problem, device).variant;
             const SelfTest test = self_test(variant);
             const Variant again = choose(test.problem, device).variant;

@@ -36,11 +36,13 @@ extern const char* const kPlace;
 // reads through the window.
 std::string head(const Variant& variant, const HoleText& holes);
 inline bool is_vector(Load load) { return load == Load::terms4 || load == Load::lines4; }
+inline bool is_window(Load load) { return load == Load::window || load == Load::window_terms; }
 
 // Of a window: `out_of(column)`, where a column lies in the result.
 std::string window_out_text(int axes);
 // `a_of(term)`; `Column`, `Term`, `column_of(column)`, `term_of(term)`; `window(at, column,
-// term)`, b's element or 0, and `window4` of four columns at a term.
+// term)`, b's element or 0, and `window4` of four columns at a term, which is a Term already where
+// it is read along terms.
 std::string window_text(const Variant& variant, bool before);
 
 // `put(at, row, column, sums)`: four columns of a row go to the result.

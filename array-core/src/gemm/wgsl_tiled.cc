@@ -19,10 +19,11 @@ struct Side {
   std::uint32_t threads;
   std::string line_stride;
   std::string term_stride;
-  std::string most;     // lines of the matrix
-  std::string first;    // the tile's first line
-  std::string lane;     // the invocation's place along the lines
-  bool before = false;  // elements go through a hole; a window's do by themselves
+  std::string most;      // lines of the matrix
+  std::string first;     // the tile's first line
+  std::string lane;      // the invocation's place along the lines
+  bool before = false;   // elements go through a hole; a window's do by themselves
+  bool by_term = false;  // of `a`: its terms are the Term that `b` is read at
 
   bool scalars() const { return load == Load::terms4; }  // what the tile is made of
   std::uint32_t fetches() const { return lines * depth / 4 / threads; }
@@ -41,7 +42,8 @@ struct Side {
     for (std::uint32_t s = 0; s < fetches(); ++s) {
       const std::string q = "(t + " + u(s * threads) + ")";
       const std::string at = slot(s);
-      const bool terms_first = load == Load::terms4 || load == Load::terms || load == Load::outer;
+      const bool terms_first = load == Load::terms4 || load == Load::terms || load == Load::outer ||
+                               load == Load::window_terms;
       const std::string along = load == Load::terms4 ? u(depth / 4)
                                 : terms_first        ? u(depth)
                                                      : u(lines / 4);
@@ -59,7 +61,7 @@ struct Side {
           const std::string line = "min(" + first + " + " + at + "_line * 4u + " +
                                    u(static_cast<std::uint64_t>(j)) + ", " + most + " - 1u)";
           text += "  let " + at + "_at" + std::to_string(j) + " = ";
-          if (load == Load::window)
+          if (is_window(load))
             text += "column_of(" + line + ");\n";
           else if (load == Load::outer)
             text += "at." + name + " + " + line + " * " + line_stride + ";\n";
@@ -79,11 +81,12 @@ struct Side {
     if (load == Load::terms4) return name + "[" + at + "_at + " + k + " / 4u]";
     if (load == Load::lines4)
       return name + "[" + at + "_at + " + k + " * (" + term_stride + " / 4u)]";
-    if (load == Load::window)
-      return "window4(at, " + at + "_at0, " + at + "_at1, " + at + "_at2, " + at + "_at3, " + k +
-             " + " + at + "_term)";
-    const std::string step =
-        load == Load::outer ? "a_of(" + k + " + " + at + "_term)" : k + " * " + term_stride;
+    if (is_window(load))
+      return "window4(at, " + at + "_at0, " + at + "_at1, " + at + "_at2, " + at + "_at3, " +
+             (load == Load::window ? k + " + " + at + "_term)" : std::string("term)"));
+    const std::string step = by_term               ? "a_term"
+                             : load == Load::outer ? "a_of(" + k + " + " + at + "_term)"
+                                                   : k + " * " + term_stride;
     std::string text = "vec4<f32>(";
     for (int j = 0; j < 4; ++j)
       text +=
@@ -93,7 +96,7 @@ struct Side {
 
   // The same, through the hole where there is one.
   std::string taken(std::uint32_t s, const std::string& k) const {
-    if (!before || load == Load::window) return fetched(s, k);
+    if (!before || is_window(load)) return fetched(s, k);
     const std::string at = slot(s);
     const bool terms = load == Load::terms4;
     return std::string(terms ? "before_terms(" : "before_lines(") + fetched(s, k) + ", at.batch, " +
@@ -151,7 +154,15 @@ struct Side {
 
 std::string fetch_both(const Side& a, const Side& b, const std::string& k, std::uint32_t depth,
                        const std::string& indent) {
-  return indent + "if (" + k + " + " + u(depth) + " <= at.end) {\n" +
+  std::string text;
+  if (b.load == Load::window_terms) {
+    const std::string number = k + " + " + b.slot(0) + "_term";
+    text += indent + "let term = term_of(" + number + ");\n";
+    if (a.by_term)
+      text += indent + "let a_term = term.outer * p.a_column + " + number +
+              " - term.outer * p.inner;\n";
+  }
+  return text + indent + "if (" + k + " + " + u(depth) + " <= at.end) {\n" +
          a.fetch(k, false, indent + "  ") + b.fetch(k, false, indent + "  ") + indent +
          "} else {\n" + a.fetch(k, true, indent + "  ") + b.fetch(k, true, indent + "  ") + indent +
          "}\n";
@@ -191,8 +202,19 @@ std::string tiled_text(const Variant& variant, const HoleText& holes) {
   const std::uint32_t across = tile.columns / tile.block_columns;
   const std::uint32_t row_groups = tile.block_rows / 4U;
   const std::uint32_t column_groups = tile.block_columns / 4U;
-  const Side a{"a",       variant.a,    tile.rows, row_groups, tile.depth, tile.threads(),
-               "p.a_row", "p.a_column", "p.m",     "row0",     "ty"};
+  const Side a{"a",
+               variant.a,
+               tile.rows,
+               row_groups,
+               tile.depth,
+               tile.threads(),
+               "p.a_row",
+               "p.a_column",
+               "p.m",
+               "row0",
+               "ty",
+               false,
+               variant.a == Load::outer && variant.b == Load::window_terms};
   const Side b{"b",          variant.b, tile.columns, column_groups, tile.depth, tile.threads(),
                "p.b_column", "p.b_row", "p.n",        "column0",     "tx",       holes.before};
 

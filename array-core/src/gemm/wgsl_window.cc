@@ -59,15 +59,17 @@ std::string window_out_text(int axes) {
 
 std::string window_text(const Variant& variant, bool before) {
   const int axes = variant.axes;
+  const bool along = variant.b == Load::window_terms;
+  const bool outer_term = before || along;
   std::string text =
       "fn a_of(term: u32) -> u32 { return (term / p.inner) * p.a_column + term % p.inner; }\n";
   text += "struct Column { " + members(axes, before) + " }\nstruct Term { " +
-          members(axes, before) + " }\n";
+          members(axes, outer_term) + " }\n";
   text += "fn column_of(column: u32) -> Column {\n  var rest = column;\n" +
           digits(axes, "columns") + places(axes, "Column", "b_column", "column_step", true, before);
   text += "fn term_of(term: u32) -> Term {\n  var rest = term;\n" +
           digits(axes, variant.three ? "3u" : "terms") +
-          places(axes, "Term", "b_row", "term_step", false, before);
+          places(axes, "Term", "b_row", "term_step", false, outer_term);
   // & and not &&: its branches, 32 of them in a step of three axes, take software devices minutes
   // and gigabytes to compile.
   text += "fn window(at: Place, c: Column, t: Term) -> f32 {\n  let inside = ";
@@ -79,11 +81,11 @@ std::string window_text(const Variant& variant, bool before) {
   text += before
               ? "  return select(0.0, before_at(value, at.batch, t.outer, c.outer), inside);\n}\n"
               : "  return select(0.0, value, inside);\n}\n";
-  text +=
-      "fn window4(at: Place, c0: Column, c1: Column, c2: Column, c3: Column, term: u32)"
-      " -> vec4<f32> {\n  let t = term_of(term);\n"
-      "  return vec4<f32>(window(at, c0, t), window(at, c1, t), window(at, c2, t), "
-      "window(at, c3, t));\n}\n";
+  text += std::string("fn window4(at: Place, c0: Column, c1: Column, c2: Column, c3: Column, ") +
+          (along ? "t: Term) -> vec4<f32> {\n"
+                 : "term: u32) -> vec4<f32> {\n  let t = term_of(term);\n") +
+          "  return vec4<f32>(window(at, c0, t), window(at, c1, t), window(at, c2, t), "
+          "window(at, c3, t));\n}\n";
   return text;
 }
 

@@ -11,10 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from places import SCRIPT, VERSIONS, python_path
-
-LOSS = 1e-3  # relative, of the first 20
-SMALL = ("--width", "4", "--side", "12", "--batch", "8")
+from places import BAR, SCRIPT, SMALL, VERSIONS, python_path
 
 
 def python(version: str, *arguments: str) -> str:
@@ -41,7 +38,7 @@ def trained(version: str) -> dict[str, Any]:
 def test_losses_are_numpys(version: str, model: str) -> None:
     wanted = trained(version)[model]["numpy"]["losses"]
     got = trained(version)[model]["cupy"]["losses"]
-    assert got[:20] == pytest.approx(wanted[:20], rel=LOSS)
+    assert got[:20] == pytest.approx(wanted[:20], rel=BAR)
     assert wanted[-1] < 0.95 * wanted[0], "nothing was learned"
 
 

@@ -76,6 +76,11 @@ void add_windows(CaseWriter& writer) {
         writer.add_product(variant);
         variant.prefetch = true;
         writer.add_product(variant);
+        if (a == Load::terms) continue;
+        variant.three = variant.prefetch = false;
+        variant.b = Load::window_terms;
+        variant.split = a == Load::outer;
+        writer.add_product(variant);
       }
   for (const bool split : {false, true})
     for (const std::uint8_t axes : {std::uint8_t{1}, std::uint8_t{2}, std::uint8_t{3}}) {
@@ -117,13 +122,15 @@ void add_holes(CaseWriter& writer) {
   holes.before.kernel = &before;
   holes.after.kernel = &after;
   for (const Kind kind : {Kind::plain, Kind::direct, Kind::tiled, Kind::rows, Kind::columns})
-    for (const Load b : {Load::terms4, Load::lines4, Load::terms, Load::window}) {
+    for (const Load b :
+         {Load::terms4, Load::lines4, Load::terms, Load::window, Load::window_terms}) {
       const bool vector = kind == Kind::rows || kind == Kind::columns;
       if (vector && b != Load::terms) continue;
       if (kind == Kind::plain && b != Load::terms && b != Load::window) continue;
+      if (kind != Kind::tiled && b == Load::window_terms) continue;
       gemm::Variant variant{.kind = kind, .tile = gemm::tiles()[3], .a = Load::terms, .b = b};
       if (kind == Kind::columns) variant.a = Load::lines;
-      if (b == Load::window) {
+      if (b == Load::window || b == Load::window_terms) {
         variant.a = Load::outer;
         variant.axes = 2;
       }

@@ -17,11 +17,10 @@ from arraycore import _library
 
 from .cases import Case, Operand
 from .judge import Verdict
-from .runner import Outcome
+from .runner import CPU_OPS, Outcome
 from .values import Array
 
 GROUP = "convolution"
-_CPU_OPS = 5  # ac_counter_name
 DTYPES = ("float16", "float32", "float64")
 
 Ints = tuple[int, ...]
@@ -136,7 +135,7 @@ def _ours(function: str, geometry: Geometry, a: Any, b: Any) -> Any:
     return ac.nn.conv_weight_gradient(a, b, geometry.window, **geometry.options)
 
 
-#: Which of data, weights and result are the operands, the reference, and the terms of an element.
+#: Which of data, weights and result are the operands, and the reference.
 FUNCTIONS = {
     "conv": ((0, 1), forward),
     "conv_data_gradient": ((2, 1), data_gradient),
@@ -222,9 +221,9 @@ def run(case: Case, backend: str) -> Outcome:
     bases = [operand.base for operand in case.operands if operand.base is not None]
     arrays = [_laid(base, case.layout.split(",")[0]) for base in bases]
     counter = _library.bridge.counter
-    on_cpu = counter(_CPU_OPS)
+    on_cpu = counter(CPU_OPS)
     result = _ours(case.function, geometry, *arrays)
-    ran = backend if counter(_CPU_OPS) == on_cpu else "cpu"
+    ran = backend if counter(CPU_OPS) == on_cpu else "cpu"
     on_gpu = bases[0].dtype != np.float64
     return Outcome(case, ran, _verdict(case, geometry, result, bases), on_gpu, on_gpu)
 

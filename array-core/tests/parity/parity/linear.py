@@ -17,11 +17,10 @@ from arraycore import _library
 
 from .cases import Case, Operand
 from .judge import Verdict
-from .runner import Outcome
+from .runner import CPU_OPS, Outcome
 from .values import Array
 
 GROUP = "linear"
-_CPU_OPS = 5  # ac_counter_name
 _ON_CPU = {"float64", "complex128"}
 _WIDE = {"e": "d", "f": "d", "d": "d", "F": "D", "D": "D"}
 DTYPES = ("bool", "int8", "uint8", "int32", "int64", "uint64", "float16", "float32", "float64",
@@ -161,10 +160,10 @@ def run(case: Case, backend: str) -> Outcome:
     bases = [operand.base for operand in case.operands]
     view = [LAYOUTS[operand.layout][1] for operand in case.operands]
     counter = _library.bridge.counter
-    on_cpu = counter(_CPU_OPS)
+    on_cpu = counter(CPU_OPS)
     arrays = [each(ac.array(base)) for each, base in zip(view, bases, strict=True)]
     result = case.python(ac, arrays)
-    ran = backend if counter(_CPU_OPS) == on_cpu else "cpu"
+    ran = backend if counter(CPU_OPS) == on_cpu else "cpu"
     numpys = [each(base) for each, base in zip(view, bases, strict=True)]
     verdict = _verdict(case, result, numpys)
     on_gpu = {operand.base.dtype.name for operand in case.operands if operand.base is not None}

@@ -19,7 +19,7 @@ from .judge import Bound, Verdict, compare, flushed
 from .values import LETTERS, Array, letter_of
 
 _ON_GPU = set("?bBhHiIqQefF")
-_CPU_OPS = 5  # ac_counter_name
+CPU_OPS = 5  # ac_counter_name
 _RAISED = (TypeError, ValueError, OverflowError, IndexError, NotImplementedError)
 _CATEGORY = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 2}
 
@@ -52,10 +52,10 @@ def run(case: Case, backend: str) -> Outcome:
         return _run_call(case, backend)
     counter = _library.bridge.counter
     _library.bridge.set_promotion(MODES.index(case.mode))
-    on_cpu = counter(_CPU_OPS)
+    on_cpu = counter(CPU_OPS)
     try:
         made = _called(case, ac, case.operands, ac.array)
-        ran = backend if counter(_CPU_OPS) == on_cpu else "cpu"
+        ran = backend if counter(CPU_OPS) == on_cpu else "cpu"
         ours: Any = [each.get() for each in made]
     except _RAISED as error:
         ran, ours = backend, error
@@ -80,10 +80,10 @@ def run(case: Case, backend: str) -> Outcome:
 
 
 def _run_call(case: CallCase, backend: str) -> Outcome:
-    on_cpu = _library.bridge.counter(_CPU_OPS)
+    on_cpu = _library.bridge.counter(CPU_OPS)
     try:
         made = case.of(ac, ac.array)
-        ran = backend if _library.bridge.counter(_CPU_OPS) == on_cpu else "cpu"
+        ran = backend if _library.bridge.counter(CPU_OPS) == on_cpu else "cpu"
         ours: Any = [each.get() for each in made]
     except _RAISED as error:
         ran, ours = backend, error

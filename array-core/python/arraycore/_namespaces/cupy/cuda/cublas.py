@@ -7,7 +7,7 @@ from typing import Any
 from .._absent import names_of
 
 _PRODUCTS = "call matmul, dot, tensordot or einsum"
-_INVERSES = "call numpy.linalg's inv or det with array.get()"
+_INVERSES = "call linalg's inv, solve or det"
 _lookup = names_of(
     "cupy.cuda.cublas",
     None,
