@@ -16,7 +16,6 @@ namespace arraycore {
 namespace {
 
 using gemm::kWindowAxes;
-using gemm::Matrix;
 using gemm::Problem;
 using gemm::Window;
 using gemm::WindowAxis;
@@ -85,6 +84,11 @@ Problem by_image(Problem problem, std::int64_t images, std::int64_t terms, std::
   problem.b.column_stride = 1;
   problem.out.column_stride = 1;
   return problem;
+}
+
+// What was computed of widened operands, in the dtype that they had.
+Result<Array> narrowed(Launcher& launcher, const Array& made, DType dtype) {
+  return made.dtype == dtype ? Result<Array>(made) : launcher.copy(made, dtype);
 }
 
 Error extra_error(const Array& extra, std::int64_t count) {
@@ -212,7 +216,7 @@ Result<Array> Convolutions::forward(const Array& data, const Array& weights,
   if (!out) return out;
   const Status done = run_forward(*wide_data, *wide_weights, *out, *fit, how, taken);
   if (!done) return done.error();
-  return data.dtype == DType::float16 ? launcher_.copy(*out, data.dtype) : out;
+  return narrowed(launcher_, *out, data.dtype);
 }
 
 // The kernels, and operands that go by row of the result and by term of the data.
@@ -241,9 +245,8 @@ Result<ProductHoles> Convolutions::holes_of(DType dtype, const ConvolutionExtras
   return holes;
 }
 
-// What stands behind a sum of nothing: 0, and what is done to it.
-Status Convolutions::fill_and_finish(const Array& out, const ConvolutionExtras& extras,
-                                     int channel_axis) {
+// What stands behind a sum of nothing: 0, and what is done to it. The channels are axis 1.
+Status Convolutions::fill_and_finish(const Array& out, const ConvolutionExtras& extras) {
   const Status filled = launcher_.fill(out, ir::scalar_of(out.dtype, 0));
   if (!filled || (extras.bias == nullptr && extras.activation == Activation::none)) return filled;
   const auto kernel = kernels_.finish(out.dtype, extras.bias != nullptr, extras.activation);
@@ -256,7 +259,7 @@ Status Convolutions::fill_and_finish(const Array& out, const ConvolutionExtras& 
     bias.view.shape = out.view.shape;
     bias.view.strides.clear();
     bias.view.strides.resize(out.view.ndim());
-    bias.view.strides[channel_axis] = stride;
+    bias.view.strides[1] = stride;
     operands.push_back({&bias, {}});
   }
   operands.push_back({&out, {}});
@@ -269,7 +272,7 @@ Status Convolutions::run_forward(const Array& data, const Array& weights, const 
                                  const Sizes& sizes, const ConvolutionGeometry& how,
                                  const ConvolutionExtras& extras) {
   if (out.view.count() == 0) return Done{};
-  if (sizes.channels == 0) return fill_and_finish(out, extras, 1);
+  if (sizes.channels == 0) return fill_and_finish(out, extras);
   // A batch of images and groups has no one stride for the extras of groups.
   const bool pointwise = sizes.is_pointwise(how) && (how.groups == 1 || !extras.any());
   auto holes = holes_of(out.dtype, extras);
@@ -337,7 +340,7 @@ Result<Array> Convolutions::dense(const Array& data, const Array& weights, const
   if (!out) return out;
   Status done = Done{};
   if (out->view.count() > 0 && rows[1] == 0) {
-    done = fill_and_finish(*out, extras, 1);
+    done = fill_and_finish(*out, extras);
   } else if (out->view.count() > 0) {
     auto holes = holes_of(out->dtype, extras);
     if (!holes) return holes.error();
@@ -351,7 +354,7 @@ Result<Array> Convolutions::dense(const Array& data, const Array& weights, const
                               *wide_data, *wide_weights, *out, *holes);
   }
   if (!done) return done.error();
-  return data.dtype == DType::float16 ? launcher_.copy(*out, data.dtype) : out;
+  return narrowed(launcher_, *out, data.dtype);
 }
 
 // ---- the data's gradient
@@ -374,7 +377,7 @@ Result<Array> Convolutions::data_gradient(const Array& gradient, const Array& we
   if (!out) return out;
   const Status done = run_data(*wide_gradient, *wide_weights, *out, *fit, how);
   if (!done) return done.error();
-  return gradient.dtype == DType::float16 ? launcher_.copy(*out, gradient.dtype) : out;
+  return narrowed(launcher_, *out, gradient.dtype);
 }
 
 Status Convolutions::run_data(const Array& gradient, const Array& weights, const Array& out,
@@ -489,7 +492,7 @@ Result<Array> Convolutions::weight_gradient(const Array& data, const Array& grad
   if (!out) return out;
   const Status done = run_weights(*wide_data, *wide_gradient, *out, *fit, how);
   if (!done) return done.error();
-  return data.dtype == DType::float16 ? launcher_.copy(*out, data.dtype) : out;
+  return narrowed(launcher_, *out, data.dtype);
 }
 
 // out[result, channel, p] = sum of gradient[image, result, place] data[image, channel, place + p]

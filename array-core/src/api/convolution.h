@@ -72,7 +72,7 @@ class Convolutions {
   Status run_forward(const Array& data, const Array& weights, const Array& out, const Sizes& sizes,
                      const ConvolutionGeometry& how, const ConvolutionExtras& extras);
   Result<ProductHoles> holes_of(DType dtype, const ConvolutionExtras& extras);
-  Status fill_and_finish(const Array& out, const ConvolutionExtras& extras, int channel_axis);
+  Status fill_and_finish(const Array& out, const ConvolutionExtras& extras);
   Status run_data(const Array& gradient, const Array& weights, const Array& out, const Sizes& sizes,
                   const ConvolutionGeometry& how);
   Status run_weights(const Array& data, const Array& gradient, const Array& out, const Sizes& sizes,

@@ -146,11 +146,11 @@ std::uint32_t DeviceGemm::tune(const gemm::Tuning& tuning) {
 }
 
 Result<DeviceGemm::Known*> DeviceGemm::find(const gemm::Variant& variant, const gemm::Holes& all) {
-  const gemm::Holes holes = gemm::holes_of_product(variant, all);
   for (const auto& known : known_)
     if (known->variant == variant && same(known->holes.before, all.before) &&
         same(known->holes.after, all.after))
       return known.get();
+  const gemm::Holes holes = gemm::holes_of_product(variant, all);
   auto text = gemm::generate(variant, holes);
   if (!text) return text.error();
   const auto kernel =

@@ -328,14 +328,18 @@ Status Launcher::launch_on(Backend& backend, KernelId kernel, const KernelCall& 
   return launched;
 }
 
+Result<KernelId> Launcher::on_cpu(Prepared& prepared) {
+  if (prepared.cpu) return *prepared.cpu;
+  const auto id = cpu_->prepare(prepared.kernel);
+  if (id) prepared.cpu = *id;
+  return id;
+}
+
 Status Launcher::launch_on_cpu(Prepared& prepared, const KernelCall& call,
                                std::span<const Array* const> arrays) {
-  if (!prepared.cpu) {
-    const auto id = cpu_->prepare(prepared.kernel);
-    if (!id) return id.error();
-    prepared.cpu = *id;
-  }
-  if (device_ == nullptr) return launch_on(*cpu_, *prepared.cpu, call, arrays);
+  const auto kernel = on_cpu(prepared);
+  if (!kernel) return kernel.error();
+  if (device_ == nullptr) return launch_on(*cpu_, *kernel, call, arrays);
   ++counters_.cpu_ops;
 
   // What lies on the device, each storage once, so that operands which share bytes still do.
@@ -385,7 +389,7 @@ Status Launcher::launch_on_cpu(Prepared& prepared, const KernelCall& call,
   std::vector<Array> moved(arrays.size());
   std::vector<const Array*> here(arrays.begin(), arrays.end());
   launch_.arguments.resize(arrays.size());
-  launch_.kernel = *prepared.cpu;
+  launch_.kernel = *kernel;
   launch_.loop = call.loop;
   launch_.reduced = call.reduced;
   for (std::size_t i = 0; i < arrays.size(); ++i) {

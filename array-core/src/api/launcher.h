@@ -154,6 +154,8 @@ class Launcher {
                           std::span<const Array*> arrays);
   Status launch_on(Backend& backend, KernelId kernel, const KernelCall& call,
                    std::span<const Array* const> arrays);
+  // The kernel as the CPU knows it, prepared there at its first launch.
+  Result<KernelId> on_cpu(Prepared& prepared);
   Status launch_on_cpu(Prepared& prepared, const KernelCall& call,
                        std::span<const Array* const> arrays);
 

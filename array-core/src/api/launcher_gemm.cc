@@ -99,12 +99,9 @@ Status Launcher::fill_hole(const ProductHole& hole, bool on_device, gemm::Hole& 
   Prepared& prepared = kernels_[*hole.kernel];
   to = {&prepared.kernel, *hole.kernel};
   if (!on_device) {
-    if (!prepared.cpu) {
-      const auto id = cpu_->prepare(prepared.kernel);
-      if (!id) return id.error();
-      prepared.cpu = *id;
-    }
-    to.number = *prepared.cpu;
+    const auto kernel = on_cpu(prepared);
+    if (!kernel) return kernel.error();
+    to.number = *kernel;
   }
   for (std::size_t i = 0; i < hole.operands.size(); ++i) {
     if (hole.operands[i] == nullptr) continue;

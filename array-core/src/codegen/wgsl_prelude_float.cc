@@ -6,8 +6,8 @@
 namespace arraycore::codegen {
 namespace {
 
+// NOLINTNEXTLINE(*-avoid-c-arrays)
 constexpr std::string_view kHelpers[] = {
-    // NOLINT(*-avoid-c-arrays)
     R"(fn ac_inf() -> f32 { return bitcast<f32>(u.w[0].y); })",
     R"(fn ac_nan() -> f32 { return bitcast<f32>(u.w[0].z); })",
     R"(fn ac_is_nan(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u; })",
@@ -139,8 +139,7 @@ constexpr std::string_view kHelpers[] = {
 })",
     // ---- arithmetic
     // WGSL promises a quotient only where the divisor's size is at most 2^126: devices multiply by
-    // a
-    // reciprocal, which is subnormal beyond that, and so zero.
+    // a reciprocal, which is subnormal beyond that, and so zero.
     R"(fn ac_quotient(a: f32, b: f32) -> f32 {
   let scale = select(1.0, 0.0625, abs(b) > 0x1p+125);
   return (a * scale) / (b * scale);
@@ -625,8 +624,7 @@ fn ac_reduce(x: f32) -> AcAngle {
 })",
     // ---- complex
     // An implementation may take x + 0.0 for x, and a real number's imaginary part is the constant
-    // 0.0: the sign of a sum
-    // of zeros comes from their bits.
+    // 0.0: the sign of a sum of zeros comes from their bits.
     R"(fn ac_c_add(a: vec2<f32>, b: vec2<f32>) -> vec2<f32> {
   let x = bitcast<vec2<u32>>(a);
   let y = bitcast<vec2<u32>>(b);

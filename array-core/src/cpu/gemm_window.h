@@ -36,9 +36,8 @@ class Windowed {
 
   void a(std::int64_t row, std::int64_t rows, std::int64_t term, std::int64_t terms, T* to) {
     const gemm::Matrix& left = problem_.a;
-    const std::int64_t inner = window_.terms();
     const T* const from = from_a_ + row * left.row_stride;
-    if (left.column_stride == inner || problem_.k == inner) {
+    if (problem_.terms_in_a_row()) {
       pack<T, kRows>(from + term, left.row_stride, 1, rows, terms, to);
       return;
     }
@@ -122,9 +121,7 @@ class Windowed {
   void find_terms(std::int64_t first, std::int64_t count) {
     std::array<std::int64_t, kAxes> digit{};
     std::int64_t outer = split(first, &gemm::WindowAxis::terms, digit);
-    const std::int64_t inner = window_.terms();
-    for (std::int64_t p = 0; p < count; ++p)
-      a_terms_[p] = (first + p) / inner * problem_.a.column_stride + (first + p) % inner;
+    for (std::int64_t p = 0; p < count; ++p) a_terms_[p] = problem_.a_at(0, first + p);
     for (std::int64_t i = 0; i < count; ++i) {
       Place& place = terms_[i];
       place.at = outer * problem_.b.row_stride;

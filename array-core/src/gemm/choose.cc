@@ -112,9 +112,7 @@ void choose_loads(Variant& variant, const Problem& problem) {
     return;
   }
   const Window& window = *problem.window;
-  const std::int64_t inner = window.terms();
-  if (problem.a.column_stride == inner || problem.k == inner)
-    variant.a = load_of(problem.a, problem.a.row_stride, 1, problem.k);
+  if (problem.terms_in_a_row()) variant.a = load_of(problem.a, problem.a.row_stride, 1, problem.k);
   variant.three = true;
   for (std::size_t axis = kWindowAxes - variant.axes; axis < kWindowAxes; ++axis)
     variant.three = variant.three && window.axes[axis].terms == 3;

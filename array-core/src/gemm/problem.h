@@ -54,6 +54,8 @@ struct Problem {
   // From the batch's beginning. Where the window looks beyond b's edge there is nothing, which
   // counts as 0.
   std::int64_t a_at(std::int64_t row, std::int64_t term) const;
+  // Whether all terms of a row follow each other in `a`. REQUIRES: a window.
+  bool terms_in_a_row() const { return a.column_stride == window->terms() || k == window->terms(); }
   std::optional<std::int64_t> b_at(std::int64_t term, std::int64_t column) const;
   std::int64_t out_at(std::int64_t row, std::int64_t column) const;
 };

@@ -224,7 +224,7 @@ TEST(Generate, EveryVariantHasATextAndANameOfItsOwn) {
           variant.a = a;
           variant.b = b;
           variant.wrong = wrong;
-          texts.insert(generate(variant));
+          texts.insert(*generate(variant, {}));
           names.insert(variant.name());
           ++made;
         }

@@ -76,8 +76,6 @@ std::string head(const Variant& variant, const HoleText& holes) {
   return text;
 }
 
-std::string generate(const Variant& variant) { return *generate(variant, Holes{}); }
-
 Result<std::string> generate(const Variant& variant, const Holes& holes) {
   const auto hole = hole_text(holes, 4, variant.axes > 0);
   if (!hole) return hole.error();

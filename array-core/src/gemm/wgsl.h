@@ -26,7 +26,6 @@ inline std::uint32_t uniform_count(int window_axes, const Holes& holes) {
 Holes holes_of_product(const Variant& variant, const Holes& holes);
 Holes holes_of_join(const Holes& holes);
 
-std::string generate(const Variant& variant);
 // Error: not_implemented, "gpu_operation", for a hole that no GPU text is made for.
 Result<std::string> generate(const Variant& variant, const Holes& holes);
 // The second dispatch of a cut sum: adds the parts (binding 1) into the result (binding 2).

@@ -126,8 +126,8 @@ std::string plain_text(const Variant& variant, const HoleText& holes) {
   let row = group.y * 8u + t / 8u;
   let column = group.x * 8u + t % 8u;
   if (row >= p.m || column >= p.n) { return; }
-  var sum = )" +
-         "0.0;\n" + (window ? "  let place_of_column = column_of(column);\n" : "") +
+  var sum = 0.0;
+)" + (window ? "  let place_of_column = column_of(column);\n" : "") +
          "  for (var k = at.begin; k < at.end; k++) {\n    sum += " + product +
          ";\n  }\n  out[at.out + row * p.out_row + " + to +
          "] = " + (holes.after ? "after_at(sum, at.batch, row, column)" : "sum") +

@@ -21,14 +21,12 @@ struct WindowAxis {
   std::int64_t extent = 1;
   std::int64_t b_stride = 0;    // elements
   std::int64_t out_stride = 0;  // elements from a column to the next
-  bool operator==(const WindowAxis&) const = default;
 };
 
 // The last axes are those that there are; what is missing in front has one column and one term.
 struct Window {
   std::array<WindowAxis, kWindowAxes> axes;
   int used = kWindowAxes;  // at least 1
-  bool operator==(const Window&) const = default;
 
   std::int64_t columns() const { return axes[0].columns * axes[1].columns * axes[2].columns; }
   std::int64_t terms() const { return axes[0].terms * axes[1].terms * axes[2].terms; }
