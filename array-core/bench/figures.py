@@ -65,7 +65,7 @@ def cpu(host: str, *more: str) -> tuple[str, ...]:
 def parity(where: str, python: tuple[str, ...] | None) -> Command:
     """The operation table against NumPy on one back end."""
     figures = [
-        at_least(f"parity_cases_{where}", 6_000, key="parity_cases"),
+        at_least(f"parity_cases_{where}", 12_000, key="parity_cases"),
         at_most(f"parity_failures_{where}", 0, key="parity_failures"),
     ]
     if "webgpu" in where:
