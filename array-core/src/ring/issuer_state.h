@@ -1,6 +1,7 @@
 // The issuer's waits as a resumable machine; see state.h. The issuing thread.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "ring/act.h"
@@ -84,10 +85,13 @@ struct Issuer {
     return left < kSliceMs ? left : kSliceMs;
   }
 
-  // The host's wait has ended, by a wake-up, a time-out or at once because `signal` had moved.
+  // The host's wait has ended, by a wake-up, a time-out or at once because `signal` had moved. One
+  // that took far longer than it might tells of a page or machine that stood still, the executor
+  // with it: no more of it counts than of a slow wait.
   void after_wait(std::uint32_t elapsed_ms, bool host_interrupt) {
-    waited_ms += elapsed_ms;
-    silent_ms += elapsed_ms;
+    const std::uint32_t counted = std::min(elapsed_ms, 2 * kSliceMs);
+    waited_ms += counted;
+    silent_ms += counted;
     step = Step::look_signal;
     if (host_interrupt) finish(Outcome::interrupted);
   }

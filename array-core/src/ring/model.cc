@@ -411,7 +411,8 @@ std::vector<Successor> Explorer::successors(const World& world) {
     World& w = add("slice over", false);
     if (alive) w.memory[Word::progress] ^= 1;  // its heartbeat
     w.issuer_place = Place::running;
-    w.issuer.after_wait(kLongSliceMs, false);
+    for (std::uint32_t ms = 0; ms < kLongSliceMs; ms += kSliceMs)
+      w.issuer.after_wait(kSliceMs, false);
   }
   return next;
 }

@@ -72,6 +72,32 @@ TEST(Wait, ALongPromisedSilenceIsNotDeath) {
   EXPECT_EQ(rig.writer.wait(*fence, 10'000).error().code, "executor_gone");
 }
 
+TEST(Wait, AMachineThatStoodStillIsNoSilenceOfTheExecutor) {
+  // A laptop's lid was closed, or the page frozen: the first wait ends an hour later.
+  class SleepyHost : public PumpHost {
+   public:
+    WaitResult wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                    std::uint32_t timeout_ms) override {
+      if (has_slept) return PumpHost::wait(word, expected, timeout_ms);
+      has_slept = true;
+      clock_ms += 3'600'000;
+      return WaitResult::timed_out;
+    }
+    bool has_slept = false;
+  } host;
+  ControlBlock control;
+  RingMemory memory(64);
+  RecordingExecutor executor(control, memory.base(), memory.bytes(), host);
+  Writer writer(control, memory.ring(), memory.texts(), memory.base(), host);
+  host.executor = &executor;
+  ASSERT_TRUE(writer.wait(writer.fence().value()).ok());
+  host.executor = nullptr;  // and this one has not come back
+  const auto fence = writer.fence();
+  host.has_slept = false;
+  EXPECT_EQ(writer.wait(*fence).error().code, "executor_gone");
+  EXPECT_LT(host.clock_ms, 2 * 3'600'000 + kStartSilenceMs);
+}
+
 TEST(Wait, ReportsLossOnceWithItsReasonThenUntilAReset) {
   PumpRig rig;
   ASSERT_TRUE(rig.writer.create_buffer(1, 4, "").ok());
