@@ -277,7 +277,8 @@ class Program:
         if self.random.random() < 0.6:
             self._errs_by(2, lambda: np.abs(array.get()) ** 2)
             return self._add(_blend(array, other.astype(array.dtype)), "blend")
-        first, second = _split(array, other.astype(array.dtype))
+        # It reads other's first element, which there must be.
+        first, second = _split(array, (other if other.size else array).astype(array.dtype))
         self._add(first, "split")
         return self._add(second, "split")
 
