@@ -260,7 +260,7 @@ def test_hooks_are_there_only_where_they_were_asked_for(host: str, tmp_path: Pat
 
 
 def test_a_script_may_end_with_work_on_the_way(host: str, tmp_path: Path) -> None:
-    script = write(tmp_path, WEBGPU % "for _ in range(3000):\n    b = b * 1.0\nraise SystemExit(9)")
+    script = write(tmp_path, WEBGPU % "for _ in range(3000):\n    b *= 1.0\nraise SystemExit(9)")
     done = run("--host", host, "--backend", "webgpu", script)
     assert (done.returncode, done.stderr) == (9, "")
 
@@ -270,8 +270,9 @@ def test_ctrl_c_ends_a_wait_for_the_device(host: str, tmp_path: Path) -> None:
         tmp_path,
         "import arraycore as ac, numpy as np, time\n"
         "a = ac.array(np.ones(1 << 22, 'float32'))\n"
+        "b = ac.array(a)\n"
         "for _ in range(150):\n"
-        "    b = a * 1.0\n"
+        "    ac.multiply(a, 1.0, out=b)\n"  # launched at once, for b is there
         "print('waiting')\n"
         "try:\n"
         "    b.get()\n"
