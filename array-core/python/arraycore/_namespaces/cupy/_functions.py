@@ -70,8 +70,7 @@ def fuse(function: Callable[..., Any] | None = None, *, kernel_name: str | None 
     """Return a decorator, or a decorated function, whose operations become few kernels.
 
     While the function runs, operations on arrays wait and are computed with what reads them
-    (``array-core/docs/fusion.md``). They do so outside it too unless ``ARRAYCORE_FUSE=0`` says not;
-    then what the function returns is computed when it ends.
+    (``array-core/docs/fusion.md``); what it returns is computed when it ends.
 
     Parameters
     ----------
