@@ -96,7 +96,8 @@ class Backend {
   virtual Status upload(StorageId storage, std::int64_t offset,
                         std::span<const std::byte> bytes) = 0;
   virtual Status fill_zero(StorageId storage) = 0;
-  // Waits for all that was launched before.
+  // Waits for all that was launched before. `bytes` is written during the call only, also where the
+  // wait fails: the caller's memory may be gone then.
   virtual Status download(StorageId storage, std::int64_t offset, std::span<std::byte> bytes) = 0;
 
   // Takes a verified kernel, once; what is compiled for it is kept by the back end.

@@ -108,6 +108,18 @@ void RingBackend::destroy_storage(StorageId storage) {
   free_.push_back(storage);
 }
 
+// As much of `bytes` as the staging block has left; waits where it is full.
+Result<std::span<std::byte>> RingBackend::stage_part(std::size_t bytes) {
+  if (staged_ == RingMemory::kStagingBytes) {
+    const Status free = finish();
+    if (!free) return free.error();
+  }
+  const std::size_t part = std::min(bytes, RingMemory::kStagingBytes - staged_);
+  const std::span<std::byte> stage = std::span(memory_->staging).subspan(staged_, part);
+  staged_ = std::min((staged_ + part + 15) / 16 * 16, RingMemory::kStagingBytes);
+  return stage;
+}
+
 Status RingBackend::upload(StorageId storage, std::int64_t offset,
                            std::span<const std::byte> bytes) {
   const ring::BufferId buffer = at(storage).buffer;
@@ -115,19 +127,14 @@ Status RingBackend::upload(StorageId storage, std::int64_t offset,
   if (bytes.size() <= kInlineBytes)
     return bytes.empty() ? Status(Done{}) : writer_.upload_inline(buffer, to, bytes);
   while (!bytes.empty()) {
-    if (staged_ == RingMemory::kStagingBytes) {
-      const Status free = finish();
-      if (!free) return free;
-    }
-    const std::size_t part = std::min(bytes.size(), RingMemory::kStagingBytes - staged_);
-    std::byte* const stage = memory_->staging.data() + staged_;
-    std::memcpy(stage, bytes.data(), part);
-    const Status sent =
-        writer_.upload(buffer, to, writer_.address_of(stage), static_cast<std::uint32_t>(part));
+    const auto stage = stage_part(bytes.size());
+    if (!stage) return stage.error();
+    std::memcpy(stage->data(), bytes.data(), stage->size());
+    const Status sent = writer_.upload(buffer, to, writer_.address_of(stage->data()),
+                                       static_cast<std::uint32_t>(stage->size()));
     if (!sent) return sent;
-    staged_ = std::min((staged_ + part + 15) / 16 * 16, RingMemory::kStagingBytes);
-    to += static_cast<std::uint32_t>(part);
-    bytes = bytes.subspan(part);
+    to += static_cast<std::uint32_t>(stage->size());
+    bytes = bytes.subspan(stage->size());
   }
   return Done{};
 }
@@ -138,14 +145,26 @@ Status RingBackend::fill_zero(StorageId storage) {
                       static_cast<std::uint32_t>(region.bytes), 0);
 }
 
+// By way of the staging block, never straight to the caller: a wait that fails (an error, Ctrl-C, a
+// time-out) ends before the executor is done, and what it then still writes must not hit memory
+// that the caller has given back. Such a part of the block stays taken until a later wait has gone
+// well.
 Status RingBackend::download(StorageId storage, std::int64_t offset, std::span<std::byte> bytes) {
-  if (!bytes.empty()) {
-    const Status asked =
-        writer_.read(at(storage).buffer, static_cast<std::uint32_t>(at(storage).offset + offset),
-                     writer_.address_of(bytes.data()), static_cast<std::uint32_t>(bytes.size()));
+  if (bytes.empty()) return finish();
+  auto from = static_cast<std::uint32_t>(at(storage).offset + offset);
+  while (!bytes.empty()) {
+    const auto stage = stage_part(bytes.size());
+    if (!stage) return stage.error();
+    const Status asked = writer_.read(at(storage).buffer, from, writer_.address_of(stage->data()),
+                                      static_cast<std::uint32_t>(stage->size()));
     if (!asked) return asked;
+    const Status done = finish();
+    if (!done) return done;
+    std::memcpy(bytes.data(), stage->data(), stage->size());
+    from += static_cast<std::uint32_t>(stage->size());
+    bytes = bytes.subspan(stage->size());
   }
-  return finish();
+  return Done{};
 }
 
 Status RingBackend::begin_timer() { return writer_.timestamp_begin(); }

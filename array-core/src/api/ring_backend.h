@@ -23,7 +23,7 @@
 
 namespace arraycore {
 
-// What the executor reads and writes besides a caller's own memory.
+// All that the executor reads and writes: no caller's own memory, which may be gone when it does.
 struct RingMemory {
   static constexpr std::size_t kRingWords = std::size_t{1} << 20;
   static constexpr std::size_t kTextBytes = std::size_t{1} << 18;
@@ -38,7 +38,7 @@ struct RingMemory {
 class RingBackend final : public Backend, private BufferSource, private ring::Operations {
  public:
   // `base`: where the memory begins that addresses count from (null: addresses are pointers).
-  // `memory` and every span that is downloaded to lie in it.
+  // `memory` lies in it.
   RingBackend(std::shared_ptr<RingMemory> memory, const std::byte* base,
               std::unique_ptr<ring::Host> host);
   ~RingBackend() override;
@@ -116,6 +116,7 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   Status dispatch_stages(const Program& program, const ring::Binding& scratch);
   Status dispatch_raw(const Raw& raw, const RawLaunch& launch, std::vector<Region>& copies);
   Status finish();  // waits for all that was issued
+  Result<std::span<std::byte>> stage_part(std::size_t bytes);
 
   std::shared_ptr<RingMemory> memory_;
   std::unique_ptr<ring::Host> host_;
@@ -139,7 +140,7 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   ring::BufferId buffers_ = 0;
   ring::PipelineId pipelines_ = 0;
   std::uint32_t tag_ = 0;   // of the launch that is being made
-  std::size_t staged_ = 0;  // bytes of staging that the executor may still read
+  std::size_t staged_ = 0;  // bytes of staging that the executor may still read or write
 };
 
 }  // namespace arraycore

@@ -17,7 +17,7 @@
 namespace arraycore {
 namespace {
 
-// One block, so that addresses fit 32 bits: the ring's memory and what is downloaded to.
+// One block, as in WebAssembly, where the executor reaches a caller's memory beside the ring's.
 struct Arena {
   RingMemory ring;
   std::vector<float> read(Context& context, ArrayId id) {
@@ -30,15 +30,26 @@ struct Arena {
   std::array<float, 4 << 20> out;
 };
 
+// Ends so many waits by Ctrl-C, before the executor has done anything.
+struct InterruptingHost final : ring::PumpHost {
+  int interrupts = 0;
+  ring::WaitResult wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                        std::uint32_t timeout_ms) override {
+    if (interrupts == 0) return PumpHost::wait(word, expected, timeout_ms);
+    --interrupts;
+    return ring::WaitResult::interrupted;
+  }
+};
+
 struct RingBackendTest : testing::Test {
   RingBackendTest() {
-    auto host = std::make_unique<ring::PumpHost>();
-    ring::PumpHost& pump = *host;
+    auto own = std::make_unique<InterruptingHost>();
+    host = own.get();
     auto backend = std::make_unique<RingBackend>(std::shared_ptr<RingMemory>(arena, &arena->ring),
-                                                 base(), std::move(host));
-    executor =
-        std::make_unique<ring::RecordingExecutor>(arena->ring.control, base(), sizeof(Arena), pump);
-    pump.executor = executor.get();
+                                                 base(), std::move(own));
+    executor = std::make_unique<ring::RecordingExecutor>(arena->ring.control, base(), sizeof(Arena),
+                                                         *host);
+    host->executor = executor.get();
     executor->kernel = [](const ring::RecordedPipeline&, const std::uint32_t*,
                           const std::vector<std::byte*>& bindings, const std::uint32_t*) {
       // Three numbers: what the tests add.
@@ -72,6 +83,7 @@ struct RingBackendTest : testing::Test {
 
   std::shared_ptr<Arena> arena = std::make_shared<Arena>();
   ArrayTable arrays;
+  InterruptingHost* host = nullptr;  // the back end's
   std::unique_ptr<ring::RecordingExecutor> executor;
   std::unique_ptr<Context> context;
 };
@@ -115,6 +127,26 @@ TEST_F(RingBackendTest, LargeArraysTravelInPartsThroughStaging) {
   std::iota(values.begin(), values.end(), 0.0F);
   EXPECT_EQ(arena->read(*context, array(values)), values);
   EXPECT_GE(count(ring::Opcode::upload), 4U);
+}
+
+TEST_F(RingBackendTest, AReadWhoseWaitFailedWritesNothingOfTheCallersLater) {
+  const ArrayId a = array({1, 2, 3});
+  arena->out.fill(7);
+  host->interrupts = 1;
+  const Status read = context->read(a, std::as_writable_bytes(std::span(arena->out).first(3)));
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, "interrupted");
+  executor->pump();  // the device gets there after all
+  EXPECT_EQ(count(ring::Opcode::read), 1U);
+  EXPECT_EQ(std::ranges::count(arena->out, 7.0F), std::ssize(arena->out));
+}
+
+TEST_F(RingBackendTest, WhatIsStagedAfterAFailedReadIsNotOverwrittenByIt) {
+  const ArrayId a = array({1, 2, 3});
+  host->interrupts = 1;
+  EXPECT_FALSE(context->read(a, std::as_writable_bytes(std::span(arena->out).first(3))));
+  std::vector<float> values(1 << 20, 5.0F);  // as many bytes as the staging block has
+  EXPECT_EQ(arena->read(*context, array(values)), values);
 }
 
 TEST_F(RingBackendTest, ZerosAreZerosInUsedBuffersToo) {
