@@ -124,7 +124,7 @@ def open(
         no limit of arraycore's own.
     fuse : bool, optional
         Whether operations wait and become one kernel with what reads them; ``ARRAYCORE_FUSE``
-        (0 or 1) where not given, else not. Values are the same.
+        (0 or 1) where not given, else they do. Values are the same.
 
     Raises
     ------
@@ -140,7 +140,7 @@ def open(
     if backend not in _BACKENDS:
         raise ValueError(f"There is no back end {backend!r}: take one of {', '.join(_BACKENDS)}.")
     if fuse is None:
-        fuse = os.environ.get("ARRAYCORE_FUSE", "0") != "0"
+        fuse = os.environ.get("ARRAYCORE_FUSE", "1") != "0"
     check(bridge.open(_BACKENDS[backend], float(budget_bytes)))
     if _promotion:
         check(bridge.set_promotion(_promotion))

@@ -120,12 +120,12 @@ def test_reset_and_close_drop_what_waits() -> None:
     assert (ac.array(np.ones(3, np.float32)) + 1).get().tolist() == [2, 2, 2]
 
 
-def test_operations_wait_where_the_environment_or_open_says_so(
+def test_operations_wait_unless_the_environment_or_open_says_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     backend = "webgpu" if ac.device_info().name != "cpu" else "cpu"
     for setting, given, expected in (
-        (None, None, False), ("0", None, False), ("1", None, True), ("1", False, False),
+        (None, None, True), ("0", None, False), ("1", None, True), ("1", False, False),
         ("0", True, True),
     ):  # fmt: skip
         monkeypatch.delenv("ARRAYCORE_FUSE", raising=False)

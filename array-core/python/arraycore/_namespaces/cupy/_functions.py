@@ -70,7 +70,8 @@ def fuse(function: Callable[..., Any] | None = None, *, kernel_name: str | None 
     """Return a decorator, or a decorated function, whose operations become few kernels.
 
     While the function runs, operations on arrays wait and are computed with what reads them
-    (``array-core/docs/fusion.md``); what it returns is computed when it ends.
+    (``array-core/docs/fusion.md``). They do so outside it too, unless fusion is off
+    (``ARRAYCORE_FUSE=0``): then what waits is computed when the function ends.
 
     Parameters
     ----------
