@@ -50,8 +50,8 @@ do_array_core_wgsl_test() {
 }
 
 # The package's suite and the samples' on their other bridge: WebAssembly in the worker runtime, one interpreter a back end.
-# A software device compiles each case's shader for a quarter of a second: it has every test, with a sample of its cases;
-# the parity cases and array_core_wgsl_test judge the same operations there.
+# A software device compiles each case's shader for a quarter of a second: it has every test, with a sample of its cases
+# where the parity cases and array_core_wgsl_test judge the same operations there.
 stage array_core_python_test "array_core_wasm runtime npm test_wheels"
 do_array_core_python_test() {
   local tests=array-core/python/tests

@@ -115,7 +115,7 @@ def test_what_cannot_travel_is_told_by_the_call_itself(server: FakeConsole) -> N
     assert server.requests == []
 
 
-@pytest.mark.parametrize("given", ["first", 1.7, True, None, "-1"])
+@pytest.mark.parametrize("given", ["first", 1.7, True, None, "-1", "9" * 5_000])
 def test_what_is_no_number_names_no_study_and_no_trial(server: FakeConsole, given: Any) -> None:
     async def main() -> None:
         client = AsyncClient(server.url, server.token)

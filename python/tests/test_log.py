@@ -11,15 +11,21 @@ from hyperflock._errors import HyperflockError
 
 
 class FakeHttp:
-    """A trial that prints as it is asked, and finishes after some looks."""
+    """A trial that prints as it is asked, and finishes after some looks.
 
-    def __init__(self, lines: list[str], *, looks: int = 0) -> None:
+    Its first look finds no row of it; a study that is cancelled ends there.
+    """
+
+    def __init__(self, lines: list[str], *, looks: int = 0, cancelled: bool = False) -> None:
         self.lines = lines
         self.looks = looks
+        self.cancelled = cancelled
         self.asked: list[str] = []
 
     async def get(self, path: str) -> Any:
         self.asked.append(path)
+        if path == "/api/studies/3":
+            return {"state": "cancelled" if self.cancelled else "running"}
         if not path.startswith("/api/studies/3/trials/5/log?after="):
             self.looks -= 1
             if self.looks > 1:
@@ -53,6 +59,12 @@ def test_follow_goes_on_until_the_trial_is_over(monkeypatch: pytest.MonkeyPatch)
     lines = list(_loop.iterate(_log.log_lines(http, 3, 5, follow=True)))
     assert lines == ["line of look 1", "line of look 0"]
     assert [wait for wait in naps if wait] == [_log._POLL_S] * 3
+
+
+def test_follow_ends_with_a_study_that_ends_before_the_trial_began() -> None:
+    http = FakeHttp([], looks=9, cancelled=True)
+    assert list(_loop.iterate(_log.log_lines(http, 3, 5, follow=True))) == []
+    assert http.asked.count("/api/studies/3") == 1
 
 
 def test_a_local_trial_keeps_no_checkpoint() -> None:

@@ -98,9 +98,9 @@ describe("the main job", () => {
   });
 
   test("two devices deliver the same trial; one result counts, the other is evidence", async () => {
-    // Two trials: a study whose only trial has its result would refuse any other by having ended.
     // Browser volunteers would take the trial first.
     await leave(...present);
+    // Two trials: a study whose only trial has its result would refuse any other by having ended.
     const study = await queueStudy(server, [
       ...["tests/e2e/objectives/constant.py", "--label", "late", "--trials", "2"],
     ]);

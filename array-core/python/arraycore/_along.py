@@ -185,7 +185,17 @@ def unwrap(
 def i0(x: Any) -> ndarray:
     """Return the modified Bessel function of the first kind of order 0, by its power series.
 
-    Integers are computed in float64.
+    Parameters
+    ----------
+    x
+        An array of any shape, real.
+
+    Returns
+    -------
+    ndarray
+        Of x's shape, in its dtype (float16 is computed in float32); of integers and booleans, in
+        float64. Its relative error is a few units in the last place; on a device, whose quotients
+        may err more, up to 3 for each unit of ``abs(x)``.
 
     Raises
     ------

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import _ufuncs
-from ._creation import asarray, empty
+from ._creation import asarray, empty, ours
 from ._joining import along as at_axis
 from ._joining import axis_of, concatenate
 from ._manipulation import broadcast_to
@@ -52,7 +52,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     """
     if n < 0:
         raise ValueError(f"order must be non-negative but got {n!r}")
-    values = a if isinstance(a, ndarray) else asarray(a)
+    values = ours(a)
     if values.ndim == 0:
         raise ValueError("diff requires input that is at least one dimensional")
     along = axis_of(axis, values.ndim)
@@ -62,7 +62,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     for each in (prepend, values, append):
         if each is None:
             continue
-        part = each if isinstance(each, ndarray) else asarray(each)
+        part = ours(each)
         if part.ndim == 0:
             part = broadcast_to(part, (*values.shape[:along], 1, *values.shape[along + 1 :]))
         parts.append(part)
@@ -75,13 +75,13 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
 
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> ndarray:
     """Return the differences of neighbours of the flattened array, with values at its ends."""
-    values = (ary if isinstance(ary, ndarray) else asarray(ary)).ravel()
+    values = ours(ary).ravel()
     parts: list[ndarray] = []
     for each, what in ((to_begin, "to_begin"), (None, ""), (to_end, "to_end")):
         if not what:
             parts.append(values[1:] - values[:-1])
         elif each is not None:
-            ends = (each if isinstance(each, ndarray) else asarray(each)).ravel()
+            ends = ours(each).ravel()
             if not np.can_cast(ends.dtype, values.dtype, "same_kind"):
                 raise TypeError(
                     f"dtype of `{what}` must be compatible with input `ary` under the `same_kind` "
@@ -112,7 +112,7 @@ def gradient(
     Uneven spacing by the formula of second order, with ``h`` before and ``d`` after a point:
     ``(h^2 f(x+d) + (d^2 - h^2) f(x) - d^2 f(x-h)) / (h d (d + h))``.
     """
-    values = f if isinstance(f, ndarray) else asarray(f)
+    values = ours(f)
     ndim = values.ndim
     axes = tuple(range(ndim)) if axis is None else tuple(
         axis_of(each, ndim) for each in ((axis,) if isinstance(axis, int) else axis)
@@ -195,9 +195,7 @@ def interp(
             "arraycore.interp takes no period: pass x % period, with points repeated beyond its "
             "ends."
         )
-    at, points, values = (
-        each if isinstance(each, ndarray) else asarray(each) for each in (x, xp, fp)
-    )
+    at, points, values = (ours(each) for each in (x, xp, fp))
     if points.ndim != 1 or values.ndim != 1:
         raise ValueError("Data points must be 1-D sequences")
     if points.shape != values.shape:
@@ -246,7 +244,7 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> ndarray:
 
 
 def _vector(given: Any, name: str) -> ndarray:
-    made = given if isinstance(given, ndarray) else asarray(given)
+    made = ours(given)
     if made.ndim > 1:
         raise ValueError("object too deep for desired array")
     if made.size == 0:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._calls import integers
-from ._creation import asarray, empty
+from ._creation import asarray, empty, ours
 from ._dtypes import supported
 from ._manipulation import atleast_1d, atleast_2d, atleast_3d, flip, moveaxis, swapaxes
 from ._ndarray import ndarray
@@ -219,7 +219,7 @@ def _most_axes(arrays: Any) -> int:
 
 def _block(arrays: Any, depth: int, ndim: int) -> ndarray:
     if depth == 0:
-        whole = arrays if isinstance(arrays, ndarray) else asarray(arrays)
+        whole = ours(arrays)
         return whole[(None,) * (ndim - whole.ndim)].copy()
     return concatenate([_block(each, depth - 1, ndim) for each in arrays], -depth)
 
@@ -295,7 +295,7 @@ def unstack(x: ndarray, /, *, axis: int = 0) -> tuple[ndarray, ...]:
 
 def tile(A: Any, reps: Any) -> ndarray:
     """Return an array repeated as a whole, ``reps`` times along each axis."""
-    source = A if isinstance(A, ndarray) else asarray(A)
+    source = ours(A)
     times = integers(reps)
     ndim = max(source.ndim, len(times))
     times = (1,) * (ndim - len(times)) + times
@@ -322,7 +322,7 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> ndarray:
     axis : int or None
         None repeats the flattened array's.
     """
-    source = a if isinstance(a, ndarray) else asarray(a)
+    source = ours(a)
     if axis is None or source.ndim == 0:
         source, axis = source.ravel(), 0 if axis is None else axis
     number = axis_of(axis, source.ndim)
@@ -354,7 +354,7 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> ndarray:
 
 def resize(a: Any, new_shape: int | tuple[int, ...]) -> ndarray:
     """Return an array of another shape, filled by repeating the elements in C order."""
-    source = (a if isinstance(a, ndarray) else asarray(a)).ravel()
+    source = ours(a).ravel()
     shape = integers(new_shape)
     if any(extent < 0 for extent in shape):
         raise ValueError("all elements of `new_shape` must be non-negative")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ._creation import asarray, empty, zeros
+from ._creation import asarray, empty, ours, zeros
 from ._dtypes import supported
 from ._ndarray import ndarray
 from ._own_kernels import elementwise
@@ -74,7 +74,7 @@ def _triangle(kernel: Any, m: Any, k: int) -> ndarray:
 
 def diag(v: Any, k: int = 0) -> ndarray:
     """Return the ``k``-th diagonal of a matrix as a view, or a matrix with a vector on it."""
-    values = v if isinstance(v, ndarray) else asarray(v)
+    values = ours(v)
     if values.ndim == 2:
         return values.diagonal(k)
     if values.ndim != 1:
@@ -88,7 +88,7 @@ def diag(v: Any, k: int = 0) -> ndarray:
 
 def diagflat(v: Any, k: int = 0) -> ndarray:
     """Return a matrix with all elements of an array on its ``k``-th diagonal."""
-    return diag((v if isinstance(v, ndarray) else asarray(v)).ravel(), k)
+    return diag(ours(v).ravel(), k)
 
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> ndarray:
@@ -96,7 +96,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> ndarray:
 
     A power is one call of ``power``, where NumPy multiplies along: floats may differ by rounding.
     """
-    values = x if isinstance(x, ndarray) else asarray(x)
+    values = ours(x)
     if values.ndim != 1:
         raise ValueError("x must be a one-dimensional array or sequence.")
     count = values.shape[0] if N is None else N

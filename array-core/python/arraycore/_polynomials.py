@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _ufuncs
 from ._by_numpy import by_numpy
-from ._creation import asarray, zeros
+from ._creation import asarray, ours, zeros
 from ._differences import convolve
 from ._dtypes import supported
 from ._joining import concatenate
@@ -42,7 +42,7 @@ _horner = elementwise(
 
 
 def _vector(p: Any) -> ndarray:
-    made: ndarray = atleast_1d(p if isinstance(p, ndarray) else asarray(p))
+    made: ndarray = atleast_1d(ours(p))
     if made.ndim != 1:
         raise ValueError("coefficients are a vector, the highest power first")
     return made
@@ -58,7 +58,7 @@ def polyval(p: Any, x: Any) -> ndarray:
     x : array_like
         Where; the result has the common dtype of both.
     """
-    coefficients, points = _vector(p), x if isinstance(x, ndarray) else asarray(x)
+    coefficients, points = _vector(p), ours(x)
     common = supported(np.result_type(coefficients.dtype, points.dtype))
     if common == np.bool_:
         raise TypeError("a polynomial of bools has no values: pass integers.")

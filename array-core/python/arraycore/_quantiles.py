@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from . import _ufuncs
 from ._calls import integers
-from ._creation import array, asarray, empty
+from ._creation import array, empty, ours
 from ._gathering import normalized
 from ._manipulation import copyto
 from ._ndarray import ndarray
@@ -128,7 +128,7 @@ def _quantiles(
     a: Any, q: Any, axis: Any, out: Any, method: str, keepdims: bool, weights: Any, skips_nan: bool,
     name: str, scale: float = 1.0,
 ) -> Any:  # fmt: skip
-    x = a if isinstance(a, ndarray) else asarray(a)
+    x = ours(a)
     if x.dtype.kind == "c":
         raise TypeError("a must be an array of real numbers")
     if isinstance(q, ndarray):
@@ -306,7 +306,7 @@ def nanpercentile(
 
 
 def _median(a: Any, axis: Any, out: Any, keepdims: bool, skips_nan: bool) -> Any:
-    x = a if isinstance(a, ndarray) else asarray(a)
+    x = ours(a)
     if x.dtype.kind == "c":
         raise NotImplementedError(
             "arraycore.median takes real numbers: order complex ones by abs() or a part of them."

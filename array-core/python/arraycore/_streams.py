@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._calls import integers as _integers
-from ._creation import array, asarray
+from ._creation import array, ours
 from ._joining import axis_of, taken
 from ._manipulation import copyto
 from ._ndarray import ndarray
@@ -44,7 +44,7 @@ class _Drawing(Distributions):
         """Return an array's parts along an axis in random order; of an int the numbers below it."""
         if not isinstance(x, ndarray) and np.ndim(x) == 0:
             return self._order(index(x))
-        values = x if isinstance(x, ndarray) else asarray(x)
+        values = ours(x)
         along = axis_of(axis, values.ndim)
         return taken(values, self._order(values.shape[along]), along)
 
@@ -62,7 +62,7 @@ class _Drawing(Distributions):
             if count <= 0 and _product(size):
                 raise ValueError("a must be a positive integer unless no samples are taken")
         else:
-            values = a if isinstance(a, ndarray) else asarray(a)
+            values = ours(a)
             axis = axis_of(axis, values.ndim)
             count = values.shape[axis]
             if count == 0 and _product(size):
@@ -227,7 +227,7 @@ class Generator(_Drawing):
 
     def permuted(self, x: Any, axis: int | None = None) -> ndarray:
         """Return an array with each row along an axis in an order of its own; None: flattened."""
-        values = x if isinstance(x, ndarray) else asarray(x)
+        values = ours(x)
         if axis is None:
             return self.permutation(values.ravel()).reshape(*values.shape)
         from ._manipulation import moveaxis

@@ -17,7 +17,7 @@ import numpy as np
 
 from ._by_numpy import by_numpy
 from ._calls import integers
-from ._creation import array, asarray
+from ._creation import array, ours
 from ._joining import roll
 from ._ndarray import ndarray
 
@@ -132,6 +132,6 @@ def ifftshift(x: Any, axes: Any = None) -> ndarray:
 
 
 def _shifted(x: Any, axes: Any, by: Callable[[int], int]) -> ndarray:
-    values = x if isinstance(x, ndarray) else asarray(x)
+    values = ours(x)
     along = tuple(range(values.ndim)) if axes is None else integers(axes)
     return roll(values, tuple(by(values.shape[axis]) for axis in along), along)

@@ -23,6 +23,8 @@ from device_clock import Run, speeds
 SIZES, SOFTWARE = (32, 128, 128, 56, 56), (1, 16, 16, 16, 16)
 TURN_FLOP = 2e11
 WARM_UP_FLOP = 4e12
+#: Launches at most, however small the sizes are.
+MOST = 10_000
 NAMES = ("gpu_conv_vs_gemm", "gpu_conv_data_vs_gemm", "gpu_conv_weights_vs_gemm",
          "gpu_conv_gflops", "gpu_conv_gemm_gflops")  # fmt: skip
 
@@ -56,9 +58,9 @@ def main() -> None:
         "weights": lambda: ac.nn.conv_weight_gradient(x, gy, 3, padding=1),
     }
     flop = 2.0 * results * terms * places
-    launches = 1 if device.is_software else max(3, int(TURN_FLOP / flop))
+    launches = 1 if device.is_software else min(MOST, max(3, int(TURN_FLOP / flop)))
     if not device.is_software:
-        for _ in range(int(WARM_UP_FLOP / flop)):
+        for _ in range(min(MOST, int(WARM_UP_FLOP / flop))):
             runs["gemm"]()
     best = speeds(runs, flop, launches)
     print({name: round(speed, 1) for name, speed in best.items()})

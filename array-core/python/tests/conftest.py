@@ -1,6 +1,7 @@
 """Every test begins with no array and counters at 0.
 
-`--sample N` keeps the first and about one in N other cases of each parametrised test.
+`--sample N` keeps the first and about one in N other cases of each parametrised test that is not
+marked `whole`.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         test = item.nodeid.partition("[")[0]
         # By a hash of the name: every Nth in order would be the same dtype each time.
-        in_sample = test not in seen or zlib.crc32(item.name.encode()) % every == 0
+        whole = item.get_closest_marker("whole") is not None
+        in_sample = whole or test not in seen or zlib.crc32(item.name.encode()) % every == 0
         (kept if in_sample else left).append(item)
         seen.add(test)
     items[:] = kept

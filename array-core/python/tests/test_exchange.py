@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from arraycore import _library
 
+pytestmark = pytest.mark.whole
 X = np.arange(12, dtype=np.float32).reshape(3, 4)
 
 
@@ -259,6 +260,22 @@ def test_cupy_is_found_once_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> 
         assert spec is not None
         assert str(spec.origin).startswith(str(Path(ac.__file__).parent))
     assert os.environ["CHAINER_CUDNN"] == "1"  # who sets it decides
+
+
+def test_cupy_says_what_to_take_for_what_is_not_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.delitem(sys.modules, "cupy", raising=False)
+    before = _library.set_promotion("numpy")
+    ac.install_cupy()
+    try:
+        cupy = importlib.import_module("cupy")
+        with pytest.raises(NotImplementedError, match="no poly1d: take polyval"):
+            cupy.poly1d
+        with pytest.raises(AttributeError, match="module 'cupy' has no attribute 'nonsense'"):
+            cupy.nonsense
+        assert cupy.polyval is ac.polyval
+    finally:
+        _library.set_promotion(before)
 
 
 # ---- promotion

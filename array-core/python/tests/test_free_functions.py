@@ -145,10 +145,11 @@ def test_as_numpy(name: str) -> None:
 def test_i0_of_floats_is_as_exact_as_their_type() -> None:
     x = np.linspace(-80, 80, 999).astype(np.float32)
     exact = np.i0(x.astype(np.float64))
-    # WGSL lets a device's exp err by two units in the last place for each unit of x.
-    of_exp = 0 if ac.device_info().name == "cpu" else 2 * np.finfo(x.dtype).eps * np.abs(x)
+    # About |x| / 2 terms count, each of two quotients, which WGSL lets err by 2.5 units in the last
+    # place, and two products.
+    of_terms = 0 if ac.device_info().name == "cpu" else 3 * np.finfo(x.dtype).eps * np.abs(x)
     apart = np.abs(ac.i0(ac.array(x)).get() - exact) / exact
-    assert np.all(apart < 2e-6 + of_exp), apart.max()
+    assert np.all(apart < 2e-6 + of_terms), apart.max()
     odd = ac.i0(ac.array(np.array([np.inf, np.nan, 95], np.float32))).get()
     np.testing.assert_array_equal(odd, np.array([np.inf, np.nan, np.inf], np.float32))
 

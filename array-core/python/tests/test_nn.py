@@ -334,7 +334,7 @@ def test_a_wrong_kernel_is_found_and_another_taken() -> None:
 
 
 @pytest.mark.skipif(not ON_DEVICE, reason="the CPU has one kernel")
-@pytest.mark.parametrize("shape", [(2, 3, 9, 11), (1, 2, 36, 36), (3, 4, 70)])
+@pytest.mark.parametrize("shape", [(2, 3, 9, 11), (1, 2, 9, 11), (1, 2, 36, 36), (3, 4, 70)])
 def test_a_tile_gives_weights_gradients_on_every_device(shape: tuple[int, ...]) -> None:
     x = ac.array(numbers(shape))
     window = (3,) * (len(shape) - 2)

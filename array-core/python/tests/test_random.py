@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from arraycore import _random
 
+pytestmark = pytest.mark.whole
 COUNT = 100_000
 #: Kolmogorov's statistic times sqrt(n) exceeds this with a probability of 5e-7.
 MOST = 2.75

@@ -13,6 +13,7 @@
 #include "api/context.h"
 #include "api/cpu_backend.h"
 #include "api/fake_device.h"
+#include "ir/builder.h"
 
 namespace arraycore {
 namespace {
@@ -141,9 +142,14 @@ TEST_F(UserKernelsTest, EqualTextsAreOneKernelAndEqualTypesOneCompilation) {
   const Array x = array({1, 2, 3});
   // Preparing gives each compilation a number of its own: a new one here tells that none was made.
   ASSERT_TRUE(call(kernel, {of(x)}));
-  const auto before = context.launcher().prepare(ir::Kernel{});
+  const auto prepared = [this] {
+    ir::Builder builder("one");
+    builder.store(builder.out("y", DType::float32), builder.constant(DType::float32, 1));
+    return context.launcher().prepare(builder.take());
+  };
+  const auto before = prepared();
   ASSERT_TRUE(call(kernel, {of(x)}));
-  const auto after = context.launcher().prepare(ir::Kernel{});
+  const auto after = prepared();
   EXPECT_EQ(*after, *before + 1);
 }
 

@@ -29,7 +29,9 @@ enum class Outcome : std::uint8_t {
   closed,
 };
 
-// Waits as a resumable machine. The time-outs are counted in what after_wait() is told.
+// Waits as a resumable machine. The time-outs are counted in what after_wait() is told, of which
+// one wait counts for at most 2 kSliceMs: a machine that stood still meanwhile is not the
+// executor's time.
 struct Issuer {
   enum class Step : std::uint8_t {
     clear_error,

@@ -57,7 +57,7 @@ TEST(Team, EachPartRunsOnceForAnyNumberOfHelpersAndTasks) {
   for (const int helpers : {1, 2, 5}) {
     Team team;
     const Helpers threads(team, helpers);
-    for (const std::size_t parts : {1, 2, 3, 50, 1000})
+    for (const std::size_t parts : {1U, 2U, 3U, 50U, 1000U})
       for (int turn = 0; turn < 200; ++turn) {
         // A part of an earlier task that came late would write into freed memory.
         Squares squares(parts);

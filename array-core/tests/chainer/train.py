@@ -145,7 +145,8 @@ def train(run: Run, steps: int, counters: Callable[[], dict[str, int]]) -> dict[
         before = counters()
         loss = run.step(number)
         after = counters()
-        # Every step at first, for comparing runs; then a few, because each waits for the device.
+        # Every step at first, for comparing runs; then a few, because each waits for the device;
+        # and before memory is counted, so that nothing is on the way then.
         if number < 20 or number in (SETTLED, steps - 1) or number % 500 == 0:
             losses.append(float(loss))
         del loss

@@ -76,8 +76,8 @@ void add_windows(CaseWriter& writer) {
         writer.add_product(variant);
         variant.prefetch = true;
         writer.add_product(variant);
-        if (a == Load::terms) continue;
-        variant.three = variant.prefetch = false;
+        variant.three = false;
+        variant.prefetch = a == Load::terms;
         variant.b = Load::window_terms;
         variant.split = a == Load::outer;
         writer.add_product(variant);

@@ -31,9 +31,9 @@ std::vector<T> values_of(int ordinary) {
     for (const std::int64_t x : {0, 1, 2, 3, 7, 8, 31, 32, 33, 63, 64, 100, -1, -2, -7, -33})
       values.push_back(static_cast<T>(x));
     for (const T x : {kMin, kMax}) values.push_back(x);
-    for (const int step : {1, 2})
+    for (const T step : {T{1}, T{2}})
       for (const T x : {kMin, kMax})
-        values.push_back(static_cast<T>(x + (x == kMin ? step : -step)));
+        values.push_back(static_cast<T>(x == kMin ? x + step : x - step));
     values.push_back(static_cast<T>(kMax / 2));
     for (int i = 0; i < ordinary; ++i) {
       const std::uint64_t bits = random();

@@ -13,6 +13,7 @@ import asyncio
 import operator
 import time
 from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -247,11 +248,9 @@ def number_of(given: Any, what: str) -> int:
     HyperflockError
         ``bad_number``: it is no whole number.
     """
-    if isinstance(given, str) and given.isdecimal():
-        return int(given)
     if not isinstance(given, bool):
-        try:
-            return operator.index(given)
-        except TypeError:
-            pass
+        # ValueError: Python reads no text of more than 4,300 digits.
+        with suppress(TypeError, ValueError):
+            is_text = isinstance(given, str) and given.isdecimal()
+            return int(given) if is_text else operator.index(given)
     raise HyperflockError(f"a {what} goes by its number, not by {given!r:.100}", code="bad_number")

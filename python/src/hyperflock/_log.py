@@ -47,11 +47,12 @@ async def log_lines(
     follow
         Go on with what comes, until the trial has its outcome.
     """
-    base = f"/api/studies/{study}/trials/{number}"
+    path = f"/api/studies/{study}"
+    base = f"{path}/trials/{number}"
     cursor = 0
     while True:
         # Asked before the lines: what it printed last is there once it has finished.
-        over = not follow or await _is_over(http, base)
+        over = not follow or await _is_over(http, path, base)
         while True:
             page = convert(await http.get(f"{base}/log?after={cursor}"), LogPage)
             for line in page.lines:
@@ -64,12 +65,12 @@ async def log_lines(
         await asyncio.sleep(_POLL_S)
 
 
-async def _is_over(http: _Http, base: str) -> bool:
-    # A trial that nobody has begun has no row yet.
+async def _is_over(http: _Http, study: str, trial: str) -> bool:
     try:
-        row = await http.get(base)
+        row = await http.get(trial)
     except HyperflockError as error:
-        if error.code == "not_found":
-            return False
-        raise
+        if error.code != "not_found":
+            raise
+        # A trial that nobody has begun has no row yet, and never gets one once its study has ended.
+        row = await http.get(study)
     return bool(row["state"] != "running")

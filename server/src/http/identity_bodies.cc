@@ -74,7 +74,7 @@ Result<EnrolmentQuery> parse_enrolment_query(std::string_view body) {
   if (body.empty()) return EnrolmentQuery{};
   return parse_body<EnrolmentQuery>(body, [](const Value& in, EnrolmentQuery& query) {
     const Value project = in.find("project");
-    if (project.present()) query.project = project.as_text();
+    if (project.present()) query.project = read_name(project);
     const Value label = in.find("label");
     if (label.present()) query.label = read_name(label);
     query.expires_s = read_seconds(in.find("expires_s"), 0);

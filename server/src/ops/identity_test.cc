@@ -318,6 +318,7 @@ TEST_F(Identity, ACodeEndsByTimeAndByHand) {
   EXPECT_EQ(code_of(join(json_at(made.body, "code"))), "403 bad_enrolment_code");
   EXPECT_EQ(code_of(project(json_at(made.body, "code"))), "403 bad_enrolment_code");
   EXPECT_EQ(code_of(server_.rest("POST", "/api/enrolment/99/revoke")), "404 unknown_enrolment");
+  EXPECT_EQ(code_of(server_.rest("POST", "/api/enrolment", R"({"project":""})")), "422 bad_field");
   const std::string stranger = json_at(person(R"({"name":"grace","projects":[]})"), "token");
   EXPECT_EQ(code_of(server_.rest_as(stranger, "POST", target)), "404 unknown_enrolment");
   EXPECT_EQ(code_of(server_.rest_as(stranger, "POST", "/api/enrolment")), "403 forbidden");
@@ -355,10 +356,7 @@ TEST_F(Identity, R33_AReplayOfAFinishedStudyCountsAsASubmission) {
   const std::string first = json_at(submit_as(token, "a", {}, 1).body, "study");
   const std::string path = "/api/studies/" + first;
   TestWorker worker(server_, server_.join());
-  protocol::TrialResult failed = TestWorker::result(worker.ready().attempt, 0);
-  failed.outcome = protocol::Outcome::failed;
-  failed.failure = protocol::Failure{protocol::Cause::user_error, "ValueError", "no", "trace"};
-  worker.send(failed);
+  worker.send(TestWorker::failure(worker.ready().attempt));
   EXPECT_EQ(worker.receive<protocol::ResultAck>().verdict, protocol::Verdict::recorded);
   ASSERT_TRUE(server_.reaches(std::stoll(first), "finished"));
   const std::string second = json_at(submit_as(token, "b").body, "study");

@@ -17,7 +17,7 @@ std::string code_of(const net::HttpAnswer& answer) {
 
 class LeaveTest : public ::testing::Test {
  protected:
-  net::HttpAnswer leave(const TestDevice& device, std::int64_t session) const {
+  net::HttpAnswer leave(const TestDevice& device, std::uint64_t session) const {
     return http_request(server_.compute(), "POST", "/api/leave",
                         {{"Authorization", "Device " + device.id + ":" + device.secret}},
                         R"({"session":)" + std::to_string(session) + "}");

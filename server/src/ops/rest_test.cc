@@ -100,10 +100,7 @@ TEST_F(RestTest, R33_ReplayIssuesFailedTrialsAgain) {
   const std::int64_t study = server_.submit(1);
   const std::string path = "/api/studies/" + std::to_string(study);
   TestWorker worker(server_, server_.join());
-  protocol::TrialResult failed = TestWorker::result(worker.ready().attempt, 0);
-  failed.outcome = protocol::Outcome::failed;
-  failed.failure = protocol::Failure{protocol::Cause::user_error, "ValueError", "no", "trace"};
-  worker.send(failed);
+  worker.send(TestWorker::failure(worker.ready().attempt));
   EXPECT_EQ(worker.receive<protocol::ResultAck>().verdict, protocol::Verdict::recorded);
   ASSERT_TRUE(server_.reaches(study, "finished"));
   EXPECT_EQ(json_at(server_.rest("GET", path + "/trials").body, "trials.0.error.traceback"),

@@ -137,6 +137,13 @@ protocol::TrialResult TestWorker::result(AttemptId attempt, double value, std::i
   return result;
 }
 
+protocol::TrialResult TestWorker::failure(AttemptId attempt) {
+  protocol::TrialResult failed = result(attempt, 0);
+  failed.outcome = protocol::Outcome::failed;
+  failed.failure = protocol::Failure{protocol::Cause::user_error, "ValueError", "no", "trace"};
+  return failed;
+}
+
 std::optional<protocol::ServerMessage> TestWorker::parse(const std::string& text) {
   auto parsed = protocol::parse_server_message(text);
   if (!parsed) return std::nullopt;

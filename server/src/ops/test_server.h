@@ -82,6 +82,8 @@ class TestWorker {
   static protocol::ClientMessage hello(const TestDevice& device, std::vector<AttemptId> held = {});
   static protocol::TrialResult result(AttemptId attempt, double value, std::int64_t seq = 1,
                                       bool next = false);
+  // The objective raised: ValueError, "no", with "trace" for its traceback.
+  static protocol::TrialResult failure(AttemptId attempt);
 
   net::TestWebSocket& socket() { return socket_; }
   const std::optional<protocol::Welcome>& welcome() const { return welcome_; }

@@ -75,7 +75,7 @@ TEST_P(GoldenInvalid, R3_IsRefusedWithItsCode) {
   const json file = read_file(GetParam());
   const Result<std::string> text = round_trip(file["direction"], file["text"]);
   ASSERT_FALSE(text.ok()) << *text;
-  EXPECT_EQ(text.error().code, file["code"]) << text.error().message;
+  EXPECT_EQ(text.error().code, file["code"].get<std::string>()) << text.error().message;
   EXPECT_EQ(text.error().field, file.value("field", "")) << text.error().message;
   EXPECT_FALSE(text.error().message.empty());
 }
@@ -94,7 +94,7 @@ TEST_P(GoldenSpecInvalid, IsRefusedWithItsCode) {
   const json file = read_file(GetParam());
   const Result<StudySpec> spec = parse_study_spec(file["text"].get<std::string>());
   ASSERT_FALSE(spec.ok());
-  EXPECT_EQ(spec.error().code, file["code"]) << spec.error().message;
+  EXPECT_EQ(spec.error().code, file["code"].get<std::string>()) << spec.error().message;
   EXPECT_EQ(spec.error().field, file.value("field", "")) << spec.error().message;
 }
 

@@ -227,7 +227,7 @@ def _not_a_tree(what: str) -> CheckpointError:
 
 
 class _TreeReader:
-    """The way back; every wrong tree raises ValueError, KeyError or TypeError."""
+    """The way back; a wrong tree raises what decode() then tells."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive

@@ -123,14 +123,22 @@ def test_what_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     assert caught.value.code == "checkpoint_too_large"
 
 
-@pytest.mark.parametrize("large", [np.broadcast_to(np.float64(1), 2**40), [np.zeros(900)] * 3])
+# A terabyte by its size, eight bytes by its strides.
+HUGE = np.broadcast_to(np.float64(1), 2**37)
+
+
+@pytest.mark.parametrize(("large", "copied"), [(HUGE, 0), ([np.zeros(900)] * 9, 2)])
 def test_what_is_too_large_is_refused_before_it_is_copied(
-    large: Any, monkeypatch: pytest.MonkeyPatch
+    large: Any, copied: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checkpoints, "MAX_BYTES", 20_000)
+    saved = []
+    save = np.save
+    monkeypatch.setattr(np, "save", lambda *args, **kept: (saved.append(1), save(*args, **kept)))
     with pytest.raises(CheckpointError) as caught:
         encode({"a": large})
     assert caught.value.code == "checkpoint_too_large"
+    assert len(saved) == copied
 
 
 def archive(**files: bytes) -> bytes:
@@ -312,3 +320,19 @@ assert not before.load_checkpoint(fresh)
 result = sorted(resumed.checkpoint())[:1]
 """
     assert len(snippet(version, code)) == 1
+
+
+def test_what_an_object_of_chainers_writes_is_measured_before_it_is_copied(
+    snippet: Callable[..., Any], version: str
+) -> None:
+    code = """
+from hyperflock_worker import checkpoints
+class Link:
+    def serialize(self, serializer):   # as a view a terabyte, eight bytes in memory
+        serializer.target["w"] = np.broadcast_to(np.float64(1), 2**37)
+try:
+    checkpoints.encode(Link())
+except checkpoints.CheckpointError as error:
+    result = error.code
+"""
+    assert snippet(version, code) == "checkpoint_too_large"

@@ -18,7 +18,6 @@ import numpy as np
 from arraycore import ElementwiseKernel, ReductionKernel, _library, ndarray
 
 from . import cuda, fft, lib, linalg, random, testing, util
-from ._absent import HOST, names_of
 from ._functions import RawKernel, asnumpy, broadcast, clear_memo, fuse, get_array_module, memoize
 from ._pools import get_default_memory_pool, get_default_pinned_memory_pool
 
@@ -57,8 +56,11 @@ complex_ = np.complex128
 
 _library.set_promotion("cupy")
 
-_lookup = names_of("cupy", "arraycore", {"poly1d": HOST})
-
 
 def __getattr__(name: str) -> Any:
-    return _lookup(name)
+    try:
+        return getattr(arraycore, name)
+    except NotImplementedError:  # says what to call instead
+        raise
+    except AttributeError:
+        raise AttributeError(f"module 'cupy' has no attribute {name!r}") from None

@@ -32,7 +32,7 @@ def names_of(module: str, source: str | None, missing: Mapping[str, str]) -> Cal
     Parameters
     ----------
     module : str
-        The module's name here, such as ``"cupy.linalg"``.
+        The module's name here, such as ``"cupy.random"``.
     source : str, optional
         The module of arraycore's that has the names, where it is there.
     missing : mapping of str to str
