@@ -270,9 +270,9 @@ def test_cupy_says_what_to_take_for_what_is_not_offered(monkeypatch: pytest.Monk
     try:
         cupy = importlib.import_module("cupy")
         with pytest.raises(NotImplementedError, match="no poly1d: take polyval"):
-            cupy.poly1d
+            _ = cupy.poly1d
         with pytest.raises(AttributeError, match="module 'cupy' has no attribute 'nonsense'"):
-            cupy.nonsense
+            _ = cupy.nonsense
         assert cupy.polyval is ac.polyval
     finally:
         _library.set_promotion(before)
