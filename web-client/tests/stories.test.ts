@@ -116,6 +116,8 @@ describe.each(kLanguages)("forgetting this device in %s", (language) => {
     await page.locator("[data-action=forget_cancel]").press("Enter");
     await expect.poll(focused).toBe("forget_ask");
     await page.keyboard.press("Enter");
+    // The question takes the focus once more; a key that was pressed before would be lost.
+    await expect.poll(focused).toBe("forget-question");
     await page.locator("[data-action=forget]").press("Enter");
     await page.locator("[data-phase=forgetting]").waitFor();
     expect(await page.locator("[data-action=forget_ask]").count()).toBe(0);

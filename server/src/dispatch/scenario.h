@@ -126,8 +126,8 @@ class Scenario {
     submit({.trials = trials});
     return *this;
   }
-  Scenario& study(StudyOptions options) {
-    submit(std::move(options));
+  Scenario& study(const StudyOptions& options) {
+    submit(options);
     return *this;
   }
 

@@ -22,6 +22,7 @@ std::vector<Action> choices(const Pair& pair) {
   for (const std::string worker : {"a", "b"}) {
     const std::vector<std::int64_t> own = attempts_of(pair, worker);
     std::vector<AttemptId> held;
+    held.reserve(own.size());
     for (const std::int64_t id : own) held.push_back(AttemptId{id});
     out.push_back({.kind = Kind::open, .worker = worker, .held = held});
     out.push_back({.kind = Kind::open, .worker = worker});  // the tab was killed meanwhile

@@ -31,10 +31,10 @@ std::vector<Transition> group_of(std::int64_t first_attempt, std::int64_t size) 
   for (std::int64_t i = first_attempt; i < first_attempt + size; ++i) {
     StoreResult result = complete(i, {1.0 / static_cast<double>(i)}, "d3f1a9c07b52e846");
     result.result.points = {{10, 0.5}, {20, 0.25}, {30, 0.125}};
-    batch.push_back(std::move(result));
+    batch.emplace_back(std::move(result));
     StartAttempt next = start(i + size, key(1, i + size - 1), "d3f1a9c07b52e846");
     next.params = R"({"channels_1": 16, "channels_2": 64, "channels_3": 256})";
-    batch.push_back(std::move(next));
+    batch.emplace_back(std::move(next));
   }
   return batch;
 }
@@ -57,7 +57,7 @@ void cycles(benchmark::State& state, bool on_disk_database) {
   study.total = kMaxWireInteger;
   std::vector<Transition> first = {study};
   for (std::int64_t i = 1; i <= size; ++i) {
-    first.push_back(start(i, key(1, i - 1), "d3f1a9c07b52e846"));
+    first.emplace_back(start(i, key(1, i - 1), "d3f1a9c07b52e846"));
   }
   if (!storage->apply(first).ok()) state.SkipWithError("the first batch failed");
 
