@@ -108,7 +108,7 @@ def around(a: Any, decimals: int = 0, out: ndarray | None = None) -> ndarray:
     """Return numbers rounded to that many decimals, halves to the even digit.
 
     As NumPy: scaled by a power of ten, rounded, and scaled back. Negative decimals of integers are
-    computed in float64.
+    computed in float64. A device's quotient may err by 2.5 units in the last place.
     """
     x = ours(a)
     if x.dtype.kind in "iu":

@@ -250,12 +250,15 @@ TEXTS: dict[str, Call] = {
 
 EXACT = CREATION | SHAPES | ELEMENTS | DIFFERENCES | TEXTS
 ROUNDED = PADS | ABOUT
+#: End in a quotient, which WGSL lets a device err in by 2.5 units in the last place.
+QUOTIENTS = ("around",)
 
 
 @pytest.mark.parametrize("name", EXACT)
 def test_values_are_numpys(name: str) -> None:
     call = EXACT[name]
-    same(call(ac, ac.array), call(np, np.array))
+    within = 3e-7 if name in QUOTIENTS and ac.device_info().name != "cpu" else 0
+    same(call(ac, ac.array), call(np, np.array), within)
 
 
 @pytest.mark.parametrize("name", ROUNDED)
