@@ -58,19 +58,27 @@ do_array_core_python_test() {
   python_in "--host node --backend cpu" "${PYTHON_SUITE[@]}" "$tests" array-core/samples
   python_in "--host node --backend cpu --simd baseline" "${PYTHON_SUITE[@]}" "$tests/test_linear.py"
   python_in "--host node --backend webgpu --hooks" "${PYTHON_SUITE[@]}" "$tests" array-core/samples \
-    --ignore "$tests/test_faults.py" --sample 3
+    --ignore "$tests/test_faults.py" --sample 4
 }
 
-# What depends on the host: crossings, transfers, waiting, faults, users' own shaders. Chromium makes the same kernels of
-# the same module as Node, so it runs no more than this. Alone, because faults are timed.
-stage array_core_host_test "array_core_wasm server runtime npm test_wheels browser" alone
+# What depends on the host: crossings, transfers, waiting, users' own shaders. Chromium makes the same kernels of the same
+# module as Node, so it runs no more than this.
+stage array_core_host_test "array_core_wasm runtime npm test_wheels browser"
 do_array_core_host_test() {
   local tests=array-core/python/tests name host_dependent=()
-  for name in arrays device faults kernels ndarray raw_kernels view_programs views; do
+  for name in arrays device kernels ndarray raw_kernels view_programs views; do
     host_dependent+=("$tests/test_$name.py")
   done
-  python_in "--host node --backend webgpu --hooks" "${PYTHON_SUITE[@]}" "$tests/test_faults.py"
   python_in "--host chromium --backend webgpu --hooks" "${PYTHON_SUITE[@]}" "${host_dependent[@]}" array-core/samples
+}
+
+# Faults of the device on both hosts. Alone, because they are timed.
+stage array_core_faults_test "array_core_wasm server runtime npm test_wheels browser" alone
+do_array_core_faults_test() {
+  local host
+  for host in node chromium; do
+    python_in "--host $host --backend webgpu --hooks" "${PYTHON_SUITE[@]}" array-core/python/tests/test_faults.py
+  done
 }
 
 # ./run python itself: its options, its exits, what it prints.
