@@ -112,6 +112,55 @@ def convolutions() -> None:
     )  # fmt: skip
 
 
+class Normalization:
+    """``F.batch_normalization`` that keeps its running statistics, for results beside ``y``."""
+
+    def __init__(self, shape: tuple[int, ...], **options: Any) -> None:
+        self.shape, self.options = shape, options
+
+    def __call__(self, x: Any, gamma: Any, beta: Any) -> Any:
+        mean, var = cupy.zeros(self.shape, gamma.dtype), cupy.ones(self.shape, gamma.dtype)
+        options = {"running_mean": mean, "running_var": var, **self.options}
+        y = F.batch_normalization(x, gamma, beta, **options)
+        # Into the result, so that the statistics are compared too.
+        return y + F.sum(chainer.Variable((mean + var).astype(y.dtype))) / 8
+
+
+def normalizations() -> None:
+    uses = ("batch_norm", "batch_norm_gradient")
+    every = ("float32", "float16", "float64")
+    for name, shape, channels, options in (
+        ("image", (4, 3, 5, 6), (3,), {"decay": 0.7, "eps": 1e-3}),
+        ("matrix", (7, 5), (5,), {}),
+        ("axes", (3, 4, 2, 5), (4, 5), {"axis": (0, 2)}),
+        ("volume", (2, 3, 2, 3, 4), (3,), {}),
+    ):
+        case(
+            f"batch norm {name}",
+            Normalization(channels, **options),
+            uniform(*shape), uniform(*channels, seed=1), uniform(*channels, seed=2),
+            uses=uses, dtypes=every,
+        )  # fmt: skip
+    case(
+        "batch norm twice",
+        lambda *a: F.batch_normalization(*a),
+        uniform(4, 3, 5), uniform(3, seed=1), uniform(3, seed=2),
+        uses=uses, double=True, dtypes=("float32",),
+    )  # fmt: skip
+    case(
+        "batch norm of one image",
+        lambda *a: F.batch_normalization(*a, axis=(0, 2)),
+        uniform(1, 3, 4), uniform(3, seed=1), uniform(3, seed=2),
+        uses=uses, dtypes=("float32",),
+    )  # fmt: skip
+    case(
+        "batch norm of large means",
+        lambda *a: F.batch_normalization(*a),
+        uniform(4, 3, 5, 6) + 1000, uniform(3, seed=1), uniform(3, seed=2),
+        uses=uses, dtypes=("float64",),
+    )  # fmt: skip
+
+
 def calls() -> dict[str, int]:
     """Let arraycore.nn count the calls of its functions."""
     counts: dict[str, int] = {}
@@ -142,6 +191,7 @@ def differs(got: Arrays, wanted: Arrays, tolerance: float) -> str:
 
 def main() -> None:
     convolutions()
+    normalizations()
     counts = calls()
     wrong: dict[str, str] = {}
     for name, (run, dtype, uses) in CASES.items():
