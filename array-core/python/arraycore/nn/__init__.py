@@ -10,6 +10,7 @@ float32 and float64 are computed.
 """
 
 from ._convolution import conv, conv_data_gradient, conv_weight_gradient, dense
+from ._losses import softmax_cross_entropy, softmax_cross_entropy_gradient
 from ._normalization import batch_norm, batch_norm_gradient
 
 __all__ = [
@@ -19,4 +20,6 @@ __all__ = [
     "conv_data_gradient",
     "conv_weight_gradient",
     "dense",
+    "softmax_cross_entropy",
+    "softmax_cross_entropy_gradient",
 ]
