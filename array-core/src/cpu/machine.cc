@@ -57,6 +57,7 @@ void Machine::begin(const ir::Launch& launch) {
     const auto axis = static_cast<int>(key.second);
     integers(to, axis < view(key.first).ndim() ? view(key.first).shape[axis] : 1);
   }
+  find_steps();
   walks_.set(k_, launch.loop, k_.reduction ? launch.reduced : 0, views_,
              p_.axes_.empty() ? lower::Merge::on : lower::Merge::off);
 }

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "cpu/locals.h"
 #include "cpu/machine.h"
 #include "ir/op_info.h"
 
@@ -32,6 +33,7 @@ class Compiler {
       lazy_[id] = e.op == Op::call || ir::is_atomic(e.op);
       for (std::uint32_t i = 0; i < e.count; ++i) lazy_[id] = lazy_[id] || lazy_[arg(e, i)];
     }
+    p_.zeroed_ = locals_to_zero(k);
     p_.body_ = block(k.body);
     if (k.reduction) {
       memo_.clear();

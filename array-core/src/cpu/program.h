@@ -84,6 +84,7 @@ class Program {
   std::vector<Fill> constants_;
   std::vector<Register> params_;  // elementwise and scalar parameters' values
   std::vector<Register> locals_;
+  std::vector<ir::Id> zeroed_;  // locals that are 0 when an element's body begins
   Register loop_index_ = kNoRegister, loop_size_ = kNoRegister, reduce_index_ = kNoRegister;
   std::vector<std::pair<ir::Id, Register>> axes_;
   std::vector<std::pair<ir::Id, Register>> sizes_;                      // param_size
