@@ -195,7 +195,7 @@ Status Gemm::convolve_directly(const Problem& problem, const T* a, const T* b, T
   if (!room) return room;
   for (std::int64_t index = 0; index < problem.batches(); ++index) {
     const Problem::Place at = problem.place(index);
-    if (!direct.run(a + at.a, b + at.b, out + at.out, workspace_.get())) return thread_lost();
+    if (!direct.run(a + at.a, b + at.b, out + at.out, workspace_.get())) return Team::lost();
   }
   return Done{};
 }

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <string>
 
 #include "base/result.h"
 #include "cpu/gemm_kernel.h"
@@ -34,13 +33,6 @@ inline constexpr std::int64_t kPartsOfMember = 8;
 inline int members_for(std::int64_t rows, std::int64_t columns, std::int64_t terms) {
   if (rows * columns < kSharedWork / terms) return 1;
   return std::min(team().members(), Team::kMaxMembers);
-}
-
-inline Error thread_lost() {
-  return {ErrorKind::device, "thread_lost",
-          "A thread that computes a part of a product has not answered for " +
-              std::to_string(Team::kPatienceMs / 1'000) +
-              " s; the result is lost, and what follows is computed by one thread."};
 }
 
 // The parts of one product that are packed together.
@@ -144,7 +136,7 @@ Status multiply_blocks(const Blocks<T>& blocks, T* memory, Packing& packing) {
       const std::int64_t terms = std::min(blocks.depth(), blocks.k - p);
       const Status packed = packing.b(j, columns, p, terms, sweep.packed_b());
       if (!packed) return packed;
-      if (!sweep.run(j, columns, p, terms)) return thread_lost();
+      if (!sweep.run(j, columns, p, terms)) return Team::lost();
     }
   }
   return Done{};

@@ -35,9 +35,17 @@ class Machine {
 
   Status run(const ir::Launch& launch);
 
+  // The same in parts, which several machines of one program may compute at the same time: each
+  // begins the launch, and then computes some of the units() that are independent of each other, on
+  // any one thread and without allocating. `launch` stays until the last part is done.
+  Status begin(const ir::Launch& launch);
+  std::int64_t units() const;  // blocks of lanes, or rows of a reduction
+  void compute(std::int64_t first, std::int64_t count);
+  // About how many operations on an element a unit takes.
+  std::int64_t unit_work() const;
+
  private:
-  void begin(const ir::Launch& launch);
-  void elementwise();
+  void elementwise(std::int64_t first, std::int64_t end);
   const View& view(ir::Id param) const { return launch_->arguments[param].view; }
   void broadcast(Register to, const ir::Scalar& value);
   void integers(Register to, std::int64_t value);
@@ -90,8 +98,9 @@ class Machine {
     std::int64_t weight = 0;
     Values values;
   };
-  Status reduce();
+  void reduce(std::int64_t first, std::int64_t end);
   Error no_identity() const;
+  void make_room_for_partials();
   bool outer_is_inner() const;
   bool row_by_row(std::int64_t rows, std::int64_t length) const;
   void push(int n);

@@ -41,6 +41,11 @@ class Compiler {
         p_.combined_.push_back(value_of(value.combine, p_.combine_));
       p_.post_ = block(k.reduction->post);
     }
+    for (const ir::Param& param : k.params)
+      if (param.kind == ir::ParamKind::raw && (param.access != ir::Access::read || param.atomic))
+        p_.independent_ = false;
+    if (k.reduction && k.reduction->running()) p_.independent_ = false;
+    p_.work_ = static_cast<std::int64_t>(k.params.size() + k.exprs.size());
     return std::move(p_);
   }
 
