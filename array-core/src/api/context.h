@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "api/array_table.h"
@@ -75,6 +76,8 @@ class Context {
   std::int64_t live_arrays() const { return arrays_.size(); }
 
   PromotionMode promotion = PromotionMode::numpy2;
+  // What the last profile told.
+  std::string profile_text;
   // The second result of the last ufunc call that had two; 0: none, or it was asked for.
   ArrayId second_result = 0;
 

@@ -68,6 +68,7 @@ export interface ArraycoreExports {
   ) => number;
   readonly ac_kernel: (kind: number, texts: number, bytes: number) => number;
   readonly ac_device_text: () => number;
+  readonly ac_profile_text: () => number;
   readonly ac_counter: (name: number) => number;
 }
 
