@@ -19,6 +19,7 @@
 #include "api/ufunc_call.h"
 #include "api/user_kernels.h"
 #include "base/result.h"
+#include "capture/captures.h"
 #include "dtype/promotion.h"
 
 namespace arraycore {
@@ -37,7 +38,10 @@ class Context {
           std::optional<std::int64_t> budget_bytes);
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
-  ~Context() { arrays_.clear(); }
+  ~Context() {
+    captures_.clear();
+    arrays_.clear();
+  }
 
   // A C-ordered array. `elements` holds them all, or is nullptr for zeros.
   Result<ArrayId> create(DType dtype, const Dims& shape, const void* elements);
@@ -68,6 +72,7 @@ class Context {
   Convolutions& convolutions() { return convolutions_; }
   RandomArrays& random() { return random_; }
   Sorter& sorter() { return sorter_; }
+  capture::Captures& captures() { return captures_; }
   Counters& counters() { return counters_; }
   const Counters& counters() const { return counters_; }
   std::int64_t live_arrays() const { return arrays_.size(); }
@@ -80,6 +85,8 @@ class Context {
   Counters counters_;
   ir::Scalar item_;  // what item() reads: in the library's memory, where a device's bytes land
   ArrayTable& arrays_;
+  capture::Recorder recorder_;
+  capture::Backends backends_{};  // the launcher's
   Launcher launcher_;
   UFuncCalls ufuncs_{launcher_};
   UserKernels kernels_{launcher_};
@@ -89,6 +96,7 @@ class Context {
   IndexCalls indexing_{launcher_, scans_};
   RandomArrays random_{launcher_};
   Sorter sorter_{launcher_, counters_};
+  capture::Captures captures_{launcher_, counters_, recorder_, backends_};
 };
 
 }  // namespace arraycore
