@@ -171,6 +171,20 @@ class Backend {
   // A kernel's name by its tag.
   virtual std::string kernel_name(std::uint32_t /*tag*/) const { return {}; }
 
+  // Blocks: what becomes of the launches, zeros and small uploads between begin_block() and
+  // end_block() is kept, scratch memory included, and issued again by a copy. Several blocks of one
+  // owner share their scratch. REQUIRES: nothing else is called in between, and what a block names
+  // is there when it is issued. Only where keeps_blocks().
+  virtual bool keeps_blocks() const { return false; }
+  virtual void begin_block(const void* /*owner*/) {}
+  virtual std::uint32_t end_block(const void* /*owner*/) { return 0; }
+  // From `from` on, which says afterwards how far it came: all of it, or up to an error.
+  virtual Status issue_block(const void* /*owner*/, std::uint32_t /*block*/,
+                             std::size_t& /*from*/) {
+    return Done{};
+  }
+  virtual void forget_blocks(const void* /*owner*/) {}
+
   // Begins anew, on a new device where the old one was lost; prepared kernels stay. REQUIRES: no
   // storage is in use.
   virtual Status reset() { return Done{}; }

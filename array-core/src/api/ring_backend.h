@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -73,6 +74,11 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   Status launch_raw(const RawLaunch& launch) override;
   Status launch_gemm(const GemmLaunch& launch) override;
   std::uint32_t tune_gemm(const gemm::Tuning& tuning) override { return gemm_.tune(tuning); }
+  bool keeps_blocks() const override { return true; }
+  void begin_block(const void* owner) override;
+  std::uint32_t end_block(const void* owner) override;
+  Status issue_block(const void* owner, std::uint32_t block, std::size_t& from) override;
+  void forget_blocks(const void* owner) override;
   Status begin_timer() override;
   Result<std::int64_t> end_timer() override;
   Status begin_trace() override;
@@ -109,6 +115,12 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   struct Raw {
     RawText text;
     ring::PipelineId pipeline = 0;  // 0: not on this device yet
+  };
+
+  // One owner's: each block's words, and the scratch memory that they name.
+  struct Blocks {
+    std::vector<std::vector<std::uint32_t>> words;
+    Shelf scratch;
   };
 
   Result<BufferId> create_buffer(std::int64_t bytes) override;
@@ -150,6 +162,7 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   std::vector<Prepared> kernels_;
   std::vector<Raw> raws_;
   DeviceGemm gemm_{*this};
+  std::map<const void*, Blocks> blocks_;
   // The launch that is being made: kept for its memory.
   codegen::Launch gpu_;
   codegen::Survey survey_;
