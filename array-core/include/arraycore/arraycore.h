@@ -169,6 +169,9 @@ enum ac_operation {
   // calls/convolution.h
   AC_CALL_CONV = 120,
   AC_CALL_DENSE = 121,
+  // calls/normalization.h
+  AC_CALL_BATCH_NORM = 122,
+  AC_CALL_BATCH_NORM_GRADIENT = 123,
   // calls/device.h
   AC_CALL_HELPED = 130,  // the caller does an operation for a device
   // calls/views.h

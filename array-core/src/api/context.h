@@ -13,6 +13,7 @@
 #include "api/convolution.h"
 #include "api/index_call.h"
 #include "api/launcher.h"
+#include "api/normalization.h"
 #include "api/random_arrays.h"
 #include "api/reduction_call.h"
 #include "api/scan.h"
@@ -67,6 +68,7 @@ class Context {
   ReductionCalls& reductions() { return reductions_; }
   Scans& scans() { return scans_; }
   Convolutions& convolutions() { return convolutions_; }
+  Normalizations& normalizations() { return normalizations_; }
   RandomArrays& random() { return random_; }
   Sorter& sorter() { return sorter_; }
   Counters& counters() { return counters_; }
@@ -89,6 +91,7 @@ class Context {
   ReductionCalls reductions_{launcher_};
   Scans scans_{launcher_};
   Convolutions convolutions_{launcher_};
+  Normalizations normalizations_{launcher_};
   IndexCalls indexing_{launcher_, scans_};
   RandomArrays random_{launcher_};
   Sorter sorter_{launcher_, counters_};
