@@ -31,12 +31,27 @@ BLOCK, BLOCKS = 10, 5
 MEMORY = ("live_bytes", "device_bytes", "heap_bytes")
 
 
-def first_losses(name: str, batch: int, on: str, count: int) -> list[float]:
-    """The first losses of a network."""
+def first_steps(
+    name: str, batch: int, on: str, losses: int, settled: int, until: int
+) -> dict[str, Any]:
+    """The first losses of a network, and by how many bytes memory grew between two steps."""
     from workloads import Work
 
     work = Work(name, batch, on)
-    return [float(work.step(number)) for number in range(count)]
+    made: list[float] = []
+    held: list[int] = []
+    for number in range(max(losses, until)):
+        loss = work.step(number)
+        if number < losses:
+            made.append(float(loss))
+        if number + 1 in (settled, until):
+            import arraycore
+
+            float(loss)
+            del loss
+            counters = arraycore.counters()
+            held.append(sum(counters[kind] for kind in MEMORY))
+    return {"losses": made} | ({"growth": held[1] - held[0]} if held else {})
 
 
 def run(work: Any, steps: int) -> float:
@@ -98,21 +113,6 @@ def counted(work: Any, block: int, ms: float) -> dict[str, Any]:
     }
 
 
-def growth(work: Any, settled: int, steps: int) -> int:
-    """By how many bytes memory grew from step ``settled`` to step ``steps``."""
-    import arraycore
-
-    held: list[int] = []
-    for number in range(steps):
-        loss = work.step(number)
-        if number + 1 in (settled, steps):
-            float(loss)
-            del loss
-            counters = arraycore.counters()
-            held.append(sum(counters[name] for name in MEMORY))
-    return held[-1] - held[0]
-
-
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model", nargs="+")
@@ -120,7 +120,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--on", choices=("cupy", "numpy"), default="cupy")
     parser.add_argument("--losses", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=5, help="0: the losses alone")
-    parser.add_argument("--growth", type=int, nargs=2, metavar=("FROM", "TO"), help="steps")
+    parser.add_argument("--growth", type=int, nargs=2, metavar=("FROM", "TO"), default=(0, 0))
     parser.add_argument("--table", action="store_true", help="show the profile")
     options = parser.parse_args(arguments)
     if options.on == "cupy":
@@ -134,7 +134,7 @@ def main(arguments: list[str]) -> int:
     for name, batch in zip(options.model, batches, strict=True):
         made: dict[str, Any] = {"model": name, "batch": batch, "chainer": chainer.__version__}
         made["device"] = arraycore.device_info().name if options.on == "cupy" else "numpy"
-        made["losses"] = first_losses(name, batch, options.on, options.losses)
+        made |= first_steps(name, batch, options.on, options.losses, *options.growth)
         if options.seconds:
             work = Work(name, batch, options.on)
             made |= measured(work, options.seconds)
@@ -144,8 +144,6 @@ def main(arguments: list[str]) -> int:
                 if options.table:
                     print(table)
             del work
-        if options.growth:
-            made["growth"] = growth(Work(name, batch, options.on), *options.growth)
         print(json.dumps(made), flush=True)
     return 0
 
