@@ -175,7 +175,19 @@ enum ac_operation {
   // calls/device.h
   AC_CALL_HELPED = 130,  // the caller does an operation for a device
   // calls/views.h
-  AC_CALL_AS_STRIDED = 140
+  AC_CALL_AS_STRIDED = 140,
+  // calls/capture.h
+  AC_CALL_CAPTURE_BEGIN = 170,
+  AC_CALL_CAPTURE_END = 171,
+  AC_CALL_CAPTURE_ABORT = 172,
+  AC_CALL_CAPTURE_POSITION = 173,
+  AC_CALL_CAPTURE_COMPARE = 174,
+  AC_CALL_CAPTURE_BLAME = 175,
+  AC_CALL_CAPTURE_BUILD = 176,
+  AC_CALL_CAPTURE_REPLAY = 177,
+  AC_CALL_CAPTURE_RESUME = 178,
+  AC_CALL_CAPTURE_CLOSE = 179,
+  AC_CALL_CAPTURE_ABOUT = 180
 };
 AC_EXPORT(ac_call)
 int32_t ac_call(int32_t operation, const int32_t* words, int32_t count, int32_t freed_a,

@@ -40,6 +40,13 @@ struct Launch {
   std::vector<LaunchArgument> arguments;
 };
 
+// One of the sets of arrays that a batched launch (fuse/batch.h) goes over: one a parameter that is
+// an array, each one run of `count` elements.
+struct BatchSegment {
+  std::int64_t count = 0;
+  std::vector<ArrayArgument> arrays;
+};
+
 // A product of matrices (gemm/problem.h), each in its storage, and what is done to its elements on
 // the way.
 struct GemmLaunch {
@@ -121,6 +128,18 @@ class Backend {
   // loop's shape or broadcast to it; no written view overlaps another argument's in part.
   virtual Status launch(const Launch& launch) = 0;
 
+  // The buffer that the storage shares with others, so that many of them can be bound at once; 0:
+  // none, and the storage is not for batched launches.
+  virtual std::uint32_t shared_buffer(StorageId /*storage*/) const { return 0; }
+  // The kernel over all segments in one launch; `scalars`: of its scalar parameters, in order.
+  // REQUIRES: fuse::can_batch(kernel), at most fuse::most_segments() of them; parameter by
+  // parameter the arrays of all segments lie in one shared buffer. Error: not_implemented, before
+  // anything has happened.
+  virtual Status launch_batch(KernelId /*kernel*/, std::span<const ir::Scalar> /*scalars*/,
+                              std::span<const BatchSegment> /*segments*/) {
+    return Error{ErrorKind::not_implemented, "gpu_kernel", "There are no batched launches."};
+  }
+
   // A product, or through a window a convolution, by a kernel made for it. Error: not_implemented,
   // before anything has happened, where this back end has none for the dtype or the strides:
   // Launcher::multiply knows another way. REQUIRES: at least one batch, row, column and term; `out`
@@ -151,6 +170,20 @@ class Backend {
   virtual std::uint32_t position() const { return 0; }
   // A kernel's name by its tag.
   virtual std::string kernel_name(std::uint32_t /*tag*/) const { return {}; }
+
+  // Blocks: what becomes of the launches, zeros and small uploads between begin_block() and
+  // end_block() is kept, scratch memory included, and issued again by a copy. Several blocks of one
+  // owner share their scratch. REQUIRES: nothing else is called in between, and what a block names
+  // is there when it is issued. Only where keeps_blocks().
+  virtual bool keeps_blocks() const { return false; }
+  virtual void begin_block(const void* /*owner*/) {}
+  virtual std::uint32_t end_block(const void* /*owner*/) { return 0; }
+  // From `from` on, which says afterwards how far it came: all of it, or up to an error.
+  virtual Status issue_block(const void* /*owner*/, std::uint32_t /*block*/,
+                             std::size_t& /*from*/) {
+    return Done{};
+  }
+  virtual void forget_blocks(const void* /*owner*/) {}
 
   // Begins anew, on a new device where the old one was lost; prepared kernels stay. REQUIRES: no
   // storage is in use.

@@ -21,6 +21,7 @@
 #include "api/ufunc_call.h"
 #include "api/user_kernels.h"
 #include "base/result.h"
+#include "capture/captures.h"
 #include "dtype/promotion.h"
 
 namespace arraycore {
@@ -39,7 +40,10 @@ class Context {
           std::optional<std::int64_t> budget_bytes);
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
-  ~Context() { arrays_.clear(); }
+  ~Context() {
+    captures_.clear();
+    arrays_.clear();
+  }
 
   // A C-ordered array. `elements` holds them all, or is nullptr for zeros.
   Result<ArrayId> create(DType dtype, const Dims& shape, const void* elements);
@@ -71,6 +75,7 @@ class Context {
   Normalizations& normalizations() { return normalizations_; }
   RandomArrays& random() { return random_; }
   Sorter& sorter() { return sorter_; }
+  capture::Captures& captures() { return captures_; }
   Counters& counters() { return counters_; }
   const Counters& counters() const { return counters_; }
   std::int64_t live_arrays() const { return arrays_.size(); }
@@ -85,6 +90,8 @@ class Context {
   Counters counters_;
   ir::Scalar item_;  // what item() reads: in the library's memory, where a device's bytes land
   ArrayTable& arrays_;
+  capture::Recorder recorder_;
+  capture::Backends backends_{};  // the launcher's
   Launcher launcher_;
   UFuncCalls ufuncs_{launcher_};
   UserKernels kernels_{launcher_};
@@ -95,6 +102,7 @@ class Context {
   IndexCalls indexing_{launcher_, scans_};
   RandomArrays random_{launcher_};
   Sorter sorter_{launcher_, counters_};
+  capture::Captures captures_{launcher_, counters_, recorder_, backends_};
 };
 
 }  // namespace arraycore

@@ -169,6 +169,30 @@ Status RingBackend::download(StorageId storage, std::int64_t offset, std::span<s
   return Done{};
 }
 
+void RingBackend::begin_block(const void* owner) {
+  Blocks& blocks = blocks_[owner];
+  blocks.words.emplace_back();
+  writer_.tap(&blocks.words.back());
+  pool_->hold(blocks.scratch);
+}
+
+std::uint32_t RingBackend::end_block(const void* owner) {
+  writer_.tap(nullptr);
+  pool_->let_go();
+  return static_cast<std::uint32_t>(blocks_.at(owner).words.size() - 1);
+}
+
+Status RingBackend::issue_block(const void* owner, std::uint32_t block, std::size_t& from) {
+  return writer_.append_block(blocks_.at(owner).words[block], from);
+}
+
+void RingBackend::forget_blocks(const void* owner) {
+  const auto found = blocks_.find(owner);
+  if (found == blocks_.end()) return;
+  pool_->clear_shelf(found->second.scratch);
+  blocks_.erase(found);
+}
+
 Status RingBackend::begin_timer() { return writer_.timestamp_begin(); }
 
 Result<std::int64_t> RingBackend::end_timer() {
@@ -244,6 +268,7 @@ Status RingBackend::reset() {
   staged_ = 0;
   storages_.clear();
   free_.clear();
+  blocks_.clear();
   for (Prepared& prepared : kernels_) {
     prepared.known.clear();
     prepared.programs.clear();

@@ -7,10 +7,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "api/backend.h"
@@ -62,6 +64,9 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   Result<KernelId> prepare(ir::Kernel kernel) override;
   void forget(KernelId kernel) override;
   Status launch(const Launch& launch) override;
+  std::uint32_t shared_buffer(StorageId storage) const override;
+  Status launch_batch(KernelId kernel, std::span<const ir::Scalar> scalars,
+                      std::span<const BatchSegment> segments) override;
   // Errors: value, "raw_limits" (more bindings or uniforms than the device takes), "raw_arguments"
   // (not the number that the kernel was made with), "raw_grid", "raw_alias" (an array bound twice
   // and written).
@@ -69,6 +74,11 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   Status launch_raw(const RawLaunch& launch) override;
   Status launch_gemm(const GemmLaunch& launch) override;
   std::uint32_t tune_gemm(const gemm::Tuning& tuning) override { return gemm_.tune(tuning); }
+  bool keeps_blocks() const override { return true; }
+  void begin_block(const void* owner) override;
+  std::uint32_t end_block(const void* owner) override;
+  Status issue_block(const void* owner, std::uint32_t block, std::size_t& from) override;
+  void forget_blocks(const void* owner) override;
   Status begin_timer() override;
   Result<std::int64_t> end_timer() override;
   Status begin_trace() override;
@@ -99,11 +109,18 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
     ir::Kernel kernel;
     lower::Merge merge;
     std::vector<Known> known;
-    std::vector<std::unique_ptr<Program>> programs;  // several looks may share one
+    std::vector<std::unique_ptr<Program>> programs;           // several looks may share one
+    std::vector<std::pair<std::uint32_t, KernelId>> batches;  // by segments (fuse/batch.h)
   };
   struct Raw {
     RawText text;
     ring::PipelineId pipeline = 0;  // 0: not on this device yet
+  };
+
+  // One owner's: each block's words, and the scratch memory that they name.
+  struct Blocks {
+    std::vector<std::vector<std::uint32_t>> words;
+    Shelf scratch;
   };
 
   Result<BufferId> create_buffer(std::int64_t bytes) override;
@@ -115,6 +132,8 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   // A region that shares its buffer with no other.
   Result<Region> allocate_alone(std::int64_t bytes);
   std::uint32_t bind(StorageId storage);
+  // The kernel over so many segments.
+  Result<KernelId> batch_of(KernelId kernel, std::uint32_t segments);
   // These work on the launch in `gpu_` and `ranges_`.
   Result<const Program*> program(Prepared& prepared);
   Result<const Program*> compile(Prepared& prepared);
@@ -143,6 +162,7 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   std::vector<Prepared> kernels_;
   std::vector<Raw> raws_;
   DeviceGemm gemm_{*this};
+  std::map<const void*, Blocks> blocks_;
   // The launch that is being made: kept for its memory.
   codegen::Launch gpu_;
   codegen::Survey survey_;
