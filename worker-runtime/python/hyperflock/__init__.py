@@ -10,15 +10,18 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from hyperflock_worker.checkpoints import CheckpointError
+from hyperflock_worker.devices import Device, device
 from hyperflock_worker.trial import SuggestMismatchError, Trial, TrialPruned
 
 __all__ = [
     "CheckpointError",
     "Client",
+    "Device",
     "NotInTrialError",
     "SuggestMismatchError",
     "Trial",
     "TrialPruned",
+    "device",
     "grid",
 ]
 
