@@ -92,7 +92,7 @@ python_in() { # HOST_OPTIONS ARGUMENT...
 }
 
 # A selection of what ./run bench array-core counts in full: the operation table against NumPy, natively and on a device,
-# Chainer's kernels on a device, and the first losses of a CNN on a small phone's.
+# Chainer's kernels on a device, the first losses of a CNN on a small phone's and of a narrow ResNet.
 stage array_core_device_test "array_core_wasm server runtime npm browser"
 do_array_core_device_test() {
   ARRAYCORE_LIBRARY=$ROOT/build/release/lib/libarraycore.so PYTHONPATH=array-core/python:array-core/tests/parity \
@@ -101,6 +101,7 @@ do_array_core_device_test() {
   "${PYTHON_COMMAND[@]}" --backend webgpu --mount array-core/python \
     --wheel build/cache/wheels/chainer-7.8.1-py3-none-any.whl array-core/tests/dialect/run_kernels.py --version 7.8.1 --short
   python3 array-core/bench/cnn_losses.py --version 7.8.1 --where phone --short
+  python3 array-core/bench/train/narrow.py --version 7.8.1 --where node_webgpu --steps 3 --until 0
 }
 
 PYTHON_STAGES=(array_core_wasm runtime npm test_wheels)

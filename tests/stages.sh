@@ -74,6 +74,9 @@ bench_first_compute() { node tests/e2e/bench_first_compute.ts --out build/report
 bench array-core "server array_core_wasm runtime npm test_wheels browser python_package"
 bench_array-core() { python3 array-core/bench/collect.py "$@"; }
 
+bench train "server array_core_wasm runtime npm browser python_package"
+bench_train() { python3 array-core/bench/train/collect_train.py "$@"; }
+
 bench_command() {
   local name names=("${BENCHES[@]}")
   if [[ ${1:-} == --list ]]; then

@@ -116,6 +116,22 @@ def losses(version: str, where: str) -> Command:
     )
 
 
+def narrow(version: str, where: str) -> Command:
+    """The narrow ResNet in one place, beside CPython and NumPy."""
+    label = f"{where}_{version}"
+    script = "array-core/bench/train/narrow.py"
+    return Command(
+        f"narrow_{label}",
+        ("python3", script, "--version", version, "--where", where),
+        (
+            at_most(f"narrow_first_losses_{label}", 0.01, key="narrow_first_losses"),
+            at_most(f"narrow_late_mean_{label}", 0.05, key="narrow_late_mean"),
+            at_most(f"narrow_bytes_growth_{label}", 0, "B", key="narrow_bytes_growth"),
+        ),
+        limit_s=1_800,
+    )
+
+
 COMMANDS: tuple[Command, ...] = (
     Command(
         "issue_cost",
@@ -144,6 +160,7 @@ COMMANDS: tuple[Command, ...] = (
         for version in CHAINER
         for where in ("native_cpu", "node_cpu", "node_webgpu", "chromium_webgpu", "phone")
     ),
+    *(narrow(version, where) for version in CHAINER for where in ("node_cpu", "node_webgpu")),
     *(
         Command(
             f"cnn_loop_{where}",

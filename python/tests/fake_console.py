@@ -222,6 +222,9 @@ class FakeConsole:
         match method, rest:
             case "GET", []:
                 return _json(200, self.study_row(study))
+            case "GET", ["placement"]:
+                reasons = [{"code": "no_webgpu", "devices": 1}]
+                return _json(200, {"devices": 2, "matching": 1, "reasons": reasons})
             case "POST", ["cancel"]:
                 self.cancelled.add(study)
                 self._notify()

@@ -43,6 +43,7 @@ _MIDDLE = (
     ("device_class", "str"),
     ("engine", "str"),
     ("backend", "str"),
+    ("adapter", "str"),
     ("started_at", "datetime64[ns, UTC]"),
     ("finished_at", "datetime64[ns, UTC]"),
     ("error_code", "str"),

@@ -1,0 +1,68 @@
+// Trials that ask for a device, in the real parts: built server, Chromium with WebGPU (its software one on machines without a
+// graphics card), array-core from the runtime, the Python package. The same candidates in CPython must agree.
+
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { launchChromium } from "../../worker-runtime/node/chromium.ts";
+import { joinVolunteer, runPython, Server, type Volunteer } from "./stack.ts";
+
+let server: Server;
+let browser: Browser;
+let volunteer: Volunteer;
+
+async function runs(...options: string[]): Promise<string> {
+  const run = await runPython(server, ["tests/e2e/objectives/on_device.py", ...options]);
+  expect(await run.done, run.output()).toBe(0);
+  return run.output().trim();
+}
+
+const fetched = (volunteer_: Volunteer) =>
+  volunteer_.requests.filter((url) => /arraycore|gpu-thread/.test(url));
+
+beforeAll(async () => {
+  server = await Server.start({ args: ["--lease-ms", "30000"] });
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.dispose();
+});
+
+describe("with WebGPU", () => {
+  beforeAll(async () => {
+    browser = await launchChromium({ webgpu: true });
+    volunteer = await joinVolunteer(browser, await server.joinUrl());
+  });
+  afterAll(async () => {
+    await browser.close();
+  });
+
+  test("A trial that asks for no device fetches nothing for one, and says that it was NumPy.", async () => {
+    const run = await runPython(server, ["tests/e2e/objectives/constant.py", "--wait"]);
+    expect(await run.done, run.output()).toBe(0);
+    expect(fetched(volunteer)).toEqual([]);
+    const row = await server.newestStudy();
+    const { trials } = await server.api<{ trials: { device: { backend: string } }[] }>(
+      `/api/studies/${row?.study}/trials`,
+    );
+    expect(trials.map(({ device }) => device.backend)).toEqual(trials.map(() => "numpy"));
+  });
+
+  test("8 of the 64 candidates on WebGPU agree with CPython.", async () => {
+    console.log(await runs("--backend", "webgpu", "--channels", "4,16"));
+    // One module of the two, one package.
+    expect(fetched(volunteer).filter((url) => url.endsWith(".wasm"))).toHaveLength(1);
+  });
+
+  test("Chainer 5.4.0, on the CPU's back end.", async () => {
+    console.log(await runs("--backend", "cpu", "--channels", "4", "--chainer", "5.4.0"));
+  });
+
+  test("A software adapter is no reason to leave the CPU.", async () => {
+    console.log(await runs("--backend", "auto", "--expect", "cpu", "--channels", "4"));
+  });
+
+  test("No page asked anything of another origin, and none threw.", () => {
+    expect(volunteer.requests.filter((url) => !url.startsWith(server.compute))).toEqual([]);
+    expect(volunteer.errors).toEqual([]);
+  });
+});
