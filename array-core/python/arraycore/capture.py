@@ -71,8 +71,14 @@ class Host:
     def recorded(self) -> None:
         """Hear that it has been recorded."""
 
-    def captured(self) -> None:
-        """Hear that steps are replayed from now on."""
+    def captured(self, carried: int) -> None:
+        """Hear that steps are replayed from now on.
+
+        Parameters
+        ----------
+        carried : int
+            Arrays that each step makes anew from those of the step before.
+        """
 
     def is_as_captured(self) -> bool:
         """Return whether the program is what it was when it was captured."""
@@ -297,7 +303,7 @@ class Step:
             if self._recorder.recordings == 2:
                 self._replay = self._recorder.build()
                 self._result = result
-                self._host.captured()
+                self._host.captured(self._replay.carried)
         except CaptureError as error:
             self.reason = str(error)
             if self._strict:

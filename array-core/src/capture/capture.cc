@@ -5,6 +5,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "api/launcher.h"
+
 namespace arraycore::capture {
 
 namespace {
@@ -24,16 +26,17 @@ bool is_launch(const Action& action) {
 
 }  // namespace
 
-Result<std::unique_ptr<Capture>> Capture::make(const Backends& backends, Counters& counters,
-                                               const Tape& tape, std::span<const Given> given) {
-  std::unique_ptr<Capture> capture(new Capture(backends, counters));
+Result<std::unique_ptr<Capture>> Capture::make(const Backends& backends, Launcher& launcher,
+                                               Counters& counters, const Tape& tape,
+                                               std::span<const Given> given) {
+  std::unique_ptr<Capture> capture(new Capture(backends, launcher, counters));
   capture->commands_ = tape.commands();
   if (const Status placed = capture->place(tape); !placed) return placed.error();
   const std::size_t recorded = capture->commands_.size();
   if (const Status carried = capture->carry(tape); !carried) return carried.error();
-  const auto carried = static_cast<std::uint32_t>(capture->commands_.size() - recorded);
+  capture->carried_ = capture->commands_.size() - recorded;
   std::vector<Given> moved(given.begin(), given.end());
-  for (Given& each : moved) each.command += carried;
+  for (Given& each : moved) each.command += static_cast<std::uint32_t>(capture->carried_);
   capture->cut(moved);
   return capture;
 }
@@ -51,6 +54,7 @@ void Capture::pin(std::size_t side, StorageId storage) {
 }
 
 Result<StorageId> Capture::lend(std::size_t side, std::int64_t bytes) {
+  if (const Status may = launcher_.affords(bytes, "a captured step"); !may) return may.error();
   auto storage = std::make_unique<Storage>(*backends_[side], counters_, 0, bytes);
   if (const Status made = storage->make_memory(); !made) return made.error();
   bytes_ += bytes;

@@ -89,7 +89,7 @@ Result<std::int32_t> Captures::build(std::span<const std::uint32_t> values) {
     }
     given.push_back({differing.command, differing.argument, values[i]});
   }
-  auto made = Capture::make(backends_, counters_, *second_, given);
+  auto made = Capture::make(backends_, launcher_, counters_, *second_, given);
   if (!made) return made.error();
   abort();
   captures_.emplace(++number_, std::move(*made));

@@ -154,6 +154,12 @@ def changes(model: Any, optimizer: Any, count: int) -> None:
     chainer.global_config.train = count < 16
 
 
+def resets(model: Any, optimizer: Any, count: int) -> None:
+    """A new sequence: the state that steps carried on is gone."""
+    if count == 7:
+        model.lstm.reset_state()
+
+
 def reads_the_norm(optimizer: Any) -> None:
     norm = sum(float((param.grad**2).sum()) for param in optimizer.target.params()) ** 0.5
     for param in optimizer.target.params():
@@ -190,7 +196,7 @@ def main(arguments: list[str]) -> None:
         "adam": lambda fast: with_updater(fast, steps),
         "drops": lambda fast: with_function(fast, 24, Network(), decay(1e-2), drops),
         "clips": lambda fast: with_function(fast, 8, Network(), clip(0.1)),
-        "recurrent": lambda fast: with_function(fast, 10, Recurrent()),
+        "recurrent": lambda fast: with_function(fast, 14, Recurrent(), None, resets),
         "changes": lambda fast: with_function(fast, 24, Network(), None, changes),
     }
     made: dict[str, Any] = {}
