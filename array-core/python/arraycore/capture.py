@@ -78,6 +78,11 @@ class Host:
         ----------
         carried : int
             Arrays that each step makes anew from those of the step before.
+
+        Raises
+        ------
+        CaptureError
+            The program cannot go on without the step's Python.
         """
 
     def is_as_captured(self) -> bool:
@@ -305,6 +310,7 @@ class Step:
                 self._result = result
                 self._host.captured(self._replay.carried)
         except CaptureError as error:
+            self._restart()
             self.reason = str(error)
             if self._strict:
                 raise
@@ -314,7 +320,7 @@ class Step:
         """Give the capture's memory back; the next calls run as ever, and are captured again."""
         self._finish()
         self._restart()
-        self._shape, self._slots, self._scalars = None, [], []
+        self._shape, self._slots, self._scalars, self.reason = None, [], [], None
 
     def __enter__(self) -> Step:
         return self

@@ -169,6 +169,22 @@ def reads_the_norm(optimizer: Any) -> None:
 reads_the_norm.name = "reads_the_norm"  # type: ignore[attr-defined]  # 5.4.0 wants one
 
 
+def reports_a_number() -> str:
+    """A reported count of the host's, which no replay would count."""
+    counts = iter(range(100))
+    step = hyperflock.fast_step(lambda x: (chainer.report({"count": next(counts)}), x + 1))
+    with chainer.Reporter().scope({}):
+        return refusal(lambda: [step(cupy.ones(3, "f")) for _ in range(4)])
+
+
+def refusal(run: Callable[[], object]) -> str:
+    try:
+        run()
+    except arraycore.capture.CaptureError as error:
+        return f"{error.code}: {error}"
+    return ""
+
+
 def memory(steps: int) -> list[int]:
     """Return how far counters moved over replays."""
     model = L.Classifier(Network())
@@ -208,10 +224,10 @@ def main(arguments: list[str]) -> None:
             ends.append(run(fast))
             chainer.global_config.train = True
         made[name] = {"equal": ends[0][0] == ends[1][0], "captured": ends[1][1]}
-    try:
-        with_function(True, 8, Network(), reads_the_norm)
-    except arraycore.capture.CaptureError as error:
-        made["refused"] = f"{error.code}: {error}"
+    made["refused"] = [
+        refusal(lambda: with_function(True, 8, Network(), reads_the_norm)),
+        reports_a_number(),
+    ]
     made["moved"] = memory(50 if steps < 100 else 1000)
     print(json.dumps(made))
 

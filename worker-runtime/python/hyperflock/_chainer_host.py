@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import chainer
-from arraycore.capture import Host
+from arraycore.capture import CaptureError, Host
 from chainer import reporter
 from hyperflock_worker import bridge
 
@@ -60,6 +60,7 @@ class ChainerHost(Host):
         self._given: list[tuple[dict[str, Any], str]] = []
         self._derived: list[Callable[[], float]] = []
         self._observed: dict[str, Any] = {}
+        self._observed_before: dict[str, Any] = {}  # by the step before
         self._outer: dict[str, Any] | None = None
         self._params: list[tuple[Any, Any]] = []
         self._entries: list[tuple[dict[str, Any], str, Any]] = []
@@ -81,7 +82,8 @@ class ChainerHost(Host):
         }
         listener = _listener()
         if listener is not None:
-            self._outer, self._observed = listener.observation, {}
+            self._outer = listener.observation
+            self._observed_before, self._observed = self._observed, {}
             listener.observation = self._observed
 
     def _all(self) -> Iterator[Any]:
@@ -150,6 +152,14 @@ class ChainerHost(Host):
     # ---- replays
 
     def captured(self, carried: int) -> None:
+        for name, value in self._observed.items():
+            told = value.array if isinstance(value, chainer.Variable) else value
+            if not _is_array(told) and self._observed_before.get(name) != told:
+                raise CaptureError(
+                    "capture_reports",
+                    f"The step reports {name!r} as a number of Python's, which differs between its "
+                    "two runs: report an array of the device.",
+                )
         self._params, self._entries = [], []
         for link in self._links():
             # What a step writes and does not read again may be another by now: an evaluation's.
