@@ -253,6 +253,11 @@ from ._products import (
     dot,
     matmul,
 )
+from ._profile import (
+    Profile,
+    ProfileRow,
+    profile,
+)
 from ._quantiles import *  # noqa: F403
 from ._ranges import (
     arange,
@@ -311,6 +316,8 @@ __all__ = [
     "ElementwiseKernel",
     "Event",
     "InternalError",
+    "Profile",
+    "ProfileRow",
     "RawKernel",
     "ReductionKernel",
     "Stream",
@@ -454,6 +461,7 @@ __all__ = [
     "partition",
     "permute_dims",
     "place",
+    "profile",
     "put",
     "put_along_axis",
     "putmask",

@@ -6,12 +6,14 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "api/array_table.h"
 #include "api/convolution.h"
 #include "api/index_call.h"
 #include "api/launcher.h"
+#include "api/normalization.h"
 #include "api/random_arrays.h"
 #include "api/reduction_call.h"
 #include "api/scan.h"
@@ -70,6 +72,7 @@ class Context {
   ReductionCalls& reductions() { return reductions_; }
   Scans& scans() { return scans_; }
   Convolutions& convolutions() { return convolutions_; }
+  Normalizations& normalizations() { return normalizations_; }
   RandomArrays& random() { return random_; }
   Sorter& sorter() { return sorter_; }
   capture::Captures& captures() { return captures_; }
@@ -78,6 +81,8 @@ class Context {
   std::int64_t live_arrays() const { return arrays_.size(); }
 
   PromotionMode promotion = PromotionMode::numpy2;
+  // What the last profile told.
+  std::string profile_text;
   // The second result of the last ufunc call that had two; 0: none, or it was asked for.
   ArrayId second_result = 0;
 
@@ -93,6 +98,7 @@ class Context {
   ReductionCalls reductions_{launcher_};
   Scans scans_{launcher_};
   Convolutions convolutions_{launcher_};
+  Normalizations normalizations_{launcher_};
   IndexCalls indexing_{launcher_, scans_};
   RandomArrays random_{launcher_};
   Sorter sorter_{launcher_, counters_};

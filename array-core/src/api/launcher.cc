@@ -134,6 +134,8 @@ Status Launcher::upload(const Array& array, const void* elements) {
   const Storage& storage = *array.storage;
   const std::span bytes(static_cast<const std::byte*>(elements),
                         static_cast<std::size_t>(storage.bytes()));
+  Span span(profile(), "upload");
+  span.moved(storage.bytes(), 0);
   const Status uploaded = storage.backend().upload(storage.id(), 0, bytes);
   if (uploaded) counters_.bytes_up += storage.bytes();
   return uploaded;
@@ -141,6 +143,7 @@ Status Launcher::upload(const Array& array, const void* elements) {
 
 Status Launcher::fill_zero(const Array& array) {
   if (const Status may = overwritten(array); !may) return may;
+  const Span span(profile(), "zeros");
   return array.storage->backend().fill_zero(array.storage->id());
 }
 
@@ -158,6 +161,8 @@ Status Launcher::download(const Array& array, std::span<std::byte> out) {
   }
   if (const Status there = ready(array); !there) return there;
   Backend& backend = array.storage->backend();
+  Span span(profile(), "read");
+  span.moved(0, bytes);
   const Status read = backend.download(array.storage->id(), array.view.offset, out);
   if (backend.is_device()) ++counters_.sync_waits;
   if (read) counters_.bytes_down += bytes;
@@ -330,8 +335,12 @@ Status Launcher::launch_on(Backend& backend, KernelId kernel, const KernelCall& 
     else
       launch_.arguments[i] = ArrayArgument{arrays[i]->storage->id(), arrays[i]->view};
   }
+  Span span(profile(), kernels_[call.kernel].kernel.name);
   const Status launched = backend.launch(launch_);
-  if (launched && (&backend == device_.get() || device_ == nullptr)) ++counters_.dispatches;
+  if (launched && (&backend == device_.get() || device_ == nullptr)) {
+    ++counters_.dispatches;
+    span.dispatched();
+  }
   return launched;
 }
 
@@ -348,6 +357,7 @@ Status Launcher::launch_on_cpu(Prepared& prepared, const KernelCall& call,
   if (!kernel) return kernel.error();
   if (device_ == nullptr) return launch_on(*cpu_, *kernel, call, arrays);
   ++counters_.cpu_ops;
+  Span span(profile(), profile_ ? prepared.kernel.name + " on the CPU" : std::string());
 
   // What lies on the device, each storage once, so that operands which share bytes still do.
   std::vector<Brought> brought;
@@ -389,6 +399,7 @@ Status Launcher::launch_on_cpu(Prepared& prepared, const KernelCall& call,
     if (!down) return down;
     ++counters_.sync_waits;
     counters_.bytes_down += bytes;
+    span.moved(0, bytes);
     const Status placed = cpu_->upload(*storage, 0, moved);
     if (!placed) return placed;
   }
@@ -422,6 +433,7 @@ Status Launcher::launch_on_cpu(Prepared& prepared, const KernelCall& call,
     const Status up = each.from->backend().upload(each.from->id(), each.bytes.begin, back);
     if (!up) return up;
     counters_.bytes_up += each.copy->bytes();
+    span.moved(each.copy->bytes(), 0);
   }
   return Done{};
 }
@@ -523,7 +535,28 @@ Status Launcher::overwritten(const Array& array) {
 Status Launcher::settle() { return fusion_ ? fusion_->settle_all() : Done{}; }
 Status Launcher::relieve() { return fusion_ ? fusion_->relieve() : Done{}; }
 
+Status Launcher::begin_profile() {
+  if (profile_)
+    return Error{ErrorKind::value, "profiled_already",
+                 "A profile is under way: end it before another one."};
+  if (const Status settled = settle(); !settled) return settled;
+  auto profile = std::make_unique<Profile>(device_.get());
+  const Status begun = profile->begin();
+  if (begun) profile_ = std::move(profile);
+  return begun;
+}
+
+Status Launcher::end_profile(std::string& text) {
+  if (!profile_) return Error{ErrorKind::value, "not_profiled", "There is no profile under way."};
+  Status settled = settle();
+  const auto profile = std::move(profile_);
+  const Status ended = profile->end();
+  text = profile->text();
+  return settled ? ended : settled;
+}
+
 Status Launcher::reset() {
+  profile_.reset();
   const Status cpu = cpu_->reset();
   return cpu && device_ ? device_->reset() : cpu;
 }

@@ -13,11 +13,13 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "api/array_table.h"
 #include "api/backend.h"
+#include "api/profile.h"
 #include "base/result.h"
 #include "fuse/fuse.h"
 
@@ -109,6 +111,14 @@ class Launcher {
   // The back end that kernels in its own language run on: the device, or the CPU, which refuses.
   Backend& raw_backend() { return device_ ? *device_ : *cpu_; }
 
+  // Null while nothing is profiled.
+  Profile* profile() { return profile_.get(); }
+  // What is launched, uploaded and read from now on is noted. Error: value, "profiled_already".
+  Status begin_profile();
+  // Ends that; `text` is Profile::text(), also where the device fails. Error: value,
+  // "not_profiled".
+  Status end_profile(std::string& text);
+
   // Whether launches into new arrays wait and become one with what reads them (fusion.h). What
   // waits when it ends is launched.
   bool is_fusing() const { return fusion_ != nullptr; }
@@ -174,6 +184,7 @@ class Launcher {
   std::vector<std::optional<KernelRef>> products_;  // by dtype
   Launch launch_;                                   // the one being made: kept for its memory
   int immediate_ = 0;                               // launches under way, whose copies do not wait
+  std::unique_ptr<Profile> profile_;                // null: off
   std::unique_ptr<Fusion> fusion_;                  // null: off. Last: it lets go of arrays
 };
 

@@ -29,6 +29,9 @@ struct RingMemory {
   static constexpr std::size_t kRingWords = std::size_t{1} << 20;
   static constexpr std::size_t kTextBytes = std::size_t{1} << 18;
   static constexpr std::size_t kStagingBytes = std::size_t{4} << 20;
+  // Dispatches whose times a trace has room for, at the end of the staging block.
+  static constexpr std::size_t kTraced = std::size_t{1} << 15;
+  static constexpr std::size_t kTraceBytes = kTraced * ring::kTraceWords * 4;
   ring::ControlBlock control;
   std::array<std::uint32_t, kRingWords> ring;
   alignas(16) std::array<std::byte, kTextBytes> texts;
@@ -74,6 +77,12 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   void forget_blocks(const void* owner) override;
   Status begin_timer() override;
   Result<std::int64_t> end_timer() override;
+  Status begin_trace() override;
+  Status end_trace() override;
+  Result<DeviceTrace> take_trace() override;
+  bool trace_is_full(std::uint32_t since) const override;
+  std::uint32_t position() const override { return writer_.position(); }
+  std::string kernel_name(std::uint32_t tag) const override;
   Status reset() override;
 
   const codegen::Limits& limits() const { return limits_; }
@@ -129,6 +138,10 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   Status dispatch_raw(const Raw& raw, const RawLaunch& launch, std::vector<Region>& copies);
   Status finish();  // waits for all that was issued
   Result<std::span<std::byte>> stage_part(std::size_t bytes);
+  std::byte* trace_block() {
+    return memory_->staging.data() + (RingMemory::kStagingBytes - RingMemory::kTraceBytes);
+  }
+  Status start_trace();
 
   std::shared_ptr<RingMemory> memory_;
   std::unique_ptr<ring::Host> host_;
@@ -154,6 +167,11 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   ring::PipelineId pipelines_ = 0;
   std::uint32_t tag_ = 0;   // of the launch that is being made
   std::size_t staged_ = 0;  // bytes of staging that the executor may still read or write
+  // Less than the whole block while the executor may still write times to its end.
+  std::size_t staging_bytes_ = RingMemory::kStagingBytes;
+  bool tracing_ = false;
+  std::uint32_t traced_from_ =
+      0;  // the executor's count of dispatches when the trace's block was empty
 };
 
 }  // namespace arraycore

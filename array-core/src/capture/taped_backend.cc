@@ -118,11 +118,25 @@ Status TapedBackend::launch_raw(const RawLaunch& launch) {
   return launched;
 }
 
-Status TapedBackend::begin_timer() {
+void TapedBackend::refuse_measuring() {
   if (recorder_.tape != nullptr)
     recorder_.tape->refuse(
         {ErrorKind::value, "capture_timer", "The step measures time, and waits for it."});
+}
+
+Status TapedBackend::begin_timer() {
+  refuse_measuring();
   return inner_->begin_timer();
+}
+
+Status TapedBackend::begin_trace() {
+  refuse_measuring();
+  return inner_->begin_trace();
+}
+
+Result<DeviceTrace> TapedBackend::take_trace() {
+  refuse_measuring();
+  return inner_->take_trace();
 }
 
 Status TapedBackend::reset() {

@@ -55,6 +55,12 @@ class TapedBackend final : public Backend {
   Status launch_raw(const RawLaunch& launch) override;
   Status begin_timer() override;
   Result<std::int64_t> end_timer() override { return inner_->end_timer(); }
+  Status begin_trace() override;
+  Status end_trace() override { return inner_->end_trace(); }
+  Result<DeviceTrace> take_trace() override;
+  bool trace_is_full(std::uint32_t since) const override { return inner_->trace_is_full(since); }
+  std::uint32_t position() const override { return inner_->position(); }
+  std::string kernel_name(std::uint32_t tag) const override { return inner_->kernel_name(tag); }
   Status reset() override;
 
  private:
@@ -63,6 +69,7 @@ class TapedBackend final : public Backend {
     bool given_back = false;
   };
   void note(const Operation* operation, Action action);
+  void refuse_measuring();
 
   std::unique_ptr<Backend> inner_;
   Recorder& recorder_;

@@ -201,6 +201,10 @@ Status Writer::timestamp_begin() { return append(Opcode::timestamp_begin, {}); }
 
 Status Writer::timestamp_end(Address to) { return append(Opcode::timestamp_end, {to}); }
 
+Status Writer::trace(Address to, std::uint32_t number) {
+  return append(Opcode::trace, {to, number});
+}
+
 Status Writer::label(std::string_view text) {
   if (const Status room = reserve_texts(text.size()); !room) return room;
   return append(Opcode::label, {keep_text(text), size32(text)});

@@ -112,6 +112,10 @@ class Writer {
   void tap(std::vector<std::uint32_t>* kept) { tap_ = kept; }
   Status timestamp_begin();
   Status timestamp_end(Address to);
+  // Each dispatch from now on, up to `number` of them, leaves kTraceWords at `to`, in their order:
+  // its position and tag, the 64-bit nanoseconds of its begin and end. They are there once a later
+  // fence is reached. 0 ends it.
+  Status trace(Address to, std::uint32_t number);
   Status label(std::string_view text);
 
   // Issues a fence and gives its number. wait() returns once everything before it is done.

@@ -1,9 +1,5 @@
-"""Convolutions, forward and both gradients, and dense layers, as kernels of the device or the CPU.
+"""Convolutions, forward and both gradients, and dense layers.
 
-    import arraycore as ac
-    y = ac.nn.conv(x, w, padding=1)  # x (N, C, H, W), w (O, C, 3, 3) -> y (N, O, H, W)
-
-Data are ``(N, C, *space)``, weights ``(O, C / groups, *window)``, with one to three axes of space.
 As in PyTorch and ONNX a "convolution" is a correlation, the window is not turned::
 
     y[n, o, p] = sum over c and k of w[o, c, k] * x[n, c, p * stride + k * dilation - padding]
@@ -17,18 +13,11 @@ from collections.abc import Sequence
 from operator import index
 from typing import TYPE_CHECKING, Any
 
-from ._calls import CONV, DENSE, call, int64, int64s, integers
-from ._products import array_of, count_of
+from .._calls import CONV, DENSE, call, int64, int64s, integers
+from .._products import array_of, count_of
 
 if TYPE_CHECKING:
-    from ._ndarray import ndarray
-
-__all__ = [
-    "conv",
-    "conv_data_gradient",
-    "conv_weight_gradient",
-    "dense",
-]
+    from .._ndarray import ndarray
 
 #: An integer for all axes of space, or one for each.
 Each = int | Sequence[int]

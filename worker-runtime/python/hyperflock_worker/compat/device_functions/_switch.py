@@ -1,0 +1,77 @@
+"""Whether arraycore's functions stand in for Chainer's, and how a method is replaced."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+VARIABLE = "HYPERFLOCK_DEVICE_FUNCTIONS"
+#: What arraycore.nn computes: float16, float32 and float64.
+_FLOATS = "efd"
+
+_state = {"on": os.environ.get(VARIABLE, "1") != "0"}
+
+
+@contextlib.contextmanager
+def chainers_own() -> Iterator[None]:
+    """Let Chainer's own kernels do everything meanwhile. For one thread."""
+    before = _state["on"]
+    _state["on"] = False
+    try:
+        yield
+    finally:
+        _state["on"] = before
+
+
+def takes(*arrays: Any) -> bool:
+    """Whether all are arraycore's arrays of one dtype of floats, None aside."""
+    if not _state["on"]:
+        return False
+    ndarray = array_type()
+    first = arrays[0]
+    if ndarray is None or not isinstance(first, ndarray) or first.dtype.char not in _FLOATS:
+        return False
+    dtype = first.dtype
+    return all(
+        each is None or (isinstance(each, ndarray) and each.dtype == dtype) for each in arrays[1:]
+    )
+
+
+def array_type() -> Any:
+    """``arraycore.ndarray`` where it is what Chainer knows as ``cupy.ndarray``, else None."""
+    arraycore, cupy = sys.modules.get("arraycore"), sys.modules.get("cupy")
+    ndarray = getattr(arraycore, "ndarray", None)
+    return ndarray if getattr(cupy, "ndarray", None) is ndarray else None
+
+
+def nn() -> Any:
+    """``arraycore.nn``; arraycore is there where :func:`takes` said yes."""
+    return sys.modules["arraycore"].nn
+
+
+def replace(cls: Any, name: str, by: Callable[..., Any]) -> None:
+    """Let ``by`` answer in the place of a method; where it gives None the method does.
+
+    Parameters
+    ----------
+    cls : type
+        A class of Chainer's. One that has no such method is left alone.
+    name : str
+        The method's.
+    by : callable
+        Takes what the method takes. It changes nothing where it gives None.
+    """
+    original = vars(cls).get(name)
+    if original is None:
+        return
+
+    @functools.wraps(original)
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        result = by(self, *args, **kwargs)
+        return original(self, *args, **kwargs) if result is None else result
+
+    setattr(cls, name, method)
