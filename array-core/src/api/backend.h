@@ -40,6 +40,13 @@ struct Launch {
   std::vector<LaunchArgument> arguments;
 };
 
+// One of the sets of arrays that a batched launch (fuse/batch.h) goes over: one a parameter that is
+// an array, each one run of `count` elements.
+struct BatchSegment {
+  std::int64_t count = 0;
+  std::vector<ArrayArgument> arrays;
+};
+
 // A product of matrices (gemm/problem.h), each in its storage, and what is done to its elements on
 // the way.
 struct GemmLaunch {
@@ -120,6 +127,18 @@ class Backend {
   // CPU does it then. REQUIRES: every view lies inside its storage; elementwise arguments have the
   // loop's shape or broadcast to it; no written view overlaps another argument's in part.
   virtual Status launch(const Launch& launch) = 0;
+
+  // The buffer that the storage shares with others, so that many of them can be bound at once; 0:
+  // none, and the storage is not for batched launches.
+  virtual std::uint32_t shared_buffer(StorageId /*storage*/) const { return 0; }
+  // The kernel over all segments in one launch; `scalars`: of its scalar parameters, in order.
+  // REQUIRES: fuse::can_batch(kernel), at most fuse::most_segments() of them; parameter by
+  // parameter the arrays of all segments lie in one shared buffer. Error: not_implemented, before
+  // anything has happened.
+  virtual Status launch_batch(KernelId /*kernel*/, std::span<const ir::Scalar> /*scalars*/,
+                              std::span<const BatchSegment> /*segments*/) {
+    return Error{ErrorKind::not_implemented, "gpu_kernel", "There are no batched launches."};
+  }
 
   // A product, or through a window a convolution, by a kernel made for it. Error: not_implemented,
   // before anything has happened, where this back end has none for the dtype or the strides:

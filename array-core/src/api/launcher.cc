@@ -4,7 +4,9 @@
 #include <string>
 #include <utility>
 
+#include "api/batching.h"
 #include "api/fusion.h"
+#include "fuse/batch.h"
 #include "ir/builder.h"
 #include "view/messages.h"
 #include "view/overlap.h"
@@ -173,6 +175,7 @@ Result<KernelRef> Launcher::prepare(ir::Kernel kernel) {
   Prepared prepared;
   prepared.only_cpu = device_ == nullptr || needs_cpu(kernel);
   prepared.traits = fuse::traits_of(kernel);
+  prepared.can_batch = !prepared.only_cpu && fuse::can_batch(kernel);
   prepared.kernel = std::move(kernel);
   if (!forgotten_.empty()) {
     const KernelRef place = forgotten_.back();
@@ -193,7 +196,41 @@ void Launcher::forget(KernelRef kernel) {
 }
 
 Status Launcher::launch(const KernelCall& call) {
-  return fusion_ && immediate_ == 0 ? fusion_->launch(call) : launch_now(call);
+  if (!fusion_ || immediate_ != 0) return launch_now(call);
+  if (!batching_) return fusion_->launch(call);
+  if (call.may_batch && can_batch(call.kernel)) {
+    for (std::size_t i = 0; i < call.operands.size(); ++i) {
+      if (call.operands[i].array == nullptr) continue;
+      const Array& array = *call.operands[i].array;
+      const bool written = is_written(kernels_[call.kernel].kernel.params[i]);
+      const Status there =
+          written ? fusion_->overwritten(*array.storage) : fusion_->settle(*array.storage);
+      if (!there) return there;
+      if (const Status made = array.storage->make_memory(); !made) return made;
+    }
+    const auto taken = batching_->take(call);
+    if (!taken) return taken.error();
+    if (*taken) return Done{};
+  }
+  const Status clear = batching_->before(call);
+  return clear ? fusion_->launch(call) : clear;
+}
+
+Status Launcher::on_device(Prepared& prepared) {
+  if (prepared.device) return Done{};
+  const auto id = device_->prepare(prepared.kernel);
+  if (id) prepared.device = *id;
+  if (id || id.error().kind == ErrorKind::not_implemented) prepared.only_cpu = !id;
+  return id ? Status(Done{}) : id.error();
+}
+
+Status Launcher::launch_batch(KernelRef kernel, std::span<const ir::Scalar> scalars,
+                              std::span<const BatchSegment> segments) {
+  Prepared& prepared = kernels_[kernel];
+  if (const Status known = on_device(prepared); !known) return known;
+  const Status launched = device_->launch_batch(*prepared.device, scalars, segments);
+  if (launched) ++counters_.dispatches;
+  return launched;
 }
 
 Status Launcher::launch_now(const KernelCall& call, Fallback fallback) {
@@ -229,12 +266,8 @@ Status Launcher::launch_apart(const KernelCall& call, std::span<const Array*> ar
     return array == nullptr || &array->storage->backend() == device_.get();
   });
   if (!prepared.only_cpu && at_home) {
-    if (!prepared.device) {
-      auto id = device_->prepare(prepared.kernel);
-      if (id) prepared.device = *id;
-      if (!id && id.error().kind != ErrorKind::not_implemented) return id.error();
-      prepared.only_cpu = !id;
-    }
+    const Status known = on_device(prepared);
+    if (!known && known.error().kind != ErrorKind::not_implemented) return known;
     if (prepared.device) {
       const Status launched = launch_on_device(prepared, call, arrays);
       if (launched || launched.error().kind != ErrorKind::not_implemented) return launched;
@@ -513,26 +546,38 @@ Status Launcher::set_fusing(bool fusing) {
   if (fusing == is_fusing()) return Done{};
   if (fusing) {
     fusion_ = std::make_unique<Fusion>(*this);
+    if (device_) batching_ = std::make_unique<Batching>(*this);
     return Done{};
   }
   const Status settled = settle();
-  if (settled) fusion_.reset();
+  if (settled) {
+    batching_.reset();
+    fusion_.reset();
+  }
   return settled;
 }
 
 Status Launcher::ready(const Array& array) {
+  if (batching_)
+    if (const Status clear = batching_->before_read(array); !clear) return clear;
   if (array.storage->group() != nullptr)
     if (const Status settled = fusion_->settle(*array.storage); !settled) return settled;
   return array.storage->make_memory();
 }
 
 Status Launcher::overwritten(const Array& array) {
+  if (batching_)
+    if (const Status clear = batching_->before_write(array); !clear) return clear;
   if (array.storage->is_pinned())
     if (const Status settled = fusion_->settle_readers(*array.storage); !settled) return settled;
   return ready(array);
 }
 
-Status Launcher::settle() { return fusion_ ? fusion_->settle_all() : Done{}; }
+Status Launcher::settle() {
+  const Status batched = batching_ ? batching_->flush() : Done{};
+  const Status fused = fusion_ ? fusion_->settle_all() : Done{};
+  return batched ? fused : batched;
+}
 Status Launcher::relieve() { return fusion_ ? fusion_->relieve() : Done{}; }
 
 Status Launcher::begin_profile() {
@@ -557,6 +602,7 @@ Status Launcher::end_profile(std::string& text) {
 
 Status Launcher::reset() {
   profile_.reset();
+  if (batching_) batching_->forget();
   const Status cpu = cpu_->reset();
   return cpu && device_ ? device_->reset() : cpu;
 }

@@ -39,6 +39,9 @@ struct KernelCall {
   Dims loop;
   std::uint32_t reduced = 0;  // bit k: axis k is reduced, or a scan runs along it
   std::span<const Operand> operands;
+  // It may wait for others of its kernel, and become one launch with them (batching.h): all that it
+  // writes are arrays that the caller named.
+  bool may_batch = false;
 };
 
 // What a product does to elements on their way (gemm/hole.h): kernels of this launcher, and whole
@@ -53,6 +56,7 @@ struct ProductHoles {
   ProductHole after;   // the sums
 };
 
+class Batching;
 class Fusion;
 
 class Launcher {
@@ -137,6 +141,7 @@ class Launcher {
   Status reset();
 
  private:
+  friend class Batching;
   friend class Fusion;
   // Whether the CPU does what the device refuses.
   enum class Fallback : std::uint8_t { none, cpu };
@@ -144,18 +149,24 @@ class Launcher {
     ir::Kernel kernel;
     fuse::Traits traits;
     bool only_cpu = false;  // the device has no such dtype or operation
+    bool can_batch = false;
     std::optional<KernelId> device;
     std::optional<KernelId> cpu;
   };
   Backend& home(DType dtype) { return device_ && on_gpu(dtype) ? *device_ : *cpu_; }
   bool is_device(const Backend& backend) const { return &backend == device_.get(); }
   bool only_cpu(KernelRef kernel) const { return kernels_[kernel].only_cpu; }
+  bool can_batch(KernelRef kernel) const { return kernels_[kernel].can_batch; }
   const fuse::Traits& traits(KernelRef kernel) const { return kernels_[kernel].traits; }
   // The kernel's number may become another's.
   void forget(KernelRef kernel);
   // REQUIRES: what is read is there. Error with Fallback::none: not_implemented, before anything
   // has happened.
   Status launch_now(const KernelCall& call, Fallback fallback = Fallback::cpu);
+  // Error: not_implemented, before anything has happened.
+  Status launch_batch(KernelRef kernel, std::span<const ir::Scalar> scalars,
+                      std::span<const BatchSegment> segments);
+  Status on_device(Prepared& prepared);
   Status launch_apart(const KernelCall& call, std::span<const Array*> arrays, Fallback fallback);
   Result<KernelRef> cast_kernel(DType to, DType from);
   Result<KernelRef> fill_kernel(DType dtype);
@@ -185,6 +196,7 @@ class Launcher {
   Launch launch_;                                   // the one being made: kept for its memory
   int immediate_ = 0;                               // launches under way, whose copies do not wait
   std::unique_ptr<Profile> profile_;                // null: off
+  std::unique_ptr<Batching> batching_;              // null: no device, or nothing waits
   std::unique_ptr<Fusion> fusion_;                  // null: off. Last: it lets go of arrays
 };
 

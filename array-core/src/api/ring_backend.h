@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "api/backend.h"
@@ -63,6 +64,9 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   Result<KernelId> prepare(ir::Kernel kernel) override;
   void forget(KernelId kernel) override;
   Status launch(const Launch& launch) override;
+  std::uint32_t shared_buffer(StorageId storage) const override;
+  Status launch_batch(KernelId kernel, std::span<const ir::Scalar> scalars,
+                      std::span<const BatchSegment> segments) override;
   // Errors: value, "raw_limits" (more bindings or uniforms than the device takes), "raw_arguments"
   // (not the number that the kernel was made with), "raw_grid", "raw_alias" (an array bound twice
   // and written).
@@ -105,7 +109,8 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
     ir::Kernel kernel;
     lower::Merge merge;
     std::vector<Known> known;
-    std::vector<std::unique_ptr<Program>> programs;  // several looks may share one
+    std::vector<std::unique_ptr<Program>> programs;           // several looks may share one
+    std::vector<std::pair<std::uint32_t, KernelId>> batches;  // by segments (fuse/batch.h)
   };
   struct Raw {
     RawText text;
@@ -127,6 +132,8 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   // A region that shares its buffer with no other.
   Result<Region> allocate_alone(std::int64_t bytes);
   std::uint32_t bind(StorageId storage);
+  // The kernel over so many segments.
+  Result<KernelId> batch_of(KernelId kernel, std::uint32_t segments);
   // These work on the launch in `gpu_` and `ranges_`.
   Result<const Program*> program(Prepared& prepared);
   Result<const Program*> compile(Prepared& prepared);

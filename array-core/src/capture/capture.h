@@ -76,6 +76,7 @@ class Capture {
       : backends_(backends), launcher_(launcher), counters_(counters) {}
   Status place(const Tape& tape);
   Status carry(const Tape& tape);
+  void take_apart(std::vector<Given>& given);
   void cut(std::span<const Given> given);
   Result<StorageId> lend(std::size_t side, std::int64_t bytes);
   void pin(std::size_t side, StorageId storage);

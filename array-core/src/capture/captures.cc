@@ -113,6 +113,7 @@ Status Captures::ready(std::int32_t number) {
 
 Status Captures::replay(std::int32_t number, std::span<const std::uint64_t> values) {
   if (const Status may = ready(number); !may) return may;
+  const Span span(launcher_.profile(), "captured step");
   Capture& capture = *captures_.at(number);
   if (values.size() != capture.values())
     return Error{ErrorKind::value, "capture_value_count",

@@ -50,6 +50,11 @@ class TapedBackend final : public Backend {
   void forget(KernelId kernel) override;
   Status launch(const Launch& launch) override;
   Status launch_gemm(const GemmLaunch& launch) override;
+  std::uint32_t shared_buffer(StorageId storage) const override {
+    return inner_->shared_buffer(storage);
+  }
+  Status launch_batch(KernelId kernel, std::span<const ir::Scalar> scalars,
+                      std::span<const BatchSegment> segments) override;
   std::uint32_t tune_gemm(const gemm::Tuning& tuning) override { return inner_->tune_gemm(tuning); }
   Result<KernelId> prepare_raw(const RawText& text) override;
   Status launch_raw(const RawLaunch& launch) override;

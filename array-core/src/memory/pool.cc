@@ -39,6 +39,7 @@ Result<Region> Pool::allocate(std::int64_t bytes) {
   Result<Region> region = size <= kLargestSlot ? allocate_slot(size) : allocate_buffer(size);
   if (region) live_ += size;
   if (region && shelf_ != nullptr) shelf_->all.push_back(*region);
+  most_used_ = std::max(most_used_, held_ - kept_);
   return region;
 }
 
@@ -127,7 +128,7 @@ void Pool::free(const Region& region) {
   if (heap.free.size() < heap.slots) return;
   // The whole heap is free. One of each class stays, or a single array that comes and goes would
   // make and destroy it each time.
-  if (open.size() > 1 && kept_ + kHeapBytes > limits_.kept_bytes) {
+  if (open.size() > 1 && !may_keep(kHeapBytes)) {
     open.erase(std::find(open.begin(), open.end(), region.buffer));
     heaps_.erase(found);
     destroy(region.buffer, kHeapBytes);
@@ -136,11 +137,12 @@ void Pool::free(const Region& region) {
   }
 }
 
+bool Pool::may_keep(std::int64_t bytes) const {
+  return kept_ + bytes <= limits_.kept_bytes || held_ <= most_used_ + most_used_ / 4;
+}
+
 void Pool::keep(BufferId buffer, std::int64_t bytes) {
-  if (kept_ + bytes > limits_.kept_bytes) {
-    destroy(buffer, bytes);
-    return;
-  }
+  if (!may_keep(bytes)) trim();
   unused_[bytes].push_back(buffer);
   kept_ += bytes;
 }
@@ -164,6 +166,7 @@ void Pool::trim() {
     heap = heaps_.erase(heap);
   }
   kept_ = 0;
+  most_used_ = held_;
 }
 
 void Pool::forget() {
@@ -171,7 +174,7 @@ void Pool::forget() {
   for (auto& open : open_heaps_) open.clear();
   own_.clear();
   unused_.clear();
-  live_ = held_ = kept_ = 0;
+  live_ = held_ = kept_ = most_used_ = 0;
 }
 
 }  // namespace arraycore

@@ -5,7 +5,10 @@
 //
 // Small regions are slots of shared heap buffers, bound by range; larger ones have a buffer of
 // their own, of a size class below kExactBytes and of the very size above. Freed buffers and heaps
-// are kept for the next allocation up to a cap, and given back when the budget needs them (trim).
+// are kept for the next allocation, and given back when the budget needs them (trim): up to a cap,
+// or as much as makes, together with what is in use, a quarter more than was in use at once before.
+// So a training step, which frees all that it needed and needs it again, makes no buffers. What is
+// beyond that takes the place of all that was kept, which another program may have needed.
 #pragma once
 
 #include <array>
@@ -44,7 +47,7 @@ struct Shelf {
 struct PoolLimits {
   std::int64_t budget_bytes = 0;       // of all buffers, those kept included
   std::int64_t largest_buffer = 0;     // the adapter's maxBufferSize and binding size, the smaller
-  std::int64_t kept_bytes = 64 << 20;  // the most that is kept unused
+  std::int64_t kept_bytes = 64 << 20;  // what is kept unused in any case
 };
 
 class Pool {
@@ -94,6 +97,8 @@ class Pool {
   Result<BufferId> make_buffer(std::int64_t bytes, std::int64_t asked);
   void destroy(BufferId buffer, std::int64_t bytes);
   void keep(BufferId buffer, std::int64_t bytes);
+  // Of a buffer that holds no region any more. REQUIRES: it still counts as in use.
+  bool may_keep(std::int64_t bytes) const;
 
   BufferSource& source_;
   PoolLimits limits_;
@@ -105,6 +110,7 @@ class Pool {
   std::int64_t live_ = 0;
   std::int64_t held_ = 0;
   std::int64_t kept_ = 0;
+  std::int64_t most_used_ = 0;  // the most of held_ - kept_ since the last trim()
 };
 
 // The size of the buffer that a region of `bytes` gets for its own: four classes for each power of

@@ -6,6 +6,7 @@
 #include <map>
 #include <random>
 #include <set>
+#include <vector>
 
 namespace arraycore {
 namespace {
@@ -118,6 +119,37 @@ TEST(Pool, TheBudgetCountsBuffersAndTrimsBeforeItRefuses) {
   EXPECT_NE(refused.error().message.find("62914560 in use"), std::string::npos);
   f.pool.free(*large);
   EXPECT_TRUE(f.pool.allocate(8 * kMiB));
+}
+
+// Takes so many regions of each size, then frees them: a training step.
+void step(Pool& pool, const std::vector<std::int64_t>& sizes, int each) {
+  std::vector<Region> taken;
+  for (int i = 0; i < each; ++i)
+    for (const std::int64_t size : sizes) taken.push_back(pool.allocate(size).value());
+  while (!taken.empty()) {
+    pool.free(taken.back());
+    taken.pop_back();
+  }
+}
+
+TEST(Pool, AStepThatNeedsMuchMakesNothingAfterTheFirst) {
+  Fixture f(1'000 * kMiB);
+  step(f.pool, {20 * kMiB, 5 * kMiB, 30'000}, 20);
+  const int made = f.source.made;
+  for (int turn = 0; turn < 20; ++turn) step(f.pool, {20 * kMiB, 5 * kMiB, 30'000}, 20);
+  EXPECT_EQ(f.source.made, made);
+  f.pool.trim();
+  EXPECT_EQ(f.source.held(), 0);
+}
+
+TEST(Pool, AnotherProgramTakesThePlaceOfTheFirst) {
+  Fixture f(1'000 * kMiB);
+  for (int turn = 0; turn < 3; ++turn) step(f.pool, {20 * kMiB}, 20);
+  for (int turn = 0; turn < 3; ++turn) step(f.pool, {33 * kMiB}, 10);
+  const int made = f.source.made;
+  for (int turn = 0; turn < 10; ++turn) step(f.pool, {33 * kMiB}, 10);
+  EXPECT_EQ(f.source.made, made);
+  EXPECT_LE(f.pool.held_bytes(), 500 * kMiB);
 }
 
 TEST(Pool, WhatNoBufferHoldsIsNamed) {
