@@ -29,7 +29,7 @@ from ._ndarray import ndarray
 
 _BEGIN, _END, _ABORT, _POSITION, _COMPARE, _BLAME, _BUILD, _REPLAY = range(170, 178)
 _RESUME, _CLOSE, _ABOUT = 178, 179, 180
-_COMMANDS, _VALUES, _KIB, _INTERRUPTED = range(4)
+_COMMANDS, _VALUES, _KIB, _CARRIED, _INTERRUPTED = range(5)
 _NO_VALUE = -1
 _RAW_WORD = 0xFFFFFFFF
 #: What a word of a raw kernel's uniforms is taken for.
@@ -212,7 +212,8 @@ class Recorder:
         Raises
         ------
         CaptureError
-            They are not one program, and the sentence says where they part.
+            They are not one program, and the sentence says where they part; or there is no memory
+            for what lives within a step.
         """
         differences = self._compare()
         before, after = self._recordings
@@ -225,7 +226,7 @@ class Recorder:
             numbers.append(known.setdefault(value, len(known)) if found else _NO_VALUE)
         try:
             number = call(_BUILD, *numbers)
-        except ValueError as error:
+        except (ValueError, MemoryError) as error:
             raise self._refused(error) from None
         self._recordings = []
         return Replay(number, self._numbers, list(known), before, after)
@@ -244,7 +245,7 @@ class Recorder:
             for row in told
         ]
 
-    def _refused(self, error: ValueError) -> CaptureError:
+    def _refused(self, error: Exception) -> CaptureError:
         """Return the error with the line of Python's that launched what it names."""
         code = str(getattr(error, "code", "capture_none"))
         command = _library.bridge.call(_BLAME, 0, 0)
@@ -304,6 +305,8 @@ class Replay:
         Launches and uploads of a step.
     nbytes : int
         Memory of its own, in bytes: what lives within a step.
+    carried : int
+        Arrays that each step makes anew from those of the step before.
     """
 
     def __init__(
@@ -327,6 +330,7 @@ class Replay:
         }
         self.commands = call(_ABOUT, number, _COMMANDS)
         self.nbytes = call(_ABOUT, number, _KIB) * 1024
+        self.carried = call(_ABOUT, number, _CARRIED)
 
     def __call__(self) -> None:
         """Run the step.

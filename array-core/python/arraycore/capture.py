@@ -71,8 +71,19 @@ class Host:
     def recorded(self) -> None:
         """Hear that it has been recorded."""
 
-    def captured(self) -> None:
-        """Hear that steps are replayed from now on."""
+    def captured(self, carried: int) -> None:
+        """Hear that steps are replayed from now on.
+
+        Parameters
+        ----------
+        carried : int
+            Arrays that each step makes anew from those of the step before.
+
+        Raises
+        ------
+        CaptureError
+            The program cannot go on without the step's Python.
+        """
 
     def is_as_captured(self) -> bool:
         """Return whether the program is what it was when it was captured."""
@@ -297,8 +308,9 @@ class Step:
             if self._recorder.recordings == 2:
                 self._replay = self._recorder.build()
                 self._result = result
-                self._host.captured()
+                self._host.captured(self._replay.carried)
         except CaptureError as error:
+            self._restart()
             self.reason = str(error)
             if self._strict:
                 raise
@@ -308,7 +320,7 @@ class Step:
         """Give the capture's memory back; the next calls run as ever, and are captured again."""
         self._finish()
         self._restart()
-        self._shape, self._slots, self._scalars = None, [], []
+        self._shape, self._slots, self._scalars, self.reason = None, [], [], None
 
     def __enter__(self) -> Step:
         return self

@@ -110,18 +110,25 @@ Launcher::~Launcher() = default;
 Result<Array> Launcher::allocate(DType dtype, const Dims& shape) {
   const auto bytes = checked_bytes(shape, size_of(dtype));
   if (!bytes) return bytes.error();
-  if (budget_bytes_ && counters_.live_bytes > *budget_bytes_ - *bytes && fusion_)
-    if (const Status settled = fusion_->settle_all(); !settled) return settled.error();
   if (budget_bytes_ && counters_.live_bytes > *budget_bytes_ - *bytes)
-    return Error{ErrorKind::memory, "over_budget",
-                 std::to_string(*bytes) + " bytes for an array of shape " + shape_text(shape) +
-                     " do not fit: " + std::to_string(counters_.live_bytes) + " of " +
-                     std::to_string(*budget_bytes_) + " bytes are in use."};
+    if (const Status may = affords(*bytes, "an array of shape " + shape_text(shape)); !may)
+      return may.error();
   Backend& backend = home(dtype);
   auto storage = std::make_shared<Storage>(backend, counters_, 0, *bytes, dtype);
   if (!fusion_)
     if (const Status made = storage->make_memory(); !made) return made.error();
   return Array{dtype, contiguous(shape, size_of(dtype)), std::move(storage)};
+}
+
+Status Launcher::affords(std::int64_t bytes, std::string_view use) {
+  if (!budget_bytes_ || counters_.live_bytes <= *budget_bytes_ - bytes) return Done{};
+  if (fusion_)
+    if (const Status settled = fusion_->settle_all(); !settled) return settled;
+  if (counters_.live_bytes <= *budget_bytes_ - bytes) return Done{};
+  return Error{ErrorKind::memory, "over_budget",
+               std::to_string(bytes) + " bytes for " + std::string(use) +
+                   " do not fit: " + std::to_string(counters_.live_bytes) + " of " +
+                   std::to_string(*budget_bytes_) + " bytes are in use."};
 }
 
 Status Launcher::upload(const Array& array, const void* elements) {

@@ -14,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/array_table.h"
@@ -70,6 +71,9 @@ class Launcher {
   // A new C-ordered array with storage of its own, content undefined.
   // Error: memory, "over_budget"; value, "array_too_big".
   Result<Array> allocate(DType dtype, const Dims& shape);
+  // Whether so many bytes more, for what `use` names, fit the budget; launches what waits before it
+  // says no. Error: memory, "over_budget".
+  Status affords(std::int64_t bytes, std::string_view use);
   // `elements`: all of the array's, in C order. REQUIRES: the array is fresh from allocate().
   Status upload(const Array& array, const void* elements);
   Status fill_zero(const Array& array);

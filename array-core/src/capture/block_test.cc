@@ -105,6 +105,37 @@ TEST_F(BlockTest, OnlyTheScalarThatIsGivenDiffers) {
   EXPECT_EQ(differing, 1);
 }
 
+TEST_F(BlockTest, AnInterruptedReplayLosesNothing) {
+  const std::int32_t number = capture(false);
+  told(0);
+  const std::size_t before = count();
+  const std::vector<std::uint64_t> values{std::bit_cast<std::uint32_t>(6.0F)};
+  std::size_t replays = 0;
+  int in_the_middle = 0;
+  int before_it = 0;
+  while (in_the_middle == 0 || before_it == 0) {
+    rig.memory->control[ring::Word::interrupt] = ring::kInterruptOnce;
+    const Status done = context.captures().replay(number, values);
+    replays += done.ok() ? 1 : 0;
+    if (done) continue;
+    ASSERT_EQ(done.error().code, "interrupted");
+    if ((*context.captures().get(number))->is_interrupted()) {
+      ++in_the_middle;
+      ASSERT_TRUE(context.captures().resume(number));
+      ++replays;
+    } else {
+      ++before_it;  // nothing of it was issued
+    }
+    ASSERT_LT(replays, 1'000'000U);
+    rig.memory->control[ring::Word::interrupt] = 0;
+    // Another phase of the step at the ring's end the next time.
+    for (std::size_t i = 0; i <= replays % 7; ++i)
+      ASSERT_TRUE(context.launcher().fill_zero(**context.get(x)));
+  }
+  rig.memory->control[ring::Word::interrupt] = 0;
+  EXPECT_EQ(told(before).size(), 4 * replays);
+}
+
 TEST_F(BlockTest, BuffersAreFlatAndGivenBack) {
   const std::int64_t before = context.counters().live_bytes;
   const std::int32_t number = capture(true);

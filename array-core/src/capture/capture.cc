@@ -5,6 +5,9 @@
 #include <string>
 #include <unordered_map>
 
+#include "api/launcher.h"
+#include "view/shape.h"
+
 namespace arraycore::capture {
 
 namespace {
@@ -19,21 +22,55 @@ bool is_constant(const Action& action) {
 
 bool is_launch(const Action& action) {
   return std::holds_alternative<Launch>(action) || std::holds_alternative<GemmLaunch>(action) ||
-         std::holds_alternative<RawLaunch>(action);
+         std::holds_alternative<RawLaunch>(action) || std::holds_alternative<BatchLaunch>(action);
+}
+
+// Which of the operation's scalars a parameter is.
+std::size_t scalar_of(const Operation& operation, std::uint32_t parameter) {
+  const auto found = std::find(operation.scalars.begin(), operation.scalars.end(), parameter);
+  return static_cast<std::size_t>(found - operation.scalars.begin());
+}
+
+// As many launches as the batch has segments.
+std::vector<Command> apart(const Command& command) {
+  const auto& batch = *std::get_if<BatchLaunch>(&command.action);
+  std::vector<Command> launches;
+  for (const BatchSegment& segment : batch.segments) {
+    Launch launch;
+    launch.kernel = batch.kernel;
+    launch.loop = {segment.count};
+    auto array = segment.arrays.begin();
+    auto scalar = batch.scalars.begin();
+    for (std::uint32_t place = 0; place < command.operation->parameters.size(); ++place) {
+      const std::vector<std::uint32_t>& scalars = command.operation->scalars;
+      if (std::find(scalars.begin(), scalars.end(), place) != scalars.end()) {
+        launch.arguments.emplace_back(*scalar++);
+        continue;
+      }
+      View run = contiguous({segment.count}, size_of(command.operation->parameters[place]));
+      run.offset = array->view.offset;
+      launch.arguments.emplace_back(ArrayArgument{array->storage, run});
+      ++array;
+    }
+    launches.push_back({command.side, command.operation, std::move(launch)});
+  }
+  return launches;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Capture>> Capture::make(const Backends& backends, Counters& counters,
-                                               const Tape& tape, std::span<const Given> given) {
-  std::unique_ptr<Capture> capture(new Capture(backends, counters));
+Result<std::unique_ptr<Capture>> Capture::make(const Backends& backends, Launcher& launcher,
+                                               Counters& counters, const Tape& tape,
+                                               std::span<const Given> given) {
+  std::unique_ptr<Capture> capture(new Capture(backends, launcher, counters));
   capture->commands_ = tape.commands();
   if (const Status placed = capture->place(tape); !placed) return placed.error();
   const std::size_t recorded = capture->commands_.size();
   if (const Status carried = capture->carry(tape); !carried) return carried.error();
-  const auto carried = static_cast<std::uint32_t>(capture->commands_.size() - recorded);
+  capture->carried_ = capture->commands_.size() - recorded;
   std::vector<Given> moved(given.begin(), given.end());
-  for (Given& each : moved) each.command += carried;
+  for (Given& each : moved) each.command += static_cast<std::uint32_t>(capture->carried_);
+  capture->take_apart(moved);
   capture->cut(moved);
   return capture;
 }
@@ -51,6 +88,7 @@ void Capture::pin(std::size_t side, StorageId storage) {
 }
 
 Result<StorageId> Capture::lend(std::size_t side, std::int64_t bytes) {
+  if (const Status may = launcher_.affords(bytes, "a captured step"); !may) return may.error();
   auto storage = std::make_unique<Storage>(*backends_[side], counters_, 0, bytes);
   if (const Status made = storage->make_memory(); !made) return made.error();
   bytes_ += bytes;
@@ -164,6 +202,39 @@ Status Capture::carry(const Tape& tape) {
   return Done{};
 }
 
+// A batch's arrays lie in shared buffers; where those that have another place now do not, each
+// segment is a launch of its own.
+void Capture::take_apart(std::vector<Given>& given) {
+  std::vector<Command> commands;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> places;  // of each command: first, count
+  for (Command& command : commands_) {
+    const auto first = static_cast<std::uint32_t>(commands.size());
+    bool shared = true;
+    if (const auto* const batch = std::get_if<BatchLaunch>(&command.action)) {
+      const TapedBackend& backend = *backends_[command.side];
+      for (const BatchSegment& segment : batch->segments)
+        for (std::size_t i = 0; i < segment.arrays.size(); ++i) {
+          const std::uint32_t buffer = backend.shared_buffer(segment.arrays[i].storage);
+          shared = shared && buffer != 0 &&
+                   buffer == backend.shared_buffer(batch->segments[0].arrays[i].storage);
+        }
+    }
+    if (shared)
+      commands.push_back(std::move(command));
+    else
+      for (Command& each : apart(command)) commands.push_back(std::move(each));
+    places.emplace_back(first, static_cast<std::uint32_t>(commands.size()) - first);
+  }
+  commands_ = std::move(commands);
+  std::vector<Given> moved;
+  for (const Given& each : given) {
+    const auto [first, count] = places[each.command];
+    for (std::uint32_t i = 0; i < count; ++i)
+      moved.push_back({first + i, each.argument, each.value});
+  }
+  given = std::move(moved);
+}
+
 void Capture::cut(std::span<const Given> given) {
   given_.assign(given.begin(), given.end());
   std::vector<bool> is_given(commands_.size(), false);
@@ -190,6 +261,8 @@ Status Capture::replay(std::span<const std::uint64_t> values) {
       std::get_if<ir::Scalar>(&launch->arguments[each.argument])->bits = bits;
     else if (auto* const raw = std::get_if<RawLaunch>(&action))
       raw->uniforms[each.argument] = static_cast<std::uint32_t>(bits);
+    else if (auto* const batch = std::get_if<BatchLaunch>(&action))
+      batch->scalars[scalar_of(*commands_[each.command].operation, each.argument)].bits = bits;
   }
   return resume();
 }
@@ -229,6 +302,8 @@ Status Capture::issue(const Command& command) {
     return backend.launch_gemm(*product);
   if (const auto* const raw = std::get_if<RawLaunch>(&command.action))
     return backend.launch_raw(*raw);
+  if (const auto* const batch = std::get_if<BatchLaunch>(&command.action))
+    return backend.launch_batch(batch->kernel, batch->scalars, batch->segments);
   if (const auto* const zero = std::get_if<Zero>(&command.action))
     return backend.fill_zero(zero->storage);
   const auto& upload = *std::get_if<Upload>(&command.action);

@@ -23,6 +23,10 @@
 #include "capture/tape.h"
 #include "capture/taped_backend.h"
 
+namespace arraycore {
+class Launcher;
+}
+
 namespace arraycore::capture {
 
 using Backends = std::array<TapedBackend*, kSides>;  // null: there is none
@@ -38,8 +42,9 @@ class Capture {
  public:
   // Of a step that compare() found no mismatch in. Error: value, "capture_arrays" (state that the
   // step makes anew but does not keep); memory.
-  static Result<std::unique_ptr<Capture>> make(const Backends& backends, Counters& counters,
-                                               const Tape& tape, std::span<const Given> given);
+  static Result<std::unique_ptr<Capture>> make(const Backends& backends, Launcher& launcher,
+                                               Counters& counters, const Tape& tape,
+                                               std::span<const Given> given);
   Capture(const Capture&) = delete;
   Capture& operator=(const Capture&) = delete;
   ~Capture();
@@ -53,6 +58,8 @@ class Capture {
 
   std::uint32_t values() const { return values_; }
   std::size_t commands() const { return commands_.size(); }
+  // Arrays that each step makes anew from those of the step before.
+  std::size_t carried() const { return carried_; }
   // Bytes of storage that is the capture's own.
   std::int64_t bytes() const { return bytes_; }
 
@@ -65,10 +72,11 @@ class Capture {
     std::optional<std::uint32_t> block;
   };
 
-  Capture(const Backends& backends, Counters& counters)
-      : backends_(backends), counters_(counters) {}
+  Capture(const Backends& backends, Launcher& launcher, Counters& counters)
+      : backends_(backends), launcher_(launcher), counters_(counters) {}
   Status place(const Tape& tape);
   Status carry(const Tape& tape);
+  void take_apart(std::vector<Given>& given);
   void cut(std::span<const Given> given);
   Result<StorageId> lend(std::size_t side, std::int64_t bytes);
   void pin(std::size_t side, StorageId storage);
@@ -76,11 +84,13 @@ class Capture {
   Status issue(Run& run);
 
   Backends backends_;
+  Launcher& launcher_;
   Counters& counters_;
   std::vector<Command> commands_;
   std::vector<Given> given_;
   std::vector<Run> runs_;
   std::uint32_t values_ = 0;
+  std::size_t carried_ = 0;
   std::int64_t launches_ = 0;  // that the counters count
   std::int64_t bytes_ = 0;
   std::vector<std::unique_ptr<Storage>> own_;

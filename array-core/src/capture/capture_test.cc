@@ -245,6 +245,35 @@ TEST_F(CaptureTest, AResetEndsCaptures) {
   EXPECT_EQ(captures().replay(number, {}).error().code, "capture_closed");
 }
 
+TEST(CaptureMemory, WhatDoesNotFitTheBudgetIsNoCapture) {
+  ArrayTable arrays;
+  Context context(make_cpu_backend(), nullptr, arrays, 10'000);
+  const std::vector<float> ones(1000, 1);
+  const ArrayId x = context.create(DType::float32, {1000}, ones.data()).value();
+  const auto step = [&] {
+    const ArrayId sum = calls::binary(context, ops::find("add").value(), x, x).value();
+    const Array to = **context.get(x);
+    const Array from = **context.get(sum);
+    EXPECT_TRUE(context.launcher().assign(to, from));
+    EXPECT_TRUE(context.let_go(std::vector<ArrayId>{sum}));
+  };
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(context.captures().begin());
+    step();
+    ASSERT_TRUE(context.captures().end());
+  }
+  ASSERT_TRUE(context.captures().compare());
+  const std::vector<float> more(1000, 1);
+  const ArrayId other = context.create(DType::float32, {1000}, more.data()).value();
+  EXPECT_EQ(context.captures().build({}).error().code, "over_budget");
+  EXPECT_TRUE(context.let_go(std::vector<ArrayId>{other}));
+  const std::int64_t live = context.counters().live_bytes;
+  const auto number = context.captures().build({});
+  ASSERT_TRUE(number) << "it may be tried again";
+  context.captures().close(*number);
+  EXPECT_EQ(context.counters().live_bytes, live);
+}
+
 TEST(CaptureMemory, IsFlatOverReplaysAndGivenBack) {
   auto made = std::make_unique<FakeDevice>();
   FakeDevice& device = *made;

@@ -89,7 +89,7 @@ Result<std::int32_t> Captures::build(std::span<const std::uint32_t> values) {
     }
     given.push_back({differing.command, differing.argument, values[i]});
   }
-  auto made = Capture::make(backends_, counters_, *second_, given);
+  auto made = Capture::make(backends_, launcher_, counters_, *second_, given);
   if (!made) return made.error();
   abort();
   captures_.emplace(++number_, std::move(*made));
@@ -113,6 +113,7 @@ Status Captures::ready(std::int32_t number) {
 
 Status Captures::replay(std::int32_t number, std::span<const std::uint64_t> values) {
   if (const Status may = ready(number); !may) return may;
+  const Span span(launcher_.profile(), "captured step");
   Capture& capture = *captures_.at(number);
   if (values.size() != capture.values())
     return Error{ErrorKind::value, "capture_value_count",

@@ -81,6 +81,8 @@ class Comparer {
       products(*product, std::get<GemmLaunch>(b.action));
     else if (const auto* const raw = std::get_if<RawLaunch>(&a.action))
       raws(*raw, std::get<RawLaunch>(b.action));
+    else if (const auto* const batch = std::get_if<BatchLaunch>(&a.action))
+      batches(*batch, std::get<BatchLaunch>(b.action));
     else if (const auto* const upload = std::get_if<Upload>(&a.action))
       uploads(*upload, std::get<Upload>(b.action));
     else
@@ -149,6 +151,26 @@ class Comparer {
     same_storage(a.out, b.out);
     for (std::size_t i = 0; i < a.operands.size(); ++i)
       if (a.operands[i] != 0 || b.operands[i] != 0) same_storage(a.operands[i], b.operands[i]);
+  }
+
+  void batches(const BatchLaunch& a, const BatchLaunch& b) {
+    if (a.kernel != b.kernel || a.segments.size() != b.segments.size()) return other_shapes();
+    for (std::size_t s = 0; s < a.segments.size(); ++s) {
+      const BatchSegment& x = a.segments[s];
+      const BatchSegment& y = b.segments[s];
+      if (x.count != y.count) return other_shapes();
+      for (std::size_t i = 0; i < x.arrays.size(); ++i) {
+        if (x.arrays[i].view != y.arrays[i].view) return other_shapes();
+        same_storage(x.arrays[i].storage, y.arrays[i].storage);
+      }
+    }
+    const Operation& operation = *second_.commands()[at_].operation;
+    for (std::size_t i = 0; i < a.scalars.size(); ++i) {
+      if (a.scalars[i] == b.scalars[i]) continue;
+      const std::uint32_t place = operation.scalars[i];
+      comparison_.differences.push_back(
+          {here(), place, operation.parameters[place], a.scalars[i], b.scalars[i]});
+    }
   }
 
   void raws(const RawLaunch& a, const RawLaunch& b) {

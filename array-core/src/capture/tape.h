@@ -41,12 +41,20 @@ struct Upload {
 struct Zero {
   StorageId storage = 0;
 };
-using Action = std::variant<Launch, GemmLaunch, RawLaunch, Upload, Zero>;
+// Backend::launch_batch.
+struct BatchLaunch {
+  KernelId kernel = 0;
+  std::vector<ir::Scalar> scalars;
+  std::vector<BatchSegment> segments;
+};
+using Action = std::variant<Launch, GemmLaunch, RawLaunch, BatchLaunch, Upload, Zero>;
 
-// What messages call an operation, and the dtypes of its parameters (none of a raw kernel's).
+// What messages call an operation, the dtypes of its parameters (none of a raw kernel's) and which
+// of them are scalars.
 struct Operation {
   std::string name;
   std::vector<DType> parameters;
+  std::vector<std::uint32_t> scalars;
 };
 
 struct Command {
@@ -68,6 +76,9 @@ void each_storage(Action& action, Use&& use) {
           for (StorageId* const storage : {&own.a, &own.b, &own.out}) use(*storage);
           for (StorageId& storage : own.operands)
             if (storage != 0) use(storage);
+        } else if constexpr (std::is_same_v<Own, BatchLaunch>) {
+          for (BatchSegment& segment : own.segments)
+            for (ArrayArgument& array : segment.arrays) use(array.storage);
         } else if constexpr (std::is_same_v<Own, RawLaunch>) {
           for (StorageId& storage : own.bindings) use(storage);
         } else {

@@ -8,9 +8,9 @@ namespace arraycore::capture {
 
 namespace {
 
-const Operation kProduct{"matmul or convolution", {}};
-const Operation kUpload{"an upload", {}};
-const Operation kZero{"zeros", {}};
+const Operation kProduct{"matmul or convolution", {}, {}};
+const Operation kUpload{"an upload", {}, {}};
+const Operation kZero{"zeros", {}, {}};
 
 // Names are those of numbers: what fills a gap is never asked for.
 void keep(std::deque<Operation>& operations, KernelId number, Operation operation) {
@@ -80,8 +80,12 @@ Status TapedBackend::download(StorageId storage, std::int64_t offset, std::span<
 }
 
 Result<KernelId> TapedBackend::prepare(ir::Kernel kernel) {
-  Operation operation{operation_name(kernel), {}};
-  for (const ir::Param& param : kernel.params) operation.parameters.push_back(param.dtype);
+  Operation operation{operation_name(kernel), {}, {}};
+  for (const ir::Param& param : kernel.params) {
+    if (param.kind == ir::ParamKind::scalar)
+      operation.scalars.push_back(static_cast<std::uint32_t>(operation.parameters.size()));
+    operation.parameters.push_back(param.dtype);
+  }
   auto number = inner_->prepare(std::move(kernel));
   if (number) keep(kernels_, *number, std::move(operation));
   return number;
@@ -106,9 +110,19 @@ Status TapedBackend::launch_gemm(const GemmLaunch& launch) {
   return launched;
 }
 
+Status TapedBackend::launch_batch(KernelId kernel, std::span<const ir::Scalar> scalars,
+                                  std::span<const BatchSegment> segments) {
+  const Status launched = inner_->launch_batch(kernel, scalars, segments);
+  if (launched && recorder_.tape != nullptr)
+    note(&kernels_[kernel], BatchLaunch{kernel,
+                                        {scalars.begin(), scalars.end()},
+                                        {segments.begin(), segments.end()}});
+  return launched;
+}
+
 Result<KernelId> TapedBackend::prepare_raw(const RawText& text) {
   auto number = inner_->prepare_raw(text);
-  if (number) keep(raws_, *number, {"kernel '" + text.name + "'", {}});
+  if (number) keep(raws_, *number, {"kernel '" + text.name + "'", {}, {}});
   return number;
 }
 
@@ -118,11 +132,25 @@ Status TapedBackend::launch_raw(const RawLaunch& launch) {
   return launched;
 }
 
-Status TapedBackend::begin_timer() {
+void TapedBackend::refuse_measuring() {
   if (recorder_.tape != nullptr)
     recorder_.tape->refuse(
         {ErrorKind::value, "capture_timer", "The step measures time, and waits for it."});
+}
+
+Status TapedBackend::begin_timer() {
+  refuse_measuring();
   return inner_->begin_timer();
+}
+
+Status TapedBackend::begin_trace() {
+  refuse_measuring();
+  return inner_->begin_trace();
+}
+
+Result<DeviceTrace> TapedBackend::take_trace() {
+  refuse_measuring();
+  return inner_->take_trace();
 }
 
 Status TapedBackend::reset() {

@@ -49,24 +49,20 @@ class TapedBackend final : public Backend {
   Result<KernelId> prepare(ir::Kernel kernel) override;
   void forget(KernelId kernel) override;
   Status launch(const Launch& launch) override;
-  // While a step is recorded nothing waits to be launched with others: a tape's launches stand by
-  // themselves, and what is replayed costs the host next to nothing.
+  Status launch_gemm(const GemmLaunch& launch) override;
   std::uint32_t shared_buffer(StorageId storage) const override {
-    return recorder_.tape != nullptr ? 0 : inner_->shared_buffer(storage);
+    return inner_->shared_buffer(storage);
   }
   Status launch_batch(KernelId kernel, std::span<const ir::Scalar> scalars,
-                      std::span<const BatchSegment> segments) override {
-    return inner_->launch_batch(kernel, scalars, segments);
-  }
-  Status launch_gemm(const GemmLaunch& launch) override;
+                      std::span<const BatchSegment> segments) override;
   std::uint32_t tune_gemm(const gemm::Tuning& tuning) override { return inner_->tune_gemm(tuning); }
   Result<KernelId> prepare_raw(const RawText& text) override;
   Status launch_raw(const RawLaunch& launch) override;
   Status begin_timer() override;
   Result<std::int64_t> end_timer() override { return inner_->end_timer(); }
-  Status begin_trace() override { return inner_->begin_trace(); }
+  Status begin_trace() override;
   Status end_trace() override { return inner_->end_trace(); }
-  Result<DeviceTrace> take_trace() override { return inner_->take_trace(); }
+  Result<DeviceTrace> take_trace() override;
   bool trace_is_full(std::uint32_t since) const override { return inner_->trace_is_full(since); }
   std::uint32_t position() const override { return inner_->position(); }
   std::string kernel_name(std::uint32_t tag) const override { return inner_->kernel_name(tag); }
@@ -78,6 +74,7 @@ class TapedBackend final : public Backend {
     bool given_back = false;
   };
   void note(const Operation* operation, Action action);
+  void refuse_measuring();
 
   std::unique_ptr<Backend> inner_;
   Recorder& recorder_;

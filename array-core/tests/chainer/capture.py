@@ -154,6 +154,12 @@ def changes(model: Any, optimizer: Any, count: int) -> None:
     chainer.global_config.train = count < 16
 
 
+def resets(model: Any, optimizer: Any, count: int) -> None:
+    """A new sequence: the state that steps carried on is gone."""
+    if count == 7:
+        model.lstm.reset_state()
+
+
 def reads_the_norm(optimizer: Any) -> None:
     norm = sum(float((param.grad**2).sum()) for param in optimizer.target.params()) ** 0.5
     for param in optimizer.target.params():
@@ -161,6 +167,22 @@ def reads_the_norm(optimizer: Any) -> None:
 
 
 reads_the_norm.name = "reads_the_norm"  # type: ignore[attr-defined]  # 5.4.0 wants one
+
+
+def reports_a_number() -> str:
+    """A reported count of the host's, which no replay would count."""
+    counts = iter(range(100))
+    step = hyperflock.fast_step(lambda x: (chainer.report({"count": next(counts)}), x + 1))
+    with chainer.Reporter().scope({}):
+        return refusal(lambda: [step(cupy.ones(3, "f")) for _ in range(4)])
+
+
+def refusal(run: Callable[[], object]) -> str:
+    try:
+        run()
+    except arraycore.capture.CaptureError as error:
+        return f"{error.code}: {error}"
+    return ""
 
 
 def memory(steps: int) -> list[int]:
@@ -190,7 +212,7 @@ def main(arguments: list[str]) -> None:
         "adam": lambda fast: with_updater(fast, steps),
         "drops": lambda fast: with_function(fast, 24, Network(), decay(1e-2), drops),
         "clips": lambda fast: with_function(fast, 8, Network(), clip(0.1)),
-        "recurrent": lambda fast: with_function(fast, 10, Recurrent()),
+        "recurrent": lambda fast: with_function(fast, 14, Recurrent(), None, resets),
         "changes": lambda fast: with_function(fast, 24, Network(), None, changes),
     }
     made: dict[str, Any] = {}
@@ -202,10 +224,10 @@ def main(arguments: list[str]) -> None:
             ends.append(run(fast))
             chainer.global_config.train = True
         made[name] = {"equal": ends[0][0] == ends[1][0], "captured": ends[1][1]}
-    try:
-        with_function(True, 8, Network(), reads_the_norm)
-    except arraycore.capture.CaptureError as error:
-        made["refused"] = f"{error.code}: {error}"
+    made["refused"] = [
+        refusal(lambda: with_function(True, 8, Network(), reads_the_norm)),
+        reports_a_number(),
+    ]
     made["moved"] = memory(50 if steps < 100 else 1000)
     print(json.dumps(made))
 

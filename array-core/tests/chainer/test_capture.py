@@ -14,9 +14,10 @@ from test_training import python
 def test_captured_steps_are_plain_ones(version: str) -> None:
     script = Path(__file__).with_name("capture.py")
     made = json.loads(python(version, "-W", "ignore", str(script)).splitlines()[-1])
-    refused = made.pop("refused")
-    assert refused.startswith("capture_reads: ")
-    assert "capture.py:" in refused
+    reads, reports = made.pop("refused")
+    assert reads.startswith("capture_reads: ")
+    assert "capture.py:" in reads
+    assert reports.startswith("capture_reports: ")
     assert made.pop("moved") == [0] * 6
     assert made == {name: {"equal": True, "captured": True} for name in made}
     assert len(made) == 5

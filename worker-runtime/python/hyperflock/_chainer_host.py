@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import chainer
-from arraycore.capture import Host
+from arraycore.capture import CaptureError, Host
 from chainer import reporter
+from hyperflock_worker import bridge
 
 _CONFIG = ("train", "enable_backprop", "dtype", "use_cudnn", "keep_graph_on_report")
 
@@ -54,28 +55,35 @@ class ChainerHost(Host):
     def __init__(self) -> None:
         self._seen: dict[int, Any] = {}  # optimizers, in the order in which they were first seen
         self._counts: dict[int, int] = {}
-        self._counting: list[
-            tuple[Any, int]
-        ] = []  # optimizers and rules, and how far a step counts
+        # Optimizers and rules that a step counts, and how far.
+        self._counting: list[tuple[Any, int]] = []
         self._given: list[tuple[dict[str, Any], str]] = []
         self._derived: list[Callable[[], float]] = []
         self._observed: dict[str, Any] = {}
+        self._observed_before: dict[str, Any] = {}  # by the step before
         self._outer: dict[str, Any] | None = None
         self._params: list[tuple[Any, Any]] = []
         self._entries: list[tuple[dict[str, Any], str, Any]] = []
+        # Links' attributes before the step: identities, for whoever held them would hold a graph.
+        self._before: dict[int, dict[str, int]] = {}
+        self._written: set[tuple[int, str]] = set()  # by the step, of links
         self._around: tuple[Any, ...] = ()
 
     # ---- a recorded step
 
     def before(self) -> None:
-        if not self._seen:
-            for each in gc.get_objects():
-                if isinstance(each, chainer.Optimizer):
-                    self._seen[id(each)] = each
+        for each in gc.get_objects():
+            if isinstance(each, chainer.Optimizer):
+                self._seen.setdefault(id(each), each)
         self._counts = {id(each): each.t for each in self._all()}
+        self._before = {
+            id(link): {name: id(value) for name, value in vars(link).items()}
+            for link in self._links()
+        }
         listener = _listener()
         if listener is not None:
-            self._outer, self._observed = listener.observation, {}
+            self._outer = listener.observation
+            self._observed_before, self._observed = self._observed, {}
             listener.observation = self._observed
 
     def _all(self) -> Iterator[Any]:
@@ -83,12 +91,27 @@ class ChainerHost(Host):
             yield optimizer
             yield from _rules(optimizer)
 
+    def _optimizers(self) -> list[Any]:
+        return [each for each, _ in self._counting if isinstance(each, chainer.Optimizer)]
+
+    def _links(self) -> Iterator[Any]:
+        for optimizer in self._optimizers():
+            yield from optimizer.target.links()
+
     def after(self) -> None:
         listener = _listener()
         if listener is not None and self._outer is not None:
             listener.observation = self._outer
         counted = [(each, each.t - self._counts.get(id(each), each.t)) for each in self._all()]
         self._counting = [(each, steps) for each, steps in counted if steps]
+        self._seen = {id(each): each for each in self._optimizers()}
+        self._written = {
+            (id(link), name)
+            for link in self._links()
+            for name, value in vars(link).items()
+            if self._before.get(id(link), {}).get(name) != id(value)
+        }
+        self._before = {}
         self._given, self._derived = [], []
         for each, _ in self._counting:
             self._follow(each)
@@ -128,24 +151,26 @@ class ChainerHost(Host):
 
     # ---- replays
 
-    def captured(self) -> None:
+    def captured(self, carried: int) -> None:
+        for name, value in self._observed.items():
+            told = value.array if isinstance(value, chainer.Variable) else value
+            if not _is_array(told) and self._observed_before.get(name) != told:
+                raise CaptureError(
+                    "capture_reports",
+                    f"The step reports {name!r} as a number of Python's, which differs between its "
+                    "two runs: report an array of the device.",
+                )
         self._params, self._entries = [], []
-        for optimizer, _ in self._counting:
-            if not isinstance(optimizer, chainer.Optimizer):
-                continue
-            for link in optimizer.target.links():
-                self._keep(vars(link), link._persistent)
+        for link in self._links():
+            # What a step writes and does not read again may be another by now: an evaluation's.
+            ours = [n for n in vars(link) if carried or (id(link), n) not in self._written]
+            self._entries += [(vars(link), name, vars(link)[name]) for name in ours]
+        for optimizer in self._optimizers():
             for param in optimizer.target.params():
                 self._params.append((param, param.array))
-                rule = param.update_rule
-                if rule is not None and rule.state:
-                    self._keep(rule.state, rule.state)
+                state = (param.update_rule and param.update_rule.state) or {}
+                self._entries += [(state, name, value) for name, value in state.items()]
         self._around = self._surroundings()
-
-    def _keep(self, attributes: dict[str, Any], names: Any) -> None:
-        self._entries += [
-            (attributes, name, attributes[name]) for name in names if _is_array(attributes[name])
-        ]
 
     def _surroundings(self) -> tuple[Any, ...]:
         config = chainer.config
@@ -167,6 +192,7 @@ class ChainerHost(Host):
             each.t += steps * count
 
     def replayed(self) -> None:
+        bridge.progress()
         self._report()
 
     def _report(self) -> None:

@@ -94,7 +94,7 @@ Result<std::int32_t> close(Context& context, Words& words) {
 
 Result<std::int32_t> about(Context& context, Words& words) {
   const std::int32_t number = words.next();
-  const std::int32_t what = words.below(4);
+  const std::int32_t what = words.below(5);
   if (const Status end = words.end(); !end) return end.error();
   const auto found = context.captures().get(number);
   if (!found) return found.error();
@@ -102,6 +102,7 @@ Result<std::int32_t> about(Context& context, Words& words) {
   if (what == 0) return static_cast<std::int32_t>(capture.commands());
   if (what == 1) return static_cast<std::int32_t>(capture.values());
   if (what == 2) return static_cast<std::int32_t>((capture.bytes() + 1023) / 1024);
+  if (what == 3) return static_cast<std::int32_t>(capture.carried());
   return capture.is_interrupted() ? 1 : 0;
 }
 

@@ -13,7 +13,8 @@
 // AC_CALL_CAPTURE_RESUME: a capture's number. Issues what a replay that failed left. Gives 0.
 // AC_CALL_CAPTURE_CLOSE: a capture's number. Gives 0.
 // AC_CALL_CAPTURE_ABOUT: a capture's number, then what is asked: 0 commands, 1 values of a replay,
-// 2 KiB of storage of its own, 3 whether a replay was interrupted.
+// 2 KiB of storage of its own, 3 arrays that each step makes anew from the step before's, 4
+// whether a replay was interrupted.
 #pragma once
 
 #include "api/calls/calls.h"
