@@ -39,6 +39,7 @@ export class Agent {
   readonly #post: (message: FromAgent) => void;
   readonly #machine: Machine;
   readonly #host: PythonHost;
+  readonly #arraycore: ArraycoreSide;
   #capabilities = capabilitiesOf(navigator);
   readonly #checkpoints: Checkpoints;
   #uploading: AbortController | null = null;
@@ -53,7 +54,7 @@ export class Agent {
   #hasStarted = false;
 
   constructor(options: StartOptions, post: (message: FromAgent) => void) {
-    const { code, visible, careful } = options;
+    const { code, visible, careful, gpuShare } = options;
     this.#code = code;
     this.#isVisible = visible;
     this.#post = post;
@@ -65,21 +66,22 @@ export class Agent {
       pause,
     });
     const shared = sharesMemory(globalThis as ProbeScope);
+    this.#arraycore = new ArraycoreSide({
+      fetchParts: (index, tell) =>
+        fetchArraycore(index, {
+          fetch: (url) => fetch(url),
+          compile: (bytes) => WebAssembly.compile(bytes),
+          tell,
+        }),
+      offer: (wanted) => deviceOffer(wanted, this.#capabilities, { sharesMemory: shared }, careful),
+      spawnGpu,
+      log: (line) => console.debug(line),
+    });
+    this.#arraycore.setShare(gpuShare);
     this.#host = new PythonHost({
       spawn: spawnPython,
       sharesMemory: shared,
-      arraycore: new ArraycoreSide({
-        fetchParts: (index, tell) =>
-          fetchArraycore(index, {
-            fetch: (url) => fetch(url),
-            compile: (bytes) => WebAssembly.compile(bytes),
-            tell,
-          }),
-        offer: (wanted) =>
-          deviceOffer(wanted, this.#capabilities, { sharesMemory: shared }, careful),
-        spawnGpu,
-        log: (line) => console.debug(line),
-      }),
+      arraycore: this.#arraycore,
       heapBytes: heapLimitOf(this.#capabilities, careful),
       now: () => performance.now(),
       runtimeIndex: api.runtimeIndex,
@@ -124,6 +126,10 @@ export class Agent {
   setVisible(visible: boolean): void {
     this.#isVisible = visible;
     if (this.#hasStarted) this.#handle({ kind: visible ? "visible" : "hidden" });
+  }
+
+  setGpuShare(share: number): void {
+    this.#arraycore.setShare(share);
   }
 
   stop(): void {

@@ -136,4 +136,15 @@ describe("ArraycoreSide", () => {
     open();
     expect(threads).toHaveLength(2);
   });
+
+  test("The volunteer's share goes with each ring, and at once to the one that is open.", () => {
+    const { side, threads, open } = setUp();
+    side.setShare(0.5);
+    open();
+    side.setShare(0.25);
+    expect(threads[0]?.got).toMatchObject([
+      { kind: "open", share: 0.5 },
+      { kind: "share", share: 0.25 },
+    ]);
+  });
 });

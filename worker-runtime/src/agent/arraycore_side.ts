@@ -20,6 +20,7 @@ export class ArraycoreSide {
   readonly #options: ArraycoreSideOptions;
   #parts: Promise<ArraycoreParts> | null = null;
   #owner: GpuThreadOwner | null = null;
+  #share = 1;
 
   constructor(options: ArraycoreSideOptions) {
     this.#options = options;
@@ -43,7 +44,13 @@ export class ArraycoreSide {
   receive(message: ToGpuThread): void {
     const { spawnGpu, log } = this.#options;
     if (message.kind === "open") this.#owner ??= new GpuThreadOwner(spawnGpu, log);
-    this.#owner?.receive(message);
+    this.#owner?.receive(message.kind === "open" ? { ...message, share: this.#share } : message);
+  }
+
+  /** Of the device's time that the volunteer lends, for the trial that runs too. */
+  setShare(share: number): void {
+    this.#share = share;
+    this.#owner?.receive({ kind: "share", share });
   }
 
   /** Ends a wait for the device: Python is to see its interrupt. */

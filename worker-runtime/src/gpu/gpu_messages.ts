@@ -11,8 +11,12 @@ export type ToGpuThread =
       readonly byMessage?: boolean;
       readonly limits?: Partial<DeviceLimits>;
       readonly withoutF16?: boolean;
+      /** Of the time the device may work for the ring, above 0 and at most 1 (the default). */
+      readonly share?: number;
     }
-  | { readonly kind: "wake" };
+  | { readonly kind: "wake" }
+  /** Another share from now on. */
+  | { readonly kind: "share"; readonly share: number };
 
 /** From the gpu thread, at its end; the control block tells everything else. */
 export type FromGpuThread =

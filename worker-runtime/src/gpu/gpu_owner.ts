@@ -46,6 +46,7 @@ export class GpuThreadOwner {
         this.#open(message);
         return;
       case "wake":
+      case "share":
         this.#worker?.post(message);
         return;
       default:

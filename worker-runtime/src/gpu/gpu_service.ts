@@ -21,6 +21,9 @@ export class GpuService {
       case "wake":
         this.#drain?.wake();
         return;
+      case "share":
+        this.#drain?.setShare(message.share);
+        return;
       case "open":
         void this.#serve(message);
         return;
