@@ -6,7 +6,8 @@
 
 Nothing of Chainer is copied or edited. Names that NumPy dropped come back as attributes
 (``numpy_names``), modules that are not installed get small stand-ins (``stand_ins``), and functions
-whose meaning shifted are wrapped right after their module was imported (``patches``). One thread:
+whose meaning shifted are wrapped right after their module was imported (``patches``), and so is
+what asks a GPU's array for its address (``addresses``). One thread:
 call it on the thread that imports Chainer.
 """
 
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 from hyperflock_worker.compat import (
     _hooks,
+    addresses,
     matrix_products,
     numpy_names,
     patches,
@@ -28,4 +30,4 @@ def install() -> None:
     numpy_names.install()
     matrix_products.install()
     stand_ins.install()
-    _hooks.install(patches.PATCHES)
+    _hooks.install((*patches.PATCHES, *addresses.PATCHES))
