@@ -110,6 +110,8 @@ do_array_core_device_test() {
   "${PYTHON_COMMAND[@]}" --backend webgpu --mount array-core/tests/parity -m parity --backend-name node_webgpu --short
   "${PYTHON_COMMAND[@]}" --backend webgpu --mount array-core/python \
     --wheel build/cache/wheels/chainer-7.8.1-py3-none-any.whl array-core/tests/dialect/run_kernels.py --version 7.8.1 --short
+  "${PYTHON_COMMAND[@]}" --backend webgpu --mount array-core/python \
+    --wheel build/cache/wheels/chainer-7.8.1-py3-none-any.whl array-core/tests/chainer/gradients.py --version 7.8.1 --share 40
   python3 array-core/bench/cnn_losses.py --version 7.8.1 --where phone --short
 }
 
