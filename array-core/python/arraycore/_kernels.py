@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from . import _library
-from ._calls import call, int64, int64s, integers
+from ._calls import KERNEL_RESULT, call, int64, int64s, integers
 from ._ndarray import ndarray
 from ._scalars import scalar_words
 
 _ELEMENTWISE, _REDUCTION, _RAW = range(3)
-_KERNEL, _RAW_KERNEL, _KERNEL_RESULT = 40, 41, 42
+_KERNEL, _RAW_KERNEL = 40, 41
 _ARRAY, _BORROWED = -1, -2
 _MOST_GROUPS = 0xFFFFFFFF
 
@@ -94,7 +94,7 @@ class _TypedKernel(_Kernel):
         if self.nout == 0:
             return ()
         made = [ndarray(first)]
-        made += [ndarray(call(_KERNEL_RESULT, which)) for which in range(1, self.nout)]
+        made += [ndarray(call(KERNEL_RESULT, which)) for which in range(1, self.nout)]
         return tuple(made)
 
 

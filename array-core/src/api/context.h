@@ -6,12 +6,14 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "api/array_table.h"
 #include "api/convolution.h"
 #include "api/index_call.h"
 #include "api/launcher.h"
+#include "api/normalization.h"
 #include "api/random_arrays.h"
 #include "api/reduction_call.h"
 #include "api/scan.h"
@@ -19,6 +21,7 @@
 #include "api/ufunc_call.h"
 #include "api/user_kernels.h"
 #include "base/result.h"
+#include "capture/captures.h"
 #include "dtype/promotion.h"
 
 namespace arraycore {
@@ -37,7 +40,10 @@ class Context {
           std::optional<std::int64_t> budget_bytes);
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
-  ~Context() { arrays_.clear(); }
+  ~Context() {
+    captures_.clear();
+    arrays_.clear();
+  }
 
   // A C-ordered array. `elements` holds them all, or is nullptr for zeros.
   Result<ArrayId> create(DType dtype, const Dims& shape, const void* elements);
@@ -66,13 +72,17 @@ class Context {
   ReductionCalls& reductions() { return reductions_; }
   Scans& scans() { return scans_; }
   Convolutions& convolutions() { return convolutions_; }
+  Normalizations& normalizations() { return normalizations_; }
   RandomArrays& random() { return random_; }
   Sorter& sorter() { return sorter_; }
+  capture::Captures& captures() { return captures_; }
   Counters& counters() { return counters_; }
   const Counters& counters() const { return counters_; }
   std::int64_t live_arrays() const { return arrays_.size(); }
 
   PromotionMode promotion = PromotionMode::numpy2;
+  // What the last profile told.
+  std::string profile_text;
   // The second result of the last ufunc call that had two; 0: none, or it was asked for.
   ArrayId second_result = 0;
 
@@ -80,15 +90,19 @@ class Context {
   Counters counters_;
   ir::Scalar item_;  // what item() reads: in the library's memory, where a device's bytes land
   ArrayTable& arrays_;
+  capture::Recorder recorder_;
+  capture::Backends backends_{};  // the launcher's
   Launcher launcher_;
   UFuncCalls ufuncs_{launcher_};
   UserKernels kernels_{launcher_};
   ReductionCalls reductions_{launcher_};
   Scans scans_{launcher_};
   Convolutions convolutions_{launcher_};
+  Normalizations normalizations_{launcher_};
   IndexCalls indexing_{launcher_, scans_};
   RandomArrays random_{launcher_};
   Sorter sorter_{launcher_, counters_};
+  capture::Captures captures_{launcher_, counters_, recorder_, backends_};
 };
 
 }  // namespace arraycore

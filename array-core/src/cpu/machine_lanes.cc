@@ -12,6 +12,12 @@ using ir::Id;
 // n elements of `size` bytes, `stride` bytes apart, to or from a register.
 template <std::size_t size>
 void gather(std::byte* to, const std::byte* from, std::int64_t stride, int n) {
+  if (stride == 0) {
+    std::byte one[size];  // NOLINT(*-avoid-c-arrays): a register
+    std::memcpy(one, from, size);
+    for (int i = 0; i < n; ++i) std::memcpy(to + i * static_cast<std::ptrdiff_t>(size), one, size);
+    return;
+  }
   for (int i = 0; i < n; ++i)
     std::memcpy(to + i * static_cast<std::ptrdiff_t>(size), from + i * stride, size);
 }
@@ -96,7 +102,7 @@ void Machine::enter(std::int64_t outer, std::int64_t inner, bool along_outer, bo
         (along_outer ? offset_of(walks_.inner, v, inner) : offset_of(walks_.outer, v, outer));
     load(static_cast<Id>(p), walk, v, fixed, first);
   }
-  zero_locals();
+  zero_locals(post);
   if (post && !k_.reduction->running()) {
     number_rows(first);
     return;
@@ -150,11 +156,15 @@ void Machine::coordinates(Id axis, Register to, std::int64_t outer, std::int64_t
   }
 }
 
-void Machine::zero_locals() {
-  for (std::size_t i = 0; i < p_.locals_.size(); ++i) {
-    const RegisterInfo& r = p_.registers_[p_.locals_[i]];
-    std::memset(reg_[p_.locals_[i]], 0, size_of(r.type) * r.length * kLanes);
-  }
+void Machine::zero_locals(bool post) {
+  const auto zero = [&](Register local) {
+    const RegisterInfo& r = p_.registers_[local];
+    std::memset(reg_[local], 0, size_of(r.type) * r.length * kLanes);
+  };
+  if (post)
+    for (const Register local : p_.locals_) zero(local);
+  else
+    for (const Id local : p_.zeroed_) zero(p_.locals_[local]);
 }
 
 // A contiguous argument is its own register, where types allow it.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "api/context.h"
@@ -17,6 +18,10 @@ using Call = Result<std::int32_t> (*)(Context& context, Words& words);
 // nullptr where there is no such operation.
 Call find(std::int32_t operation);
 
+// Lets Python have several new arrays: gives the first one's id, the others are further results
+// (AC_CALL_KERNEL_RESULT). Error: memory, "too_many_arrays": then none of them is kept.
+Result<std::int32_t> give_all(Context& context, std::span<Array> arrays);
+
 // Each file's own; nullptr where the number is not one of its operations.
 Call find_ufunc_call(std::int32_t operation);
 Call find_copy_call(std::int32_t operation);
@@ -25,10 +30,12 @@ Call find_kernel_call(std::int32_t operation);
 Call find_device_call(std::int32_t operation);
 Call find_linear_call(std::int32_t operation);
 Call find_convolution_call(std::int32_t operation);
+Call find_normalization_call(std::int32_t operation);
 Call find_indexing_call(std::int32_t operation);
 Call find_random_call(std::int32_t operation);
 Call find_sorting_call(std::int32_t operation);
 Call find_reduction_call(std::int32_t operation);
+Call find_capture_call(std::int32_t operation);
 
 // ac_kernel: gives the kernel's number.
 Result<std::int32_t> make_kernel(Context& context, std::int32_t kind, std::string_view texts);

@@ -89,21 +89,7 @@ Result<std::int32_t> kernel_call(Context& context, Words& words) {
                   ? kernels.run(UserKernels::Elementwise{kernel, size, in.arguments, out})
                   : kernels.run(UserKernels::Reduction{kernel, axes, keep_dims, in.arguments, out});
   if (!made) return made.error();
-  for (const ArrayId id : kernels.further_results) context.release(id);
-  kernels.further_results.clear();
-  ArrayId first = 0;
-  for (Array& array : *made) {
-    const auto id = context.insert(std::move(array));
-    if (!id) {
-      context.release(first);
-      return id.error();
-    }
-    if (first == 0)
-      first = *id;
-    else
-      kernels.further_results.push_back(*id);
-  }
-  return first;
+  return give_all(context, *made);
 }
 
 Result<std::int32_t> further_result(Context& context, Words& words) {
@@ -139,6 +125,25 @@ Result<std::int32_t> raw_call(Context& context, Words& words) {
 }
 
 }  // namespace
+
+Result<std::int32_t> give_all(Context& context, std::span<Array> arrays) {
+  std::vector<ArrayId>& further = context.kernels().further_results;
+  for (const ArrayId id : further) context.release(id);
+  further.clear();
+  ArrayId first = 0;
+  for (Array& array : arrays) {
+    const auto id = context.insert(std::move(array));
+    if (!id) {
+      context.release(first);
+      return id.error();
+    }
+    if (first == 0)
+      first = *id;
+    else
+      further.push_back(*id);
+  }
+  return first;
+}
 
 Call find_kernel_call(std::int32_t operation) {
   switch (operation) {

@@ -1,0 +1,106 @@
+"""Batch normalization in training, and its gradient: two launches each instead of nine.
+
+7.8.1 has an implementation object for what cuDNN and iDeep do not take; its two methods are
+replaced. 5.4.0 does everything in the function's own ``forward``, which is replaced whole, for
+arrays of arraycore's alone. Normalization with fixed statistics stays Chainer's: fusion makes two
+launches of it.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from hyperflock_worker.compat._hooks import Patch
+from hyperflock_worker.compat.device_functions._switch import nn, replace, takes
+
+
+def _takes_all(x: Any, parameters: tuple[Any, ...], running: tuple[Any, ...]) -> bool:
+    """Whether data, gamma and beta, and running statistics are arrays of one dtype each."""
+    return (
+        takes(x)
+        and takes(*parameters)
+        and (running[0] is None or takes(*running))
+        and x.size > 0
+        and parameters[0].size > 0
+    )
+
+
+def implementation(module: ModuleType) -> None:
+    """7.8.1: the implementation for every device."""
+    general = module.GeneralBatchNormalizationImpl
+
+    def forward(
+        self: Any, axis: Any, gamma: Any, x: Any, x_layout: Any, xp: Any, expander: Any,
+        beta: Any, eps: Any, decay: Any, running_mean: Any, running_var: Any,
+    ) -> Any:  # fmt: skip
+        # A subclass may take its statistics elsewhere.
+        if type(self) is not general or x_layout is not None:
+            return None
+        if not _takes_all(x, (gamma, beta), (running_mean, running_var)):
+            return None
+        y, mean, inv_std = nn().batch_norm(
+            x, gamma, beta, axis=axis, eps=eps, decay=decay,
+            running_mean=running_mean, running_var=running_var,
+        )  # fmt: skip
+        # The variance itself is asked for by iDeep's gradient alone.
+        return y, None, running_mean, running_var, mean, None, inv_std, None
+
+    def backward(
+        self: Any, axis: Any, gamma: Any, gy: Any, x: Any, x_layout: Any, xp: Any, expander: Any,
+        mean: Any, inv_std: Any, eps: Any, var: Any, forward_data: Any,
+    ) -> Any:  # fmt: skip
+        if type(self) is not general or x_layout is not None:
+            return None
+        if not takes(x, gy) or not takes(gamma) or not takes(mean, inv_std):
+            return None
+        gx, ggamma, gbeta = nn().batch_norm_gradient(gy, x, gamma, mean, inv_std, axis=axis)
+        return gx, None, ggamma, gbeta
+
+    replace(general, "forward", forward)
+    replace(general, "backward", backward)
+
+
+def function(module: ModuleType) -> None:
+    """5.4.0: the function and its gradient."""
+
+    def forward(self: Any, inputs: Any) -> Any:
+        x, gamma, beta = inputs
+        if not _takes_all(x, (gamma, beta), (self.running_mean, self.running_var)):
+            return None
+        axis = module._compute_axis(x.ndim, gamma.ndim, self.axis)
+        if all(x.shape[i] == 1 for i in axis):
+            return None  # Chainer warns
+        self.retain_inputs((0, 1))
+        if self.running_mean is None:
+            self.running_mean = module.cuda.cupy.zeros_like(gamma)
+            self.running_var = module.cuda.cupy.zeros_like(gamma)
+        self.axis = axis
+        self.key_axis = module._compute_key_axis(x.ndim, gamma.ndim, axis)
+        self.expander = tuple(slice(None) if i in self.key_axis else None for i in range(x.ndim))
+        self.mode = module._BNMode(x, gamma, self.key_axis)
+        self.use_cudnn = self.use_ideep = False
+        y, self.mean, self.inv_std = nn().batch_norm(
+            x, gamma, beta, axis=axis, eps=self.eps, decay=self.decay,
+            running_mean=self.running_mean, running_var=self.running_var,
+        )  # fmt: skip
+        return (y,)
+
+    def gradient(self: Any, inputs: Any) -> Any:
+        x, gamma, gy = inputs
+        if not takes(x, gy) or not takes(gamma) or not takes(self.mean, self.inv_std):
+            return None
+        self.retain_inputs((0, 1, 2))
+        gradients = nn().batch_norm_gradient(gy, x, gamma, self.mean, self.inv_std, axis=self.axis)
+        self.retain_outputs((0, 1))
+        return gradients
+
+    replace(module.BatchNormalization, "forward", forward)
+    replace(module.BatchNormalizationGrad, "forward", gradient)
+
+
+_MODULE = "chainer.functions.normalization.batch_normalization"
+PATCHES = (
+    Patch(_MODULE, implementation, ("7.8.1",)),
+    Patch(_MODULE, function, ("5.4.0",)),
+)
