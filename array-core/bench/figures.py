@@ -132,6 +132,24 @@ def narrow(version: str, where: str) -> Command:
     )
 
 
+def gradients(version: str, where: str, python: tuple[str, ...]) -> Command:
+    """Values and gradients of every function of Chainer's, beside NumPy and numerical ones."""
+    name = f"chainer_gradients_{where}_{version}"
+    return Command(
+        name,
+        ("array-core/tests/chainer/gradients.py", "--version", version),
+        (
+            at_least(name, {"5.4.0": 192, "7.8.1": 202}[version], "functions", key="functions"),
+            *(
+                at_most(f"{kind}_of_{name}", 0, key=kind)
+                for kind in ("gradients_wrong", "values_wrong", "twice_wrong")
+            ),
+        ),
+        python=(*python, "--wheel", f"build/cache/wheels/chainer-{version}-py3-none-any.whl"),
+        limit_s=1_800,
+    )
+
+
 COMMANDS: tuple[Command, ...] = (
     Command(
         "issue_cost",
@@ -154,6 +172,11 @@ COMMANDS: tuple[Command, ...] = (
             ("cpu", cpu("node")),
             ("phone", webgpu("node", "--limits", "phone")),
         )
+    ),
+    *(
+        gradients(version, where, python)
+        for version in CHAINER
+        for where, python in (("node_webgpu", webgpu("node")), ("node_cpu", cpu("node")))
     ),
     *(
         losses(version, where)
