@@ -13,6 +13,7 @@
 #include "api/index_call.h"
 #include "api/launcher.h"
 #include "api/normalization.h"
+#include "api/pooling.h"
 #include "api/random_arrays.h"
 #include "api/reduction_call.h"
 #include "api/scan.h"
@@ -68,6 +69,7 @@ class Context {
   Scans& scans() { return scans_; }
   Convolutions& convolutions() { return convolutions_; }
   Normalizations& normalizations() { return normalizations_; }
+  Pooling& pooling() { return pooling_; }
   RandomArrays& random() { return random_; }
   Sorter& sorter() { return sorter_; }
   Counters& counters() { return counters_; }
@@ -89,6 +91,7 @@ class Context {
   Scans scans_{launcher_};
   Convolutions convolutions_{launcher_};
   Normalizations normalizations_{launcher_};
+  Pooling pooling_{launcher_};
   IndexCalls indexing_{launcher_, scans_};
   RandomArrays random_{launcher_};
   Sorter sorter_{launcher_, counters_};
