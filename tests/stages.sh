@@ -1,11 +1,14 @@
 # Tests that cross parts, the linters, and the benchmarks.
 
-TEST_STAGES=(lint server_test server_race_test array_core_test array_core_wgsl_test array_core_python_test array_core_device_test runtime_test worker_test web_test python_test python_command_test deploy_test array_core_host_test array_core_faults_test e2e)
+TEST_STAGES=(lint server_test server_race_test array_core_test array_core_wgsl_test array_core_python_test array_core_device_test runtime_test worker_test web_test python_test python_command_test deploy_test array_core_host_test hostile_test array_core_faults_test e2e)
 
 # Real browsers, real server, real training: alone, because two volunteers fill two cores.
 stage e2e "server web runtime browser python_package" alone
-do_e2e() {
-  npx vitest run --root tests/e2e
+do_e2e() { npx vitest run --root tests/e2e; }
+
+# The short versions of what follows. Not alone: an attempt must fail, and a trial count once, on a busy machine too.
+stage hostile_test "server web runtime browser python_package"
+do_hostile_test() {
   HOSTILE=short npx vitest run --root tests/hostile
   CHAOS=1 npx vitest run --root tests/chaos
 }

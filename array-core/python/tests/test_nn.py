@@ -346,3 +346,20 @@ def test_a_tile_gives_weights_gradients_on_every_device(shape: tuple[int, ...]) 
         assert _calls.call(_calls.TUNE_MATMUL, 0, 0, 0) == denied
     finally:
         _calls.call(_calls.TUNE_MATMUL, 0, 0, 0)
+
+
+def test_what_python_says_of_results_is_what_the_core_says() -> None:
+    x, w = ac.array(numbers((2, 4, 7, 6))), ac.array(numbers((6, 2, 3, 2)))
+    options: dict[str, Any] = {"stride": (2, 1), "padding": ((1, 2), (0, 1)), "groups": 2}
+    y = ac.nn.conv(x, w, **options)
+    results = [
+        y,
+        ac.nn.conv_data_gradient(y, w, (7, 6), **options),
+        ac.nn.conv_weight_gradient(x, y, (3, 2), **options),
+        ac.nn.conv(x, w, stride=[2, 1], padding="valid", groups=2),
+        *ac.nn.batch_norm(x.transpose(0, 1, 3, 2), ac.ones(4, "float32"), ac.ones(4, "float32")),
+    ]
+    for each in results:
+        said, each._description = each._description, None
+        assert said in (None, each._described())
+    assert results[0]._description is not None

@@ -40,6 +40,13 @@ struct Launch {
   std::vector<LaunchArgument> arguments;
 };
 
+// One of the sets of arrays that a batched launch (fuse/batch.h) goes over: one a parameter that is
+// an array, each one run of `count` elements.
+struct BatchSegment {
+  std::int64_t count = 0;
+  std::vector<ArrayArgument> arrays;
+};
+
 // A product of matrices (gemm/problem.h), each in its storage, and what is done to its elements on
 // the way.
 struct GemmLaunch {
@@ -69,6 +76,18 @@ struct RawLaunch {
   std::array<std::uint32_t, 3> groups{1, 1, 1};
   std::vector<StorageId> bindings;  // whole storages
   std::vector<std::uint32_t> uniforms;
+};
+
+// When a kernel ran on a device, in nanoseconds of the device's own clock; zeros where it has none.
+struct DeviceSpan {
+  std::uint32_t position = 0;  // of its command in the ring
+  std::uint32_t tag = 0;       // Backend::kernel_name()
+  std::uint64_t begin_ns = 0;
+  std::uint64_t end_ns = 0;
+};
+struct DeviceTrace {
+  std::vector<DeviceSpan> spans;
+  std::int64_t lost = 0;  // kernels that ran without their times being kept
 };
 
 class Backend {
@@ -109,6 +128,18 @@ class Backend {
   // loop's shape or broadcast to it; no written view overlaps another argument's in part.
   virtual Status launch(const Launch& launch) = 0;
 
+  // The buffer that the storage shares with others, so that many of them can be bound at once; 0:
+  // none, and the storage is not for batched launches.
+  virtual std::uint32_t shared_buffer(StorageId /*storage*/) const { return 0; }
+  // The kernel over all segments in one launch; `scalars`: of its scalar parameters, in order.
+  // REQUIRES: fuse::can_batch(kernel), at most fuse::most_segments() of them; parameter by
+  // parameter the arrays of all segments lie in one shared buffer. Error: not_implemented, before
+  // anything has happened.
+  virtual Status launch_batch(KernelId /*kernel*/, std::span<const ir::Scalar> /*scalars*/,
+                              std::span<const BatchSegment> /*segments*/) {
+    return Error{ErrorKind::not_implemented, "gpu_kernel", "There are no batched launches."};
+  }
+
   // A product, or through a window a convolution, by a kernel made for it. Error: not_implemented,
   // before anything has happened, where this back end has none for the dtype or the strides:
   // Launcher::multiply knows another way. REQUIRES: at least one batch, row, column and term; `out`
@@ -126,6 +157,33 @@ class Backend {
   // nanoseconds, 0 where the device has no clock. Error: not_implemented, "no_timer", on the CPU.
   virtual Status begin_timer() { return no_timer(); }
   virtual Result<std::int64_t> end_timer() { return no_timer(); }
+
+  // From begin_trace() to end_trace() the device notes when each kernel runs, which then no longer
+  // run side by side. Both wait for what was launched, and so does take_trace(), which gives what
+  // was noted since it was asked last. `position`: where the next command will lie in the ring;
+  // trace_is_full: with those since a position there may be no room for more. All that is nothing
+  // on the CPU.
+  virtual Status begin_trace() { return Done{}; }
+  virtual Status end_trace() { return Done{}; }
+  virtual Result<DeviceTrace> take_trace() { return DeviceTrace{}; }
+  virtual bool trace_is_full(std::uint32_t /*since*/) const { return false; }
+  virtual std::uint32_t position() const { return 0; }
+  // A kernel's name by its tag.
+  virtual std::string kernel_name(std::uint32_t /*tag*/) const { return {}; }
+
+  // Blocks: what becomes of the launches, zeros and small uploads between begin_block() and
+  // end_block() is kept, scratch memory included, and issued again by a copy. Several blocks of one
+  // owner share their scratch. REQUIRES: nothing else is called in between, and what a block names
+  // is there when it is issued. Only where keeps_blocks().
+  virtual bool keeps_blocks() const { return false; }
+  virtual void begin_block(const void* /*owner*/) {}
+  virtual std::uint32_t end_block(const void* /*owner*/) { return 0; }
+  // From `from` on, which says afterwards how far it came: all of it, or up to an error.
+  virtual Status issue_block(const void* /*owner*/, std::uint32_t /*block*/,
+                             std::size_t& /*from*/) {
+    return Done{};
+  }
+  virtual void forget_blocks(const void* /*owner*/) {}
 
   // Begins anew, on a new device where the old one was lost; prepared kernels stay. REQUIRES: no
   // storage is in use.

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "api/array_table.h"
@@ -21,6 +22,7 @@
 #include "api/ufunc_call.h"
 #include "api/user_kernels.h"
 #include "base/result.h"
+#include "capture/captures.h"
 #include "dtype/promotion.h"
 
 namespace arraycore {
@@ -39,7 +41,10 @@ class Context {
           std::optional<std::int64_t> budget_bytes);
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
-  ~Context() { arrays_.clear(); }
+  ~Context() {
+    captures_.clear();
+    arrays_.clear();
+  }
 
   // A C-ordered array. `elements` holds them all, or is nullptr for zeros.
   Result<ArrayId> create(DType dtype, const Dims& shape, const void* elements);
@@ -72,11 +77,14 @@ class Context {
   Pooling& pooling() { return pooling_; }
   RandomArrays& random() { return random_; }
   Sorter& sorter() { return sorter_; }
+  capture::Captures& captures() { return captures_; }
   Counters& counters() { return counters_; }
   const Counters& counters() const { return counters_; }
   std::int64_t live_arrays() const { return arrays_.size(); }
 
   PromotionMode promotion = PromotionMode::numpy2;
+  // What the last profile told.
+  std::string profile_text;
   // The second result of the last ufunc call that had two; 0: none, or it was asked for.
   ArrayId second_result = 0;
 
@@ -84,6 +92,8 @@ class Context {
   Counters counters_;
   ir::Scalar item_;  // what item() reads: in the library's memory, where a device's bytes land
   ArrayTable& arrays_;
+  capture::Recorder recorder_;
+  capture::Backends backends_{};  // the launcher's
   Launcher launcher_;
   UFuncCalls ufuncs_{launcher_};
   UserKernels kernels_{launcher_};
@@ -95,6 +105,7 @@ class Context {
   IndexCalls indexing_{launcher_, scans_};
   RandomArrays random_{launcher_};
   Sorter sorter_{launcher_, counters_};
+  capture::Captures captures_{launcher_, counters_, recorder_, backends_};
 };
 
 }  // namespace arraycore

@@ -398,6 +398,16 @@ Status Convolutions::run_data(const Array& gradient, const Array& weights, const
     return launcher_.multiply(by_image(problem, sizes.images, sizes.results, product(sizes.places)),
                               weights, *source, out);
   }
+  // Where a stride passes over the whole window, some phases meet no part of it.
+  bool misses = false;
+  for (int axis = 0; axis < sizes.axes(); ++axis) {
+    const std::int64_t step = how.stride[axis] / std::gcd(how.stride[axis], how.dilation[axis]);
+    misses = misses || std::min(step, sizes.window[axis]) < how.stride[axis];
+  }
+  if (misses) {
+    const Status filled = launcher_.fill(out, ir::scalar_of(out.dtype, 0));
+    if (!filled) return filled;
+  }
   Dims phase;
   phase.resize(sizes.axes());
   while (true) {
@@ -416,7 +426,6 @@ Status Convolutions::run_data(const Array& gradient, const Array& weights, const
 Status Convolutions::run_phase(const Array& gradient, const Array& weights, const Array& out,
                                const Sizes& sizes, const ConvolutionGeometry& how,
                                const Dims& phase) {
-  Array part = out;
   View kernel = weights.view;
   const View& all = weights.view;
   kernel.shape = {how.groups, sizes.channels, sizes.results};
@@ -444,28 +453,32 @@ Status Convolutions::run_phase(const Array& gradient, const Array& weights, cons
     each.out_stride = stride * c.space(axis);
     meets = meets && each.terms > 0;
     first_out += phase[axis] * c.space(axis);
-    part.view.offset += phase[axis] * part.view.strides[2 + axis];
-    part.view.shape[2 + axis] = each.columns;
-    part.view.strides[2 + axis] *= stride;
     kernel.shape.push_back(each.terms);
     kernel.strides.push_back(each_nth * all.strides[2 + axis]);
     kernel.offset += first * all.strides[2 + axis];
   }
-  if (!meets) return launcher_.fill(part, ir::scalar_of(out.dtype, 0));
-  // Small, and read many times: laid out as rows of channels.
-  const auto rows = launcher_.copy({weights.dtype, kernel, weights.storage}, weights.dtype);
-  if (!rows) return rows.error();
+  if (!meets) return Done{};  // 0 already
   const std::int64_t terms = window.terms();
   Problem problem = problem_for(out, sizes.channels, how.groups);
-  problem.a = {0, sizes.results * terms, terms,
-               step(problem, sizes.channels * sizes.results * terms)};
+  Array rows = weights;
+  const Lies a(weights);
+  if (terms == 1 && a.strides[1] == 1) {  // a window of one place: rows of channels as they lie
+    problem.a = {kernel.offset / static_cast<std::int64_t>(size_of(weights.dtype)), a.strides[1],
+                 a.strides[0], step(problem, sizes.results * a.strides[0])};
+  } else {  // small, and read many times: laid out as rows of channels
+    auto copied = launcher_.copy({weights.dtype, kernel, weights.storage}, weights.dtype);
+    if (!copied) return copied.error();
+    rows = std::move(*copied);
+    problem.a = {0, sizes.results * terms, terms,
+                 step(problem, sizes.channels * sizes.results * terms)};
+  }
   problem.b = {b.offset, b.strides[1], b.strides[0], step(problem, sizes.results * b.strides[1])};
   problem.out = {first_out, c.strides[1], c.strides[0],
                  step(problem, sizes.channels * c.strides[1])};
   problem.n = sizes.images * window.columns();
   problem.k = sizes.results * terms;
   problem.window = window;
-  return launcher_.multiply(problem, *rows, gradient, out);
+  return launcher_.multiply(problem, rows, gradient, out);
 }
 
 // ---- the weights' gradient

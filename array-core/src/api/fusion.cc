@@ -321,6 +321,11 @@ Status Fusion::settle_readers(const Storage& storage) {
   return Done{};
 }
 
+Status Fusion::overwritten(const Storage& storage) {
+  const Status read = settle_readers(storage);
+  return read ? settle(storage) : read;
+}
+
 Status Fusion::settle_all() {
   while (!groups_.empty())
     if (const Status settled = settle(*groups_.front()); !settled) return settled;

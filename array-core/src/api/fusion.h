@@ -50,6 +50,8 @@ class Fusion {
   Status settle(const Storage& storage);
   // Computes what waits and reads the storage.
   Status settle_readers(const Storage& storage);
+  // Before its bytes are written.
+  Status overwritten(const Storage& storage);
   Status settle_all();
   // Settles what alone holds too much memory.
   Status relieve();

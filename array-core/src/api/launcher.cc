@@ -4,7 +4,9 @@
 #include <string>
 #include <utility>
 
+#include "api/batching.h"
 #include "api/fusion.h"
+#include "fuse/batch.h"
 #include "ir/builder.h"
 #include "view/messages.h"
 #include "view/overlap.h"
@@ -127,6 +129,8 @@ Status Launcher::upload(const Array& array, const void* elements) {
   const Storage& storage = *array.storage;
   const std::span bytes(static_cast<const std::byte*>(elements),
                         static_cast<std::size_t>(storage.bytes()));
+  Span span(profile(), "upload");
+  span.moved(storage.bytes(), 0);
   const Status uploaded = storage.backend().upload(storage.id(), 0, bytes);
   if (uploaded) counters_.bytes_up += storage.bytes();
   return uploaded;
@@ -134,6 +138,7 @@ Status Launcher::upload(const Array& array, const void* elements) {
 
 Status Launcher::fill_zero(const Array& array) {
   if (const Status may = overwritten(array); !may) return may;
+  const Span span(profile(), "zeros");
   return array.storage->backend().fill_zero(array.storage->id());
 }
 
@@ -151,6 +156,8 @@ Status Launcher::download(const Array& array, std::span<std::byte> out) {
   }
   if (const Status there = ready(array); !there) return there;
   Backend& backend = array.storage->backend();
+  Span span(profile(), "read");
+  span.moved(0, bytes);
   const Status read = backend.download(array.storage->id(), array.view.offset, out);
   if (backend.is_device()) ++counters_.sync_waits;
   if (read) counters_.bytes_down += bytes;
@@ -161,6 +168,7 @@ Result<KernelRef> Launcher::prepare(ir::Kernel kernel) {
   Prepared prepared;
   prepared.only_cpu = device_ == nullptr || needs_cpu(kernel);
   prepared.traits = fuse::traits_of(kernel);
+  prepared.can_batch = !prepared.only_cpu && fuse::can_batch(kernel);
   prepared.kernel = std::move(kernel);
   if (!forgotten_.empty()) {
     const KernelRef place = forgotten_.back();
@@ -181,7 +189,41 @@ void Launcher::forget(KernelRef kernel) {
 }
 
 Status Launcher::launch(const KernelCall& call) {
-  return fusion_ && immediate_ == 0 ? fusion_->launch(call) : launch_now(call);
+  if (!fusion_ || immediate_ != 0) return launch_now(call);
+  if (!batching_) return fusion_->launch(call);
+  if (call.may_batch && can_batch(call.kernel)) {
+    for (std::size_t i = 0; i < call.operands.size(); ++i) {
+      if (call.operands[i].array == nullptr) continue;
+      const Array& array = *call.operands[i].array;
+      const bool written = is_written(kernels_[call.kernel].kernel.params[i]);
+      const Status there =
+          written ? fusion_->overwritten(*array.storage) : fusion_->settle(*array.storage);
+      if (!there) return there;
+      if (const Status made = array.storage->make_memory(); !made) return made;
+    }
+    const auto taken = batching_->take(call);
+    if (!taken) return taken.error();
+    if (*taken) return Done{};
+  }
+  const Status clear = batching_->before(call);
+  return clear ? fusion_->launch(call) : clear;
+}
+
+Status Launcher::on_device(Prepared& prepared) {
+  if (prepared.device) return Done{};
+  const auto id = device_->prepare(prepared.kernel);
+  if (id) prepared.device = *id;
+  if (id || id.error().kind == ErrorKind::not_implemented) prepared.only_cpu = !id;
+  return id ? Status(Done{}) : id.error();
+}
+
+Status Launcher::launch_batch(KernelRef kernel, std::span<const ir::Scalar> scalars,
+                              std::span<const BatchSegment> segments) {
+  Prepared& prepared = kernels_[kernel];
+  if (const Status known = on_device(prepared); !known) return known;
+  const Status launched = device_->launch_batch(*prepared.device, scalars, segments);
+  if (launched) ++counters_.dispatches;
+  return launched;
 }
 
 Status Launcher::launch_now(const KernelCall& call, Fallback fallback) {
@@ -217,12 +259,8 @@ Status Launcher::launch_apart(const KernelCall& call, std::span<const Array*> ar
     return array == nullptr || &array->storage->backend() == device_.get();
   });
   if (!prepared.only_cpu && at_home) {
-    if (!prepared.device) {
-      auto id = device_->prepare(prepared.kernel);
-      if (id) prepared.device = *id;
-      if (!id && id.error().kind != ErrorKind::not_implemented) return id.error();
-      prepared.only_cpu = !id;
-    }
+    const Status known = on_device(prepared);
+    if (!known && known.error().kind != ErrorKind::not_implemented) return known;
     if (prepared.device) {
       const Status launched = launch_on_device(prepared, call, arrays);
       if (launched || launched.error().kind != ErrorKind::not_implemented) return launched;
@@ -323,8 +361,12 @@ Status Launcher::launch_on(Backend& backend, KernelId kernel, const KernelCall& 
     else
       launch_.arguments[i] = ArrayArgument{arrays[i]->storage->id(), arrays[i]->view};
   }
+  Span span(profile(), kernels_[call.kernel].kernel.name);
   const Status launched = backend.launch(launch_);
-  if (launched && (&backend == device_.get() || device_ == nullptr)) ++counters_.dispatches;
+  if (launched && (&backend == device_.get() || device_ == nullptr)) {
+    ++counters_.dispatches;
+    span.dispatched();
+  }
   return launched;
 }
 
@@ -341,6 +383,7 @@ Status Launcher::launch_on_cpu(Prepared& prepared, const KernelCall& call,
   if (!kernel) return kernel.error();
   if (device_ == nullptr) return launch_on(*cpu_, *kernel, call, arrays);
   ++counters_.cpu_ops;
+  Span span(profile(), profile_ ? prepared.kernel.name + " on the CPU" : std::string());
 
   // What lies on the device, each storage once, so that operands which share bytes still do.
   std::vector<Brought> brought;
@@ -382,6 +425,7 @@ Status Launcher::launch_on_cpu(Prepared& prepared, const KernelCall& call,
     if (!down) return down;
     ++counters_.sync_waits;
     counters_.bytes_down += bytes;
+    span.moved(0, bytes);
     const Status placed = cpu_->upload(*storage, 0, moved);
     if (!placed) return placed;
   }
@@ -415,6 +459,7 @@ Status Launcher::launch_on_cpu(Prepared& prepared, const KernelCall& call,
     const Status up = each.from->backend().upload(each.from->id(), each.bytes.begin, back);
     if (!up) return up;
     counters_.bytes_up += each.copy->bytes();
+    span.moved(each.copy->bytes(), 0);
   }
   return Done{};
 }
@@ -494,29 +539,63 @@ Status Launcher::set_fusing(bool fusing) {
   if (fusing == is_fusing()) return Done{};
   if (fusing) {
     fusion_ = std::make_unique<Fusion>(*this);
+    if (device_) batching_ = std::make_unique<Batching>(*this);
     return Done{};
   }
   const Status settled = settle();
-  if (settled) fusion_.reset();
+  if (settled) {
+    batching_.reset();
+    fusion_.reset();
+  }
   return settled;
 }
 
 Status Launcher::ready(const Array& array) {
+  if (batching_)
+    if (const Status clear = batching_->before_read(array); !clear) return clear;
   if (array.storage->group() != nullptr)
     if (const Status settled = fusion_->settle(*array.storage); !settled) return settled;
   return array.storage->make_memory();
 }
 
 Status Launcher::overwritten(const Array& array) {
+  if (batching_)
+    if (const Status clear = batching_->before_write(array); !clear) return clear;
   if (array.storage->is_pinned())
     if (const Status settled = fusion_->settle_readers(*array.storage); !settled) return settled;
   return ready(array);
 }
 
-Status Launcher::settle() { return fusion_ ? fusion_->settle_all() : Done{}; }
+Status Launcher::settle() {
+  const Status batched = batching_ ? batching_->flush() : Done{};
+  const Status fused = fusion_ ? fusion_->settle_all() : Done{};
+  return batched ? fused : batched;
+}
 Status Launcher::relieve() { return fusion_ ? fusion_->relieve() : Done{}; }
 
+Status Launcher::begin_profile() {
+  if (profile_)
+    return Error{ErrorKind::value, "profiled_already",
+                 "A profile is under way: end it before another one."};
+  if (const Status settled = settle(); !settled) return settled;
+  auto profile = std::make_unique<Profile>(device_.get());
+  const Status begun = profile->begin();
+  if (begun) profile_ = std::move(profile);
+  return begun;
+}
+
+Status Launcher::end_profile(std::string& text) {
+  if (!profile_) return Error{ErrorKind::value, "not_profiled", "There is no profile under way."};
+  Status settled = settle();
+  const auto profile = std::move(profile_);
+  const Status ended = profile->end();
+  text = profile->text();
+  return settled ? ended : settled;
+}
+
 Status Launcher::reset() {
+  profile_.reset();
+  if (batching_) batching_->forget();
   const Status cpu = cpu_->reset();
   return cpu && device_ ? device_->reset() : cpu;
 }

@@ -13,10 +13,12 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "api/array_table.h"
 #include "api/backend.h"
+#include "api/profile.h"
 #include "base/result.h"
 #include "fuse/fuse.h"
 
@@ -36,6 +38,9 @@ struct KernelCall {
   Dims loop;
   std::uint32_t reduced = 0;  // bit k: axis k is reduced, or a scan runs along it
   std::span<const Operand> operands;
+  // It may wait for others of its kernel, and become one launch with them (batching.h): all that it
+  // writes are arrays that the caller named.
+  bool may_batch = false;
 };
 
 // What a product does to elements on their way (gemm/hole.h): kernels of this launcher, and whole
@@ -50,6 +55,7 @@ struct ProductHoles {
   ProductHole after;   // the sums
 };
 
+class Batching;
 class Fusion;
 
 class Launcher {
@@ -105,6 +111,14 @@ class Launcher {
   // The back end that kernels in its own language run on: the device, or the CPU, which refuses.
   Backend& raw_backend() { return device_ ? *device_ : *cpu_; }
 
+  // Null while nothing is profiled.
+  Profile* profile() { return profile_.get(); }
+  // What is launched, uploaded and read from now on is noted. Error: value, "profiled_already".
+  Status begin_profile();
+  // Ends that; `text` is Profile::text(), also where the device fails. Error: value,
+  // "not_profiled".
+  Status end_profile(std::string& text);
+
   // Whether launches into new arrays wait and become one with what reads them (fusion.h). What
   // waits when it ends is launched.
   bool is_fusing() const { return fusion_ != nullptr; }
@@ -123,6 +137,7 @@ class Launcher {
   Status reset();
 
  private:
+  friend class Batching;
   friend class Fusion;
   // Whether the CPU does what the device refuses.
   enum class Fallback : std::uint8_t { none, cpu };
@@ -130,18 +145,24 @@ class Launcher {
     ir::Kernel kernel;
     fuse::Traits traits;
     bool only_cpu = false;  // the device has no such dtype or operation
+    bool can_batch = false;
     std::optional<KernelId> device;
     std::optional<KernelId> cpu;
   };
   Backend& home(DType dtype) { return device_ && on_gpu(dtype) ? *device_ : *cpu_; }
   bool is_device(const Backend& backend) const { return &backend == device_.get(); }
   bool only_cpu(KernelRef kernel) const { return kernels_[kernel].only_cpu; }
+  bool can_batch(KernelRef kernel) const { return kernels_[kernel].can_batch; }
   const fuse::Traits& traits(KernelRef kernel) const { return kernels_[kernel].traits; }
   // The kernel's number may become another's.
   void forget(KernelRef kernel);
   // REQUIRES: what is read is there. Error with Fallback::none: not_implemented, before anything
   // has happened.
   Status launch_now(const KernelCall& call, Fallback fallback = Fallback::cpu);
+  // Error: not_implemented, before anything has happened.
+  Status launch_batch(KernelRef kernel, std::span<const ir::Scalar> scalars,
+                      std::span<const BatchSegment> segments);
+  Status on_device(Prepared& prepared);
   Status launch_apart(const KernelCall& call, std::span<const Array*> arrays, Fallback fallback);
   Result<KernelRef> cast_kernel(DType to, DType from);
   Result<KernelRef> fill_kernel(DType dtype);
@@ -170,6 +191,8 @@ class Launcher {
   std::vector<std::optional<KernelRef>> products_;  // by dtype
   Launch launch_;                                   // the one being made: kept for its memory
   int immediate_ = 0;                               // launches under way, whose copies do not wait
+  std::unique_ptr<Profile> profile_;                // null: off
+  std::unique_ptr<Batching> batching_;              // null: no device, or nothing waits
   std::unique_ptr<Fusion> fusion_;                  // null: off. Last: it lets go of arrays
 };
 

@@ -25,7 +25,7 @@ Result<KernelId> RingBackend::prepare(ir::Kernel kernel) {
   const Status verified = ir::verify(kernel);
   if (!verified) return verified.error();
   const lower::Merge merge = codegen::merge_of(kernel);
-  kernels_.push_back({std::move(kernel), merge, {}, {}});
+  kernels_.push_back({std::move(kernel), merge, {}, {}, {}});
   return static_cast<KernelId>(kernels_.size() - 1);
 }
 

@@ -3,6 +3,8 @@
 // memory is made when the content is asked for. Touched by Python's thread only.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -84,6 +86,18 @@ class Storage : public std::enable_shared_from_this<Storage> {
   void unpin() { --pins_; }
   bool is_pinned() const { return pins_ != 0; }
   bool is_pinned_alone() const { return pinned_alone_; }
+  // ---- batching.h: 1 plus the number of the last group that reads it, or writes it; 0: none does
+
+  std::size_t batch_read() const { return batch_read_; }
+  std::size_t batch_written() const { return batch_written_; }
+  void in_batch(std::size_t group, bool written) {
+    std::size_t& last = written ? batch_written_ : batch_read_;
+    last = std::max(last, group);
+  }
+  void out_of_batch() { batch_read_ = batch_written_ = 0; }
+
+  // ---- fusion.h
+
   // The caller, one of `holders`, ceases to hold it.
   void let_go(std::int64_t holders) {
     if (pins_ == 0 || pinned_alone_ || holders != pins_ + 1) return;
@@ -101,6 +115,8 @@ class Storage : public std::enable_shared_from_this<Storage> {
   std::uint32_t node_ = 0;
   Waiting* group_ = nullptr;
   std::int64_t pins_ = 0;
+  std::size_t batch_read_ = 0;
+  std::size_t batch_written_ = 0;
 };
 
 }  // namespace arraycore

@@ -190,7 +190,7 @@ Result<UserKernels::Compiled> UserKernels::compile(const Kernel& kernel,
 
 Status UserKernels::launch(const Kernel& kernel, const Compiled& compiled, const Dims& loop,
                            std::uint32_t reduced, std::span<const KernelArgument> in,
-                           std::span<const Array* const> out) {
+                           std::span<const Array* const> out, bool into_given) {
   operands_.clear();
   for (std::size_t k = 0; k < in.size(); ++k) {
     Operand& operand = operands_.emplace_back();
@@ -209,7 +209,7 @@ Status UserKernels::launch(const Kernel& kernel, const Compiled& compiled, const
     operand.scalar = *scalar;
   }
   for (const Array* array : out) operands_.push_back({array, {}});
-  return launcher_.launch({compiled.kernel, loop, reduced, operands_});
+  return launcher_.launch({compiled.kernel, loop, reduced, operands_, into_given});
 }
 
 Result<std::vector<Array>> UserKernels::run(const Elementwise& call) {
@@ -258,7 +258,8 @@ Result<std::vector<Array>> UserKernels::run(const Elementwise& call) {
     }
   }
   if (*count > 0)
-    if (const Status s = launch(kernel, **found, loop, 0, call.in, out); !s) return s.error();
+    if (const Status s = launch(kernel, **found, loop, 0, call.in, out, made.empty()); !s)
+      return s.error();
   return made;
 }
 

@@ -117,7 +117,7 @@ class UserKernels {
                            std::span<const Array* const> out);
   Status launch(const Kernel& kernel, const Compiled& compiled, const Dims& loop,
                 std::uint32_t reduced, std::span<const KernelArgument> in,
-                std::span<const Array* const> out);
+                std::span<const Array* const> out, bool into_given = false);
   Status fill_uniforms(const Kernel& kernel, const Raw& call);
   Status bind(const Kernel& kernel, std::span<const Array* const> arrays);
 

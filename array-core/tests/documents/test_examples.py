@@ -19,6 +19,7 @@ PRINTED = re.compile(r"^ *print\(.*\)  # (\S+)$", re.MULTILINE)
     "name",
     [
         "README.md",
+        "docs/capture.md",
         "docs/chainer.md",
         "docs/convolution.md",
         "docs/errors.md",

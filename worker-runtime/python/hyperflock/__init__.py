@@ -12,14 +12,19 @@ from typing import Any, NoReturn
 from hyperflock_worker.checkpoints import CheckpointError
 from hyperflock_worker.trial import SuggestMismatchError, Trial, TrialPruned
 
+from hyperflock._fast_step import FastStep, fast_step, scalar
+
 __all__ = [
     "CheckpointError",
     "Client",
+    "FastStep",
     "NotInTrialError",
     "SuggestMismatchError",
     "Trial",
     "TrialPruned",
+    "fast_step",
     "grid",
+    "scalar",
 ]
 
 

@@ -18,6 +18,7 @@ import {
   kHeartbeatMs,
   kSleepsForMessage,
   kSleepsOnWord,
+  kTraceWords,
   Opcode,
   State,
   Word,
@@ -486,6 +487,13 @@ export class Drain {
         const address = w(1);
         this.#memory.view(address, 16);
         return void executor.timestampEnd((data) => this.#memory.land(address, data));
+      }
+      case Opcode.trace: {
+        const [address, count] = [w(1), w(2)];
+        this.#memory.view(address, count * kTraceWords * 4);
+        return void executor.trace(count, (first, data) =>
+          this.#memory.land(address + first * kTraceWords * 4, data),
+        );
       }
       case Opcode.label:
         this.#label = this.#memory.text(w(1), w(2));

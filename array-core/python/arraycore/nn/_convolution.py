@@ -10,11 +10,13 @@ where data beyond the edge are 0. float16 (summed in float32), float32 and float
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from operator import index
 from typing import TYPE_CHECKING, Any
 
 from .._calls import CONV, DENSE, call, int64, int64s, integers
 from .._products import array_of, count_of
+from ._results import made
 
 if TYPE_CHECKING:
     from .._ndarray import ndarray
@@ -74,26 +76,63 @@ def _pairs(
     return both, both
 
 
-def _call(
-    what: int,
-    a: Any,
-    b: Any,
+def _words(
     window: Sequence[int],
     space: Sequence[int],
     stride: Each,
     padding: Padding,
     dilation: Each,
     groups: int,
-    extras: Sequence[int] = (0, 0, 0, 0),
-) -> Any:
+) -> tuple[int, ...]:
     axes = len(window)
     steps, spread = _each("stride", stride, axes), _each("dilation", dilation, axes)
     before, behind = _pairs(padding, axes, window, steps, spread)
     words: list[int] = []
     for each in (steps, before, behind, spread):
         words += (len(each), *int64s(each))
-    words += (*int64(groups), len(space), *int64s(space))
-    return type(a)(call(CONV, what, a._id, b._id, *extras, *words))
+    return (*words, *int64(groups), len(space), *int64s(space))
+
+
+#: A network asks for the same few geometries in every step.
+_kept_words = lru_cache(maxsize=1024)(_words)
+
+
+@lru_cache(maxsize=1024)
+def _places(
+    data: tuple[int, ...],
+    window: tuple[int, ...],
+    stride: Each,
+    padding: Padding,
+    dilation: Each,
+) -> tuple[int, ...]:
+    """Return to how many places the window is put along each axis."""
+    axes = len(window)
+    steps, spread = _each("stride", stride, axes), _each("dilation", dilation, axes)
+    before, behind = _pairs(padding, axes, window, steps, spread)
+    along = zip(data, window, steps, before, behind, spread, strict=True)
+    return tuple((n + p + q - (k - 1) * d - 1) // s + 1 for n, k, s, p, q, d in along)
+
+
+def _call(
+    what: int, a: Any, b: Any, geometry: tuple[Any, ...], extras: Sequence[int] = (0, 0, 0, 0)
+) -> Any:
+    try:
+        words = _kept_words(*geometry)
+    except TypeError:  # a list among them; or what is no number, which is said now
+        words = _words(*geometry)
+    window, space, stride, padding, dilation, groups = geometry
+    made_id = call(CONV, what, a._id, b._id, *extras, *words)
+    if a.dtype != b.dtype:
+        return type(a)(made_id)
+    if what == _DATA:
+        return made(made_id, a, (a.shape[0], b.shape[1] * groups, *space))
+    if what == _WEIGHTS:
+        return made(made_id, a, (b.shape[1], a.shape[1] // groups, *window))
+    try:
+        places = _places(a.shape[2:], window, stride, padding, dilation)
+    except TypeError:  # as above
+        return type(a)(made_id)
+    return made(made_id, a, (a.shape[0], b.shape[0], *places))
 
 
 def conv(
@@ -155,7 +194,8 @@ def conv(
         raise ValueError("scale and shift come together.")
     ids = tuple(0 if each is None else array_of(each)._id for each in (b, scale, shift))
     extras = (*ids, _activation(activation))
-    return _call(_FORWARD, x, w, w.shape[2:], (), stride, padding, dilation, groups, extras)
+    geometry = (w.shape[2:], (), stride, padding, dilation, groups)
+    return _call(_FORWARD, x, w, geometry, extras)
 
 
 def dense(
@@ -238,7 +278,7 @@ def conv_data_gradient(
     gy, w = array_of(gy), array_of(w)
     window = w.shape[2:]
     extents = _each("space", space, len(window))
-    return _call(_DATA, gy, w, window, extents, stride, padding, dilation, groups)
+    return _call(_DATA, gy, w, (window, extents, stride, padding, dilation, groups))
 
 
 def conv_weight_gradient(
@@ -278,4 +318,4 @@ def conv_weight_gradient(
     """
     x, gy = array_of(x), array_of(gy)
     extents = _each("window", window, max(x.ndim - 2, 0))
-    return _call(_WEIGHTS, x, gy, extents, extents, stride, padding, dilation, groups)
+    return _call(_WEIGHTS, x, gy, (extents, extents, stride, padding, dilation, groups))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._calls import BATCH_NORM, BATCH_NORM_GRADIENT, KERNEL_RESULT, call, int64s, integers
 from .._products import array_of
+from ._results import made
 
 if TYPE_CHECKING:
     from .._ndarray import ndarray
@@ -18,8 +19,14 @@ def _axes_words(x: ndarray, axis: int | Sequence[int] | None) -> list[int]:
     return [len(axes), *int64s(axes)]
 
 
-def _results(kind: Any, first: int) -> Any:
-    return kind(first), kind(call(KERNEL_RESULT, 1)), kind(call(KERNEL_RESULT, 2))
+def _results(x: ndarray, gamma: ndarray, first: int) -> Any:
+    """Return the three results, of the shapes of data and parameters."""
+    one, other = call(KERNEL_RESULT, 1), call(KERNEL_RESULT, 2)
+    if x.dtype != gamma.dtype:  # of which one the last two have
+        kind = type(x)
+        return made(first, x, x.shape), kind(one), kind(other)
+    shape = gamma.shape
+    return made(first, x, x.shape), made(one, gamma, shape), made(other, gamma, shape)
 
 
 def batch_norm(
@@ -76,7 +83,7 @@ def batch_norm(
         running = (running_mean._id, running_var._id)
     words = _axes_words(x, axis)
     words += struct.unpack("<4i", struct.pack("<2d", eps, decay))
-    return _results(type(x), call(BATCH_NORM, x._id, gamma._id, beta._id, *running, *words))
+    return _results(x, gamma, call(BATCH_NORM, x._id, gamma._id, beta._id, *running, *words))
 
 
 def batch_norm_gradient(
@@ -116,4 +123,4 @@ def batch_norm_gradient(
     gy, x, gamma = array_of(gy), array_of(x), array_of(gamma)
     mean, inv_std = array_of(mean), array_of(inv_std)
     ids = (gy._id, x._id, gamma._id, mean._id, inv_std._id)
-    return _results(type(x), call(BATCH_NORM_GRADIENT, *ids, *_axes_words(x, axis)))
+    return _results(x, gamma, call(BATCH_NORM_GRADIENT, *ids, *_axes_words(x, axis)))

@@ -13,6 +13,7 @@ VARIABLE = "HYPERFLOCK_DEVICE_FUNCTIONS"
 #: What arraycore.nn computes: float16, float32 and float64.
 _FLOATS = "efd"
 
+_known: list[Any] = []  # arraycore.ndarray, once Chainer's cupy is arraycore
 _state = {"on": os.environ.get(VARIABLE, "1") != "0"}
 
 
@@ -29,23 +30,29 @@ def chainers_own() -> Iterator[None]:
 
 def takes(*arrays: Any) -> bool:
     """Whether all are arraycore's arrays of one dtype of floats, None aside."""
-    if not _state["on"]:
-        return False
     ndarray = array_type()
-    first = arrays[0]
-    if ndarray is None or not isinstance(first, ndarray) or first.dtype.char not in _FLOATS:
+    if ndarray is None or not _state["on"] or not isinstance(arrays[0], ndarray):
         return False
-    dtype = first.dtype
-    return all(
-        each is None or (isinstance(each, ndarray) and each.dtype == dtype) for each in arrays[1:]
-    )
+    dtype = arrays[0].dtype
+    if dtype.char not in _FLOATS:
+        return False
+    # A loop: functions ask this some hundred times in a step.
+    for each in arrays[1:]:
+        if each is not None and not (isinstance(each, ndarray) and each.dtype == dtype):
+            return False
+    return True
 
 
 def array_type() -> Any:
     """``arraycore.ndarray`` where it is what Chainer knows as ``cupy.ndarray``, else None."""
+    if _known:
+        return _known[0]
     arraycore, cupy = sys.modules.get("arraycore"), sys.modules.get("cupy")
     ndarray = getattr(arraycore, "ndarray", None)
-    return ndarray if getattr(cupy, "ndarray", None) is ndarray else None
+    if ndarray is None or getattr(cupy, "ndarray", None) is not ndarray:
+        return None
+    _known.append(ndarray)
+    return ndarray
 
 
 def nn() -> Any:

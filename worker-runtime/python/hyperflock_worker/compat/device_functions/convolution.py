@@ -8,8 +8,9 @@ replaced here are those that do this work, when Chainer has checked types and ke
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from hyperflock_worker.compat._hooks import Patch
 from hyperflock_worker.compat.device_functions._switch import nn, replace, takes
@@ -19,67 +20,79 @@ BOTH = ("7.8.1", "5.4.0")
 _MOST_AXES = 3
 
 
-class _Geometry:
-    """Strides, dilations and padding of a function, one number an axis of space."""
+Extents = tuple[int, ...]
 
-    def __init__(self, function: Any) -> None:
-        if hasattr(function, "sy"):
-            self.stride = (function.sy, function.sx)
-            self.pad = (function.ph, function.pw)
-            self.dilate = (function.dy, function.dx)
-        else:
-            self.stride, self.pad = tuple(function.stride), tuple(function.pad)
-            self.dilate = tuple(function.dilate)
-        self.groups = function.groups
-        self.cover_all = bool(function.cover_all)
 
-    def places(self, space: Sequence[int], window: Sequence[int]) -> tuple[int, ...]:
-        """To how many places the window is put along each axis."""
-        counts = []
-        for extent, k, s, p, d in zip(
-            space, window, self.stride, self.pad, self.dilate, strict=True
-        ):
-            free = extent + 2 * p - ((k - 1) * d + 1)
-            counts.append((free + s - 1 if self.cover_all else free) // s + 1)
-        return tuple(counts)
+class _Geometry(NamedTuple):
+    """Strides, padding and dilations of a function, one number an axis of space."""
 
-    def options(
-        self, space: Sequence[int], window: Sequence[int], places: Sequence[int]
-    ) -> dict[str, Any]:
-        """Return the keywords of ``arraycore.nn`` for data and results of these extents."""
-        padding = [
-            (p, max(p, (o - 1) * s + (k - 1) * d + 1 - extent - p))
-            for extent, k, o, s, p, d in zip(
-                space, window, places, self.stride, self.pad, self.dilate, strict=True
-            )
-        ]
-        return {
-            "stride": self.stride,
-            "padding": padding,
-            "dilation": self.dilate,
-            "groups": self.groups,
-        }
+    stride: Extents
+    pad: Extents
+    dilate: Extents
+    groups: int
+    cover_all: bool
+
+
+def _geometry(function: Any) -> _Geometry:
+    groups, cover_all = function.groups, bool(function.cover_all)
+    if hasattr(function, "sy"):
+        stride, pad = (function.sy, function.sx), (function.ph, function.pw)
+        return _Geometry(stride, pad, (function.dy, function.dx), groups, cover_all)
+    stride, pad = tuple(function.stride), tuple(function.pad)
+    return _Geometry(stride, pad, tuple(function.dilate), groups, cover_all)
+
+
+# A network asks the same few questions in every step.
+@lru_cache(maxsize=1024)
+def _places(geometry: _Geometry, space: Extents, window: Extents) -> Extents:
+    """To how many places the window is put along each axis."""
+    counts = []
+    for extent, k, s, p, d in zip(
+        space, window, geometry.stride, geometry.pad, geometry.dilate, strict=True
+    ):
+        free = extent + 2 * p - ((k - 1) * d + 1)
+        counts.append((free + s - 1 if geometry.cover_all else free) // s + 1)
+    return tuple(counts)
+
+
+@lru_cache(maxsize=1024)
+def _options(
+    geometry: _Geometry, space: Extents, window: Extents, places: Extents
+) -> dict[str, Any]:
+    """Return the keywords of ``arraycore.nn`` for data and results of these extents."""
+    padding = tuple(
+        (p, max(p, (o - 1) * s + (k - 1) * d + 1 - extent - p))
+        for extent, k, o, s, p, d in zip(
+            space, window, places, geometry.stride, geometry.pad, geometry.dilate, strict=True
+        )
+    )
+    return {
+        "stride": geometry.stride,
+        "padding": padding,
+        "dilation": geometry.dilate,
+        "groups": geometry.groups,
+    }
 
 
 def _forward(function: Any, x: Any, w: Any, b: Any, *_: Any) -> Any:
     """``_forward_gpu_core(x, W, b)`` and its like of a convolution."""
     if not takes(x, w, b) or x.ndim - 2 > _MOST_AXES:
         return None
-    geometry = _Geometry(function)
+    geometry = _geometry(function)
     space, window = x.shape[2:], w.shape[2:]
-    places = geometry.places(space, window)
+    places = _places(geometry, space, window)
     if not _fits(x.shape[1], w.shape, geometry) or min(places) < 1:
         return None
-    return (nn().conv(x, w, b, **geometry.options(space, window, places)),)
+    return (nn().conv(x, w, b, **_options(geometry, space, window, places)),)
 
 
 def _transposed(function: Any, x: Any, w: Any, b: Any, *_: Any) -> Any:
     """The same of a transposed one: ``x`` has the shape of a convolution's result."""
     if not takes(x, w, b) or x.ndim - 2 > _MOST_AXES or w.shape[0] % function.groups:
         return None
-    geometry = _Geometry(function)
+    geometry = _geometry(function)
     space = tuple(function.outs) if hasattr(function, "outs") else (function.outh, function.outw)
-    options = geometry.options(space, w.shape[2:], x.shape[2:])
+    options = _options(geometry, space, w.shape[2:], x.shape[2:])
     y = nn().conv_data_gradient(x, w, space, **options)
     if b is not None:
         y += b.reshape((1, b.size, *(1,) * len(space)))
@@ -90,11 +103,11 @@ def _weight_gradient(function: Any, x: Any, gy: Any, *_: Any) -> Any:
     """``_forward_gpu_core(x, gy)`` and its like of the gradient by the weights."""
     if not takes(x, gy) or function.W_dtype != x.dtype or x.ndim - 2 > _MOST_AXES:
         return None
-    geometry = _Geometry(function)
+    geometry = _geometry(function)
     window = tuple(function.ksize) if hasattr(function, "ksize") else (function.kh, function.kw)
     if x.shape[1] % geometry.groups or gy.shape[1] % geometry.groups:
         return None
-    options = geometry.options(x.shape[2:], window, gy.shape[2:])
+    options = _options(geometry, x.shape[2:], window, gy.shape[2:])
     return (nn().conv_weight_gradient(x, gy, window, **options),)
 
 
