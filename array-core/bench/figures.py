@@ -352,6 +352,36 @@ COMMANDS: tuple[Command, ...] = (
         python=cpu("node"),
     ),
     Command(
+        "train_cnn_cpu",
+        ("python3", "array-core/bench/train_cpu.py", "cnn"),
+        (
+            at_least("train_cnn_vs_numpy", 4),
+            Figure("train_cnn_ms", "ms", peer=("Chainer on NumPy", "train_cnn_numpy_ms")),
+        ),
+    ),
+    Command(
+        "train_grid_cpu",
+        ("python3", "array-core/bench/train_cpu.py", "grid"),
+        (
+            at_least("train_grid_candidates", 64),
+            at_most("train_grid_slower_than_numpy", 0, "candidates"),
+            at_least("train_grid_least_vs_numpy", 1),
+        ),
+        limit_s=3_600,
+    ),
+    Command(
+        "train_resnet18_cpu",
+        ("python3", "array-core/bench/train_cpu.py", "resnet18"),
+        (
+            at_least("train_resnet18_vs_numpy", 20),
+            at_least("train_resnet18_two_threads_vs_one", 1.6),
+            Figure(
+                "train_resnet18_ms", "ms", peer=("NumPy as it comes", "train_resnet18_numpy_ms")
+            ),
+        ),
+        limit_s=1_800,
+    ),
+    Command(
         "gpu_conv",
         (f"{BENCH}/gpu_conv.py",),
         (

@@ -172,6 +172,8 @@ enum ac_operation {
   // calls/normalization.h
   AC_CALL_BATCH_NORM = 122,
   AC_CALL_BATCH_NORM_GRADIENT = 123,
+  // calls/pooling.h
+  AC_CALL_POOL = 128,
   // calls/device.h
   AC_CALL_HELPED = 130,  // the caller does an operation for a device
   // calls/views.h

@@ -14,6 +14,7 @@
 #include "api/index_call.h"
 #include "api/launcher.h"
 #include "api/normalization.h"
+#include "api/pooling.h"
 #include "api/random_arrays.h"
 #include "api/reduction_call.h"
 #include "api/scan.h"
@@ -73,6 +74,7 @@ class Context {
   Scans& scans() { return scans_; }
   Convolutions& convolutions() { return convolutions_; }
   Normalizations& normalizations() { return normalizations_; }
+  Pooling& pooling() { return pooling_; }
   RandomArrays& random() { return random_; }
   Sorter& sorter() { return sorter_; }
   capture::Captures& captures() { return captures_; }
@@ -99,6 +101,7 @@ class Context {
   Scans scans_{launcher_};
   Convolutions convolutions_{launcher_};
   Normalizations normalizations_{launcher_};
+  Pooling pooling_{launcher_};
   IndexCalls indexing_{launcher_, scans_};
   RandomArrays random_{launcher_};
   Sorter sorter_{launcher_, counters_};

@@ -11,6 +11,7 @@ float32 and float64 are computed.
 
 from ._convolution import conv, conv_data_gradient, conv_weight_gradient, dense
 from ._normalization import batch_norm, batch_norm_gradient
+from ._pooling import max_pool, max_pool_gradient, mean_pool, mean_pool_gradient
 
 __all__ = [
     "batch_norm",
@@ -19,4 +20,8 @@ __all__ = [
     "conv_data_gradient",
     "conv_weight_gradient",
     "dense",
+    "max_pool",
+    "max_pool_gradient",
+    "mean_pool",
+    "mean_pool_gradient",
 ]
