@@ -67,6 +67,10 @@ class Host:
         """Return what the host hands to the step that has just run, always as many."""
         return ()
 
+    def refusal(self) -> str | None:
+        """Return why steps are left as they are, asked before the first one; None: they are not."""
+        return None
+
     def before(self) -> None:
         """Hear that a step is about to be recorded."""
 
@@ -195,6 +199,7 @@ class Step:
         self._replay: Replay | None = None
         self._result: Any = None
         self._unfinished = False
+        self._leaves = False  # the host has refused: arguments stay what they are
         self._parted = 0  # runs that were another program than the one before
         self.reason: str | None = None
 
@@ -227,6 +232,11 @@ class Step:
             The step cannot be captured (``strict``). It has run.
         """
         self._finish()
+        if self._shape is None and self.reason is None:
+            self.reason = self._host.refusal()
+            self._leaves = self.reason is not None
+        if self._leaves:
+            return self._function(*args, **kwargs)
         called = _Call(args, kwargs)
         other = called.shape != self._shape
         if self.reason is not None or (other and self._replay is not None):
@@ -330,7 +340,8 @@ class Step:
         """Give the capture's memory back; the next calls run as ever, and are captured again."""
         self._finish()
         self._restart()
-        self._shape, self._slots, self._scalars, self.reason = None, [], [], None
+        self._shape, self._slots, self._scalars = None, [], []
+        self.reason, self._leaves = None, False
 
     def __enter__(self) -> Step:
         return self
