@@ -207,7 +207,7 @@ class Recorder:
         call(_ABORT)
 
     def build(self) -> Replay:
-        """Return the replay of the two newest recordings, which are forgotten.
+        """Return the replay of the two newest recordings, which are forgotten then.
 
         Raises
         ------
@@ -251,7 +251,6 @@ class Recorder:
         command = _library.bridge.call(_BLAME, 0, 0)
         places = self._recordings[-1].places if self._recordings else []
         where = next((p.where for p in places if p.commands > command or p.refused), None)
-        self.forget()
         return CaptureError(code, str(error) + (f" ({where})" if where else ""))
 
 

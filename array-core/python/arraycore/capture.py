@@ -24,6 +24,11 @@ from ._recording import CaptureError, Numbers, Recorder, Replay, StaleCapture
 
 __all__ = ["CaptureError", "Host", "Scalar", "Step"]
 
+#: Where two runs part that the next two may not: how many operations wait together, and in which
+#: buffers they lie, takes a run or two to settle.
+_UNSETTLED = ("capture_operations", "capture_shapes", "capture_arrays")
+_MORE_RUNS = 2
+
 #: Scalars that were read while a step runs; None: nobody asks.
 _reading: list[Scalar] | None = None
 
@@ -61,6 +66,10 @@ class Host:
     def numbers(self) -> Numbers:
         """Return what the host hands to the step that has just run, always as many."""
         return ()
+
+    def refusal(self) -> str | None:
+        """Return why steps are left as they are, asked before the first one; None: they are not."""
+        return None
 
     def before(self) -> None:
         """Hear that a step is about to be recorded."""
@@ -190,6 +199,8 @@ class Step:
         self._replay: Replay | None = None
         self._result: Any = None
         self._unfinished = False
+        self._leaves = False  # the host has refused: arguments stay what they are
+        self._parted = 0  # runs that were another program than the one before
         self.reason: str | None = None
 
     @property
@@ -221,6 +232,11 @@ class Step:
             The step cannot be captured (``strict``). It has run.
         """
         self._finish()
+        if self._shape is None and self.reason is None:
+            self.reason = self._host.refusal()
+            self._leaves = self.reason is not None
+        if self._leaves:
+            return self._function(*args, **kwargs)
         called = _Call(args, kwargs)
         other = called.shape != self._shape
         if self.reason is not None or (other and self._replay is not None):
@@ -249,6 +265,7 @@ class Step:
             self._replay.close()
         self._replay = None
         self._result = None
+        self._parted = 0
         if self._recorder.recordings:
             self._recorder.forget()
         self._runs = runs
@@ -310,6 +327,9 @@ class Step:
                 self._result = result
                 self._host.captured(self._replay.carried)
         except CaptureError as error:
+            if error.code in _UNSETTLED and self._parted < _MORE_RUNS:
+                self._parted += 1
+                return result
             self._restart()
             self.reason = str(error)
             if self._strict:
@@ -320,7 +340,8 @@ class Step:
         """Give the capture's memory back; the next calls run as ever, and are captured again."""
         self._finish()
         self._restart()
-        self._shape, self._slots, self._scalars, self.reason = None, [], [], None
+        self._shape, self._slots, self._scalars = None, [], []
+        self.reason, self._leaves = None, False
 
     def __enter__(self) -> Step:
         return self

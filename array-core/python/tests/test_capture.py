@@ -109,7 +109,7 @@ def refused(step: Callable[..., Any], *arguments: Any) -> capture.CaptureError:
     fast = capture.Step(step)
 
     def run() -> None:
-        for _ in range(4):
+        for _ in range(6):
             fast(*arguments)
 
     with pytest.raises(capture.CaptureError) as caught:

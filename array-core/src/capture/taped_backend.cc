@@ -114,9 +114,8 @@ Status TapedBackend::launch_batch(KernelId kernel, std::span<const ir::Scalar> s
                                   std::span<const BatchSegment> segments) {
   const Status launched = inner_->launch_batch(kernel, scalars, segments);
   if (launched && recorder_.tape != nullptr)
-    note(&kernels_[kernel], BatchLaunch{kernel,
-                                        {scalars.begin(), scalars.end()},
-                                        {segments.begin(), segments.end()}});
+    note(&kernels_[kernel],
+         BatchLaunch{kernel, {scalars.begin(), scalars.end()}, {segments.begin(), segments.end()}});
   return launched;
 }
 

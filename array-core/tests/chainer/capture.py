@@ -86,6 +86,21 @@ def number(value: Any) -> str:
     return float(value.array if isinstance(value, chainer.Variable) else value).hex()
 
 
+def on_numpy() -> str:
+    """An updater whose model stays NumPy's runs as ever."""
+    model = L.Classifier(Network())
+    optimizer = chainer.optimizers.SGD()
+    optimizer.setup(model)
+    data = [(x, t) for xs, ts in batches(2) for x, t in zip(xs, ts, strict=True)]
+    updater = chainer.training.updaters.StandardUpdater(
+        chainer.iterators.SerialIterator(data, BATCH), optimizer
+    )
+    with hyperflock.fast_step(updater) as step:
+        for _ in range(5):
+            updater.update()
+        return f"{step.reason} {optimizer.t}"
+
+
 def with_updater(fast: bool, steps: int) -> tuple[list[str], bool]:
     """Adam, dropout, a step size that changes with each step, by Chainer's own updater."""
     model = L.Classifier(Network())
@@ -227,6 +242,7 @@ def main(arguments: list[str]) -> None:
     made["refused"] = [
         refusal(lambda: with_function(True, 8, Network(), reads_the_norm)),
         reports_a_number(),
+        on_numpy(),
     ]
     made["moved"] = memory(50 if steps < 100 else 1000)
     print(json.dumps(made))

@@ -14,7 +14,8 @@ from test_training import python
 def test_captured_steps_are_plain_ones(version: str) -> None:
     script = Path(__file__).with_name("capture.py")
     made = json.loads(python(version, "-W", "ignore", str(script)).splitlines()[-1])
-    reads, reports = made.pop("refused")
+    reads, reports, left = made.pop("refused")
+    assert left == "The model's arrays are NumPy's: call model.to_gpu() before. 5"
     assert reads.startswith("capture_reads: ")
     assert "capture.py:" in reads
     assert reports.startswith("capture_reports: ")

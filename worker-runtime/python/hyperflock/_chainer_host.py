@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import chainer
+import numpy as np
 from arraycore.capture import CaptureError, Host
 from chainer import reporter
 from hyperflock_worker import bridge
@@ -50,9 +51,15 @@ class ChainerHost(Host):
     """The optimizers of a step, what it reports, and what has to stay as it was captured.
 
     Which optimizers a step updates is seen by their counters, so nobody has to name them.
+
+    Parameters
+    ----------
+    optimizer : chainer.Optimizer, optional
+        The one whose model tells whether there is anything to capture.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, optimizer: Any = None) -> None:
+        self._optimizer = optimizer
         self._seen: dict[int, Any] = {}  # optimizers, in the order in which they were first seen
         self._counts: dict[int, int] = {}
         # Optimizers and rules that a step counts, and how far.
@@ -68,6 +75,12 @@ class ChainerHost(Host):
         self._before: dict[int, dict[str, int]] = {}
         self._written: set[tuple[int, str]] = set()  # by the step, of links
         self._around: tuple[Any, ...] = ()
+
+    def refusal(self) -> str | None:
+        target = getattr(self._optimizer, "target", None)
+        if target is None or not any(isinstance(p.array, np.ndarray) for p in target.params()):
+            return None
+        return "The model's arrays are NumPy's: call model.to_gpu() before."
 
     # ---- a recorded step
 

@@ -34,7 +34,7 @@ def fast_step(step: Any, *, strict: bool = True) -> FastStep:
         that runs the model, its backward pass and ``optimizer.update()``.
     strict : bool
         Whether a step that cannot be captured raises ``arraycore.capture.CaptureError``; else it
-        runs as ever, and ``reason`` says why.
+        runs as ever, and ``reason`` says why. So does an updater whose model is NumPy's.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def fast_step(step: Any, *, strict: bool = True) -> FastStep:
     if hasattr(step, "update_core") and hasattr(step, "get_optimizer"):
         optimizer = step.get_optimizer("main")
         plain = optimizer.update
-        captured = arraycore.capture.Step(plain, host=ChainerHost(), strict=strict)
+        captured = arraycore.capture.Step(plain, host=ChainerHost(optimizer), strict=strict)
         optimizer.update = _update(captured, plain)
 
         def undo() -> None:
