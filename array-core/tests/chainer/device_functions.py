@@ -187,6 +187,27 @@ def poolings() -> None:
         )  # fmt: skip
 
 
+def losses() -> None:
+    uses = ("softmax_cross_entropy", "softmax_cross_entropy_gradient")
+    labels = np.array([2, 0, -1, 4, 1], np.int32)
+    flat, images = 3 * uniform(5, 6), uniform(4, 3, 2, 5)
+    places = np.random.RandomState(1).randint(-1, 3, (4, 2, 5)).astype(np.int64)
+    cross_entropy = F.softmax_cross_entropy
+    case("cross entropy", cross_entropy, flat, labels, uses=uses)
+    case("cross entropy of images", cross_entropy, images, places, uses=uses)
+    for name, options, expected in (
+        ("not normalized", {"normalize": False}, uses),
+        ("ignoring 2", {"ignore_label": 2, "normalize": True}, uses),
+        ("one by one", {"reduce": "no"}, ()),
+        ("without scores", {"cache_score": False}, ()),
+    ):
+        case(
+            f"cross entropy {name}",
+            lambda x, t, k=options: cross_entropy(x, t, **k),
+            flat, np.maximum(labels, 0), uses=expected, dtypes=("float32",),
+        )  # fmt: skip
+
+
 def calls() -> dict[str, int]:
     """Let arraycore.nn count the calls of its functions."""
     counts: dict[str, int] = {}
@@ -219,6 +240,7 @@ def main() -> None:
     convolutions()
     normalizations()
     poolings()
+    losses()
     counts = calls()
     wrong: dict[str, str] = {}
     for name, (run, dtype, uses) in CASES.items():
