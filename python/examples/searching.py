@@ -17,6 +17,7 @@ def options(description):
     parser.add_argument("--url", help="the console's address (or HYPERFLOCK_URL)")
     parser.add_argument("--token", help="a researcher's token (or HYPERFLOCK_TOKEN)")
     parser.add_argument("--runtime", default="chainer-7.8.1", help="or chainer-5.4.0")
+    parser.add_argument("--backend", help="auto (default), webgpu or cpu")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
         "--join-url",
@@ -69,6 +70,7 @@ def submit(args, objective, space, data, name, metric, direction):
         direction=direction,
         seed=args.seed,
         runtime=args.runtime,
+        backend=args.backend,
         progress=False,  # the table below shows it
     )
     print(f"study {study.id}: {len(study)} candidates, {client.url}")

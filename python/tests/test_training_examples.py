@@ -1,10 +1,14 @@
-"""The examples that train larger networks: the files that they read, and what travels."""
+"""The examples that train larger networks: their files, and objectives as a worker runs them."""
 
 from __future__ import annotations
 
 import csv
+import json
+import os
+import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -172,3 +176,128 @@ def test_an_example_travels_with_what_it_imports(name: str) -> None:
     bundle = bundle_script(EXAMPLES / f"{name}.py", "objective")
     more = {"mnist_grid.py"} if name == "unet_scenes" else set()
     assert set(bundle.files) == {f"{name}.py", "searching.py"} | more
+
+
+def paths(version: str, *more: Path) -> str:
+    """``PYTHONPATH`` with a Chainer."""
+    cache = ROOT / "build" / "cache"
+    wheel = cache / "wheels" / f"chainer-{version}-py3-none-any.whl"
+    six = cache / "downloads" / "six-1.17.0-py2.py3-none-any.whl"
+    if not wheel.is_file():
+        pytest.fail("Chainer's wheel is not there; ./run setup makes it")
+    return os.pathsep.join(map(str, (*more, ROOT / "worker-runtime" / "python", wheel, six)))
+
+
+# As the worker runs it: its own `hyperflock`, its trial, and a bridge that keeps what is saved.
+TRAIN = """
+import importlib, json, sys
+from hyperflock_worker import bridge, compat, devices, seeding
+from hyperflock_worker.trial import Trial
+compat.install()
+
+def run(name, data, params, checkpoint=None):
+    module = importlib.import_module(name)
+    module.SAVE_EACH_S = -1
+    kept = bridge.LocalBridge()
+    bridge.set_bridge(kept)
+    devices.prepare({{"wanted": "cpu"}}, 7)
+    seeding.seed_everything(7)
+    value = module.objective(Trial(0, params, data, 7, checkpoint))
+    used = devices.finish()
+    return value, kept, used
+
+sys.path.insert(0, {examples!r})
+import numpy as np
+told = {{}}
+for name, params in {cases!r}.items():
+    data = {{each: dict(np.load(path)) for each, path in {data!r}[name].items()}}
+    value, kept, used = run(name, data, params)
+    middle = len(kept.checkpoints) // 2
+    again, rest, _ = run(name, data, params, kept.checkpoints[middle - 1])
+    told[name] = {{
+        "used": used, "value": value, "again": again, "kind": kept.checkpoints[0][0],
+        "saved": len(kept.checkpoints), "saved_after": len(rest.checkpoints),
+        "reports": kept.reports,
+    }}
+print(json.dumps(told))
+"""
+CASES: dict[str, dict[str, Any]] = {
+    "resnet_cifar": {"rate": 0.05, "decay": 1e-4, "width": 2, "epochs": 2},
+    "mlp_table": {"units": 64, "dropout": 0.0, "epochs": 30},
+    "lstm_text": {"units": 16, "dropout": 0.0, "rate": 0.03, "epochs": 2},
+    "unet_scenes": {"width": 2, "rate": 0.02, "epochs": 2},
+}
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, str]]:
+    """Each example's data, read by its own code from files written here."""
+    folder = tmp_path_factory.mktemp("data")
+    write_cifar10(folder, 30)
+    write_table(folder / "t.csv", 300)
+    write_digits(folder)
+    loaded = {
+        "resnet_cifar": {"cifar": resnet_cifar.load(folder, 128)},
+        "mlp_table": {"table": mlp_table.load(folder / "t.csv", "kind")},
+        "lstm_text": {"text": lstm_text.load(LICENCE, 3000)},
+        "unet_scenes": {"scenes": unet_scenes.load(folder, 32)},
+    }
+    made: dict[str, dict[str, str]] = {}
+    for name, sets in loaded.items():
+        for each, arrays in sets.items():
+            np.savez(folder / f"{each}.npz", **arrays)
+            made[name] = {each: str(folder / f"{each}.npz")}
+    return made
+
+
+@pytest.mark.parametrize(
+    ("version", "backend"), [("7.8.1", "cpu"), ("5.4.0", "cpu"), ("7.8.1", "numpy")]
+)
+def test_objectives_train_and_go_on_from_a_checkpoint(
+    version: str, backend: str, data: dict[str, dict[str, str]]
+) -> None:
+    more: tuple[Path, ...] = ()
+    env = {name: value for name, value in os.environ.items() if name != "ARRAYCORE_LIBRARY"}
+    if backend == "cpu":
+        library = ROOT / "build" / "release" / "lib" / "libarraycore.so"
+        env["ARRAYCORE_LIBRARY"] = os.environ.get("ARRAYCORE_LIBRARY", str(library))
+        more = (ROOT / "array-core" / "python",)
+    # Products of small matrices: threads would only wait for each other.
+    env |= {"PYTHONPATH": paths(version, *more), "OPENBLAS_NUM_THREADS": "1"}
+    # NumPy takes long for convolutions, which are the same code there.
+    names = CASES if backend == "cpu" else ("mlp_table", "lstm_text")
+    cases = {name: CASES[name] for name in names}
+    code = TRAIN.format(examples=str(EXAMPLES), cases=cases, data=data)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert set(told) == set(cases)
+    for name, made in told.items():
+        assert made["used"] == backend, name
+        assert made["kind"] == "npz", name
+        # What went on is what was not interrupted, and did only the rest.
+        assert made["again"] == pytest.approx(made["value"], rel=1e-5), name
+        assert 0 < made["saved_after"] < made["saved"], name
+        losses = [value for _, value in made["reports"]]
+        assert losses[-1] < losses[0], name
+    assert told["mlp_table"]["value"] > 0.8  # three kinds: chance is a third
+    assert told["lstm_text"]["value"] < 6
+
+
+def test_an_example_tries_itself_without_a_server(tmp_path: Path) -> None:
+    write_table(tmp_path / "t.csv", 100)
+    options = ["--data", str(tmp_path / "t.csv"), "--target", "kind", "--try", "--epochs", "2"]
+    env = {**os.environ, "PYTHONPATH": paths("7.8.1", ROOT / "python" / "src")}
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / "mlp_table.py", *options, "--units", "8"],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert [line.split()[:2] for line in lines[:2]] == [["step", "0"], ["step", "1"]]
+    assert lines[2].startswith("units=8 dropout=0.0 epochs=2: accuracy 0.")

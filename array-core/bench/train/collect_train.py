@@ -74,17 +74,18 @@ def measure(where: str, version: str, models: list[str], seconds: float, rows: l
         rows.append({"where": where, "error": f"ended with {problem.returncode}"})
 
 
-def judge(rows: list[Row], version: str) -> None:
+def judge(rows: list[Row], version: str, reference: Path | None) -> None:
     """Say of each row of arraycore's how far its first losses are from CPython's and NumPy's."""
     ours = [row for row in rows if "losses" in row and row["where"] not in ("tfjs", "numpy")]
     models = sorted({f"{row['model']}:{row['batch']}" for row in ours if "losses_apart" not in row})
     if not models:
         return
     print(f"reference: {', '.join(models)}", flush=True)
-    wanted = {
-        f"{made['model']}:{made['batch']}": made["losses"]
-        for made in run(None, version, *arguments_of(models, 0))
-    }
+    if reference is None:
+        made = run(None, version, *arguments_of(models, 0))
+    else:
+        made = [json.loads(line) for line in reference.read_text().splitlines()]
+    wanted = {f"{each['model']}:{each['batch']}": each["losses"] for each in made}
     for row in ours:
         losses = wanted.get(f"{row['model']}:{row['batch']}")
         if losses is not None:
@@ -161,6 +162,9 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=5, help="for each network in each place")
     parser.add_argument("--rows", type=Path, default=ROOT / "build/reports/train_rows.json")
     parser.add_argument("--keep", action="store_true", help="add to the rows that are there")
+    parser.add_argument(
+        "--reference", type=Path, help="what `steps.py --on numpy --seconds 0` printed on CPython"
+    )
     parser.add_argument("--unjudged", action="store_true", help="do not compare losses")
     parser.add_argument("--markdown", action="store_true", help="print the table, measure nothing")
     options = parser.parse_args()
@@ -185,7 +189,7 @@ def main() -> int:
         options.rows.parent.mkdir(parents=True, exist_ok=True)
         options.rows.write_text(json.dumps(rows, indent=1) + "\n")
     if not options.unjudged:
-        judge(rows, options.version)
+        judge(rows, options.version, options.reference)
         options.rows.write_text(json.dumps(rows, indent=1) + "\n")
     report = {"name": "train", "figures": figures(rows)}
     options.rows.with_name("train.json").write_text(json.dumps(report, indent=1) + "\n")
