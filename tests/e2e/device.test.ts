@@ -4,7 +4,11 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchChromium } from "../../worker-runtime/node/chromium.ts";
-import { joinVolunteer, runPython, Server, type Volunteer } from "./stack.ts";
+import { traceMainThread } from "./main_thread.ts";
+import { joinVolunteer, runPython, Server, until, type Volunteer } from "./stack.ts";
+
+/** Thread CPU time that no task of the page's own thread may take while a trial trains. */
+const kLongTaskMs = 50;
 
 let server: Server;
 let browser: Browser;
@@ -47,8 +51,12 @@ describe("with WebGPU", () => {
     expect(trials.map(({ device }) => device.backend)).toEqual(trials.map(() => "numpy"));
   });
 
-  test("8 of the 64 candidates on WebGPU agree with CPython.", async () => {
+  test("8 of the 64 candidates on WebGPU agree with CPython, and the page stays responsive.", async () => {
+    const trace = await traceMainThread(browser, volunteer.page);
     console.log(await runs("--backend", "webgpu", "--channels", "4,16"));
+    const main = await trace.end();
+    console.log(`${main.tasks} tasks of the page, the longest ${main.longestMs.toFixed(1)} ms`);
+    expect(main.longestMs).toBeLessThan(kLongTaskMs);
     // One module of the two, one package.
     expect(fetched(volunteer).filter((url) => url.endsWith(".wasm"))).toHaveLength(1);
   });
@@ -59,6 +67,23 @@ describe("with WebGPU", () => {
 
   test("A software adapter is no reason to leave the CPU.", async () => {
     console.log(await runs("--backend", "auto", "--expect", "cpu", "--channels", "4"));
+  });
+
+  test("A trial whose device is lost goes on from its checkpoint.", async () => {
+    const run = await runPython(server, ["tests/e2e/objectives/losing_device.py"]);
+    await until("a point after the checkpoint", async () => {
+      const study = Number(run.output().split("\n")[0]);
+      if (!study) return false;
+      const trial = await server
+        .api<{ points?: [number, number][] }>(`/api/studies/${study}/trials/0`)
+        .catch(() => ({ points: [] }));
+      return trial.points?.some(([step]) => step > 6);
+    });
+    const session = await browser.newBrowserCDPSession();
+    // It ends with the process that it asks to end.
+    session.send("Browser.crashGpuProcess").catch(() => {});
+    expect(await run.done, run.output()).toBe(0);
+    console.log(run.output().trim());
   });
 
   test("No page asked anything of another origin, and none threw.", () => {
