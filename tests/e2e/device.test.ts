@@ -4,6 +4,7 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchChromium } from "../../worker-runtime/node/chromium.ts";
+import { CountingProxy } from "./counting_proxy.ts";
 import { traceMainThread } from "./main_thread.ts";
 import { joinVolunteer, runPython, Server, until, type Volunteer } from "./stack.ts";
 
@@ -61,12 +62,9 @@ describe("with WebGPU", () => {
     expect(fetched(volunteer).filter((url) => url.endsWith(".wasm"))).toHaveLength(1);
   });
 
-  test("Chainer 5.4.0, on the CPU's back end.", async () => {
-    console.log(await runs("--backend", "cpu", "--channels", "4", "--chainer", "5.4.0"));
-  });
-
-  test("A software adapter is no reason to leave the CPU.", async () => {
-    console.log(await runs("--backend", "auto", "--expect", "cpu", "--channels", "4"));
+  test("Chainer 5.4.0; a software adapter is no reason to leave the CPU.", async () => {
+    const auto = ["--backend", "auto", "--expect", "cpu"];
+    console.log(await runs(...auto, "--channels", "4", "--chainer", "5.4.0"));
   });
 
   test("A trial whose device is lost goes on from its checkpoint.", async () => {
@@ -90,4 +88,20 @@ describe("with WebGPU", () => {
     expect(volunteer.requests.filter((url) => !url.startsWith(server.compute))).toEqual([]);
     expect(volunteer.errors).toEqual([]);
   });
+});
+
+test("A page that is not isolated computes on the CPU's back end, by JSPI.", async () => {
+  const isolation = ["cross-origin-opener-policy", "cross-origin-embedder-policy"];
+  const proxy = await CountingProxy.start(server.compute, isolation);
+  browser = await launchChromium({ webgpu: true });
+  try {
+    const joined = await joinVolunteer(browser, await server.joinUrl(proxy.origin));
+    expect(await joined.page.evaluate(() => crossOriginIsolated)).toBe(false);
+    console.log(await runs("--backend", "auto", "--expect", "cpu", "--channels", "4"));
+    const { workers } = await server.api<{ workers: { backends: string[] }[] }>("/api/workers");
+    expect(workers.map(({ backends }) => backends)).toEqual([["cpu"]]);
+    expect(joined.errors).toEqual([]);
+  } finally {
+    await proxy.close();
+  }
 });
