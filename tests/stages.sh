@@ -71,6 +71,9 @@ bench_flood() { build/release/bin/flood_bench --server build/release/bin/hyperfl
 bench first_compute "server web runtime browser python_package"
 bench_first_compute() { node tests/e2e/bench_first_compute.ts --out build/reports/first_compute.json "$@"; }
 
+bench grid64 "server web runtime browser python_package"
+bench_grid64() { node tests/e2e/bench_grid64.ts --out build/reports/grid64.json "$@"; }
+
 bench array-core "server array_core_wasm runtime npm test_wheels browser python_package"
 bench_array-core() { python3 array-core/bench/collect.py "$@"; }
 

@@ -147,7 +147,8 @@ class FakeConsole:
                 "seed": spec.seed,
                 "created_at": NOW,
                 "space": msgspec.to_builtins(spec.space),
-                "runtime": {"chainer": spec.runtime.chainer},
+                "runtime": msgspec.to_builtins(spec.runtime),
+                **({"requires": msgspec.to_builtins(spec.requires)} if spec.requires else {}),
                 "bundle": msgspec.to_builtins(spec.bundle),
             }
             complete = [r for r in rows if r["state"] == "complete"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -65,6 +66,8 @@ def test_back_end_and_requirements_are_sent(client: Client, server: FakeConsole)
     spec = server.specs[study.id]
     assert spec.runtime.backend == "webgpu"
     assert spec.requires == Requirements(memory_mb=4096, f16=True)
+    told = json.loads(study.export("json"))["study"]
+    assert (told["backend"], told["requires"]) == ("webgpu", {"memory_mb": 4096, "f16": True})
     assert study.placement() == Placement(devices=2, matching=1, reasons={"no_webgpu": 1})
 
 

@@ -78,6 +78,10 @@ def study_lines(study: Study) -> list[tuple[str, str]]:
         ("entry", told["entry"]),
         ("submitted", f"{told['created_at']} by {study.owner}"),
     ]
+    if told["backend"]:
+        lines.append(("backend", told["backend"]))
+    for name, value in told["requires"].items():
+        lines.append((f"requires {name}", str(value)))
     if told["finished_at"]:
         lines.append(("ended", told["finished_at"]))
     if best:

@@ -40,6 +40,7 @@ export class Agent {
   readonly #machine: Machine;
   readonly #host: PythonHost;
   readonly #arraycore: ArraycoreSide;
+  readonly #isShared = sharesMemory(globalThis as ProbeScope);
   #capabilities = capabilitiesOf(navigator);
   readonly #checkpoints: Checkpoints;
   #uploading: AbortController | null = null;
@@ -65,7 +66,6 @@ export class Agent {
       now: () => performance.now(),
       pause,
     });
-    const shared = sharesMemory(globalThis as ProbeScope);
     this.#arraycore = new ArraycoreSide({
       fetchParts: (index, tell) =>
         fetchArraycore(index, {
@@ -73,14 +73,15 @@ export class Agent {
           compile: (bytes) => WebAssembly.compile(bytes),
           tell,
         }),
-      offer: (wanted) => deviceOffer(wanted, this.#capabilities, { sharesMemory: shared }, careful),
+      offer: (wanted) =>
+        deviceOffer(wanted, this.#capabilities, { sharesMemory: this.#isShared }, careful),
       spawnGpu,
       log: (line) => console.debug(line),
     });
     this.#arraycore.setShare(gpuShare);
     this.#host = new PythonHost({
       spawn: spawnPython,
-      sharesMemory: shared,
+      sharesMemory: this.#isShared,
       arraycore: this.#arraycore,
       heapBytes: heapLimitOf(this.#capabilities, careful),
       now: () => performance.now(),
@@ -116,8 +117,8 @@ export class Agent {
     this.#store = await Store.open(this.#code);
     this.#contribution = await this.#store.contribution();
     const device = await this.#store.device();
-    // Python loads meanwhile.
-    const gpu = await probeGpu(navigator.gpu, (ms) => pause(ms));
+    // Python loads meanwhile. Where threads share no memory no trial can have the device.
+    const gpu = this.#isShared ? await probeGpu(navigator.gpu, (ms) => pause(ms)) : undefined;
     this.#capabilities = capabilitiesOf(navigator, gpu);
     this.#hasStarted = true;
     this.#handle({ kind: "start", device, visible: this.#isVisible });

@@ -29,7 +29,7 @@ describe("deviceOffer", () => {
 
   test.each([
     ["no_adapter", phone, shared],
-    ["not_isolated", { ...phone, gpu: kGpu }, { sharesMemory: false }],
+    ["not_isolated", phone, { sharesMemory: false }],
   ] as const)("The CPU alone, because of %s.", (reason, capabilities, surroundings) => {
     expect(deviceOffer("webgpu", capabilities, surroundings)).toMatchObject({
       backends: ["cpu"],

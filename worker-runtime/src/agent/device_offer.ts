@@ -33,8 +33,8 @@ export function deviceOffer(
   careful = false,
 ): DeviceOffer {
   const reasons: Record<string, string> = {};
-  if (capabilities.gpu === undefined) reasons.webgpu = "no_adapter";
-  else if (!sharesMemory) reasons.webgpu = "not_isolated";
+  if (!sharesMemory) reasons.webgpu = "not_isolated";
+  else if (capabilities.gpu === undefined) reasons.webgpu = "no_adapter";
   return {
     wanted,
     backends: reasons.webgpu === undefined ? ["webgpu", "cpu"] : ["cpu"],
