@@ -143,6 +143,8 @@ enum ac_operation {
   AC_CALL_TIMER_END = 51,
   AC_CALL_FUSE = 52,
   AC_CALL_SETTLE = 53,
+  AC_CALL_PROFILE_BEGIN = 54,
+  AC_CALL_PROFILE_END = 55,
   // calls/reductions.h
   AC_CALL_REDUCE = 60,
   AC_CALL_ACCUMULATE = 61,
@@ -173,10 +175,24 @@ enum ac_operation {
   // calls/losses.h
   AC_CALL_CROSS_ENTROPY = 124,
   AC_CALL_CROSS_ENTROPY_GRADIENT = 125,
+  // calls/pooling.h
+  AC_CALL_POOL = 128,
   // calls/device.h
   AC_CALL_HELPED = 130,  // the caller does an operation for a device
   // calls/views.h
-  AC_CALL_AS_STRIDED = 140
+  AC_CALL_AS_STRIDED = 140,
+  // calls/capture.h
+  AC_CALL_CAPTURE_BEGIN = 170,
+  AC_CALL_CAPTURE_END = 171,
+  AC_CALL_CAPTURE_ABORT = 172,
+  AC_CALL_CAPTURE_POSITION = 173,
+  AC_CALL_CAPTURE_COMPARE = 174,
+  AC_CALL_CAPTURE_BLAME = 175,
+  AC_CALL_CAPTURE_BUILD = 176,
+  AC_CALL_CAPTURE_REPLAY = 177,
+  AC_CALL_CAPTURE_RESUME = 178,
+  AC_CALL_CAPTURE_CLOSE = 179,
+  AC_CALL_CAPTURE_ABOUT = 180
 };
 AC_EXPORT(ac_call)
 int32_t ac_call(int32_t operation, const int32_t* words, int32_t count, int32_t freed_a,
@@ -191,6 +207,9 @@ AC_EXPORT(ac_kernel) int32_t ac_kernel(int32_t kind, const char* texts, size_t b
 // What computes: the device's vendor, architecture, name and description, one a line; "" for the
 // CPU. Valid until the next call.
 AC_EXPORT(ac_device_text) const char* ac_device_text(void);
+
+// What the last profile told, as src/api/profile.h says. Valid until the next one ends.
+AC_EXPORT(ac_profile_text) const char* ac_profile_text(void);
 
 enum ac_counter_name {
   AC_CROSSINGS = 0,           // calls of this interface, ac_counter itself not counted

@@ -19,6 +19,7 @@ from . import (
     _reductions,
     _statistics,
     _ufuncs,
+    capture,
     fft,
     lib,
     linalg,
@@ -252,6 +253,11 @@ from ._products import (
     dot,
     matmul,
 )
+from ._profile import (
+    Profile,
+    ProfileRow,
+    profile,
+)
 from ._quantiles import *  # noqa: F403
 from ._ranges import (
     arange,
@@ -310,6 +316,8 @@ __all__ = [
     "ElementwiseKernel",
     "Event",
     "InternalError",
+    "Profile",
+    "ProfileRow",
     "RawKernel",
     "ReductionKernel",
     "Stream",
@@ -344,6 +352,7 @@ __all__ = [
     "broadcast_arrays",
     "broadcast_to",
     "can_cast",
+    "capture",
     "choose",
     "clip",
     "close",
@@ -452,6 +461,7 @@ __all__ = [
     "partition",
     "permute_dims",
     "place",
+    "profile",
     "put",
     "put_along_axis",
     "putmask",

@@ -50,6 +50,10 @@ def _key_of(seed: Any) -> tuple[int, int]:
     return int(words[0]), int(words[1])
 
 
+#: Where draws are noted while a step is recorded (capture.py); None: nowhere.
+drawing: list[Source] | None = None
+
+
 class Source:
     """A key and how many calls it has served: what draws, and what the distributions share."""
 
@@ -73,6 +77,8 @@ class Source:
         """Return one launch's array; None as a size gives an array of no dimensions."""
         shape = () if size is None else integers(size)
         number, self._calls = self._calls, self._calls + 1
+        if drawing is not None:
+            drawing.append(self)
         words = [*self._key, 0, number % _TWO_32, number >> 32, 0]
         made = call(
             _RANDOM, distribution, number_of(dtype), *(_signed(word) for word in words), *a, *b,

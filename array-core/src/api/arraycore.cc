@@ -268,6 +268,11 @@ const char* ac_device_text(void) {
   return library().text.c_str();
 }
 
+const char* ac_profile_text(void) {
+  const Context* const context = library().context.get();
+  return context == nullptr ? "" : context->profile_text.c_str();
+}
+
 double ac_counter(int32_t name) {
   const Context* const context = library().context.get();
   if (context == nullptr) return -1;

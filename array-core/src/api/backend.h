@@ -78,6 +78,18 @@ struct RawLaunch {
   std::vector<std::uint32_t> uniforms;
 };
 
+// When a kernel ran on a device, in nanoseconds of the device's own clock; zeros where it has none.
+struct DeviceSpan {
+  std::uint32_t position = 0;  // of its command in the ring
+  std::uint32_t tag = 0;       // Backend::kernel_name()
+  std::uint64_t begin_ns = 0;
+  std::uint64_t end_ns = 0;
+};
+struct DeviceTrace {
+  std::vector<DeviceSpan> spans;
+  std::int64_t lost = 0;  // kernels that ran without their times being kept
+};
+
 class Backend {
  public:
   Backend() = default;
@@ -145,6 +157,33 @@ class Backend {
   // nanoseconds, 0 where the device has no clock. Error: not_implemented, "no_timer", on the CPU.
   virtual Status begin_timer() { return no_timer(); }
   virtual Result<std::int64_t> end_timer() { return no_timer(); }
+
+  // From begin_trace() to end_trace() the device notes when each kernel runs, which then no longer
+  // run side by side. Both wait for what was launched, and so does take_trace(), which gives what
+  // was noted since it was asked last. `position`: where the next command will lie in the ring;
+  // trace_is_full: with those since a position there may be no room for more. All that is nothing
+  // on the CPU.
+  virtual Status begin_trace() { return Done{}; }
+  virtual Status end_trace() { return Done{}; }
+  virtual Result<DeviceTrace> take_trace() { return DeviceTrace{}; }
+  virtual bool trace_is_full(std::uint32_t /*since*/) const { return false; }
+  virtual std::uint32_t position() const { return 0; }
+  // A kernel's name by its tag.
+  virtual std::string kernel_name(std::uint32_t /*tag*/) const { return {}; }
+
+  // Blocks: what becomes of the launches, zeros and small uploads between begin_block() and
+  // end_block() is kept, scratch memory included, and issued again by a copy. Several blocks of one
+  // owner share their scratch. REQUIRES: nothing else is called in between, and what a block names
+  // is there when it is issued. Only where keeps_blocks().
+  virtual bool keeps_blocks() const { return false; }
+  virtual void begin_block(const void* /*owner*/) {}
+  virtual std::uint32_t end_block(const void* /*owner*/) { return 0; }
+  // From `from` on, which says afterwards how far it came: all of it, or up to an error.
+  virtual Status issue_block(const void* /*owner*/, std::uint32_t /*block*/,
+                             std::size_t& /*from*/) {
+    return Done{};
+  }
+  virtual void forget_blocks(const void* /*owner*/) {}
 
   // Begins anew, on a new device where the old one was lost; prepared kernels stay. REQUIRES: no
   // storage is in use.

@@ -5,9 +5,23 @@
 
 namespace arraycore {
 
+namespace {
+
+std::unique_ptr<Backend> taped(std::unique_ptr<Backend> backend, capture::Recorder& recorder,
+                               std::size_t side, capture::Backends& all) {
+  if (backend == nullptr) return nullptr;
+  auto made = std::make_unique<capture::TapedBackend>(std::move(backend), recorder, side);
+  all[side] = made.get();
+  return made;
+}
+
+}  // namespace
+
 Context::Context(std::unique_ptr<Backend> cpu, std::unique_ptr<Backend> device, ArrayTable& arrays,
                  std::optional<std::int64_t> budget_bytes)
-    : arrays_(arrays), launcher_(std::move(cpu), std::move(device), counters_, budget_bytes) {}
+    : arrays_(arrays),
+      launcher_(taped(std::move(cpu), recorder_, 0, backends_),
+                taped(std::move(device), recorder_, 1, backends_), counters_, budget_bytes) {}
 
 Result<const Array*> Context::get(ArrayId id) const {
   if (const Array* array = arrays_.find(id)) return array;
@@ -68,6 +82,7 @@ Result<Description> Context::describe(ArrayId id) const {
 }
 
 Status Context::reset() {
+  captures_.clear();
   arrays_.clear();
   second_result = 0;
   counters_ = Counters{};

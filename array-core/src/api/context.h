@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "api/array_table.h"
@@ -14,6 +15,7 @@
 #include "api/launcher.h"
 #include "api/losses.h"
 #include "api/normalization.h"
+#include "api/pooling.h"
 #include "api/random_arrays.h"
 #include "api/reduction_call.h"
 #include "api/scan.h"
@@ -21,6 +23,7 @@
 #include "api/ufunc_call.h"
 #include "api/user_kernels.h"
 #include "base/result.h"
+#include "capture/captures.h"
 #include "dtype/promotion.h"
 
 namespace arraycore {
@@ -39,7 +42,10 @@ class Context {
           std::optional<std::int64_t> budget_bytes);
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
-  ~Context() { arrays_.clear(); }
+  ~Context() {
+    captures_.clear();
+    arrays_.clear();
+  }
 
   // A C-ordered array. `elements` holds them all, or is nullptr for zeros.
   Result<ArrayId> create(DType dtype, const Dims& shape, const void* elements);
@@ -69,14 +75,18 @@ class Context {
   Scans& scans() { return scans_; }
   Convolutions& convolutions() { return convolutions_; }
   Normalizations& normalizations() { return normalizations_; }
+  Pooling& pooling() { return pooling_; }
   Losses& losses() { return losses_; }
   RandomArrays& random() { return random_; }
   Sorter& sorter() { return sorter_; }
+  capture::Captures& captures() { return captures_; }
   Counters& counters() { return counters_; }
   const Counters& counters() const { return counters_; }
   std::int64_t live_arrays() const { return arrays_.size(); }
 
   PromotionMode promotion = PromotionMode::numpy2;
+  // What the last profile told.
+  std::string profile_text;
   // The second result of the last ufunc call that had two; 0: none, or it was asked for.
   ArrayId second_result = 0;
 
@@ -84,6 +94,8 @@ class Context {
   Counters counters_;
   ir::Scalar item_;  // what item() reads: in the library's memory, where a device's bytes land
   ArrayTable& arrays_;
+  capture::Recorder recorder_;
+  capture::Backends backends_{};  // the launcher's
   Launcher launcher_;
   UFuncCalls ufuncs_{launcher_};
   UserKernels kernels_{launcher_};
@@ -91,10 +103,12 @@ class Context {
   Scans scans_{launcher_};
   Convolutions convolutions_{launcher_};
   Normalizations normalizations_{launcher_};
+  Pooling pooling_{launcher_};
   Losses losses_{launcher_};
   IndexCalls indexing_{launcher_, scans_};
   RandomArrays random_{launcher_};
   Sorter sorter_{launcher_, counters_};
+  capture::Captures captures_{launcher_, counters_, recorder_, backends_};
 };
 
 }  // namespace arraycore

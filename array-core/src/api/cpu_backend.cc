@@ -10,8 +10,9 @@
 #include <vector>
 
 #include "api/cpu_holes.h"
+#include "cpu/crew.h"
 #include "cpu/gemm.h"
-#include "cpu/machine.h"
+#include "cpu/pooling.h"
 #include "ir/interpret.h"
 #include "ir/verify.h"
 
@@ -90,7 +91,9 @@ class CpuBackend final : public Backend {
         to.scalar = *std::get_if<ir::Scalar>(&launch.arguments[i]);
       }
     }
-    return kernels_[launch.kernel]->machine.run(launch_);
+    Prepared& prepared = *kernels_[launch.kernel];
+    if (const auto done = cpu::run_pooling(prepared.program.kernel(), launch_); done) return *done;
+    return prepared.crew.run(launch_);
   }
 
   Status launch_gemm(const GemmLaunch& launch) override {
@@ -98,11 +101,12 @@ class CpuBackend final : public Backend {
     const auto operand = [&](std::size_t i) { return at(launch.operands[i]).base; };
     std::optional<CpuHoleBefore> before;
     if (launch.holes.before.kernel != nullptr)
-      before.emplace(kernels_[launch.holes.before.number]->machine, launch, operand(0), operand(1));
+      before.emplace(kernels_[launch.holes.before.number]->crew.machine(), launch, operand(0),
+                     operand(1));
     const Status done = gemm_.run(launch.problem, at(launch.a).base, at(launch.b).base,
                                   at(launch.out).base, before ? &*before : nullptr);
     if (!done || launch.holes.after.kernel == nullptr) return done;
-    return run_hole_after(kernels_[launch.holes.after.number]->machine, launch, at(launch.out).base,
+    return run_hole_after(kernels_[launch.holes.after.number]->crew, launch, at(launch.out).base,
                           operand(gemm::kHoleOperands), operand(gemm::kHoleOperands + 1));
   }
 
@@ -115,7 +119,7 @@ class CpuBackend final : public Backend {
   struct Prepared {
     explicit Prepared(const ir::Kernel& kernel) : program(cpu::Program::compile(kernel)) {}
     cpu::Program program;
-    cpu::Machine machine{program};
+    cpu::Crew crew{program};
   };
   // 0 names none.
   Block at(StorageId storage) const { return storage == 0 ? Block{} : storages_[storage - 1]; }

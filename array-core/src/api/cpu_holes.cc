@@ -50,8 +50,8 @@ View CpuHoleBefore::spread(std::size_t operand, const Part& part,
           0};
 }
 
-Status run_hole_after(cpu::Machine& machine, const GemmLaunch& launch, std::byte* out,
-                      std::byte* first, std::byte* second) {
+Status run_hole_after(cpu::Crew& crew, const GemmLaunch& launch, std::byte* out, std::byte* first,
+                      std::byte* second) {
   const gemm::Problem& problem = launch.problem;
   const auto item = static_cast<std::int64_t>(size_of(problem.dtype));
   const std::int64_t inner = problem.window ? problem.window->columns() : 1;
@@ -77,7 +77,7 @@ Status run_hole_after(cpu::Machine& machine, const GemmLaunch& launch, std::byte
       each.arguments.push_back(ir::Argument::array(bases[static_cast<std::size_t>(i)], view));
     }
     each.arguments.push_back(ir::Argument::array(out, sums));
-    const Status done = machine.run(each);
+    const Status done = crew.run(each);
     if (!done) return done;
   }
   return Done{};

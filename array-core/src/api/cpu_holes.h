@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "api/backend.h"
+#include "cpu/crew.h"
 #include "cpu/gemm.h"
-#include "cpu/machine.h"
 
 namespace arraycore {
 
@@ -31,7 +31,7 @@ class CpuHoleBefore final : public cpu::PackedHole {
 };
 
 // `out`: the result's storage, which holds the sums.
-Status run_hole_after(cpu::Machine& machine, const GemmLaunch& launch, std::byte* out,
-                      std::byte* first, std::byte* second);
+Status run_hole_after(cpu::Crew& crew, const GemmLaunch& launch, std::byte* out, std::byte* first,
+                      std::byte* second);
 
 }  // namespace arraycore

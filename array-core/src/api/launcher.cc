@@ -110,13 +110,9 @@ Launcher::~Launcher() = default;
 Result<Array> Launcher::allocate(DType dtype, const Dims& shape) {
   const auto bytes = checked_bytes(shape, size_of(dtype));
   if (!bytes) return bytes.error();
-  if (budget_bytes_ && counters_.live_bytes > *budget_bytes_ - *bytes && fusion_)
-    if (const Status settled = fusion_->settle_all(); !settled) return settled.error();
   if (budget_bytes_ && counters_.live_bytes > *budget_bytes_ - *bytes)
-    return Error{ErrorKind::memory, "over_budget",
-                 std::to_string(*bytes) + " bytes for an array of shape " + shape_text(shape) +
-                     " do not fit: " + std::to_string(counters_.live_bytes) + " of " +
-                     std::to_string(*budget_bytes_) + " bytes are in use."};
+    if (const Status may = affords(*bytes, "an array of shape " + shape_text(shape)); !may)
+      return may.error();
   Backend& backend = home(dtype);
   auto storage = std::make_shared<Storage>(backend, counters_, 0, *bytes, dtype);
   if (!fusion_)
@@ -124,11 +120,24 @@ Result<Array> Launcher::allocate(DType dtype, const Dims& shape) {
   return Array{dtype, contiguous(shape, size_of(dtype)), std::move(storage)};
 }
 
+Status Launcher::affords(std::int64_t bytes, std::string_view use) {
+  if (!budget_bytes_ || counters_.live_bytes <= *budget_bytes_ - bytes) return Done{};
+  if (fusion_)
+    if (const Status settled = fusion_->settle_all(); !settled) return settled;
+  if (counters_.live_bytes <= *budget_bytes_ - bytes) return Done{};
+  return Error{ErrorKind::memory, "over_budget",
+               std::to_string(bytes) + " bytes for " + std::string(use) +
+                   " do not fit: " + std::to_string(counters_.live_bytes) + " of " +
+                   std::to_string(*budget_bytes_) + " bytes are in use."};
+}
+
 Status Launcher::upload(const Array& array, const void* elements) {
   if (const Status may = overwritten(array); !may) return may;
   const Storage& storage = *array.storage;
   const std::span bytes(static_cast<const std::byte*>(elements),
                         static_cast<std::size_t>(storage.bytes()));
+  Span span(profile(), "upload");
+  span.moved(storage.bytes(), 0);
   const Status uploaded = storage.backend().upload(storage.id(), 0, bytes);
   if (uploaded) counters_.bytes_up += storage.bytes();
   return uploaded;
@@ -136,6 +145,7 @@ Status Launcher::upload(const Array& array, const void* elements) {
 
 Status Launcher::fill_zero(const Array& array) {
   if (const Status may = overwritten(array); !may) return may;
+  const Span span(profile(), "zeros");
   return array.storage->backend().fill_zero(array.storage->id());
 }
 
@@ -153,6 +163,8 @@ Status Launcher::download(const Array& array, std::span<std::byte> out) {
   }
   if (const Status there = ready(array); !there) return there;
   Backend& backend = array.storage->backend();
+  Span span(profile(), "read");
+  span.moved(0, bytes);
   const Status read = backend.download(array.storage->id(), array.view.offset, out);
   if (backend.is_device()) ++counters_.sync_waits;
   if (read) counters_.bytes_down += bytes;
@@ -356,8 +368,12 @@ Status Launcher::launch_on(Backend& backend, KernelId kernel, const KernelCall& 
     else
       launch_.arguments[i] = ArrayArgument{arrays[i]->storage->id(), arrays[i]->view};
   }
+  Span span(profile(), kernels_[call.kernel].kernel.name);
   const Status launched = backend.launch(launch_);
-  if (launched && (&backend == device_.get() || device_ == nullptr)) ++counters_.dispatches;
+  if (launched && (&backend == device_.get() || device_ == nullptr)) {
+    ++counters_.dispatches;
+    span.dispatched();
+  }
   return launched;
 }
 
@@ -374,6 +390,7 @@ Status Launcher::launch_on_cpu(Prepared& prepared, const KernelCall& call,
   if (!kernel) return kernel.error();
   if (device_ == nullptr) return launch_on(*cpu_, *kernel, call, arrays);
   ++counters_.cpu_ops;
+  Span span(profile(), profile_ ? prepared.kernel.name + " on the CPU" : std::string());
 
   // What lies on the device, each storage once, so that operands which share bytes still do.
   std::vector<Brought> brought;
@@ -415,6 +432,7 @@ Status Launcher::launch_on_cpu(Prepared& prepared, const KernelCall& call,
     if (!down) return down;
     ++counters_.sync_waits;
     counters_.bytes_down += bytes;
+    span.moved(0, bytes);
     const Status placed = cpu_->upload(*storage, 0, moved);
     if (!placed) return placed;
   }
@@ -448,6 +466,7 @@ Status Launcher::launch_on_cpu(Prepared& prepared, const KernelCall& call,
     const Status up = each.from->backend().upload(each.from->id(), each.bytes.begin, back);
     if (!up) return up;
     counters_.bytes_up += each.copy->bytes();
+    span.moved(each.copy->bytes(), 0);
   }
   return Done{};
 }
@@ -561,7 +580,28 @@ Status Launcher::settle() {
 }
 Status Launcher::relieve() { return fusion_ ? fusion_->relieve() : Done{}; }
 
+Status Launcher::begin_profile() {
+  if (profile_)
+    return Error{ErrorKind::value, "profiled_already",
+                 "A profile is under way: end it before another one."};
+  if (const Status settled = settle(); !settled) return settled;
+  auto profile = std::make_unique<Profile>(device_.get());
+  const Status begun = profile->begin();
+  if (begun) profile_ = std::move(profile);
+  return begun;
+}
+
+Status Launcher::end_profile(std::string& text) {
+  if (!profile_) return Error{ErrorKind::value, "not_profiled", "There is no profile under way."};
+  Status settled = settle();
+  const auto profile = std::move(profile_);
+  const Status ended = profile->end();
+  text = profile->text();
+  return settled ? ended : settled;
+}
+
 Status Launcher::reset() {
+  profile_.reset();
   if (batching_) batching_->forget();
   const Status cpu = cpu_->reset();
   return cpu && device_ ? device_->reset() : cpu;

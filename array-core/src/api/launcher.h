@@ -13,10 +13,13 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/array_table.h"
 #include "api/backend.h"
+#include "api/profile.h"
 #include "base/result.h"
 #include "fuse/fuse.h"
 
@@ -68,6 +71,9 @@ class Launcher {
   // A new C-ordered array with storage of its own, content undefined.
   // Error: memory, "over_budget"; value, "array_too_big".
   Result<Array> allocate(DType dtype, const Dims& shape);
+  // Whether so many bytes more, for what `use` names, fit the budget; launches what waits before it
+  // says no. Error: memory, "over_budget".
+  Status affords(std::int64_t bytes, std::string_view use);
   // `elements`: all of the array's, in C order. REQUIRES: the array is fresh from allocate().
   Status upload(const Array& array, const void* elements);
   Status fill_zero(const Array& array);
@@ -108,6 +114,14 @@ class Launcher {
 
   // The back end that kernels in its own language run on: the device, or the CPU, which refuses.
   Backend& raw_backend() { return device_ ? *device_ : *cpu_; }
+
+  // Null while nothing is profiled.
+  Profile* profile() { return profile_.get(); }
+  // What is launched, uploaded and read from now on is noted. Error: value, "profiled_already".
+  Status begin_profile();
+  // Ends that; `text` is Profile::text(), also where the device fails. Error: value,
+  // "not_profiled".
+  Status end_profile(std::string& text);
 
   // Whether launches into new arrays wait and become one with what reads them (fusion.h). What
   // waits when it ends is launched.
@@ -181,6 +195,7 @@ class Launcher {
   std::vector<std::optional<KernelRef>> products_;  // by dtype
   Launch launch_;                                   // the one being made: kept for its memory
   int immediate_ = 0;                               // launches under way, whose copies do not wait
+  std::unique_ptr<Profile> profile_;                // null: off
   std::unique_ptr<Batching> batching_;              // null: no device, or nothing waits
   std::unique_ptr<Fusion> fusion_;                  // null: off. Last: it lets go of arrays
 };

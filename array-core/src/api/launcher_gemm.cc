@@ -3,6 +3,7 @@
 #include <array>
 #include <limits>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "api/launcher.h"
@@ -111,6 +112,17 @@ Status Launcher::fill_hole(const ProductHole& hole, bool on_device, gemm::Hole& 
   return Done{};
 }
 
+namespace {
+
+std::string name_of(const GemmLaunch& launch) {
+  std::string name = launch.problem.window ? "conv" : "matmul";
+  for (const gemm::Hole* const hole : {&launch.holes.before, &launch.holes.after})
+    if (hole->kernel != nullptr) name += "+" + hole->kernel->name;
+  return name;
+}
+
+}  // namespace
+
 Status Launcher::multiply(const gemm::Problem& problem, const Array& a, const Array& b,
                           const Array& out, const ProductHoles& holes) {
   for (const Array* const read : {&a, &b})
@@ -126,8 +138,12 @@ Status Launcher::multiply(const gemm::Problem& problem, const Array& a, const Ar
     filled = fill_hole(holes.after, on_device, launch.holes.after,
                        launch.operands.data() + gemm::kHoleOperands);
   if (!filled) return filled;
+  Span span(profile(), profile_ ? name_of(launch) : std::string());
   const Status launched = backend.launch_gemm(launch);
-  if (launched && (&backend == device_.get() || device_ == nullptr)) ++counters_.dispatches;
+  if (launched && (&backend == device_.get() || device_ == nullptr)) {
+    ++counters_.dispatches;
+    span.dispatched();
+  }
   return launched;
 }
 

@@ -147,6 +147,7 @@ Result<KernelRef> Masks::coordinate_kernel() {
 Result<Array> Masks::on_host(const Array& mask) {
   const auto bytes = host_elements(launcher_, mask);
   if (!bytes) return bytes.error();
+  const Span span(launcher_.profile(), "nonzero");
   std::vector<std::int32_t> positions;
   for (std::size_t i = 0; i < bytes->size(); ++i)
     if ((*bytes)[i] != std::byte{0}) positions.push_back(static_cast<std::int32_t>(i));

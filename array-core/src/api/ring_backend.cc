@@ -38,7 +38,9 @@ Status RingBackend::finish() {
   const auto fence = writer_.fence();
   if (!fence) return fence.error();
   const Status done = writer_.wait(*fence);
-  if (done) staged_ = 0;
+  if (!done) return done;
+  staged_ = 0;
+  if (!tracing_) staging_bytes_ = RingMemory::kStagingBytes;
   return done;
 }
 
@@ -110,13 +112,13 @@ void RingBackend::destroy_storage(StorageId storage) {
 
 // As much of `bytes` as the staging block has left; waits where it is full.
 Result<std::span<std::byte>> RingBackend::stage_part(std::size_t bytes) {
-  if (staged_ == RingMemory::kStagingBytes) {
+  if (staged_ == staging_bytes_) {
     const Status free = finish();
     if (!free) return free.error();
   }
-  const std::size_t part = std::min(bytes, RingMemory::kStagingBytes - staged_);
+  const std::size_t part = std::min(bytes, staging_bytes_ - staged_);
   const std::span<std::byte> stage = std::span(memory_->staging).subspan(staged_, part);
-  staged_ = std::min((staged_ + part + 15) / 16 * 16, RingMemory::kStagingBytes);
+  staged_ = std::min((staged_ + part + 15) / 16 * 16, staging_bytes_);
   return stage;
 }
 
@@ -167,6 +169,30 @@ Status RingBackend::download(StorageId storage, std::int64_t offset, std::span<s
   return Done{};
 }
 
+void RingBackend::begin_block(const void* owner) {
+  Blocks& blocks = blocks_[owner];
+  blocks.words.emplace_back();
+  writer_.tap(&blocks.words.back());
+  pool_->hold(blocks.scratch);
+}
+
+std::uint32_t RingBackend::end_block(const void* owner) {
+  writer_.tap(nullptr);
+  pool_->let_go();
+  return static_cast<std::uint32_t>(blocks_.at(owner).words.size() - 1);
+}
+
+Status RingBackend::issue_block(const void* owner, std::uint32_t block, std::size_t& from) {
+  return writer_.append_block(blocks_.at(owner).words[block], from);
+}
+
+void RingBackend::forget_blocks(const void* owner) {
+  const auto found = blocks_.find(owner);
+  if (found == blocks_.end()) return;
+  pool_->clear_shelf(found->second.scratch);
+  blocks_.erase(found);
+}
+
 Status RingBackend::begin_timer() { return writer_.timestamp_begin(); }
 
 Result<std::int64_t> RingBackend::end_timer() {
@@ -178,13 +204,71 @@ Result<std::int64_t> RingBackend::end_timer() {
   return static_cast<std::int64_t>(memory_->clock[1] - memory_->clock[0]);
 }
 
+// ---- when each kernel runs ----------------------------------------------------------------------
+
+Status RingBackend::begin_trace() {
+  // Nothing lies at the block's end once all is done.
+  const Status done = finish();
+  if (!done) return done;
+  tracing_ = true;
+  staging_bytes_ = RingMemory::kStagingBytes - RingMemory::kTraceBytes;
+  const Status started = start_trace();
+  if (!started) tracing_ = false;
+  return started;
+}
+
+// REQUIRES: the executor is done with the block.
+Status RingBackend::start_trace() {
+  std::memset(trace_block(), 0, RingMemory::kTraceBytes);
+  traced_from_ = memory_->control[ring::Word::dispatches].load();
+  return writer_.trace(writer_.address_of(trace_block()), RingMemory::kTraced);
+}
+
+Status RingBackend::end_trace() {
+  if (!tracing_) return Done{};
+  tracing_ = false;  // the next wait that goes well gives the block back
+  const Status asked = writer_.trace(0, 0);
+  return asked ? finish() : asked;
+}
+
+Result<DeviceTrace> RingBackend::take_trace() {
+  DeviceTrace taken;
+  if (!tracing_) return taken;
+  const Status done = finish();
+  if (!done) return done.error();
+  for (std::size_t i = 0; i < RingMemory::kTraced; ++i) {
+    std::array<std::uint32_t, ring::kTraceWords> record{};
+    std::memcpy(record.data(), trace_block() + i * sizeof record, sizeof record);
+    const auto& [position, tag, begin, begin_high, end, end_high] = record;
+    if (tag == 0) break;
+    taken.spans.push_back({position, tag, std::uint64_t{begin_high} << 32 | begin,
+                           std::uint64_t{end_high} << 32 | end});
+  }
+  const std::uint32_t ran = memory_->control[ring::Word::dispatches].load() - traced_from_;
+  taken.lost = static_cast<std::int64_t>(ran) - static_cast<std::int64_t>(taken.spans.size());
+  const Status started = start_trace();
+  if (!started) return started.error();
+  return taken;
+}
+
+bool RingBackend::trace_is_full(std::uint32_t since) const {
+  return tracing_ && writer_.position() - since >= RingMemory::kTraced * ring::kDispatchWords;
+}
+
+std::string RingBackend::kernel_name(std::uint32_t tag) const {
+  return (tag & kRawTag) == 0 ? kernels_[tag - 1].kernel.name : raws_[tag & ~kRawTag].text.name;
+}
+
 Status RingBackend::reset() {
+  tracing_ = false;
   const Status done = writer_.reset();
   if (!done) return done;
+  staging_bytes_ = RingMemory::kStagingBytes;
   // Every buffer and pipeline is gone with the old device.
   staged_ = 0;
   storages_.clear();
   free_.clear();
+  blocks_.clear();
   for (Prepared& prepared : kernels_) {
     prepared.known.clear();
     prepared.programs.clear();

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -29,6 +30,9 @@ struct RingMemory {
   static constexpr std::size_t kRingWords = std::size_t{1} << 20;
   static constexpr std::size_t kTextBytes = std::size_t{1} << 18;
   static constexpr std::size_t kStagingBytes = std::size_t{4} << 20;
+  // Dispatches whose times a trace has room for, at the end of the staging block.
+  static constexpr std::size_t kTraced = std::size_t{1} << 15;
+  static constexpr std::size_t kTraceBytes = kTraced * ring::kTraceWords * 4;
   ring::ControlBlock control;
   std::array<std::uint32_t, kRingWords> ring;
   alignas(16) std::array<std::byte, kTextBytes> texts;
@@ -70,8 +74,19 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   Status launch_raw(const RawLaunch& launch) override;
   Status launch_gemm(const GemmLaunch& launch) override;
   std::uint32_t tune_gemm(const gemm::Tuning& tuning) override { return gemm_.tune(tuning); }
+  bool keeps_blocks() const override { return true; }
+  void begin_block(const void* owner) override;
+  std::uint32_t end_block(const void* owner) override;
+  Status issue_block(const void* owner, std::uint32_t block, std::size_t& from) override;
+  void forget_blocks(const void* owner) override;
   Status begin_timer() override;
   Result<std::int64_t> end_timer() override;
+  Status begin_trace() override;
+  Status end_trace() override;
+  Result<DeviceTrace> take_trace() override;
+  bool trace_is_full(std::uint32_t since) const override;
+  std::uint32_t position() const override { return writer_.position(); }
+  std::string kernel_name(std::uint32_t tag) const override;
   Status reset() override;
 
   const codegen::Limits& limits() const { return limits_; }
@@ -102,6 +117,12 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
     ring::PipelineId pipeline = 0;  // 0: not on this device yet
   };
 
+  // One owner's: each block's words, and the scratch memory that they name.
+  struct Blocks {
+    std::vector<std::vector<std::uint32_t>> words;
+    Shelf scratch;
+  };
+
   Result<BufferId> create_buffer(std::int64_t bytes) override;
   void destroy_buffer(BufferId buffer) override;
   // Tags are kernels' numbers plus 1, or kRawTag and a raw kernel's number.
@@ -124,6 +145,10 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   Status dispatch_raw(const Raw& raw, const RawLaunch& launch, std::vector<Region>& copies);
   Status finish();  // waits for all that was issued
   Result<std::span<std::byte>> stage_part(std::size_t bytes);
+  std::byte* trace_block() {
+    return memory_->staging.data() + (RingMemory::kStagingBytes - RingMemory::kTraceBytes);
+  }
+  Status start_trace();
 
   std::shared_ptr<RingMemory> memory_;
   std::unique_ptr<ring::Host> host_;
@@ -137,6 +162,7 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   std::vector<Prepared> kernels_;
   std::vector<Raw> raws_;
   DeviceGemm gemm_{*this};
+  std::map<const void*, Blocks> blocks_;
   // The launch that is being made: kept for its memory.
   codegen::Launch gpu_;
   codegen::Survey survey_;
@@ -148,6 +174,11 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   ring::PipelineId pipelines_ = 0;
   std::uint32_t tag_ = 0;   // of the launch that is being made
   std::size_t staged_ = 0;  // bytes of staging that the executor may still read or write
+  // Less than the whole block while the executor may still write times to its end.
+  std::size_t staging_bytes_ = RingMemory::kStagingBytes;
+  bool tracing_ = false;
+  std::uint32_t traced_from_ =
+      0;  // the executor's count of dispatches when the trace's block was empty
 };
 
 }  // namespace arraycore

@@ -160,6 +160,7 @@ Result<Array> Sorter::on_cpu(const Array& rows, SortResult result) {
   const auto length = static_cast<std::size_t>(rows.view.shape[1]);
   if (const Status there = launcher_.ready(rows); !there) return there.error();
   const Storage& storage = *rows.storage;
+  Span span(launcher_.profile(), "sort");
   std::vector<std::byte> elements(count * item);
   const Status read = storage.backend().download(storage.id(), 0, elements);
   if (!read) return read.error();
@@ -172,6 +173,7 @@ Result<Array> Sorter::on_cpu(const Array& rows, SortResult result) {
   });
   // A device's arrays are not here: what the CPU does beside one is counted as its launches are.
   ++(launcher_.raw_backend().is_device() ? counters_.cpu_ops : counters_.dispatches);
+  span.dispatched();
 
   auto made =
       launcher_.allocate(result == SortResult::places ? DType::int64 : rows.dtype, rows.view.shape);

@@ -165,6 +165,7 @@ Status UserKernels::bind(const Kernel& kernel, std::span<const Array* const> arr
     if (!may) return may;
     raw_launch_.bindings.push_back(bound.storage->id());
   }
+  Span span(launcher_.profile(), kernel.name);
   if (const Status launched = launcher_.raw_backend().launch_raw(raw_launch_); !launched)
     return launched;
   for (std::size_t k = 0; k < arrays.size(); ++k)

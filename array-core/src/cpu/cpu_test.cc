@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <limits>
 #include <vector>
 
+#include "cpu/loops.h"
 #include "cpu/program.h"
 #include "ir/builder.h"
 #include "ir/print.h"
@@ -91,6 +93,55 @@ TEST(Blocks, ReducesNothingToTheIdentity) {
   float y = 5;
   ASSERT_TRUE(program.run({{0}, 1, {argument(x), ir::Argument::array(&y, View{})}}).ok());
   EXPECT_EQ(y, 0);
+}
+
+// Lanes that share a divisor are multiplied instead; signs, 0 and mixed divisors are not.
+TEST(Blocks, DividesIntegersExactly) {
+  constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max();
+  std::vector<std::int32_t> x;
+  for (int shift = 0; shift < 31; ++shift)
+    for (const std::int32_t near : {-1, 0, 1}) x.push_back((1 << shift) + near);
+  for (std::int32_t i = 0; i < 50; ++i) x.push_back(kMost - i * 40'503'001);
+  std::vector<std::int32_t> divisors{0, -1, -7, kMost, kMost - 1, kMost / 2 + 1};
+  for (std::int32_t d = 1; d < 300; ++d) divisors.push_back(d);
+  for (std::int32_t d = 301; d < kMost / 3; d *= 3) divisors.push_back(d);
+  for (const ir::Op op :
+       {ir::Op::divide, ir::Op::remainder, ir::Op::floor_divide, ir::Op::modulo}) {
+    const Loop loop = loop_of(op, DType::int32, DType::int32);
+    const auto check = [&](const std::vector<std::int32_t>& a, const std::vector<std::int32_t>& b) {
+      std::vector<std::int32_t> got(a.size());
+      const auto bytes = [](const auto& data) {
+        return reinterpret_cast<const std::byte*>(data.data());
+      };
+      loop(reinterpret_cast<std::byte*>(got.data()), bytes(a), bytes(b), bytes(b),
+           static_cast<int>(a.size()));
+      for (std::size_t i = 0; i < a.size(); ++i) {
+        const ir::Scalar operands[] = {ir::put(a[i]), ir::put(b[i])};
+        ASSERT_EQ(ir::put(got[i]), ir::apply(op, DType::int32, DType::int32, operands))
+            << a[i] << " by " << b[i];
+      }
+    };
+    for (const std::int32_t d : divisors) check(x, std::vector<std::int32_t>(x.size(), d));
+    check({6, 7, 8, 9}, {2, 2, 3, 2});
+    check({6, -7, 8, 9}, {2, 2, 2, 2});
+  }
+}
+
+// `before`, as the body of the first block left it, must not be seen by the second one.
+TEST(Blocks, LocalsAreZeroWhereAnElementReadsThemFirst) {
+  Builder k("locals");
+  const auto y = k.out("y", DType::int32);
+  const auto sometimes = k.local("sometimes", DType::int32);
+  const auto always = k.local("always", DType::int32);
+  k.if_(k.loop_index() < k.integer(DType::int32, 300),
+        [&] { k.set(sometimes, k.loop_index() + k.integer(DType::int32, 1)); });
+  k.set(always, k.read(sometimes) * k.integer(DType::int32, 2));
+  k.store(y, k.read(always));
+  const Program program = Program::compile(k.take());
+  std::vector<std::int32_t> y_data(600, -1);
+  ASSERT_TRUE(program.run({{600}, 0, {argument(y_data)}}).ok());
+  for (int i = 0; i < 600; ++i)
+    EXPECT_EQ(y_data[static_cast<std::size_t>(i)], i < 300 ? 2 * (i + 1) : 0);
 }
 
 TEST(Blocks, LeavesUnstoredElementsAlone) {

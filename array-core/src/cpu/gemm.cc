@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "cpu/direct_forward.h"
+#include "cpu/direct_weights.h"
 #include "cpu/gemm_blocks.h"
 #include "cpu/gemm_pack.h"
 #include "cpu/gemm_window.h"
@@ -166,6 +168,10 @@ Status Gemm::multiply(const Problem& problem, const T* a, const T* b, T* out, Pa
 
 template <typename T>
 Status Gemm::convolve(const Problem& problem, const T* a, const T* b, T* out, PackedHole* before) {
+  if (before == nullptr && DirectForward<T>::suits(problem))
+    return convolve_directly<DirectForward<T>>(problem, a, b, out);
+  if (before == nullptr && DirectWeights<T>::suits(problem))
+    return convolve_directly<DirectWeights<T>>(problem, a, b, out);
   const Blocks<T> blocks{problem.m, problem.n, problem.k};
   // The places of a block's columns and terms come first: they are of 8 bytes.
   const std::size_t places = Windowed<T>::place_bytes(blocks);
@@ -178,6 +184,18 @@ Status Gemm::convolve(const Problem& problem, const T* a, const T* b, T* out, Pa
     packing.set_hole(before, index);
     const Status done = multiply_blocks(blocks, memory, packing);
     if (!done) return done;
+  }
+  return Done{};
+}
+
+template <typename Direct, typename T>
+Status Gemm::convolve_directly(const Problem& problem, const T* a, const T* b, T* out) {
+  Direct direct(problem, members_for(problem.m, problem.n, problem.k));
+  const Status room = reserve(direct.bytes());
+  if (!room) return room;
+  for (std::int64_t index = 0; index < problem.batches(); ++index) {
+    const Problem::Place at = problem.place(index);
+    if (!direct.run(a + at.a, b + at.b, out + at.out, workspace_.get())) return Team::lost();
   }
   return Done{};
 }

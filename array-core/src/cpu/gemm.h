@@ -52,6 +52,8 @@ class Gemm {
   Status multiply(const gemm::Problem& problem, const T* a, const T* b, T* out, PackedHole* before);
   template <typename T>
   Status convolve(const gemm::Problem& problem, const T* a, const T* b, T* out, PackedHole* before);
+  template <typename Direct, typename T>
+  Status convolve_directly(const gemm::Problem& problem, const T* a, const T* b, T* out);
   Status reserve(std::size_t bytes);
 
   std::unique_ptr<std::byte, Free> workspace_;

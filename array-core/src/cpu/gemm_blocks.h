@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <string>
 
 #include "base/result.h"
 #include "cpu/gemm_kernel.h"
@@ -31,6 +30,11 @@ inline constexpr std::int64_t kSharedWork = 1'000'000;
 // For each thread, so that all end at nearly the same time.
 inline constexpr std::int64_t kPartsOfMember = 8;
 
+inline int members_for(std::int64_t rows, std::int64_t columns, std::int64_t terms) {
+  if (rows * columns < kSharedWork / terms) return 1;
+  return std::min(team().members(), Team::kMaxMembers);
+}
+
 // The parts of one product that are packed together.
 template <typename T>
 struct Blocks {
@@ -40,9 +44,7 @@ struct Blocks {
   int members = 1;  // threads that pack rows of a, each for itself
 
   Blocks(std::int64_t rows, std::int64_t columns, std::int64_t terms)
-      : m(rows), n(columns), k(terms) {
-    if (m * n >= kSharedWork / k) members = std::min(team().members(), Team::kMaxMembers);
-  }
+      : m(rows), n(columns), k(terms), members(members_for(rows, columns, terms)) {}
   std::int64_t depth() const { return std::min(kDepth, k); }
   std::int64_t rows() const { return std::min(kBlockRows, round_up(m, kRows)); }
   std::int64_t columns() const { return std::min(kBlockColumns, round_up(n, kColumns<T>)); }
@@ -134,11 +136,7 @@ Status multiply_blocks(const Blocks<T>& blocks, T* memory, Packing& packing) {
       const std::int64_t terms = std::min(blocks.depth(), blocks.k - p);
       const Status packed = packing.b(j, columns, p, terms, sweep.packed_b());
       if (!packed) return packed;
-      if (!sweep.run(j, columns, p, terms))
-        return Error{ErrorKind::device, "thread_lost",
-                     "A thread that computes a part of a product has not answered for " +
-                         std::to_string(Team::kPatienceMs / 1'000) +
-                         " s; the result is lost, and what follows is computed by one thread."};
+      if (!sweep.run(j, columns, p, terms)) return Team::lost();
     }
   }
   return Done{};

@@ -183,6 +183,8 @@ TEST(Gemm, IsSharedOutAmongThreads) {
   check<float>(product, 1999, 5, 300, Lies::columns, Lies::rows, Lies::backwards);
   check<float>(product, 97, 100, 200, Lies::rows, Lies::rows, Lies::rows, 3);
   check<double>(product, 100, 1027, 513, Lies::columns, Lies::columns, Lies::gaps);
+  check_window<float>(product, 1, 64, 900, 2, 20, 1, false, false);
+  check_window<float>(product, 2, 70, 40, 5, 30, 1, false, false);
   team().end();
   for (std::thread& helper : helpers) helper.join();
 }

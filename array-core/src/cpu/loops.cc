@@ -5,15 +5,9 @@
 #include <cstring>
 #include <utility>
 
+#include "cpu/divide.h"
 #include "ir/op_info.h"
 #include "ir/scalar.h"
-
-// Lanes are independent: `d` is an operand's own address or apart from all of them.
-#if defined(__clang__)
-#define ARRAYCORE_LANES _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define ARRAYCORE_LANES _Pragma("GCC ivdep")
-#endif
 
 namespace arraycore::cpu {
 namespace {
@@ -164,9 +158,21 @@ Loop special_of(Op op, DType operand, std::index_sequence<index...>) {
 template <typename T>
 void choose_lanes(std::byte* d, const std::byte* condition, const std::byte* a, const std::byte* b,
                   int n) {
-  const bool* yes = as<bool>(condition);
-  ARRAYCORE_LANES
-  for (int i = 0; i < n; ++i) as<T>(d)[i] = yes[i] ? as<T>(a)[i] : as<T>(b)[i];
+  T* const out = as<T>(d);
+  const T* const x = as<T>(a);
+  const T* const y = as<T>(b);
+  if constexpr (std::is_integral_v<T>) {
+    // Bools are 0 or 1: bits of both sides are taken without a branch.
+    const auto* const yes = as<std::uint8_t>(condition);
+    ARRAYCORE_LANES
+    for (int i = 0; i < n; ++i) {
+      const T mask = static_cast<T>(T{0} - yes[i]);
+      out[i] = static_cast<T>(y[i] ^ ((x[i] ^ y[i]) & mask));
+    }
+  } else {
+    const bool* const yes = as<bool>(condition);
+    for (int i = 0; i < n; ++i) out[i] = yes[i] ? x[i] : y[i];
+  }
 }
 
 }  // namespace
@@ -186,6 +192,7 @@ Loop loop_of(Op op, DType operand, DType result) {
         return &copy<8>;
     }
   }
+  if (const Loop loop = division_of(op, operand); loop != nullptr) return loop;
   if (const Loop loop = kTable[static_cast<std::size_t>(op) * kDTypes + from]; loop != nullptr)
     return loop;
   return special_of(op, operand, std::make_index_sequence<kDTypes>{});

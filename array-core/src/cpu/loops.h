@@ -6,6 +6,13 @@
 
 #include "ir/ir.h"
 
+// Lanes are independent: `d` is an operand's own address or apart from all of them.
+#if defined(__clang__)
+#define ARRAYCORE_LANES _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define ARRAYCORE_LANES _Pragma("GCC ivdep")
+#endif
+
 namespace arraycore::cpu {
 
 inline constexpr int kLanes = 256;

@@ -36,15 +36,14 @@ Machine::Machine(const Program& program) : p_(program), k_(program.kernel_) {
 }
 
 Status Machine::run(const ir::Launch& launch) {
-  const Status checked = ir::check_launch(k_, launch);
-  if (!checked) return checked;
-  begin(launch);
-  if (k_.reduction) return reduce();
-  elementwise();
-  return Done{};
+  const Status begun = begin(launch);
+  if (begun) compute(0, units());
+  return begun;
 }
 
-void Machine::begin(const ir::Launch& launch) {
+Status Machine::begin(const ir::Launch& launch) {
+  const Status checked = ir::check_launch(k_, launch);
+  if (!checked) return checked;
   launch_ = &launch;
   reg_ = own_;
   views_.clear();
@@ -57,15 +56,36 @@ void Machine::begin(const ir::Launch& launch) {
     const auto axis = static_cast<int>(key.second);
     integers(to, axis < view(key.first).ndim() ? view(key.first).shape[axis] : 1);
   }
+  find_steps();
   walks_.set(k_, launch.loop, k_.reduction ? launch.reduced : 0, views_,
              p_.axes_.empty() ? lower::Merge::on : lower::Merge::off);
+  if (!k_.reduction) return Done{};
+  if (!k_.reduction->running() && walks_.outer.count() > 0 && walks_.inner.count() == 0 &&
+      !k_.reduction->has_identity())
+    return no_identity();
+  make_room_for_partials();
+  return Done{};
 }
 
-void Machine::elementwise() {
+std::int64_t Machine::units() const {
   const std::int64_t count = walks_.outer.count();
-  if (p_.loop_size_ != kNoRegister) integers(p_.loop_size_, count);
-  for (std::int64_t first = 0; first < count; first += kLanes) {
-    begin_block(static_cast<int>(std::min<std::int64_t>(kLanes, count - first)));
+  if (!k_.reduction) return (count + kLanes - 1) / kLanes;
+  return k_.reduction->running() ? 1 : count;
+}
+
+std::int64_t Machine::unit_work() const {
+  return p_.work_ * (k_.reduction ? std::max<std::int64_t>(1, walks_.inner.count()) : kLanes);
+}
+
+void Machine::compute(std::int64_t first, std::int64_t count) {
+  if (k_.reduction) return reduce(first, first + count);
+  elementwise(first * kLanes, std::min((first + count) * kLanes, walks_.outer.count()));
+}
+
+void Machine::elementwise(std::int64_t begin, std::int64_t end) {
+  if (p_.loop_size_ != kNoRegister) integers(p_.loop_size_, walks_.outer.count());
+  for (std::int64_t first = begin; first < end; first += kLanes) {
+    begin_block(static_cast<int>(std::min<std::int64_t>(kLanes, end - first)));
     enter(first, 0, true, false);
     run(p_.body_);
     save(first, 0, true);

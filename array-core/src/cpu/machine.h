@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/result.h"
@@ -34,9 +35,17 @@ class Machine {
 
   Status run(const ir::Launch& launch);
 
+  // The same in parts, which several machines of one program may compute at the same time: each
+  // begins the launch, and then computes some of the units() that are independent of each other, on
+  // any one thread and without allocating. `launch` stays until the last part is done.
+  Status begin(const ir::Launch& launch);
+  std::int64_t units() const;  // blocks of lanes, or rows of a reduction
+  void compute(std::int64_t first, std::int64_t count);
+  // About how many operations on an element a unit takes.
+  std::int64_t unit_work() const;
+
  private:
-  void begin(const ir::Launch& launch);
-  void elementwise();
+  void elementwise(std::int64_t first, std::int64_t end);
   const View& view(ir::Id param) const { return launch_->arguments[param].view; }
   void broadcast(Register to, const ir::Scalar& value);
   void integers(Register to, std::int64_t value);
@@ -53,7 +62,7 @@ class Machine {
     const auto small = static_cast<std::int32_t>(value);
     std::memcpy(reg_[to] + lane * 4, &small, 4);
   }
-  void zero_locals();
+  void zero_locals(bool post);
   void load(ir::Id param, const lower::Walk& walk, std::size_t v, std::int64_t fixed,
             std::int64_t first);
   // Written parameters that are not their own registers go back to their arrays; the block is the
@@ -89,8 +98,9 @@ class Machine {
     std::int64_t weight = 0;
     Values values;
   };
-  Status reduce();
+  void reduce(std::int64_t first, std::int64_t end);
   Error no_identity() const;
+  void make_room_for_partials();
   bool outer_is_inner() const;
   bool row_by_row(std::int64_t rows, std::int64_t length) const;
   void push(int n);
@@ -118,7 +128,6 @@ class Machine {
   const bool* bools(Register r) const { return reinterpret_cast<const bool*>(reg_[r]); }
   bool direct(const Node& node);
   void assign_at(const Node& node, std::size_t size);
-  void store_at(const Node& node, std::size_t size);
   void branch(const Node& node);
   void loop(const Node& node);
   void steps(const std::vector<Step>& list);
@@ -126,9 +135,15 @@ class Machine {
   void array_read(const Step& s, std::size_t size);
   void lazy(const Step& s, std::size_t size);
   void call(const Step& s);
-  // The element of a raw parameter; nullptr where it has none.
-  std::byte* place(ir::Id param, const std::vector<Register>& index, int lane) const;
+
+  // ---- raw parameters (machine_raw.cc)
+  void find_steps();
+  // Fills `places_` with where each lane's element lies, in bytes from the storage's beginning.
+  // False where the parameter has no elements.
+  bool find_places(ir::Id param, const std::vector<Register>& index);
+  std::byte* base(ir::Id param) const { return launch_->arguments[param].base; }
   void raw_read(const Step& s, std::size_t size);
+  void store_at(const Node& node, std::size_t size);
   void atomic(const Step& s);
 
   const Program& p_;
@@ -138,6 +153,8 @@ class Machine {
   std::vector<std::byte*> own_;           // each register's own memory
   std::vector<std::byte*> reg_;           // where it is now: its own, or an argument's array
   std::vector<const View*> views_;
+  std::vector<std::optional<std::int64_t>> steps_;  // from a raw parameter's element to the next
+  std::ptrdiff_t places_[kLanes] = {};              // NOLINT(*-avoid-c-arrays)
   lower::Walks walks_;
   std::vector<Partial> partials_;  // the first `depth_` count; the rest keep their memory
   std::size_t depth_ = 0;

@@ -12,6 +12,12 @@ using ir::Id;
 // n elements of `size` bytes, `stride` bytes apart, to or from a register.
 template <std::size_t size>
 void gather(std::byte* to, const std::byte* from, std::int64_t stride, int n) {
+  if (stride == 0) {
+    std::byte one[size];  // NOLINT(*-avoid-c-arrays): a register
+    std::memcpy(one, from, size);
+    for (int i = 0; i < n; ++i) std::memcpy(to + i * static_cast<std::ptrdiff_t>(size), one, size);
+    return;
+  }
   for (int i = 0; i < n; ++i)
     std::memcpy(to + i * static_cast<std::ptrdiff_t>(size), from + i * stride, size);
 }
@@ -59,6 +65,16 @@ std::int64_t offset_of(const lower::Walk& walk, std::size_t operand, std::int64_
   return offset;
 }
 
+// Whether the operand's elements follow each other in the order of the walk, though others' do not.
+bool is_contiguous(const lower::Walk& walk, std::size_t operand, std::int64_t item) {
+  if (walk.shape.empty()) return false;
+  for (int axis = walk.shape.size() - 1; axis >= 0; --axis) {
+    if (walk.strides[operand][axis] != item) return false;
+    item *= walk.shape[axis];
+  }
+  return true;
+}
+
 // f(lane, offset, stride, lanes) for each run of lanes that lie one stride apart.
 template <typename F>
 void runs(const lower::Walk& walk, std::size_t operand, std::int64_t first, int n, F f) {
@@ -96,7 +112,7 @@ void Machine::enter(std::int64_t outer, std::int64_t inner, bool along_outer, bo
         (along_outer ? offset_of(walks_.inner, v, inner) : offset_of(walks_.outer, v, outer));
     load(static_cast<Id>(p), walk, v, fixed, first);
   }
-  zero_locals();
+  zero_locals(post);
   if (post && !k_.reduction->running()) {
     number_rows(first);
     return;
@@ -150,11 +166,15 @@ void Machine::coordinates(Id axis, Register to, std::int64_t outer, std::int64_t
   }
 }
 
-void Machine::zero_locals() {
-  for (std::size_t i = 0; i < p_.locals_.size(); ++i) {
-    const RegisterInfo& r = p_.registers_[p_.locals_[i]];
-    std::memset(reg_[p_.locals_[i]], 0, size_of(r.type) * r.length * kLanes);
-  }
+void Machine::zero_locals(bool post) {
+  const auto zero = [&](Register local) {
+    const RegisterInfo& r = p_.registers_[local];
+    std::memset(reg_[local], 0, size_of(r.type) * r.length * kLanes);
+  };
+  if (post)
+    for (const Register local : p_.locals_) zero(local);
+  else
+    for (const Id local : p_.zeroed_) zero(p_.locals_[local]);
 }
 
 // A contiguous argument is its own register, where types allow it.
@@ -165,7 +185,7 @@ void Machine::load(Id param, const lower::Walk& walk, std::size_t v, std::int64_
   const auto item = static_cast<std::int64_t>(size);
   const Register to = p_.params_[param];
   std::byte* const base = launch_->arguments[param].base + fixed;
-  const bool contiguous = walk.shape.size() == 1 && walk.strides[v][0] == item;
+  const bool contiguous = is_contiguous(walk, v, item);
   std::byte* const here = base + first * item;
   const std::size_t needed = std::min<std::size_t>(size, 8);
   if (contiguous && dtype != DType::boolean &&

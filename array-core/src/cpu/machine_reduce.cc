@@ -2,6 +2,7 @@
 // of a reduction are combined halves with halves (a binary counter of them), so that float sums err
 // like NumPy's pairwise ones; a scan goes one element after the other, as NumPy's.
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <utility>
 
@@ -35,18 +36,24 @@ bool Machine::row_by_row(std::int64_t rows, std::int64_t length) const {
   return rows < 16 || (length >= 64 && !outer_is_inner());
 }
 
-Status Machine::reduce() {
+void Machine::make_room_for_partials() {
+  // Their weights are different powers of two.
+  const auto length = static_cast<std::uint64_t>(walks_.inner.count());
+  const auto most = static_cast<std::size_t>(std::bit_width(length)) + 1;
+  while (partials_.size() < most) partials_.emplace_back().values.set(sizes_);
+}
+
+void Machine::reduce(std::int64_t begin, std::int64_t end) {
   const ir::Reduction& r = *k_.reduction;
   const std::int64_t rows = walks_.outer.count();
   const std::int64_t length = walks_.inner.count();
   if (r.running()) {
     if (rows > 0 && length > 0) scan(rows, length);
-    return Done{};
+    return;
   }
-  if (rows > 0 && length == 0 && !r.has_identity()) return no_identity();
   const bool along = row_by_row(rows, length);
-  for (std::int64_t first = 0; first < rows; first += kLanes) {
-    const int n = static_cast<int>(std::min<std::int64_t>(kLanes, rows - first));
+  for (std::int64_t first = begin; first < end; first += kLanes) {
+    const int n = static_cast<int>(std::min<std::int64_t>(kLanes, end - first));
     if (length == 0) {
       for (std::size_t v = 0; v < sizes_.size(); ++v) {
         const ir::Expr& constant = k_.exprs[r.values[v].identity];
@@ -65,7 +72,6 @@ Status Machine::reduce() {
     run(p_.post_);
     save(first, 0, true);
   }
-  return Done{};
 }
 
 // The accumulators' locals take the values of the first `n` lanes.

@@ -35,13 +35,21 @@ void Machine::move(std::byte* to, const std::byte* from, std::size_t size) {
     choose(to, reinterpret_cast<const std::byte*>(active_.lanes), from, to, size, n_);
 }
 
-// What stays of `mask` where `keep` holds.
+// What stays of `mask` where `keep` holds. Bools are 0 or 1, so that bytes tell it without a
+// branch.
 Mask Machine::where(const Mask& mask, const bool* keep, bool negated) const {
   Mask result;
-  for (int i = 0; i < n_; ++i) {
-    result.lanes[i] = mask.lanes[i] && keep[i] != negated;
-    result.count += result.lanes[i] ? 1 : 0;
-  }
+  auto* const to = reinterpret_cast<std::uint8_t*>(result.lanes);
+  const auto* const from = reinterpret_cast<const std::uint8_t*>(mask.lanes);
+  const auto* const holds = reinterpret_cast<const std::uint8_t*>(keep);
+  const std::uint8_t flip = negated ? 1 : 0;
+  for (int i = 0; i < n_; ++i) to[i] = static_cast<std::uint8_t>(from[i] & (holds[i] ^ flip));
+  constexpr int kWide = 16;
+  std::uint8_t sums[kWide] = {};  // NOLINT(*-avoid-c-arrays): a register
+  static_assert(kLanes % kWide == 0 && kLanes / kWide <= 255);
+  for (int i = 0; i < kLanes; i += kWide)
+    for (int j = 0; j < kWide; ++j) sums[j] = static_cast<std::uint8_t>(sums[j] + to[i + j]);
+  for (const std::uint8_t sum : sums) result.count += sum;
   return result;
 }
 
@@ -61,7 +69,7 @@ void Machine::run(const Node& node) {
       break;
   }
   const std::size_t size = size_of(node.type);
-  if (node.kind == StmtKind::store && direct(node)) return;
+  if ((node.kind == StmtKind::store || node.kind == StmtKind::assign) && direct(node)) return;
   steps(node.steps);
   switch (node.kind) {
     case StmtKind::assign:
@@ -84,7 +92,7 @@ void Machine::run(const Node& node) {
   }
 }
 
-// The last step computes straight into the stored parameter, where every lane is active.
+// The last step computes straight into what is stored or assigned, where every lane is active.
 bool Machine::direct(const Node& node) {
   if (!full() || node.steps.empty()) return false;
   const Step& last = node.steps.back();
@@ -104,24 +112,17 @@ void Machine::assign_at(const Node& node, std::size_t size) {
   }
 }
 
-void Machine::store_at(const Node& node, std::size_t size) {
-  for (int i = 0; i < n_; ++i) {
-    std::byte* const to = active_.lanes[i] ? place(node.target, node.index, i) : nullptr;
-    if (to != nullptr) std::memcpy(to, reg_[node.value] + static_cast<std::size_t>(i) * size, size);
-  }
-}
-
 void Machine::branch(const Node& node) {
   const Mask before = active_;
-  const Mask no = where(before, bools(node.value), true);
   active_ = where(before, bools(node.value), false);
+  if (active_.count == before.count) return run(node.then);
+  const Mask no = where(before, bools(node.value), true);
   run(node.then);
   const Mask after = std::exchange(active_, no);
   run(node.otherwise);
-  for (int i = 0; i < n_; ++i) {
-    active_.count += after.lanes[i] && !active_.lanes[i] ? 1 : 0;
-    active_.lanes[i] = active_.lanes[i] || after.lanes[i];
-  }
+  // No lane is in both.
+  for (int i = 0; i < n_; ++i) active_.lanes[i] = (active_.lanes[i] | after.lanes[i]) != 0;
+  active_.count += after.count;
 }
 
 void Machine::loop(const Node& node) {
@@ -129,6 +130,7 @@ void Machine::loop(const Node& node) {
   Mask looping = active_;
   Mask* const outer = std::exchange(looping_, &looping);
   const bool until = node.kind == StmtKind::loop_until;
+  const int alive = alive_.count;  // before some returned
   const auto test = [&] {
     if (node.value == kNoRegister) return;
     active_ = looping;
@@ -140,7 +142,7 @@ void Machine::loop(const Node& node) {
     if (looping.count == 0) break;
     active_ = looping;
     run(node.then);
-    looping = where(looping, alive_.lanes, false);  // without those that returned
+    if (alive_.count != alive) looping = where(looping, alive_.lanes, false);
     if (looping.count == 0) break;
     active_ = looping;
     run(node.otherwise);
@@ -206,67 +208,6 @@ void Machine::call(const Step& s) {
   active_ = before;
   alive_ = outer_alive;
   looping_ = outer_loop;
-}
-
-std::byte* Machine::place(Id param, const std::vector<Register>& index, int lane) const {
-  const View& v = view(param);
-  std::int64_t offset = v.offset;
-  if (k_.params[param].ndim < 0) {
-    const std::int64_t count = v.count();
-    if (count == 0) return nullptr;
-    std::int64_t rest = std::clamp<std::int64_t>(integer(reg_[index[0]], lane), 0, count - 1);
-    for (int axis = v.ndim() - 1; axis >= 0; --axis) {
-      offset += rest % v.shape[axis] * v.strides[axis];
-      rest /= v.shape[axis];
-    }
-  } else {
-    for (int axis = 0; axis < v.ndim(); ++axis) {
-      if (v.shape[axis] == 0) return nullptr;
-      offset += v.strides[axis] *
-                std::clamp<std::int64_t>(integer(reg_[index[static_cast<std::size_t>(axis)]], lane),
-                                         0, v.shape[axis] - 1);
-    }
-  }
-  return launch_->arguments[param].base + offset;
-}
-
-void Machine::raw_read(const Step& s, std::size_t size) {
-  for (int i = 0; i < n_; ++i) {
-    std::byte* const to = reg_[s.d] + static_cast<std::size_t>(i) * size;
-    const std::byte* const from = place(s.target, s.index, i);
-    if (from != nullptr)
-      std::memcpy(to, from, size);
-    else
-      std::memset(to, 0, size);
-  }
-  if (s.type == DType::boolean) make_bools(reg_[s.d], n_);
-}
-
-void Machine::atomic(const Step& s) {
-  const std::size_t size = size_of(s.type);
-  for (int i = 0; i < n_; ++i) {
-    if (!active_.lanes[i]) continue;
-    const auto at = static_cast<std::size_t>(i) * size;
-    std::byte* const cell = place(s.target, s.index, i);
-    ir::Scalar operands[2];  // NOLINT(*-avoid-c-arrays): old, value
-    std::memcpy(static_cast<void*>(&operands[1]), reg_[s.b] + at, size);
-    if (cell == nullptr) {
-      std::memset(reg_[s.d] + at, 0, size);
-      continue;
-    }
-    std::memcpy(static_cast<void*>(operands), cell, size);
-    ir::Scalar updated = operands[1];
-    if (s.op == Op::atomic_add) updated = ir::apply(Op::add, s.type, s.type, operands);
-    if (s.op == Op::atomic_min) updated = ir::apply(Op::minimum, s.type, s.type, operands);
-    if (s.op == Op::atomic_max) updated = ir::apply(Op::maximum, s.type, s.type, operands);
-    if (s.op == Op::atomic_compare_exchange) {
-      updated = operands[0];
-      if (operands[0] == operands[1])
-        std::memcpy(static_cast<void*>(&updated), reg_[s.c] + at, size);
-    }
-    std::memcpy(reg_[s.d] + at, operands, size);
-    std::memcpy(cell, &updated, size);
-  }
 }
 
 }  // namespace arraycore::cpu

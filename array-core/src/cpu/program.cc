@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "cpu/locals.h"
 #include "cpu/machine.h"
 #include "ir/op_info.h"
 
@@ -32,6 +33,7 @@ class Compiler {
       lazy_[id] = e.op == Op::call || ir::is_atomic(e.op);
       for (std::uint32_t i = 0; i < e.count; ++i) lazy_[id] = lazy_[id] || lazy_[arg(e, i)];
     }
+    p_.zeroed_ = locals_to_zero(k);
     p_.body_ = block(k.body);
     if (k.reduction) {
       memo_.clear();
@@ -39,6 +41,11 @@ class Compiler {
         p_.combined_.push_back(value_of(value.combine, p_.combine_));
       p_.post_ = block(k.reduction->post);
     }
+    for (const ir::Param& param : k.params)
+      if (param.kind == ir::ParamKind::raw && (param.access != ir::Access::read || param.atomic))
+        p_.independent_ = false;
+    if (k.reduction && k.reduction->running()) p_.independent_ = false;
+    p_.work_ = static_cast<std::int64_t>(k.params.size() + k.exprs.size());
     return std::move(p_);
   }
 

@@ -72,6 +72,9 @@ class Program {
   static Program compile(const ir::Kernel& kernel);
 
   const ir::Kernel& kernel() const { return kernel_; }
+  // Whether elements (of a reduction: rows) may be computed at the same time: none writes what
+  // another one may touch.
+  bool is_independent() const { return independent_; }
   // By a machine of its own: keep a Machine (machine.h) where a program runs often.
   Status run(const ir::Launch& launch) const;
 
@@ -80,10 +83,13 @@ class Program {
   friend class Machine;
 
   ir::Kernel kernel_;
+  bool independent_ = true;
+  std::int64_t work_ = 1;  // operations on an element, loops counted once
   std::vector<RegisterInfo> registers_;
   std::vector<Fill> constants_;
   std::vector<Register> params_;  // elementwise and scalar parameters' values
   std::vector<Register> locals_;
+  std::vector<ir::Id> zeroed_;  // locals that are 0 when an element's body begins
   Register loop_index_ = kNoRegister, loop_size_ = kNoRegister, reduce_index_ = kNoRegister;
   std::vector<std::pair<ir::Id, Register>> axes_;
   std::vector<std::pair<ir::Id, Register>> sizes_;                      // param_size

@@ -27,8 +27,18 @@ int Pool::slot_class_of(std::int64_t bytes) {
 
 Result<Region> Pool::allocate(std::int64_t bytes) {
   const std::int64_t size = padded(bytes);
+  if (shelf_ != nullptr) {
+    const auto kept = std::find_if(shelf_->unused.begin(), shelf_->unused.end(),
+                                   [&](const Region& each) { return each.bytes == size; });
+    if (kept != shelf_->unused.end()) {
+      const Region region = *kept;
+      shelf_->unused.erase(kept);
+      return region;
+    }
+  }
   Result<Region> region = size <= kLargestSlot ? allocate_slot(size) : allocate_buffer(size);
   if (region) live_ += size;
+  if (region && shelf_ != nullptr) shelf_->all.push_back(*region);
   most_used_ = std::max(most_used_, held_ - kept_);
   return region;
 }
@@ -92,7 +102,17 @@ Result<BufferId> Pool::make_buffer(std::int64_t bytes, std::int64_t asked) {
   return buffer;
 }
 
+void Pool::clear_shelf(Shelf& shelf) {
+  for (const Region& region : shelf.all) free(region);
+  shelf = {};
+}
+
 void Pool::free(const Region& region) {
+  if (shelf_ != nullptr &&
+      std::find(shelf_->all.begin(), shelf_->all.end(), region) != shelf_->all.end()) {
+    shelf_->unused.push_back(region);
+    return;
+  }
   live_ -= region.bytes;
   if (const auto own = own_.find(region.buffer); own != own_.end()) {
     const std::int64_t size = own->second;

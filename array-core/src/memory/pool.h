@@ -38,6 +38,12 @@ struct Region {
   bool operator==(const Region&) const = default;
 };
 
+// Regions that are kept for one use (Pool::hold).
+struct Shelf {
+  std::vector<Region> all;
+  std::vector<Region> unused;  // of them
+};
+
 struct PoolLimits {
   std::int64_t budget_bytes = 0;       // of all buffers, those kept included
   std::int64_t largest_buffer = 0;     // the adapter's maxBufferSize and binding size, the smaller
@@ -60,6 +66,12 @@ class Pool {
   Result<Region> allocate(std::int64_t bytes);
   // REQUIRES: `region` came from allocate() since the last forget() and was not freed.
   void free(const Region& region);
+  // From hold() to let_go(), allocate() takes from the shelf what has that size there, and free()
+  // puts there what was allocated meanwhile: so that the same regions serve whoever issues the same
+  // commands again. What is on the shelf counts as handed out until clear_shelf().
+  void hold(Shelf& shelf) { shelf_ = &shelf; }
+  void let_go() { shelf_ = nullptr; }
+  void clear_shelf(Shelf& shelf);
   // Destroys every buffer that is kept unused.
   void trim();
   // The device is gone, and its buffers with it.
@@ -94,6 +106,7 @@ class Pool {
   std::array<std::vector<BufferId>, kSlotClasses> open_heaps_;  // that have a free slot
   std::map<BufferId, std::int64_t> own_;                        // buffers of one region: size
   std::map<std::int64_t, std::vector<BufferId>> unused_;        // by size, the latest last
+  Shelf* shelf_ = nullptr;                                      // null: nothing is held
   std::int64_t live_ = 0;
   std::int64_t held_ = 0;
   std::int64_t kept_ = 0;

@@ -53,6 +53,28 @@ TEST(Pool, ALoopThatFreesItsResultMakesNothingAfterTheFirstTurns) {
   EXPECT_EQ(f.pool.live_bytes(), 0);
 }
 
+TEST(Pool, WhatIsHeldServesTheSameUseAgainAndNobodyElse) {
+  Fixture f;
+  const Region before = f.pool.allocate(1000).value();
+  Shelf shelf;
+  std::array<Region, 2> first;
+  for (int turn = 0; turn < 2; ++turn) {
+    f.pool.hold(shelf);
+    const std::array<Region, 2> taken{f.pool.allocate(1000).value(), f.pool.allocate(kMiB).value()};
+    for (const Region& region : taken) f.pool.free(region);
+    if (turn == 0) f.pool.free(before);  // is nobody's of the shelf
+    f.pool.let_go();
+    if (turn == 0) first = taken;
+    EXPECT_EQ(taken, first) << turn;
+  }
+  EXPECT_EQ(f.pool.live_bytes(), 1000 + kMiB);
+  const Region other = f.pool.allocate(kMiB).value();
+  EXPECT_NE(other.buffer, first[1].buffer);
+  f.pool.free(other);
+  f.pool.clear_shelf(shelf);
+  EXPECT_EQ(f.pool.live_bytes(), 0);
+}
+
 TEST(Pool, SmallRegionsShareAHeapAndAreAligned) {
   Fixture f;
   std::set<std::int64_t> offsets;

@@ -22,6 +22,8 @@ inline constexpr std::uint32_t kSilenceMs = 1500;  // of an executor that promis
 inline constexpr std::uint32_t kStartSilenceMs = 20000;   // while an executor's thread starts
 inline constexpr std::uint32_t kHeartbeatMs = 250;        // how often an executor moves `progress`
 inline constexpr std::uint32_t kNoPosition = 0xFFFFFFFF;  // an error that no one command caused
+inline constexpr std::uint32_t kTraceWords = 6;           // of a dispatch that `trace` notes
+inline constexpr std::uint32_t kDispatchWords = 7;        // without bindings and uniforms
 inline constexpr std::uint32_t kCloseRequest = 0xFFFFFFFF;
 // `sleeps`: 0, or how the executor is woken.
 inline constexpr std::uint32_t kSleepsOnWord = 1;
@@ -156,6 +158,8 @@ enum class Opcode : std::uint32_t {
   timestamp_begin = 12,  // no words
   timestamp_end = 13,    // address of two 64-bit nanoseconds: begin, end
   label = 14,            // address, bytes: the operation that the next commands belong to
+  trace = 15,            // address, number: from now on each dispatch, up to that number, leaves
+                         // kTraceWords there; 0: no more do
 };
 
 constexpr std::uint32_t header(Opcode opcode, std::uint32_t words) {

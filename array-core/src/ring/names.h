@@ -76,6 +76,8 @@ constexpr std::string_view name_of(Opcode opcode) {
       return "timestamp_end";
     case Opcode::label:
       return "label";
+    case Opcode::trace:
+      return "trace";
   }
   return "unknown_command";
 }

@@ -1,6 +1,7 @@
 #include "ring/recording_executor.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "ring/names.h"
@@ -24,6 +25,7 @@ std::uint32_t least_operands(Opcode opcode) {
     case Opcode::timestamp_end:
       return 1;
     case Opcode::label:
+    case Opcode::trace:
       return 2;
     case Opcode::upload_inline:
       return 3;
@@ -317,6 +319,13 @@ std::optional<RecordingExecutor::Raised> RecordingExecutor::perform(Opcode opcod
       std::memset(to, 0, 16);  // a device without a clock
       return std::nullopt;
     }
+    case Opcode::trace: {
+      std::byte* const to = memory_at(a[0], a[1] * kTraceWords * 4);
+      if (to == nullptr) return outside;
+      trace_ = to;
+      traces_ = a[1];
+      return std::nullopt;
+    }
     case Opcode::label: {
       const auto text = text_at(a[0], a[1]);
       if (!text) return outside;
@@ -377,6 +386,15 @@ std::optional<RecordingExecutor::Raised> RecordingExecutor::dispatch(const std::
   }
   words_.add(Word::dispatches, 1);
   if (kernel) kernel(pipeline, a + 2, places, words);
+  if (traces_ != 0) {
+    constexpr std::uint64_t kMicrosecond = 1000;
+    const std::array<std::uint32_t, 2> command{drain_.position, a[0]};
+    const std::array<std::uint64_t, 2> times{clock_ns_, clock_ns_ += kMicrosecond};
+    std::memcpy(trace_, command.data(), sizeof command);
+    std::memcpy(trace_ + sizeof command, times.data(), sizeof times);
+    trace_ += sizeof command + sizeof times;
+    --traces_;
+  }
   return std::nullopt;
 }
 

@@ -105,6 +105,9 @@ class RecordingExecutor {
   bool vanished_ = false;
   std::uint32_t taken_ = 0;  // commands, pads not counted
   std::string label_;
+  std::byte* trace_ = nullptr;  // where the next dispatch leaves its times
+  std::uint32_t traces_ = 0;    // how many do
+  std::uint64_t clock_ns_ = 0;  // moves by a microsecond with each of them
   std::vector<RecordedCommand> commands_;
   std::map<std::uint32_t, RecordedBuffer> buffers_;
   std::map<std::uint32_t, RecordedPipeline> pipelines_;

@@ -1,5 +1,6 @@
 #include "ring/writer.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <string>
@@ -8,6 +9,12 @@
 
 namespace arraycore::ring {
 namespace {
+
+// Names neither memory that is used again nor an object that there is one of.
+bool is_repeatable(Opcode opcode) {
+  return opcode == Opcode::dispatch || opcode == Opcode::copy || opcode == Opcode::fill ||
+         opcode == Opcode::upload_inline;
+}
 
 std::uint32_t size32(std::string_view text) { return static_cast<std::uint32_t>(text.size()); }
 
@@ -61,6 +68,10 @@ std::uint32_t* Writer::begin(Opcode opcode, std::uint32_t words) {
 }
 
 Status Writer::commit(std::uint32_t words) {
+  if (tap_ != nullptr) {
+    const std::uint32_t* const command = ring_ + (machine_.head & (capacity_ - 1));
+    if (is_repeatable(opcode_of(command[0]))) tap_->insert(tap_->end(), command, command + words);
+  }
   machine_.head += words;
   if (++unpublished_ >= options_.publish_every) flush();
   return Done{};
@@ -158,9 +169,41 @@ Status Writer::read(BufferId id, std::uint32_t offset, Address to, std::uint32_t
   return append(Opcode::read, {id, offset, to, bytes});
 }
 
+// In pieces of whole commands, each as long as it fits before the ring's end and is published at
+// once: the executor begins with the first while the others are copied.
+Status Writer::append_block(std::span<const std::uint32_t> commands, std::size_t& from) {
+  while (from < commands.size()) {
+    const std::uint32_t until_end = capacity_ - (machine_.head & (capacity_ - 1));
+    const std::uint32_t most = std::min(until_end, capacity_ / 2);
+    std::uint32_t words = words_of(commands[from]);
+    std::uint32_t count = 1;
+    std::size_t last = from;
+    while (from + words < commands.size() && count < options_.publish_every) {
+      const std::uint32_t next = words_of(commands[from + words]);
+      if (words + next > most) break;
+      last = from + words;
+      words += next;
+      ++count;
+    }
+    std::uint32_t* const place = begin(opcode_of(commands[from]), words);
+    if (place == nullptr) return failure(refused_);
+    std::copy_n(commands.data() + from, words, place);
+    if (opcode_of(commands[last]) == Opcode::dispatch) newest_tag_ = commands[last + 1];
+    machine_.head += words;
+    from += words;
+    unpublished_ += count;
+    if (unpublished_ >= options_.publish_every) flush();
+  }
+  return Done{};
+}
+
 Status Writer::timestamp_begin() { return append(Opcode::timestamp_begin, {}); }
 
 Status Writer::timestamp_end(Address to) { return append(Opcode::timestamp_end, {to}); }
+
+Status Writer::trace(Address to, std::uint32_t number) {
+  return append(Opcode::trace, {to, number});
+}
 
 Status Writer::label(std::string_view text) {
   if (const Status room = reserve_texts(text.size()); !room) return room;

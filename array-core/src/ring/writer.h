@@ -19,6 +19,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "ring/control.h"
@@ -103,8 +104,18 @@ class Writer {
   Status destroy_pipeline(PipelineId id);
   Status dispatch(const Dispatch& dispatch);
   Status read(BufferId id, std::uint32_t offset, Address to, std::uint32_t bytes);
+  // Commands as tap() kept them, from word `from` on, a command's first; `from` says afterwards how
+  // far it came, up to the end or an error.
+  Status append_block(std::span<const std::uint32_t> commands, std::size_t& from);
+  // Keeps a copy of every command that can be issued again as it is (dispatch, copy, fill,
+  // upload_inline) from now on; null: no more.
+  void tap(std::vector<std::uint32_t>* kept) { tap_ = kept; }
   Status timestamp_begin();
   Status timestamp_end(Address to);
+  // Each dispatch from now on, up to `number` of them, leaves kTraceWords at `to`, in their order:
+  // its position and tag, the 64-bit nanoseconds of its begin and end. They are there once a later
+  // fence is reached. 0 ends it.
+  Status trace(Address to, std::uint32_t number);
   Status label(std::string_view text);
 
   // Issues a fence and gives its number. wait() returns once everything before it is done.
@@ -160,6 +171,7 @@ class Writer {
   std::uint32_t resets_ = 0;
   Fault fault_;
   const Operations* operations_ = nullptr;
+  std::vector<std::uint32_t>* tap_ = nullptr;
   std::uint32_t newest_tag_ = 0;  // of the newest dispatch
   bool gone_ = false;             // the executor did not answer any more
 };

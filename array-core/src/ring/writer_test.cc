@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "ring/rig.h"
 
@@ -107,6 +108,54 @@ TEST(Writer, NoCommandWrapsRoundTheEnd) {
   std::uint32_t words[6] = {};
   std::memcpy(words, rig.executor.buffers().at(1).bytes.data(), sizeof words);
   for (std::uint32_t i = 0; i < 6; ++i) EXPECT_EQ(words[i], i);
+}
+
+TEST(Writer, ABlockIsWhatWasTapped) {
+  PumpRig rig(64);
+  ASSERT_TRUE(rig.writer.create_buffer(1, 64, "").ok());
+  std::vector<std::uint32_t> block;
+  rig.writer.tap(&block);
+  ASSERT_TRUE(rig.writer.create_buffer(2, 64, "").ok());  // done once: not of the block
+  for (std::uint32_t i = 0; i < 5; ++i) ASSERT_TRUE(rig.writer.fill(1, 4 * i, 4, i).ok());
+  ASSERT_TRUE(rig.writer.copy(1, 0, 2, 0, 20).ok());
+  rig.writer.tap(nullptr);
+  ASSERT_TRUE(rig.writer.fill(1, 0, 64, 99).ok());
+  EXPECT_EQ(block.size(), 5U * 5 + 6);
+
+  // Often enough to go round the ring at every place of the block.
+  for (int turn = 0; turn < 40; ++turn) {
+    ASSERT_TRUE(rig.writer.fill(2, 0, 64, 77).ok());
+    std::size_t from = 0;
+    ASSERT_TRUE(rig.writer.append_block(block, from).ok());
+    EXPECT_EQ(from, block.size());
+    ASSERT_TRUE(rig.finish().ok());
+    std::uint32_t words[5] = {};
+    std::memcpy(words, rig.executor.buffers().at(2).bytes.data(), sizeof words);
+    for (std::uint32_t i = 0; i < 5; ++i) ASSERT_EQ(words[i], i) << turn;
+  }
+}
+
+TEST(Writer, ABlockThatWasInterruptedGoesOnWhereItStood) {
+  PumpRig rig(32);
+  ASSERT_TRUE(rig.writer.create_buffer(1, 256, "").ok());
+  ASSERT_TRUE(rig.finish().ok());
+  std::vector<std::uint32_t> block;
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    const std::array<std::uint32_t, 5> fill{header(Opcode::fill, 5), 1, 4 * i, 4, i + 1};
+    block.insert(block.end(), fill.begin(), fill.end());
+  }
+  rig.control[Word::interrupt] = kInterruptOnce;
+  std::size_t from = 0;
+  const Status stopped = rig.writer.append_block(block, from);
+  ASSERT_FALSE(stopped.ok());
+  EXPECT_EQ(stopped.error().code, "interrupted");
+  EXPECT_GT(from, 0U);
+  EXPECT_LT(from, block.size());
+  ASSERT_TRUE(rig.writer.append_block(block, from).ok());
+  ASSERT_TRUE(rig.finish().ok());
+  std::uint32_t words[20] = {};
+  std::memcpy(words, rig.executor.buffers().at(1).bytes.data(), sizeof words);
+  for (std::uint32_t i = 0; i < 20; ++i) EXPECT_EQ(words[i], i + 1);
 }
 
 TEST(Writer, PositionsGoRoundAt32Bits) {

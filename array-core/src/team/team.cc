@@ -1,5 +1,7 @@
 #include "team/team.h"
 
+#include <string>
+
 #if !defined(__wasm__)
 #include <chrono>
 #include <thread>
@@ -58,6 +60,13 @@ bool Team::run(Part part, void* task, std::int64_t parts, int members) {
   if (inside_.load() == 0) return true;
   helpers_.store(0, std::memory_order_release);
   return false;
+}
+
+Error Team::lost() {
+  return {ErrorKind::device, "thread_lost",
+          "A thread that computes a part has not answered for " +
+              std::to_string(kPatienceMs / 1'000) +
+              " s; the result is lost, and what follows is computed by one thread."};
 }
 
 void Team::take_parts(int member) {

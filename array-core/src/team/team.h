@@ -13,6 +13,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/result.h"
+
 namespace arraycore {
 
 class Team {
@@ -41,6 +43,8 @@ class Team {
   void end();
 
   static constexpr int kPatienceMs = 20'000;
+  // What a caller says when run() gave false: device, "thread_lost".
+  static Error lost();
 
  private:
   void take_parts(int member);

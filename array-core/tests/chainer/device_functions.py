@@ -161,6 +161,32 @@ def normalizations() -> None:
     )  # fmt: skip
 
 
+def poolings() -> None:
+    x = uniform(3, 4, 7, 6)
+    for name, options in (
+        ("", {}),
+        (" over each other", {"stride": 2, "pad": 1}),
+        (" with gaps", {"stride": (3, 4)}),
+        (" not covering", {"cover_all": False}),
+    ):
+        window = 3 if "other" in name else 2
+        call = {"ksize": window, **options}
+        case(
+            f"max pool{name}", lambda x, k=call: F.max_pooling_2d(x, **k), x,
+            uses=("max_pool", "max_pool_gradient"), double=True,
+        )  # fmt: skip
+        call = {key: value for key, value in call.items() if key != "cover_all"}
+        case(
+            f"average pool{name}", lambda x, k=call: F.average_pooling_2d(x, **k), x,
+            uses=("mean_pool", "mean_pool_gradient"), double=True,
+        )  # fmt: skip
+    for axes, shape in ((1, (2, 3, 9)), (3, (2, 2, 5, 4, 6))):
+        case(
+            f"max pool {axes}d", lambda x: F.max_pooling_nd(x, 3, stride=2, pad=1), uniform(*shape),
+            uses=("max_pool", "max_pool_gradient"), dtypes=("float32", "float64"),
+        )  # fmt: skip
+
+
 def losses() -> None:
     uses = ("softmax_cross_entropy", "softmax_cross_entropy_gradient")
     labels = np.array([2, 0, -1, 4, 1], np.int32)
@@ -213,6 +239,7 @@ def differs(got: Arrays, wanted: Arrays, tolerance: float) -> str:
 def main() -> None:
     convolutions()
     normalizations()
+    poolings()
     losses()
     counts = calls()
     wrong: dict[str, str] = {}

@@ -19,11 +19,13 @@ PRINTED = re.compile(r"^ *print\(.*\)  # (\S+)$", re.MULTILINE)
     "name",
     [
         "README.md",
+        "docs/capture.md",
         "docs/chainer.md",
         "docs/convolution.md",
         "docs/errors.md",
         "docs/fusion.md",
         "docs/indexing.md",
+        "docs/nn.md",
         "docs/random.md",
     ],
 )

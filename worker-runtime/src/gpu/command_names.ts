@@ -24,6 +24,7 @@ export const kLeastWords: ReadonlyMap<number, number> = new Map([
   [Opcode.timestampBegin, 1],
   [Opcode.timestampEnd, 2],
   [Opcode.label, 3],
+  [Opcode.trace, 3],
 ]);
 
 /** The beginning of a message: "dispatch (softmax): ". The issuer knows what operation a tag is. */

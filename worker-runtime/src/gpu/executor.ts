@@ -102,6 +102,11 @@ export interface Executor {
   fence(reached: () => void): void;
   timestampBegin(): void;
   timestampEnd(land: (data: Uint8Array) => void): void;
+  /**
+   * From now on each dispatch, up to `count` of them, is timed by itself: `land` is called with kTraceWords of each of
+   * some that follow each other, `first` counted from 0, before the next fence is reached. 0 ends it.
+   */
+  trace(count: number, land: (first: number, data: Uint8Array) => void): void;
   /** Hands to the device what was gathered. A promise: so much is on its way that it is better to wait. */
   submit(): Promise<void> | undefined;
   /** Makes the device look whether it is done, for those that look only now and then of their own accord. */

@@ -13,6 +13,8 @@ export const kSilenceMs = 1500;
 export const kStartSilenceMs = 20000;
 export const kHeartbeatMs = 250;
 export const kNoPosition = 0xffffffff;
+export const kTraceWords = 6;
+export const kDispatchWords = 7;
 export const kCloseRequest = 0xffffffff;
 export const kSleepsOnWord = 1;
 export const kSleepsForMessage = 2;
@@ -131,4 +133,5 @@ export const Opcode = {
   timestampBegin: 12,
   timestampEnd: 13,
   label: 14,
+  trace: 15,
 } as const;

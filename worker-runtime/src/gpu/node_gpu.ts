@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { pathToFileURL } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
-import type { FromGpuThread } from "./gpu_service.ts";
+import type { FromGpuThread } from "./gpu_messages.ts";
 import { hasGraphicsCard } from "./graphics_card.ts";
 
 interface DawnModule {
@@ -16,6 +16,9 @@ interface DawnModule {
 declare global {
   var hyperflockDawn: GPU | undefined;
 }
+
+/** Dawn rounds a device's clock to some 65 us against spying web pages; here there are none. */
+const kExactClock = "disable-dawn-features=timestamp_quantization";
 
 /** Chromium's software Vulkan: what a machine without a graphics card has. */
 const kSoftwareVulkan = "/usr/lib/chromium/vk_swiftshader_icd.json";
@@ -36,7 +39,7 @@ export async function openDawn(modulePath: string): Promise<GPU> {
   const isPath = modulePath.startsWith("/");
   const dawn: DawnModule = await import(isPath ? pathToFileURL(modulePath).href : modulePath);
   // When the object that create() gives is collected, the process hangs: keep it to the end.
-  globalThis.hyperflockDawn ??= dawn.create([]);
+  globalThis.hyperflockDawn ??= dawn.create([kExactClock]);
   return globalThis.hyperflockDawn;
 }
 

@@ -3,6 +3,7 @@
 // so that one bad command never takes others with it. Runs on the thread that drains the ring.
 
 import { BindGroups, type BufferSlot, type GroupLayout } from "./bind_groups.ts";
+import { DispatchTimes } from "./dispatch_times.ts";
 import {
   type Capabilities,
   CommandError,
@@ -73,6 +74,7 @@ export class WebGpuExecutor implements Executor {
   #fillPipeline: Pipeline | undefined;
   #queries: { readonly set: GPUQuerySet; readonly resolved: GPUBuffer } | undefined;
   #timing = false;
+  #trace: DispatchTimes | undefined;
   #destroyed = false;
   // The batch that is being gathered.
   #batch = 1;
@@ -325,7 +327,8 @@ export class WebGpuExecutor implements Executor {
       for (let i = 0; i < uniforms; i += 1)
         this.#uniformWords[place / 4 + i] = words[from + i] ?? 0;
     }
-    this.#encode(pipeline, words, at + 6, place, [x, y, z]);
+    if (this.#trace?.open === true) this.#encodeTimed(this.#trace, pipeline, words, at, place);
+    else this.#encode(pipeline, words, at + 6, place, [x, y, z]);
     this.counters.dispatches += 1;
     if (this.#batchDispatches >= kBatchDispatches) this.#submitNow();
     return undefined;
@@ -340,6 +343,27 @@ export class WebGpuExecutor implements Executor {
     }
     this.#uniformsUsed = next;
     return place;
+  }
+
+  // In a pass of its own, since only passes have times.
+  #encodeTimed(
+    trace: DispatchTimes,
+    pipeline: Pipeline,
+    words: Uint32Array<SharedArrayBuffer>,
+    at: number,
+    place: number,
+  ): void {
+    if (this.#timing) this.#openPass(); // the other timer's beginning is another pass's
+    this.#endPass();
+    this.#encoder ??= this.#device.createCommandEncoder({ label: `batch ${this.#batch}` });
+    const { position, tag, label } = this.#events.current();
+    this.#pass = this.#encoder.beginComputePass(trace.pass(position, tag, label));
+    this.#encode(pipeline, words, at + 6, place, [
+      words[at + 2] ?? 0,
+      words[at + 3] ?? 0,
+      words[at + 4] ?? 0,
+    ]);
+    this.#endPass();
   }
 
   #encode(
@@ -412,6 +436,7 @@ export class WebGpuExecutor implements Executor {
     const encoder = this.#encoder;
     if (encoder === undefined) return;
     this.#endPass();
+    this.#resolveTrace(encoder);
     if (this.#uniformsUsed > 0) {
       this.#queue.writeBuffer(
         this.#uniformBuffer,
@@ -500,6 +525,24 @@ export class WebGpuExecutor implements Executor {
     const staging = this.#readback.take(16);
     encoder.copyBufferToBuffer(resolved, 0, staging, 0, 16);
     this.#landings.push({ staging, bytes: 16, land });
+    this.#endsWithRead = true;
+  }
+
+  trace(count: number, land: (first: number, data: Uint8Array) => void): void {
+    this.#submitNow(); // times of before belong to the trace before
+    this.#trace?.destroy();
+    const hasClock = (this.capabilities.flags & Capability.timestamps) !== 0;
+    this.#trace =
+      count > 0
+        ? new DispatchTimes(this.#device, hasClock, kBatchDispatches, count, land)
+        : undefined;
+  }
+
+  #resolveTrace(encoder: GPUCommandEncoder): void {
+    const bytes = this.#trace?.bytes ?? 0;
+    if (this.#trace === undefined || bytes === 0) return;
+    const staging = this.#readback.take(bytes);
+    this.#landings.push({ staging, bytes, land: this.#trace.resolve(encoder, staging) });
     this.#endsWithRead = true;
   }
 

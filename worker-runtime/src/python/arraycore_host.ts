@@ -100,6 +100,7 @@ export function arraycoreHost({ exports, memory }: ArraycoreModule) {
     binary_scalar: exports.ac_binary_scalar,
     counter: exports.ac_counter,
     device_text: (): string => textAt(memory, exports.ac_device_text()),
+    profile_text: (): string => textAt(memory, exports.ac_profile_text()),
     /** The last failure as "kind code sentence". */
     error: (): string => {
       if (noRoom === "") {

@@ -1,6 +1,8 @@
 // Loads arraycore.wasm: makes its shared memory, gives it what it imports, and hands out its exports. There is no script
 // of Emscripten's; the module is standalone. Any thread that has WebAssembly; the instance belongs to the python thread.
 
+import { guarded } from "./arraycore_guard.ts";
+
 const kPageBytes = 65_536;
 const kMiB = 1_048_576;
 /** What the module declares (array-core/wasm/CMakeLists.txt): less to begin with, or more at most, does not link. */
@@ -66,6 +68,7 @@ export interface ArraycoreExports {
   ) => number;
   readonly ac_kernel: (kind: number, texts: number, bytes: number) => number;
   readonly ac_device_text: () => number;
+  readonly ac_profile_text: () => number;
   readonly ac_counter: (name: number) => number;
 }
 
@@ -103,13 +106,10 @@ export interface ModuleOptions {
 }
 
 export async function loadArraycore(
-  code: BufferSource | Response | Promise<Response>,
+  code: BufferSource | Response | Promise<Response> | WebAssembly.Module,
   options: ModuleOptions = {},
 ): Promise<ArraycoreModule> {
-  const module =
-    code instanceof ArrayBuffer || ArrayBuffer.isView(code)
-      ? await WebAssembly.compile(code)
-      : await WebAssembly.compileStreaming(code);
+  const module = await compiled(code);
   const memory = createMemory(options.maximumBytes);
   const imports = importsFor(module, memory, options.host, options.print);
   const instance = await WebAssembly.instantiate(module, imports);
@@ -121,7 +121,20 @@ export async function loadArraycore(
       `arraycore.wasm has interface ${exports.ac_interface_version()}, this loader is for ${kInterfaceVersion}.`,
     );
   }
-  return { module, exports, memory };
+  return { module, exports: guarded(exports, endedBy), memory };
+}
+
+function endedBy(cause: unknown): ArraycoreError {
+  return new ArraycoreError("aborted", `array-core has ended in an earlier call: ${cause}`);
+}
+
+async function compiled(
+  code: BufferSource | Response | Promise<Response> | WebAssembly.Module,
+): Promise<WebAssembly.Module> {
+  if (code instanceof WebAssembly.Module) return code;
+  return code instanceof ArrayBuffer || ArrayBuffer.isView(code)
+    ? await WebAssembly.compile(code)
+    : await WebAssembly.compileStreaming(code);
 }
 
 /** The largest shared memory that this engine grants. */

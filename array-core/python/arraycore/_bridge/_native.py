@@ -36,6 +36,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "ac_kernel": (_INT, [_INT, ctypes.c_char_p, ctypes.c_size_t]),
     "ac_counter": (_DOUBLE, [_INT]),
     "ac_device_text": (ctypes.c_char_p, []),
+    "ac_profile_text": (ctypes.c_char_p, []),
 }
 
 
@@ -83,6 +84,9 @@ class NativeBridge:
 
     def device_text(self) -> str:
         return str(self._library.ac_device_text().decode())
+
+    def profile_text(self) -> str:
+        return str(self._library.ac_profile_text().decode())
 
     def error(self) -> str:
         kind, code = self._library.ac_error_kind(), self._library.ac_error_code()

@@ -34,6 +34,7 @@ class WasmBridge:
         self.kernel = host.kernel
         self.counter = host.counter
         self.device_text = host.device_text
+        self.profile_text = host.profile_text
 
     def create(self, dtype: int, shape: tuple[int, ...], elements: Any | None) -> int:
         return int(self._create(dtype, ",".join(map(str, shape)), elements))

@@ -31,11 +31,13 @@ Call find_device_call(std::int32_t operation);
 Call find_linear_call(std::int32_t operation);
 Call find_convolution_call(std::int32_t operation);
 Call find_normalization_call(std::int32_t operation);
+Call find_pooling_call(std::int32_t operation);
 Call find_loss_call(std::int32_t operation);
 Call find_indexing_call(std::int32_t operation);
 Call find_random_call(std::int32_t operation);
 Call find_sorting_call(std::int32_t operation);
 Call find_reduction_call(std::int32_t operation);
+Call find_capture_call(std::int32_t operation);
 
 // ac_kernel: gives the kernel's number.
 Result<std::int32_t> make_kernel(Context& context, std::int32_t kind, std::string_view texts);

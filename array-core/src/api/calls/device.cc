@@ -49,6 +49,20 @@ Result<std::int32_t> helped(Context& context, Words& words) {
   return 0;
 }
 
+Result<std::int32_t> begin_profile(Context& context, Words& words) {
+  if (const Status end = words.end(); !end) return end.error();
+  const Status begun = context.launcher().begin_profile();
+  if (!begun) return begun.error();
+  return 0;
+}
+
+Result<std::int32_t> end_profile(Context& context, Words& words) {
+  if (const Status end = words.end(); !end) return end.error();
+  const Status ended = context.launcher().end_profile(context.profile_text);
+  if (!ended) return ended.error();
+  return 0;
+}
+
 bool is_packed(const Array& array) {
   return array.view.offset % 4 == 0 && is_c_contiguous(array.view, size_of(array.dtype));
 }
@@ -93,6 +107,8 @@ Status upload(Context& context, ArrayId id, std::int64_t offset, std::span<const
   const Status may = context.launcher().overwritten(**array);
   if (!may) return may;
   const Storage& storage = *(*array)->storage;
+  Span span(context.launcher().profile(), "upload");
+  span.moved(static_cast<std::int64_t>(bytes.size()), 0);
   const Status sent = storage.backend().upload(storage.id(), (*array)->view.offset + offset, bytes);
   if (sent) context.counters().bytes_up += static_cast<std::int64_t>(bytes.size());
   return sent;
@@ -104,6 +120,8 @@ Status download(Context& context, ArrayId id, std::int64_t offset, std::span<std
   const Status there = context.launcher().ready(**array);
   if (!there) return there;
   const Storage& storage = *(*array)->storage;
+  Span span(context.launcher().profile(), "read");
+  span.moved(0, static_cast<std::int64_t>(bytes.size()));
   const Status read =
       storage.backend().download(storage.id(), (*array)->view.offset + offset, bytes);
   if (storage.backend().is_device()) ++context.counters().sync_waits;
@@ -116,6 +134,8 @@ Call find_device_call(std::int32_t operation) {
   if (operation == AC_CALL_TIMER_END) return end_timer;
   if (operation == AC_CALL_FUSE) return fuse;
   if (operation == AC_CALL_HELPED) return helped;
+  if (operation == AC_CALL_PROFILE_BEGIN) return begin_profile;
+  if (operation == AC_CALL_PROFILE_END) return end_profile;
   return operation == AC_CALL_SETTLE ? settle : nullptr;
 }
 

@@ -1,0 +1,60 @@
+// Channels of data with zeros around them, as convolutions without unfolding read them: rows one
+// after the other with a gap of zeros in between, which ends one row and begins the next. Internal
+// to cpu/; any thread.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "gemm/window.h"
+
+namespace arraycore::cpu {
+
+// One axis of a window in which one thing (places, terms) goes on by single elements and the other
+// by `step`: elements first() to last() are looked at.
+struct Reach {
+  std::int64_t places = 1;
+  std::int64_t others = 1;
+  std::int64_t step = 0;
+  std::int64_t origin = 0;
+  std::int64_t extent = 1;
+
+  std::int64_t span() const { return (others - 1) * step; }
+  std::int64_t first() const { return origin + std::min<std::int64_t>(0, span()); }
+  std::int64_t last() const { return places - 1 + origin + std::max<std::int64_t>(0, span()); }
+};
+
+class Planes {
+ public:
+  Planes(const Reach& y, const Reach& x) : y_(y), x_(x) {
+    gap_ = std::max<std::int64_t>({0, -x.first(), x.last() - (x.extent - 1)});
+    row_ = x.extent + gap_;
+    rows_ = y.last() - y.first() + 1;
+  }
+
+  std::int64_t row() const { return row_; }                      // elements from row to row
+  std::int64_t size() const { return rows_ * row_ + 2 * gap_; }  // elements of a channel
+  // What place (0, 0) looks at with the first of the others.
+  std::int64_t origin() const { return gap_ + (y_.origin - y_.first()) * row_ + x_.origin; }
+
+  // `from`: the channel's element (0, 0), its elements of a row one after the other.
+  template <typename T>
+  void fill(const T* from, std::int64_t y_stride, T* to) const {
+    std::fill_n(to, size(), T{});
+    const std::int64_t first = std::max<std::int64_t>(0, y_.first());
+    const std::int64_t end = std::min(y_.extent, y_.last() + 1);
+    for (std::int64_t y = first; y < end; ++y)
+      std::memcpy(to + gap_ + (y - y_.first()) * row_, from + y * y_stride,
+                  static_cast<std::size_t>(x_.extent) * sizeof(T));
+  }
+
+ private:
+  Reach y_;
+  Reach x_;
+  std::int64_t gap_ = 0;
+  std::int64_t row_ = 0;
+  std::int64_t rows_ = 0;
+};
+
+}  // namespace arraycore::cpu
