@@ -63,7 +63,8 @@ class DirectWeights {
   }
 
  private:
-  static constexpr int kResults = 4;
+  // 9 sums, 3 vectors of data and 1 of a gradient: a browser's compiler keeps one of 16 registers.
+  static constexpr int kResults = 3;
   static constexpr int kTaps = 3;
   using Bits = typename LanesOf<T>::Bits;
   template <int taps>
@@ -171,7 +172,7 @@ class DirectWeights {
       if constexpr (part == Row::end)
         x[tap] = reinterpret_cast<Lanes<T>>(reinterpret_cast<Bits>(x[tap]) & there);
     }
-#pragma GCC unroll 4
+#pragma GCC unroll 3
     for (int result = 0; result < kResults; ++result) {
       const Lanes<T> g = load(gradient + result * result_step);
 #pragma GCC unroll 3
