@@ -38,6 +38,16 @@ do_array_core_test() {
   ARRAYCORE_LIBRARY=$library/libarraycore.so "${pytest[@]}" array-core/tests/documents
 }
 
+# Chainer's own tests, as they are: the tools that run them, a twentieth of the cases natively, and a few on a device.
+# ./run bench chainer-suite runs them all. Where the tests are not beside the checkout this says so.
+stage chainer_suite_test "array_core_wasm server runtime npm test_wheels python_package"
+do_chainer_suite_test() {
+  local suite=array-core/tests/chainer_suite
+  python3 -m pytest -q -p no:cacheprovider "$suite"
+  python3 "$suite" --place native_cpu --share 20 --again
+  python3 "$suite" --share 40 --kind gpu --again --only chainer_tests/functions_tests/activation_tests
+}
+
 # Every WGSL text that the code generator writes: run by Dawn on a software device and compared with the reference
 # interpreter, and compiled by naga, the WGSL compiler of other browsers.
 stage array_core_wgsl_test "server_debug npm browser"
@@ -92,7 +102,7 @@ python_in() { # HOST_OPTIONS ARGUMENT...
 }
 
 # A selection of what ./run bench array-core counts in full: the operation table against NumPy, natively and on a device,
-# Chainer's kernels on a device, and the first losses of a CNN on a small phone's.
+# Chainer's kernels on a device, the first losses of a CNN on a small phone's and of a narrow ResNet.
 stage array_core_device_test "array_core_wasm server runtime npm browser"
 do_array_core_device_test() {
   ARRAYCORE_LIBRARY=$ROOT/build/release/lib/libarraycore.so PYTHONPATH=array-core/python:array-core/tests/parity \
@@ -100,7 +110,10 @@ do_array_core_device_test() {
   "${PYTHON_COMMAND[@]}" --backend webgpu --mount array-core/tests/parity -m parity --backend-name node_webgpu --short
   "${PYTHON_COMMAND[@]}" --backend webgpu --mount array-core/python \
     --wheel build/cache/wheels/chainer-7.8.1-py3-none-any.whl array-core/tests/dialect/run_kernels.py --version 7.8.1 --short
+  "${PYTHON_COMMAND[@]}" --backend webgpu --mount array-core/python \
+    --wheel build/cache/wheels/chainer-7.8.1-py3-none-any.whl array-core/tests/chainer/gradients.py --version 7.8.1 --share 40
   python3 array-core/bench/cnn_losses.py --version 7.8.1 --where phone --short
+  python3 array-core/bench/train/narrow.py --version 7.8.1 --where node_webgpu --steps 3 --until 0
 }
 
 PYTHON_STAGES=(array_core_wasm runtime npm test_wheels)

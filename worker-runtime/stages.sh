@@ -1,7 +1,7 @@
 # The browser runtime (Pyodide, NumPy, Chainer) and the worker's threads.
 
 # Brotli 9 costs 2 s where 11 costs 25 and saves 0.4 MB; images are built with 11.
-stage runtime "tools"
+stage runtime "tools array_core_wasm"
 do_runtime() {
   python3 worker-runtime/runtime/gather.py --cache build/cache --out build/runtime --node build/venv/bin/node \
     --brotli-quality "${BROTLI_QUALITY:-9}"

@@ -116,6 +116,40 @@ def losses(version: str, where: str) -> Command:
     )
 
 
+def narrow(version: str, where: str) -> Command:
+    """The narrow ResNet in one place, beside CPython and NumPy."""
+    label = f"{where}_{version}"
+    script = "array-core/bench/train/narrow.py"
+    return Command(
+        f"narrow_{label}",
+        ("python3", script, "--version", version, "--where", where),
+        (
+            at_most(f"narrow_first_losses_{label}", 0.01, key="narrow_first_losses"),
+            at_most(f"narrow_late_mean_{label}", 0.05, key="narrow_late_mean"),
+            at_most(f"narrow_bytes_growth_{label}", 0, "B", key="narrow_bytes_growth"),
+        ),
+        limit_s=1_800,
+    )
+
+
+def gradients(version: str, where: str, python: tuple[str, ...]) -> Command:
+    """Values and gradients of every function of Chainer's, beside NumPy and numerical ones."""
+    name = f"chainer_gradients_{where}_{version}"
+    return Command(
+        name,
+        ("array-core/tests/chainer/gradients.py", "--version", version),
+        (
+            at_least(name, {"5.4.0": 192, "7.8.1": 202}[version], "functions", key="functions"),
+            *(
+                at_most(f"{kind}_of_{name}", 0, key=kind)
+                for kind in ("gradients_wrong", "values_wrong", "twice_wrong")
+            ),
+        ),
+        python=(*python, "--wheel", f"build/cache/wheels/chainer-{version}-py3-none-any.whl"),
+        limit_s=1_800,
+    )
+
+
 COMMANDS: tuple[Command, ...] = (
     Command(
         "issue_cost",
@@ -140,10 +174,16 @@ COMMANDS: tuple[Command, ...] = (
         )
     ),
     *(
+        gradients(version, where, python)
+        for version in CHAINER
+        for where, python in (("node_webgpu", webgpu("node")), ("node_cpu", cpu("node")))
+    ),
+    *(
         losses(version, where)
         for version in CHAINER
         for where in ("native_cpu", "node_cpu", "node_webgpu", "chromium_webgpu", "phone")
     ),
+    *(narrow(version, where) for version in CHAINER for where in ("node_cpu", "node_webgpu")),
     *(
         Command(
             f"cnn_loop_{where}",
@@ -310,6 +350,36 @@ COMMANDS: tuple[Command, ...] = (
             Figure("cpu_conv_weights_gflops", "GFLOP/s"),
         ),
         python=cpu("node"),
+    ),
+    Command(
+        "train_cnn_cpu",
+        ("python3", "array-core/bench/train_cpu.py", "cnn"),
+        (
+            at_least("train_cnn_vs_numpy", 4),
+            Figure("train_cnn_ms", "ms", peer=("Chainer on NumPy", "train_cnn_numpy_ms")),
+        ),
+    ),
+    Command(
+        "train_grid_cpu",
+        ("python3", "array-core/bench/train_cpu.py", "grid"),
+        (
+            at_least("train_grid_candidates", 64),
+            at_most("train_grid_slower_than_numpy", 0, "candidates"),
+            at_least("train_grid_least_vs_numpy", 1),
+        ),
+        limit_s=3_600,
+    ),
+    Command(
+        "train_resnet18_cpu",
+        ("python3", "array-core/bench/train_cpu.py", "resnet18"),
+        (
+            at_least("train_resnet18_vs_numpy", 20),
+            at_least("train_resnet18_two_threads_vs_one", 1.6),
+            Figure(
+                "train_resnet18_ms", "ms", peer=("NumPy as it comes", "train_resnet18_numpy_ms")
+            ),
+        ),
+        limit_s=1_800,
     ),
     Command(
         "gpu_conv",

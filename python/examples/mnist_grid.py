@@ -25,8 +25,10 @@ def objective(trial):
     import chainer
     import chainer.functions as F
     import chainer.links as L
+    import hyperflock
     import numpy as np
 
+    device = hyperflock.device().use()  # the volunteer's GPU where there is one
     mnist = trial.data["mnist"]
     images = mnist["train_images"].astype(np.float32)[:, None] / 255.0
     labels = mnist["train_labels"].astype(np.int32)
@@ -50,13 +52,14 @@ def objective(trial):
             x = F.average_pooling_2d(F.relu(self.norm3(self.conv3(x))), 7)
             return self.out(x)
 
-    network = Network()
+    network = device.send(Network())
     optimizer = chainer.optimizers.MomentumSGD(lr=0.01, momentum=0.9)
     optimizer.setup(network)
     order = np.random.permutation(len(images))
     for step, start in enumerate(range(0, len(images), BATCH)):
         batch = order[start : start + BATCH]
-        loss = F.softmax_cross_entropy(network.forward(images[batch]), labels[batch])
+        x, t = device.send(images[batch]), device.send(labels[batch])
+        loss = F.softmax_cross_entropy(network.forward(x), t)
         network.cleargrads()
         loss.backward()
         optimizer.update()
@@ -69,8 +72,9 @@ def objective(trial):
     correct = 0
     with chainer.using_config("train", False), chainer.no_backprop_mode():
         for start in range(0, len(images), 100):
-            scores = network.forward(images[start : start + 100]).array
-            correct += int((scores.argmax(axis=1) == labels[start : start + 100]).sum())
+            scores = network.forward(device.send(images[start : start + 100])).array
+            expected = device.send(labels[start : start + 100])
+            correct += int((scores.argmax(axis=1) == expected).sum())
     return correct / len(images)
 
 
@@ -146,6 +150,7 @@ def main():
     parser.add_argument("--channels", default="4,16,64,256", help="values of each channel count")
     parser.add_argument("--limit", type=int, help="number of training images")
     parser.add_argument("--runtime", default="chainer-7.8.1", help="or chainer-5.4.0")
+    parser.add_argument("--backend", help="auto (default), webgpu or cpu")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
         "--join-url",
@@ -168,6 +173,7 @@ def main():
         direction="maximize",
         seed=args.seed,
         runtime=args.runtime,
+        backend=args.backend,
         progress=False,  # the table below shows it
     )
     print(f"study {study.id}: {len(study)} candidates, {client.url}")

@@ -147,7 +147,8 @@ class FakeConsole:
                 "seed": spec.seed,
                 "created_at": NOW,
                 "space": msgspec.to_builtins(spec.space),
-                "runtime": {"chainer": spec.runtime.chainer},
+                "runtime": msgspec.to_builtins(spec.runtime),
+                **({"requires": msgspec.to_builtins(spec.requires)} if spec.requires else {}),
                 "bundle": msgspec.to_builtins(spec.bundle),
             }
             complete = [r for r in rows if r["state"] == "complete"]
@@ -222,6 +223,9 @@ class FakeConsole:
         match method, rest:
             case "GET", []:
                 return _json(200, self.study_row(study))
+            case "GET", ["placement"]:
+                reasons = [{"code": "no_webgpu", "devices": 1}]
+                return _json(200, {"devices": 2, "matching": 1, "reasons": reasons})
             case "POST", ["cancel"]:
                 self.cancelled.add(study)
                 self._notify()

@@ -47,7 +47,8 @@ def test_csv_has_a_column_for_each_thing_and_no_formula(study: Study) -> None:
     rows = list(csv.DictReader(io.StringIO(study.export("csv"))))
     assert list(rows[0]) == [
         *("number", "state", "value", "value_1", "seed", "run_s", "load_s", "attempts"),
-        *("device", "device_class", "engine", "backend", "started_at", "finished_at"),
+        *("device", "device_class", "engine", "backend", "adapter"),
+        *("started_at", "finished_at"),
         *("error_code", "error"),
         *(f"params_{name}" for name in SPACE),
     ]

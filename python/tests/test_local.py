@@ -188,7 +188,7 @@ def test_data_is_what_the_worker_shows(
     there = json.loads(worker[0](json.dumps(spec), bundle.content, sent))
     scope: dict[str, Any] = {}
     exec(script.read_text(), scope)
-    assert there == {"outcome": "complete", "values": [8.0]}
+    assert there == {"outcome": "complete", "values": [8.0], "backend": "numpy"}
     assert run_local(scope["objective"], {}, 1, data).value == 8.0
 
 

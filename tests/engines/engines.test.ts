@@ -73,7 +73,7 @@ const phaseOf = (engine: Engine) =>
 const textOf = async (engine: Engine) =>
   String(await engine.evaluate("document.querySelector('.panel')?.textContent ?? ''"));
 
-/** As `until`, and a failure tells what the join page shows instead. */
+/** As `until`, and a failure tells what the join page shows instead, and what the server heard last. */
 async function untilSeen(
   engine: Engine,
   what: string,
@@ -82,6 +82,8 @@ async function untilSeen(
 ): Promise<void> {
   await until(what, probe, timeoutMs).catch(async (error: unknown) => {
     const state = await engine.evaluate("document.visibilityState");
+    const { workers } = await server.api<{ workers: unknown[] }>("/api/workers");
+    console.log(`connected: ${JSON.stringify(workers)}\n${server.log.slice(-8_192)}`);
     throw new Error(`${error}; the page is ${state} and says: ${await textOf(engine)}`);
   });
 }

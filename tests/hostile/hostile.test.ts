@@ -88,9 +88,9 @@ function cacheIsWhole(): Promise<boolean> {
   });
 }
 
-async function expectRightNeighbour(): Promise<void> {
+async function expectRightNeighbour(backend: string | null = null): Promise<void> {
   turn += 1;
-  const next = await researcher.neighbour(turn, 60);
+  const next = await researcher.neighbour(turn, 60, backend);
   expect(next, next.message).toMatchObject({ end: "complete", values: [next.expected] });
   device ??= next.device;
   expect(next.device, "the same device ran it").toBe(device);
@@ -100,7 +100,7 @@ beforeAll(async () => {
   sink = await Sink.open();
   // Quick heartbeats, so that the server learns within a second that an attempt runs.
   server = await Server.start({ args: ["--lease-ms", "20000", "--heartbeat-ms", "1000"] });
-  browser = await launchChromium();
+  browser = await launchChromium({ webgpu: rows.some(({ backend }) => backend !== null) });
   volunteer = await joinVolunteer(browser, await server.joinUrl());
   volunteer.page.on("crash", () => {
     hasCrashed = true;
@@ -154,7 +154,7 @@ describe("the places where an escape would show", () => {
 });
 
 describe("attempts", () => {
-  test.each(rows)("$name ends as: $end", async ({ name, end }) => {
+  test.each(rows)("$name ends as: $end", async ({ name, end, backend }) => {
     const linesBefore = lines.length;
     const begun = performance.now();
     const params = { sink: sink.url, compute: server.compute, console: server.console };
@@ -169,7 +169,7 @@ describe("attempts", () => {
 
     const crashed = volunteer.errors.filter((text) => /hostile/.test(text) && !/line/.test(text));
     expect(crashed).toEqual([]);
-    await expectRightNeighbour();
+    await expectRightNeighbour(backend);
     const seconds = (performance.now() - begun) / 1000;
     expect(lines.length - linesBefore).toBeLessThan(seconds * kLinesPerSecond);
 

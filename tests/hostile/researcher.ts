@@ -16,6 +16,8 @@ export interface Row {
   /** `complete`, or cause and code. */
   readonly end: string;
   readonly short: boolean;
+  /** What its study asks for; null: no device. */
+  readonly backend: string | null;
 }
 
 /** How a study's only trial ended. */
@@ -65,8 +67,8 @@ export class Researcher {
     return this.#ask({ attempt: name, params, limit_s: limitS });
   }
 
-  neighbour(x: number, limitS: number): Promise<End> {
-    return this.#ask({ neighbour: x, limit_s: limitS });
+  neighbour(x: number, limitS: number, backend: string | null = null): Promise<End> {
+    return this.#ask({ neighbour: x, limit_s: limitS, backend });
   }
 
   async #ask(job: object): Promise<End> {

@@ -18,7 +18,7 @@ test("Code that is made of text is recognised.", () => {
 });
 
 test("The threads' scripts are there.", () => {
-  const threads = ["agent-thread", "join", "python-thread"];
+  const threads = ["agent-thread", "gpu-thread", "join", "python-thread"];
   for (const name of threads) expect(scripts.some((script) => script.startsWith(name))).toBe(true);
 });
 

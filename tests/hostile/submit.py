@@ -1,8 +1,8 @@
 """The researcher's end of the hostile set: submits studies, one JSON line in and one out for each.
 
 ``--list`` prints the table. Else each line of standard input is ``{"attempt": name}`` or
-``{"neighbour": x}`` with ``params`` and ``limit_s``; the answer tells how the study's only trial
-ended, and for a neighbour what it should have given.
+``{"neighbour": x, "backend": name}`` with ``params`` and ``limit_s``; the answer tells how the
+study's only trial ended, and for a neighbour what it should have given.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 import sys
 from typing import Any
 
+import device_neighbour
 import neighbour
 from table import ATTEMPTS
 
@@ -33,24 +34,30 @@ def outcome_of(study: Any) -> dict[str, Any]:
 def main() -> None:
     """Answer until standard input ends."""
     if "--list" in sys.argv:
-        rows = [{"name": row.name, "end": row.end, "short": row.short} for row in ATTEMPTS]
+        rows = [
+            {"name": row.name, "end": row.end, "short": row.short, "backend": row.backend}
+            for row in ATTEMPTS
+        ]
         print(json.dumps(rows))
         return
     import hyperflock
 
-    objectives = {row.name: row.objective for row in ATTEMPTS}
+    attempts = {row.name: row for row in ATTEMPTS}
     client = hyperflock.Client()
     for line in sys.stdin:
         job = json.loads(line)
         limit = {"time_limit_s": job["limit_s"], "progress": False}
         if "attempt" in job:
             space = {name: [value] for name, value in job["params"].items()}
-            study = client.grid(objectives[job["attempt"]], space, name=job["attempt"], **limit)
+            row = attempts[job["attempt"]]
+            study = client.grid(row.objective, space, name=row.name, backend=row.backend, **limit)
             answer = outcome_of(study)
         else:
-            x = job["neighbour"]
-            study = client.grid(neighbour.neighbour, {"x": [x]}, name=f"neighbour {x}", **limit)
-            answer = {**outcome_of(study), "expected": neighbour.answer(x)}
+            x, backend = job["neighbour"], job["backend"]
+            one = neighbour.neighbour if backend is None else device_neighbour.on_device
+            study = client.grid(one, {"x": [x]}, name=f"neighbour {x}", backend=backend, **limit)
+            right = neighbour.answer(x) if backend is None else device_neighbour.answer(x)
+            answer = {**outcome_of(study), "expected": right}
         print(json.dumps(answer), flush=True)
 
 

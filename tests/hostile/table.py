@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import device
 import endless
 import floods
 import forgeries
@@ -39,11 +40,14 @@ class Attempt:
         ``complete``, or the cause and the code of the failure.
     short : bool
         Whether `./run test` runs it too.
+    backend : str or None
+        What its study asks for; the trial after it then computes there as well.
     """
 
     objective: Callable[[Any], Any]
     end: str = DONE
     short: bool = False
+    backend: str | None = None
 
     @property
     def name(self) -> str:
@@ -89,6 +93,12 @@ ATTEMPTS = (
     Attempt(threads.recurses, RAISED),
     Attempt(threads.recurses_below),
     Attempt(threads.throws_later),
+    Attempt(device.other_ways, short=True, backend="webgpu"),
+    Attempt(device.previous_arrays, backend="webgpu"),
+    Attempt(device.spoils_memory, backend="webgpu"),
+    Attempt(device.rings, VIOLATION, backend="webgpu"),
+    Attempt(device.device_memory, MEMORY, backend="webgpu"),
+    Attempt(device.broken_shader, backend="webgpu"),
     Attempt(endless.python_loop, TIME),
     Attempt(endless.ignores_interrupts, TIME),
     Attempt(endless.pattern, TIME, short=True),

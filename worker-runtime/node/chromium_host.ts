@@ -2,8 +2,8 @@
 
 import { writeSync } from "node:fs";
 import { join, relative } from "node:path";
+import type { FromGpuThread, ToGpuThread } from "../src/gpu/gpu_messages.ts";
 import type { GpuWorkerEvents } from "../src/gpu/gpu_owner.ts";
-import type { FromGpuThread, ToGpuThread } from "../src/gpu/gpu_service.ts";
 import { type FromScriptThread, kSitePackages } from "../src/python/run_script.ts";
 import type { BrowserScript } from "../src/python/script_thread.ts";
 import { launchChromium } from "./chromium.ts";

@@ -3,8 +3,8 @@
 import { createRequire } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
+import type { FromGpuThread, ToGpuThread } from "../src/gpu/gpu_messages.ts";
 import { GpuThreadOwner, type GpuWorkerEvents } from "../src/gpu/gpu_owner.ts";
-import type { FromGpuThread, ToGpuThread } from "../src/gpu/gpu_service.ts";
 import { prepareVulkan } from "../src/gpu/node_gpu.ts";
 import { applyHook, type HookTarget } from "../src/python/hooks.fixture.ts";
 import type { FromScriptThread } from "../src/python/run_script.ts";

@@ -182,8 +182,12 @@ def pack_piece(
     out: Path,
     quality: int,
     tools: Tools,
+    modules: Mapping[str, bytes],
 ) -> dict[str, Any]:
-    """Write one piece below ``out`` and return its part of the index."""
+    """Write one piece below ``out`` and return its part of the index.
+
+    ``modules``: what is served beside the archive, by name.
+    """
     contents: dict[str, bytes]
     if piece["pack"] == "pyodide":
         contents = {name: (pyodide / name).read_bytes() for name in PYODIDE_FILES}
@@ -192,7 +196,7 @@ def pack_piece(
             (pyodide / "pyodide-lock.json").read_text()
         )
     else:
-        contents = {f"{piece['name']}.zip": archive.read_bytes()}
+        contents = {f"{piece['name']}.zip": archive.read_bytes(), **modules}
     with tempfile.TemporaryDirectory(dir=out, prefix=_PART) as folder, ThreadPoolExecutor() as pool:
         entries = list(
             pool.map(

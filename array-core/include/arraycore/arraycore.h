@@ -172,6 +172,11 @@ enum ac_operation {
   // calls/normalization.h
   AC_CALL_BATCH_NORM = 122,
   AC_CALL_BATCH_NORM_GRADIENT = 123,
+  // calls/losses.h
+  AC_CALL_CROSS_ENTROPY = 124,
+  AC_CALL_CROSS_ENTROPY_GRADIENT = 125,
+  // calls/pooling.h
+  AC_CALL_POOL = 128,
   // calls/device.h
   AC_CALL_HELPED = 130,  // the caller does an operation for a device
   // calls/views.h

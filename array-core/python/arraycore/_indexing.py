@@ -176,14 +176,14 @@ def _item(item: Any) -> Any:
     if isinstance(item, Array):
         if item.dtype.kind not in "biu":  # type: ignore[attr-defined]
             raise IndexError(_NO_INDEX_ARRAY)
-        return item
+        return np.empty(0, np.intp) if _is_empty_mask(item) else item
     # A bool is an integer for Python, and a mask of 0 dimensions for NumPy.
     if isinstance(item, bool | np.bool_):
         return np.asarray(item)
     if isinstance(item, np.ndarray):  # of 0 dimensions too: NumPy gives a copy for it, no view
         if item.dtype.kind not in "biu":
             raise IndexError(_NO_INDEX_ARRAY)
-        return item
+        return np.empty(0, np.intp) if _is_empty_mask(item) else item
     try:
         return index(item)
     except TypeError:
@@ -195,6 +195,11 @@ def _item(item: Any) -> Any:
         if made.dtype.kind in "biu":
             return made
     raise IndexError(_NO_INDEX)
+
+
+def _is_empty_mask(item: Any) -> bool:
+    """Whether it is a mask of one axis and no element: NumPy lets what it masks be longer."""
+    return bool(item.shape == (0,) and item.dtype.kind == "b")
 
 
 def _axes(item: Any) -> int:

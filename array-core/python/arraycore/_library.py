@@ -37,6 +37,7 @@ bridge = connect()
 #: Ids that ``__del__`` noted; the next operations free them.
 freed: list[int] = []
 _fusing = False
+_on_device = False
 _PROMOTIONS = ("numpy", "cupy")
 _promotion = 0
 
@@ -133,7 +134,7 @@ def open(
     NotImplementedError
         This build lacks the back end.
     """
-    global _fusing
+    global _fusing, _on_device
     backend = backend or os.environ.get("ARRAYCORE_BACKEND", "cpu")
     if budget_bytes is None:
         budget_bytes = int(os.environ.get("ARRAYCORE_BUDGET_BYTES", "0"))
@@ -142,11 +143,17 @@ def open(
     if fuse is None:
         fuse = os.environ.get("ARRAYCORE_FUSE", "1") != "0"
     check(bridge.open(_BACKENDS[backend], float(budget_bytes)))
+    _on_device = backend != "cpu"
     if _promotion:
         check(bridge.set_promotion(_promotion))
     _fusing = False
     if fuse:
         set_fusing(True)
+
+
+def is_on_device() -> bool:
+    """Return whether arrays live on a device, so that NumPy would have to read them."""
+    return _on_device
 
 
 def close() -> None:

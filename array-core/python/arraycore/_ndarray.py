@@ -6,7 +6,7 @@ are in ``_manipulation.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -50,15 +50,19 @@ _ANY, _RAVEL, _COPY, _NEVER = range(4)
 class ndarray(Operators, Reductions, Indexing, Products, Surface, Exchange):
     """An n-dimensional array on array-core's device.
 
-    Made by :func:`arraycore.array` and by operations, never directly. Slices, transposes and most
-    reshapes are views of the same memory, as in NumPy.
+    Made by :func:`arraycore.array` and by operations; ``ndarray(shape, dtype)`` is
+    :func:`arraycore.empty`, its shape a tuple or a list. Slices, transposes and most reshapes are
+    views of the same memory, as in NumPy.
     """
 
     __slots__ = ("__weakref__", "_description", "_id")
 
     __hash__ = None
 
-    def __init__(self, array_id: int) -> None:
+    def __init__(self, array_id: int | Sequence[int], dtype: npt.DTypeLike = float) -> None:
+        if array_id.__class__ is not int:
+            self._id = 0  # nobody's, should the next line raise
+            array_id = _library.create(integers(array_id), None, supported(dtype))
         self._id = array_id
         self._description: Description | None = None
 

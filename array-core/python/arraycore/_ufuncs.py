@@ -229,7 +229,9 @@ class ufunc:
         if not arrays:
             from ._creation import array
 
-            operands = [array(operand) for operand in operands]
+            # A number of Python's is of the asked dtype at once: no device casts a float64.
+            kind = None if dtype is None or np.dtype(dtype).kind != "f" else np.dtype(dtype)
+            operands = [array(each, kind if type(each) is float else None) for each in operands]
             arrays = operands
         words = [
             self._number,

@@ -3,7 +3,8 @@
     import arraycore as ac
     x = ac.linalg.solve(a, b)
 
-Norms, powers and products are computed where the arrays live. What factors or inverts a matrix is
+Norms, powers and products are computed where the arrays live, and so are, on a device, inverses and
+determinants of float32 matrices of at most 64 rows. What else factors or inverts a matrix is
 NumPy's own on the CPU: the arrays are brought to the host and back, which waits for the device and
 counts as one of ``cpu_ops``. Dtypes and errors are NumPy's; float16 raises TypeError there.
 """
@@ -17,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from . import _reductions, _ufuncs
+from . import _elimination, _library, _reductions, _ufuncs
 from ._by_numpy import by_numpy
 from ._calls import integers
 from ._creation import asarray, ours
@@ -41,6 +42,7 @@ __all__ = [
     "eigvals",
     "eigvalsh",
     "inv",
+    "inv_ex",
     "lstsq",
     "matmul",
     "matrix_norm",
@@ -341,15 +343,76 @@ _solve = _raising(np.linalg.solve, "Singular matrix")
 _cholesky = _raising(np.linalg.cholesky, "Matrix is not positive definite")
 
 
+def _is_eliminated(a: Any) -> bool:
+    """Whether a kernel computes an inverse or a determinant."""
+    return (
+        _library.is_on_device()
+        and isinstance(a, ndarray)
+        and a.dtype == np.float32
+        and _square(a).shape[-1] <= _elimination.MOST_ROWS
+    )
+
+
 def inv(a: Any) -> ndarray:
-    """Return inverses of square matrices, by NumPy on the CPU.
+    """Return inverses of square matrices.
+
+    On a device those of float32 matrices of at most 64 rows are computed there, and one number is
+    read: whether one is singular. Others are NumPy's on the CPU.
 
     Raises
     ------
     LinAlgError
         A matrix is singular, or not square.
     """
-    return by_numpy(_inv, a)  # type: ignore[no-any-return]
+    if not _is_eliminated(a):
+        return by_numpy(_inv, a)  # type: ignore[no-any-return]
+    made, info = _elimination.inverses(a)
+    if bool(info.any()):
+        raise LinAlgError("Singular matrix")
+    return made
+
+
+class InvExResult(NamedTuple):
+    """What :func:`inv_ex` gives."""
+
+    inverse: ndarray
+    info: ndarray
+
+
+def inv_ex(a: Any) -> InvExResult:
+    """Return inverses of square matrices and where that failed, without raising; as PyTorch's.
+
+    Nothing is read of matrices of at most 64 rows, of any floating dtype; larger ones are NumPy's
+    on the CPU.
+
+    Returns
+    -------
+    inverse : ndarray
+        Of the shape and dtype of ``a``; of a singular matrix it holds inf or nan.
+    info : ndarray
+        int32, one a matrix: 0, or the number of the first pivot that is 0, counted from 1 (n where
+        NumPy found no inverse).
+
+    Raises
+    ------
+    LinAlgError
+        The matrices are not square.
+    """
+    values = _square(a)
+    if values.shape[-1] <= _elimination.MOST_ROWS and values.dtype.kind == "f":
+        return InvExResult(*_elimination.inverses(values))
+    return InvExResult(*by_numpy(_inverses_and_info, values))
+
+
+def _inverses_and_info(matrices: Any) -> tuple[Any, Any]:
+    made = np.empty(matrices.shape, np.result_type(matrices.dtype, np.float32))
+    info = np.zeros(matrices.shape[:-2], np.int32)
+    for at in np.ndindex(info.shape):
+        try:
+            made[at] = _inv(matrices[at])
+        except LinAlgError:
+            made[at], info[at] = np.nan, matrices.shape[-1]
+    return made, info
 
 
 def solve(a: Any, b: Any) -> ndarray:
@@ -361,7 +424,9 @@ def solve(a: Any, b: Any) -> ndarray:
 
 
 def det(a: Any) -> ndarray:
-    """Return determinants of square matrices, by NumPy on the CPU."""
+    """Return determinants of square matrices; computed where :func:`inv` computes inverses."""
+    if _is_eliminated(a):
+        return _elimination.determinants(a)[0]
     return by_numpy(np.linalg.det, a)  # type: ignore[no-any-return]
 
 

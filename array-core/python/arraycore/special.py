@@ -13,6 +13,7 @@ from ._ufuncs import (
     ndtr,
     ndtri,
 )
+from ._zeta import polygamma, zeta
 
 psi = digamma
 
@@ -28,5 +29,7 @@ __all__ = [
     "i0",
     "ndtr",
     "ndtri",
+    "polygamma",
     "psi",
+    "zeta",
 ]

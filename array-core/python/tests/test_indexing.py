@@ -32,7 +32,8 @@ def brought(key: Any) -> Any:
 FOUR, FIVE = np.array([True, False, True, True]), np.array([0, 1, 0, 1, 1], bool)
 KEYS: list[Any] = [
     [0, 2], [], [[0], [3]], np.array([1, -1, 1]), np.array([[0, 2], [-4, 3]], np.int8),
-    np.array([], np.int32), np.array(2), np.array([3, 0], np.uint64), [True, False, True, True],
+    np.array([], np.int32), np.array([], bool), (ALL, np.array([], bool)), np.array(2),
+    np.array([3, 0], np.uint64), [True, False, True, True],
     (ALL, [0, -1]), (..., [5, 0]), ([0, 1], [1, 2]), ([[0], [1]], [1, 2]), ([0, 1], ALL, [1, 2]),
     (ALL, [0, 1], [1, 2]), (0, ALL, [1, 2]), (ALL, 0, [1, 2]), (ALL, 0, ..., [1, 2]),
     (None, [0, 1]), ([0, 1], None, [1, 2]), (slice(None, None, -2), [1, 1], slice(1, 4)),

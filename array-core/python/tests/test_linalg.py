@@ -168,3 +168,48 @@ def test_numpys_errors_are_ours() -> None:
         ac.linalg.outer(a, a)
     with pytest.raises(ValueError, match="enough dimensions"):
         ac.matvec(ac.array(V), ac.array(V))
+
+
+def small_matrices(shape: tuple[int, ...], dtype: str) -> Any:
+    stream = np.random.RandomState(3)
+    return (stream.uniform(-1, 1, shape) + 2 * np.eye(shape[-1])).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("shape", [(3, 3), (4, 7, 7), (2, 3, 1, 1), (0, 2, 2), (2, 0, 0), (65, 65)])
+def test_inverses_with_where_they_failed(shape: tuple[int, ...], dtype: str) -> None:
+    if dtype == "float16" and shape[-1] > 64:
+        pytest.skip("larger matrices are NumPy's, which has no float16")
+    a = small_matrices(shape, dtype)
+    kept = ac.array(a)
+    made, info = ac.linalg.inv_ex(kept)
+    assert (made.dtype, made.shape, info.shape) == (dtype, shape, shape[:-2])
+    assert not info.get().any()
+    np.testing.assert_array_equal(kept.get(), a)
+    tolerance = {"float16": 2e-2, "float32": 2e-4, "float64": 1e-10}[dtype]
+    product = a.astype("float64") @ made.get().astype("float64")
+    np.testing.assert_allclose(product, np.broadcast_to(np.eye(shape[-1]), shape), atol=tolerance)
+
+
+def test_singular_matrices_are_told_of_without_an_error() -> None:
+    a = np.stack([np.eye(3), np.zeros((3, 3)), [[0, 1, 0], [1, 0, 0], [0, 0, 2]]]).astype("f")
+    a[1, 0, 1] = 5
+    info = ac.linalg.inv_ex(ac.array(a)).info.get()
+    assert info[0] == info[2] == 0
+    assert info[1] == 1
+    large = np.stack([np.eye(65), np.zeros((65, 65))])
+    np.testing.assert_array_equal(ac.linalg.inv_ex(ac.array(large)).info.get(), [0, 65])
+    with pytest.raises(np.linalg.LinAlgError):
+        ac.linalg.inv_ex(ac.zeros((2, 3)))
+
+
+@pytest.mark.parametrize("shape", [(4, 5, 5), (1, 1), (64, 64)])
+def test_small_inverses_and_determinants_stay_on_a_device(shape: tuple[int, ...]) -> None:
+    a = small_matrices(shape, "float32")
+    kept = ac.array(a)
+    before = ac.counters()["cpu_ops"]
+    made, value = ac.linalg.inv(kept), ac.linalg.det(kept)
+    assert ac.counters()["cpu_ops"] == before
+    wide = a.astype("float64")
+    np.testing.assert_allclose(made.get(), np.linalg.inv(wide), rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(value.get(), np.linalg.det(wide), rtol=1e-3)

@@ -234,3 +234,13 @@ def test_copyto_follows_the_casting_rule() -> None:
         ac.copyto(a, ac.ones(3))
     ac.copyto(a, ac.full(3, 2.9), casting="unsafe")
     assert a.tolist() == [2, 2, 2]
+
+
+def test_the_class_makes_arrays_of_a_shape() -> None:
+    assert (ac.ndarray([2, 3]).shape, ac.ndarray((2,)).dtype) == ((2, 3), np.float64)
+    assert ac.ndarray((), "float16").dtype == np.float16
+    for shape, error in (("ab", TypeError), ([-1], ValueError)):
+        with pytest.raises(error):
+            ac.ndarray(shape)
+    ac.ones(3)  # nothing of those is freed now
+    assert ac.ones(3).get().tolist() == [1, 1, 1]

@@ -23,7 +23,7 @@ MODULES = {
 #: What tests take from a module's own list: test_reductions.py calls each of these.
 LISTED = set(_reductions.__all__)
 #: Of the library, not of arrays: their own tests name them otherwise, or they hold no values.
-NO_VALUES = {"DeviceInfo", "DeviceTime", "ndarray", "ufunc"}
+NO_VALUES = {"DeviceInfo", "DeviceTime", "Profile", "ProfileRow", "ndarray", "ufunc"}
 
 
 def public() -> dict[int, tuple[Any, list[str]]]:
@@ -84,6 +84,26 @@ SPECIAL: dict[str, Any] = {
     "gammaln": lambda x: (ac.special.gammaln(x), np.vectorize(math.lgamma)(FLOATS)),
     "digamma": lambda x: (ac.special.digamma(x + 1) - ac.special.digamma(x), 1 / FLOATS),
 }
+
+
+def test_zeta_and_polygamma_have_their_known_values() -> None:
+    # 23.2.24, 23.2.25 and 6.4.2 of Abramowitz and Stegun; zeta(s, q) - zeta(s, q + 1) = q**-s.
+    np.testing.assert_allclose(ac.special.zeta(ac.array([2.0, 4.0]), 1.0).get(),
+                               [math.pi**2 / 6, math.pi**4 / 90], rtol=1e-14)  # fmt: skip
+    x = ac.array(FLOATS)
+    for s in (1.5, 3.0, 7.0):
+        apart = ac.special.zeta(ac.array(np.float32(s)), x) - ac.special.zeta(s, x + 1)
+        np.testing.assert_allclose(apart.get(), FLOATS**-s, rtol=2e-5)
+    ends = ac.special.zeta(np.array([1, 0.5, 3, 1.5, 3]), np.array([2, 2, -1, -0.5, -1.5])).get()
+    assert ends[0] == ends[2] == np.inf
+    assert np.isnan(ends[[1, 3]]).all()
+    assert np.isfinite(ends[4])
+    for n in range(5):
+        apart = ac.special.polygamma(n, x + 1) - ac.special.polygamma(n, x)
+        np.testing.assert_allclose(
+            apart.get(), (-1.0) ** n * math.factorial(n) / FLOATS ** (n + 1), rtol=2e-5
+        )
+    assert ac.special.polygamma(ac.array([1, 2]), ac.array([1, 2])).dtype == np.float64
 
 
 @pytest.mark.parametrize("name", sorted(set(_ufuncs.BY_NAME)))

@@ -13,7 +13,9 @@
 #include "api/convolution.h"
 #include "api/index_call.h"
 #include "api/launcher.h"
+#include "api/losses.h"
 #include "api/normalization.h"
+#include "api/pooling.h"
 #include "api/random_arrays.h"
 #include "api/reduction_call.h"
 #include "api/scan.h"
@@ -73,6 +75,8 @@ class Context {
   Scans& scans() { return scans_; }
   Convolutions& convolutions() { return convolutions_; }
   Normalizations& normalizations() { return normalizations_; }
+  Pooling& pooling() { return pooling_; }
+  Losses& losses() { return losses_; }
   RandomArrays& random() { return random_; }
   Sorter& sorter() { return sorter_; }
   capture::Captures& captures() { return captures_; }
@@ -99,6 +103,8 @@ class Context {
   Scans scans_{launcher_};
   Convolutions convolutions_{launcher_};
   Normalizations normalizations_{launcher_};
+  Pooling pooling_{launcher_};
+  Losses losses_{launcher_};
   IndexCalls indexing_{launcher_, scans_};
   RandomArrays random_{launcher_};
   Sorter sorter_{launcher_, counters_};

@@ -12,6 +12,7 @@
 #include "api/cpu_holes.h"
 #include "cpu/crew.h"
 #include "cpu/gemm.h"
+#include "cpu/pooling.h"
 #include "ir/interpret.h"
 #include "ir/verify.h"
 
@@ -90,7 +91,9 @@ class CpuBackend final : public Backend {
         to.scalar = *std::get_if<ir::Scalar>(&launch.arguments[i]);
       }
     }
-    return kernels_[launch.kernel]->crew.run(launch_);
+    Prepared& prepared = *kernels_[launch.kernel];
+    if (const auto done = cpu::run_pooling(prepared.program.kernel(), launch_); done) return *done;
+    return prepared.crew.run(launch_);
   }
 
   Status launch_gemm(const GemmLaunch& launch) override {

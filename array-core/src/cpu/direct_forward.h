@@ -62,15 +62,17 @@ class DirectForward {
   bool run(const T* a, const T* b, T* out, std::byte* memory) {
     b_ = b;
     out_ = out;
-    places_ = reinterpret_cast<std::int64_t*>(memory);
-    weights_ = reinterpret_cast<T*>(places_ + p_.k);
+    places_ = reinterpret_cast<std::ptrdiff_t*>(memory);
+    weights_ =
+        reinterpret_cast<T*>(memory + p_.k * static_cast<std::int64_t>(sizeof(std::int64_t)));
     data_ = weights_ + blocks_ * block_rows_ * p_.k;
     const std::int64_t inner = p_.window->terms();
     for (std::int64_t term = 0; term < p_.k; ++term) {
       const std::int64_t channel = term / inner;
       const std::int64_t tap = term % inner;
-      places_[term] = channel * planes_.size() + tap / x_.terms * y_.term_step * planes_.row() +
-                      tap % x_.terms * x_.term_step;
+      places_[term] = static_cast<std::ptrdiff_t>(channel * planes_.size() +
+                                                  tap / x_.terms * y_.term_step * planes_.row() +
+                                                  tap % x_.terms * x_.term_step);
     }
     for (std::int64_t row = 0; row < blocks_ * block_rows_; ++row) {
       T* const to = weights_ + row / block_rows_ * block_rows_ * p_.k + row % block_rows_;
@@ -127,13 +129,17 @@ class DirectForward {
   template <int rows>
   void sweep(const T* weights, const T* data, T* sums) const {
     const std::int64_t flat = panels() * kColumns<T>;
+    // An address's own width, which is half of 64 bits in WebAssembly.
+    const auto terms = static_cast<std::ptrdiff_t>(p_.k);
+    const std::ptrdiff_t* const places = places_;
     for (std::int64_t first = 0; first < flat; first += kColumns<T>) {
       Lanes<T> block[rows][kVectors] = {};  // NOLINT(*-avoid-c-arrays): registers
       const T* const from = data + first;
       const T* a = weights;
-      for (std::int64_t term = 0; term < p_.k; ++term, a += rows) {
-        const Lanes<T> b0 = load(from + places_[term]);
-        const Lanes<T> b1 = load(from + places_[term] + kLanes<T>);
+      for (std::ptrdiff_t term = 0; term < terms; ++term, a += rows) {
+        const T* const here = from + places[term];
+        const Lanes<T> b0 = load(here);
+        const Lanes<T> b1 = load(here + kLanes<T>);
 #pragma GCC unroll 6
         for (int row = 0; row < rows; ++row) {
           const Lanes<T> value = splat(a[row]);
@@ -177,9 +183,9 @@ class DirectForward {
   std::int64_t chunks_ = 0;
   const T* b_ = nullptr;
   T* out_ = nullptr;
-  std::int64_t* places_ = nullptr;  // of the terms, from a place's own
-  T* weights_ = nullptr;            // blocks of rows, of each its rows at a term together
-  T* data_ = nullptr;               // by member
+  std::ptrdiff_t* places_ = nullptr;  // of the terms, from a place's own
+  T* weights_ = nullptr;              // blocks of rows, of each its rows at a term together
+  T* data_ = nullptr;                 // by member
 };
 
 }  // namespace arraycore::cpu

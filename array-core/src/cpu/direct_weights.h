@@ -65,6 +65,11 @@ class DirectWeights {
  private:
   static constexpr int kResults = 4;
   static constexpr int kTaps = 3;
+  using Bits = typename LanesOf<T>::Bits;
+  template <int taps>
+  struct Sums {
+    Lanes<T> of[kResults][taps] = {};  // NOLINT(*-avoid-c-arrays): registers
+  };
 
   static std::int64_t round_up(std::int64_t value) {
     return (value + kLanes<T> - 1) / kLanes<T> * kLanes<T>;
@@ -126,59 +131,64 @@ class DirectWeights {
   template <int taps>
   void sum(const T* gradient, std::int64_t block, std::int64_t channel, std::int64_t ky,
            std::int64_t kx) const {
-    Lanes<T> sums[kResults][taps] = {};  // NOLINT(*-avoid-c-arrays): registers
-    const std::int64_t whole = x_.terms / kLanes<T> * kLanes<T>;
+    Sums<taps> sums;
+    // Addresses' own width, which is half of 64 bits in WebAssembly.
+    const auto whole = static_cast<std::ptrdiff_t>(x_.terms / kLanes<T> * kLanes<T>);
+    const auto rows = static_cast<std::ptrdiff_t>(y_.terms);
+    const auto line_step = static_cast<std::ptrdiff_t>(planes_.row());
+    const auto gradient_step = static_cast<std::ptrdiff_t>(gradient_row());
+    const auto result_step = static_cast<std::ptrdiff_t>(gradient_plane());
+    const auto tap_step = static_cast<std::ptrdiff_t>(x_.column_step);
+    const bool has_end = whole < x_.terms;
+    Bits there{};  // the lanes of a row's end
+    for (std::int64_t lane = 0; lane < x_.terms - whole; ++lane) there[lane] = -1;
     const std::int64_t origin =
         planes_.origin() + ky * y_.column_step * planes_.row() + kx * x_.column_step;
     for (std::int64_t image = 0; image < count_; ++image) {
-      const T* const data = plane(channel, image) + origin;
-      const T* const from = gradient + image * kResults * gradient_plane();
-      for (std::int64_t y = 0; y < y_.terms; ++y) {
-        const T* const line = data + y * planes_.row();
-        const T* const g = from + y * gradient_row();
-        for (std::int64_t x = 0; x < whole; x += kLanes<T>) add<taps>(line + x, g + x, sums);
-        if (whole < x_.terms) add_masked<taps>(line + whole, g + whole, x_.terms - whole, sums);
+      const T* line = plane(channel, image) + origin;
+      const T* g = gradient + image * kResults * gradient_plane();
+      for (std::ptrdiff_t y = 0; y < rows; ++y, line += line_step, g += gradient_step) {
+        for (std::ptrdiff_t x = 0; x < whole; x += kLanes<T>)
+          add<taps, Row::whole>(line + x, tap_step, g + x, result_step, there, sums);
+        if (has_end)
+          add<taps, Row::end>(line + whole, tap_step, g + whole, result_step, there, sums);
       }
     }
     put<taps>(sums, block, channel, ky, kx);
   }
 
-  template <int taps>
-  void add(const T* data, const T* gradient, Lanes<T> (&sums)[kResults][taps]) const {
+  // What lies behind a row is another row's: not even an infinity of it may meet the zeros that the
+  // gradient is filled up with.
+  enum class Row : std::uint8_t { whole, end };
+
+  template <int taps, Row part>
+  static void add(const T* data, std::ptrdiff_t tap_step, const T* gradient,
+                  std::ptrdiff_t result_step, Bits there, Sums<taps>& sums) {
     Lanes<T> x[taps];  // NOLINT(*-avoid-c-arrays): registers
-    for (int tap = 0; tap < taps; ++tap) x[tap] = load(data + tap * x_.column_step);
+#pragma GCC unroll 3
+    for (int tap = 0; tap < taps; ++tap) {
+      x[tap] = load(data + tap * tap_step);
+      if constexpr (part == Row::end)
+        x[tap] = reinterpret_cast<Lanes<T>>(reinterpret_cast<Bits>(x[tap]) & there);
+    }
 #pragma GCC unroll 4
     for (int result = 0; result < kResults; ++result) {
-      const Lanes<T> g = load(gradient + result * gradient_plane());
+      const Lanes<T> g = load(gradient + result * result_step);
 #pragma GCC unroll 3
       for (int tap = 0; tap < taps; ++tap)
-        sums[result][tap] = multiply_add(g, x[tap], sums[result][tap]);
-    }
-  }
-
-  // What lies behind a row is another row's: not even an infinity of it may meet the zeros.
-  template <int taps>
-  void add_masked(const T* data, const T* gradient, std::int64_t count,
-                  Lanes<T> (&sums)[kResults][taps]) const {
-    T there[taps][kLanes<T>] = {};  // NOLINT(*-avoid-c-arrays)
-    for (int tap = 0; tap < taps; ++tap)
-      for (std::int64_t i = 0; i < count; ++i) there[tap][i] = data[tap * x_.column_step + i];
-    for (int result = 0; result < kResults; ++result) {
-      const Lanes<T> g = load(gradient + result * gradient_plane());
-      for (int tap = 0; tap < taps; ++tap)
-        sums[result][tap] = multiply_add(g, load(there[tap]), sums[result][tap]);
+        sums.of[result][tap] = multiply_add(g, x[tap], sums.of[result][tap]);
     }
   }
 
   template <int taps>
-  void put(const Lanes<T> (&sums)[kResults][taps], std::int64_t block, std::int64_t channel,
-           std::int64_t ky, std::int64_t kx) const {
+  void put(const Sums<taps>& sums, std::int64_t block, std::int64_t channel, std::int64_t ky,
+           std::int64_t kx) const {
     const std::int64_t rows = std::min<std::int64_t>(kResults, p_.m - block * kResults);
     T* const to = out_ + block * kResults * p_.out.row_stride + channel * p_.out.column_stride +
                   ky * y_.out_stride + kx * x_.out_stride;
     for (std::int64_t row = 0; row < rows; ++row)
       for (int tap = 0; tap < taps; ++tap) {
-        const Lanes<T> lanes = sums[row][tap];
+        const Lanes<T> lanes = sums.of[row][tap];
         T total = lanes[0];
         for (int lane = 1; lane < kLanes<T>; ++lane) total += lanes[lane];
         T& target = to[row * p_.out.row_stride + tap * x_.out_stride];

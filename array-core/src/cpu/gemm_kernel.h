@@ -18,10 +18,12 @@ struct LanesOf;
 template <>
 struct LanesOf<float> {
   using Vector = float __attribute__((vector_size(16)));
+  using Bits = std::int32_t __attribute__((vector_size(16)));
 };
 template <>
 struct LanesOf<double> {
   using Vector = double __attribute__((vector_size(16)));
+  using Bits = std::int64_t __attribute__((vector_size(16)));
 };
 template <typename T>
 using Lanes = typename LanesOf<T>::Vector;

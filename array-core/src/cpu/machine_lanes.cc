@@ -65,6 +65,16 @@ std::int64_t offset_of(const lower::Walk& walk, std::size_t operand, std::int64_
   return offset;
 }
 
+// Whether the operand's elements follow each other in the order of the walk, though others' do not.
+bool is_contiguous(const lower::Walk& walk, std::size_t operand, std::int64_t item) {
+  if (walk.shape.empty()) return false;
+  for (int axis = walk.shape.size() - 1; axis >= 0; --axis) {
+    if (walk.strides[operand][axis] != item) return false;
+    item *= walk.shape[axis];
+  }
+  return true;
+}
+
 // f(lane, offset, stride, lanes) for each run of lanes that lie one stride apart.
 template <typename F>
 void runs(const lower::Walk& walk, std::size_t operand, std::int64_t first, int n, F f) {
@@ -175,7 +185,7 @@ void Machine::load(Id param, const lower::Walk& walk, std::size_t v, std::int64_
   const auto item = static_cast<std::int64_t>(size);
   const Register to = p_.params_[param];
   std::byte* const base = launch_->arguments[param].base + fixed;
-  const bool contiguous = walk.shape.size() == 1 && walk.strides[v][0] == item;
+  const bool contiguous = is_contiguous(walk, v, item);
   std::byte* const here = base + first * item;
   const std::size_t needed = std::min<std::size_t>(size, 8);
   if (contiguous && dtype != DType::boolean &&

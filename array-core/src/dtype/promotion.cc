@@ -158,10 +158,11 @@ DType result_type(PromotionMode mode, std::span<const DType> arrays,
                   std::span<const ScalarOperand> scalars) {
   Classes classes;
   int array_category = -1;
-  for (const DType d : arrays) {
-    classes.add(id(d));
+  for (const DType d : arrays)
     if (category(d) > array_category) array_category = category(d);
-  }
+  const bool weak_integers =
+      mode == PromotionMode::cupy && array_category == category(DType::float32);
+  for (const DType d : arrays) classes.add(weak_integers && is_integer(d) ? kPythonInt : id(d));
   for (const ScalarOperand& scalar : scalars) classes.add(class_of(mode, array_category, scalar));
   if (classes.empty()) return DType::float64;
   switch (const ClassId result = classes.resolve()) {

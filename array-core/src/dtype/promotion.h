@@ -17,7 +17,10 @@ enum class PromotionMode : std::uint8_t {
   // As CuPy before it followed NEP 50: NumPy's scalars are weak too where some array is of at least
   // their category (bool < integers < floating and complex), so a float32 array times np.float64(2)
   // stays float32. CuPy also looked at values (a uint8 array plus 300 became uint16); here no dtype
-  // depends on a value, and such a scalar is refused by check_fits.
+  // depends on a value, and such a scalar is refused by check_fits. Beyond CuPy's: arrays of
+  // integers
+  // are weak where an array is floating or complex, so that int32 labels and float32 scores meet in
+  // float32. NumPy and CuPy take float64 there, which no browser's device computes.
   cupy = 1,
 };
 

@@ -60,6 +60,15 @@ TEST(ResultType, CupysScalarsOfAHigherCategoryCountInFull) {
   EXPECT_EQ(result(kCupy, {}, {ScalarOperand::of(float32), ScalarOperand::of(int8)}), float32);
 }
 
+TEST(ResultType, IntegersGiveWayToFloatsInCupyAlone) {
+  EXPECT_EQ(result(kCupy, {float32, int32}, {}), float32);
+  EXPECT_EQ(result(kCupy, {uint64, float16}, {}), float16);
+  EXPECT_EQ(result(kCupy, {int64, complex64}, {}), complex64);
+  EXPECT_EQ(result(kCupy, {float32, float64, int8}, {}), float64);
+  EXPECT_EQ(result(kCupy, {int32, uint32}, {}), int64);
+  EXPECT_EQ(result(kNumpy2, {float32, int32}, {}), float64);
+}
+
 TEST(CanCast, FollowsTheFiveRules) {
   EXPECT_FALSE(can_cast(int8, int16, Casting::no));
   EXPECT_TRUE(can_cast(int8, int16, Casting::safe));

@@ -20,6 +20,11 @@ constexpr std::int64_t kLongSum = 2;
 constexpr std::int64_t kLongTiles = 512;
 constexpr std::int64_t kLongDepth = 512;
 constexpr std::int64_t kMostLongSplits = 256;
+// Of convolutions. Whatever the window looks at has its place computed: an invocation's block of
+// 8 x 4 pays that best on large devices, and many workgroups hide it.
+constexpr Tile kWindowTile{64, 64, 16, 8, 4};
+constexpr std::int64_t kWindowTiles = 512;
+constexpr std::int64_t kWindowDepth = 256;
 // Fewer terms do not give 32 invocations enough to do.
 constexpr std::int64_t kShortRow = 32;
 // Of the result's vector, a workgroup's.
@@ -71,14 +76,29 @@ std::int64_t parts_of(const Problem& problem) {
                           : 1;
 }
 
-// Whether half of the tile would hold all of a long sum's result: the other half has no work.
+// Whether half of the tile would hold all of a long sum's result, or of a convolution's: the other
+// half has no work, and a smaller tile would do.
 bool is_half_idle(const Tile& tile, const Problem& problem) {
-  return is_long(problem) && (problem.m <= tile.rows / 2 || problem.n <= tile.columns / 2);
+  const Tile& least = tiles().back();
+  return (is_long(problem) || problem.window) &&
+         ((problem.m <= tile.rows / 2 && tile.rows > least.rows) ||
+          (problem.n <= tile.columns / 2 && tile.columns > least.columns));
+}
+
+// Into how many parts a convolution's sum is cut, so that there are enough workgroups.
+std::int64_t window_parts(const Problem& problem, const Tile& tile) {
+  const std::int64_t wanted =
+      std::min(kWindowTiles / count(tile, problem), problem.k / kWindowDepth);
+  return std::clamp<std::int64_t>(wanted, 1, kMostLongSplits);
 }
 
 // The largest tile of which there are enough, parts of a long sum counted, else the smallest that
 // fits.
 Tile tile_of(const Problem& problem, const Device& device) {
+  if (problem.window && fits(kWindowTile, device) && problem.m > kWindowTile.rows / 2 &&
+      problem.n > kWindowTile.columns / 2 &&
+      count(kWindowTile, problem) * window_parts(problem, kWindowTile) >= kFewTiles)
+    return kWindowTile;
   const Tile* best = nullptr;
   for (const Tile& tile : tiles()) {
     if (!fits(tile, device)) continue;
@@ -146,6 +166,10 @@ void split(Choice& choice, const Problem& problem, std::int64_t tiles_there, std
 // A long sum into as many parts as tile_of() reckoned with, or fewer that are enough.
 void split_tiles(Choice& choice, const Problem& problem) {
   const Tile& tile = choice.variant.tile;
+  if (problem.window && tile == kWindowTile) {
+    cut(choice, problem, window_parts(problem, tile), tile.depth);
+    return;
+  }
   const std::int64_t tiles_there = count(tile, problem);
   const std::int64_t parts = parts_of(problem);
   if (parts > 1 && tiles_there < kEnoughTiles && tiles_there * parts >= kEnoughTiles)

@@ -121,15 +121,17 @@ Problem weights_gradient(std::int64_t images, std::int64_t channels, std::int64_
   return problem;
 }
 
-TEST(Choose, LongSumsKeepLargeTilesAndAreCutUntilThereAreEnough) {
+TEST(Choose, ConvolutionsAreCutUntilThereAreEnoughWorkgroups) {
   const Problem large = weights_gradient(32, 128, 128, 56, 56);
   const Choice of_large = choose(large, kLarge);
-  EXPECT_EQ(of_large.variant.tile, tiles()[0]);
-  EXPECT_EQ(of_large.splits, 56U);  // of 9 tiles
-  EXPECT_EQ(of_large.depth, 1792U);
+  EXPECT_EQ(of_large.variant.tile, tiles()[3]);
+  EXPECT_EQ(of_large.splits, 14U);  // of 36 tiles
+  EXPECT_EQ(of_large.depth, 7168U);
+  EXPECT_EQ(choose(window(64, 512, 512, 4, 4), kLarge).splits, 4U);  // of 128 tiles
+  EXPECT_FALSE(choose(window(64, 128, 128, 32, 32), kLarge).variant.split);
   // Half of a tile is not left idle where a smaller one does.
-  EXPECT_EQ(choose(weights_gradient(32, 64, 64, 56, 56), kLarge).variant.tile, tiles()[1]);
   EXPECT_EQ(choose(weights_gradient(32, 3, 64, 224, 224), kLarge).variant.tile, tiles().back());
+  EXPECT_EQ(choose(window(128, 16, 16, 28, 28), kLarge).variant.tile, tiles()[4]);
   for (const Device& device : {kPhone, kLarge})
     for (const std::int64_t channels : {1, 3, 16, 64, 256, 512})
       for (const std::int64_t results : {8, 64, 512})

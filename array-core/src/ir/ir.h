@@ -249,8 +249,19 @@ struct Reduction {
   }
 };
 
+// What a kernel of this library computes, in the field's words, so that an executor may have a loop
+// of its own for it. The body says it too and decides; ops/pooling.h has the parameters.
+enum class Idiom : std::uint8_t {
+  none,
+  max_pool,
+  max_pool_gradient,
+  mean_pool,
+  mean_pool_gradient,
+};
+
 struct Kernel {
   std::string name;
+  Idiom idiom = Idiom::none;
   std::vector<Param> params;
   std::vector<Local> locals;
   std::vector<Function> functions;

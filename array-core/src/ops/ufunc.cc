@@ -124,6 +124,11 @@ Result<Loop> resolve(const UFunc& ufunc, PromotionMode mode, std::span<const Ope
                                    [](const Operand& o) { return o.is_scalar || o.python; });
   const DType common = scalars ? scalar_dtype(mode, operands) : DType::float32;
   const bool alike = operands_are_alike(ufunc);
+  const bool weak_integers =
+      mode == PromotionMode::cupy && alike &&
+      std::any_of(operands.begin(), operands.end(), [](const Operand& o) {
+        return !o.python && !o.is_scalar && (is_floating(o.dtype) || is_complex(o.dtype));
+      });
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const Operand& operand = operands[i];
     if (!alike) {
@@ -132,6 +137,8 @@ Result<Loop> resolve(const UFunc& ufunc, PromotionMode mode, std::span<const Ope
     }
     types[i] = operand.python || (operand.is_scalar && mode == PromotionMode::cupy) ? common
                                                                                     : operand.dtype;
+    // The narrowest one lets the floating operands choose the loop.
+    if (weak_integers && is_integer(types[i])) types[i] = DType::int8;
   }
   const bool bools = std::all_of(types.begin(), types.begin() + ufunc.operands,
                                  [](DType d) { return d == DType::boolean; });

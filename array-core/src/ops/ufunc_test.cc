@@ -73,6 +73,9 @@ TEST(UFuncResolve, ScalarsAreWeakAsTheModeSays) {
   const std::array numpy{Operand{DType::float32, false, {}}, Operand{DType::float64, true, {}}};
   EXPECT_EQ(resolve(named("multiply"), PromotionMode::numpy2, numpy)->results[0], DType::float64);
   EXPECT_EQ(resolve(named("multiply"), PromotionMode::cupy, numpy)->results[0], DType::float32);
+  const std::array mixed{Operand{DType::int64, false, {}}, Operand{DType::float32, false, {}}};
+  EXPECT_EQ(resolve(named("multiply"), PromotionMode::cupy, mixed)->results[0], DType::float32);
+  EXPECT_EQ(resolve(named("multiply"), PromotionMode::numpy2, mixed)->results[0], DType::float64);
 }
 
 TEST(UFuncResolve, NamesWhatNoLoopTakes) {

@@ -161,6 +161,53 @@ def normalizations() -> None:
     )  # fmt: skip
 
 
+def poolings() -> None:
+    x = uniform(3, 4, 7, 6)
+    for name, options in (
+        ("", {}),
+        (" over each other", {"stride": 2, "pad": 1}),
+        (" with gaps", {"stride": (3, 4)}),
+        (" not covering", {"cover_all": False}),
+    ):
+        window = 3 if "other" in name else 2
+        call = {"ksize": window, **options}
+        case(
+            f"max pool{name}", lambda x, k=call: F.max_pooling_2d(x, **k), x,
+            uses=("max_pool", "max_pool_gradient"), double=True,
+        )  # fmt: skip
+        call = {key: value for key, value in call.items() if key != "cover_all"}
+        case(
+            f"average pool{name}", lambda x, k=call: F.average_pooling_2d(x, **k), x,
+            uses=("mean_pool", "mean_pool_gradient"), double=True,
+        )  # fmt: skip
+    for axes, shape in ((1, (2, 3, 9)), (3, (2, 2, 5, 4, 6))):
+        case(
+            f"max pool {axes}d", lambda x: F.max_pooling_nd(x, 3, stride=2, pad=1), uniform(*shape),
+            uses=("max_pool", "max_pool_gradient"), dtypes=("float32", "float64"),
+        )  # fmt: skip
+
+
+def losses() -> None:
+    uses = ("softmax_cross_entropy", "softmax_cross_entropy_gradient")
+    labels = np.array([2, 0, -1, 4, 1], np.int32)
+    flat, images = 3 * uniform(5, 6), uniform(4, 3, 2, 5)
+    places = np.random.RandomState(1).randint(-1, 3, (4, 2, 5)).astype(np.int64)
+    cross_entropy = F.softmax_cross_entropy
+    case("cross entropy", cross_entropy, flat, labels, uses=uses)
+    case("cross entropy of images", cross_entropy, images, places, uses=uses)
+    for name, options, expected in (
+        ("not normalized", {"normalize": False}, uses),
+        ("ignoring 2", {"ignore_label": 2, "normalize": True}, uses),
+        ("one by one", {"reduce": "no"}, ()),
+        ("without scores", {"cache_score": False}, ()),
+    ):
+        case(
+            f"cross entropy {name}",
+            lambda x, t, k=options: cross_entropy(x, t, **k),
+            flat, np.maximum(labels, 0), uses=expected, dtypes=("float32",),
+        )  # fmt: skip
+
+
 def calls() -> dict[str, int]:
     """Let arraycore.nn count the calls of its functions."""
     counts: dict[str, int] = {}
@@ -192,6 +239,8 @@ def differs(got: Arrays, wanted: Arrays, tolerance: float) -> str:
 def main() -> None:
     convolutions()
     normalizations()
+    poolings()
+    losses()
     counts = calls()
     wrong: dict[str, str] = {}
     for name, (run, dtype, uses) in CASES.items():

@@ -33,8 +33,6 @@ MISSING = {
     "cupy.cuda.nvtx.RangePop",
     "cupy.cuda.nvtx.RangePush",
     "cupyx.scipy.linalg.solve_triangular",
-    "cupyx.scipy.special.polygamma",
-    "cupyx.scipy.special.zeta",
 }
 
 
@@ -101,6 +99,23 @@ def test_numpys_scalars_give_way_to_arrays() -> None:
     arraycore.close()
     arraycore.open()  # the promotion stays
     assert (cupy.ones(3, "float32") * np.float64(2)).dtype == np.float32
+
+
+def test_integers_give_way_to_arrays_of_floats() -> None:
+    labels, scores = cupy.arange(3), cupy.ones(3, "float16")
+    assert (labels * scores).dtype == cupy.where(labels > 1, labels, scores).dtype == np.float16
+    assert (labels.astype("uint32") - cupy.float32(1) * scores.astype("f")).dtype == np.float32
+    assert (labels / 2).dtype == np.float64
+    assert (labels * cupy.ones(3)).dtype == np.float64
+
+
+def test_draws_are_float32_where_no_dtype_is_named() -> None:
+    random = cupy.random
+    drawn = (random.rand(2), random.randn(2), random.normal(0, 1, 2), random.uniform(size=2))
+    assert {each.dtype for each in drawn} == {np.dtype("float32")}
+    named = (random.rand(2, dtype="d"), random.normal(0, 1, 2, "d"), random.random_sample(2, "d"))
+    assert {each.dtype for each in named} == {np.dtype("float64")}
+    assert arraycore.random.rand(2).dtype == np.float64
 
 
 def test_array_modules() -> None:
@@ -204,7 +219,7 @@ def test_a_memory_hook_is_told_of_nothing_and_says_so() -> None:
 
 def test_seeds_of_tests_are_put_back() -> None:
     cupy.random.seed(3)
-    wanted = cupy.random.RandomState(3).uniform(size=2).get()
+    wanted = cupy.random.RandomState(3).uniform(size=2, dtype="float32").get()
     cupy.testing.random.do_setup()
     first = cupy.random.uniform(size=2).get()
     cupy.testing.random.do_teardown()

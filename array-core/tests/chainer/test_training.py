@@ -50,7 +50,7 @@ def test_a_step_stays_on_the_device_and_memory_is_flat(version: str, model: str)
     assert {name: spent[name] for name in ("bytes_up", "bytes_down", "cpu_ops")} == {
         "bytes_up": 0, "bytes_down": 0, "cpu_ops": 0,
     }  # fmt: skip
-    assert 0 < spent["dispatches"] <= {"cnn": 140, "mlp": 45}[model]
+    assert 0 < spent["dispatches"] <= {"cnn": 65, "mlp": 35}[model]
     assert run["growth"] == 0
 
 

@@ -25,6 +25,7 @@ PRINTED = re.compile(r"^ *print\(.*\)  # (\S+)$", re.MULTILINE)
         "docs/errors.md",
         "docs/fusion.md",
         "docs/indexing.md",
+        "docs/nn.md",
         "docs/random.md",
     ],
 )

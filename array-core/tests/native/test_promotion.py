@@ -34,8 +34,10 @@ def category(dtype: DType) -> int:
 
 
 def cupy(arrays: Sequence[DType], scalars: Sequence[Scalar]) -> DType:
-    """NumPy's answer with weak scalars made Python's own."""
+    """NumPy's answer with weak scalars, and integers beside floats, made Python's own."""
     highest = max((category(dtype) for dtype in arrays), default=-1)
+    beside_floats = [1 for dtype in arrays if highest == 2 and category(dtype) == 1]
+    arrays = [dtype for dtype in arrays if highest != 2 or category(dtype) != 1]
     weakened: list[Scalar] = []
     for scalar in scalars:
         if isinstance(scalar, np.dtype) and category(scalar) <= highest:
@@ -44,6 +46,7 @@ def cupy(arrays: Sequence[DType], scalars: Sequence[Scalar]) -> DType:
             weakened.append(scalar)
     return np.result_type(
         *arrays,
+        *beside_floats,
         *(as_numpy(scalar) if scalar is not bool else np.bool_(True) for scalar in weakened),
     )
 
@@ -60,7 +63,13 @@ def test_promote_of_every_pair(a: DType) -> None:
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_result_type_of_every_pair_and_triple_of_arrays(mode: Mode, count: int) -> None:
     for arrays in itertools.product(DTYPES, repeat=count):
-        assert probe.result_type(mode, arrays, []) == np.result_type(*arrays), arrays
+        assert probe.result_type(mode, arrays, []) == ORACLES[mode](arrays, []), arrays
+
+
+def test_integers_give_way_to_floats_in_cupy_mode_only() -> None:
+    arrays = [np.dtype("i8"), np.dtype("f4")]
+    assert probe.result_type(Mode.NUMPY2, arrays, []) == np.dtype("f8")
+    assert probe.result_type(Mode.CUPY, arrays, []) == np.dtype("f4")
 
 
 def test_result_type_of_four_and_more_arrays() -> None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from hyperflock._async_client import AsyncClient
     from hyperflock._async_study import AsyncStudy
     from hyperflock._client import Client
+    from hyperflock._device import Device, device
     from hyperflock._dry_run import DryRun
     from hyperflock._errors import (
         AuthError,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     )
     from hyperflock._grid import Scalar, grid_point, grid_size, suggest_grid, trial_seed
     from hyperflock._local import LocalRun, run_local
+    from hyperflock._placement import Placement, Requires
     from hyperflock._plots import Plot
     from hyperflock._results import Attempt, TrialError, TrialResult
     from hyperflock._study import Study
@@ -61,6 +63,7 @@ __all__ = [
     "BundleError",
     "Client",
     "DataError",
+    "Device",
     "DryRun",
     "DryRunError",
     "EmptySpaceError",
@@ -70,8 +73,10 @@ __all__ = [
     "MetricError",
     "NoCompleteTrialError",
     "NotFoundError",
+    "Placement",
     "Plot",
     "ProtocolError",
+    "Requires",
     "Scalar",
     "ServerError",
     "ServerUnreachableError",
@@ -85,6 +90,7 @@ __all__ = [
     "TrialResult",
     "WaitTimeoutError",
     "__version__",
+    "device",
     "grid_point",
     "grid_size",
     "run_local",
@@ -97,8 +103,12 @@ _HOME = {
     "AsyncStudy": "_async_study",
     "Attempt": "_results",
     "Client": "_client",
+    "Device": "_device",
+    "device": "_device",
     "DryRun": "_dry_run",
     "LocalRun": "_local",
+    "Placement": "_placement",
+    "Requires": "_placement",
     "Plot": "_plots",
     "run_local": "_local",
     "Scalar": "_grid",

@@ -25,7 +25,8 @@ from hyperflock._errors import AuthError, HyperflockError
 from hyperflock._grid import Scalar, dimensions_of
 from hyperflock._http import Http, Origin
 from hyperflock._loop import in_thread
-from hyperflock._protocol import Direction, StudyRow
+from hyperflock._placement import Requires, backend_of, requirements_of
+from hyperflock._protocol import Backend, Direction, StudyRow
 from hyperflock._runtime import DEFAULT_RUNTIME, chainer_of
 from hyperflock._schema import convert
 from hyperflock._settings import settings
@@ -127,6 +128,8 @@ class AsyncClient:
         direction: Direction = "minimize",
         seed: int = 0,
         runtime: str = DEFAULT_RUNTIME,
+        backend: Backend | None = None,
+        requires: Requires | None = None,
         time_limit_s: float = 3600,
         submit_key: str | None = None,
         once: bool = False,
@@ -156,6 +159,14 @@ class AsyncClient:
             Fixes every trial's seed (`trial_seed`).
         runtime
             What the volunteers' side has: ``chainer-7.8.1`` or ``chainer-5.4.0``.
+        backend
+            What ``hyperflock.device()`` gives in a trial: ``"webgpu"``, and then only devices that
+            have it run the trials; ``"cpu"``, array-core's own; ``"auto"``, the best of each
+            device. None: ``"auto"`` where the code calls ``hyperflock.device``, else no device, and
+            volunteers fetch nothing for it.
+        requires
+            What a device must have to get trials: `Requires`. `Study.placement` tells which of the
+            connected ones do.
         time_limit_s
             Of one trial; 0: none.
         submit_key
@@ -195,9 +206,11 @@ class AsyncClient:
                 field="dry_run",
             )
         chainer_of(runtime)
+        requirements_of(requires)
         dimensions_of(space)
         key = key_of(name, submit_key, once=once)
         bundle = bundle_objective(objective, read_wheels(wheels))
+        backend_of(backend, bundle)
 
         async def submitted() -> AsyncStudy | DryRun:
             made = Submission(
@@ -208,6 +221,8 @@ class AsyncClient:
                 direction=direction,
                 seed=seed,
                 runtime=runtime,
+                backend=backend,
+                requires=requires,
                 time_limit_s=time_limit_s,
                 submit_key=key,
             )

@@ -29,6 +29,7 @@ from hyperflock._errors import (
 from hyperflock._export import Format
 from hyperflock._http import Http
 from hyperflock._log import log_lines
+from hyperflock._placement import Placement, placement_of
 from hyperflock._plots import Plot, PlotKind
 from hyperflock._protocol import BestRow, StudyRow, TrialRow, Update
 from hyperflock._results import TrialResult, trial_result
@@ -119,6 +120,10 @@ class AsyncStudy(StudyView):
         """Ask the server how the study stands."""
         self._row = convert(await self._http.get(self._path), StudyRow)
         return self
+
+    async def placement(self) -> Placement:
+        """Ask which of the connected devices may run the study's trials, and why others may not."""
+        return placement_of(await self._http.get(f"{self._path}/placement"))
 
     async def cancel(self) -> AsyncStudy:
         """End the study now: running attempts are revoked, results so far are kept."""

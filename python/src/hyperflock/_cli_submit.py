@@ -7,7 +7,7 @@ import json
 import sys
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -17,7 +17,8 @@ from hyperflock._cli_shared import EXIT_REFUSED, Json, Token, Url, command, show
 from hyperflock._cli_studies import watch_study
 from hyperflock._client import Client
 from hyperflock._data import prepare
-from hyperflock._errors import InvalidSpaceError
+from hyperflock._errors import HyperflockError, InvalidSpaceError
+from hyperflock._placement import Requires
 from hyperflock._runtime import DEFAULT_RUNTIME
 from hyperflock._submission import Submission, key_of
 from hyperflock._wheels import Wheel, read_wheels
@@ -28,6 +29,14 @@ class Direction(str, Enum):
 
     minimize = "minimize"
     maximize = "maximize"
+
+
+class Backend(str, Enum):
+    """What trials compute on."""
+
+    auto = "auto"
+    webgpu = "webgpu"
+    cpu = "cpu"
 
 
 class DryRunIn(str, Enum):
@@ -59,6 +68,19 @@ def submit(
     runtime: Annotated[
         str, typer.Option(help="What the browsers have: chainer-7.8.1 or chainer-5.4.0.")
     ] = DEFAULT_RUNTIME,
+    backend: Annotated[
+        Backend | None,
+        typer.Option(
+            help="What the trials compute on; auto where they ask for a device.",
+            show_default=False,
+        ),
+    ] = None,
+    requires: Annotated[
+        str | None,
+        typer.Option(
+            help="What devices must have, as JSON: '{\"memory_mb\": 4096}'.", show_default=False
+        ),
+    ] = None,
     time_limit_s: Annotated[
         float, typer.Option("--time-limit", min=0, help="Seconds a trial may take; 0: any.")
     ] = 3600,
@@ -92,6 +114,8 @@ def submit(
         direction=direction.value,
         seed=seed,
         runtime=runtime,
+        backend=None if backend is None else backend.value,
+        requires=_requires(requires),
         time_limit_s=time_limit_s,
         submit_key=key,
     )
@@ -142,6 +166,18 @@ def _space(text: str) -> dict[str, Any]:
     if not isinstance(space, dict):
         raise InvalidSpaceError("--space is not a JSON object", code="bad_space")
     return space
+
+
+def _requires(text: str | None) -> Requires | None:
+    if text is None:
+        return None
+    try:
+        requires = json.loads(text)
+    except ValueError:
+        requires = None
+    if not isinstance(requires, dict):
+        raise HyperflockError("--requires is not a JSON object", code="bad_field", field="requires")
+    return cast(Requires, requires)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -105,6 +105,7 @@ async def dry_run(
     runtime: str,
     time_limit_s: float,
     where: Where,
+    backend: str | None = None,
 ) -> DryRun:
     """Run one trial.
 
@@ -117,7 +118,7 @@ async def dry_run(
     with tempfile.TemporaryDirectory(prefix="hyperflock-dry-run-") as name:
         folder = Path(name).resolve()
         chainer = chainer_of(runtime)
-        await in_thread(lambda: _write_job(folder, bundle, data, params, seed, chainer))
+        await in_thread(lambda: _write_job(folder, bundle, data, params, seed, chainer, backend))
         command, cwd = _command(where, folder, runtime)
         limit_s = time_limit_s + _START_S[where] if time_limit_s else None
         output, ended = await _run(command, cwd, limit_s)
@@ -159,6 +160,7 @@ def _write_job(
     params: Mapping[str, Scalar],
     seed: int,
     chainer: str,
+    backend: str | None,
 ) -> None:
     files: dict[str, tuple[str, str, str]] = {}
     for number, item in enumerate((*data, *bundle.attached)):
@@ -173,6 +175,8 @@ def _write_job(
         "params": params_text(params),
         "seed": seed,
         "chainer": chainer,
+        # Which back ends are here is found out where it runs.
+        "device": None if backend is None else {"wanted": backend},
     }
     job = {
         "spec": spec,

@@ -20,6 +20,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from msgspec import to_builtins
+
 from hyperflock._errors import HyperflockError
 from hyperflock._grid import Scalar
 from hyperflock._protocol import BestRow, Dimension, StudyRow
@@ -43,6 +45,7 @@ _MIDDLE = (
     ("device_class", "str"),
     ("engine", "str"),
     ("backend", "str"),
+    ("adapter", "str"),
     ("started_at", "datetime64[ns, UTC]"),
     ("finished_at", "datetime64[ns, UTC]"),
     ("error_code", "str"),
@@ -129,6 +132,8 @@ def study_dict(row: StudyRow) -> dict[str, Any]:
         "space": {dimension.name: dimension.values for dimension in row.space},
         "seed": row.seed,
         "runtime": clean(row.runtime_name),
+        "backend": row.runtime.backend or None,
+        "requires": to_builtins(row.requires) if row.requires else {},
         "entry": clean(row.entry),
         "bundle_sha256": row.bundle.sha256,
         "created_at": _iso(row.created_at),

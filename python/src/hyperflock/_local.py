@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from hyperflock._data import as_seen_by_trial
+from hyperflock._device import worker_devices
 from hyperflock._errors import MetricError
 from hyperflock._grid import Scalar
 from hyperflock._trial import Trial, TrialPruned, as_metric
@@ -81,6 +82,8 @@ def run_local(
         objective itself raises comes through unchanged.
     """
     _prepare_chainer()
+    devices = worker_devices()
+    devices.prepare(None, seed)
     with as_seen_by_trial(data or {}) as seen:
         seed_everything(seed)
         trial = Trial(params, number=number, seed=seed, data=seen)
@@ -88,6 +91,8 @@ def run_local(
             values = _values(objective(trial))
         except TrialPruned:
             return LocalRun("pruned", (), tuple(trial._points))
+        finally:
+            devices.finish()
         return LocalRun("complete", values, tuple(trial._points))
 
 

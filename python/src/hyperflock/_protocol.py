@@ -54,6 +54,7 @@ Cause = Literal[
 ]
 DataKind = Literal["npy", "npz", "file"]
 Direction = Literal["minimize", "maximize"]
+Backend = Literal["auto", "webgpu", "cpu"]
 
 
 class BlobRef(Struct):
@@ -83,12 +84,32 @@ class Failure(Struct):
 
 
 class Runtime(Struct):
-    """What the objective runs on."""
+    """What the objective runs on; ``backend``: the device that it asks for."""
 
     chainer: Name
+    backend: Backend | UnsetType = UNSET
+
+
+class Requirements(Struct, omit_defaults=True):
+    """What a study asks of its devices; 0 and False ask for nothing."""
+
+    memory_mb: Count = 0
+    cores: Count = 0
+    buffer_mb: Count = 0
+    f16: bool = False
+    graphics_card: bool = False
 
 
 # ---- device or researcher to server
+
+
+class GpuFacts(Struct):
+    """A device's graphics adapter, as coarse as placing trials allows."""
+
+    adapter: Code
+    software: bool
+    f16: bool
+    buffer_mb: Count
 
 
 class Capabilities(Struct):
@@ -99,6 +120,7 @@ class Capabilities(Struct):
     cores: Count
     engine: Text
     device_class: Literal["phone", "tablet", "desktop", "node"] = msgspec.field(name="class")
+    gpu: GpuFacts | UnsetType = UNSET
 
 
 class HelloDevice(Struct, tag_field="type", tag="hello"):
@@ -353,6 +375,7 @@ class StudyRow(Struct):
     space: list[Dimension]
     runtime: Runtime
     bundle: BlobRef
+    requires: Requirements | UnsetType = UNSET
     finished_at: Count | UnsetType = UNSET
     best: BestRow | UnsetType = UNSET
 
@@ -374,6 +397,7 @@ class DeviceRow(Struct):
     device_class: Text = msgspec.field(name="class")
     engine: Text
     backend: Text
+    adapter: Text | UnsetType = UNSET
 
 
 class AttemptRow(Struct):

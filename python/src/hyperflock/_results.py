@@ -48,7 +48,7 @@ class Attempt:
         ``primary``, ``duplicate`` or ``replica``.
     state : str
         ``live``, ``accepted``, ``evidence``, ``failed``, ``released``, ...
-    device, device_class, engine, backend : str
+    device, device_class, engine, backend, adapter : str
         What ran it, as in `TrialResult`.
     values : tuple of float
         What the objective gave there.
@@ -67,6 +67,7 @@ class Attempt:
     device_class: str
     engine: str
     backend: str
+    adapter: str
     values: tuple[float, ...]
     run_s: float
     load_s: float
@@ -91,9 +92,10 @@ class TrialResult:
         What the objective gave.
     seed : int
         By which it was seeded; `run_local` with it repeats the trial here.
-    device, device_class, engine, backend : str or None
+    device, device_class, engine, backend, adapter : str or None
         What computed it: its id; ``phone``, ``tablet``, ``desktop`` or ``node``; the browser;
-        ``cpu``, ``webgpu`` or ``webgl2``.
+        ``webgpu`` or ``cpu`` (array-core's back ends) or ``numpy``; the graphics adapter's vendor
+        and architecture where it was WebGPU, else empty.
     run_s, load_s : float
         Seconds in the objective, and before it for loading.
     attempts : int
@@ -115,6 +117,7 @@ class TrialResult:
     device_class: str | None
     engine: str | None
     backend: str | None
+    adapter: str | None
     run_s: float
     load_s: float
     attempts: int
@@ -164,6 +167,7 @@ def trial_result(row: TrialRow) -> TrialResult:
         device_class=clean(device.device_class) if device else None,
         engine=clean(device.engine) if device else None,
         backend=clean(device.backend) if device else None,
+        adapter=_adapter(device) if device else None,
         run_s=row.run_ms / 1000,
         load_s=row.load_ms / 1000,
         attempts=row.attempts,
@@ -173,6 +177,10 @@ def trial_result(row: TrialRow) -> TrialResult:
         points=None if points is None else tuple(points),
         attempt_list=None if runs is None else tuple(map(_attempt, runs)),
     )
+
+
+def _adapter(device: DeviceRow) -> str:
+    return clean(device.adapter) if isinstance(device.adapter, str) else ""
 
 
 def params_of(text: str) -> dict[str, Scalar]:
@@ -195,6 +203,7 @@ def _attempt(row: AttemptRow) -> Attempt:
         device_class=clean(row.device.device_class),
         engine=clean(row.device.engine),
         backend=clean(row.device.backend),
+        adapter=_adapter(row.device),
         values=tuple(row.values),
         run_s=row.run_ms / 1000,
         load_s=row.load_ms / 1000,

@@ -9,7 +9,7 @@ import json
 from typing import Annotated, Any
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from hyperflock._errors import ProtocolError
 from hyperflock._grid import check_dimensions
@@ -21,6 +21,7 @@ from hyperflock._protocol import (
     Dimension,
     Direction,
     Name,
+    Requirements,
     Runtime,
     StudyEntry,
 )
@@ -49,6 +50,7 @@ class StudySpec(Struct, kw_only=True):
     data: Annotated[list[DataRef], Meta(max_length=MAX_DATA)] = msgspec.field(default_factory=list)
     seed: Count = 0
     runtime: Runtime
+    requires: Requirements | UnsetType = UNSET
     limits: Limits = msgspec.field(default_factory=Limits)
     provenance: dict[str, Any] = msgspec.field(default_factory=dict)
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from hyperflock import _loop
 from hyperflock._async_study import AsyncStudy
 from hyperflock._export import Format
+from hyperflock._placement import Placement
 from hyperflock._plots import Plot, PlotKind
 from hyperflock._protocol import StudyRow
 from hyperflock._results import TrialResult
@@ -90,6 +91,10 @@ class Study(StudyView):
         _loop.run(self._core.refresh())
         return self
 
+    def placement(self) -> Placement:
+        """Ask which of the connected devices may run the study's trials, and why others may not."""
+        return _loop.run(self._core.placement())
+
     def cancel(self) -> Study:
         """End the study now: running attempts are revoked, results so far are kept."""
         _loop.run(self._core.cancel())
@@ -139,11 +144,11 @@ class Study(StudyView):
 
         Columns are ``number`` (int64), ``state``, ``value`` (float64; NaN without one),
         ``value_1`` ... where the objective gave several, ``seed``, ``run_s``, ``load_s``,
-        ``attempts``, ``device``, ``device_class``, ``engine``, ``backend``, ``started_at`` and
-        ``finished_at`` (UTC), ``error_code``, ``error`` and ``params_<name>``. A parameter's dtype
-        follows the values in the study's space: bool, int64, float64 or str where they are of one
-        kind (int and float together: float64), the kind that knows missing values where None is
-        among them, else object. With pandas 2 a text's is object as well.
+        ``attempts``, ``device``, ``device_class``, ``engine``, ``backend``, ``adapter``,
+        ``started_at`` and ``finished_at`` (UTC), ``error_code``, ``error`` and ``params_<name>``. A
+        parameter's dtype follows the values in the study's space: bool, int64, float64 or str where
+        they are of one kind (int and float together: float64), the kind that knows missing values
+        where None is among them, else object. With pandas 2 a text's is object as well.
 
         Raises
         ------

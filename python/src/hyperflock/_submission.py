@@ -24,7 +24,8 @@ from hyperflock._dry_run import DryRun, Where, dry_run
 from hyperflock._errors import HyperflockError
 from hyperflock._grid import Scalar, dimensions_of, grid_point, trial_seed
 from hyperflock._http import AGENT
-from hyperflock._protocol import BlobRef, Direction, Runtime
+from hyperflock._placement import Requires, backend_of, requirements_of
+from hyperflock._protocol import Backend, BlobRef, Direction, Runtime
 from hyperflock._runtime import DEFAULT_RUNTIME, chainer_of
 from hyperflock._spec import Limits, StudySpec, encode_spec
 
@@ -37,6 +38,8 @@ class GridOptions(TypedDict, total=False):
     direction: Direction
     seed: int
     runtime: str
+    backend: Backend | None
+    requires: Requires | None
     time_limit_s: float
     submit_key: str | None
     once: bool
@@ -51,7 +54,8 @@ class Submission:
     Raises
     ------
     HyperflockError
-        ``unknown_runtime``, ``bad_number``: an option is wrong. The rest is told by `body`.
+        ``unknown_runtime``, ``bad_number``, ``bad_field``: an option is wrong. The rest is told by
+        `body`.
     """
 
     bundle: Bundle
@@ -63,9 +67,13 @@ class Submission:
     runtime: str = DEFAULT_RUNTIME
     time_limit_s: float = 3600
     submit_key: str | None = None
+    backend: Backend | None = None
+    requires: Requires | None = None
 
     def __post_init__(self) -> None:
         chainer_of(self.runtime)
+        backend_of(self.backend, self.bundle)
+        requirements_of(self.requires)
         try:
             fits = 0 <= self.time_limit_s < 2**43
         except TypeError:
@@ -101,7 +109,8 @@ class Submission:
             space=dimensions_of(self.space),
             data=[item.ref for item in (*self.data, *self.bundle.attached)],
             seed=self.seed,
-            runtime=Runtime(chainer_of(self.runtime)),
+            runtime=Runtime(chainer_of(self.runtime), backend_of(self.backend, self.bundle)),
+            requires=requirements_of(self.requires),
             limits=Limits(time_limit_ms=round(self.time_limit_s * 1000)),
             provenance={
                 "client": AGENT,
@@ -120,6 +129,7 @@ class Submission:
             params=grid_point(self.space, 0),
             seed=trial_seed(self.seed, 0),
             runtime=self.runtime,
+            backend=backend_of(self.backend, self.bundle) or None,
             time_limit_s=self.time_limit_s,
             where=where,
         )

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from hyperflock._export import study_dict
 from hyperflock._grid import Scalar
-from hyperflock._results import TrialResult
+from hyperflock._results import Attempt, TrialResult
 from hyperflock._study import Study
 from hyperflock._text import clean
 
@@ -78,6 +78,10 @@ def study_lines(study: Study) -> list[tuple[str, str]]:
         ("entry", told["entry"]),
         ("submitted", f"{told['created_at']} by {study.owner}"),
     ]
+    if told["backend"]:
+        lines.append(("backend", told["backend"]))
+    for name, value in told["requires"].items():
+        lines.append((f"requires {name}", str(value)))
     if told["finished_at"]:
         lines.append(("ended", told["finished_at"]))
     if best:
@@ -104,11 +108,16 @@ def trial_lines(trial: TrialResult) -> list[tuple[str, str]]:
     return lines
 
 
+def _computed_on(run: Attempt) -> str:
+    """The back end, with the graphics adapter where it was one."""
+    return f"{run.backend} on {run.adapter}" if run.adapter else run.backend
+
+
 def attempt_texts(trial: TrialResult) -> list[str]:
     """Every run of a trial, each with its error's traceback below."""
     texts = []
     for run in trial.attempt_list or ():
-        device = f"{run.device} ({run.device_class}, {run.engine}, {run.backend})"
+        device = f"{run.device} ({run.device_class}, {run.engine}, {_computed_on(run)})"
         text = f"attempt {run.id} {run.state} on {device}, {run.run_s:.1f} s"
         if run.error:
             text += f"\n  [{run.error.code}] {run.error.message}"

@@ -42,8 +42,7 @@ std::vector<WorkerView> Dispatcher::workers() const {
     WorkerView view{.session = id,
                     .device = session.device,
                     .project = session.project,
-                    .device_class = session.capabilities.device_class,
-                    .engine = session.capabilities.engine,
+                    .capabilities = session.capabilities,
                     .attempt = {},
                     .trial = {}};
     for (const AttemptId open : state_->devices.at(session.device).open) {

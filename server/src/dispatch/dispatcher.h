@@ -31,8 +31,7 @@ struct WorkerView {
   SessionId session{};
   std::string device;
   std::string project;
-  std::string device_class;
-  std::string engine;
+  protocol::Capabilities capabilities;
   std::optional<AttemptId> attempt;
   std::optional<TrialKey> trial;
 };

@@ -4,6 +4,13 @@
 #include "dispatch/state.h"
 
 namespace hyperflock::dispatch {
+namespace {
+
+std::string adapter_of(const protocol::Capabilities& device) {
+  return device.gpu ? device.gpu->adapter : std::string();
+}
+
+}  // namespace
 
 void State::ask(SessionId id, int tries) {
   seek(id, tries);
@@ -67,7 +74,9 @@ bool State::has_room(const Session& session) {
 Study* State::choose(const Project& project, const Session& session) {
   const auto& refused = session.cannot_run;
   for (const auto& [running, id] : project.ranked) {
-    if (std::find(refused.begin(), refused.end(), id) == refused.end()) return find_study(id);
+    if (std::find(refused.begin(), refused.end(), id) != refused.end()) continue;
+    Study* study = find_study(id);
+    if (protocol::unmet(study->spec, session.capabilities).empty()) return study;
   }
   return nullptr;
 }
@@ -98,6 +107,7 @@ TransitionId State::start_attempt(Study& study, TrialKey key, protocol::AttemptK
                                        .device = session.device,
                                        .device_class = session.capabilities.device_class,
                                        .engine = session.capabilities.engine,
+                                       .adapter = adapter_of(session.capabilities),
                                        .params = protocol::grid_point(study.spec.space, number),
                                        .seed = protocol::trial_seed(study.spec.seed, number),
                                        .from = added.from},
@@ -120,6 +130,7 @@ protocol::Lease State::lease_of(AttemptId id, const Attempt& attempt) {
           .bundle = study.spec.bundle,
           .data = study.spec.data,
           .chainer = study.spec.chainer,
+          .backend = study.spec.backend,
           .time_limit_ms = study.spec.time_limit_ms,
           .lease_ms = settings.lease_ms,
           .checkpoint = attempt.from};

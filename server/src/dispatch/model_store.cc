@@ -49,6 +49,7 @@ Outcome ModelStore::apply_one(const storage::StartAttempt& t) {
   row.from = t.from;
   row.device = t.device;
   row.device_class = t.device_class;
+  row.adapter = t.adapter;
   return outcome(Applied::applied, t.trial);
 }
 

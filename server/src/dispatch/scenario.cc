@@ -264,8 +264,12 @@ Said Scenario::open(const std::string& worker, std::vector<AttemptId> held,
   const auto old = sessions_.find(worker);
   if (old != sessions_.end()) sessions_["former " + worker] = old->second;
   sessions_[worker] = id;
-  return handle(SessionOpened{
-      id, worker, project, {{"cpu"}, 4096, 4, "test", class_of(worker)}, std::move(held)});
+  protocol::Capabilities device{{"cpu"}, 4096, 4, "test", class_of(worker)};
+  if (worker.starts_with("gpu")) {
+    device.backends.emplace_back("webgpu");
+    device.gpu = protocol::GpuFacts{"test gpu", false, false, 256};
+  }
+  return handle(SessionOpened{id, worker, project, std::move(device), std::move(held)});
 }
 
 Said Scenario::close(const std::string& worker, SessionClosed::How how) {

@@ -87,6 +87,7 @@ class Scenario {
   Scenario(const Scenario& other);
 
   // ---- what happens; each gives what was said in consequence
+  // A worker whose name begins with "gpu" has WebGPU, others have not.
   Said open(const std::string& worker, std::vector<AttemptId> held = {},
             const std::string& project = "p");
   Said close(const std::string& worker, SessionClosed::How how);

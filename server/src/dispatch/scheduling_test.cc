@@ -138,6 +138,30 @@ TEST(Scheduling, R32_SeedsOfTrialsComeFromTheStudysSeed) {
   }
 }
 
+TEST(Scheduling, R40_ATrialGoesOnlyToADeviceThatHasWhatItsStudyAsks) {
+  Scenario s;
+  s.worker("a").worker("gpu");
+  protocol::StudySpec spec = spec_of_two_names();
+  spec.backend = "webgpu";
+  s.event(StudySubmitted{RequestId{1}, "ada", "p", spec});
+  s.ready("a");
+  EXPECT_EQ(s.last_lease().attempt, AttemptId{0});
+  EXPECT_THAT(s.ready("gpu"), Contains("gpu < lease #1 trial 0"));
+  EXPECT_EQ(s.last_lease().backend, "webgpu");
+  EXPECT_EQ(s.store().attempts.at(AttemptId{1}).adapter, "test gpu");
+}
+
+TEST(Scheduling, R40_WhoMayNotRunAStudyGetsAnother) {
+  Scenario s;
+  s.worker("a");
+  protocol::StudySpec spec = spec_of_two_names();
+  spec.requires_device.memory_mb = 8'192;  // a has 4,096
+  s.event(StudySubmitted{RequestId{1}, "ada", "p", spec});
+  s.study(1);
+  EXPECT_THAT(s.ready("a"), Contains("a < lease #1 trial 0"));
+  EXPECT_EQ(to_int(s.last_lease().study), 2);
+}
+
 TEST(Studies, SubmissionIsAnsweredAfterItsCommit) {
   Scenario s;
   s.hold();

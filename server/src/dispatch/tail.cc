@@ -42,6 +42,7 @@ std::optional<TrialKey> State::choose_tail(const Session& session) const {
   for (const auto& [id, study] : studies) {
     if (study.project != session.project || study.ending || study.has_work()) continue;
     if (std::find(refused.begin(), refused.end(), id) != refused.end()) continue;
+    if (!protocol::unmet(study.spec, session.capabilities).empty()) continue;
     const auto here = expected_run(study, session.capabilities.device_class);
     if (!here) continue;
     for (const auto& [number, trial] : study.trials) {

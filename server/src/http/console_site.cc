@@ -3,6 +3,7 @@
 #include <array>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -47,6 +48,7 @@ enum RouteIndex : std::size_t {
   kTrial,
   kLog,
   kWorkers,
+  kPlacement,
   kReports,
   kSocket,
   kHealth,
@@ -54,7 +56,7 @@ enum RouteIndex : std::size_t {
   kMetrics,
 };
 
-constexpr std::array<Route, 18> kRoutes{{
+constexpr std::array<Route, 19> kRoutes{{
     {Method::get, "/", Access::open, Work::handle, 0},
     {Method::get, "/api/me", Access::principal, Work::handle, 0},
     {Method::head, "/api/blobs/{}", Access::principal, Work::handle, 0},
@@ -68,6 +70,7 @@ constexpr std::array<Route, 18> kRoutes{{
     {Method::get, "/api/studies/{}/trials/{}", Access::principal, Work::handle, 0},
     {Method::get, "/api/studies/{}/trials/{}/log", Access::principal, Work::handle, 0},
     {Method::get, "/api/workers", Access::principal, Work::handle, 0},
+    {Method::get, "/api/studies/{}/placement", Access::principal, Work::handle, 0},
     {Method::get, "/api/device-reports", Access::admin, Work::handle, 0},
     {Method::get, "/ws/client", Access::open, Work::websocket, 0},
     {Method::get, "/healthz", Access::open, Work::handle, 0},
@@ -203,6 +206,8 @@ class ConsoleSite final : public SiteBase {
         return reply(log(*request));
       case kWorkers:
         return workers(*request, std::move(reply));
+      case kPlacement:
+        return placement(*request, std::move(reply));
       case kReports:
         return reply(device_reports());
       case kReady:
@@ -482,15 +487,48 @@ class ConsoleSite final : public SiteBase {
       append_list(body.begin("workers"), views, [&out](const dispatch::WorkerView& view) {
         ObjectWriter worker(out);
         worker.text("device", view.device)
-            .text("class", view.device_class)
-            .text("engine", view.engine)
+            .text("class", view.capabilities.device_class)
+            .text("engine", view.capabilities.engine)
             .text("state", view.attempt ? "computing" : "idle");
+        append_list(worker.begin("backends"), view.capabilities.backends,
+                    [&out](const std::string& one) { protocol::append_string(out, one); });
+        worker.integer("memory_mb", view.capabilities.memory_mb)
+            .integer("cores", view.capabilities.cores);
+        if (const auto& gpu = view.capabilities.gpu)
+          protocol::append_gpu(worker.begin("gpu"), *gpu);
         if (view.attempt) worker.integer("attempt", to_int(*view.attempt));
         if (view.trial) {
           worker.integer("trial", to_int(view.trial->number))
               .integer("study", to_int(view.trial->study));
         }
         worker.end();
+      });
+      body.end();
+      reply(json_response(200, std::move(out)));
+    });
+  }
+
+  // Of the devices that could get work of the study's project: how many may run its trials, and why
+  // the others may not (R40).
+  void placement(const Request& request, Reply reply) const {
+    const auto row = readable_study(request);
+    if (!row) return reply(error_response(row.error()));
+    context_.service.workers([project = row->project, spec = row->spec,
+                              reply = std::move(reply)](std::vector<dispatch::WorkerView> views) {
+      std::erase_if(views, [&](const auto& view) { return view.project != project; });
+      std::map<std::string_view, std::int64_t> reasons;
+      for (const dispatch::WorkerView& view : views) {
+        const std::string_view reason = protocol::unmet(spec, view.capabilities);
+        if (!reason.empty()) ++reasons[reason];
+      }
+      auto matching = static_cast<std::int64_t>(views.size());
+      for (const auto& [reason, count] : reasons) matching -= count;
+      std::string out;
+      ObjectWriter body(out);
+      body.integer("devices", static_cast<std::int64_t>(views.size()))
+          .integer("matching", matching);
+      append_list(body.begin("reasons"), reasons, [&out](const auto& one) {
+        ObjectWriter(out).text("code", one.first).integer("devices", one.second).end();
       });
       body.end();
       reply(json_response(200, std::move(out)));

@@ -77,6 +77,11 @@ inline constexpr std::string_view kPagePolicy =
 // runtime, nothing else. REQUIRES: valid_host(host).
 std::string python_thread_policy(std::string_view host, bool secure);
 
+// The policy of the thread that owns the graphics device: it loads scripts of its own origin, and
+// asks for nothing. What trials write it runs as shaders only.
+inline constexpr std::string_view kGpuThreadPolicy =
+    "default-src 'none'; script-src 'self'; worker-src 'none'";
+
 // True for `name`, `name:port`, `1.2.3.4:port` and `[v6]:port` with nothing in them that could end
 // a policy.
 bool valid_host(std::string_view host);

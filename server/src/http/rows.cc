@@ -3,6 +3,7 @@
 #include <array>
 #include <string_view>
 
+#include "protocol/codec.h"
 #include "protocol/json_writer.h"
 #include "protocol/names.h"
 
@@ -54,12 +55,15 @@ void append_failure(std::string& out, const protocol::Failure& failure) {
 }
 
 void append_device(std::string& out, const storage::AttemptRow& attempt) {
-  ObjectWriter(out)
-      .text("device", attempt.device)
+  ObjectWriter device(out);
+  device.text("device", attempt.device)
       .text("class", attempt.device_class)
       .text("engine", attempt.engine)
-      .text("backend", attempt.backend)
-      .end();
+      .text("backend", attempt.backend);
+  // What an attempt did not compute on says nothing about its result.
+  if (attempt.backend == "webgpu" && !attempt.adapter.empty())
+    device.text("adapter", attempt.adapter);
+  device.end();
 }
 
 void append_attempt(std::string& out, const storage::AttemptRow& attempt) {
@@ -103,7 +107,9 @@ std::string study_row_json(const storage::StudyRow& row) {
       .integer("created_at", row.created_at);
   if (row.finished_at != 0) study.integer("finished_at", row.finished_at);
   append_space(study.begin("space"), row.spec.space);
-  ObjectWriter(study.begin("runtime")).text("chainer", row.spec.chainer).end();
+  protocol::append_runtime(study.begin("runtime"), row.spec.chainer, row.spec.backend);
+  if (row.spec.requires_device != protocol::Requirements{})
+    protocol::append_requirements(study.begin("requires"), row.spec.requires_device);
   ObjectWriter(study.begin("bundle"))
       .text("sha256", row.spec.bundle.sha256)
       .integer("bytes", row.spec.bundle.bytes)

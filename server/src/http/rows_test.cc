@@ -51,6 +51,27 @@ TEST(StudyRow, FinishedWithItsBest) {
       << json;
 }
 
+TEST(StudyRow, WhatItAsksOfDevices) {
+  storage::StudyRow row = study();
+  row.spec.backend = "webgpu";
+  row.spec.requires_device = {.memory_mb = 2'048, .f16 = true};
+  const std::string json = study_row_json(row);
+  EXPECT_NE(json.find(R"("runtime":{"chainer":"7.8.1","backend":"webgpu"},)"
+                      R"("requires":{"memory_mb":2048,"f16":true},"bundle")"),
+            std::string::npos)
+      << json;
+}
+
+TEST(TrialRow, TheAdapterIsNamedWhereItComputed) {
+  storage::TrialDetail detail;
+  detail.attempt.emplace().adapter = "vendor family";
+  detail.attempt->backend = "webgpu";
+  EXPECT_NE(trial_row_json(detail).find(R"("backend":"webgpu","adapter":"vendor family"})"),
+            std::string::npos);
+  detail.attempt->backend = "cpu";
+  EXPECT_EQ(trial_row_json(detail).find("adapter"), std::string::npos);
+}
+
 TEST(TrialRow, CompleteWithItsDevice) {
   storage::TrialDetail detail;
   detail.trial.key = {StudyId{3}, TrialNumber{1}};

@@ -118,8 +118,9 @@ void StaticFiles::add(const std::string& url, const std::string& path) {
   if (fs::is_regular_file(path + ".br", error)) file.brotli.path = path + ".br";
   file.content_type = content_type_of(file_path);
   file.immutable = immutable_url(url);
-  file.python_thread =
-      url.starts_with("/app/") && file_path.filename().string().starts_with("python-thread");
+  const std::string name = file_path.filename().string();
+  file.python_thread = url.starts_with("/app/") && name.starts_with("python-thread");
+  file.gpu_thread = url.starts_with("/app/") && name.starts_with("gpu-thread");
   files_.insert_or_assign(url, std::move(file));
 }
 
@@ -179,6 +180,7 @@ Response StaticFiles::respond(const Request& request, const File& file, Coding c
     }
     response.content_security_policy = python_thread_policy(request.host, request.secure);
   }
+  if (file.gpu_thread) response.content_security_policy = kGpuThreadPolicy;
   if (names_etag(request.if_none_match, contents.etag)) {
     response.status = 304;
     return response;

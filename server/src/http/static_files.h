@@ -50,6 +50,7 @@ class StaticFiles {
     std::string_view content_type;
     bool immutable = false;
     bool python_thread = false;  // gets the policy of the thread that runs trials
+    bool gpu_thread = false;     // and of the one that owns the graphics device
   };
 
   static Coding choose(const File& file, std::string_view accept_encoding);

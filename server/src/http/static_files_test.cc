@@ -107,10 +107,13 @@ TEST_F(StaticFilesTest, ImmutableWhereTheNameHasAHash) {
 TEST_F(StaticFilesTest, PythonThreadScriptsHaveTheirOwnPolicy) {
   write("app/python-thread-AbC.js", "x");
   write("app/agent-thread-AbC.js", "x");
+  write("app/gpu-thread-AbC.js", "x");
   files_.mount("/app/", folder_.file("app"));
   EXPECT_EQ(files_.load(request("/app/python-thread-AbC.js")).content_security_policy,
             python_thread_policy("127.0.0.1:8780", false));
   EXPECT_EQ(files_.load(request("/app/agent-thread-AbC.js")).content_security_policy, "");
+  EXPECT_EQ(files_.load(request("/app/gpu-thread-AbC.js")).content_security_policy,
+            kGpuThreadPolicy);
   Request evil = request("/app/python-thread-AbC.js");
   evil.host = "x; script-src *";
   EXPECT_EQ(files_.load(evil).status, 400);

@@ -96,6 +96,34 @@ TEST_F(RestTest, R34_AnAdministratorRevokesADevice) {
   EXPECT_EQ(later.receive<protocol::Refused>().code, "banned");
 }
 
+TEST_F(RestTest, R40_PlacementSaysWhichDevicesMatchAndWhyOthersDoNot) {
+  const std::string bundle = "a bundle";
+  nlohmann::json spec =
+      nlohmann::json::parse(TestServer::spec(1, "k", server_.upload(bundle), bundle.size()));
+  spec["runtime"]["backend"] = "webgpu";
+  ASSERT_EQ(server_.rest("POST", "/api/studies", spec.dump()).status, 201);
+  const auto placement = [this] { return server_.rest("GET", "/api/studies/1/placement").body; };
+  EXPECT_EQ(placement(), R"({"devices":0,"matching":0,"reasons":[]})");
+  TestWorker plain(server_, server_.join());
+  EXPECT_EQ(placement(),
+            R"({"devices":1,"matching":0,"reasons":[{"code":"no_webgpu","devices":1}]})");
+  TestWorker with_gpu(server_);
+  auto hello = std::get<protocol::Hello>(TestWorker::hello(server_.join()));
+  hello.capabilities.backends = {"webgpu", "cpu"};
+  hello.capabilities.gpu = protocol::GpuFacts{"vendor family", false, true, 512};
+  with_gpu.send(hello);
+  with_gpu.receive<protocol::Welcome>();
+  EXPECT_EQ(json_at(placement(), "matching"), "1");
+  const std::string workers = server_.rest("GET", "/api/workers").body;
+  EXPECT_NE(workers.find(R"("backends":["webgpu","cpu"],"memory_mb":1024,"cores":2,)"
+                         R"("gpu":{"adapter":"vendor family","software":false,"f16":true,)"
+                         R"("buffer_mb":512})"),
+            std::string::npos)
+      << workers;
+  EXPECT_EQ(with_gpu.ready().backend, "webgpu");
+  EXPECT_EQ(code_of(server_.rest("GET", "/api/studies/9/placement")), "404 unknown_study");
+}
+
 TEST_F(RestTest, R33_ReplayIssuesFailedTrialsAgain) {
   const std::int64_t study = server_.submit(1);
   const std::string path = "/api/studies/" + std::to_string(study);

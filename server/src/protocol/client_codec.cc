@@ -25,6 +25,13 @@ void read_capabilities(const Value& in, Capabilities& out) {
   out.cores = in["cores"].as_integer();
   out.engine = in["engine"].as_text();
   out.device_class = as_one_of(in["class"], kClasses);
+  if (const Value gpu = in.find("gpu"); gpu.present()) {
+    GpuFacts& facts = out.gpu.emplace();
+    facts.adapter = gpu["adapter"].as_text(kMaxCode);
+    facts.software = gpu["software"].as_bool();
+    facts.f16 = gpu["f16"].as_bool();
+    facts.buffer_mb = gpu["buffer_mb"].as_integer();
+  }
 }
 
 Hello read_hello(const Value& in) {
@@ -161,8 +168,9 @@ struct Writer {
     c.integer("memory_mb", m.capabilities.memory_mb)
         .integer("cores", m.capabilities.cores)
         .text("engine", m.capabilities.engine)
-        .text("class", m.capabilities.device_class)
-        .end();
+        .text("class", m.capabilities.device_class);
+    if (const auto& gpu = m.capabilities.gpu) append_gpu(c.begin("gpu"), *gpu);
+    c.end();
     append_attempts(w.begin("attempts"), m.attempts);
     w.end();
   }

@@ -26,6 +26,10 @@ Result<ServerMessage> parse_server_message(std::string_view text);
 std::string serialize(const ServerMessage& message);
 // The `lines` of a log, also for REST.
 void append_log_lines(std::string& out, const std::vector<LogLine>& lines);
+// `{"chainer", "backend"?}`, and what a study asks of devices.
+void append_runtime(std::string& out, std::string_view chainer, std::string_view backend);
+void append_requirements(std::string& out, const Requirements& wanted);
+void append_gpu(std::string& out, const GpuFacts& gpu);
 std::string serialize(const ClientMessage& message);
 
 // Reads the body of POST /api/studies.

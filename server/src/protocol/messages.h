@@ -35,12 +35,22 @@ enum class Verdict { accepted, evidence, recorded };
 enum class CheckpointFormat { tree, npz };
 enum class RevokeCode { cancelled, timeout, stalled, superseded, device_revoked };
 
+// A device's graphics adapter, as coarse as placing trials allows.
+struct GpuFacts {
+  std::string adapter;    // vendor and architecture
+  bool software = false;  // a program on the CPU
+  bool f16 = false;       // native half precision
+  std::int64_t buffer_mb = 0;
+  bool operator==(const GpuFacts&) const = default;
+};
+
 struct Capabilities {
   std::vector<std::string> backends;
   std::int64_t memory_mb = 0;
   std::int64_t cores = 0;
   std::string engine;
-  std::string device_class;  // "class" on the wire
+  std::string device_class;       // "class" on the wire
+  std::optional<GpuFacts> gpu{};  // of WebGPU
   bool operator==(const Capabilities&) const = default;
 };
 
@@ -203,7 +213,8 @@ struct Lease {
   std::string entry;
   BlobRef bundle;
   std::vector<DataRef> data;
-  std::string chainer;  // runtime.chainer
+  std::string chainer;    // runtime.chainer
+  std::string backend{};  // runtime.backend; empty: the trial asks for no device
   Millis time_limit_ms = 0;
   Millis lease_ms = 0;
   std::optional<Checkpoint> checkpoint{};

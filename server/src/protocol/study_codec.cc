@@ -87,6 +87,23 @@ std::string read_provenance(const Value& in) {
   return out;
 }
 
+Requirements read_requirements(const Value& in) {
+  Requirements out;
+  if (!in.present() || !in.require_object()) return out;
+  const auto integer = [&](std::string_view key, std::int64_t& value) {
+    if (const Value one = in.find(key); one.present()) value = one.as_integer();
+  };
+  const auto flag = [&](std::string_view key, bool& value) {
+    if (const Value one = in.find(key); one.present()) value = one.as_bool();
+  };
+  integer("memory_mb", out.memory_mb);
+  integer("cores", out.cores);
+  integer("buffer_mb", out.buffer_mb);
+  flag("f16", out.f16);
+  flag("graphics_card", out.graphics_card);
+  return out;
+}
+
 StudySpec read_spec(const Value& in) {
   StudySpec out;
   out.name = read_name(in["name"]);
@@ -102,6 +119,8 @@ StudySpec read_spec(const Value& in) {
   if (const Value seed = in.find("seed"); seed.present()) out.seed = seed.as_integer();
   const Value runtime = in["runtime"];
   out.chainer = read_name(runtime["chainer"]);
+  out.backend = read_backend(runtime);
+  out.requires_device = read_requirements(in.find("requires"));
   out.time_limit_ms = kDefaultTimeLimitMs;
   const Value limits = in.find("limits");
   limits.require_object();
@@ -142,7 +161,9 @@ std::string serialize_study_spec(const StudySpec& spec) {
   });
   append_data(w.begin("data"), spec.data);
   w.integer("seed", spec.seed);
-  ObjectWriter(w.begin("runtime")).text("chainer", spec.chainer).end();
+  append_runtime(w.begin("runtime"), spec.chainer, spec.backend);
+  if (spec.requires_device != Requirements{})
+    append_requirements(w.begin("requires"), spec.requires_device);
   ObjectWriter(w.begin("limits"))
       .integer("time_limit_ms", spec.time_limit_ms)
       .integer("stall_ms", spec.stall_ms)

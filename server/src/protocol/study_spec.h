@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "protocol/messages.h"
@@ -19,6 +20,16 @@ struct Dimension {
   bool operator==(const Dimension&) const = default;
 };
 
+// What a study asks of its devices beyond its back end; nothing where 0 or false.
+struct Requirements {
+  std::int64_t memory_mb = 0;
+  std::int64_t cores = 0;
+  std::int64_t buffer_mb = 0;  // of one array on the GPU
+  bool f16 = false;
+  bool graphics_card = false;  // WebGPU that is no program on the CPU
+  bool operator==(const Requirements&) const = default;
+};
+
 struct StudySpec {
   std::string name;
   std::string submit_key;  // idempotency key, unique per owner
@@ -31,10 +42,15 @@ struct StudySpec {
   std::string chainer;
   Millis time_limit_ms = 0;
   Millis stall_ms = 0;
-  std::string provenance_json;  // an object, kept as it came
-  std::string project{};        // empty: the owner's first
+  std::string provenance_json;     // an object, kept as it came
+  std::string project{};           // empty: the owner's first
+  std::string backend{};           // auto, webgpu or cpu; empty: the trials ask for no device
+  Requirements requires_device{};  // "requires" on the wire
   bool operator==(const StudySpec&) const = default;
 };
+
+// Why a device cannot run the study's trials (R40), as a code of protocol.md; empty: it can.
+std::string_view unmet(const StudySpec& spec, const Capabilities& device);
 
 // Number of points of the grid; 0 when it exceeds kMaxWireInteger.
 std::int64_t grid_size(const std::vector<Dimension>& space);

@@ -37,5 +37,44 @@ TEST(Grid, SizeBeyondTheWireIsZero) {
   EXPECT_EQ(grid_size({{"\"a\"", {}}}), 0);
 }
 
+Capabilities gpu_device() {
+  Capabilities device{{"webgpu", "cpu"}, 4'096, 4, "test 1", "desktop"};
+  device.gpu = GpuFacts{"vendor family", false, true, 1'024};
+  return device;
+}
+
+TEST(Placement, R40_ADeviceWithAllThatIsAskedMayRun) {
+  StudySpec spec;
+  EXPECT_EQ(unmet(spec, {{"cpu"}, 0, 1, "test 1", "phone"}), "");
+  spec.backend = "cpu";
+  EXPECT_EQ(unmet(spec, {{"cpu"}, 0, 1, "test 1", "phone"}), "");
+  spec.backend = "webgpu";
+  spec.requires_device = {4'096, 4, 1'024, true, true};
+  EXPECT_EQ(unmet(spec, gpu_device()), "");
+}
+
+TEST(Placement, R40_WhatIsMissingHasItsCode) {
+  StudySpec spec;
+  spec.backend = "webgpu";
+  EXPECT_EQ(unmet(spec, {{"cpu"}, 4'096, 4, "test 1", "desktop"}), "no_webgpu");
+  Capabilities device = gpu_device();
+  device.backends = {"cpu"};
+  EXPECT_EQ(unmet(spec, device), "no_webgpu");
+  spec.requires_device.graphics_card = true;
+  device = gpu_device();
+  device.gpu->software = true;
+  EXPECT_EQ(unmet(spec, device), "no_graphics_card");
+  spec.requires_device = {.f16 = true};
+  device = gpu_device();
+  device.gpu->f16 = false;
+  EXPECT_EQ(unmet(spec, device), "no_f16");
+  spec.requires_device = {.buffer_mb = 1'025};
+  EXPECT_EQ(unmet(spec, gpu_device()), "small_buffers");
+  spec.requires_device = {.memory_mb = 4'097};
+  EXPECT_EQ(unmet(spec, gpu_device()), "little_memory");
+  spec.requires_device = {.cores = 5};
+  EXPECT_EQ(unmet(spec, gpu_device()), "few_cores");
+}
+
 }  // namespace
 }  // namespace hyperflock::protocol

@@ -9,6 +9,7 @@ namespace hyperflock::protocol {
 namespace {
 
 constexpr std::array<std::string_view, 3> kDataKinds{"npy", "npz", "file"};
+constexpr std::array<std::string_view, 3> kWantedBackends{"auto", "webgpu", "cpu"};
 
 std::string read_sha256(const Value& in) {
   std::string text = in.as_text();
@@ -93,11 +94,21 @@ Lease read_lease(const Value& in) {
   out.data = read_data(in["data"]);
   const Value runtime = in["runtime"];
   out.chainer = runtime["chainer"].as_text();
+  out.backend = read_backend(runtime);
   out.time_limit_ms = in["time_limit_ms"].as_integer();
   out.lease_ms = in["lease_ms"].as_integer();
   if (const Value checkpoint = in.find("checkpoint"); checkpoint.present())
     out.checkpoint = read_checkpoint(checkpoint);
   return out;
+}
+
+std::string read_backend(const Value& runtime) {
+  const Value in = runtime.find("backend");
+  if (!in.present()) return {};
+  std::string text = in.as_text();
+  if (std::find(kWantedBackends.begin(), kWantedBackends.end(), text) == kWantedBackends.end())
+    in.bad_field("auto, webgpu or cpu");
+  return text;
 }
 
 Checkpoint read_checkpoint(const Value& in) {
@@ -158,10 +169,36 @@ void append_lease(std::string& out, const Lease& lease) {
       .text("entry", lease.entry);
   append_blob(w.begin("bundle"), lease.bundle);
   append_data(w.begin("data"), lease.data);
-  ObjectWriter(w.begin("runtime")).text("chainer", lease.chainer).end();
+  append_runtime(w.begin("runtime"), lease.chainer, lease.backend);
   w.integer("time_limit_ms", lease.time_limit_ms).integer("lease_ms", lease.lease_ms);
   if (lease.checkpoint) append_checkpoint(w.begin("checkpoint"), *lease.checkpoint);
   w.end();
+}
+
+void append_runtime(std::string& out, std::string_view chainer, std::string_view backend) {
+  ObjectWriter w(out);
+  w.text("chainer", chainer);
+  if (!backend.empty()) w.text("backend", backend);
+  w.end();
+}
+
+void append_requirements(std::string& out, const Requirements& wanted) {
+  ObjectWriter w(out);
+  if (wanted.memory_mb > 0) w.integer("memory_mb", wanted.memory_mb);
+  if (wanted.cores > 0) w.integer("cores", wanted.cores);
+  if (wanted.buffer_mb > 0) w.integer("buffer_mb", wanted.buffer_mb);
+  if (wanted.f16) w.boolean("f16", true);
+  if (wanted.graphics_card) w.boolean("graphics_card", true);
+  w.end();
+}
+
+void append_gpu(std::string& out, const GpuFacts& gpu) {
+  ObjectWriter(out)
+      .text("adapter", gpu.adapter)
+      .boolean("software", gpu.software)
+      .boolean("f16", gpu.f16)
+      .integer("buffer_mb", gpu.buffer_mb)
+      .end();
 }
 
 void append_checkpoint(std::string& out, const Checkpoint& checkpoint) {

@@ -17,6 +17,8 @@ BlobRef read_blob(const Value& in);
 std::vector<DataRef> read_data(const Value& in);
 Lease read_lease(const Value& in);
 Checkpoint read_checkpoint(const Value& in);
+// What a runtime says of its device; empty: nothing.
+std::string read_backend(const Value& runtime);
 
 void append_points(std::string& out, const std::vector<Point>& points);
 void append_failure(std::string& out, const Failure& failure);

@@ -94,6 +94,7 @@ TEST_P(StorageContract, R11_FirstResultIsAccepted) {
   EXPECT_EQ(detail.attempt->device, "phone");
   EXPECT_EQ(detail.attempt->device_class, "phone");
   EXPECT_EQ(detail.attempt->engine, "chromium 131");
+  EXPECT_EQ(detail.attempt->adapter, "vendor family");
   EXPECT_EQ(detail.attempt->backend, "cpu");
   EXPECT_EQ(detail.attempt->metrics, (protocol::RunMetrics{1'500, 2'500}));
   EXPECT_EQ(detail.attempt->result_seq, 3);

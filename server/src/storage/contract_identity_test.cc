@@ -216,6 +216,7 @@ TEST_P(StorageContract, AnErasedDeviceLeavesItsResultsAndNothingOfItself) {
   EXPECT_EQ(mine.attempt->device, kErasedDevice);
   EXPECT_EQ(mine.attempt->device_class, "");
   EXPECT_EQ(mine.attempt->engine, "");
+  EXPECT_EQ(mine.attempt->adapter, "");
   EXPECT_EQ(mine.attempt->backend, "cpu");
   EXPECT_THAT(mine.trial.values, ElementsAre(0.5));
   EXPECT_THAT(mine.points, SizeIs(1));

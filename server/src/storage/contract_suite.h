@@ -82,6 +82,7 @@ inline StartAttempt start(std::int64_t attempt, TrialKey trial,
   start.device = device;
   start.device_class = "phone";
   start.engine = "chromium 131";
+  start.adapter = "vendor family";
   start.params = R"({"channels": 4})";
   start.seed = 4'294'967'295U;
   return start;

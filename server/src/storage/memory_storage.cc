@@ -115,6 +115,7 @@ class Judge {
     attempt.device = start.device;
     attempt.device_class = start.device_class;
     attempt.engine = start.engine;
+    attempt.adapter = start.adapter;
     attempt.from = start.from;
     attempt.started_at = now_;
     ledger::attempt_started(*study);
@@ -268,6 +269,7 @@ class Judge {
       attempt.row.device = kErasedDevice;
       attempt.row.device_class.clear();
       attempt.row.engine.clear();
+      attempt.row.adapter.clear();
     }
     return outcome(Applied::applied);
   }

@@ -71,6 +71,7 @@ struct AttemptRow {
   AttemptState state = AttemptState::live;
   std::string device_class;
   std::string engine;
+  std::string adapter;  // of WebGPU, also where `backend` is another; empty: none
   std::string backend;
   std::vector<double> values;
   std::optional<protocol::Failure> failure;

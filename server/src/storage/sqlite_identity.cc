@@ -143,8 +143,10 @@ Outcome Writer::apply_one(const RevokeDevice& revoke) {
 Outcome Writer::apply_one(const EraseDevice& erase) {
   if (db_->run("DELETE FROM devices WHERE id = ?", erase.device) == 0)
     return outcome(Applied::conflict);
-  db_->run("UPDATE attempts SET device = ?, device_class = '', engine = '' WHERE device = ?",
-           std::string_view(kErasedDevice), erase.device);
+  db_->run(
+      "UPDATE attempts SET device = ?, device_class = '', engine = '', adapter = '' WHERE device = "
+      "?",
+      std::string_view(kErasedDevice), erase.device);
   return outcome(Applied::applied);
 }
 

@@ -153,6 +153,7 @@ StoredAttempt read_attempt(const Query& row) {
   attempt.values = doubles_of(row.text(15));
   attempt.failure = read_failure(row, 16);
   attempt.from = read_checkpoint(row, 20);
+  attempt.adapter = owned(row, 25);
   return stored;
 }
 

@@ -76,7 +76,7 @@ inline constexpr Sql kSelectAttempt =
     "SELECT id, study, number, previous, kind, state, result_seq, load_ms, run_ms, started_at,"
     " finished_at, device, device_class, engine, backend, result_values, failure_cause,"
     " failure_code, failure_message, failure_traceback, resumed_attempt, resumed_format,"
-    " resumed_sha256, resumed_bytes, resumed_step FROM attempts WHERE id = ?1";
+    " resumed_sha256, resumed_bytes, resumed_step, adapter FROM attempts WHERE id = ?1";
 inline constexpr Sql kSelectNewestCheckpoint =
     "SELECT attempt, format, sha256, bytes, step FROM checkpoints"
     " WHERE study = ?1 AND number = ?2 ORDER BY saved DESC LIMIT 1";

@@ -123,10 +123,11 @@ Outcome Writer::apply_one(const StartAttempt& start) {
       "INSERT OR IGNORE INTO attempts (id, study, number, previous, kind, state, result_seq,"
       " load_ms, run_ms, started_at, finished_at, device, device_class, engine, backend,"
       " result_values, resumed_attempt, resumed_format, resumed_sha256, resumed_bytes,"
-      " resumed_step) VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, ?, 0, ?, ?, ?, '', x'', ?, ?, ?, ?, ?)",
+      " resumed_step, adapter)"
+      " VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, ?, 0, ?, ?, ?, '', x'', ?, ?, ?, ?, ?, ?)",
       start.attempt, start.trial.study, start.trial.number, previous, start.kind,
       AttemptState::live, now_, start.device, start.device_class, start.engine, from.attempt,
-      from.format, from.sha256, from.bytes, from.step);
+      from.format, from.sha256, from.bytes, from.step, start.adapter);
   if (inserted == 0) return outcome(Applied::conflict, start.trial);
   if (previous) {
     db_->run(

@@ -35,6 +35,7 @@ struct StartAttempt {
   std::string device;
   std::string device_class;
   std::string engine;
+  std::string adapter{};  // of WebGPU; empty: none
   std::string params;
   std::uint32_t seed = 0;
   std::optional<protocol::Checkpoint> from{};

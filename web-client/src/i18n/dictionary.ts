@@ -155,6 +155,13 @@ export interface Dictionary {
     readonly choose: string;
   };
 
+  /** The volunteer's policy for the graphics processor. */
+  readonly gpuShare: {
+    readonly label: string;
+    readonly hint: string;
+    readonly shares: Readonly<Record<1 | 0.5 | 0.25, string>>;
+  };
+
   readonly privacy: {
     readonly summary: string;
     readonly items: readonly string[];

@@ -242,11 +242,17 @@ export const en: Dictionary = {
     noTrials: "No trials yet. This device can join and wait for them.",
   },
 
+  gpuShare: {
+    label: "Graphics processor",
+    hint: "Some trials compute on it. With a part of its time, the rest stays free for what you do.",
+    shares: { 1: "All of its time", 0.5: "Half of its time", 0.25: "A quarter of its time" },
+  },
+
   privacy: {
     summary: "What the server learns about this device",
     items: [
       "A random id that this browser keeps. You need no account, and nobody asks for your name.",
-      "Whether this is a phone, a tablet or a computer, the kind of browser, its memory and its number of processor cores.",
+      "Whether this is a phone, a tablet or a computer, the kind of browser, its memory, its number of processor cores, and the make and family of its graphics processor.",
       "The results of the trials that it computes, and how long they took.",
       "Its network address, as with every web page.",
     ],

@@ -11,6 +11,7 @@ export class Formatter {
   readonly #scientific: Intl.NumberFormat;
   readonly #value: Intl.NumberFormat;
   readonly #scientificValue: Intl.NumberFormat;
+  readonly #list: Intl.ListFormat;
   readonly #time: Intl.DateTimeFormat;
   readonly #shortTime: Intl.DateTimeFormat;
   readonly #units: Readonly<Record<"hour" | "minute" | "second", Intl.NumberFormat>>;
@@ -35,6 +36,7 @@ export class Formatter {
       notation: "scientific",
       maximumSignificantDigits: 7,
     });
+    this.#list = new Intl.ListFormat(tag, { type: "unit" });
     this.#time = new Intl.DateTimeFormat(tag, { dateStyle: "medium", timeStyle: "short" });
     this.#shortTime = new Intl.DateTimeFormat(tag, {
       month: "short",
@@ -50,6 +52,11 @@ export class Formatter {
         maximumFractionDigits: 0,
       });
     this.#units = { hour: unit("hour"), minute: unit("minute"), second: unit("second") };
+  }
+
+  /** Parts of a sentence, one after the other. */
+  list(parts: readonly string[]): string {
+    return this.#list.format(parts);
   }
 
   integer(value: number): string {

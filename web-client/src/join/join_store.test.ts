@@ -27,6 +27,7 @@ function scenario(loads: ProjectLoad[], code: CodeResult = { kind: "codes", code
   const asked: string[] = [];
   const timers = new Set<() => void>();
   const remembered: string[] = [];
+  const kept: number[] = [];
   const clock = { ms: kStoryNowMs };
   const store = new JoinStore({
     code,
@@ -50,6 +51,9 @@ function scenario(loads: ProjectLoad[], code: CodeResult = { kind: "codes", code
         connection.tell = () => {};
       };
     },
+    hasGpu: true,
+    gpuShare: 0.5,
+    rememberGpuShare: (share) => kept.push(share),
     inApp: { app: "line", label: "LINE", system: "ios" },
     language: "en",
     rememberLanguage: (language) => remembered.push(language),
@@ -61,7 +65,7 @@ function scenario(loads: ProjectLoad[], code: CodeResult = { kind: "codes", code
     }
   };
   store.stayInApp();
-  return { store, volunteer, other, connection, made, asked, timers, remembered, tick };
+  return { store, volunteer, other, connection, made, asked, timers, remembered, kept, tick };
 }
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -79,6 +83,14 @@ describe("JoinStore", () => {
     expect(store.panel.value.phase).toBe("joining");
     store.stop();
     expect(store.panel.value.phase).toBe("stopped");
+  });
+
+  it("lends the graphics processor as the volunteer chose before, and chooses now", async () => {
+    const { store, volunteer, kept } = scenario([stories.idle.load]);
+    await settled();
+    expect(volunteer.gpuShare).toBe(0.5);
+    store.setGpuShare(0.25);
+    expect([volunteer.gpuShare, store.gpuShare.value, kept]).toEqual([0.25, 0.25, [0.25]]);
   });
 
   it("neither asks nor makes a volunteer without a code", async () => {

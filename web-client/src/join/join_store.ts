@@ -8,6 +8,7 @@ import type { Dictionary } from "../i18n/dictionary.ts";
 import { Formatter } from "../i18n/format.ts";
 import type { Language } from "../i18n/language.ts";
 import type { CodeResult } from "./enrolment_code.ts";
+import type { GpuShare } from "./gpu_share.ts";
 import type { InAppBrowser } from "./in_app.ts";
 import type { ProjectLoad } from "./project_api.ts";
 import {
@@ -32,6 +33,10 @@ export interface JoinEnvironment {
   readonly online: boolean;
   readonly onOnlineChange: (tell: (online: boolean) => void) => () => void;
   readonly inApp: InAppBrowser | null;
+  /** Whether this browser offers a graphics processor to pages. */
+  readonly hasGpu: boolean;
+  readonly gpuShare: GpuShare;
+  readonly rememberGpuShare: (share: GpuShare) => void;
   readonly language: Language;
   readonly rememberLanguage: (language: Language) => void;
 }
@@ -69,6 +74,8 @@ export class JoinStore {
   readonly contribution: ReadonlySignal<ContributionView | null>;
   /** Empty where there is nothing to choose, or while this device computes. */
   readonly choices: ReadonlySignal<readonly Choice[]>;
+  readonly gpuShare: Signal<GpuShare>;
+  readonly hasGpu: boolean;
   /** The codes, for the link that can be copied; empty when there is none. */
   readonly codes: readonly string[];
 
@@ -88,6 +95,8 @@ export class JoinStore {
     this.#environment = environment;
     this.#nowMs = signal(environment.now());
     this.language = signal(environment.language);
+    this.gpuShare = signal(environment.gpuShare);
+    this.hasGpu = environment.hasGpu;
     this.words = computed(() => dictionaries[this.language.value]);
     this.format = computed(() => new Formatter(this.language.value));
     this.#online = signal(environment.online);
@@ -170,6 +179,15 @@ export class JoinStore {
     this.#volunteer?.stop();
   }
 
+  /** How much of the graphics processor's time trials may have, from now on. */
+  setGpuShare(share: GpuShare): void {
+    this.gpuShare.value = share;
+    this.#environment.rememberGpuShare(share);
+    for (const volunteer of this.#volunteers.values()) {
+      volunteer.setGpuShare(share);
+    }
+  }
+
   /** Whether there is a device that can be forgotten now. */
   get canForget(): boolean {
     const phase = this.#snapshot.value?.state.phase;
@@ -234,6 +252,7 @@ export class JoinStore {
       return;
     }
     this.#volunteers.set(code, volunteer);
+    volunteer.setGpuShare(this.gpuShare.value);
     this.#disposers.push(
       volunteer.subscribe((snapshot) => {
         if (this.#volunteer !== volunteer) {

@@ -4,8 +4,9 @@ import "../ui/base.css";
 import "../ui/frame.css";
 import "./join.css";
 import { createVolunteer } from "@hyperflock/worker-runtime/page";
-import { languages, listen, session, show } from "../ui/browser.ts";
+import { languages, listen, local, session, show } from "../ui/browser.ts";
 import { takeCode } from "./enrolment_code.ts";
+import { rememberedGpuShare, rememberGpuShare } from "./gpu_share.ts";
 import { inAppBrowser } from "./in_app.ts";
 import { JoinStore } from "./join_store.ts";
 import { JoinPage } from "./page.tsx";
@@ -29,6 +30,9 @@ const store = new JoinStore({
     };
   },
   inApp: inAppBrowser(navigator.userAgent),
+  hasGpu: "gpu" in navigator,
+  gpuShare: rememberedGpuShare(local),
+  rememberGpuShare: (share) => rememberGpuShare(local, share),
   ...languages,
 });
 

@@ -3,6 +3,7 @@
 import { Frame, useDocument } from "../ui/frame.tsx";
 import { ProgressBar } from "../ui/progress_bar.tsx";
 import { ForgetDevice } from "./forget_device.tsx";
+import { GpuShareChoice } from "./gpu_share_choice.tsx";
 import type { JoinStore } from "./join_store.ts";
 import { Panel } from "./panel.tsx";
 
@@ -53,6 +54,7 @@ function About({ store }: Props) {
           )}
         </div>
       )}
+      <GpuShareChoice store={store} />
       <details class="privacy">
         <summary>{words.privacy.summary}</summary>
         <ul>

@@ -5,6 +5,8 @@ import {
   joinUrlOf,
   type Me,
   meOf,
+  type PlacementRow,
+  placementOf,
   RowError,
   type StudyRow,
   studiesOf,
@@ -43,6 +45,7 @@ export interface Api {
   ): Promise<{ readonly trials: readonly TrialRow[]; readonly cursor: number }>;
   trial(study: number, trial: number): Promise<TrialDetail>;
   workers(): Promise<readonly WorkerRow[]>;
+  placement(study: number): Promise<PlacementRow>;
   cancel(study: number): Promise<StudyRow>;
   replay(study: number): Promise<StudyRow>;
   /** A new join link of the first project. */
@@ -88,6 +91,10 @@ export class ConsoleApi implements Api {
 
   workers(): Promise<readonly WorkerRow[]> {
     return this.#ask("GET", "/api/workers", workersOf);
+  }
+
+  placement(study: number): Promise<PlacementRow> {
+    return this.#ask("GET", `/api/studies/${study}/placement`, placementOf);
   }
 
   cancel(study: number): Promise<StudyRow> {

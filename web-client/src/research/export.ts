@@ -28,7 +28,7 @@ export function csvOf(study: StudyRow, trials: readonly TrialRow[]): string {
     ...["trial", "state"],
     ...values.map((index) => (values.length === 1 ? "value" : `value_${index}`)),
     ...names.map((name) => `param_${name}`),
-    ...["seed", "attempts", "device", "class", "engine", "backend"],
+    ...["seed", "attempts", "device", "class", "engine", "backend", "adapter"],
     ...["started_at", "finished_at", "run_ms", "load_ms"],
     ...["error_cause", "error_code", "error_message"],
   ];
@@ -44,7 +44,7 @@ export function csvOf(study: StudyRow, trials: readonly TrialRow[]): string {
       return typeof param.value === "string" ? textCell(paramText(param)) : param.raw;
     }),
     ...[String(trial.seed), String(trial.attempts)],
-    ...(["device", "class", "engine", "backend"] as const).map((key) =>
+    ...(["device", "class", "engine", "backend", "adapter"] as const).map((key) =>
       textCell(trial.device?.[key] ?? ""),
     ),
     ...[timeCell(trial.startedAt), timeCell(trial.finishedAt)],

@@ -6,7 +6,7 @@ import { Formatter } from "../i18n/format.ts";
 import type { Language } from "../i18n/language.ts";
 import { type Api, ConsoleError, kPageRows } from "./api.ts";
 import { hashOf, type Route, routeOf } from "./route.ts";
-import type { Me, StudyRow, TrialDetail, WorkerRow } from "./rows.ts";
+import type { Me, PlacementRow, StudyRow, TrialDetail, WorkerRow } from "./rows.ts";
 import { forgetToken, isToken, keepToken, keptToken, type TokenStore } from "./session.ts";
 import { noTrials, type StudyData, withRows } from "./study_data.ts";
 import { type FilterState, type Sort, sortAfterPress } from "./trials_model.ts";
@@ -67,6 +67,8 @@ export class ResearchStore {
   readonly data: Signal<StudyData> = signal(noTrials(0));
   readonly detail: Signal<TrialDetail | null> = signal(null);
   readonly workers: Signal<readonly WorkerRow[]> = signal([]);
+  /** Of a running study that asks for something of devices; else null. */
+  readonly placement: Signal<PlacementRow | null> = signal(null);
   readonly joinLink: Signal<string | null> = signal(null);
   /** A button's request is on its way. */
   readonly busy: Signal<boolean> = signal(false);
@@ -209,6 +211,7 @@ export class ResearchStore {
     this.refusal.value = null;
     if (route.page === "studies" || before.page === "studies" || route.study !== before.study) {
       this.study.value = null;
+      this.placement.value = null;
       this.data.value = noTrials(0);
       this.filter.value = "all";
       this.sort.value = { key: "trial", descending: false };
@@ -232,6 +235,7 @@ export class ResearchStore {
     this.data.value = noTrials(0);
     this.detail.value = null;
     this.workers.value = [];
+    this.placement.value = null;
     this.joinLink.value = null;
     this.refusal.value = null;
     this.problem.value = problem;
@@ -315,6 +319,12 @@ export class ResearchStore {
     this.workers.value = workers;
     this.detail.value = detail;
     if (route.page === "study") {
+      const asks = study.state === "running" && (study.backend !== null || study.hasRequirements);
+      const placement = asks ? await api.placement(study.study) : null;
+      if (era !== this.#era) {
+        return;
+      }
+      this.placement.value = placement;
       await this.#loadTrials(era, api, study);
     }
   }

@@ -46,6 +46,10 @@ export interface StudyRow {
   /** Names of the space's dimensions, in order. */
   readonly names: readonly string[];
   readonly chainer: string;
+  /** What its trials ask for; null: no device. */
+  readonly backend: string | null;
+  /** What a device must have beyond that, as the server writes it. */
+  readonly hasRequirements: boolean;
   readonly best: Best | null;
 }
 
@@ -54,6 +58,15 @@ export interface DeviceRow {
   readonly class: string;
   readonly engine: string;
   readonly backend: string;
+  /** Empty where it was no graphics device. */
+  readonly adapter: string;
+}
+
+/** Which of the connected devices may run a study's trials, and why others may not. */
+export interface PlacementRow {
+  readonly devices: number;
+  readonly matching: number;
+  readonly reasons: readonly { readonly code: string; readonly devices: number }[];
 }
 
 export interface FailureRow {
@@ -190,6 +203,7 @@ function deviceOf(value: unknown): DeviceRow {
     class: row.text("class"),
     engine: row.text("engine"),
     backend: row.text("backend"),
+    adapter: row.has("adapter") ? row.text("adapter") : "",
   };
 }
 
@@ -206,6 +220,7 @@ function failureOf(value: unknown): FailureRow {
 export function studyOf(value: unknown): StudyRow {
   const row = new Fields(value);
   const best = row.has("best") ? new Fields(row.raw("best")) : null;
+  const runtime = new Fields(row.raw("runtime"));
   return {
     study: row.number("study"),
     name: row.text("name"),
@@ -225,7 +240,9 @@ export function studyOf(value: unknown): StudyRow {
     createdAt: row.number("created_at"),
     finishedAt: row.has("finished_at") ? row.number("finished_at") : null,
     names: row.list("space", (dimension) => new Fields(dimension).text("name")),
-    chainer: new Fields(row.raw("runtime")).text("chainer"),
+    chainer: runtime.text("chainer"),
+    backend: runtime.has("backend") ? runtime.text("backend") : null,
+    hasRequirements: row.has("requires"),
     best:
       best === null
         ? null
@@ -301,6 +318,18 @@ export function workersOf(value: unknown): readonly WorkerRow[] {
       study: row.has("study") ? row.number("study") : null,
     };
   });
+}
+
+export function placementOf(value: unknown): PlacementRow {
+  const row = new Fields(value);
+  return {
+    devices: row.number("devices"),
+    matching: row.number("matching"),
+    reasons: row.list("reasons", (one) => {
+      const reason = new Fields(one);
+      return { code: reason.text("code"), devices: reason.number("devices") };
+    }),
+  };
 }
 
 export function meOf(value: unknown): Me {

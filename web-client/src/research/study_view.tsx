@@ -14,7 +14,14 @@ import { hashOf } from "./route.ts";
 import type { StudyRow } from "./rows.ts";
 import { StateChip } from "./state_chip.tsx";
 import { TrialsTable } from "./trials_table.tsx";
-import { deviceText, doneOf, progressOf, studyName } from "./view_model.ts";
+import {
+  backendText,
+  deviceText,
+  doneOf,
+  missingText,
+  progressOf,
+  studyName,
+} from "./view_model.ts";
 import { visibleText } from "./visible_text.ts";
 
 interface Props {
@@ -86,6 +93,24 @@ function Best({ study, store }: Props) {
   );
 }
 
+/** Why nothing can run: no connected device has what the study asks for. */
+function Unmatched({ store }: { readonly store: ResearchStore }) {
+  const words = store.words.value;
+  const format = store.format.value;
+  const placement = store.placement.value;
+  if (placement === null || placement.devices === 0 || placement.matching > 0) {
+    return null;
+  }
+  return (
+    <p class="notice" data-unmatched>
+      {words.study.unmatched(
+        format.integer(placement.devices),
+        missingText(placement, words, format),
+      )}
+    </p>
+  );
+}
+
 function Running({ study, store }: Props) {
   const words = store.words.value;
   const format = store.format.value;
@@ -94,6 +119,7 @@ function Running({ study, store }: Props) {
     <section class="card stack">
       <h2>{words.study.running}</h2>
       {workers.length === 0 ? <p class="quiet">{words.study.nothingRuns}</p> : null}
+      <Unmatched store={store} />
       <ul class="running">
         {workers.map((worker) =>
           worker.trial === null ? null : (
@@ -266,6 +292,7 @@ function About({ study, store }: Props) {
     [words.entry, study.entry],
     [words.seed, String(study.seed)],
     [words.runtime, study.chainer],
+    [words.backend, backendText(study.backend, store.words.value)],
     [words.createdAt, format.time(study.createdAt)],
     ...(study.finishedAt === null
       ? []

@@ -3,7 +3,7 @@
 
 import type { Formatter } from "../i18n/format.ts";
 import type { Problem, ResearchStore } from "./research_store.ts";
-import type { DeviceRow, StudyRow, WorkerRow } from "./rows.ts";
+import type { DeviceRow, PlacementRow, StudyRow, WorkerRow } from "./rows.ts";
 import { visibleText } from "./visible_text.ts";
 import { type ProblemCode, problemCodes, type Words } from "./words/dictionary.ts";
 
@@ -59,6 +59,29 @@ export function announcementOf(store: ResearchStore): string {
     : "";
 }
 
+/** `2 without WebGPU, 1 with too little memory`. */
+export function missingText(placement: PlacementRow, words: Words, format: Formatter): string {
+  const { missing } = words.study;
+  const parts = placement.reasons.map(({ code, devices }) => {
+    const count = format.integer(devices);
+    return Object.hasOwn(missing, code) && code !== "other"
+      ? missing[code as Exclude<keyof typeof missing, "other">](count)
+      : missing.other(count, visibleText(code));
+  });
+  return format.list(parts);
+}
+
+/** What a study's trials ask for. */
+export function backendText(backend: string | null, words: Words): string {
+  const { backends } = words.study;
+  if (backend === null) {
+    return backends.none;
+  }
+  return Object.hasOwn(backends, backend)
+    ? backends[backend as keyof typeof backends]
+    : visibleText(backend);
+}
+
 export function doneOf(study: StudyRow): number {
   return study.complete + study.pruned + study.failed;
 }
@@ -81,7 +104,7 @@ function className(name: string, words: Words): string {
 export function deviceText(device: DeviceRow | WorkerRow, words: Words): string {
   const parts = [className(device.class, words), visibleText(device.engine)];
   if ("backend" in device) {
-    parts.push(visibleText(device.backend));
+    parts.push(visibleText(device.backend), visibleText(device.adapter));
   }
   return parts.filter((part) => part !== "").join(" · ");
 }

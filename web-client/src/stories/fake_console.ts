@@ -2,13 +2,14 @@
 // thread; stories and tests only.
 
 import { type Api, ConsoleError, kPageRows } from "../research/api.ts";
-import { detailOf, type Me, studyOf, trialOf, workersOf } from "../research/rows.ts";
+import { detailOf, type Me, placementOf, studyOf, trialOf, workersOf } from "../research/rows.ts";
 
 export interface ConsoleRows {
   /** As rest.md has them: each answer is one of these, by its id. */
   readonly studies: readonly Readonly<Record<string, unknown>>[];
   readonly trials: readonly Readonly<Record<string, unknown>>[];
   readonly workers: readonly Readonly<Record<string, unknown>>[];
+  readonly placement?: Readonly<Record<string, unknown>>;
   /** What fails, by the method's name; `never` does not answer. */
   readonly faults: Readonly<Partial<Record<keyof Api, string>>>;
 }
@@ -62,6 +63,11 @@ export class FakeConsole implements Api {
   async workers() {
     await this.#call("workers");
     return workersOf({ workers: this.rows.workers });
+  }
+
+  async placement(study: number) {
+    await this.#call("placement", study);
+    return placementOf(this.rows.placement ?? { devices: 0, matching: 0, reasons: [] });
   }
 
   async cancel(study: number) {

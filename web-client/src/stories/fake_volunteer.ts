@@ -5,6 +5,7 @@ import type { Volunteer, VolunteerSnapshot } from "@hyperflock/worker-runtime/pa
 
 export class FakeVolunteer implements Volunteer {
   readonly calls: ("start" | "pause" | "resume" | "finish" | "stop" | "forget")[] = [];
+  gpuShare = 1;
   #snapshot: VolunteerSnapshot;
   readonly #listeners = new Set<(snapshot: VolunteerSnapshot) => void>();
   readonly #afterStart: VolunteerSnapshot["state"];
@@ -41,6 +42,10 @@ export class FakeVolunteer implements Volunteer {
   finish(wanted: boolean): void {
     this.calls.push("finish");
     this.show({ finishing: wanted });
+  }
+
+  setGpuShare(share: number): void {
+    this.gpuShare = share;
   }
 
   stop(): void {

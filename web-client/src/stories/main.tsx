@@ -41,6 +41,9 @@ function storyStore(name: StoryName, language: Language): JoinStore {
     online: story.online,
     onOnlineChange: () => () => {},
     inApp: story.inApp,
+    hasGpu: true,
+    gpuShare: 0.5,
+    rememberGpuShare: () => {},
     language,
     rememberLanguage: () => {},
   });

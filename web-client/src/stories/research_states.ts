@@ -51,7 +51,13 @@ function studyRow(study: number, rest: Row = {}): Row {
 }
 
 const kDevices = [
-  { device: "d_4fk2", class: "phone", engine: "Chrome 140", backend: "webgpu" },
+  {
+    device: "d_4fk2",
+    class: "phone",
+    engine: "Chrome 140",
+    backend: "webgpu",
+    adapter: "qualcomm adreno-7xx",
+  },
   { device: "d_9mzq", class: "desktop", engine: "Firefox 145", backend: "cpu" },
   { device: "d_b7t1", class: "tablet", engine: "Safari 26", backend: "webgpu" },
   { device: "d_kk03", class: "node", engine: "Node 24", backend: "cpu" },
@@ -271,6 +277,27 @@ export const researchStories = {
   study_finished: story("#/studies/5", { workers: [] }),
   study_cancelled: story("#/studies/2"),
   study_loading: story("#/studies/7", { faults: { study: "never" } }),
+  study_unmatched: story("#/studies/7", {
+    studies: [
+      studyRow(7, {
+        complete: 0,
+        best: undefined,
+        runtime: { chainer: "7.8.1", backend: "webgpu" },
+        requires: { memory_mb: 8_192, f16: true },
+      }),
+    ],
+    trials: [],
+    workers: [],
+    placement: {
+      devices: 4,
+      matching: 0,
+      reasons: [
+        { code: "little_memory", devices: 1 },
+        { code: "no_f16", devices: 1 },
+        { code: "no_webgpu", devices: 2 },
+      ],
+    },
+  }),
   study_unknown: story("#/studies/99"),
   study_awkward: story("#/studies/8", { studies: kAwkward, trials: kAwkwardTrials }),
   study_unsaid_problem: story("#/studies/7", { faults: { workers: "odd_code" } }),

@@ -14,7 +14,8 @@ const storeOf = (storage: () => Storage) => ({
   setItem: (key: string, value: string) => storage().setItem(key, value),
   removeItem: (key: string) => storage().removeItem(key),
 });
-const local = storeOf(() => localStorage);
+/** This origin's, for choices. */
+export const local = storeOf(() => localStorage);
 /** This tab's own. */
 export const session = storeOf(() => sessionStorage);
 

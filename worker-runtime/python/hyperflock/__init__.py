@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from hyperflock_worker.checkpoints import CheckpointError
+from hyperflock_worker.devices import Device, device
 from hyperflock_worker.trial import SuggestMismatchError, Trial, TrialPruned
 
 from hyperflock._fast_step import FastStep, fast_step, scalar
@@ -17,11 +18,13 @@ from hyperflock._fast_step import FastStep, fast_step, scalar
 __all__ = [
     "CheckpointError",
     "Client",
+    "Device",
     "FastStep",
     "NotInTrialError",
     "SuggestMismatchError",
     "Trial",
     "TrialPruned",
+    "device",
     "fast_step",
     "grid",
     "scalar",

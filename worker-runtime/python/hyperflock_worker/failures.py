@@ -30,6 +30,8 @@ CAUSES = {
     "bundle_too_large": "invalid",
     "runtime_mismatch": "invalid",
     "out_of_memory": "out_of_memory",
+    "device_lost": "device_lost",
+    "device_failed": "device_lost",
     "interrupted": "cancelled",
 }
 
@@ -103,9 +105,22 @@ def code_of(error: BaseException) -> str:
         return error.code
     if isinstance(error, MemoryError):
         return "out_of_memory"
+    if _is_arraycores(error, "DeviceLostError"):
+        return "device_lost"
+    # A command refused, or a device that does not answer: another device may do better.
+    if _is_arraycores(error, "DeviceError") or getattr(error, "code", "") == "device_timeout":
+        return "device_failed"
     if isinstance(error, KeyboardInterrupt):
         return "interrupted"
     return "objective_raised"
+
+
+def _is_arraycores(error: BaseException, name: str) -> bool:
+    # By name: array-core is there only for studies that ask for a device.
+    return any(
+        cls.__name__ == name and cls.__module__.split(".")[0] == "arraycore"
+        for cls in type(error).__mro__
+    )
 
 
 def message_of(error: BaseException) -> str:

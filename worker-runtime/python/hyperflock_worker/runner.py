@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from hyperflock_worker import bridge, bundles, compat, failures
+from hyperflock_worker import bridge, bundles, compat, devices, failures
 from hyperflock_worker.failures import AttemptError
 from hyperflock_worker.metrics import metric
 from hyperflock_worker.seeding import seed_everything
@@ -43,7 +43,7 @@ def run_attempt(spec_json: str, bundle: Any, data: Any, checkpoint: Any = ()) ->
     ----------
     spec_json : str
         ``{"attempt", "study", "trial", "entry": "module:function", "params": "<JSON text>",
-        "seed", "chainer"}``.
+        "seed", "chainer", "device"}``; the last, of `devices.Offer`, may be missing.
     bundle : bytes or a JavaScript buffer
         Zip of source files.
     data : dict, or a JavaScript object
@@ -56,7 +56,8 @@ def run_attempt(spec_json: str, bundle: Any, data: Any, checkpoint: Any = ()) ->
     -------
     str
         ``{"outcome": "complete", "values": [...]}``, ``{"outcome": "pruned"}`` or
-        ``{"outcome": "failed", "error": {"cause", "code", "message", "traceback"}}``.
+        ``{"outcome": "failed", "error": {"cause", "code", "message", "traceback"}}``; each with the
+        ``"backend"`` that the attempt computed on, of `devices.Device`.
     """
     with contextlib.ExitStack() as stack:
         folder: Path | None = None
@@ -76,6 +77,7 @@ def run_attempt(spec_json: str, bundle: Any, data: Any, checkpoint: Any = ()) ->
         sys.stdout.flush()
         sys.stderr.flush()
     gc.collect()
+    outcome["backend"] = devices.finish()
     return json.dumps(outcome, allow_nan=False)
 
 
@@ -88,6 +90,7 @@ def _run(
 ) -> list[float]:
     """The attempt itself; returns the objective's values."""
     compat.install()
+    devices.prepare(spec.get("device"), int(spec["seed"]))
     code = folder / "code"
     try:
         lock = bundles.unpack(bundle, code)

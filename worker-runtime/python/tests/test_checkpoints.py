@@ -276,7 +276,7 @@ def test_an_attempt_goes_on_where_another_stopped(local: bridge.LocalBridge) -> 
     second = json.loads(
         run_attempt(json.dumps({**spec, "params": '{"stop": false}'}), bundle, {}, resumed)
     )
-    assert second == {"outcome": "complete", "values": [4.0]}
+    assert second == {"outcome": "complete", "values": [4.0], "backend": "numpy"}
     assert [step for step, _ in local.reports] == [0, 1, 2, 3]
 
 

@@ -119,6 +119,7 @@ def test_fallback_is_needed(snippet: Any, name: str, versions: list[str]) -> Non
 )
 def test_shadow_is_needed(snippet: Any, name: str, versions: list[str]) -> None:
     remove = f"del stand_ins.SHADOWS['chainer._environment_check'][{name!r}]"
+    remove += f"\nstand_ins.FALLBACKS.pop({name!r}, None)"
     for version in versions:
         with pytest.raises(SnippetError, match=r"numpy\.distutils|pkg_resources"):
             snippet(version, "result = 0", before=f"{refuse(name)}\n{remove}")

@@ -78,7 +78,7 @@ def objective(trial: hyperflock.Trial):
     assert trial.params["channels"] == 16 and dict(trial.params)["kind"] == "adam"
     return trial.suggest_float("rate", 0, 1) + trial.suggest_int("channels", 8, 64, step=8)
 """
-    assert attempt(source) == {"outcome": "complete", "values": [16.5]}
+    assert attempt(source) == {"outcome": "complete", "values": [16.5], "backend": "numpy"}
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def objective(trial: hyperflock.Trial):
 )
 def test_values_are_taken_as_floats(expression: str, values: list[float]) -> None:
     source = f"import numpy as np\ndef objective(trial):\n    return {expression}"
-    assert attempt(source) == {"outcome": "complete", "values": values}
+    assert attempt(source) == {"outcome": "complete", "values": values, "backend": "numpy"}
 
 
 @pytest.mark.parametrize("origin", ["hyperflock", "optuna"])
@@ -104,7 +104,7 @@ def test_pruned_by_either_exception(origin: str, monkeypatch: pytest.MonkeyPatch
         "optuna/exceptions.py": "class TrialPruned(Exception): pass",
         "study.py": f"import {origin}\ndef objective(trial):\n    raise {origin}.TrialPruned()",
     }
-    assert attempt("", code=bundle(code)) == {"outcome": "pruned"}
+    assert attempt("", code=bundle(code)) == {"outcome": "pruned", "backend": "numpy"}
 
 
 def test_seeds_are_set_right_before_the_call() -> None:

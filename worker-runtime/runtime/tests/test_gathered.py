@@ -63,20 +63,26 @@ def test_index_and_files_agree(runtime: Path, index: dict[str, Any], node: str) 
 
 
 def test_first_visit_is_within_its_budget(index: dict[str, Any]) -> None:
-    assert gather.first_visit_bytes(index["pieces"]) <= gather.FIRST_VISIT_BUDGET_BYTES
+    on_demand = gather.on_demand_names(SCRIPTS / "manifest.json")
+    assert on_demand == ["arraycore"]
+    pieces = index["pieces"]
+    assert gather.first_visit_bytes(pieces, on_demand) <= gather.FIRST_VISIT_BUDGET_BYTES
+    assert gather.on_demand_bytes(pieces, on_demand) <= gather.ON_DEMAND_BUDGET_BYTES
 
 
-@pytest.mark.parametrize("name", ["numpy", "chainer-7.8.1", "chainer-5.4.0", "six", "worker"])
+@pytest.mark.parametrize(
+    "name", ["numpy", "chainer-7.8.1", "chainer-5.4.0", "six", "worker", "arraycore"]
+)
 def test_python_pieces_are_compiled_and_licensed(
     name: str, runtime: Path, index: dict[str, Any]
 ) -> None:
     piece = index["pieces"][name]
-    (entry,) = piece["files"]
+    (entry,) = (file for file in piece["files"] if file["name"].endswith(".zip"))
     with zipfile.ZipFile(folder_of(piece, runtime) / entry["name"]) as archive:
         names = archive.namelist()
     assert not [n for n in names if n.endswith(".py")]
     assert [n for n in names if n.endswith(".pyc")]
-    if name != "worker":
+    if name not in {"worker", "arraycore"}:
         assert [n for n in names if "LICENSE" in n], "redistribution keeps the licence"
 
 
@@ -126,11 +132,26 @@ def test_damaged_piece_is_built_again(copy: Path, cache: Path, node: str, damage
 
 def test_other_worker_code_builds_that_piece_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     pieces = gather.load_manifest(SCRIPTS / "manifest.json")
-    keys = [gather.piece_key(piece, "core", 9, b"script") for piece in pieces]
+    keys = [gather.piece_key(piece, "core", 9, b"script", {}) for piece in pieces]
     monkeypatch.setattr(packing, "tree_archive_digest", lambda base, packages: b"changed")
-    changed = [gather.piece_key(piece, "core", 9, b"script") for piece in pieces]
+    changed = [gather.piece_key(piece, "core", 9, b"script", {}) for piece in pieces]
     differing = [p["name"] for p, a, b in zip(pieces, keys, changed, strict=True) if a != b]
-    assert differing == ["worker"]
+    assert differing == ["worker", "arraycore"]
+
+
+def test_another_module_builds_its_piece_again(tmp_path: Path) -> None:
+    (piece,) = (
+        one for one in gather.load_manifest(SCRIPTS / "manifest.json") if one.get("modules")
+    )
+    keys = set()
+    for content in (b"one", b"two"):
+        for name in piece["modules"]:
+            (tmp_path / name).write_bytes(content)
+        modules = gather.modules_of(piece, tmp_path)
+        keys.add(gather.piece_key(piece, "core", 9, b"script", modules))
+    assert len(keys) == 2
+    with pytest.raises(GatherError, match="is not built"):
+        gather.modules_of(piece, tmp_path / "nowhere")
 
 
 def test_refused_download_is_told_on_one_line(tmp_path: Path, cache: Path) -> None:

@@ -20,6 +20,9 @@ self.addEventListener("message", (event: MessageEvent<ToAgent>) => {
     case "visibility":
       agent?.setVisible(message.visible);
       break;
+    case "gpu_share":
+      agent?.setGpuShare(message.share);
+      break;
     case "stop":
       agent?.stop();
       break;

@@ -11,12 +11,17 @@ import {
   serialize,
 } from "../protocol/index.ts";
 import * as api from "./api.ts";
+import { fetchArraycore } from "./arraycore_parts.ts";
+import { ArraycoreSide } from "./arraycore_side.ts";
 import { BlobCache, openByteCache } from "./blob_cache.ts";
 import { capabilitiesOf, heapLimitOf } from "./capabilities.ts";
 import { Checkpoints } from "./checkpoints.ts";
+import { deviceOffer } from "./device_offer.ts";
 import type { AgentAction, AgentEvent } from "./events.ts";
+import { probeGpu } from "./gpu_probe.ts";
 import { Machine } from "./machine.ts";
 import { PythonHost } from "./python_host.ts";
+import { spawnGpu } from "./spawn_gpu.ts";
 import { spawnPython } from "./spawn_python.ts";
 import { Store } from "./store.ts";
 import { viewOf } from "./view.ts";
@@ -34,7 +39,9 @@ export class Agent {
   readonly #post: (message: FromAgent) => void;
   readonly #machine: Machine;
   readonly #host: PythonHost;
-  readonly #capabilities = capabilitiesOf(navigator);
+  readonly #arraycore: ArraycoreSide;
+  readonly #isShared = sharesMemory(globalThis as ProbeScope);
+  #capabilities = capabilitiesOf(navigator);
   readonly #checkpoints: Checkpoints;
   #uploading: AbortController | null = null;
   #store: Store | null = null;
@@ -48,7 +55,7 @@ export class Agent {
   #hasStarted = false;
 
   constructor(options: StartOptions, post: (message: FromAgent) => void) {
-    const { code, visible, careful } = options;
+    const { code, visible, careful, gpuShare } = options;
     this.#code = code;
     this.#isVisible = visible;
     this.#post = post;
@@ -59,9 +66,23 @@ export class Agent {
       now: () => performance.now(),
       pause,
     });
+    this.#arraycore = new ArraycoreSide({
+      fetchParts: (index, tell) =>
+        fetchArraycore(index, {
+          fetch: (url) => fetch(url),
+          compile: (bytes) => WebAssembly.compile(bytes),
+          tell,
+        }),
+      offer: (wanted) =>
+        deviceOffer(wanted, this.#capabilities, { sharesMemory: this.#isShared }, careful),
+      spawnGpu,
+      log: (line) => console.debug(line),
+    });
+    this.#arraycore.setShare(gpuShare);
     this.#host = new PythonHost({
       spawn: spawnPython,
-      sharesMemory: sharesMemory(globalThis as ProbeScope),
+      sharesMemory: this.#isShared,
+      arraycore: this.#arraycore,
       heapBytes: heapLimitOf(this.#capabilities, careful),
       now: () => performance.now(),
       runtimeIndex: api.runtimeIndex,
@@ -76,7 +97,7 @@ export class Agent {
     });
     this.#machine = new Machine({
       agent: kAgentName,
-      capabilities: this.#capabilities,
+      capabilities: () => this.#capabilities,
       random: Math.random,
       readProgress: () => this.#host.progress,
     });
@@ -96,6 +117,9 @@ export class Agent {
     this.#store = await Store.open(this.#code);
     this.#contribution = await this.#store.contribution();
     const device = await this.#store.device();
+    // Python loads meanwhile. Where threads share no memory no trial can have the device.
+    const gpu = this.#isShared ? await probeGpu(navigator.gpu, (ms) => pause(ms)) : undefined;
+    this.#capabilities = capabilitiesOf(navigator, gpu);
     this.#hasStarted = true;
     this.#handle({ kind: "start", device, visible: this.#isVisible });
   }
@@ -103,6 +127,10 @@ export class Agent {
   setVisible(visible: boolean): void {
     this.#isVisible = visible;
     if (this.#hasStarted) this.#handle({ kind: visible ? "visible" : "hidden" });
+  }
+
+  setGpuShare(share: number): void {
+    this.#arraycore.setShare(share);
   }
 
   stop(): void {
@@ -319,10 +347,10 @@ function readFrame(data: unknown): ServerMessage | null {
   }
 }
 
-function pause(ms: number, signal: AbortSignal): Promise<void> {
+function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, ms);
-    signal.addEventListener("abort", () => {
+    signal?.addEventListener("abort", () => {
       clearTimeout(timer);
       reject(signal.reason);
     });

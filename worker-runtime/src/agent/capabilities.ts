@@ -1,7 +1,7 @@
 // What this browser says about itself: as coarse as scheduling allows, because fingerprints are personal data.
 // Pure but for reading `navigator`; agent thread.
 
-import type { Capabilities } from "../protocol/index.ts";
+import type { Capabilities, GpuFacts } from "../protocol/index.ts";
 
 /** The parts of `navigator` that are read; some browsers lack some. */
 export interface NavigatorFacts {
@@ -11,14 +11,16 @@ export interface NavigatorFacts {
   readonly userAgentData?: { readonly mobile: boolean };
 }
 
-export function capabilitiesOf(facts: NavigatorFacts): Capabilities {
+/** `gpu`: what gpu_probe.ts found. */
+export function capabilitiesOf(facts: NavigatorFacts, gpu?: GpuFacts): Capabilities {
   return {
-    backends: ["cpu"],
+    backends: gpu === undefined ? ["cpu"] : ["webgpu", "cpu"],
     // 0: the browser does not say.
     memory_mb: Math.round((facts.deviceMemory ?? 0) * 1024),
     cores: Math.max(1, Math.round(facts.hardwareConcurrency ?? 1)),
     engine: engineOf(facts.userAgent),
     class: classOf(facts),
+    ...(gpu === undefined ? {} : { gpu }),
   };
 }
 

@@ -67,6 +67,8 @@ export type AgentEvent =
       readonly attempt: number;
       readonly outcome: Outcome;
       readonly runMs: number;
+      /** What it computed on; empty: nobody could say. */
+      readonly backend: string;
     }
   // The attempt could not begin: assets or data are missing.
   | {

@@ -124,3 +124,41 @@ describe("progress that is told by messages", () => {
     expect(admitted.lastIndexOf(true)).toBeLessThan(20);
   });
 });
+
+describe("what array-core has for the gpu thread", () => {
+  const memory = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
+  const open = (change: object = {}) => ({
+    kind: "gpu",
+    message: { kind: "open", memory, controlAddress: 256, ...change },
+  });
+
+  test("is a ring in shared memory, or a word to wake it", () => {
+    expect(parseFromPython(open())).toEqual(open());
+    expect(parseFromPython({ kind: "gpu", message: { kind: "wake" } })).not.toBeNull();
+    expect(parseFromPython(open({ limits: { maxBufferBytes: 1 } }))).toEqual(open());
+  });
+
+  test.each([
+    ["memory that is not shared", { memory: new WebAssembly.Memory({ initial: 1 }) }],
+    ["what is no memory", { memory: { buffer: new SharedArrayBuffer(65_536) } }],
+    ["an odd address", { controlAddress: 257 }],
+    ["an address near the memory's end", { controlAddress: 65_536 - 4 }],
+    ["an address beyond it", { controlAddress: 2 ** 40 }],
+    ["a negative address", { controlAddress: -4 }],
+    ["another kind", { kind: "close" }],
+  ])("is not %s", (_, change) => {
+    expect(parseFromPython(open(change))).toBeNull();
+  });
+
+  test("is no flood", () => {
+    const rings = new Allowance();
+    const ring = parseFromPython(open());
+    const wake = parseFromPython({ kind: "gpu", message: { kind: "wake" } });
+    if (ring === null || wake === null) throw new Error("They are messages.");
+    const admitted = Array.from({ length: 100 }, (_, i) => rings.admits(ring, i * 1e6));
+    expect(admitted.lastIndexOf(true)).toBe(63);
+    const wakes = Array.from({ length: 2_000 }, () => rings.admits(wake, 0));
+    expect(wakes.lastIndexOf(true)).toBe(999);
+    expect(rings.admits(wake, 1_000)).toBe(true);
+  });
+});

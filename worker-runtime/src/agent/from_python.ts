@@ -3,6 +3,7 @@
 
 import * as v from "valibot";
 import { kLastSequence } from "../channel/block.ts";
+import { kControlWords } from "../gpu/layout.ts";
 import { kLineCharacters, kMessageCharacters } from "../protocol/client_messages.ts";
 import {
   kCallMs,
@@ -21,6 +22,10 @@ const kSlackMs = 5_000;
 const kTimings = 32;
 /** Words of progress that may come early: several at once after a pause of the agent's. */
 const kEarlyProgress = 8;
+/** Rings that an attempt may open, and how often it may wake the gpu thread: by a word in memory, where engines can. */
+const kMostRings = 64;
+const kMostWakesPerSecond = 5_000;
+const kWakesAhead = 1_000;
 /** What may have gathered while this thread was busy. */
 const kLinesAhead = 1_000;
 
@@ -28,6 +33,20 @@ const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const text = (characters: number) => v.pipe(v.string(), v.maxLength(characters));
 const sequence = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(kLastSequence));
 const duration = v.pipe(v.number(), v.finite(), v.minValue(0));
+
+// Only the address is looked at here: what the memory holds is the gpu thread's to judge.
+const ring = v.pipe(
+  v.object({
+    kind: v.literal("open"),
+    memory: v.custom<WebAssembly.Memory>(
+      (value) => value instanceof WebAssembly.Memory && isShared(value.buffer),
+    ),
+    controlAddress: v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.multipleOf(4)),
+  }),
+  v.check(
+    ({ memory, controlAddress }) => controlAddress + 4 * kControlWords <= memory.buffer.byteLength,
+  ),
+);
 
 const fromPython = v.variant("kind", [
   v.object({ kind: v.literal("loading"), loaded: count, total: count }),
@@ -68,6 +87,10 @@ const fromPython = v.variant("kind", [
     runMs: duration,
   }),
   v.object({
+    kind: v.literal("gpu"),
+    message: v.union([ring, v.object({ kind: v.literal("wake") })]),
+  }),
+  v.object({
     kind: v.literal("crashed"),
     code: v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]{0,63}$/)),
     message: text(kMessageCharacters),
@@ -83,6 +106,9 @@ export class Allowance {
   #call: { readonly sequence: number; readonly givenUpAt: number } | null = null;
   #lines = 0;
   #firstLineAt: number | null = null;
+  #rings = 0;
+  #wakes = 0;
+  #firstWakeAt: number | null = null;
 
   /** So many of its points are with the server. */
   setTaken(points: number): void {
@@ -111,6 +137,16 @@ export class Allowance {
       const seconds = (now - this.#firstLineAt) / 1000;
       return this.#lines <= kLinesAhead + seconds * kMostLinesPerSecond;
     }
+    if (message.kind === "gpu") {
+      if (message.message.kind === "open") {
+        this.#rings += 1;
+        return this.#rings <= kMostRings;
+      }
+      this.#firstWakeAt ??= now;
+      this.#wakes += 1;
+      const seconds = (now - this.#firstWakeAt) / 1000;
+      return this.#wakes <= kWakesAhead + seconds * kMostWakesPerSecond;
+    }
     if (message.kind === "progress") {
       this.#progressSince ??= now;
       this.#progress += 1;
@@ -118,6 +154,10 @@ export class Allowance {
     }
     return true;
   }
+}
+
+function isShared(buffer: ArrayBufferLike): boolean {
+  return Object.prototype.toString.call(buffer) === "[object SharedArrayBuffer]";
 }
 
 /** The message; null when it is none that an honest thread sends. */

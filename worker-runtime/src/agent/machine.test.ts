@@ -140,7 +140,7 @@ describe("Work", () => {
         values: [0.5],
         points: [],
         metrics: { load_ms: 2_000, run_ms: 1_500 },
-        backend: "cpu",
+        backend: "numpy",
         next: true,
       },
     ]);

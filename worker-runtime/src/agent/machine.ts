@@ -36,7 +36,8 @@ const kCloseDeviceRevoked = 4003;
 
 export interface MachineOptions {
   readonly agent: string;
-  readonly capabilities: Capabilities;
+  /** Asked with each session: the graphics device is known only after a while. */
+  readonly capabilities: () => Capabilities;
   /** In 0..1. */
   readonly random: () => number;
   /** The liveness counter of the python thread. */
@@ -310,7 +311,7 @@ export class Machine {
       device: device.device,
       secret: device.secret,
       agent: this.#options.agent,
-      capabilities: this.#options.capabilities,
+      capabilities: this.#options.capabilities(),
       attempts: attempt === null ? [] : [attempt.id],
     });
   }

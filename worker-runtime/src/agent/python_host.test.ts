@@ -1,8 +1,11 @@
 // The owner of the python thread, with a thread that only writes down what it is told.
 
 import { beforeEach, describe, expect, test, vi } from "vitest";
+import type { ToGpuThread } from "../gpu/gpu_messages.ts";
+import { kMagic } from "../gpu/layout.ts";
 import type { Lease } from "../protocol/index.ts";
 import type { FromPython, RuntimeIndex, ToPython } from "../python/messages.ts";
+import { ArraycoreSide } from "./arraycore_side.ts";
 import type { AgentEvent } from "./events.ts";
 import { PythonHost, parseOutcome } from "./python_host.ts";
 import { leaseOf } from "./scenario.fixture.ts";
@@ -46,7 +49,7 @@ beforeEach(() => {
   host = hostOf(true);
 });
 
-const hostOf = (sharesMemory: boolean) =>
+const hostOf = (sharesMemory: boolean, arraycore: ArraycoreSide | null = null) =>
   new PythonHost({
     spawn: (onMessage) => {
       const thread = new FakeThread();
@@ -64,6 +67,7 @@ const hostOf = (sharesMemory: boolean) =>
     sharesMemory,
     fetchCheckpoint: async () => savedBytes,
     heapBytes: 2 ** 30,
+    arraycore,
     now: () => 0,
     emit: (event) => events.push(event),
     log: () => {},
@@ -439,5 +443,86 @@ describe("Checkpoints", () => {
       { ...said, step: null },
       { kind: "output", attempt: 7, text: "epoch 1" },
     ]);
+  });
+});
+
+describe("A study that asks for a device", () => {
+  const parts = {
+    module: new WebAssembly.Module(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0])),
+    archive: new Uint8Array([1]),
+  };
+  const gpu: ToGpuThread["kind"][] = [];
+  let ended = 0;
+
+  const lease = (attempt: number, change: Partial<Lease> = {}) =>
+    leaseOf(attempt, { runtime: { chainer: "7.8.1", backend: "webgpu" }, ...change });
+  const runs = (i: number) => thread(i).told.filter((message) => message.kind === "run");
+
+  beforeEach(() => {
+    gpu.length = 0;
+    ended = 0;
+    const side = new ArraycoreSide({
+      fetchParts: async () => parts,
+      offer: (wanted) => ({
+        wanted,
+        backends: ["webgpu", "cpu"],
+        reasons: {},
+        software: false,
+        budget_bytes: 7,
+      }),
+      spawnGpu: () => ({
+        post: (message) => gpu.push(message.kind),
+        terminate: async () => {
+          ended += 1;
+        },
+      }),
+      log: () => {},
+    });
+    host = hostOf(true, side);
+  });
+
+  test("gets array-core with its thread's first attempt, and the offer with each.", async () => {
+    host.run(lease(7));
+    await load(0);
+    await finish(0, 7);
+    host.run(lease(8));
+    await settled();
+    expect(runs(0).map(({ arraycore }) => arraycore)).toEqual([parts, null]);
+    expect(runs(0).map(({ spec }) => spec.device?.wanted)).toEqual(["webgpu", "webgpu"]);
+  });
+
+  test("is told apart from one that does not, which gets nothing.", async () => {
+    host.run(leaseOf(7));
+    await load(0);
+    expect(runs(0)[0]).toMatchObject({ arraycore: null, spec: { device: null } });
+  });
+
+  test("opens a ring while its attempt runs, on a gpu thread that ends with Python.", async () => {
+    const memory = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
+    const open = { kind: "gpu", message: { kind: "open", memory, controlAddress: 0 } } as const;
+    host.run(lease(7));
+    await settled();
+    thread(0).say(open); // Nothing runs yet.
+    expect(gpu).toEqual([]);
+    await load(0);
+    new Int32Array(memory.buffer)[0] = kMagic;
+    thread(0).say(open);
+    expect(gpu).toEqual(["open"]);
+    host.terminate();
+    await settled();
+    expect(ended).toBe(1);
+  });
+
+  test.each([
+    ['{"outcome":"pruned","backend":"webgpu"}', "webgpu"],
+    ['{"outcome":"pruned","backend":"cpu"}', "cpu"],
+    ['{"outcome":"pruned","backend":"a supercomputer"}', "numpy"],
+    ['{"outcome":"pruned"}', "numpy"],
+    ["no JSON", "numpy"],
+  ])("says what it computed on: %s.", async (outcome, backend) => {
+    host.run(lease(7));
+    await load(0);
+    thread(0).say({ kind: "outcome", attempt: 7, outcome, runMs: 1 });
+    expect(events.at(-1)).toMatchObject({ kind: "outcome", backend });
   });
 });

@@ -9,6 +9,7 @@ import { PostedAnswerer } from "../channel/posted_answerer.ts";
 import { kMessageCharacters } from "../protocol/client_messages.ts";
 import { type Checkpoint, kCauses, type Lease } from "../protocol/index.ts";
 import type {
+  ArraycoreParts,
   CheckpointFile,
   DataFile,
   FromPython,
@@ -16,6 +17,7 @@ import type {
   RuntimePiece,
   ToPython,
 } from "../python/messages.ts";
+import type { ArraycoreSide } from "./arraycore_side.ts";
 import type { Outcome } from "./attempt.ts";
 import type { BlobWanted } from "./blob_cache.ts";
 import type { AgentEvent } from "./events.ts";
@@ -52,6 +54,8 @@ export interface PythonHostOptions {
     checkpoint: Checkpoint,
     signal: AbortSignal,
   ) => Promise<Uint8Array<ArrayBuffer> | null>;
+  /** For studies that ask for a device; null: none is served, and their trials get plain NumPy. */
+  readonly arraycore: ArraycoreSide | null;
   readonly emit: (event: AgentEvent) => void;
   readonly log: (line: string) => void;
 }
@@ -65,6 +69,8 @@ interface Thread {
   chainer: string | null;
   /** Study, bundle and versions whose code this Pyodide has run. */
   usedFor: string | null;
+  /** array-core was handed over. */
+  hasArraycore: boolean;
   /** The attempt that was handed over. */
   attempt: number | null;
   allowance: Allowance;
@@ -94,10 +100,10 @@ export class PythonHost {
   #thread: Thread | null = null;
   #job: Job | null = null;
   #lastChainer: string | null = null;
-  readonly #bytes = { python: [0, 0], blobs: [0, 0] } as {
-    python: [loaded: number, total: number];
-    blobs: [loaded: number, total: number];
-  };
+  readonly #bytes = { python: [0, 0], arraycore: [0, 0], blobs: [0, 0] } as Record<
+    "python" | "arraycore" | "blobs",
+    [loaded: number, total: number]
+  >;
 
   constructor(options: PythonHostOptions) {
     this.#options = options;
@@ -132,7 +138,9 @@ export class PythonHost {
   }
 
   interrupt(attempt: number): void {
-    if (this.#thread?.attempt === attempt) this.#thread.answerer.interrupt();
+    if (this.#thread?.attempt !== attempt) return;
+    this.#thread.answerer.interrupt();
+    this.#options.arraycore?.interrupt();
   }
 
   terminate(): void {
@@ -141,6 +149,7 @@ export class PythonHost {
     if (thread === null) return;
     clearTimeout(thread.silence);
     thread.port.terminate();
+    this.#options.arraycore?.terminate();
     thread.settle.reject(new PythonError("terminated", "The python thread was ended."));
   }
 
@@ -173,8 +182,11 @@ export class PythonHost {
     }
     if (this.#thread === null) this.#start(chainer);
     const blobs = this.#gather(lease, controller.signal);
-    // Seen when it is awaited, after the thread is up.
+    const wanted = this.#options.arraycore === null ? undefined : lease.runtime.backend;
+    const parts = wanted === undefined ? Promise.resolve(null) : this.#fetchArraycore();
+    // Seen when they are awaited, after the thread is up.
     blobs.catch(() => {});
+    parts.catch(() => {});
     let thread = this.#current();
     await thread.loaded;
     if (this.#job !== job) return;
@@ -186,6 +198,7 @@ export class PythonHost {
       await thread.loaded;
     }
     const { bundle, data, checkpoint } = await blobs;
+    const fetched = await parts;
     if (this.#job !== job || this.#thread !== thread) return;
     this.#job = null;
     thread.usedFor = usedFor;
@@ -200,10 +213,13 @@ export class PythonHost {
       params: lease.params,
       seed: lease.seed,
       chainer,
+      device: wanted === undefined ? null : (this.#options.arraycore?.offer(wanted) ?? null),
     };
+    const arraycore = thread.hasArraycore ? null : fetched;
+    thread.hasArraycore ||= arraycore !== null;
     const transfer = [bundle.buffer, ...data.map((file) => file.bytes.buffer)];
     if (checkpoint !== null) transfer.push(checkpoint.bytes.buffer);
-    thread.port.post({ kind: "run", spec, bundle, data, checkpoint }, transfer);
+    thread.port.post({ kind: "run", spec, bundle, data, checkpoint, arraycore }, transfer);
     this.#options.emit({ kind: "running", attempt: lease.attempt });
   }
 
@@ -247,6 +263,15 @@ export class PythonHost {
     return { format: checkpoint.format, step: checkpoint.step ?? null, bytes };
   }
 
+  async #fetchArraycore(): Promise<ArraycoreParts | null> {
+    const { arraycore } = this.#options;
+    if (arraycore === null) return null;
+    return await arraycore.parts(await this.#readIndex(), (loaded, total) => {
+      this.#bytes.arraycore = [loaded, total];
+      this.#tellLoading();
+    });
+  }
+
   #current(): Thread {
     if (this.#thread === null) throw new PythonError("terminated", "The python thread was ended.");
     return this.#thread;
@@ -269,6 +294,7 @@ export class PythonHost {
       settle: { resolve, reject },
       chainer,
       usedFor: null,
+      hasArraycore: false,
       attempt: null,
       allowance: new Allowance(),
       isLoaded: false,
@@ -363,7 +389,15 @@ export class PythonHost {
         break;
       case "outcome":
         thread.attempt = null;
-        emit({ ...message, outcome: parseOutcome(message.outcome) });
+        emit({
+          ...message,
+          outcome: parseOutcome(message.outcome),
+          backend: backendOf(message.outcome),
+        });
+        break;
+      case "gpu":
+        // A thread that runs nothing has nothing to say to a device.
+        if (thread.attempt !== null) this.#options.arraycore?.receive(message.message);
         break;
       case "crashed":
         this.#onCrash(thread, message.code, message.message);
@@ -389,12 +423,9 @@ export class PythonHost {
   }
 
   #tellLoading(): void {
-    const { python, blobs } = this.#bytes;
-    this.#options.emit({
-      kind: "loading",
-      loaded: python[0] + blobs[0],
-      total: python[1] + blobs[1],
-    });
+    const parts = Object.values(this.#bytes);
+    const sum = (index: 0 | 1) => parts.reduce((total, part) => total + part[index], 0);
+    this.#options.emit({ kind: "loading", loaded: sum(0), total: sum(1) });
   }
 }
 
@@ -437,6 +468,17 @@ export function parseOutcome(text: string): Outcome {
     const message = "The objective's outcome is not 1 to 8 finite numbers.";
     const error = { cause: "invalid" as const, code: "outcome_malformed", message, traceback: "" };
     return { outcome: "failed", error };
+  }
+}
+
+const backendSchema = v.object({ backend: v.picklist(["webgpu", "cpu", "numpy"]) });
+
+/** What the attempt says that it computed on; plain NumPy where it says nothing that is known. */
+export function backendOf(text: string): string {
+  try {
+    return v.parse(backendSchema, JSON.parse(text)).backend;
+  } catch {
+    return "numpy";
   }
 }
 

@@ -41,13 +41,13 @@ export class Scenario {
   constructor(random = 1) {
     this.machine = new Machine({
       agent: "test/1",
-      capabilities: {
+      capabilities: () => ({
         backends: ["cpu"],
         memory_mb: 0,
         cores: 2,
         engine: "test 1",
         class: "desktop",
-      },
+      }),
       random: () => random,
       readProgress: () => this.progress,
     });
@@ -133,7 +133,7 @@ export class Scenario {
   }
 
   outcome(attempt: number, outcome: Outcome = kComplete): this {
-    return this.on({ kind: "outcome", attempt, outcome, runMs: 1_500 });
+    return this.on({ kind: "outcome", attempt, outcome, runMs: 1_500, backend: "numpy" });
   }
 
   report(attempt: number, step: number, value = 0.5): this {

@@ -20,7 +20,6 @@ export const kInterruptGraceMs = 400;
 const kAskAgainMs = 10_000;
 const kCannotRunLimit = 3;
 const kResendLimit = 8;
-const kBackend = "cpu";
 /** Whose fault a crash is; others are the device's. */
 const kCrashCauses: Readonly<Record<string, Failure["cause"]>> = {
   out_of_memory: "out_of_memory",
@@ -254,7 +253,7 @@ export class Work {
       this.#onEnded(now);
     } else if (this.#runs(event.attempt)) {
       this.#forgetUpload();
-      this.#attempt?.finish(event.outcome, event.runMs, this.#around.isWorking, kBackend);
+      this.#attempt?.finish(event.outcome, event.runMs, this.#around.isWorking, event.backend);
     }
   }
 
@@ -272,7 +271,7 @@ export class Work {
     const cause = kCrashCauses[code] ?? "device_lost";
     const outcome = { outcome: "failed" as const, error: { cause, code, message, traceback: "" } };
     const runMs = now - (this.#attempt?.runningAt ?? now);
-    this.onOutcome({ kind: "outcome", attempt, outcome, runMs }, now);
+    this.onOutcome({ kind: "outcome", attempt, outcome, runMs, backend: "" }, now);
   }
 
   // ---- within
@@ -312,7 +311,7 @@ export class Work {
     const error = { cause: "timeout" as const, code: "time_limit", message, traceback: "" };
     const runMs = now - (attempt.runningAt ?? now);
     this.#forgetUpload();
-    attempt.finish({ outcome: "failed", error }, runMs, this.#around.isWorking, kBackend);
+    attempt.finish({ outcome: "failed", error }, runMs, this.#around.isWorking, "");
     this.#interrupt(attempt, now);
   }
 

@@ -4,7 +4,7 @@
 import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
 import type { GpuHook, ToHookedThread } from "./gpu_hooks.fixture.ts";
-import type { FromGpuThread } from "./gpu_service.ts";
+import type { FromGpuThread } from "./gpu_messages.ts";
 import { prepareVulkan } from "./node_gpu.ts";
 import { type RingOptions, RingWriter } from "./ring_writer.fixture.ts";
 

@@ -1,7 +1,7 @@
 // How the drain waits for a device that says nothing of its own accord, on a device made up for it.
 
 import { expect, test } from "vitest";
-import { Drain } from "./drain.ts";
+import { Drain, type DrainOptions, restMs } from "./drain.ts";
 import type { Capabilities, Executor } from "./executor.ts";
 import { Backend, Word } from "./layout.ts";
 import { RingWriter } from "./ring_writer.fixture.ts";
@@ -57,7 +57,12 @@ class SilentDevice {
   };
 }
 
-async function startDrain(device: SilentDevice, asks: boolean, byMessage: boolean) {
+async function startDrain(
+  device: SilentDevice,
+  asks: boolean,
+  byMessage: boolean,
+  more: Partial<DrainOptions> = {},
+) {
   const ring = new RingWriter({ ringWords: 1024 });
   const drain = new Drain({
     memory: ring.memory,
@@ -65,11 +70,13 @@ async function startDrain(device: SilentDevice, asks: boolean, byMessage: boolea
     open: async () => device.executor as unknown as Executor,
     byMessage,
     asks,
+    ...more,
   });
   const ended = drain.run();
   ring.postWake = () => drain.wake();
   return {
     ring,
+    drain,
     end: async () => {
       ring.close();
       await ended;
@@ -126,5 +133,35 @@ test("a device that answers by itself is not asked", async () => {
   await pause(50);
   expect(device.asked).toBe(0);
   expect(ring.load(Word.commands)).toBe(1);
+  await end();
+});
+
+test.each([
+  [100, 1, 0],
+  [100, 0.5, 100],
+  [100, 0.25, 300],
+  [60_000, 0.5, 2_000],
+])("after %i ms of work a share of %d means %i ms of rest", (busy, share, rest) => {
+  expect(restMs(busy, share)).toBe(rest);
+});
+
+test("a device of which a share is lent rests once its batch is done, others do not", async () => {
+  const rests: number[] = [];
+  const rest = async (ms: number) => void rests.push(ms);
+  const device = new SilentDevice(1);
+  const { ring, drain, end } = await startDrain(device, true, false, { share: 0.5, rest });
+  const batch = async () => {
+    const fence = ring.fence();
+    ring.flush();
+    expect(await isReachedWithin(ring, fence, 20_000)).toBe(true);
+    await pause(20);
+  };
+  await batch();
+  expect(rests.length).toBeGreaterThan(0);
+  expect(Math.min(...rests)).toBeGreaterThan(0);
+  const before = rests.length;
+  drain.setShare(1);
+  await batch();
+  expect(rests).toHaveLength(before);
   await end();
 });

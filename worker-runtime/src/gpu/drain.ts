@@ -57,6 +57,17 @@ const kBusySilenceMs = 8_000;
 /** Compiling a shader may block the thread for long, and is no sign of death. */
 const kCompileSilenceMs = 60_000;
 
+/** How often a device that is to rest is asked whether its batch is done, and how long it rests at most. */
+const kAskRestingMs = 2;
+const kLongestRestMs = 2_000;
+
+/** How long a device rests after so much work. */
+export function restMs(busyMs: number, share: number): number {
+  return Math.min(kLongestRestMs, busyMs * (1 / share - 1));
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
 export interface DrainOptions {
   readonly memory: WebAssembly.Memory;
   /** Byte address of the control block. */
@@ -66,6 +77,10 @@ export interface DrainOptions {
   readonly byMessage?: boolean;
   /** Ask the device whether it is done; without it, where its answers come by themselves. */
   readonly asks?: boolean;
+  /** Of the time the device may work, above 0 and at most 1; after each batch it rests in proportion. */
+  readonly share?: number;
+  /** How it rests; another in tests. */
+  readonly rest?: (ms: number) => Promise<void>;
 }
 
 export class Drain {
@@ -74,6 +89,8 @@ export class Drain {
   readonly #open: OpenExecutor;
   readonly #byMessage: boolean;
   readonly #asks: boolean;
+  readonly #rest: (ms: number) => Promise<void>;
+  #share: number;
   readonly #ringBase: number;
   readonly #ringMask: number;
   readonly #strict: boolean;
@@ -104,6 +121,8 @@ export class Drain {
     this.#open = options.open;
     this.#byMessage = options.byMessage ?? typeof Atomics.waitAsync !== "function";
     this.#asks = options.asks ?? !hasCheapTurns;
+    this.#rest = options.rest ?? pause;
+    this.#share = options.share ?? 1;
     this.#ringBase = this.#control.load(Word.ringAddress) / 4;
     this.#ringMask = this.#control.load(Word.ringWords) - 1;
     this.#strict = this.#control.load(Word.strict) !== 0;
@@ -181,8 +200,14 @@ export class Drain {
     }
   }
 
+  /** Another share of the device's time from the next batch on. */
+  setShare(share: number): void {
+    this.#share = share;
+  }
+
   // Executes up to kTurnCommands of what is published.
   async #turn(): Promise<void> {
+    const begunAt = performance.now();
     this.#memory.refresh();
     this.#control.store(Word.silenceMs, kBusySilenceMs);
     for (let done = 0; done < kTurnCommands && this.#position !== this.#written; ) {
@@ -200,6 +225,20 @@ export class Drain {
     this.#publish();
     this.#control.store(Word.silenceMs, 0);
     if (full !== undefined) await full;
+    if (this.#share < 1) await this.#restAfter(begunAt);
+  }
+
+  // Waits until the device has done the batch, then for as long as leaves it the share that it was lent.
+  async #restAfter(begunAt: number): Promise<void> {
+    let isDone = false;
+    this.#executor?.fence(() => {
+      isDone = true;
+    });
+    while (!isDone && !this.#lost && this.#executor !== undefined) {
+      this.#executor.nudge();
+      await pause(kAskRestingMs);
+    }
+    await this.#rest(restMs(performance.now() - begunAt, this.#share));
   }
 
   #publish(): void {

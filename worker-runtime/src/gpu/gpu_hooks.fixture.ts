@@ -1,7 +1,8 @@
 // A WebGPU that fails on demand, and the same readback written by hand, for tests and benchmarks: what a gpu thread with
 // hooks has besides its service. Runs on the gpu thread, in Node and in browsers.
 
-import { type FromGpuThread, GpuService, type ToGpuThread } from "./gpu_service.ts";
+import type { FromGpuThread, ToGpuThread } from "./gpu_messages.ts";
+import { GpuService } from "./gpu_service.ts";
 
 /** What is to go wrong, or to be measured. */
 export type GpuHook =

@@ -1,8 +1,8 @@
 // What the owner of a gpu thread does when the thread ends, fails, or is asked for again; the threads are stand-ins.
 
 import { expect, test } from "vitest";
+import type { ToGpuThread } from "./gpu_messages.ts";
 import { GpuThreadOwner, type GpuWorkerEvents } from "./gpu_owner.ts";
-import type { ToGpuThread } from "./gpu_service.ts";
 import { kInterruptRevoke, State, Word } from "./layout.ts";
 import { RingWriter } from "./ring_writer.fixture.ts";
 

@@ -3,7 +3,7 @@
 // thread. The python thread blocks for long, so nothing here waits for it.
 
 import { controlAt, interrupt, markGone } from "./control.ts";
-import type { FromGpuThread, ToGpuThread } from "./gpu_service.ts";
+import type { FromGpuThread, ToGpuThread } from "./gpu_messages.ts";
 import { State, Word } from "./layout.ts";
 
 /** A thread with a GpuService in it. */
@@ -46,6 +46,7 @@ export class GpuThreadOwner {
         this.#open(message);
         return;
       case "wake":
+      case "share":
         this.#worker?.post(message);
         return;
       default:

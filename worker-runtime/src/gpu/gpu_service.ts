@@ -3,25 +3,8 @@
 
 import { markGone } from "./control.ts";
 import { Drain } from "./drain.ts";
-import type { DeviceLimits } from "./executor.ts";
+import type { FromGpuThread, ToGpuThread } from "./gpu_messages.ts";
 import { openWebGpu } from "./webgpu_open.ts";
-
-/** To the gpu thread. One `open`; a `wake` whenever the control block says that it sleeps for a message. */
-export type ToGpuThread =
-  | {
-      readonly kind: "open";
-      readonly memory: WebAssembly.Memory;
-      readonly controlAddress: number;
-      readonly byMessage?: boolean;
-      readonly limits?: Partial<DeviceLimits>;
-      readonly withoutF16?: boolean;
-    }
-  | { readonly kind: "wake" };
-
-/** From the gpu thread, at its end; the control block tells everything else. */
-export type FromGpuThread =
-  | { readonly kind: "closed" }
-  | { readonly kind: "failed"; readonly message: string };
 
 export class GpuService {
   readonly #gpu: GPU | undefined;
@@ -37,6 +20,9 @@ export class GpuService {
     switch (message.kind) {
       case "wake":
         this.#drain?.wake();
+        return;
+      case "share":
+        this.#drain?.setShare(message.share);
         return;
       case "open":
         void this.#serve(message);

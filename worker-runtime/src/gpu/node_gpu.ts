@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { pathToFileURL } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
-import type { FromGpuThread } from "./gpu_service.ts";
+import type { FromGpuThread } from "./gpu_messages.ts";
 import { hasGraphicsCard } from "./graphics_card.ts";
 
 interface DawnModule {

@@ -57,7 +57,7 @@ export async function openWebGpu(options: WebGpuOptions): Promise<WebGpuExecutor
   return new WebGpuExecutor(device, capabilities, events);
 }
 
-async function requestAdapter(gpu: GPU): Promise<GPUAdapter> {
+export async function requestAdapter(gpu: GPU): Promise<GPUAdapter> {
   const wish: GPURequestAdapterOptions = { powerPreference: "high-performance" };
   const first = await gpu.requestAdapter(wish);
   if (first !== null) return first;

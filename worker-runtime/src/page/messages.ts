@@ -9,7 +9,10 @@ export type ToAgent =
       readonly visible: boolean;
       /** The browser ended the last visit while it computed, so that less memory is asked for. */
       readonly careful: boolean;
+      /** Of the graphics device's time that the volunteer lends, above 0 and at most 1. */
+      readonly gpuShare: number;
     }
+  | { readonly kind: "gpu_share"; readonly share: number }
   | { readonly kind: "visibility"; readonly visible: boolean }
   | { readonly kind: "stop" }
   /** Instead of a start: lets the server and this browser forget the device. */

@@ -71,6 +71,7 @@ export async function checkPython(
     runtimeIndex: api.runtimeIndex,
     fetchBlob: async () => bundle,
     fetchCheckpoint: async () => null,
+    arraycore: null,
     log: () => {},
     emit: (event: AgentEvent) => {
       if (event.kind === "loading") onLoading(event.loaded, event.total);

@@ -124,7 +124,9 @@ test("Nothing starts before the tap, and one agent after it.", () => {
   volunteer.start();
   volunteer.start();
   expect(FakeWorker.all).toHaveLength(1);
-  expect(agent().told).toEqual([{ kind: "start", code: "CODE", visible: true, careful: false }]);
+  expect(agent().told).toEqual([
+    { kind: "start", code: "CODE", visible: true, careful: false, gpuShare: 1 },
+  ]);
   expect(volunteer.snapshot.state).toEqual({ phase: "joining" });
 });
 
@@ -218,7 +220,9 @@ test("A paused volunteer can stop, and a new start is not paused.", () => {
   volunteer.stop();
   expect(volunteer.snapshot.state).toEqual({ phase: "stopped" });
   volunteer.start();
-  expect(agent(1).told).toEqual([{ kind: "start", code: "CODE", visible: true, careful: false }]);
+  expect(agent(1).told).toEqual([
+    { kind: "start", code: "CODE", visible: true, careful: false, gpuShare: 1 },
+  ]);
 });
 
 const nextTrial: VolunteerState = {
@@ -359,7 +363,9 @@ test("After a tab that was killed the page says so, and asks for less memory.", 
     number: 0,
   });
   next.start();
-  expect(agent(1).told).toEqual([{ kind: "start", code: "CODE", visible: true, careful: true }]);
+  expect(agent(1).told).toEqual([
+    { kind: "start", code: "CODE", visible: true, careful: true, gpuShare: 1 },
+  ]);
 });
 
 test("After a page that was closed there is nothing to say.", async () => {
@@ -380,7 +386,9 @@ test("A page that was dropped in the background is told apart, and not blamed fo
   expect(next.snapshot.interrupted).toEqual({ during: "hidden" });
   page.show("visible");
   next.start();
-  expect(agent(1).told).toEqual([{ kind: "start", code: "CODE", visible: true, careful: false }]);
+  expect(agent(1).told).toEqual([
+    { kind: "start", code: "CODE", visible: true, careful: false, gpuShare: 1 },
+  ]);
 });
 
 /** Locks of a browser with another tab in it. */

@@ -52,6 +52,7 @@ class AgentVolunteer implements Volunteer {
   readonly #lock = new TabLock(navigator.locks);
   readonly #visit = new LastVisit(local);
   #agent: Worker | null = null;
+  #gpuShare = 1;
   /** The lock has been asked for, and the agent waits for it. */
   #isStarting = false;
   #session: Session | null = null;
@@ -130,7 +131,13 @@ class AgentVolunteer implements Volunteer {
     this.#visit.begin();
     this.#employ();
     const careful = this.#snapshot.interrupted?.during === "trial";
-    this.#tell({ kind: "start", code: this.#code, visible: this.#mayCompute, careful });
+    this.#tell({
+      kind: "start",
+      code: this.#code,
+      visible: this.#mayCompute,
+      careful,
+      gpuShare: this.#gpuShare,
+    });
   }
 
   /** Starts an agent thread and listens to it. */
@@ -194,6 +201,11 @@ class AgentVolunteer implements Volunteer {
     }
     const { study, number } = trial;
     this.#setLast({ study, number, doneBefore: this.#snapshot.contribution.trials });
+  }
+
+  setGpuShare(share: number): void {
+    this.#gpuShare = share;
+    if (this.#agent !== null) this.#tell({ kind: "gpu_share", share });
   }
 
   stop(): void {

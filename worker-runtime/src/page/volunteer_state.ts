@@ -99,6 +99,8 @@ export interface Volunteer {
   resume(): void;
   /** Wanted: the running trial is the last one, then it stops; at once where none runs. Unwanted: it goes on. */
   finish(wanted: boolean): void;
+  /** Of the graphics device's time that trials may have, above 0 and at most 1; at once. */
+  setGpuShare(share: number): void;
   /** Releases the attempt and ends the compute threads; `start()` works again afterwards. */
   stop(): void;
   /** Stops, and has the server and this browser forget the device; its results stay, without it. From a tap. */

@@ -43,6 +43,7 @@ const capabilities = fields({
   cores: count,
   engine: text(),
   class: oneOf(["phone", "tablet", "desktop", "node"]),
+  gpu: v.exactOptional(fields({ adapter: text(64), software: flag, f16: flag, buffer_mb: count })),
 });
 
 const hello = unionBy("role", [
@@ -140,6 +141,7 @@ export type ClientMessages = {
 export type ClientMessage = ClientMessages[keyof ClientMessages];
 export type DeviceHello = Extract<ClientMessages["hello"], { role: "device" }>;
 export type Capabilities = DeviceHello["capabilities"];
+export type GpuFacts = NonNullable<Capabilities["gpu"]>;
 export type Pulse = ClientMessages["heartbeat"]["attempts"][number];
 export type Result = ClientMessages["result"];
 export type Failure = Extract<Result, { outcome: "failed" }>["error"];

@@ -42,7 +42,10 @@ const lease = fields({
     }),
     64,
   ),
-  runtime: fields({ chainer: text() }),
+  runtime: fields({
+    chainer: text(),
+    backend: v.exactOptional(oneOf(["auto", "webgpu", "cpu"])),
+  }),
   time_limit_ms: count,
   lease_ms: count,
   checkpoint: v.exactOptional(
@@ -122,5 +125,6 @@ export type ServerMessages = {
 export type ServerMessage = ServerMessages[keyof ServerMessages];
 export type Lease = ServerMessages["lease"]["lease"];
 export type Checkpoint = NonNullable<Lease["checkpoint"]>;
+export type WantedBackend = NonNullable<Lease["runtime"]["backend"]>;
 export type DataItem = Lease["data"][number];
 export type WaitReason = ServerMessages["wait"]["reason"];

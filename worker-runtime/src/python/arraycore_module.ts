@@ -106,13 +106,10 @@ export interface ModuleOptions {
 }
 
 export async function loadArraycore(
-  code: BufferSource | Response | Promise<Response>,
+  code: BufferSource | Response | Promise<Response> | WebAssembly.Module,
   options: ModuleOptions = {},
 ): Promise<ArraycoreModule> {
-  const module =
-    code instanceof ArrayBuffer || ArrayBuffer.isView(code)
-      ? await WebAssembly.compile(code)
-      : await WebAssembly.compileStreaming(code);
+  const module = await compiled(code);
   const memory = createMemory(options.maximumBytes);
   const imports = importsFor(module, memory, options.host, options.print);
   const instance = await WebAssembly.instantiate(module, imports);
@@ -129,6 +126,15 @@ export async function loadArraycore(
 
 function endedBy(cause: unknown): ArraycoreError {
   return new ArraycoreError("aborted", `array-core has ended in an earlier call: ${cause}`);
+}
+
+async function compiled(
+  code: BufferSource | Response | Promise<Response> | WebAssembly.Module,
+): Promise<WebAssembly.Module> {
+  if (code instanceof WebAssembly.Module) return code;
+  return code instanceof ArrayBuffer || ArrayBuffer.isView(code)
+    ? await WebAssembly.compile(code)
+    : await WebAssembly.compileStreaming(code);
 }
 
 /** The largest shared memory that this engine grants. */

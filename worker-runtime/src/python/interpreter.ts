@@ -31,9 +31,13 @@ export interface InterpreterOptions {
 }
 
 export class Interpreter {
+  readonly #pyodide: PyodideApi;
+  readonly #extractDir: string;
   readonly #run: PyCallable;
 
-  private constructor(run: PyCallable) {
+  private constructor(pyodide: PyodideApi, extractDir: string, run: PyCallable) {
+    this.#pyodide = pyodide;
+    this.#extractDir = extractDir;
     this.#run = run;
   }
 
@@ -55,7 +59,13 @@ export class Interpreter {
     mark("unpacked");
     const run = pyodide.runPython(kWarmUp) as PyCallable;
     mark("imported");
-    return new Interpreter(run);
+    return new Interpreter(pyodide, extractDir, run);
+  }
+
+  /** A package that not every trial needs, with the module of JavaScript that it calls. */
+  addPackage(archive: Uint8Array, hostName: string, host: object): void {
+    this.#pyodide.registerJsModule(hostName, host);
+    this.#pyodide.unpackArchive(archive, "zip", { extractDir: this.#extractDir });
   }
 
   /** Blocks until the objective has ended; gives the outcome's JSON text. */

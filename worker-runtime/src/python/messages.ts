@@ -1,6 +1,8 @@
 // What agent and python thread say to each other over the port that joins them directly. Both threads.
 
 import type { CallRequest } from "../channel/caller.ts";
+import type { ToGpuThread } from "../gpu/gpu_messages.ts";
+import type { WantedBackend } from "../protocol/index.ts";
 
 /** The text of an outcome: values, or a traceback of 16 KiB with its escapes. */
 export const kOutcomeCharacters = 262_144;
@@ -30,6 +32,27 @@ export interface DataFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
+/** array-core, as the agent fetched it. */
+export interface ArraycoreParts {
+  readonly module: WebAssembly.Module;
+  /** The Python package, a zip of compiled files. */
+  readonly archive: Uint8Array<ArrayBuffer>;
+}
+
+/** What an attempt may compute on, as `hyperflock_worker.devices` reads it. */
+export interface DeviceOffer {
+  /** The study's wish. */
+  readonly wanted: WantedBackend;
+  /** array-core's back ends that are here. */
+  readonly backends: readonly ("webgpu" | "cpu")[];
+  /** Why a back end is not here, by its name. */
+  readonly reasons: Readonly<Record<string, string>>;
+  /** WebGPU is a program on the CPU here. */
+  readonly software: boolean;
+  /** What arrays may take together on the GPU. */
+  readonly budget_bytes: number;
+}
+
 /** The attempt as `hyperflock_worker.runner.run_attempt` reads it. */
 export interface AttemptSpec {
   readonly attempt: number;
@@ -40,6 +63,8 @@ export interface AttemptSpec {
   readonly params: string;
   readonly seed: number;
   readonly chainer: string;
+  /** Null: the study asks for no device. */
+  readonly device: DeviceOffer | null;
 }
 
 /** What the attempt goes on from. */
@@ -66,6 +91,8 @@ export type ToPython =
       readonly bundle: Uint8Array<ArrayBuffer>;
       readonly data: readonly DataFile[];
       readonly checkpoint: CheckpointFile | null;
+      /** With the thread's first attempt of a study that asks for a device. */
+      readonly arraycore: ArraycoreParts | null;
     }
   // To a thread that shares no memory with the agent; it hears them while Python waits.
   | { readonly kind: "answer"; readonly sequence: number; readonly text: string }
@@ -108,5 +135,7 @@ export type FromPython =
       readonly outcome: string;
       readonly runMs: number;
     }
+  /** What array-core has for the gpu thread; everything else goes through the ring. */
+  | { readonly kind: "gpu"; readonly message: ToGpuThread }
   /** The thread is of no use any more. */
   | { readonly kind: "crashed"; readonly code: string; readonly message: string };

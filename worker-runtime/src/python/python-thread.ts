@@ -4,12 +4,20 @@
 // of its own by its name, which must stay `python-thread...`.
 
 import { openBlock, Word } from "../channel/block.ts";
+import { arraycoreHost } from "./arraycore_host.ts";
+import { loadArraycore } from "./arraycore_module.ts";
 import { Assets } from "./assets.ts";
 import { Bridge } from "./bridge.ts";
 import { limitHeap } from "./heap_limit.ts";
 import { Interpreter } from "./interpreter.ts";
 import { lockDown } from "./lockdown.ts";
-import { type FromPython, kOutcomeCharacters, type ToPython } from "./messages.ts";
+import {
+  type ArraycoreParts,
+  type AttemptSpec,
+  type FromPython,
+  kOutcomeCharacters,
+  type ToPython,
+} from "./messages.ts";
 import { Output } from "./output.ts";
 import { PromisingBridge } from "./promising_bridge.ts";
 import type { PyodideApi } from "./pyodide_api.ts";
@@ -32,6 +40,10 @@ const output = new Output(
 
 let loading: Promise<Interpreter> | null = null;
 let bridge: Bridge | PromisingBridge | null = null;
+let interrupt: Uint8Array = new Uint8Array(1);
+let heapBytes = 0;
+/** Why array-core does not run here although it was handed over; null: it does. */
+let withoutArraycore: string | null = null;
 
 self.addEventListener("message", (event: MessageEvent<ToPython>) => {
   // Trial code can make events of its own for this listener.
@@ -61,7 +73,8 @@ async function load(message: Extract<ToPython, { kind: "load" }>): Promise<Inter
     timings[step] = Math.round(performance.now());
   };
   mark("begun");
-  limitHeap(message.heapBytes);
+  heapBytes = message.heapBytes;
+  limitHeap(heapBytes);
   const assets = new Assets((loaded, total) => post({ kind: "loading", loaded, total }));
   const [core, ...packages] = message.pieces;
   // Scripts are fetched by their import; the rest by us.
@@ -87,13 +100,13 @@ async function load(message: Extract<ToPython, { kind: "load" }>): Promise<Inter
 
 function prepare(pyodide: PyodideApi, memory: SharedArrayBuffer | null): void {
   if (memory === null) {
-    const interrupt = new Uint8Array(1);
     pyodide.setInterruptBuffer(interrupt);
     bridge = new PromisingBridge({ post, now: () => performance.now(), interrupt });
   } else {
     const block = openBlock(memory);
     Atomics.store(block.header, Word.interrupt, 0);
-    pyodide.setInterruptBuffer(block.interrupt);
+    interrupt = block.interrupt;
+    pyodide.setInterruptBuffer(interrupt);
     bridge = new Bridge(block, post, () => pyodide.checkInterrupt());
   }
   pyodide.registerJsModule("_hyperflock_bridge", bridge.module);
@@ -104,13 +117,60 @@ async function run(
   message: Extract<ToPython, { kind: "run" }>,
 ): Promise<void> {
   const { attempt } = message.spec;
+  if (message.arraycore !== null)
+    withoutArraycore = await tryArraycore(interpreter, message.arraycore);
   bridge?.begin(attempt);
   printing = attempt;
   const startedAt = performance.now();
-  const outcome = await outcomeOf(interpreter, message);
+  const outcome = await outcomeOf(interpreter, { ...message, spec: offered(message.spec) });
   output.flush();
   printing = 0;
   post({ kind: "outcome", attempt, outcome, runMs: performance.now() - startedAt });
+}
+
+// Before any code of the study runs here. A trial gets array-core's functions; its memory and the way to the gpu thread stay
+// with this script.
+async function addArraycore(
+  interpreter: Interpreter,
+  { module, archive }: ArraycoreParts,
+): Promise<void> {
+  const isShared = bridge instanceof Bridge;
+  const loaded = await loadArraycore(module, {
+    // Its memory is beside Python's heap, and as large at most.
+    maximumBytes: heapBytes,
+    host: {
+      attach(memory, controlAddress) {
+        if (!isShared) return false;
+        post({ kind: "gpu", message: { kind: "open", memory, controlAddress } });
+        return true;
+      },
+      wakeByMessage: () => post({ kind: "gpu", message: { kind: "wake" } }),
+      takeInterrupt: () => Atomics.exchange(interrupt, 0, 0) !== 0,
+    },
+    print: (text) => output.line(text),
+  });
+  interpreter.addPackage(archive, "_arraycore_host", arraycoreHost(loaded));
+}
+
+/** Null, or why array-core cannot run here: plain NumPy can. */
+async function tryArraycore(
+  interpreter: Interpreter,
+  parts: ArraycoreParts,
+): Promise<string | null> {
+  try {
+    await addArraycore(interpreter, parts);
+    return null;
+  } catch (error) {
+    debug(String(error));
+    return codeOf(error) ?? "arraycore_failed";
+  }
+}
+
+/** The attempt with the offer that holds on this thread. */
+function offered(spec: AttemptSpec): AttemptSpec {
+  if (spec.device === null || withoutArraycore === null) return spec;
+  const reasons = { webgpu: withoutArraycore, cpu: withoutArraycore };
+  return { ...spec, device: { ...spec.device, backends: [], reasons } };
 }
 
 // The text is the runner's, whose Python trial code can change: the agent is not to be filled with it. A runner that raises

@@ -1,7 +1,7 @@
 // Runs a Python file or module in a Pyodide, as `python FILE` and `python -m MODULE` do, with array-core loaded: what
 // `./run python` does on every host. Python thread; the host gives the files and takes the output.
 
-import type { ToGpuThread } from "../gpu/gpu_service.ts";
+import type { ToGpuThread } from "../gpu/gpu_messages.ts";
 import { hasRelaxedSimd } from "../simd.ts";
 import { arraycoreHost } from "./arraycore_host.ts";
 import { loadArraycore } from "./arraycore_module.ts";

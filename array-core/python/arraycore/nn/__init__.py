@@ -10,7 +10,9 @@ float32 and float64 are computed.
 """
 
 from ._convolution import conv, conv_data_gradient, conv_weight_gradient, dense
+from ._losses import softmax_cross_entropy, softmax_cross_entropy_gradient
 from ._normalization import batch_norm, batch_norm_gradient
+from ._pooling import max_pool, max_pool_gradient, mean_pool, mean_pool_gradient
 
 __all__ = [
     "batch_norm",
@@ -19,4 +21,10 @@ __all__ = [
     "conv_data_gradient",
     "conv_weight_gradient",
     "dense",
+    "max_pool",
+    "max_pool_gradient",
+    "mean_pool",
+    "mean_pool_gradient",
+    "softmax_cross_entropy",
+    "softmax_cross_entropy_gradient",
 ]

@@ -31,6 +31,8 @@ Call find_device_call(std::int32_t operation);
 Call find_linear_call(std::int32_t operation);
 Call find_convolution_call(std::int32_t operation);
 Call find_normalization_call(std::int32_t operation);
+Call find_pooling_call(std::int32_t operation);
+Call find_loss_call(std::int32_t operation);
 Call find_indexing_call(std::int32_t operation);
 Call find_random_call(std::int32_t operation);
 Call find_sorting_call(std::int32_t operation);

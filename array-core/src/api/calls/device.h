@@ -6,13 +6,11 @@
 // Errors: not_implemented, "no_timer", on the CPU.
 // AC_CALL_FUSE: a flag, whether operations wait to be launched with those that read them from now
 // on. Gives whether they did before.
-// AC_CALL_PROFILE_BEGIN: no words. What is launched, uploaded and read is noted from now on. Gives 0.
-// Errors: value, "profiled_already".
-// AC_CALL_PROFILE_END: no words. Waits for what was launched; ac_profile_text() then tells all, also
-// after an error of the device. Gives 0. Errors: value, "not_profiled".
-// AC_CALL_SETTLE: no words. Launches all that waits. Gives 0.
-// AC_CALL_HELPED: no words. Counts an operation that the caller does on the CPU for a device. Gives
-// 0.
+// AC_CALL_PROFILE_BEGIN: no words. What is launched, uploaded and read is noted from now on. Gives
+// 0. Errors: value, "profiled_already". AC_CALL_PROFILE_END: no words. Waits for what was launched;
+// ac_profile_text() then tells all, also after an error of the device. Gives 0. Errors: value,
+// "not_profiled". AC_CALL_SETTLE: no words. Launches all that waits. Gives 0. AC_CALL_HELPED: no
+// words. Counts an operation that the caller does on the CPU for a device. Gives 0.
 #pragma once
 
 #include <cstddef>

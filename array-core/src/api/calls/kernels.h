@@ -16,9 +16,9 @@
 //   then how many inputs, an argument each; how many outputs (all or 0), an id each.
 // Gives the first new output's id, 0 where none was made.
 // AC_CALL_KERNEL_RESULT: which (from 1 on). Gives the id of a further output of the last call that
-// made several (AC_CALL_KERNEL, those of calls/normalization.h); those not asked for until the next
-// one are freed then.
-// AC_CALL_RAW_KERNEL: the kernel; workgroups along x, y, z; -1, or how many words the uniform block
+// made several (AC_CALL_KERNEL, those of calls/normalization.h and calls/losses.h); those not asked
+// for until the next one are freed then. AC_CALL_RAW_KERNEL: the kernel; workgroups along x, y, z;
+// -1, or how many words the uniform block
 //   has and the words; how many arguments, each. Arrays in the order of the text's bindings;
 //   numbers in that of the uniform block. Gives 0.
 #pragma once

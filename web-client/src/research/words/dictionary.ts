@@ -78,6 +78,22 @@ export interface Words {
     readonly entry: string;
     readonly seed: string;
     readonly runtime: string;
+    /** What the trials compute on, and its names. */
+    readonly backend: string;
+    readonly backends: Readonly<Record<"none" | "auto" | "webgpu" | "cpu", string>>;
+    /** No connected device matches; `missing`: what each lacks, of how many. */
+    readonly unmatched: (devices: string, missing: string) => string;
+    readonly missing: Readonly<
+      Record<
+        | "no_webgpu"
+        | "no_graphics_card"
+        | "no_f16"
+        | "small_buffers"
+        | "little_memory"
+        | "few_cores",
+        (devices: string) => string
+      >
+    > & { readonly other: (devices: string, code: string) => string };
     readonly project: string;
     readonly owner: string;
     readonly createdAt: string;

@@ -6,8 +6,9 @@
 
 Nothing of Chainer is copied or edited. Names that NumPy dropped come back as attributes
 (``numpy_names``), modules that are not installed get small stand-ins (``stand_ins``), and functions
-whose meaning shifted are wrapped right after their module was imported (``patches``). So are those
-that arraycore has kernels for, where it is Chainer's ``cupy`` (``device_functions``). One thread:
+whose meaning shifted are wrapped right after their module was imported (``patches``). So is, where
+arraycore is Chainer's ``cupy``, what asks an array for its address (``addresses``), and what
+arraycore has kernels for (``device_functions``). One thread:
 call it on the thread that imports Chainer.
 """
 
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 from hyperflock_worker.compat import (
     _hooks,
+    addresses,
     device_functions,
     matrix_products,
     numpy_names,
@@ -30,4 +32,4 @@ def install() -> None:
     numpy_names.install()
     matrix_products.install()
     stand_ins.install()
-    _hooks.install((*patches.PATCHES, *device_functions.PATCHES))
+    _hooks.install((*patches.PATCHES, *addresses.PATCHES, *device_functions.PATCHES))

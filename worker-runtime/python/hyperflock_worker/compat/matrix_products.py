@@ -46,6 +46,11 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
     return result
 
 
+def remove() -> None:
+    """Let ``numpy.tensordot`` be NumPy's own again, to be compared with."""
+    numeric.dot = _plain_dot
+
+
 def install(platform: str = sys.platform) -> None:
     """Let ``numpy.tensordot`` use it, in a browser."""
     if platform == "emscripten":

@@ -11,6 +11,7 @@ import contextlib
 import importlib.abc
 import importlib.machinery
 import importlib.metadata
+import operator
 import re
 import sys
 import threading
@@ -72,12 +73,15 @@ def filelock(module: ModuleType) -> None:
 
 
 def pkg_resources(module: ModuleType) -> None:
-    """7.8.1 asks it which versions of CuPy and iDeep are installed, to warn about wrong ones."""
+    """7.8.1 asks it for the versions of CuPy and iDeep; ``chainer.testing`` which tests can run."""
 
-    class DistributionNotFound(Exception):
+    class ResolutionError(Exception):
+        """A requirement is not met."""
+
+    class DistributionNotFound(ResolutionError):
         """No distribution of this name is installed."""
 
-    class VersionConflict(Exception):
+    class VersionConflict(ResolutionError):
         """Another version than the required one is installed."""
 
     def get_distribution(name: str) -> importlib.metadata.Distribution:
@@ -86,14 +90,54 @@ def pkg_resources(module: ModuleType) -> None:
         except importlib.metadata.PackageNotFoundError:
             raise DistributionNotFound(name) from None
 
-    def require(requirement: str) -> list[importlib.metadata.Distribution]:
-        name = re.split(r"[^A-Za-z0-9._-]", requirement, maxsplit=1)[0]
-        return [get_distribution(name)]
+    def require(*requirements: str) -> list[importlib.metadata.Distribution]:
+        return [
+            _met(get_distribution, requirement, VersionConflict) for requirement in requirements
+        ]
 
-    module.DistributionNotFound = DistributionNotFound  # type: ignore[attr-defined]
-    module.VersionConflict = VersionConflict  # type: ignore[attr-defined]
+    class WorkingSet:
+        """What is installed."""
+
+        def require(self, *requirements: str) -> list[importlib.metadata.Distribution]:
+            return require(*requirements)
+
+    for value in (ResolutionError, DistributionNotFound, VersionConflict, WorkingSet):
+        setattr(module, value.__name__, value)
     module.get_distribution = get_distribution  # type: ignore[attr-defined]
     module.require = require  # type: ignore[attr-defined]
+
+
+_COMPARED: dict[str, Callable[[object, object], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+
+
+def _met(
+    get_distribution: Callable[[str], importlib.metadata.Distribution],
+    requirement: str,
+    conflict: type[Exception],
+) -> importlib.metadata.Distribution:
+    """The distribution of ``name>=1.2,!=1.3``; numbers are compared, what follows them is not."""
+    name, *clauses = re.split(r"(?=[=!<>])|,", re.sub(r"\s", "", requirement), maxsplit=1)
+    found = get_distribution(name)
+    for compare, wanted in re.findall(r"([=!<>]=?)([0-9.]+)", "".join(clauses)):
+        if not _COMPARED[compare](_numbers(found.version), _numbers(wanted)):
+            raise conflict(f"{requirement}: {found.version} is installed")
+    return found
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """A version's leading numbers, without zeros at the end: 1.10.0rc1 gives (1, 10)."""
+    numbers = re.match(r"\d+(\.\d+)*", version)
+    parts = [int(part) for part in numbers.group().split(".")] if numbers else []
+    while parts and not parts[-1]:
+        parts.pop()
+    return tuple(parts)
 
 
 def typing_extensions(module: ModuleType) -> None:
@@ -123,6 +167,7 @@ Filler = Callable[[ModuleType], None]
 
 FALLBACKS: dict[str, Filler] = {
     "filelock": filelock,
+    "pkg_resources": pkg_resources,
     "typing_extensions": typing_extensions,
     "mock": mock,
 }

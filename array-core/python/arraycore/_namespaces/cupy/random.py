@@ -1,13 +1,48 @@
-"""``cupy.random``: arraycore's streams of random numbers, which are not CuPy's nor NumPy's."""
+"""``cupy.random``: arraycore's streams of random numbers, which are not CuPy's nor NumPy's.
+
+A draw that names no dtype is float32, not float64: Chainer draws so and casts at once, and no
+browser's device has float64.
+"""
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
+import arraycore.random as _ours
+import numpy as np
 from arraycore.random import *  # noqa: F403
 
 from ._absent import HOST, names_of
 
+#: Where each function takes its dtype among positional arguments; None: by name alone.
+_DTYPE_AT = {
+    "normal": 3,
+    "rand": None,
+    "randn": None,
+    "random": 1,
+    "random_sample": 1,
+    "ranf": 1,
+    "sample": 1,
+    "standard_normal": 1,
+    "uniform": 3,
+}
+
+
+def _in_float32(function: Callable[..., Any], place: int | None) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def drawn(*args: Any, **kwargs: Any) -> Any:
+        if place is None or len(args) <= place:
+            kwargs.setdefault("dtype", np.float32)
+        return function(*args, **kwargs)
+
+    return drawn
+
+
+globals().update(
+    {name: _in_float32(getattr(_ours, name), place) for name, place in _DTYPE_AT.items()}
+)
 _lookup = names_of(
     "cupy.random",
     "arraycore.random",

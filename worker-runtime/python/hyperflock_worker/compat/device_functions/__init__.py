@@ -13,9 +13,19 @@ while, as tests do that compare the two.
 
 from __future__ import annotations
 
-from hyperflock_worker.compat.device_functions import convolution, normalization
+from hyperflock_worker.compat.device_functions import (
+    convolution,
+    losses,
+    normalization,
+    pooling,
+)
 from hyperflock_worker.compat.device_functions._switch import chainers_own
 
 __all__ = ["PATCHES", "chainers_own"]
 
-PATCHES = (*convolution.PATCHES, *normalization.PATCHES)
+PATCHES = (
+    *convolution.PATCHES,
+    *normalization.PATCHES,
+    *pooling.PATCHES,
+    *losses.PATCHES,
+)

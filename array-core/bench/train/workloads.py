@@ -1,0 +1,195 @@
+"""What the training bench trains: the examples' networks, on data that are the same anywhere.
+
+    work = Work("resnet18", 16, "numpy")
+    work.step(0)  # trains, and gives the loss
+
+Weights and data come from NumPy's seeded streams, with explicit dtypes, so that CPython, Node and a
+browser train the same. The networks are those of ``python/examples`` and of
+``tests/chainer/train.py`` (the three-layer CNN of ``mnist_grid.py``).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[3]
+for folder in ("python/examples", "array-core/tests/chainer"):
+    sys.path.insert(0, str(ROOT / folder))
+
+#: Batches that are trained on in turn.
+BATCHES = 4
+SEED = 7
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A network to train.
+
+    Attributes
+    ----------
+    make : callable
+        Gives a network; ``chainer`` is imported by then.
+    data : callable
+        Of a number of items and a stream: inputs and labels.
+    optimizer : callable
+        Gives an optimizer.
+    batches : tuple of int
+        The batch sizes of the table.
+    items : int
+        Of the table's "items a second" in one element of a batch: 1, or the characters of a strip.
+    """
+
+    make: Callable[[], Any]
+    data: Callable[[int, Any], tuple[Any, Any]]
+    optimizer: Callable[[], Any]
+    batches: tuple[int, ...]
+    items: int = 1
+
+
+def images(side: int, channels: int, count: int, stream: Any) -> tuple[Any, Any]:
+    """Images of ten kinds with noise, float32 of (count, channels, side, side); their labels."""
+    labels = stream.randint(0, 10, count, dtype=np.int32)
+    kinds = stream.uniform(-1, 1, (10, channels, side, side))
+    noise = stream.uniform(-1, 1, (count, channels, side, side))
+    return (0.6 * kinds[labels] + 0.4 * noise).astype(np.float32), labels
+
+
+def scenes(count: int, stream: Any) -> tuple[Any, Any]:
+    """Squares of ten brightnesses on noise, (count, 1, 64, 64); what each pixel is, 0 to 10."""
+    pictures = stream.uniform(-0.5, 0, (count, 1, 64, 64)).astype(np.float32)
+    kinds = np.zeros((count, 64, 64), np.int32)
+    places = stream.randint(0, 44, (count, 4, 2), dtype=np.int32)
+    which = stream.randint(0, 10, (count, 4), dtype=np.int32)
+    for n in range(count):
+        for (top, left), kind in zip(places[n], which[n], strict=True):
+            square = slice(top, top + 20), slice(left, left + 20)
+            pictures[n, 0][square] += 0.1 * (kind + 1)
+            kinds[n][square] = kind + 1
+    return pictures, kinds
+
+
+def strips(count: int, stream: Any) -> tuple[Any, Any]:
+    """Text of 64 characters with a pattern: (count, 21) int32, twice (the labels are in it)."""
+    first = stream.randint(0, 64, (count, 1), dtype=np.int32)
+    text = (first + 7 * np.arange(21, dtype=np.int32)) % 64
+    return text.astype(np.int32), text.astype(np.int32)
+
+
+def _resnet(width: int) -> Any:
+    from resnet_cifar import network
+
+    return network(10, width)
+
+
+def _cnn() -> Any:
+    from train import cnn
+
+    return cnn((16, 16, 16), 28)
+
+
+def _mlp() -> Any:
+    from mlp_table import network
+
+    return network(10, 1000)
+
+
+def _lstm() -> Any:
+    from lstm_text import network
+
+    return network(64, 256)
+
+
+def _unet() -> Any:
+    from unet_scenes import network
+
+    return network(16)
+
+
+def momentum() -> Any:
+    import chainer
+
+    return chainer.optimizers.MomentumSGD(lr=0.01, momentum=0.9)
+
+
+def adam() -> Any:
+    import chainer
+
+    return chainer.optimizers.Adam()
+
+
+KINDS = {
+    "resnet18": Kind(
+        lambda: _resnet(64), lambda n, s: images(32, 3, n, s), momentum, batches=(16, 64)
+    ),
+    "cnn": Kind(_cnn, lambda n, s: images(28, 1, n, s), momentum, batches=(32, 128)),
+    "mlp": Kind(_mlp, lambda n, s: images(28, 1, n, s), adam, batches=(128,)),
+    "lstm": Kind(_lstm, strips, adam, batches=(32,), items=20),
+    "unet": Kind(_unet, scenes, adam, batches=(16,)),
+    # The bar of a step's numbers: width 8, images of 16 x 16.
+    "narrow": Kind(lambda: _resnet(8), lambda n, s: images(16, 3, n, s), momentum, batches=(8,)),
+}
+
+
+class Work:
+    """A network, its data and its optimizer, on one device.
+
+    Parameters
+    ----------
+    name : str
+        One of `KINDS`.
+    batch : int
+        Elements a step.
+    on : {"numpy", "cupy"}
+        What computes; ``cupy`` is arraycore.
+    """
+
+    def __init__(self, name: str, batch: int, on: str) -> None:
+        import chainer
+
+        kind = KINDS[name]
+        np.random.seed(SEED)
+        self.name, self.batch = name, batch
+        self.network = kind.make()
+        x, t = kind.data(BATCHES * batch, np.random.RandomState(5))
+        if name == "mlp":
+            with chainer.no_backprop_mode():
+                self.network.forward(x[:1])  # makes the first layer, from the host's numbers
+        if on == "cupy":
+            import cupy
+
+            self.network.to_gpu()
+            x, t = cupy.asarray(x), cupy.asarray(t)
+        parts = [slice(k * batch, (k + 1) * batch) for k in range(BATCHES)]
+        self.batches = [(x[part], t[part]) for part in parts]
+        if name == "lstm":  # time first, each step's characters together
+            self.batches = [(self._turned(x), t) for x, t in self.batches]
+        self.optimizer = kind.optimizer()
+        self.optimizer.setup(self.network)
+
+    @staticmethod
+    def _turned(x: Any) -> Any:
+        return x.T.copy()
+
+    def loss(self, number: int) -> Any:
+        """The batch's loss, a variable."""
+        import chainer.functions as F
+
+        x, t = self.batches[number % BATCHES]
+        if self.name == "lstm":
+            self.network.lstm.reset_state()
+            return self.network.loss(x)
+        return F.softmax_cross_entropy(self.network.forward(x), t)
+
+    def step(self, number: int) -> Any:
+        """Train on one batch; return its loss, an array of no dimensions that is not waited for."""
+        loss = self.loss(number)
+        self.network.cleargrads()
+        loss.backward()
+        self.optimizer.update()
+        return loss.array

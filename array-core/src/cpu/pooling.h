@@ -1,0 +1,19 @@
+// Pooling of float32 and its gradients (ops/pooling.h) by loops of their own: rows of results side
+// by side, and gradients scattered instead of gathered. The bits are those of the kernel's body:
+// the same elements are added in the same order. One caller at a time; many planes are shared out
+// among the team's threads.
+#pragma once
+
+#include <optional>
+
+#include "base/result.h"
+#include "ir/interpret.h"
+#include "ir/ir.h"
+
+namespace arraycore::cpu {
+
+// Nothing where there is no such loop: for other kernels, dtypes and layouts. Error: device,
+// "thread_lost". REQUIRES: ir::check_launch(kernel, launch) passes.
+std::optional<Status> run_pooling(const ir::Kernel& kernel, const ir::Launch& launch);
+
+}  // namespace arraycore::cpu

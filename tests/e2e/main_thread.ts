@@ -1,0 +1,56 @@
+// What a page's main thread does, by Chromium's own trace: its tasks with their thread CPU time, which other processes'
+// load does not lengthen. Node; one trace a browser at a time.
+
+import type { Browser, Page } from "playwright-core";
+
+export interface MainThread {
+  readonly tasks: number;
+  /** CPU time of the longest task, in ms. */
+  readonly longestMs: number;
+}
+
+interface TraceEvent {
+  readonly name: string;
+  readonly ph: string;
+  readonly pid: number;
+  readonly tid: number;
+  /** Thread CPU time in microseconds. */
+  readonly tdur?: number;
+  readonly args?: { readonly name?: string };
+}
+
+/** `page` must be the browser's only one: the renderer's main thread is told by its name. */
+export async function traceMainThread(
+  browser: Browser,
+  page: Page,
+): Promise<{ end(): Promise<MainThread> }> {
+  // Long buffers would lose the beginning; only whole tasks are written.
+  await browser.startTracing(page, {
+    categories: ["disabled-by-default-devtools.timeline", "toplevel", "__metadata"],
+  });
+  return {
+    async end() {
+      const trace = JSON.parse((await browser.stopTracing()).toString()) as {
+        readonly traceEvents: readonly TraceEvent[];
+      };
+      return mainThreadOf(trace.traceEvents);
+    },
+  };
+}
+
+/** Throws where the trace has no task of a renderer's main thread: it would prove nothing. */
+export function mainThreadOf(events: readonly TraceEvent[]): MainThread {
+  const mains = new Set(
+    events
+      .filter(({ name, args }) => name === "thread_name" && args?.name === "CrRendererMain")
+      .map(({ pid, tid }) => `${pid} ${tid}`),
+  );
+  const tasks = events.filter(
+    ({ name, ph, pid, tid }) => ph === "X" && /RunTask$/.test(name) && mains.has(`${pid} ${tid}`),
+  );
+  if (tasks.length === 0) throw new Error("The trace has no task of a page's main thread.");
+  return {
+    tasks: tasks.length,
+    longestMs: Math.max(...tasks.map(({ tdur }) => (tdur ?? 0) / 1000)),
+  };
+}

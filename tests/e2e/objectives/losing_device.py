@@ -1,0 +1,54 @@
+"""A trial whose graphics device goes away in the middle: it goes on from its checkpoint.
+
+Prints the study's id once it is queued and ends when it has its result; with 1 where the result is
+not of a second attempt that began with the checkpoint.
+"""
+
+import sys
+from typing import Any
+
+SAVED = 6
+STEPS = 600
+
+
+def objective(trial: Any) -> float:
+    """Count on the device; save once, then wait for its end; the next attempt ends soon."""
+    import time
+
+    import hyperflock
+
+    # A device that comes back is software here, and auto would not take that.
+    xp = hyperflock.device("webgpu").use().xp
+    saved = trial.checkpoint()
+    start = 0 if saved is None else int(saved["step"])
+    total = xp.zeros(8, "float32")
+    for step in range(start, STEPS):
+        total += 1
+        trial.report(float(total[0]), step)
+        time.sleep(0.05)
+        if saved is not None and step == start + 3:
+            return float(start)
+        if saved is None and step == SAVED - 1:
+            assert trial.save_checkpoint({"step": SAVED})
+    return -1.0
+
+
+def main() -> int:
+    """Submit and wait."""
+    import hyperflock
+
+    study = hyperflock.Client().grid(objective, {"x": [0]}, name="losing", backend="auto")
+    print(study.id, flush=True)
+    (result,) = list(study)
+    trial = study.trial(0)
+    first, *_, last = trial.attempt_list
+    print(result.state, result.values, [run.error for run in trial.attempt_list])
+    lost = first.error is not None and (first.error.cause, first.error.code) == (
+        "device_lost",
+        "device_lost",
+    )
+    return int(not lost or result.values != (float(SAVED),) or last.state != "accepted")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,30 @@
+// How much of the graphics processor's time a volunteer lends: a choice of three, kept by this browser. Pure; page thread.
+
+import type { KeyValueStore } from "../i18n/language.ts";
+
+export const gpuShares = [1, 0.5, 0.25] as const;
+export type GpuShare = (typeof gpuShares)[number];
+
+const kStorageKey = "hyperflock.gpu-share";
+
+export function isGpuShare(value: number): value is GpuShare {
+  return (gpuShares as readonly number[]).includes(value);
+}
+
+/** What was chosen before; all of it where nothing was, or nothing can be kept. */
+export function rememberedGpuShare(store: KeyValueStore): GpuShare {
+  try {
+    const value = Number(store.getItem(kStorageKey));
+    return isGpuShare(value) ? value : 1;
+  } catch {
+    return 1;
+  }
+}
+
+export function rememberGpuShare(store: KeyValueStore, share: GpuShare): void {
+  try {
+    store.setItem(kStorageKey, String(share));
+  } catch {
+    // The choice then lasts as long as the page.
+  }
+}

@@ -1,0 +1,33 @@
+// The volunteer's policy for the graphics processor, where this browser has one to lend. Page thread.
+
+import { gpuShares, isGpuShare } from "./gpu_share.ts";
+import type { JoinStore } from "./join_store.ts";
+
+export function GpuShareChoice({ store }: { readonly store: JoinStore }) {
+  if (!store.hasGpu) {
+    return null;
+  }
+  const words = store.words.value.gpuShare;
+  return (
+    <div class="gpu-share">
+      <label for="gpu-share">{words.label}</label>
+      <select
+        id="gpu-share"
+        data-action="gpu_share"
+        onChange={(event) => {
+          const share = Number(event.currentTarget.value);
+          if (isGpuShare(share)) {
+            store.setGpuShare(share);
+          }
+        }}
+      >
+        {gpuShares.map((share) => (
+          <option key={share} value={share} selected={store.gpuShare.value === share}>
+            {words.shares[share]}
+          </option>
+        ))}
+      </select>
+      <p>{words.hint}</p>
+    </div>
+  );
+}

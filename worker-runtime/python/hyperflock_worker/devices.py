@@ -1,0 +1,283 @@
+"""The device that a trial computes on: array-core's best back end here, or plain NumPy.
+
+    device = hyperflock.device().use()      # in an objective
+    model = device.send(model)              # Chainer's GPU path where the device has one
+    x = device.xp.asarray(x)
+
+In a browser the agent offers what is there (`prepare`), if the study asked for a device; on CPython
+the native library is taken where there is one. Used on the thread that runs the objective, and only
+there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+__all__ = ["BACKENDS", "Device", "Offer", "device", "finish", "prepare"]
+
+#: What a study, or a trial, may ask for.
+BACKENDS = ("auto", "webgpu", "cpu")
+_NUMPY = "numpy"
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What there is to compute on.
+
+    Attributes
+    ----------
+    wanted : str
+        The study's wish, one of `BACKENDS`.
+    backends : sequence of str
+        array-core's back ends that are here.
+    reasons : mapping of str to str
+        Why another is not, by its name.
+    software : bool
+        WebGPU is a program on the CPU here: right, and slower than the CPU's own back end.
+    budget_bytes : int
+        What arrays may take together on the GPU; 0: no limit of ours.
+    """
+
+    wanted: str = "auto"
+    backends: Sequence[str] = ()
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    software: bool = False
+    budget_bytes: int = 0
+
+
+_NOT_REQUESTED = Offer(reasons={"webgpu": "not_requested", "cpu": "not_requested"})
+
+
+class Device:
+    """What a trial computes on; `device` makes it.
+
+    Attributes
+    ----------
+    backend : str
+        ``webgpu``, ``cpu`` (array-core's), or ``numpy``: plain NumPy.
+    reason : str
+        Why it is not a better one, or not the one that was asked for: ``no_adapter`` (the browser
+        has no WebGPU here), ``not_isolated`` (its threads cannot share memory),
+        ``software_adapter`` (its WebGPU is a program on the CPU, slower than the CPU's back end),
+        ``not_requested`` (the study asks for no device), ``no_library`` (CPython without
+        array-core's native library), ``native_library`` (which has no WebGPU),
+        ``chainer_imported`` (too late: Chainer looks for CuPy when it is imported), or the code of
+        an error of array-core's. Empty: it is the best.
+    """
+
+    def __init__(self, backend: str, reason: str, budget_bytes: int, seed: int | None) -> None:
+        self.backend = backend
+        self.reason = reason
+        self._budget_bytes = budget_bytes
+        self._seed = seed
+
+    def __repr__(self) -> str:
+        because = f", reason={self.reason!r}" if self.reason else ""
+        return f"Device(backend={self.backend!r}{because})"
+
+    @property
+    def is_gpu(self) -> bool:
+        """Whether arrays live on a graphics device."""
+        return self.backend == "webgpu"
+
+    @property
+    def name(self) -> str:
+        """The device's name as the browser tells it, once it is in use; else the back end's."""
+        if self is _state.used and self.backend != _NUMPY:
+            return str(_arraycore().device_info().name)
+        return self.backend
+
+    @property
+    def xp(self) -> ModuleType:
+        """The module of the device's arrays: ``cupy``, which is array-core, or ``numpy``."""
+        return importlib.import_module("numpy" if self.backend == _NUMPY else "cupy")
+
+    @property
+    def chainer_device(self) -> int:
+        """What Chainer's ``device=`` arguments take: 0 for array-core, -1 for NumPy."""
+        return -1 if self.backend == _NUMPY else 0
+
+    def use(self) -> Device:
+        """Open the device, freeing what an earlier one held, and return this object.
+
+        Chainer then computes on it by ``to_gpu()``, and array-core's generators begin with the
+        trial's seed. A WebGPU that does not open leaves the CPU's back end, and `reason` says why,
+        unless the study insists on WebGPU.
+
+        Raises
+        ------
+        arraycore.DeviceError
+            WebGPU does not open, and the study asked for nothing else: the attempt fails with the
+            cause ``device_lost``, and the trial goes to another device.
+        """
+        if self.backend != _NUMPY:
+            self._open()
+        _state.used = self
+        return self
+
+    def send(self, target: Any) -> Any:
+        """Bring a Chainer link or an array to the device; a link itself comes back.
+
+        With NumPy all is returned as it is.
+        """
+        if self.backend == _NUMPY:
+            return target
+        if not callable(getattr(target, "to_gpu", None)):
+            return self.xp.asarray(target)
+        if callable(getattr(target, "to_device", None)):  # Chainer 7; to_gpu() would warn
+            target.to_device("@cupy:0")
+        else:
+            target.to_gpu()
+        return target
+
+    def _open(self) -> None:
+        arraycore = _arraycore()
+        arraycore.install_cupy()
+        _close(arraycore)
+        if self.backend == "webgpu":
+            try:
+                arraycore.open("webgpu", budget_bytes=self._budget_bytes)
+            except (arraycore.DeviceError, NotImplementedError) as error:
+                if _state.offer is not None and _state.offer.wanted == "webgpu":
+                    raise
+                _close(arraycore)
+                self.backend, self.reason = "cpu", str(getattr(error, "code", "no_device"))
+        if self.backend == "cpu":
+            arraycore.open("cpu")
+        if self._seed is not None:
+            importlib.import_module("cupy").random.seed(self._seed)
+
+
+@dataclass
+class _State:
+    offer: Offer | None = None
+    seed: int | None = None
+    used: Device | None = None
+
+
+_state = _State()
+
+
+def device(backend: str | None = None) -> Device:
+    """Return the best device for this trial.
+
+    Parameters
+    ----------
+    backend : {"auto", "webgpu", "cpu"}, optional
+        The study's ``backend`` where not given. ``auto`` is WebGPU on a graphics card, else
+        array-core's CPU back end; where even that cannot run, plain NumPy. What is asked for and
+        not there is replaced in the same order; `Device.reason` says why.
+
+    Raises
+    ------
+    ValueError
+        There is no such back end.
+    """
+    offer = _local_offer() if _state.offer is None else _state.offer
+    wanted = offer.wanted if backend is None else backend
+    if wanted not in BACKENDS:
+        raise ValueError(f"There is no back end {wanted!r}: take one of {', '.join(BACKENDS)}.")
+    chosen, reason = _choose(wanted, offer)
+    return Device(chosen, reason, offer.budget_bytes, _state.seed)
+
+
+def _choose(wanted: str, offer: Offer) -> tuple[str, str]:
+    reason = ""
+    if wanted != "cpu":
+        if "webgpu" not in offer.backends:
+            reason = offer.reasons.get("webgpu", "no_adapter")
+        elif wanted == "auto" and offer.software:
+            reason = "software_adapter"
+        else:
+            return "webgpu", ""
+    if "cpu" in offer.backends:
+        return "cpu", reason
+    return _NUMPY, offer.reasons.get("cpu", reason)
+
+
+def prepare(wish: Mapping[str, Any] | None, seed: int) -> None:
+    """Make an attempt's device ready, before any of its code is imported.
+
+    Where array-core is offered it becomes ``cupy``, and a Chainer that was imported without is
+    imported anew: it looks for CuPy only then.
+
+    Parameters
+    ----------
+    wish : mapping or None
+        The fields of `Offer`; where ``backends`` is missing (a local run) what is here is looked
+        for. None: the study asks for no device.
+    seed : int
+        The trial's seed, for array-core's generators.
+    """
+    _state.used, _state.seed, _state.offer = None, seed, None
+    if wish is None:
+        return
+    if "backends" in wish:
+        _state.offer = Offer(**{**wish, "budget_bytes": int(wish.get("budget_bytes", 0))})
+    else:
+        local = _native_offer()
+        _state.offer = Offer(str(wish["wanted"]), local.backends, local.reasons)
+    if _state.offer.backends:
+        _arraycore().install_cupy()
+        _forget_chainer_without_cupy()
+
+
+def finish() -> str:
+    """End an attempt's use of the device; say what it computed on.
+
+    Arrays and the device go, so that the next attempt of the same study begins with a fresh one.
+    """
+    used, _state.used = _state.used, None
+    if used is None:
+        return _NUMPY
+    if used.backend != _NUMPY:
+        gc.collect()
+        arraycore = _arraycore()
+        _close(arraycore)
+        # What the package opens when it is imported.
+        with contextlib.suppress(Exception):
+            arraycore.open("cpu")
+    return used.backend
+
+
+def _close(arraycore: Any) -> None:
+    """Close what is open; a device that is gone has nothing left to close."""
+    with contextlib.suppress(Exception):
+        arraycore.close()
+
+
+def _arraycore() -> Any:
+    return importlib.import_module("arraycore")
+
+
+def _local_offer() -> Offer:
+    """Outside of an attempt that was prepared."""
+    if sys.platform == "emscripten":
+        return _NOT_REQUESTED
+    if "chainer" in sys.modules and not sys.modules["chainer"].backends.cuda.available:
+        return Offer(reasons={"webgpu": "chainer_imported", "cpu": "chainer_imported"})
+    return _native_offer()
+
+
+def _native_offer() -> Offer:
+    try:
+        _arraycore()
+    except (ImportError, OSError):
+        return Offer(reasons={"webgpu": "no_library", "cpu": "no_library"})
+    return Offer(backends=("cpu",), reasons={"webgpu": "native_library"})
+
+
+def _forget_chainer_without_cupy() -> None:
+    chainer = sys.modules.get("chainer")
+    if chainer is None or chainer.backends.cuda.available:
+        return
+    for name in [name for name in sys.modules if name.partition(".")[0] == "chainer"]:
+        del sys.modules[name]
+    importlib.import_module("chainer")

@@ -1,0 +1,172 @@
+"""What ``hyperflock.device()`` gives by what was offered, and what an attempt leaves behind."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fresh_python import PACKAGES, ROOT, chainer_paths, run_python
+from hyperflock_worker import devices
+from hyperflock_worker.devices import Offer
+
+BOTH = ("webgpu", "cpu")
+NO_GPU = {"webgpu": "no_adapter"}
+
+
+@pytest.fixture(autouse=True)
+def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "_state", devices._State())
+
+
+@pytest.mark.parametrize(
+    ("wanted", "offer", "backend", "reason"),
+    [
+        ("auto", Offer(backends=BOTH), "webgpu", ""),
+        ("auto", Offer(backends=BOTH, software=True), "cpu", "software_adapter"),
+        ("webgpu", Offer(backends=BOTH, software=True), "webgpu", ""),
+        ("auto", Offer(backends=("cpu",), reasons=NO_GPU), "cpu", "no_adapter"),
+        ("webgpu", Offer(backends=("cpu",), reasons=NO_GPU), "cpu", "no_adapter"),
+        ("cpu", Offer(backends=BOTH), "cpu", ""),
+        ("cpu", Offer(reasons={"cpu": "memory_refused"}), "numpy", "memory_refused"),
+        (
+            "auto",
+            Offer(reasons={"webgpu": "a", "cpu": "memory_refused"}),
+            "numpy",
+            "memory_refused",
+        ),
+    ],
+)
+def test_best_back_end(wanted: str, offer: Offer, backend: str, reason: str) -> None:
+    devices._state.offer = offer
+    device = devices.device(wanted)
+    assert (device.backend, device.reason, device.is_gpu) == (
+        backend,
+        reason,
+        backend == "webgpu",
+    )
+
+
+def test_study_wish_is_the_default() -> None:
+    devices._state.offer = Offer("cpu", BOTH)
+    assert devices.device().backend == "cpu"
+    assert devices.device("webgpu").backend == "webgpu"
+
+
+def test_unknown_back_end_is_refused() -> None:
+    with pytest.raises(ValueError, match="There is no back end 'cuda'"):
+        devices.device("cuda")
+
+
+def test_browser_without_request_computes_by_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices.sys, "platform", "emscripten")
+    devices.prepare(None, 1)
+    device = devices.device().use()
+    assert (device.backend, device.reason, device.chainer_device) == ("numpy", "not_requested", -1)
+    assert device.xp.__name__ == "numpy"
+    assert device.send("as it is") == "as it is"
+    assert devices.finish() == "numpy"
+
+
+ATTEMPTS = """
+import io, json, zipfile
+from hyperflock_worker.runner import run_attempt
+
+def attempt(source, device=None, seed=5):
+    packed = io.BytesIO()
+    lock = {"schema": 1, "versions": {}, "wheels": [], "arrays": []}
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("m.py", source)
+        archive.writestr("hyperflock_lock.json", json.dumps(lock))
+    spec = {"attempt": 1, "study": 1, "trial": 0, "entry": "m:objective", "params": "{}",
+            "seed": seed, "chainer": "x", "device": device}
+    return json.loads(run_attempt(json.dumps(spec), packed.getvalue(), {}))
+"""
+STEPS = """
+import chainer, hyperflock, numpy as np
+import chainer.functions as F, chainer.links as L
+
+def objective(trial):
+    device = hyperflock.device().use()
+    model = device.send(L.Linear(4, 3))
+    x = device.send(np.random.rand(5, 4).astype("f"))
+    t = device.send(np.array([0, 1, 2, 0, 1], "i"))
+    optimizer = chainer.optimizers.Adam().setup(model)
+    for _ in range(3):
+        loss = F.softmax_cross_entropy(model(x), t)
+        model.cleargrads()
+        loss.backward()
+        optimizer.update()
+    return float(loss.array)
+"""
+
+
+def beside_chainer(version: str, code: str) -> Any:
+    """Run it beside a Chainer and the native library; skip without one."""
+    library = os.environ.get("ARRAYCORE_LIBRARY", ROOT / "build/release/lib/libarraycore.so")
+    if not Path(library).is_file():
+        pytest.fail(f"{library} is missing: ./run build")
+    os.environ["ARRAYCORE_LIBRARY"] = str(library)
+    paths = [str(ROOT / "array-core" / "python"), str(PACKAGES), *chainer_paths(version)]
+    return run_python(ATTEMPTS + f"STEPS = {STEPS!r}\n" + code, paths)
+
+
+def test_chainer_that_was_there_before_finds_the_device(version: str) -> None:
+    code = """
+import hyperflock_worker.compat as compat
+compat.install()
+import chainer
+result = [attempt(STEPS), attempt(STEPS, {"wanted": "auto"}), attempt(STEPS, {"wanted": "auto"})]
+"""
+    plain, first, second = beside_chainer(version, code)
+    assert plain["backend"] == "numpy"
+    assert first["backend"] == "cpu"
+    assert first["outcome"] == "complete", first
+    assert first == second, "the device is fresh"
+    assert first["values"] == pytest.approx(plain["values"], rel=1e-5)
+
+
+def test_attempt_that_ignores_its_device_runs() -> None:
+    code = """
+source = "def objective(trial): return 1.0"
+result = attempt(source, {"wanted": "webgpu"})
+"""
+    told = beside_chainer("7.8.1", code)
+    assert told == {"outcome": "complete", "values": [1.0], "backend": "numpy"}
+
+
+def test_arrays_of_an_attempt_are_gone_after_it() -> None:
+    code = """
+import arraycore
+keeper = '''
+import builtins, hyperflock
+def objective(trial):
+    builtins.kept = hyperflock.device().use().xp.ones(1000)
+    return 1.0
+'''
+result = [attempt(keeper, {"wanted": "cpu"}), arraycore.counters()["live_arrays"]]
+try:
+    import builtins
+    builtins.kept.get()
+except ValueError as error:
+    result.append(error.code)
+"""
+    told, live, code_of_kept = beside_chainer("7.8.1", code)
+    assert told["backend"] == "cpu"
+    assert (live, code_of_kept) == (0, "array_freed")
+
+
+def test_lost_device_is_the_cause() -> None:
+    code = """
+lost = '''
+import arraycore
+def objective(trial):
+    raise arraycore.DeviceLostError("gone")
+'''
+failed = lost.replace("DeviceLostError", "DeviceError")
+result = [attempt(text, {"wanted": "cpu"})["error"] for text in (lost, failed)]
+"""
+    lost, failed = beside_chainer("7.8.1", code)
+    assert (lost["cause"], lost["code"]) == ("device_lost", "device_lost")
+    assert (failed["cause"], failed["code"]) == ("device_lost", "device_failed")
