@@ -1,9 +1,7 @@
 #include "capture/capture.h"
 
 #include <algorithm>
-#include <map>
 #include <string>
-#include <unordered_map>
 
 #include "api/launcher.h"
 #include "view/shape.h"
@@ -103,100 +101,88 @@ Status Capture::place(const Tape& tape) {
   };
   std::vector<std::size_t> last(tape.made().size(), 0);
   for (std::size_t at = 0; at < commands_.size(); ++at)
-    each_storage(commands_[at].action, [&](StorageId& name) {
-      if (temporary(name)) last[number_of(name)] = at;
-    });
+    for (const StorageId* const name : storages_of(commands_[at].action))
+      if (temporary(*name)) last[number_of(*name)] = at;
 
-  struct Key {
-    std::size_t side;
-    std::int64_t bytes;
-    auto operator<=>(const Key&) const = default;
-  };
-  std::map<Key, std::vector<StorageId>> unused;
-  std::unordered_map<Name, StorageId> places;
-  std::array<std::unordered_map<StorageId, bool>, kSides> pinned;
-  std::optional<Error> failed;
-  for (std::size_t at = 0; at < commands_.size() && !failed; ++at) {
+  std::vector<std::uint32_t> unused;  // numbers whose places nobody needs any more
+  std::vector<std::uint32_t> ended;
+  std::vector<StorageId> places(tape.made().size(), 0);
+  std::vector<StorageId> carried(tape.made().size(), 0);
+  std::array<std::vector<bool>, kSides> pinned;
+  for (std::size_t at = 0; at < commands_.size(); ++at) {
     Command& command = commands_[at];
-    std::vector<std::pair<Key, StorageId>> ended;
-    each_storage(command.action, [&](StorageId& name) {
-      if (failed) return;
-      const std::size_t side = command.side;
-      const Name own = name;
-      if (!temporary(own) && !is_carried(own)) {
-        name = is_made(own) ? tape.made()[number_of(own)].id : own;
-        if (!is_made(own) && !tape.outside(side, own).alive)
-          failed = Error{ErrorKind::value, "capture_arrays",
-                         command.operation->name + " works on an array that is gone by now."};
-        else if (!std::exchange(pinned[side][name], true))
-          pin(side, name);
-        return;
+    const std::size_t side = command.side;
+    ended.clear();
+    for (StorageId* const storage : storages_of(command.action)) {
+      const Name name = *storage;
+      const std::uint32_t number = number_of(name);
+      if (is_carried(name)) {
+        // As large as what this step makes: the same program makes the same storages.
+        if (carried[number] == 0) {
+          const auto lent = lend(side, tape.made()[number].bytes);
+          if (!lent) return lent.error();
+          carried[number] = *lent;
+        }
+        *storage = carried[number];
+        continue;
       }
-      const Key key{side, is_made(own) ? tape.made()[number_of(own)].bytes : 0};
-      if (const auto known = places.find(own); known != places.end()) {
-        name = known->second;
-      } else if (is_carried(own)) {
-        // Of the number that the next step's own has: the same program makes the same storages.
-        const auto lent = lend(side, tape.made()[number_of(own)].bytes);
-        if (!lent) failed = lent.error();
-        name = lent ? *lent : own;
-        places.emplace(own, name);
-      } else if (std::vector<StorageId>& free = unused[key]; !free.empty()) {
-        name = free.back();
-        free.pop_back();
-        places.emplace(own, name);
-      } else {
-        const auto lent = lend(side, key.bytes);
-        if (!lent) failed = lent.error();
-        name = lent ? *lent : own;
-        places.emplace(own, name);
+      if (!temporary(name)) {
+        *storage = is_made(name) ? tape.made()[number].id : name;
+        if (!is_made(name) && !tape.outside(side, name).alive)
+          return Error{ErrorKind::value, "capture_arrays",
+                       command.operation->name + " works on an array that is gone by now."};
+        if (pinned[side].size() <= *storage) pinned[side].resize(*storage + 1);
+        if (!pinned[side][*storage]) pin(side, *storage);
+        pinned[side][*storage] = true;
+        continue;
       }
-      if (!is_carried(own) && last[number_of(own)] == at) {
-        last[number_of(own)] = commands_.size();  // once
-        ended.emplace_back(key, name);
+      const Tape::Made& made = tape.made()[number];
+      if (places[number] == 0) {
+        const auto free = std::find_if(unused.begin(), unused.end(), [&](std::uint32_t other) {
+          return tape.made()[other].side == side && tape.made()[other].bytes == made.bytes;
+        });
+        if (free != unused.end()) {
+          places[number] = places[*free];
+          unused.erase(free);
+        } else {
+          const auto lent = lend(side, made.bytes);
+          if (!lent) return lent.error();
+          places[number] = *lent;
+        }
       }
-    });
-    for (const auto& [key, storage] : ended) unused[key].push_back(storage);
+      *storage = places[number];
+      if (last[number] == at && std::find(ended.begin(), ended.end(), number) == ended.end())
+        ended.push_back(number);
+    }
+    unused.insert(unused.end(), ended.begin(), ended.end());
   }
-  if (failed) return *failed;
   return Done{};
 }
 
 // Before everything else: what the last run made takes the place of what it was made from.
 Status Capture::carry(const Tape& tape) {
   std::vector<Command> copies;
+  std::vector<bool> known(tape.made().size(), false);
   for (std::size_t at = 0; at < tape.commands().size(); ++at) {
     Action names = tape.commands()[at].action;
-    std::vector<Name> carried;
-    each_storage(names, [&](StorageId& name) { carried.push_back(name); });
-    std::size_t place = 0;
-    std::optional<Error> failed;
-    each_storage(commands_[at].action, [&](StorageId& to) {
-      const Name name = carried[place++];
-      if (failed || !is_carried(name)) return;
-      const std::size_t side = commands_[at].side;
-      const bool known = std::any_of(copies.begin(), copies.end(), [&](const Command& copy) {
-        const auto& launch = *std::get_if<Launch>(&copy.action);
-        return copy.side == side && std::get_if<ArrayArgument>(&launch.arguments[1])->storage == to;
-      });
-      if (known) return;
-      const Tape::Made& made = tape.made()[number_of(name)];
-      if (!made.alive) {
-        failed = Error{ErrorKind::value, "capture_arrays",
-                       tape.commands()[at].operation->name +
-                           " reads what the step before made, and this step makes no more of."};
-        return;
-      }
-      if (made.bytes == 0) return;
-      auto copy = backends_[side]->copy(made.id, to, made.bytes);
-      if (!copy) {
-        failed = copy.error();
-        return;
-      }
+    const std::vector<StorageId*> from = storages_of(names);
+    const std::vector<StorageId*> to = storages_of(commands_[at].action);
+    const std::size_t side = commands_[at].side;
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      const std::uint32_t number = number_of(*from[i]);
+      if (!is_carried(*from[i]) || known[number]) continue;
+      known[number] = true;
+      const Tape::Made& made = tape.made()[number];
+      if (!made.alive)
+        return Error{ErrorKind::value, "capture_arrays",
+                     tape.commands()[at].operation->name +
+                         " reads what the step before made, and this step makes no more of."};
+      if (made.bytes == 0) continue;
+      auto copy = backends_[side]->copy(made.id, *to[i], made.bytes);
+      if (!copy) return copy.error();
       pin(side, made.id);
       copies.push_back({side, nullptr, std::move(*copy)});
-    });
-    if (failed) return *failed;
+    }
   }
   commands_.insert(commands_.begin(), copies.begin(), copies.end());
   return Done{};

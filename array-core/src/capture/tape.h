@@ -11,8 +11,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
-#include <type_traits>
 #include <unordered_map>
 #include <variant>
 #include <vector>
@@ -63,30 +63,9 @@ struct Command {
   Action action;  // its storages are Names on a tape, and ids where it is run
 };
 
-// `use(storage)` for each storage of an action; what a product has no operand for (0) is left out.
-template <typename Use>
-void each_storage(Action& action, Use&& use) {
-  std::visit(
-      [&](auto& own) {
-        using Own = std::decay_t<decltype(own)>;
-        if constexpr (std::is_same_v<Own, Launch>) {
-          for (LaunchArgument& argument : own.arguments)
-            if (auto* const array = std::get_if<ArrayArgument>(&argument)) use(array->storage);
-        } else if constexpr (std::is_same_v<Own, GemmLaunch>) {
-          for (StorageId* const storage : {&own.a, &own.b, &own.out}) use(*storage);
-          for (StorageId& storage : own.operands)
-            if (storage != 0) use(storage);
-        } else if constexpr (std::is_same_v<Own, BatchLaunch>) {
-          for (BatchSegment& segment : own.segments)
-            for (ArrayArgument& array : segment.arrays) use(array.storage);
-        } else if constexpr (std::is_same_v<Own, RawLaunch>) {
-          for (StorageId& storage : own.bindings) use(storage);
-        } else {
-          use(own.storage);
-        }
-      },
-      action);
-}
+// Each storage of an action, in its order; what a product has no operand for (0) is left out. Valid
+// while the action is neither moved nor changed.
+std::vector<StorageId*> storages_of(Action& action);
 
 class Tape {
  public:
@@ -111,16 +90,10 @@ class Tape {
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
 
-  // Takes a command whose storages are ids. `serial_of(id)` tells one storage from another.
-  template <typename SerialOf>
-  void add(std::size_t side, const Operation* operation, Action action, SerialOf&& serial_of) {
-    each_storage(action, [&](StorageId& id) {
-      const StorageId own = id;
-      id = name(side, own);
-      if ((id & kCarried) == 0) outside_[side].emplace(own, Outside{serial_of(own)});
-    });
-    commands_.push_back({side, operation, std::move(action)});
-  }
+  // Takes a command whose storages are ids. `serials`, by id - 1, tell one
+  // storage from another.
+  void add(std::size_t side, const Operation* operation, Action action,
+           std::span<const std::uint64_t> serials);
   void made(std::size_t side, StorageId id, std::int64_t bytes) {
     made_at_[side][id] = static_cast<std::uint32_t>(made_.size());
     made_.push_back({side, id, bytes});

@@ -21,8 +21,7 @@ void keep(std::deque<Operation>& operations, KernelId number, Operation operatio
 }  // namespace
 
 void TapedBackend::note(const Operation* operation, Action action) {
-  recorder_.tape->add(side_, operation, std::move(action),
-                      [&](StorageId storage) { return serials_[storage - 1]; });
+  recorder_.tape->add(side_, operation, std::move(action), serials_);
 }
 
 Result<StorageId> TapedBackend::create_storage(std::int64_t bytes) {
