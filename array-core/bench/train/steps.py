@@ -132,6 +132,8 @@ def main(arguments: list[str]) -> int:
 
     batches = options.batch or [KINDS[name].batches[0] for name in options.model]
     for name, batch in zip(options.model, batches, strict=True):
+        if options.on == "cupy":
+            arraycore.reset()  # peak bytes are this network's own
         made: dict[str, Any] = {"model": name, "batch": batch, "chainer": chainer.__version__}
         made["device"] = arraycore.device_info().name if options.on == "cupy" else "numpy"
         made |= first_steps(name, batch, options.on, options.losses, *options.growth)
