@@ -6,7 +6,7 @@ import { basename } from "node:path";
 import { gzipSync } from "node:zlib";
 
 const BAR_BYTES = 600_000;
-const LOADER = ["arraycore_module.ts", "arraycore_host.ts"];
+const LOADER = ["arraycore_module.ts", "arraycore_guard.ts", "arraycore_host.ts"];
 
 const loader = LOADER.map((name) =>
   readFileSync(new URL(`../../worker-runtime/src/python/${name}`, import.meta.url)),

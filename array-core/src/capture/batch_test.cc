@@ -40,7 +40,7 @@ struct SharingDevice : FakeDevice {
       launch.kernel = kernel;
       launch.loop = Dims{segment.count};
       launch.arguments = {segment.arrays[0], scalars[0], segment.arrays[1]};
-      for (const std::size_t place : {0, 2}) {
+      for (const std::size_t place : {std::size_t{0}, std::size_t{2}}) {
         View& view = std::get_if<ArrayArgument>(&launch.arguments[place])->view;
         const std::int64_t offset = view.offset;
         view = contiguous({segment.count}, 4);
