@@ -192,7 +192,9 @@ enum ac_operation {
   AC_CALL_CAPTURE_REPLAY = 177,
   AC_CALL_CAPTURE_RESUME = 178,
   AC_CALL_CAPTURE_CLOSE = 179,
-  AC_CALL_CAPTURE_ABOUT = 180
+  AC_CALL_CAPTURE_ABOUT = 180,
+  AC_CALL_CAPTURE_KEEPS = 181,
+  AC_CALL_CAPTURE_ORIGIN = 182
 };
 AC_EXPORT(ac_call)
 int32_t ac_call(int32_t operation, const int32_t* words, int32_t count, int32_t freed_a,

@@ -15,7 +15,9 @@ from __future__ import annotations
 
 import gc
 import os
+import struct
 import sys
+import weakref
 from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any, NamedTuple, TypeVar
@@ -28,7 +30,7 @@ from ._dtypes import DTYPES
 from ._ndarray import ndarray
 
 _BEGIN, _END, _ABORT, _POSITION, _COMPARE, _BLAME, _BUILD, _REPLAY = range(170, 178)
-_RESUME, _CLOSE, _ABOUT = 178, 179, 180
+_RESUME, _CLOSE, _ABOUT, _KEEPS, _ORIGIN = range(178, 183)
 _COMMANDS, _VALUES, _KIB, _CARRIED, _INTERRUPTED = range(5)
 _NO_VALUE = -1
 _RAW_WORD = 0xFFFFFFFF
@@ -67,6 +69,7 @@ class _Stream(NamedTuple):
     """A stream of random numbers: its calls before the step, and how many the step made."""
 
     source: _random.Source
+    key: tuple[int, int]
     before: int
     calls: int
 
@@ -83,6 +86,7 @@ class _Recording(NamedTuple):
     places: list[_Place]
     numbers: tuple[float, ...]
     streams: list[_Stream]
+    origins: list[int]  # of the arrays that it returned
 
 
 def _line(frame: FrameType) -> str:
@@ -129,8 +133,42 @@ def _bits(dtype: np.dtype[Any], value: float) -> int | None:
     return int.from_bytes(data[:8], "little")
 
 
+def _same(a: float, b: float) -> bool:
+    """Return whether two numbers are the same one: NaN is NaN, and -0.0 is not 0.0."""
+    if a == b:
+        return bool(a) or struct.pack("<d", a) == struct.pack("<d", b)
+    return a != a and b != b
+
+
+def _origins(result: object) -> list[int]:
+    """Return which storage each array that a step returned lies in; 0: one that the step made."""
+    if isinstance(result, ndarray):
+        return [call(_ORIGIN, result._id)]
+    if isinstance(result, dict):
+        return [origin for each in result.values() for origin in _origins(each)]
+    if isinstance(result, tuple | list):
+        return [origin for each in result for origin in _origins(each)]
+    held = getattr(result, "array", None)  # a variable of Chainer's
+    return _origins(held) if isinstance(held, ndarray) else []
+
+
+#: Whether a step is being recorded.
+_under_way = False
+
+
+def is_recording() -> bool:
+    """Return whether a step is being recorded: no other is meanwhile."""
+    return _under_way
+
+
+#: Whose recordings the library has: it keeps those of one step.
+_owner: weakref.ref[Recorder] | None = None
+#: So many times a step lets another one that has been recorded once go before.
+_MOST_WAITS = 8
+
+
 class Recorder:
-    """Records steps and makes a replay of the last two. One at a time.
+    """Records steps and makes a replay of the last two. One at a time: see :meth:`waits`.
 
     Parameters
     ----------
@@ -143,19 +181,38 @@ class Recorder:
     def __init__(self, numbers: Callable[[], Numbers] | None = None) -> None:
         self._numbers = numbers or tuple
         self._recordings: list[_Recording] = []
+        self._waited = 0
+
+    def waits(self) -> bool:
+        """Return whether another recorder has still to record its second step.
+
+        Two steps that take turns are recorded one after the other. One that is not run any more is
+        not waited for: its recording is forgotten.
+        """
+        owner = _owner() if _owner is not None else None
+        if owner is None or owner is self or not owner._recordings:
+            return False
+        self._waited += 1
+        if self._waited <= _MOST_WAITS:
+            return True
+        owner.forget()
+        return False
 
     def record(self, step: Callable[[], T]) -> T:
         """Run the step as ever, note what it launches, and return what it returns."""
+        global _owner, _under_way
+        self._waited = 0
         watch, profiler = _Watch(), sys.getprofile()
         collects = gc.isenabled()
-        # When cycles are collected must not decide what a step launches.
-        gc.disable()
+        drawn: list[_random.Source] = []
+        calls: dict[int, int] = {}
         _library.drain()
         call(_BEGIN)
-        drawn: list[_random.Source] = []
-        _random.drawing = drawn
-        calls: dict[int, int] = {}
+        _owner, _under_way = weakref.ref(self), True
         try:
+            # When cycles are collected must not decide what a step launches.
+            gc.disable()
+            _random.drawing = drawn
             sys.setprofile(watch)
             try:
                 result = step()
@@ -167,9 +224,12 @@ class Recorder:
             gc.collect(0)  # what the step let go lies within it
             _library.drain()
             call(_END)
+            origins = _origins(result)
         except BaseException:
             self.forget()
             raise
+        finally:
+            _under_way = False
         for source in drawn:
             calls[id(source)] = calls.get(id(source), 0) + 1
         streams = {id(source): source for source in drawn}
@@ -177,9 +237,10 @@ class Recorder:
             watch.places,
             tuple(self._numbers()),
             [
-                _Stream(source, source._calls - calls[key], calls[key])
+                _Stream(source, source._key, source._calls - calls[key], calls[key])
                 for key, source in streams.items()
             ],
+            origins,
         )
         earlier = [r for r in self._recordings if len(r.numbers) == len(recording.numbers)]
         self._recordings = [*earlier[-1:], recording]
@@ -217,6 +278,12 @@ class Recorder:
         """
         differences = self._compare()
         before, after = self._recordings
+        if any(after.origins) and after.origins != before.origins:
+            raise CaptureError(
+                "capture_arrays",
+                "The step returns an array that an earlier step made, which no replay writes: "
+                "return a copy of it.",
+            )
         streams = _common_streams(before, after)
         known: dict[_Value, int] = {}
         numbers = []
@@ -295,6 +362,18 @@ def _explained(
     return tuple(given)
 
 
+def _kept(number: int, before: float, after: float) -> list[tuple[np.dtype[Any], int]]:
+    """Return each dtype in which two numbers are one that a launch has for good; with its bits."""
+    kept = []
+    for place, dtype in enumerate((*DTYPES, _WORD)):  # the last: a raw kernel's words
+        bits = _bits(dtype, after)
+        if bits is None or bits != _bits(dtype, before):
+            continue
+        if call(_KEEPS, number, place, bits & 0xFFFFFFFF, bits >> 32):
+            kept.append((dtype, bits))
+    return kept
+
+
 class Replay:
     """A step that runs again by a call; made by :meth:`Recorder.build`.
 
@@ -321,12 +400,15 @@ class Replay:
         self._values = values
         streams = _common_streams(before, after)
         self._streams = [second for _, second in streams]
-        # What was another in the second step is followed from now on: every effect of it was seen.
-        self._constant = {
-            index: b
-            for index, (a, b) in enumerate(zip(before.numbers, after.numbers, strict=True))
-            if a == b
-        }
+        # What was another in the second step is followed from now on: every effect of it was seen,
+        # but in a dtype that both were rounded to the same in.
+        self._constant: dict[int, float] = {}
+        self._rounded: list[tuple[int, np.dtype[Any], int]] = []
+        for index, (a, b) in enumerate(zip(before.numbers, after.numbers, strict=True)):
+            if _same(a, b):
+                self._constant[index] = b
+            else:
+                self._rounded += [(index, *kept) for kept in _kept(number, a, b)]
         self.commands = call(_ABOUT, number, _COMMANDS)
         self.nbytes = call(_ABOUT, number, _KIB) * 1024
         self.carried = call(_ABOUT, number, _CARRIED)
@@ -337,8 +419,9 @@ class Replay:
         Raises
         ------
         StaleCapture
-            A number changed that was the same in both recorded steps, or two that were equal are
-            not any more. Nothing has run.
+            A number changed that was the same in both recorded steps (also only where it is rounded
+            to a dtype), two that were equal are not any more, or random numbers were seeded anew.
+            Nothing has run.
         KeyboardInterrupt
             Ctrl-C while the device was busy; where :attr:`interrupted` is true the step has begun,
             and :meth:`resume` runs the rest.
@@ -350,7 +433,13 @@ class Replay:
 
     def _words(self, numbers: tuple[float, ...]) -> list[int]:
         for index, value in self._constant.items():
-            if numbers[index] != value:
+            if not _same(numbers[index], value):
+                raise StaleCapture
+        for index, dtype, kept in self._rounded:
+            if _bits(dtype, numbers[index]) != kept:
+                raise StaleCapture
+        for stream in self._streams:
+            if stream.source._key != stream.key:
                 raise StaleCapture
         words: list[int] = []
         for dtype, given in self._values:
@@ -373,8 +462,11 @@ class Replay:
 
     @property
     def interrupted(self) -> bool:
-        """Whether the last call was interrupted in the middle of the step."""
-        return bool(call(_ABOUT, self._number, _INTERRUPTED))
+        """Whether the last call was interrupted in the middle of the step, and can go on."""
+        try:
+            return bool(call(_ABOUT, self._number, _INTERRUPTED))
+        except ValueError:  # the library was reset meanwhile
+            return False
 
     def resume(self) -> None:
         """Run the rest of a step that was interrupted."""

@@ -13,6 +13,8 @@
 
 from __future__ import annotations
 
+import struct
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -20,7 +22,7 @@ import numpy as np
 
 from ._creation import asarray, empty_like
 from ._ndarray import ndarray
-from ._recording import CaptureError, Numbers, Recorder, Replay, StaleCapture
+from ._recording import CaptureError, Numbers, Recorder, Replay, StaleCapture, is_recording
 
 __all__ = ["CaptureError", "Host", "Scalar", "Step"]
 
@@ -28,6 +30,8 @@ __all__ = ["CaptureError", "Host", "Scalar", "Step"]
 #: buffers they lie, takes a run or two to settle.
 _UNSETTLED = ("capture_operations", "capture_shapes", "capture_arrays")
 _MORE_RUNS = 2
+#: So many calls in a row, each another step than the one before, are worth a reason.
+_MOST_OTHERS = 8
 
 #: Scalars that were read while a step runs; None: nobody asks.
 _reading: list[Scalar] | None = None
@@ -120,9 +124,7 @@ class _Call:
             return (type(value), *(self._flat(each) for each in value))
         if isinstance(value, dict):
             return (dict, *((key, self._flat(each)) for key, each in value.items()))
-        if value is None or isinstance(value, bool | int | float | str):
-            return (type(value), value)
-        return _Same(value)
+        return _Leaf(value)
 
     def rebuilt(self, slots: list[ndarray]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Return the arguments with slots in the place of arrays."""
@@ -131,29 +133,47 @@ class _Call:
         return tuple(_rebuilt(args, rest)), _rebuilt(kwargs, rest)
 
 
-class _Same:
-    """An argument that is compared by identity, and stays alive."""
+class _Leaf:
+    """An argument without arrays, which stays alive: the same value, or else the same object."""
+
+    __slots__ = ("_key", "value")
 
     def __init__(self, value: Any) -> None:
         self.value = value
+        self._key = _key(value)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self.value is other.value
+        return isinstance(other, _Leaf) and self._key == other._key
 
     __hash__ = None  # type: ignore[assignment]
 
 
+def _key(value: Any) -> tuple[Any, ...]:
+    """Return what is equal for equal arguments: of floats the bits, as NaN and -0.0 ask for."""
+    if isinstance(value, np.generic):
+        return (type(value), value.dtype.str, value.tobytes())
+    if isinstance(value, float):
+        return (type(value), struct.pack("<d", value))
+    if isinstance(value, complex):
+        return (type(value), struct.pack("<dd", value.real, value.imag))
+    # A bound method is another object each time that it is asked for.
+    if value is None or isinstance(value, int | str | bytes | types.MethodType):
+        return (type(value), value)
+    return (type(value), id(value))
+
+
 def _rebuilt(shape: Any, slots: Any) -> Any:
-    if isinstance(shape, _Same):
+    if isinstance(shape, _Leaf):
         return shape.value
     kind, *rest = shape
     if kind == "array":
         return next(slots)
     if kind is dict:
         return {key: _rebuilt(each, slots) for key, each in rest}
-    if kind in (tuple, list) or (isinstance(kind, type) and issubclass(kind, tuple | list)):
-        return (tuple if issubclass(kind, tuple) else list)(_rebuilt(each, slots) for each in rest)
-    return rest[0]
+    values = [_rebuilt(each, slots) for each in rest]
+    if not issubclass(kind, tuple):
+        return values
+    return kind._make(values) if hasattr(kind, "_make") else tuple(values)  # a named tuple
 
 
 class Step:
@@ -176,7 +196,8 @@ class Step:
     Attributes
     ----------
     reason : str or None
-        Why steps are not captured.
+        Why steps are not captured. Where it is the arguments, which differ in call after call, it
+        ends with the first call that has those of the one before.
     """
 
     def __init__(
@@ -201,6 +222,8 @@ class Step:
         self._unfinished = False
         self._leaves = False  # the host has refused: arguments stay what they are
         self._parted = 0  # runs that were another program than the one before
+        self._others = 0  # calls in a row whose arguments were not those of the call before
+        self._varies = False  # that is the reason
         self.reason: str | None = None
 
     @property
@@ -239,7 +262,11 @@ class Step:
             return self._function(*args, **kwargs)
         called = _Call(args, kwargs)
         other = called.shape != self._shape
-        if self.reason is not None or (other and self._replay is not None):
+        within = is_recording()  # by a step around this one, which takes it along
+        if not within and self._replay is None:
+            self._count(other)
+        refused = self.reason is not None and not self._varies
+        if within or refused or (other and self._replay is not None):
             given, names = called.rebuilt([asarray(each) for each in called.arrays])
             return self._function(*given, **names)
         if other:
@@ -250,10 +277,23 @@ class Step:
         if self._replay is not None and self._replayed(self._replay):
             return self._result
         slots, names = called.rebuilt(self._slots)
-        if self._runs < self._warm_up:
+        if self._runs < self._warm_up or self._recorder.waits():
             self._runs += 1
             return self._read(lambda: self._function(*slots, **names))
         return self._record(lambda: self._function(*slots, **names))
+
+    def _count(self, other: bool) -> None:
+        """Note whether arguments differ in call after call."""
+        if self.reason is not None and not self._varies:
+            return
+        self._others = self._others + 1 if other and self._shape is not None else 0
+        self._varies = self._others >= _MOST_OTHERS
+        self.reason = (
+            f"{_MOST_OTHERS} calls in a row had arguments of other shapes or values each time: "
+            "hand over what changes as arrays."
+            if self._varies
+            else None
+        )
 
     def _begin(self, called: _Call) -> None:
         self._restart()
@@ -283,9 +323,11 @@ class Step:
             self._restart(self._warm_up)
             return False
         except BaseException:
-            self._unfinished = replay.interrupted
-            if not self._unfinished:
-                self._host.advance(-1)
+            try:
+                self._unfinished = replay.interrupted
+            finally:
+                if not self._unfinished:
+                    self._host.advance(-1)
             raise
         self._host.replayed()
         return True
@@ -293,7 +335,11 @@ class Step:
     def _finish(self) -> None:
         """Run the rest of a step that Ctrl-C has left."""
         if self._unfinished and self._replay is not None:
-            self._replay.resume()
+            try:
+                self._replay.resume()
+            except BaseException:
+                self._unfinished = self._replay.interrupted
+                raise
             self._unfinished = False
             self._host.replayed()
 
@@ -338,10 +384,15 @@ class Step:
 
     def close(self) -> None:
         """Give the capture's memory back; the next calls run as ever, and are captured again."""
-        self._finish()
+        try:
+            self._finish()
+        except ValueError:  # the library was reset: nothing is left to finish
+            if self._unfinished:
+                raise
         self._restart()
         self._shape, self._slots, self._scalars = None, [], []
         self.reason, self._leaves = None, False
+        self._others, self._varies = 0, False
 
     def __enter__(self) -> Step:
         return self

@@ -1,6 +1,7 @@
 #include "api/batching.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "fuse/batch.h"
@@ -74,7 +75,7 @@ Result<bool> Batching::take(const KernelCall& call) {
     waiting.arrays.push_back(array);
   }
   groups_[own].launches.push_back(std::move(waiting));
-  if (++launches_ == kMaxLaunches)
+  if (++launches_ >= kMaxLaunches)
     if (const Status launched = flush(); !launched) return launched.error();
   return true;
 }
@@ -90,14 +91,30 @@ std::deque<Batching::Group> Batching::taken_out() {
 
 void Batching::forget() { taken_out(); }
 
+// REQUIRES: nothing else waits.
+void Batching::put_back(std::deque<Group> groups) {
+  groups_ = std::move(groups);
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    const ir::Kernel& kernel = launcher_.kernel(groups_[g].kernel);
+    launches_ += groups_[g].launches.size();
+    for (const Waiting& waiting : groups_[g].launches) {
+      auto array = waiting.arrays.begin();
+      for (const ir::Param& param : kernel.params)
+        if (param.kind != ir::ParamKind::scalar)
+          (array++)->storage->in_batch(g + 1, is_written(param));
+    }
+  }
+}
+
 Status Batching::flush() {
   if (groups_.empty()) return Done{};
-  const std::deque<Group> groups = taken_out();
+  std::deque<Group> groups = taken_out();
   Status first{Done{}};
-  for (const Group& group : groups) {
-    const Status launched = run(group);
-    if (!launched && first) first = launched;  // the others are not to be lost
-  }
+  for (; !groups.empty(); groups.pop_front())
+    if (!run(groups.front(), first)) {
+      put_back(std::move(groups));
+      break;
+    }
   return first;
 }
 
@@ -122,28 +139,39 @@ Status Batching::before(const KernelCall& call) {
   return Done{};
 }
 
-Status Batching::run(const Group& group) {
+bool Batching::run(Group& group, Status& first) {
   const std::size_t most = fuse::most_segments(launcher_.kernel(group.kernel));
-  std::vector<BatchSegment> segments;
-  for (std::size_t first = 0; first < group.launches.size(); first += most) {
-    const std::size_t count = std::min(most, group.launches.size() - first);
-    bool batched = false;
-    if (count > 1) {
-      segments.clear();
-      for (std::size_t l = first; l < first + count; ++l) {
-        BatchSegment& segment = segments.emplace_back();
-        segment.count = group.launches[l].count;
-        for (const Array& array : group.launches[l].arrays)
-          segment.arrays.push_back({array.storage->id(), array.view});
-      }
-      const Status launched = launcher_.launch_batch(group.kernel, group.scalars, segments);
-      if (!launched && launched.error().kind != ErrorKind::not_implemented) return launched;
-      batched = launched.ok();
+  const std::size_t size = group.launches.size();
+  std::size_t alone = 0;  // so many of the next are launched one by one
+  for (std::size_t next = 0; next < size;) {
+    const std::size_t count = alone > 0 ? 1 : std::min(most, size - next);
+    const Status launched =
+        count > 1 ? run_together(group, next, count) : run_alone(group, group.launches[next]);
+    if (!launched && count > 1 && launched.error().kind == ErrorKind::not_implemented) {
+      alone = count;
+      continue;
     }
-    for (std::size_t l = first; !batched && l < first + count; ++l)
-      if (const Status launched = run_alone(group, group.launches[l]); !launched) return launched;
+    if (!launched && first) first = launched;
+    if (!launched && launched.error().code == "interrupted") {
+      group.launches.erase(group.launches.begin(),
+                           group.launches.begin() + static_cast<std::ptrdiff_t>(next));
+      return false;
+    }
+    if (alone > 0) --alone;
+    next += count;
   }
-  return Done{};
+  return true;
+}
+
+Status Batching::run_together(const Group& group, std::size_t first, std::size_t count) {
+  std::vector<BatchSegment> segments;
+  for (std::size_t l = first; l < first + count; ++l) {
+    BatchSegment& segment = segments.emplace_back();
+    segment.count = group.launches[l].count;
+    for (const Array& array : group.launches[l].arrays)
+      segment.arrays.push_back({array.storage->id(), array.view});
+  }
+  return launcher_.launch_batch(group.kernel, group.scalars, segments);
 }
 
 Status Batching::run_alone(const Group& group, const Waiting& waiting) {

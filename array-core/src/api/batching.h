@@ -27,6 +27,8 @@ class Batching {
   // REQUIRES: it writes arrays that callers hold; nothing waits to compute what it touches.
   Result<bool> take(const KernelCall& call);
   // Launches all that waits, in an order that gives every launch what it would have read.
+  // An error is the first one's; the others are launched all the same. Ctrl-C while the device is
+  // busy loses nothing: what was not launched goes on waiting.
   Status flush();
   // What waits is never launched: its arrays are gone.
   void forget();
@@ -51,7 +53,10 @@ class Batching {
   };
   std::deque<Group> taken_out();
   bool fits(const KernelCall& call);
-  Status run(const Group& group);
+  void put_back(std::deque<Group> groups);
+  // Notes the first error. False where Ctrl-C has left launches, which the group still has.
+  bool run(Group& group, Status& first);
+  Status run_together(const Group& group, std::size_t first, std::size_t count);
   Status run_alone(const Group& group, const Waiting& waiting);
 
   Launcher& launcher_;

@@ -44,6 +44,7 @@ struct SharingDevice : FakeDevice {
   }
   Status launch_batch(KernelId kernel, std::span<const ir::Scalar> scalars,
                       std::span<const BatchSegment> segments) override {
+    if (fails_at > 0 && --fails_at == 0) return failure_of_batch;
     ++batches;
     for (const BatchSegment& segment : segments) {
       Launch launch;
@@ -64,6 +65,8 @@ struct SharingDevice : FakeDevice {
   }
   std::set<StorageId> large;
   int batches = 0;
+  int fails_at = 0;  // which batch from now on fails, once; 0: none
+  Error failure_of_batch{ErrorKind::interrupted, "interrupted", "Ctrl-C"};
 };
 
 struct BatchingTest : testing::Test {
@@ -161,6 +164,55 @@ TEST_F(BatchingTest, ForgetsWhatWaitsWhenTheDeviceBeginsAnew) {
   EXPECT_TRUE(launcher->reset());
   EXPECT_EQ(counters.live_bytes, 0);
   EXPECT_EQ(device->batches + device->launches, 0);
+}
+
+// Five launches by each of two kernels, the second one over what the first one writes.
+struct FailingBatchTest : BatchingTest {
+  void fill() {
+    for (int i = 0; i < 5; ++i) {
+      x.push_back(array({1}));
+      y.push_back(array({2}));
+    }
+    for (std::size_t i = 0; i < 5; ++i) launch(decay_kernel, y[i], 0.25F, x[i], true);
+    for (std::size_t i = 0; i < 5; ++i) launch(update_kernel, x[i], 0.5F, y[i], true);
+  }
+  std::vector<Array> x, y;
+};
+
+TEST_F(FailingBatchTest, CtrlCLosesNothing) {
+  for (const int at : {1, 2}) {
+    x.clear();
+    y.clear();
+    fill();
+    device->fails_at = at;
+    const Status stopped = launcher->settle();
+    ASSERT_FALSE(stopped);
+    EXPECT_EQ(stopped.error().code, "interrupted");
+    // What reads their arrays launches the rest, in the same order.
+    for (const Array& each : y) EXPECT_EQ(read(each), std::vector<float>{2.5F});
+    for (const Array& each : x) EXPECT_EQ(read(each), std::vector<float>{1.5F});
+  }
+  EXPECT_EQ(device->batches, 4);
+}
+
+TEST_F(FailingBatchTest, AnErrorLosesNoOther) {
+  // More than one batch holds: the first one fails, what is left is launched.
+  std::vector<Array> in, out;
+  const std::size_t most = fuse::most_segments(launcher->kernel(update_kernel));
+  for (std::size_t i = 0; i < most + 2; ++i) {
+    in.push_back(array({1}));
+    out.push_back(array({4}));
+    launch(update_kernel, in.back(), 0.5F, out.back(), true);
+  }
+  device->fails_at = 1;
+  device->failure_of_batch = {ErrorKind::device, "device_error", "no"};
+  const Status failed = launcher->settle();
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code, "device_error");
+  EXPECT_EQ(read(out.front()), std::vector<float>{4});
+  EXPECT_EQ(read(out[most]), std::vector<float>{3});
+  EXPECT_EQ(read(out.back()), std::vector<float>{3});
+  EXPECT_EQ(device->batches, 1);
 }
 
 // Random programs of batched and plain launches, reads, overwrites and copies over a few arrays.

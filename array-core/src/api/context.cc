@@ -85,8 +85,9 @@ Status Context::reset() {
   captures_.clear();
   arrays_.clear();
   second_result = 0;
+  const Status reset = launcher_.reset();  // lets go of the arrays of what waits
   counters_ = Counters{};
-  return launcher_.reset();
+  return reset;
 }
 
 }  // namespace arraycore

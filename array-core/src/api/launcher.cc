@@ -122,8 +122,7 @@ Result<Array> Launcher::allocate(DType dtype, const Dims& shape) {
 
 Status Launcher::affords(std::int64_t bytes, std::string_view use) {
   if (!budget_bytes_ || counters_.live_bytes <= *budget_bytes_ - bytes) return Done{};
-  if (fusion_)
-    if (const Status settled = fusion_->settle_all(); !settled) return settled;
+  if (const Status settled = settle(); !settled) return settled;
   if (counters_.live_bytes <= *budget_bytes_ - bytes) return Done{};
   return Error{ErrorKind::memory, "over_budget",
                std::to_string(bytes) + " bytes for " + std::string(use) +

@@ -239,6 +239,36 @@ void Capture::cut(std::span<const Given> given) {
   }
 }
 
+bool Capture::keeps(std::optional<DType> dtype, std::uint64_t bits) const {
+  const auto is_given = [&](std::size_t command, std::size_t argument) {
+    return std::any_of(given_.begin(), given_.end(), [&](const Given& each) {
+      return each.command == command && each.argument == argument;
+    });
+  };
+  for (std::size_t at = 0; at < commands_.size(); ++at) {
+    const Command& command = commands_[at];
+    if (const auto* const raw = std::get_if<RawLaunch>(&command.action)) {
+      for (std::size_t i = 0; !dtype && i < raw->uniforms.size(); ++i)
+        if (raw->uniforms[i] == bits && !is_given(at, i)) return true;
+      continue;
+    }
+    if (!dtype || command.operation == nullptr) continue;
+    const auto* const launch = std::get_if<Launch>(&command.action);
+    const auto* const batch = std::get_if<BatchLaunch>(&command.action);
+    if (launch == nullptr && batch == nullptr) continue;
+    for (std::size_t i = 0; i < command.operation->scalars.size(); ++i) {
+      const std::uint32_t place = command.operation->scalars[i];
+      const ir::Scalar& scalar = batch != nullptr
+                                     ? batch->scalars[i]
+                                     : *std::get_if<ir::Scalar>(&launch->arguments[place]);
+      if (command.operation->parameters[place] == *dtype && scalar.bits == bits &&
+          !is_given(at, place))
+        return true;
+    }
+  }
+  return false;
+}
+
 Status Capture::replay(std::span<const std::uint64_t> values) {
   for (const Given& each : given_) {
     Action& action = commands_[each.command].action;

@@ -56,6 +56,10 @@ class Capture {
   bool is_interrupted() const { return run_ != 0 || within_ != 0; }
   Status resume();
 
+  // Whether a launch has a scalar of these bits that replays are not given. `dtype` none: 32 bits
+  // of a raw kernel's.
+  bool keeps(std::optional<DType> dtype, std::uint64_t bits) const;
+
   std::uint32_t values() const { return values_; }
   std::size_t commands() const { return commands_.size(); }
   // Arrays that each step makes anew from those of the step before.

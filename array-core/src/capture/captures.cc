@@ -92,8 +92,10 @@ Result<std::int32_t> Captures::build(std::span<const std::uint32_t> values) {
   auto made = Capture::make(backends_, launcher_, counters_, *second_, given);
   if (!made) return made.error();
   abort();
-  captures_.emplace(++number_, std::move(*made));
-  return number_;
+  // Numbers outlive the library's state: what was captured before ac_close names nothing of now.
+  static std::int32_t newest = 0;
+  captures_.emplace(++newest, std::move(*made));
+  return newest;
 }
 
 Result<const Capture*> Captures::get(std::int32_t number) const {
@@ -102,6 +104,14 @@ Result<const Capture*> Captures::get(std::int32_t number) const {
     return Error{ErrorKind::value, "capture_closed",
                  "This capture is gone: it was closed, or the library was reset."};
   return found->second.get();
+}
+
+std::int32_t Captures::origin(const Storage& storage) const {
+  if (!storage.has_memory()) return 0;
+  const std::size_t side = &storage.backend() == backends_[0] ? 0 : 1;
+  if (second_ && second_->is_of_this_step(side, storage.id())) return 0;
+  constexpr std::uint64_t kNumbers = 0x7FFF'FFFF;
+  return static_cast<std::int32_t>(backends_[side]->serial(storage.id()) % kNumbers) + 1;
 }
 
 // Whatever reads or writes the capture's arrays goes before.

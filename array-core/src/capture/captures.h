@@ -62,6 +62,9 @@ class Captures {
   // Issues what a replay that failed has left.
   Status resume(std::int32_t number);
   Result<const Capture*> get(std::int32_t number) const;
+  // Which storage an array lies in, for a step that has just been recorded: 0 where that step made
+  // it, or where it has no memory; else another number, above 0, than any other storage's.
+  std::int32_t origin(const Storage& storage) const;
   // Closing what is closed does nothing.
   void close(std::int32_t number) { captures_.erase(number); }
   // Before a reset, too: the device may be gone.
@@ -80,7 +83,6 @@ class Captures {
   bool compared_ = false;
   std::uint32_t blame_ = 0;
   std::map<std::int32_t, std::unique_ptr<Capture>> captures_;
-  std::int32_t number_ = 0;  // of the newest
 };
 
 }  // namespace capture

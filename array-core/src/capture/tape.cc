@@ -57,6 +57,10 @@ void Tape::destroyed(std::size_t side, StorageId id) {
     other->second.alive = false;
 }
 
+bool Tape::is_of_this_step(std::size_t side, StorageId id) const {
+  return made_at_[side].contains(id);
+}
+
 void Tape::refuse(Error error) {
   if (!refusal_) refusal_ = Refusal{std::move(error), static_cast<std::uint32_t>(commands_.size())};
 }

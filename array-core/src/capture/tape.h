@@ -109,6 +109,8 @@ class Tape {
   const Outside& outside(std::size_t side, StorageId id) const { return outside_[side].at(id); }
   const std::optional<Refusal>& refusal() const { return refusal_; }
   void forget_before() { before_ = nullptr; }
+  // Whether this step made the storage that has the id now.
+  bool is_of_this_step(std::size_t side, StorageId id) const;
 
  private:
   Name name(std::size_t side, StorageId id) const;

@@ -34,6 +34,8 @@ class TapedBackend final : public Backend {
   // The storage stays, also when it is given back, until unpin() was called as often.
   void pin(StorageId storage) { ++pins_[storage].count; }
   void unpin(StorageId storage);
+  // Tells a storage from another that had its id before.
+  std::uint64_t serial(StorageId storage) const { return serials_[storage - 1]; }
   // Copies as many bytes from one storage to another. Error: what the back end says.
   Result<Launch> copy(StorageId from, StorageId to, std::int64_t bytes);
 

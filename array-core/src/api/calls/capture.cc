@@ -106,6 +106,25 @@ Result<std::int32_t> about(Context& context, Words& words) {
   return capture.is_interrupted() ? 1 : 0;
 }
 
+Result<std::int32_t> keeps(Context& context, Words& words) {
+  const std::int32_t number = words.next();
+  const auto dtype = static_cast<std::size_t>(words.below(kDTypes + 1));
+  const auto bits = static_cast<std::uint64_t>(words.integer());
+  if (const Status end = words.end(); !end) return end.error();
+  const auto found = context.captures().get(number);
+  if (!found) return found.error();
+  const auto known =
+      dtype < kDTypes ? std::optional(static_cast<DType>(dtype)) : std::optional<DType>();
+  return (*found)->keeps(known, bits) ? 1 : 0;
+}
+
+Result<std::int32_t> origin(Context& context, Words& words) {
+  const auto array = context.get(static_cast<ArrayId>(words.next()));
+  if (const Status end = words.end(); !end) return end.error();
+  if (!array) return array.error();
+  return context.captures().origin(*(*array)->storage);
+}
+
 }  // namespace
 
 Call find_capture_call(std::int32_t operation) {
@@ -132,6 +151,10 @@ Call find_capture_call(std::int32_t operation) {
       return close;
     case AC_CALL_CAPTURE_ABOUT:
       return about;
+    case AC_CALL_CAPTURE_KEEPS:
+      return keeps;
+    case AC_CALL_CAPTURE_ORIGIN:
+      return origin;
     default:
       return nullptr;
   }

@@ -15,6 +15,10 @@
 // AC_CALL_CAPTURE_ABOUT: a capture's number, then what is asked: 0 commands, 1 values of a replay,
 // 2 KiB of storage of its own, 3 arrays that each step makes anew from the step before's, 4
 // whether a replay was interrupted.
+// AC_CALL_CAPTURE_KEEPS: a capture's number, a dtype (their count: 32 bits of a raw kernel's), then
+// two words of bits. Gives whether a launch has a scalar of these bits that replays are not given.
+// AC_CALL_CAPTURE_ORIGIN: the id of an array. Gives 0 where the step that has just been recorded
+// made its storage, else a number that no other storage has.
 #pragma once
 
 #include "api/calls/calls.h"
