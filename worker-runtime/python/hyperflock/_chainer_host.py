@@ -86,7 +86,8 @@ class ChainerHost(Host):
 
     def before(self) -> None:
         for each in gc.get_objects():
-            if isinstance(each, chainer.Optimizer):
+            # By the type: isinstance asks a proxy for its object's class, and that may be gone.
+            if issubclass(type(each), chainer.Optimizer):
                 self._seen.setdefault(id(each), each)
         self._counts = {id(each): each.t for each in self._all()}
         self._before = {
