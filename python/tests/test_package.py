@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
+from pathlib import Path
 
 import hyperflock
 import pytest
@@ -46,6 +48,18 @@ def test_every_public_name_is_there() -> None:
     assert set(hyperflock.__all__) <= set(dir(hyperflock))
     with pytest.raises(AttributeError):
         _ = hyperflock.nothing_of_that_name
+
+
+def test_what_a_trial_may_use_is_here_too() -> None:
+    """Else an objective that runs on a device ends here with an AttributeError."""
+    package = Path(__file__).parents[2] / "worker-runtime" / "python" / "hyperflock" / "__init__.py"
+    names = next(
+        ast.literal_eval(node.value)
+        for node in ast.parse(package.read_text()).body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+    )
+    # What a trial gets in place of a researcher's `grid`, and the error that it gives.
+    assert {*names} - {*hyperflock.__all__} == {"NotInTrialError", "grid"}
 
 
 def test_every_error_is_of_the_family_and_says_when_it_is_raised() -> None:

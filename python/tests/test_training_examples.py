@@ -301,3 +301,49 @@ def test_an_example_tries_itself_without_a_server(tmp_path: Path) -> None:
     lines = done.stdout.splitlines()
     assert [line.split()[:2] for line in lines[:2]] == [["step", "0"], ["step", "1"]]
     assert lines[2].startswith("units=8 dropout=0.0 epochs=2: accuracy 0.")
+
+
+CAPTURED = """
+import json
+import hyperflock
+
+def objective(trial):
+    device = hyperflock.device().use()
+    import chainer.functions as F
+    import chainer.links as L
+    import numpy as np
+    from chainer.optimizers import SGD
+
+    model = device.send(L.Linear(3, 2))
+    optimizer = SGD(0.1).setup(model)
+    x, t = device.send(np.ones((4, 3), "f")), device.send(np.array([0, 1, 0, 1], "i"))
+
+    def train(x, t):
+        loss = F.softmax_cross_entropy(model(x), t)
+        model.cleargrads()
+        loss.backward()
+        optimizer.update()
+        return loss.array
+
+    with hyperflock.fast_step(train) as step:
+        losses = [float(step(x, t)) for _ in range(6)]
+        return losses[0] - losses[-1], step.is_captured, optimizer.t, hyperflock.scalar(2).value
+
+print(json.dumps(hyperflock.run_local(objective, {}).value))
+"""
+
+
+def test_a_step_is_captured_in_a_local_run_too() -> None:
+    library = ROOT / "build" / "release" / "lib" / "libarraycore.so"
+    env = {
+        **os.environ,
+        "ARRAYCORE_LIBRARY": os.environ.get("ARRAYCORE_LIBRARY", str(library)),
+        "PYTHONPATH": paths("7.8.1", ROOT / "python" / "src", ROOT / "array-core" / "python"),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", CAPTURED], env=env, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    fell, captured, steps, number = json.loads(done.stdout.splitlines()[-1])
+    assert fell > 0
+    assert (captured, steps, number) == (1, 6, 2)

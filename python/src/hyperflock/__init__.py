@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from hyperflock._errors import (
         AuthError,
         BundleError,
+        CheckpointError,
         DataError,
         DryRunError,
         EmptySpaceError,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
         SuggestMismatchError,
         WaitTimeoutError,
     )
+    from hyperflock._fast_step import FastStep, fast_step, scalar
     from hyperflock._grid import Scalar, grid_point, grid_size, suggest_grid, trial_seed
     from hyperflock._local import LocalRun, run_local
     from hyperflock._placement import Placement, Requires
@@ -61,12 +63,14 @@ __all__ = [
     "Attempt",
     "AuthError",
     "BundleError",
+    "CheckpointError",
     "Client",
     "DataError",
     "Device",
     "DryRun",
     "DryRunError",
     "EmptySpaceError",
+    "FastStep",
     "HyperflockError",
     "InvalidSpaceError",
     "LocalRun",
@@ -91,9 +95,11 @@ __all__ = [
     "WaitTimeoutError",
     "__version__",
     "device",
+    "fast_step",
     "grid_point",
     "grid_size",
     "run_local",
+    "scalar",
     "suggest_grid",
     "trial_seed",
 ]
@@ -106,6 +112,9 @@ _HOME = {
     "Device": "_device",
     "device": "_device",
     "DryRun": "_dry_run",
+    "FastStep": "_fast_step",
+    "fast_step": "_fast_step",
+    "scalar": "_fast_step",
     "LocalRun": "_local",
     "Placement": "_placement",
     "Requires": "_placement",

@@ -126,6 +126,12 @@ class SuggestMismatchError(HyperflockError, ValueError):
     default_code = "suggest_mismatch"
 
 
+class CheckpointError(HyperflockError, ValueError):
+    """A checkpoint cannot be saved or read; on a device alone, a local run keeps none."""
+
+    default_code = "checkpoint_malformed"
+
+
 _BY_CODE: dict[str, type[ServerError]] = {
     "bad_token": AuthError,
     "banned": AuthError,

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "dispatch/scenario.h"
+#include "dispatch/state.h"  // kMaxPassedOver
 
 namespace hyperflock::dispatch {
 namespace {
@@ -324,6 +325,21 @@ TEST(Wait, R26_WorkersThatRefusedDoNotHideThoseBehindThem) {
   }
   s.worker("a");
   EXPECT_THAT(s.ready("a"), Contains(HasSubstr("a < lease #41")));
+}
+
+TEST(Wait, R26_NorHoweverManyForWhomThereIsNothing) {
+  Scenario s;
+  s.study({.trials = 3, .backend = "webgpu"});
+  for (int i = 0; i < 3 * kMaxPassedOver; ++i) {
+    const std::string name = "w" + std::to_string(i);
+    s.worker(name);
+    EXPECT_THAT(s.ready(name), ElementsAre(name + " < wait no_matching_work"));
+  }
+  s.worker("gpu 1").worker("gpu 2");
+  EXPECT_THAT(s.ready("gpu 1"), Contains("gpu 1 < lease #1 trial 0"));
+  EXPECT_THAT(s.ready("gpu 2"), Contains("gpu 2 < lease #2 trial 1"));
+  EXPECT_THAT(s.complete("gpu 1", 1, 0.5, true),
+              Contains("gpu 1 < result_ack #1 accepted + lease #3 trial 2"));
 }
 
 TEST(Lease, R27_OneOpenAttemptADevice) {

@@ -25,7 +25,9 @@ std::optional<TransitionId> State::seek(SessionId id, int tries) {
   if (found == sessions.end() || !has_room(found->second)) return std::nullopt;
   join_queue(found->second, id);
   if (tries > kMaxLeaseTries) return std::nullopt;
-  std::optional<TransitionId> started = pump(projects[found->second.project], id);
+  Project& project = projects[found->second.project];
+  std::optional<TransitionId> started = pump(project, id);
+  if (!started) started = start_own(project, id);
   if (!started) started = start_tail(id);
   if (started) std::get<PendingStart>(pending.at(*started)).tries = tries;
   return started;
@@ -50,6 +52,15 @@ std::optional<TransitionId> State::pump(Project& project, std::optional<SessionI
     if (id == wanted) out = started;
   }
   return out;
+}
+
+std::optional<TransitionId> State::start_own(const Project& project, SessionId id) {
+  Session& session = sessions.at(id);
+  if (draining || read_only || session.idle_order == 0) return std::nullopt;
+  Study* study = choose(project, session);
+  if (study == nullptr) return std::nullopt;
+  leave_queue(session, id);
+  return start(*study, id, session);
 }
 
 void State::join_queue(Session& session, SessionId id) {

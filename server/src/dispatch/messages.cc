@@ -15,6 +15,12 @@ std::optional<std::int64_t> call_id(const Message& message) {
 
 }  // namespace
 
+void Session::refuse(StudyId study) {
+  if (std::find(cannot_run.begin(), cannot_run.end(), study) != cannot_run.end()) return;
+  if (cannot_run.size() == kMaxRefusedStudies) cannot_run.erase(cannot_run.begin());
+  cannot_run.push_back(study);
+}
+
 void State::on(const MessageReceived& event) {
   const auto found = sessions.find(event.session);
   if (found == sessions.end()) return;  // closed meanwhile
@@ -109,6 +115,11 @@ void State::on_message(SessionId id, Session& session, const protocol::TrialResu
     what.device_class = attempt->device_class;
     what.run_ms = now - attempt->loading_since;
     what.resumed = attempt->from.has_value();
+    // R41: else a device whose WebGPU does not open any more spends a whole study's budgets.
+    if (message.failure && message.failure->cause == protocol::Cause::device_lost &&
+        protocol::needs_webgpu(studies.at(what.trial->study).spec)) {
+      session.refuse(what.trial->study);
+    }
     drop_attempt(message.attempt);
   }
   const TransitionId stored =
@@ -134,12 +145,7 @@ void State::on_message(SessionId id, Session& session, const protocol::Release& 
     return;
   }
   const TrialKey trial = attempt->trial;
-  auto& refused = session.cannot_run;
-  if (message.reason == protocol::ReleaseReason::cannot_run &&
-      std::find(refused.begin(), refused.end(), trial.study) == refused.end()) {
-    if (refused.size() == kMaxRefusedStudies) refused.erase(refused.begin());
-    refused.push_back(trial.study);
-  }
+  if (message.reason == protocol::ReleaseReason::cannot_run) session.refuse(trial.study);
   propose_for(id, storage::EndAttempt{message.attempt, storage::AttemptState::released, {}},
               PendingAck{id, message.attempt, message.seq});
   drop_attempt(message.attempt);

@@ -165,12 +165,17 @@ Reference::Id Reference::running_of(Id study) const {
   });
 }
 
-std::optional<Reference::Id> Reference::choose(const Session& session) const {
+bool Reference::may_run(const std::string& worker, Id study) const {
+  const auto& refused = sessions_.at(worker).refused;
+  if (std::find(refused.begin(), refused.end(), study) != refused.end()) return false;
+  return studies_.at(study).options.backend != "webgpu" || has_webgpu(worker);
+}
+
+std::optional<Reference::Id> Reference::choose(const std::string& worker) const {
   std::optional<Id> best;
+  const std::string& project = sessions_.at(worker).project;
   for (const auto& [id, study] : studies_) {
-    const auto& refused = session.refused;
-    if (study.options.project != session.project || !has_work(study)) continue;
-    if (std::find(refused.begin(), refused.end(), id) != refused.end()) continue;
+    if (study.options.project != project || !has_work(study) || !may_run(worker, id)) continue;
     if (!best || running_of(id) < running_of(*best)) best = id;
   }
   return best;
@@ -186,7 +191,7 @@ std::vector<Reference::Started> Reference::pump(const std::string& project) {
   for (const std::string& worker : std::vector<std::string>(idle_)) {
     const Session& session = sessions_.at(worker);
     if (session.project != project) continue;
-    const std::optional<Id> chosen = choose(session);
+    const std::optional<Id> chosen = choose(worker);
     if (!chosen) continue;
     Study& study = studies_.at(*chosen);
     Id trial = study.next;
@@ -234,8 +239,7 @@ std::optional<std::pair<Reference::Id, Reference::Id>> Reference::tail(
     const auto all = study.speeds.find("");
     if (study.options.project != session.project || study.state != StudyState::running) continue;
     if (has_work(study) || all == study.speeds.end() || all->second.runs < 2) continue;
-    const auto& refused = session.refused;
-    if (std::find(refused.begin(), refused.end(), id) != refused.end()) continue;
+    if (!may_run(worker, id)) continue;
     for (const auto& [number, trial] : study.trials) {
       if (trial.state != TrialState::running || trial.doubled) continue;
       if (trial.lost_with.contains(worker)) continue;

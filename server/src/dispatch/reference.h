@@ -132,6 +132,9 @@ class Reference {
   static std::string class_of(const std::string& worker) {
     return worker == "c" || worker == "d" ? "phone" : "desktop";
   }
+  static bool has_webgpu(const std::string& worker) { return worker == "b" || worker == "d"; }
+  // R40, and what the device said that it cannot run.
+  bool may_run(const std::string& worker, Id study) const;
   Speed& speed(const Attempt& attempt) {
     return studies_.at(attempt.study).speeds[class_of(attempt.device)];
   }
@@ -144,7 +147,7 @@ class Reference {
 
   bool has_work(const Study& study) const;
   Id running_of(Id study) const;
-  std::optional<Id> choose(const Session& session) const;
+  std::optional<Id> choose(const std::string& worker) const;
   bool has_room(const std::string& worker);
   std::vector<Started> pump(const std::string& project);
   std::vector<Started> seek(const std::string& worker);

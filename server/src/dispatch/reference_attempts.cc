@@ -124,6 +124,10 @@ void Reference::result(const std::string& worker, Id id, std::optional<Cause> ca
   }
   const bool was_live = attempt != nullptr && attempt->state == AttemptState::live;
   if (was_live) end(*attempt, AttemptState::evidence);  // judged below
+  if (was_live && cause == Cause::device_lost &&
+      studies_.at(attempt->study).options.backend == "webgpu") {  // R41
+    sessions_.at(worker).refused.push_back(attempt->study);
+  }
   // R15: the next lease is in the same batch, after the result.
   const std::vector<Started> started = next ? seek(worker) : std::vector<Started>();
   const bool leased = std::any_of(started.begin(), started.end(),

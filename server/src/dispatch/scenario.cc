@@ -265,7 +265,7 @@ Said Scenario::open(const std::string& worker, std::vector<AttemptId> held,
   if (old != sessions_.end()) sessions_["former " + worker] = old->second;
   sessions_[worker] = id;
   protocol::Capabilities device{{"cpu"}, 4096, 4, "test", class_of(worker)};
-  if (worker.starts_with("gpu")) {
+  if (worker == "b" || worker == "d" || worker.starts_with("gpu")) {
     device.backends.emplace_back("webgpu");
     device.gpu = protocol::GpuFacts{"test gpu", false, false, 256};
   }
@@ -293,6 +293,7 @@ Said Scenario::submit(const StudyOptions& options) {
   spec.space = {std::move(dimension)};
   spec.time_limit_ms = options.time_limit_ms;
   spec.stall_ms = options.stall_ms;
+  spec.backend = options.backend;
   return handle(
       StudySubmitted{RequestId{next_request_++}, "ada", options.project, std::move(spec)});
 }

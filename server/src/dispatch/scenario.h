@@ -71,6 +71,7 @@ struct StudyOptions {
   std::string submit_key{};  // made up when empty
   Millis time_limit_ms = 0;
   Millis stall_ms = 0;
+  std::string backend{};
 };
 
 std::uint64_t splitmix64(std::uint64_t& state);
@@ -87,7 +88,7 @@ class Scenario {
   Scenario(const Scenario& other);
 
   // ---- what happens; each gives what was said in consequence
-  // A worker whose name begins with "gpu" has WebGPU, others have not.
+  // Workers b and d, and those whose names begin with "gpu", have WebGPU, others have not.
   Said open(const std::string& worker, std::vector<AttemptId> held = {},
             const std::string& project = "p");
   Said close(const std::string& worker, SessionClosed::How how);

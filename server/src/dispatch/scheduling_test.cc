@@ -9,6 +9,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 protocol::StudySpec spec_of_two_names() {
@@ -160,6 +161,33 @@ TEST(Scheduling, R40_WhoMayNotRunAStudyGetsAnother) {
   s.study(1);
   EXPECT_THAT(s.ready("a"), Contains("a < lease #1 trial 0"));
   EXPECT_EQ(to_int(s.last_lease().study), 2);
+}
+
+TEST(Scheduling, R41_ADeviceWithoutItsGraphicsDeviceSpendsOneAttemptOfAStudy) {
+  Scenario s;
+  s.worker("gpu 1").worker("gpu 2").study({.trials = 5, .backend = "webgpu"});
+  s.ready("gpu 1");
+  EXPECT_THAT(s.failed("gpu 1", 1, protocol::Cause::device_lost, true),
+              Contains("gpu 1 < wait no_matching_work"));
+  EXPECT_THAT(s.ready("gpu 2"), Contains("gpu 2 < lease #2 trial 1"));
+  EXPECT_THAT(s.submit({.trials = 1}), Contains("gpu 1 < lease #3 trial 0"));
+  EXPECT_EQ(to_int(s.last_lease().study), 2);
+  s.release("gpu 1", 3);
+  s.open("gpu 1");  // its page was loaded anew: perhaps the device is there again
+  s.ready("gpu 1");
+  EXPECT_EQ(to_int(s.last_lease().study), 2);  // fewest running
+  EXPECT_THAT(s.complete("gpu 1", 4, 0.5, true), Contains(HasSubstr("+ lease #5")));
+  EXPECT_EQ(to_int(s.last_lease().study), 1);
+}
+
+TEST(Scheduling, R41_OtherCausesAndStudiesThatRunWithoutKeepTheDevice) {
+  for (const bool insists : {false, true}) {
+    Scenario s;
+    s.worker("gpu").study({.trials = 5, .backend = insists ? "webgpu" : "auto"});
+    s.ready("gpu");
+    const auto cause = insists ? protocol::Cause::out_of_memory : protocol::Cause::device_lost;
+    EXPECT_THAT(s.failed("gpu", 1, cause, true), Contains(HasSubstr("+ lease #2 trial 1")));
+  }
 }
 
 TEST(Studies, SubmissionIsAnsweredAfterItsCommit) {

@@ -35,8 +35,8 @@ inline constexpr std::size_t kPoisonDevices = 3;
 inline constexpr int kMaxPending = 64;
 // Studies that a session said it cannot run; the oldest is forgotten beyond.
 inline constexpr std::size_t kMaxRefusedStudies = 64;
-// Idle workers that one round passes over because they refused what there is; they ask again after
-// their wait.
+// Idle workers that one round passes over because nothing there is for them: who stands behind them
+// is served when it asks itself, at once or after its wait.
 inline constexpr int kMaxPassedOver = 64;
 // Attempt ids tried for one lease before the worker is told to wait.
 inline constexpr int kMaxLeaseTries = 3;
@@ -48,6 +48,9 @@ struct Session {
   std::uint64_t idle_order = 0;     // place in the project's queue of idle workers; 0: not idle
   int pending = 0;                  // proposals without an outcome
   std::vector<StudyId> cannot_run;  // oldest first
+
+  // Gives it nothing more of the study.
+  void refuse(StudyId study);
 };
 
 // Exists while it has a session or an open attempt.
@@ -243,6 +246,9 @@ struct State {
   std::optional<TransitionId> seek(SessionId id, int tries = 1);
   // Gives work to idle workers, first come first served. The proposal for `wanted`, if it got one.
   std::optional<TransitionId> pump(Project& project, std::optional<SessionId> wanted = {});
+  // Serves the session itself, where more workers for whom there is nothing stand before it than a
+  // round passes over.
+  std::optional<TransitionId> start_own(const Project& project, SessionId id);
   void join_queue(Session& session, SessionId id);
   void leave_queue(Session& session, SessionId id);
   bool has_room(const Session& session);  // R27

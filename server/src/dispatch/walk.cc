@@ -129,7 +129,8 @@ std::string text_of(const Action& a) {
   if (a.kind == Kind::submit) {
     out += " of " + std::to_string(a.study.trials) + " in " + a.study.project + " '" +
            a.study.submit_key + "' limit " + std::to_string(a.study.time_limit_ms) + " stall " +
-           std::to_string(a.study.stall_ms);
+           std::to_string(a.study.stall_ms) + (a.study.backend.empty() ? "" : " on ") +
+           a.study.backend;
   }
   return out;
 }

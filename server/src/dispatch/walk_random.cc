@@ -209,7 +209,8 @@ class Walk {
                     .project = chance(4) ? "q" : "p",
                     .submit_key = name_ + (chance(8) ? " same" : " " + std::to_string(++keys_)),
                     .time_limit_ms = chance(2) ? 200'000 : 0,
-                    .stall_ms = chance(2) ? 90'000 : 0};
+                    .stall_ms = chance(2) ? 90'000 : 0,
+                    .backend = chance(4) ? "webgpu" : ""};
     return action;
   }
 

@@ -7,15 +7,18 @@
 
 namespace hyperflock::protocol {
 
+bool needs_webgpu(const StudySpec& spec) {
+  const Requirements& wanted = spec.requires_device;
+  return spec.backend == "webgpu" || wanted.graphics_card || wanted.f16 || wanted.buffer_mb > 0;
+}
+
 std::string_view unmet(const StudySpec& spec, const Capabilities& device) {
   const Requirements& wanted = spec.requires_device;
   const auto& gpu = device.gpu;
   const auto& backends = device.backends;
   const bool has_webgpu =
       gpu && std::find(backends.begin(), backends.end(), "webgpu") != backends.end();
-  const bool wants_webgpu =
-      spec.backend == "webgpu" || wanted.graphics_card || wanted.f16 || wanted.buffer_mb > 0;
-  if (wants_webgpu && !has_webgpu) return "no_webgpu";
+  if (needs_webgpu(spec) && !has_webgpu) return "no_webgpu";
   if (wanted.graphics_card && gpu->software) return "no_graphics_card";
   if (wanted.f16 && !gpu->f16) return "no_f16";
   if (wanted.buffer_mb > 0 && gpu->buffer_mb < wanted.buffer_mb) return "small_buffers";

@@ -49,6 +49,10 @@ struct StudySpec {
   bool operator==(const StudySpec&) const = default;
 };
 
+// Whether only a device with WebGPU may run the study's trials: it asks for the back end, or for
+// something that only a graphics device has.
+bool needs_webgpu(const StudySpec& spec);
+
 // Why a device cannot run the study's trials (R40), as a code of protocol.md; empty: it can.
 std::string_view unmet(const StudySpec& spec, const Capabilities& device);
 

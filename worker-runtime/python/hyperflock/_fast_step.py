@@ -43,7 +43,8 @@ def fast_step(step: Any, *, strict: bool = True) -> FastStep:
     """
     import arraycore.capture
 
-    from hyperflock._chainer_host import ChainerHost
+    # Relative: a researcher's process has these modules by another package's name.
+    from ._chainer_host import ChainerHost
 
     if hasattr(step, "update_core") and hasattr(step, "get_optimizer"):
         optimizer = step.get_optimizer("main")

@@ -108,6 +108,9 @@ def code_of(error: BaseException) -> str:
     if _is_arraycores(error, "DeviceLostError"):
         return "device_lost"
     # A command refused, or a device that does not answer: another device may do better.
+    # So may another where array-core's module trapped on this one.
+    if _is_ended_module(error):
+        return "device_failed"
     if _is_arraycores(error, "DeviceError") or getattr(error, "code", "") == "device_timeout":
         return "device_failed"
     if isinstance(error, KeyboardInterrupt):
@@ -121,6 +124,12 @@ def _is_arraycores(error: BaseException, name: str) -> bool:
         cls.__name__ == name and cls.__module__.split(".")[0] == "arraycore"
         for cls in type(error).__mro__
     )
+
+
+def _is_ended_module(error: BaseException) -> bool:
+    # As Pyodide shows the error that arraycore_module.ts makes of a trap.
+    is_from_javascript = type(error).__name__ == "JsException"
+    return is_from_javascript and getattr(error, "name", "") == "ArraycoreError"
 
 
 def message_of(error: BaseException) -> str:

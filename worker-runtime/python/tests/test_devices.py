@@ -170,3 +170,21 @@ result = [attempt(text, {"wanted": "cpu"})["error"] for text in (lost, failed)]
     lost, failed = beside_chainer("7.8.1", code)
     assert (lost["cause"], lost["code"]) == ("device_lost", "device_lost")
     assert (failed["cause"], failed["code"]) == ("device_lost", "device_failed")
+
+
+def test_trap_in_array_core_is_the_devices_failure() -> None:
+    code = '''
+text = """
+class JsException(Exception):  # Pyodide's, whose attributes are the error's
+    pass
+def objective(trial):
+    error = JsException("array-core has ended: RuntimeError: unreachable")
+    error.name = NAME
+    raise error
+"""
+names = ("ArraycoreError", "TypeError")
+result = [attempt(text.replace("NAME", repr(name)), {"wanted": "cpu"})["error"] for name in names]
+'''
+    ended, other = beside_chainer("7.8.1", code)
+    assert (ended["cause"], ended["code"]) == ("device_lost", "device_failed")
+    assert (other["cause"], other["code"]) == ("user_error", "objective_raised")

@@ -16,7 +16,7 @@ import { ArraycoreSide } from "./arraycore_side.ts";
 import { BlobCache, openByteCache } from "./blob_cache.ts";
 import { capabilitiesOf, heapLimitOf } from "./capabilities.ts";
 import { Checkpoints } from "./checkpoints.ts";
-import { deviceOffer } from "./device_offer.ts";
+import { deviceOffer, lentGpu } from "./device_offer.ts";
 import type { AgentAction, AgentEvent } from "./events.ts";
 import { probeGpu } from "./gpu_probe.ts";
 import { Machine } from "./machine.ts";
@@ -41,6 +41,7 @@ export class Agent {
   readonly #host: PythonHost;
   readonly #arraycore: ArraycoreSide;
   readonly #isShared = sharesMemory(globalThis as ProbeScope);
+  readonly #isCareful: boolean;
   #capabilities = capabilitiesOf(navigator);
   readonly #checkpoints: Checkpoints;
   #uploading: AbortController | null = null;
@@ -56,6 +57,7 @@ export class Agent {
 
   constructor(options: StartOptions, post: (message: FromAgent) => void) {
     const { code, visible, careful, gpuShare } = options;
+    this.#isCareful = careful;
     this.#code = code;
     this.#isVisible = visible;
     this.#post = post;
@@ -119,7 +121,8 @@ export class Agent {
     const device = await this.#store.device();
     // Python loads meanwhile. Where threads share no memory no trial can have the device.
     const gpu = this.#isShared ? await probeGpu(navigator.gpu, (ms) => pause(ms)) : undefined;
-    this.#capabilities = capabilitiesOf(navigator, gpu);
+    const told = capabilitiesOf(navigator);
+    this.#capabilities = capabilitiesOf(navigator, lentGpu(gpu, told, this.#isCareful));
     this.#hasStarted = true;
     this.#handle({ kind: "start", device, visible: this.#isVisible });
   }

@@ -47,6 +47,11 @@ export class ArraycoreSide {
     this.#owner?.receive(message.kind === "open" ? { ...message, share: this.#share } : message);
   }
 
+  /** Whether a trial of this python thread has opened the device. */
+  get isOpened(): boolean {
+    return this.#owner !== null;
+  }
+
   /** Of the device's time that the volunteer lends, for the trial that runs too. */
   setShare(share: number): void {
     this.#share = share;

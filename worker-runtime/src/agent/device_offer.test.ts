@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import type { Capabilities, GpuFacts } from "../protocol/index.ts";
-import { deviceOffer, gpuBudgetOf } from "./device_offer.ts";
+import { deviceOffer, gpuBudgetOf, lentGpu } from "./device_offer.ts";
 import { factsOf, probeGpu } from "./gpu_probe.ts";
 
 const kMiB = 1_048_576;
@@ -47,6 +47,28 @@ describe("deviceOffer", () => {
     const device = { class: kind, memory_mb: mb };
     expect(gpuBudgetOf(device)).toBe(budget * kMiB);
     expect(gpuBudgetOf(device, true)).toBe((budget / 2) * kMiB);
+  });
+});
+
+describe("lentGpu", () => {
+  test.each([
+    [1_024, 4_096, false, 512],
+    [1_024, 4_096, true, 256],
+    [128, 4_096, false, 128],
+    [1_024, 0, false, 256],
+  ])(
+    "Of buffers of %i MiB a phone of %i MiB (careful: %s) tells %i.",
+    (most, mb, careful, told) => {
+      const device = { class: "phone", memory_mb: mb } as const;
+      expect(lentGpu({ ...kGpu, buffer_mb: most }, device, careful)).toEqual({
+        ...kGpu,
+        buffer_mb: told,
+      });
+    },
+  );
+
+  test("What is not there is not told.", () => {
+    expect(lentGpu(undefined, phone)).toBeUndefined();
   });
 });
 

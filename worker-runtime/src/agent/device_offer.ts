@@ -1,7 +1,7 @@
 // What a trial that asks for a device gets here: which of array-core's back ends can run, why another cannot, and how much
 // memory the graphics device lends. Pure; agent thread.
 
-import type { Capabilities, WantedBackend } from "../protocol/index.ts";
+import type { Capabilities, GpuFacts, WantedBackend } from "../protocol/index.ts";
 import type { DeviceOffer } from "../python/messages.ts";
 
 const kMiB = 1_048_576;
@@ -24,6 +24,17 @@ export function gpuBudgetOf(
   const mb =
     device.memory_mb > 0 ? Math.min(kBudgetMost[device.class], half) : kBudgetUnknown[device.class];
   return Math.floor((careful ? mb / 2 : mb) * kMiB);
+}
+
+/** What is told of the graphics device: no array may be larger than all that it lends. */
+export function lentGpu(
+  gpu: GpuFacts | undefined,
+  device: Pick<Capabilities, "class" | "memory_mb">,
+  careful = false,
+): GpuFacts | undefined {
+  if (gpu === undefined) return undefined;
+  const lentMb = Math.floor(gpuBudgetOf(device, careful) / kMiB);
+  return { ...gpu, buffer_mb: Math.min(gpu.buffer_mb, lentMb) };
 }
 
 export function deviceOffer(

@@ -85,6 +85,7 @@ const fromPython = v.variant("kind", [
     attempt: count,
     outcome: text(kOutcomeCharacters),
     runMs: duration,
+    isLast: v.optional(v.boolean()),
   }),
   v.object({
     kind: v.literal("gpu"),

@@ -513,6 +513,54 @@ describe("A study that asks for a device", () => {
     expect(ended).toBe(1);
   });
 
+  describe("and was interrupted", () => {
+    const memory = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
+    const open = { kind: "gpu", message: { kind: "open", memory, controlAddress: 0 } } as const;
+
+    test("does not leave its ring to the next attempt: both threads are replaced.", async () => {
+      host.run(lease(7));
+      await load(0);
+      new Int32Array(memory.buffer)[0] = kMagic;
+      thread(0).say(open);
+      host.interrupt(7);
+      expect(thread(0).isAlive).toBe(true);
+      await finish(0, 7);
+      expect([thread(0).isAlive, ended]).toEqual([false, 1]);
+      expect(kinds()).toEqual(["running", "outcome"]);
+      host.run(lease(8));
+      await load(1);
+      expect(thread(1).runs).toEqual([8]);
+    });
+
+    test.each([
+      ["opened no ring", false, true],
+      ["came to its end by itself", true, false],
+    ])("keeps its threads where it %s.", async (_, opens, interrupts) => {
+      host.run(lease(7));
+      await load(0);
+      new Int32Array(memory.buffer)[0] = kMagic;
+      if (opens) thread(0).say(open);
+      if (interrupts) host.interrupt(7);
+      await finish(0, 7);
+      host.run(lease(8));
+      await settled();
+      expect(thread(0).runs).toEqual([7, 8]);
+      expect(ended).toBe(0);
+    });
+  });
+
+  test("and whose array-core has ended gets a thread of its own; the outcome counts.", async () => {
+    host.run(lease(7));
+    await load(0);
+    const outcome = '{"outcome":"pruned"}';
+    thread(0).say({ kind: "outcome", attempt: 7, outcome, runMs: 1, isLast: true });
+    expect(thread(0).isAlive).toBe(false);
+    expect(kinds()).toEqual(["running", "outcome"]);
+    host.run(lease(8));
+    await load(1);
+    expect(thread(1).runs).toEqual([8]);
+  });
+
   test.each([
     ['{"outcome":"pruned","backend":"webgpu"}', "webgpu"],
     ['{"outcome":"pruned","backend":"cpu"}', "cpu"],

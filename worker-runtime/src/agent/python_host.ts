@@ -73,6 +73,8 @@ interface Thread {
   hasArraycore: boolean;
   /** The attempt that was handed over. */
   attempt: number | null;
+  /** It was asked to stop. */
+  isInterrupted: boolean;
   allowance: Allowance;
   isLoaded: boolean;
   silence: ReturnType<typeof setTimeout> | undefined;
@@ -139,6 +141,7 @@ export class PythonHost {
 
   interrupt(attempt: number): void {
     if (this.#thread?.attempt !== attempt) return;
+    this.#thread.isInterrupted = true;
     this.#thread.answerer.interrupt();
     this.#options.arraycore?.interrupt();
   }
@@ -203,6 +206,7 @@ export class PythonHost {
     this.#job = null;
     thread.usedFor = usedFor;
     thread.attempt = lease.attempt;
+    thread.isInterrupted = false;
     thread.allowance = new Allowance();
     thread.answerer.reset();
     const spec = {
@@ -296,6 +300,7 @@ export class PythonHost {
       usedFor: null,
       hasArraycore: false,
       attempt: null,
+      isInterrupted: false,
       allowance: new Allowance(),
       isLoaded: false,
       silence: undefined,
@@ -389,8 +394,11 @@ export class PythonHost {
         break;
       case "outcome":
         thread.attempt = null;
+        if (message.isLast === true || this.#mayShareItsRing(thread)) this.terminate();
         emit({
-          ...message,
+          kind: "outcome",
+          attempt: message.attempt,
+          runMs: message.runMs,
           outcome: parseOutcome(message.outcome),
           backend: backendOf(message.outcome),
         });
@@ -405,6 +413,12 @@ export class PythonHost {
       default:
         message satisfies never;
     }
+  }
+
+  // An interrupt ends array-core's wait for the ring to close, too: the ring's memory is then free while the gpu thread still
+  // serves it, and the next trial's may lie there. So neither thread is used again; that is no failure of anybody's.
+  #mayShareItsRing(thread: Thread): boolean {
+    return thread.isInterrupted && this.#options.arraycore?.isOpened === true;
   }
 
   // A script that cannot be had, or an error that nobody caught: trial code can throw one from a timer.

@@ -6,8 +6,12 @@
 /** A function of numbers; none of array-core's takes more than seven. */
 type Export = (...numbers: unknown[]) => unknown;
 
-/** The same exports. `ended` makes the error that every call gets after one that threw `cause`. */
-export function guarded<T extends object>(exports: T, ended: (cause: unknown) => Error): T {
+/** The same exports. `ended` makes the error of the call that threw `cause` and of every one after it; told once by `tell`. */
+export function guarded<T extends object>(
+  exports: T,
+  ended: (cause: unknown) => Error,
+  tell: () => void = () => {},
+): T {
   let cause: { readonly thrown: unknown } | undefined;
   const guard =
     (call: Export): Export =>
@@ -17,7 +21,8 @@ export function guarded<T extends object>(exports: T, ended: (cause: unknown) =>
         return call(a, b, c, d, e, f, g);
       } catch (thrown) {
         cause = { thrown };
-        throw thrown;
+        tell();
+        throw ended(thrown);
       }
     };
   const entries = Object.entries(exports).map(([name, value]) => [

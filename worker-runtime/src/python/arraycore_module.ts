@@ -14,8 +14,8 @@ export class ArraycoreError extends Error {
   override readonly name = "ArraycoreError";
   readonly code: "memory_refused" | "module_mismatch" | "aborted";
 
-  constructor(code: ArraycoreError["code"], message: string) {
-    super(message);
+  constructor(code: ArraycoreError["code"], message: string, options?: ErrorOptions) {
+    super(message, options);
     this.code = code;
   }
 }
@@ -103,6 +103,8 @@ export interface ModuleOptions {
   readonly maximumBytes?: number;
   /** Where the module's own last words go (a failed assertion of its C library). */
   readonly print?: (text: string) => void;
+  /** Called once when a call did not return: the module runs nothing more. */
+  readonly ended?: () => void;
 }
 
 export async function loadArraycore(
@@ -121,11 +123,11 @@ export async function loadArraycore(
       `arraycore.wasm has interface ${exports.ac_interface_version()}, this loader is for ${kInterfaceVersion}.`,
     );
   }
-  return { module, exports: guarded(exports, endedBy), memory };
+  return { module, exports: guarded(exports, endedBy, options.ended), memory };
 }
 
 function endedBy(cause: unknown): ArraycoreError {
-  return new ArraycoreError("aborted", `array-core has ended in an earlier call: ${cause}`);
+  return new ArraycoreError("aborted", `array-core has ended: ${cause}`, { cause });
 }
 
 async function compiled(

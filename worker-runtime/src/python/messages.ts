@@ -134,6 +134,8 @@ export type FromPython =
       /** JSON text of run_attempt. */
       readonly outcome: string;
       readonly runMs: number;
+      /** This thread can run no other attempt; it is to be ended. */
+      readonly isLast?: boolean | undefined;
     }
   /** What array-core has for the gpu thread; everything else goes through the ring. */
   | { readonly kind: "gpu"; readonly message: ToGpuThread }

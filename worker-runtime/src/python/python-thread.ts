@@ -44,6 +44,8 @@ let interrupt: Uint8Array = new Uint8Array(1);
 let heapBytes = 0;
 /** Why array-core does not run here although it was handed over; null: it does. */
 let withoutArraycore: string | null = null;
+/** array-core trapped: it serves no further attempt, and a module beside it in this Pyodide would not be the same. */
+let hasArraycoreEnded = false;
 
 self.addEventListener("message", (event: MessageEvent<ToPython>) => {
   // Trial code can make events of its own for this listener.
@@ -125,7 +127,8 @@ async function run(
   const outcome = await outcomeOf(interpreter, { ...message, spec: offered(message.spec) });
   output.flush();
   printing = 0;
-  post({ kind: "outcome", attempt, outcome, runMs: performance.now() - startedAt });
+  const runMs = performance.now() - startedAt;
+  post({ kind: "outcome", attempt, outcome, runMs, isLast: hasArraycoreEnded });
 }
 
 // Before any code of the study runs here. A trial gets array-core's functions; its memory and the way to the gpu thread stay
@@ -148,6 +151,9 @@ async function addArraycore(
       takeInterrupt: () => Atomics.exchange(interrupt, 0, 0) !== 0,
     },
     print: (text) => output.line(text),
+    ended: () => {
+      hasArraycoreEnded = true;
+    },
   });
   interpreter.addPackage(archive, "_arraycore_host", arraycoreHost(loaded));
 }
