@@ -40,7 +40,7 @@ struct SharingDevice : FakeDevice {
       launch.kernel = kernel;
       launch.loop = Dims{segment.count};
       launch.arguments = {segment.arrays[0], scalars[0], segment.arrays[1]};
-      for (const std::size_t place : {0, 2}) {
+      for (const std::size_t place : {std::size_t{0}, std::size_t{2}}) {
         View& view = std::get_if<ArrayArgument>(&launch.arguments[place])->view;
         const std::int64_t offset = view.offset;
         view = contiguous({segment.count}, 4);
@@ -126,6 +126,20 @@ void replays_as_plain(bool apart) {
 TEST(CaptureBatches, AreReplayedWithTheirScalars) { replays_as_plain(false); }
 
 TEST(CaptureBatches, WhoseArraysHaveNoCommonBufferAreTakenApart) { replays_as_plain(true); }
+
+TEST(CaptureBatches, AResetLetsGoOfWhatWaits) {
+  Updates updates;
+  {
+    const Array from = **updates.context.get(updates.x[0]);
+    const Array to = **updates.context.get(updates.y[0]);
+    const std::array<Operand, 3> operands{Operand{&from, {}}, Operand{nullptr, ir::put(2.0F)},
+                                          Operand{&to, {}}};
+    EXPECT_TRUE(
+        updates.context.launcher().launch({updates.kernel, from.view.shape, 0, operands, true}));
+  }
+  EXPECT_TRUE(updates.context.reset());
+  EXPECT_EQ(updates.context.counters().live_bytes, 0);
+}
 
 std::string text_of(const std::string& path) {
   std::ifstream file(std::string(HYPERFLOCK_SOURCE_DIR) + "/array-core/src/" + path);
