@@ -215,6 +215,23 @@ TEST_F(FailingBatchTest, AnErrorLosesNoOther) {
   EXPECT_EQ(device->batches, 1);
 }
 
+// What waits holds arrays that nobody else does: a budget that is short launches it.
+TEST_F(BatchingTest, GivesItsMemoryBackToTheBudget) {
+  auto owned = std::make_unique<SharingDevice>();
+  constexpr std::int64_t kBytes = 64;
+  launcher = std::make_unique<Launcher>(make_cpu_backend(), std::move(owned), counters, 3 * kBytes);
+  ASSERT_TRUE(launcher->set_fusing(true));
+  update_kernel = launcher->prepare(update()).value();
+  const Array kept = array(std::vector<float>(kBytes / 4, 1));
+  {
+    const Array gone = array(std::vector<float>(kBytes / 4, 2));
+    launch(update_kernel, kept, 2, gone, true);
+  }
+  EXPECT_EQ(counters.live_bytes, 2 * kBytes);
+  const auto made = launcher->allocate(DType::float32, {2 * kBytes / 4});
+  EXPECT_TRUE(made);
+}
+
 // Random programs of batched and plain launches, reads, overwrites and copies over a few arrays.
 TEST_F(BatchingTest, RandomProgramsGiveTheBytesOfLaunchesOneByOne) {
   std::mt19937 random(11);

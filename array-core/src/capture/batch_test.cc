@@ -127,6 +127,20 @@ TEST(CaptureBatches, AreReplayedWithTheirScalars) { replays_as_plain(false); }
 
 TEST(CaptureBatches, WhoseArraysHaveNoCommonBufferAreTakenApart) { replays_as_plain(true); }
 
+TEST(CaptureBatches, AResetLetsGoOfWhatWaits) {
+  Updates updates;
+  {
+    const Array from = **updates.context.get(updates.x[0]);
+    const Array to = **updates.context.get(updates.y[0]);
+    const std::array<Operand, 3> operands{Operand{&from, {}}, Operand{nullptr, ir::put(2.0F)},
+                                          Operand{&to, {}}};
+    EXPECT_TRUE(
+        updates.context.launcher().launch({updates.kernel, from.view.shape, 0, operands, true}));
+  }
+  EXPECT_TRUE(updates.context.reset());
+  EXPECT_EQ(updates.context.counters().live_bytes, 0);
+}
+
 std::string text_of(const std::string& path) {
   std::ifstream file(std::string(HYPERFLOCK_SOURCE_DIR) + "/array-core/src/" + path);
   std::stringstream text;
