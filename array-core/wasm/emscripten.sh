@@ -66,9 +66,23 @@ in_emscripten_root() {
     "$(command -v chroot)" "$EMSCRIPTEN_ROOT" /bin/sh -c 'cd "$0" && exec "$@"' "$folder" "$@"
 }
 
+# mirror PART FROM TO: copies what differs and removes what is gone. A copy's time is now, so that a file which was changed
+# while the last build ran is compiled again.
+mirror() {
+  local part=$1 from=$2 to=$3 file
+  (cd "$from" && find "$part" -type f) | while read -r file; do
+    cmp -s "$from/$file" "$to/$file" && continue
+    mkdir -p "$to/$(dirname "$file")"
+    cp "$from/$file" "$to/$file"
+  done
+  (cd "$to" && find "$part" -type f) | while read -r file; do
+    [[ -f $from/$file ]] || rm "$to/$file"
+  done
+}
+
 # wasm_build OUT: compiles array-core into OUT/arraycore.wasm and, for relaxed SIMD, OUT/arraycore-relaxed.wasm.
 wasm_build() {
-  local out=$1 flags='-pthread -msimd128' inside=$EMSCRIPTEN_ROOT/hyperflock
+  local out=$1 flags='-pthread -msimd128' inside=$EMSCRIPTEN_ROOT/hyperflock part
   local options=(-G Ninja -DCMAKE_BUILD_TYPE=Release "-DCMAKE_CXX_FLAGS=$flags"
     -DHYPERFLOCK_SERVER=OFF -DHYPERFLOCK_TESTS=OFF -DHYPERFLOCK_BENCH=OFF)
   mkdir -p "$out"
@@ -78,11 +92,7 @@ wasm_build() {
     cp "$ROOT"/build/wasm/bin/arraycore{,-relaxed}.wasm "$out"
     return
   fi
-  # Copies keep their times, so that only what changed is compiled again.
-  rm -rf "$inside/source"
-  mkdir -p "$inside/source/array-core"
-  cp -a "$ROOT/CMakeLists.txt" "$inside/source/"
-  cp -a "$ROOT"/array-core/{CMakeLists.txt,include,src,wasm} "$inside/source/array-core/"
+  for part in CMakeLists.txt array-core/{CMakeLists.txt,include,src,wasm}; do mirror "$part" "$ROOT" "$inside/source"; done
   in_emscripten_root /hyperflock emcmake cmake -S source -B build "${options[@]}"
   in_emscripten_root /hyperflock cmake --build build --target arraycore_wasm arraycore_relaxed_wasm -j "$JOBS"
   cp "$inside"/build/bin/arraycore{,-relaxed}.wasm "$out"
