@@ -11,7 +11,9 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 import hyperflock
 import numpy as np
@@ -84,6 +86,12 @@ def _already_up(scene: Scene) -> None:
     scene.local_server("exit 0")
 
 
+def _arrays_alive(scene: Scene) -> None:
+    library = SimpleNamespace(counters=lambda: {"live_arrays": 2})
+    with patch.dict(sys.modules, {"arraycore": library}):
+        hyperflock.run_local(lambda trial: 1.0, {})
+
+
 def _bad_ca(scene: Scene) -> None:
     scene.monkeypatch.setenv("HYPERFLOCK_CA", scene.file("no certificate"))
     _http.tls_context.cache_clear()
@@ -140,6 +148,7 @@ def _sent(**options: Any) -> Callable[[Scene], object]:
 
 
 PROVOCATIONS: dict[str, Callable[[Scene], object]] = {
+    "arrays_alive": _arrays_alive,
     "bad_ca": _bad_ca,
     "bad_field": lambda s: s.client.grid(objective, {"x": [object()]}),  # type: ignore[list-item]
     "bad_format": lambda s: s.client.grid(objective, SPACE).export("xlsx"),  # type: ignore[arg-type]

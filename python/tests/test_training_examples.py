@@ -329,7 +329,13 @@ def objective(trial):
         losses = [float(step(x, t)) for _ in range(6)]
         return losses[0] - losses[-1], step.is_captured, optimizer.t, hyperflock.scalar(2).value
 
-print(json.dumps(hyperflock.run_local(objective, {}).value))
+value = hyperflock.run_local(objective, {}).value
+import cupy
+kept = cupy.ones(3)
+try:
+    hyperflock.run_local(objective, {})
+except hyperflock.DryRunError as error:
+    print(json.dumps([*value, error.code, float(kept.sum())]))
 """
 
 
@@ -344,6 +350,7 @@ def test_a_step_is_captured_in_a_local_run_too() -> None:
         [sys.executable, "-c", CAPTURED], env=env, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    fell, captured, steps, number = json.loads(done.stdout.splitlines()[-1])
+    fell, captured, steps, number, refusal, kept = json.loads(done.stdout.splitlines()[-1])
     assert fell > 0
     assert (captured, steps, number) == (1, 6, 2)
+    assert (refusal, kept) == ("arrays_alive", 3.0)

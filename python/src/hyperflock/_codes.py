@@ -11,6 +11,7 @@ from __future__ import annotations
 from hyperflock._errors import BundleError
 
 CODES: dict[str, str] = {
+    "arrays_alive": "this process holds arrays of array-core's, which a local run would end",
     "bad_ca": "`HYPERFLOCK_CA` names no PEM file of certificates",
     "bad_field": "a name or a value is of a kind that cannot travel; `field` says which",
     "bad_format": "an export was asked for in a format that there is not",

@@ -129,8 +129,6 @@ class SuggestMismatchError(HyperflockError, ValueError):
 class CheckpointError(HyperflockError, ValueError):
     """A checkpoint cannot be saved or read; on a device alone, a local run keeps none."""
 
-    default_code = "checkpoint_malformed"
-
 
 _BY_CODE: dict[str, type[ServerError]] = {
     "bad_token": AuthError,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib.util
 import random
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +19,7 @@ import numpy as np
 
 from hyperflock._data import as_seen_by_trial
 from hyperflock._device import worker_devices
-from hyperflock._errors import MetricError
+from hyperflock._errors import DryRunError, MetricError
 from hyperflock._grid import Scalar
 from hyperflock._trial import Trial, TrialPruned, as_metric
 
@@ -61,6 +62,9 @@ def run_local(
 ) -> LocalRun:
     """Run ``objective`` once, here.
 
+    An objective that uses `device` opens array-core anew and closes it at its end, in this process:
+    arrays of array-core's that are alive would be lost, so there must be none.
+
     Parameters
     ----------
     objective
@@ -77,10 +81,13 @@ def run_local(
 
     Raises
     ------
+    DryRunError
+        ``arrays_alive``: this process holds arrays of array-core's.
     MetricError
         The objective gave no finite number (``metric_not_number``, ``metric_not_finite``). What the
         objective itself raises comes through unchanged.
     """
+    _refuse_beside_arrays()
     _prepare_chainer()
     devices = worker_devices()
     devices.prepare(None, seed)
@@ -110,6 +117,17 @@ def _values(returned: Any) -> tuple[float, ...]:
             code="metric_not_number",
         )
     return tuple(as_metric(value, "the objective's value") for value in values)
+
+
+def _refuse_beside_arrays() -> None:
+    arraycore = sys.modules.get("arraycore")
+    alive = 0 if arraycore is None else arraycore.counters()["live_arrays"]
+    if alive:
+        raise DryRunError(
+            f"this process holds {alive} arrays of array-core's, which a trial's device would end: "
+            "drop them, or copy them by .get(), before run_local",
+            code="arrays_alive",
+        )
 
 
 def _prepare_chainer() -> None:

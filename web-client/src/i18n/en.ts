@@ -252,7 +252,7 @@ export const en: Dictionary = {
     summary: "What the server learns about this device",
     items: [
       "A random id that this browser keeps. You need no account, and nobody asks for your name.",
-      "Whether this is a phone, a tablet or a computer, the kind of browser, its memory, its number of processor cores, and the make and family of its graphics processor.",
+      "Whether this is a phone, a tablet or a computer, the kind of browser, its memory, and its number of processor cores. Of its graphics processor: make and family, whether it is a program instead, whether it computes in half precision, and the largest array that it takes.",
       "The results of the trials that it computes, and how long they took.",
       "Its network address, as with every web page.",
     ],

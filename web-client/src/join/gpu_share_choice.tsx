@@ -14,6 +14,7 @@ export function GpuShareChoice({ store }: { readonly store: JoinStore }) {
       <select
         id="gpu-share"
         data-action="gpu_share"
+        aria-describedby="gpu-share-hint"
         onChange={(event) => {
           const share = Number(event.currentTarget.value);
           if (isGpuShare(share)) {
@@ -27,7 +28,7 @@ export function GpuShareChoice({ store }: { readonly store: JoinStore }) {
           </option>
         ))}
       </select>
-      <p>{words.hint}</p>
+      <p id="gpu-share-hint">{words.hint}</p>
     </div>
   );
 }

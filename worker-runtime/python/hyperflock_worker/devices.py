@@ -160,6 +160,7 @@ class _State:
     offer: Offer | None = None
     seed: int | None = None
     used: Device | None = None
+    before: Mapping[str, int] | None = None  # array-core's counters, where it was made ready
 
 
 _state = _State()
@@ -216,7 +217,7 @@ def prepare(wish: Mapping[str, Any] | None, seed: int) -> None:
     seed : int
         The trial's seed, for array-core's generators.
     """
-    _state.used, _state.seed, _state.offer = None, seed, None
+    _state.used, _state.before, _state.seed, _state.offer = None, None, seed, None
     if wish is None:
         return
     if "backends" in wish:
@@ -225,8 +226,12 @@ def prepare(wish: Mapping[str, Any] | None, seed: int) -> None:
         local = _native_offer()
         _state.offer = Offer(str(wish["wanted"]), local.backends, local.reasons)
     if _state.offer.backends:
-        _arraycore().install_cupy()
+        arraycore = _arraycore()
+        arraycore.install_cupy()
         _forget_chainer_without_cupy()
+        # An objective may import cupy without a word to `device`.
+        importlib.import_module("cupy").random.seed(seed)
+        _state.before = arraycore.counters()
 
 
 def finish() -> str:
@@ -235,16 +240,20 @@ def finish() -> str:
     Arrays and the device go, so that the next attempt of the same study begins with a fresh one.
     """
     used, _state.used = _state.used, None
-    if used is None:
+    before, _state.before = _state.before, None
+    backend = _NUMPY if used is None else used.backend
+    if before is None and backend == _NUMPY:
         return _NUMPY
-    if used.backend != _NUMPY:
-        gc.collect()
-        arraycore = _arraycore()
-        _close(arraycore)
-        # What the package opens when it is imported.
-        with contextlib.suppress(Exception):
-            arraycore.open("cpu")
-    return used.backend
+    arraycore = _arraycore()
+    with contextlib.suppress(Exception):
+        # `cupy` without `use`: on the back end that the package opens when it is imported.
+        if backend == _NUMPY and before is not None and arraycore.counters() != before:
+            backend = "cpu"
+    gc.collect()
+    _close(arraycore)
+    with contextlib.suppress(Exception):
+        arraycore.open("cpu")
+    return backend
 
 
 def _close(arraycore: Any) -> None:

@@ -172,6 +172,25 @@ result = [attempt(text, {"wanted": "cpu"})["error"] for text in (lost, failed)]
     assert (failed["cause"], failed["code"]) == ("device_lost", "device_failed")
 
 
+def test_cupy_without_a_device_is_seeded_told_of_and_ended() -> None:
+    code = '''
+source = """
+import builtins, cupy
+def objective(trial):
+    builtins.kept = cupy.random.rand(3)
+    return float(builtins.kept.sum())
+"""
+result = [attempt(source, {"wanted": "auto"}, seed) for seed in (5, 5, 6)]
+import arraycore, builtins
+result.append(arraycore.counters()["live_arrays"])
+'''
+    first, again, other, live = beside_chainer("7.8.1", code)
+    assert first["backend"] == "cpu", first
+    assert first == again
+    assert first["values"] != other["values"]
+    assert live == 0
+
+
 def test_trap_in_array_core_is_the_devices_failure() -> None:
     code = '''
 text = """
