@@ -189,7 +189,9 @@ def test_browser_gives_the_value_of_cpython_and_holds_the_lock(
         "        importlib.import_module(name)\n"
         "    raise ValueError('in the browser')\n",
     )
-    run: DryRun = offline.grid(objective, SPACE, runtime="chainer-5.4.0", dry_run="browser")
+    run: DryRun = offline.grid(
+        objective, SPACE, runtime="chainer-5.4.0", backend="cpu", dry_run="browser"
+    )
     assert run.output == "5.4.0 emscripten\n"
     assert run.error is not None
     assert run.error.message == "ValueError: in the browser"
