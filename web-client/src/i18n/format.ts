@@ -36,7 +36,9 @@ export class Formatter {
       notation: "scientific",
       maximumSignificantDigits: 7,
     });
-    this.#list = new Intl.ListFormat(tag, { type: "unit" });
+    // Japanese has no blank between words that would part what "unit" joins by one.
+    const type = new Intl.Locale(tag).language === "ja" ? "conjunction" : "unit";
+    this.#list = new Intl.ListFormat(tag, { type });
     this.#time = new Intl.DateTimeFormat(tag, { dateStyle: "medium", timeStyle: "short" });
     this.#shortTime = new Intl.DateTimeFormat(tag, {
       month: "short",

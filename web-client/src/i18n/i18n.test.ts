@@ -77,6 +77,11 @@ describe("Formatter", () => {
     expect(english.countdown(0)).toBe("1 sec");
   });
 
+  it("joins parts so that each is seen to end", () => {
+    expect(english.list(["1 h", "2 min"])).toBe("1 h, 2 min");
+    expect(japanese.list(["A 2 台", "B 1 台", "C"])).toBe("A 2 台、B 1 台、C");
+  });
+
   it("shows a metric with the digits that count", () => {
     expect(english.metric(0.144_512)).toBe("0.1445");
     expect(english.metric(0)).toBe("0");
