@@ -144,7 +144,8 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
       finish(error);
       return;
     }
-    if (closing_) return;  // the closing handshake reads on
+    if (finished_) return;  // a write failed when this frame was here already
+    if (closing_) return;   // the closing handshake reads on
     if (buffer_.size() > limits_.frame_bytes) {
       user_->on_bad_frame("frame_too_large");
       start_closing(kFrameTooLarge, "A frame is larger than the server takes.");

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <condition_variable>
@@ -35,6 +36,7 @@ class Recorder final : public ChannelUser {
   }
   void on_text(std::string_view text) override {
     note([&] { texts_.emplace_back(text); });
+    if (during_texts_) during_texts_();
     if (const auto open = channel_.lock(); open && gives_credit_) open->credit();
   }
   void on_bad_frame(const char* code) override {
@@ -70,6 +72,10 @@ class Recorder final : public ChannelUser {
     const std::lock_guard lock(mutex_);
     return how_;
   }
+  // Runs on the strand, while a text is dealt with. Call before the first.
+  void during_texts(std::function<void()> action) {
+    note([&] { during_texts_ = std::move(action); });
+  }
   std::atomic<bool> gives_credit_{true};
 
  private:
@@ -85,6 +91,7 @@ class Recorder final : public ChannelUser {
   std::weak_ptr<WsChannel> channel_;
   std::vector<std::string> texts_;
   std::optional<How> how_;
+  std::function<void()> during_texts_;
 };
 
 class WsChannelTest : public ::testing::Test {
@@ -102,14 +109,14 @@ class WsChannelTest : public ::testing::Test {
     EXPECT_TRUE(opened);
     listener_ = std::move(*opened);
     listener_->start();
-    thread_ = std::thread([this] { io_.run(); });
+    for (std::thread& thread : threads_) thread = std::thread([this] { io_.run(); });
   }
   ~WsChannelTest() override {
     connections_.shut_all(1012);
     connections_.wait_empty(5'000);
     readers_.stop();
     io_.stop();
-    thread_.join();
+    for (std::thread& thread : threads_) thread.join();
     connections_.clear();
   }
 
@@ -126,11 +133,11 @@ class WsChannelTest : public ::testing::Test {
   Connections connections_{100, 100, metrics_};
   std::mutex recorder_mutex_;
   std::shared_ptr<Recorder> recorder_ = std::make_shared<Recorder>();
-  boost::asio::io_context io_{1};
+  boost::asio::io_context io_{2};
   http::ReaderPool readers_{1, 8};
   HttpContext context_{&site_, readers_, metrics_, {}, {}};
   std::unique_ptr<Listener> listener_;
-  std::thread thread_;
+  std::array<std::thread, 2> threads_;  // as a server has: what happens at once, does
 };
 
 TEST_F(WsChannelTest, FramesArriveInOrderBothWays) {
@@ -161,6 +168,30 @@ TEST_F(WsChannelTest, WithoutCreditNothingMoreIsRead) {
   recorder_->channel()->credit();
   ASSERT_TRUE(recorder_->has_texts(5));
   EXPECT_TRUE(recorder_->stays_at(5));
+}
+
+// Two frames arrive together. While the first is dealt with the connection is reset, so that a failed
+// write ends the channel before the second one, which has been received, is handed on.
+TEST_F(WsChannelTest, AFrameBehindAFailedWriteIsDropped) {
+  limits_.queue_bytes = std::size_t{128} << 20;  // it reads on beside a long queue
+  for (int round = 0; round < 3; ++round) {
+    new_recorder();
+    TestWebSocket client = connect();
+    const auto channel = recorder_->channel();
+    ASSERT_NE(channel, nullptr);
+    channel->send(std::string(std::size_t{32} << 20, 'x'));  // more than the socket's buffers take
+    recorder_->during_texts([&] {
+      client.socket().cut();  // with bytes unread: a reset
+      // The other thread of the context hears of it.
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    });
+    std::string both;
+    append_frame(both, Opcode::text, "first");
+    append_frame(both, Opcode::text, "second");
+    client.socket().write(both);
+    EXPECT_EQ(recorder_->how(), ChannelUser::How::lost);
+    EXPECT_TRUE(recorder_->stays_at(1));
+  }
 }
 
 TEST_F(WsChannelTest, AQueueOverItsLimitClosesTheSlowPeer) {
