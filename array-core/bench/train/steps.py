@@ -28,16 +28,18 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 SPENT = ("dispatches", "crossings", "cpu_ops", "bytes_up", "bytes_down", "sync_waits")
 BLOCK, BLOCKS = 10, 5
+#: First losses that are read: of captured steps the last ones are replays.
+LOSSES = 8
 MEMORY = ("live_bytes", "device_bytes", "heap_bytes")
 
 
 def first_steps(
-    name: str, batch: int, on: str, losses: int, settled: int, until: int
+    name: str, batch: int, on: str, captured: bool, losses: int, settled: int, until: int
 ) -> dict[str, Any]:
     """The first losses of a network, and by how many bytes memory grew between two steps."""
     from workloads import Work
 
-    work = Work(name, batch, on)
+    work = Work(name, batch, on, captured)
     made: list[float] = []
     held: list[int] = []
     for number in range(max(losses, until)):
@@ -69,7 +71,7 @@ def measured(work: Any, seconds: float) -> dict[str, Any]:
     """What a step takes on this device, and of how many steps a block was."""
     from workloads import KINDS
 
-    run(work, 1)  # makes what is made once
+    run(work, work.settles)  # makes what is made once
     one = run(work, 1) / 1e3
     block = max(1, min(BLOCK, int(seconds / BLOCKS / one)))
     blocks = max(1, min(BLOCKS, int(seconds / block / one)))
@@ -97,6 +99,9 @@ def counted(work: Any, block: int, ms: float) -> dict[str, Any]:
     float(loss)
     after = arraycore.counters()
     spent: dict[str, Any] = {name: round((after[name] - before[name]) / block, 2) for name in SPENT}
+    spent |= {"peak_bytes": after["peak_bytes"], "device_bytes": after["device_bytes"]}
+    if work.captured:  # a replay leaves Python out, and with it the names of operations
+        return spent | {"busy": None, "table": ""}
     with arraycore.profile() as profile:
         for number in range(block):
             loss = work.step(number)
@@ -105,12 +110,7 @@ def counted(work: Any, block: int, ms: float) -> dict[str, Any]:
         spent["device_ms"] = round(profile.device_ms / block, 3)
         spent["device_dispatches"] = sum(row.dispatches for row in profile.rows) / block
         busy = round(profile.device_ms / block / ms, 3)
-    return spent | {
-        "busy": busy,
-        "peak_bytes": after["peak_bytes"],
-        "device_bytes": after["device_bytes"],
-        "table": profile.table(12),
-    }
+    return spent | {"busy": busy, "table": profile.table(12)}
 
 
 def main(arguments: list[str]) -> int:
@@ -118,7 +118,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("model", nargs="+")
     parser.add_argument("--batch", type=int, nargs="+", help="one for each model")
     parser.add_argument("--on", choices=("cupy", "numpy"), default="cupy")
-    parser.add_argument("--losses", type=int, default=3)
+    parser.add_argument("--captured", action="store_true", help="replay steps, from the fourth on")
+    parser.add_argument("--losses", type=int, default=LOSSES)
     parser.add_argument("--seconds", type=float, default=5, help="0: the losses alone")
     parser.add_argument("--growth", type=int, nargs=2, metavar=("FROM", "TO"), default=(0, 0))
     parser.add_argument("--table", action="store_true", help="show the profile")
@@ -136,9 +137,11 @@ def main(arguments: list[str]) -> int:
             arraycore.reset()  # peak bytes are this network's own
         made: dict[str, Any] = {"model": name, "batch": batch, "chainer": chainer.__version__}
         made["device"] = arraycore.device_info().name if options.on == "cupy" else "numpy"
-        made |= first_steps(name, batch, options.on, options.losses, *options.growth)
+        made |= first_steps(
+            name, batch, options.on, options.captured, options.losses, *options.growth
+        )
         if options.seconds:
-            work = Work(name, batch, options.on)
+            work = Work(name, batch, options.on, options.captured)
             made |= measured(work, options.seconds)
             if options.on == "cupy":
                 made |= counted(work, made["block"], made["ms"])

@@ -1,6 +1,8 @@
 #include "api/device_gemm.h"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -106,6 +108,31 @@ std::pair<GemmLaunch, GemmLaunch> halves(const GemmLaunch& launch, bool rows) {
   return both;
 }
 
+// Operations of one batch.
+double flop_of(const Problem& problem) {
+  return 2.0 * static_cast<double>(problem.m) * static_cast<double>(problem.n) *
+         static_cast<double>(problem.k);
+}
+
+// Halves of less would leave most of a workgroup idle.
+constexpr std::int64_t kLeastToHalve = 64;
+
+// Whether a batch takes so long that it is cut, and can be: by rows, or (false) by columns.
+std::optional<bool> cut_by_rows(const Problem& problem, const gemm::Device& device) {
+  if (flop_of(problem) <= device.most_flop) return std::nullopt;
+  const bool rows = problem.m >= problem.n;
+  if ((rows ? problem.m : problem.n) < kLeastToHalve) return std::nullopt;
+  return rows;
+}
+
+// Along a dispatch's last axis: batches, each with all parts of its sums.
+std::uint32_t batches_at_once(const Problem& problem, const Choice& choice,
+                              const gemm::Device& device) {
+  const double batches = std::max(1.0, std::floor(device.most_flop / flop_of(problem)));
+  return static_cast<std::uint32_t>(
+      std::min<double>(device.groups, batches * static_cast<double>(choice.splits)));
+}
+
 // Where the parts of a cut sum lie: for each batch one C-ordered matrix after the other.
 Problem into_parts(const Problem& problem, std::uint32_t splits) {
   Problem parts = problem;
@@ -196,6 +223,11 @@ Status DeviceGemm::launch(const GemmLaunch& launch, const gemm::Device& device) 
 
 Status DeviceGemm::launch_within_limits(const GemmLaunch& launch, const gemm::Device& device) {
   const Problem& problem = launch.problem;
+  if (const auto by_rows = cut_by_rows(problem, device)) {
+    const auto [first, second] = halves(launch, *by_rows);
+    const Status done = launch_within_limits(first, device);
+    return done ? launch_within_limits(second, device) : done;
+  }
   Choice choice = gemm::choose(problem, device, tuning_);
   auto known = find(choice.variant, launch.holes);
   if (!known) return known.error();
@@ -210,7 +242,7 @@ Status DeviceGemm::launch_within_limits(const GemmLaunch& launch, const gemm::De
   }
   const Grid grid = gemm::grid_of(choice.variant, problem);
   if (grid.x <= device.groups && grid.y <= device.groups)
-    return run(launch, choice, (*known)->kernel, device.groups);
+    return run(launch, choice, (*known)->kernel, batches_at_once(problem, choice, device));
   auto [first, second] = halves(launch, grid.y > device.groups || problem.n == 1);
   const Status done = launch_within_limits(first, device);
   return done ? launch_within_limits(second, device) : done;

@@ -289,6 +289,28 @@ TEST_F(DeviceGemmTest, MoreWorkgroupsThanADispatchTakesAreSeveral) {
   multiply(problem, small);
 }
 
+// Every dispatch has at most so many operations, as far as it can be cut, and the product is right.
+TEST_F(DeviceGemmTest, NoDispatchIsLongerThanTheDeviceTakesInAGo) {
+  gemm::Device slow = kDevice;
+  slow.most_flop = 1e5;
+  const auto launches = [&](const gemm::Problem& problem) {
+    multiply(problem, slow);  // the check of its kernels, too
+    device.launched.clear();
+    multiply(problem, slow);
+    return device.launched.size();
+  };
+  EXPECT_EQ(launches(rows(100, 80, 20)), 4U);           // 3.2e5
+  EXPECT_GE(launches(rows(1, 700, 100)), 2U);           // 1.4e5, upright
+  EXPECT_GE(launches(window(1, 9, 2, 4, 10, 10)), 2U);  // 1.3e5
+  gemm::Problem problem = rows(20, 16, 150);            // 9.6e4, five times
+  problem.batch = {5};
+  problem.a.batch = {3000};
+  problem.b.batch = {2400};
+  problem.out.batch = {320};
+  EXPECT_EQ(launches(problem), 5U);
+  EXPECT_LE(launches(rows(20, 30, 500)), 2U);  // nothing left to cut
+}
+
 TEST_F(DeviceGemmTest, WindowsHaveKernelsOfTheirOwn) {
   multiply(window(1, 2, 3, 5, 6, 7), kDevice);
   EXPECT_EQ(count("conv2x3 tiled"), 2U);

@@ -173,11 +173,13 @@ void RingBackend::begin_block(const void* owner) {
   Blocks& blocks = blocks_[owner];
   blocks.words.emplace_back();
   writer_.tap(&blocks.words.back());
+  recording_ = true;
   pool_->hold(blocks.scratch);
 }
 
 std::uint32_t RingBackend::end_block(const void* owner) {
   writer_.tap(nullptr);
+  recording_ = false;
   pool_->let_go();
   return static_cast<std::uint32_t>(blocks_.at(owner).words.size() - 1);
 }
@@ -275,6 +277,7 @@ Status RingBackend::reset() {
   }
   for (Raw& raw : raws_) raw.pipeline = 0;
   gemm_.reset();
+  pace_.reset();
   return open(budget_bytes_);
 }
 

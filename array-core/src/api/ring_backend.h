@@ -17,6 +17,7 @@
 
 #include "api/backend.h"
 #include "api/device_gemm.h"
+#include "api/device_pace.h"
 #include "api/packing.h"
 #include "codegen/plan.h"
 #include "codegen/wgsl.h"
@@ -162,6 +163,8 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   std::vector<Prepared> kernels_;
   std::vector<Raw> raws_;
   DeviceGemm gemm_{*this};
+  DevicePace pace_;
+  bool recording_ = false;  // a block: what is issued is kept
   std::map<const void*, Blocks> blocks_;
   // The launch that is being made: kept for its memory.
   codegen::Launch gpu_;

@@ -79,6 +79,14 @@ Status RingBackend::launch_gemm(const GemmLaunch& launch) {
       std::max(device.workgroup_bytes, control[ring::Word::max_workgroup_bytes].load());
   device.software =
       (device_flags() & static_cast<std::uint32_t>(ring::Capability::fallback_adapter)) != 0;
+  const gemm::Problem& problem = launch.problem;
+  const double flop = 2.0 * static_cast<double>(problem.m) * static_cast<double>(problem.n) *
+                      static_cast<double>(problem.k) * static_cast<double>(problem.batches());
+  // What a capture keeps for replays is this launch alone.
+  const auto most = recording_ ? Result<double>(pace_.most_flop())
+                               : pace_.most_flop(flop, *this, gemm_, device, *host_);
+  if (!most) return most.error();
+  device.most_flop = *most;
   return gemm_.launch(launch, device);
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct Device {
   std::uint32_t workgroup_bytes = 16384;  // of workgroup memory
   std::uint32_t groups = 65535;           // along one axis of a dispatch
   bool software = false;                  // a program on the CPU: workgroup memory costs there
+  double most_flop = std::numeric_limits<double>::infinity();  // of one dispatch
 };
 
 enum class Kind : std::uint8_t {

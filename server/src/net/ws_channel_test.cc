@@ -170,8 +170,8 @@ TEST_F(WsChannelTest, WithoutCreditNothingMoreIsRead) {
   EXPECT_TRUE(recorder_->stays_at(5));
 }
 
-// Two frames arrive together. While the first is dealt with the connection is reset, so that a failed
-// write ends the channel before the second one, which has been received, is handed on.
+// Two frames arrive together. While the first is dealt with the connection is reset, so that a
+// failed write ends the channel before the second one, which has been received, is handed on.
 TEST_F(WsChannelTest, AFrameBehindAFailedWriteIsDropped) {
   limits_.queue_bytes = std::size_t{128} << 20;  // it reads on beside a long queue
   for (int round = 0; round < 3; ++round) {
