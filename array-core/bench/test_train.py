@@ -70,3 +70,19 @@ def test_what_is_measured_again_replaces_its_row(
         monkeypatch.setattr(sys, "argv", ["collect", *options, "--rows", str(rows)])
         assert collect_train.main() == 0
     assert [kept["ms"] for kept in json.loads(rows.read_text())] == [10.0]
+
+
+def test_a_captured_speed_has_its_own_goal_and_the_plain_losses() -> None:
+    where = "chromium_webgpu_captured"
+    made = by_name([row(where, losses_apart=0.0, losses_unlike_plain=1, per_s=1_400.0)])
+    assert made[f"train_{where}_resnet18_16_per_s"]["goal"] == 1_500
+    assert made[f"train_{where}_resnet18_16_losses_unlike_plain"]["value"] == 1
+
+
+def test_captured_losses_are_compared_with_the_plain_ones(monkeypatch: Any) -> None:
+    rows = [row("chromium_webgpu", losses=[2.0, 1.0]),
+            row("chromium_webgpu_captured", losses=[2.0, 1.5])]  # fmt: skip
+    monkeypatch.setattr(collect_train, "run", lambda *_: [{**ROW, "losses": [2.0]}])
+    collect_train.judge(rows, "7.8.1", None)
+    assert [each["losses_apart"] for each in rows] == [0.0, 0.0]
+    assert rows[1]["losses_unlike_plain"] == 1
