@@ -12,6 +12,7 @@
 #include "api/cpu_holes.h"
 #include "cpu/crew.h"
 #include "cpu/gemm.h"
+#include "cpu/normalization.h"
 #include "cpu/pooling.h"
 #include "ir/interpret.h"
 #include "ir/verify.h"
@@ -92,7 +93,9 @@ class CpuBackend final : public Backend {
       }
     }
     Prepared& prepared = *kernels_[launch.kernel];
-    if (const auto done = cpu::run_pooling(prepared.program.kernel(), launch_); done) return *done;
+    const ir::Kernel& kernel = prepared.program.kernel();
+    if (const auto done = cpu::run_pooling(kernel, launch_); done) return *done;
+    if (const auto done = cpu::run_normalization(kernel, launch_); done) return *done;
     return prepared.crew.run(launch_);
   }
 

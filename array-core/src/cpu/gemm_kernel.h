@@ -45,9 +45,14 @@ template <typename T>
 void store(T* to, Lanes<T> lanes) {
   std::memcpy(to, &lanes, sizeof lanes);
 }
+// Listed, since a vector of zeros plus the value is an addition, which -0 makes necessary: it cost
+// the innermost loop a register, so that a sum was kept in memory.
 template <typename T>
 Lanes<T> splat(T value) {
-  return Lanes<T>{} + value;
+  if constexpr (kLanes<T> == 4)
+    return Lanes<T>{value, value, value, value};
+  else
+    return Lanes<T>{value, value};
 }
 // Fused, with one rounding, in a module of relaxed SIMD on a processor that has it.
 template <typename V>

@@ -1,6 +1,8 @@
 // Where a block's lanes lie in the arguments: into registers before the body, back after it.
 #include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <optional>
 
 #include "cpu/machine.h"
 
@@ -55,14 +57,26 @@ void scatter(std::byte* to, std::int64_t stride, const std::byte* from, std::siz
   }
 }
 
+// `number` by `extent`; gives the rest. Most numbers take a division of 32 bits.
+std::int64_t divide(std::int64_t& number, std::int64_t extent) {
+  constexpr std::uint64_t kSmall = std::uint64_t{1} << 32;
+  if (static_cast<std::uint64_t>(number | extent) < kSmall) {
+    const auto whole = static_cast<std::uint32_t>(number);
+    const auto by = static_cast<std::uint32_t>(extent);
+    number = whole / by;
+    return whole % by;
+  }
+  const std::int64_t rest = number % extent;
+  number /= extent;
+  return rest;
+}
+
 std::int64_t offset_of(const lower::Walk& walk, std::size_t operand, std::int64_t number) {
   std::int64_t offset = 0;
   if (number == 0) return offset;  // also where an axis has no extent
-  for (int axis = walk.shape.size() - 1; axis >= 0; --axis) {
-    offset += number % walk.shape[axis] * walk.strides[operand][axis];
-    number /= walk.shape[axis];
-  }
-  return offset;
+  for (int axis = walk.shape.size() - 1; axis > 0; --axis)
+    offset += divide(number, walk.shape[axis]) * walk.strides[operand][axis];
+  return offset + number * walk.strides[operand][0];
 }
 
 // Whether the operand's elements follow each other in the order of the walk, though others' do not.
@@ -75,17 +89,48 @@ bool is_contiguous(const lower::Walk& walk, std::size_t operand, std::int64_t it
   return true;
 }
 
+// Where elements [first, first + n) of the walk lie, if they follow each other.
+std::optional<std::int64_t> contiguous_at(const lower::Walk& walk, std::size_t operand,
+                                          std::int64_t first, int n, std::int64_t item) {
+  if (is_contiguous(walk, operand, item)) return first * item;
+  if (walk.shape.empty()) return std::nullopt;
+  const int last = walk.shape.size() - 1;
+  std::int64_t line = first;
+  const std::int64_t rest = divide(line, walk.shape[last]);
+  if (walk.strides[operand][last] != item || rest + n > walk.shape[last]) return std::nullopt;
+  return offset_of(walk, operand, first);
+}
+
 // f(lane, offset, stride, lanes) for each run of lanes that lie one stride apart.
 template <typename F>
 void runs(const lower::Walk& walk, std::size_t operand, std::int64_t first, int n, F f) {
   if (walk.shape.empty()) return f(0, std::int64_t{0}, std::int64_t{0}, n);
   const int last = walk.shape.size() - 1;
   const std::int64_t extent = walk.shape[last];
-  for (int lane = 0; lane < n;) {
-    const std::int64_t number = first + lane;
-    const int lanes = static_cast<int>(std::min<std::int64_t>(n - lane, extent - number % extent));
-    f(lane, offset_of(walk, operand, number), walk.strides[operand][last], lanes);
-    lane += lanes;
+  const Dims& strides = walk.strides[operand];
+  std::int64_t line = first;
+  const std::int64_t rest = divide(line, extent);
+  std::int64_t offset = rest * strides[last];
+  int lanes = static_cast<int>(std::min<std::int64_t>(n, extent - rest));
+  // The block's first line by its place along the outer axes, those behind it by one step each.
+  std::array<std::int64_t, kMaxDims> places;  // NOLINT(*-member-init): those of the walk's axes
+  for (int axis = last - 1; axis >= 0; --axis) {
+    std::int64_t& place = places[static_cast<std::size_t>(axis)];
+    place = axis == 0 ? line : divide(line, walk.shape[axis]);
+    offset += place * strides[axis];
+  }
+  f(0, offset, strides[last], lanes);
+  offset -= rest * strides[last];
+  for (int lane = lanes; lane < n; lane += lanes) {
+    for (int axis = last - 1; axis >= 0; --axis) {
+      std::int64_t& place = places[static_cast<std::size_t>(axis)];
+      offset += strides[axis];
+      if (++place < walk.shape[axis]) break;
+      offset -= place * strides[axis];
+      place = 0;
+    }
+    lanes = static_cast<int>(std::min<std::int64_t>(n - lane, extent));
+    f(lane, offset, strides[last], lanes);
   }
 }
 
@@ -177,7 +222,7 @@ void Machine::zero_locals(bool post) {
     for (const Id local : p_.zeroed_) zero(p_.locals_[local]);
 }
 
-// A contiguous argument is its own register, where types allow it.
+// A block of an argument that lies contiguous is its own register, where types allow it.
 void Machine::load(Id param, const lower::Walk& walk, std::size_t v, std::int64_t fixed,
                    std::int64_t first) {
   const DType dtype = k_.params[param].dtype;
@@ -185,13 +230,12 @@ void Machine::load(Id param, const lower::Walk& walk, std::size_t v, std::int64_
   const auto item = static_cast<std::int64_t>(size);
   const Register to = p_.params_[param];
   std::byte* const base = launch_->arguments[param].base + fixed;
-  const bool contiguous = is_contiguous(walk, v, item);
-  std::byte* const here = base + first * item;
-  const std::size_t needed = std::min<std::size_t>(size, 8);
-  if (contiguous && dtype != DType::boolean &&
-      reinterpret_cast<std::uintptr_t>(here) % needed == 0) {
-    reg_[to] = here;
-    return;
+  if (dtype != DType::boolean) {
+    const auto at = contiguous_at(walk, v, first, n_, item);
+    if (at && reinterpret_cast<std::uintptr_t>(base + *at) % std::min<std::size_t>(size, 8) == 0) {
+      reg_[to] = base + *at;
+      return;
+    }
   }
   reg_[to] = own_[to];
   runs(walk, v, first, n_, [&](int lane, std::int64_t offset, std::int64_t stride, int lanes) {

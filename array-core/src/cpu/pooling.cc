@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "cpu/gemm_kernel.h"
 #include "team/team.h"
 #include "view/shape.h"
 
@@ -19,9 +20,25 @@ constexpr std::size_t kNumbers = 5;            // of an axis, in the launch's or
 constexpr std::int64_t kSharedWork = 100'000;  // windows' elements
 constexpr std::int64_t kPlanesOfPart = 8;
 
+using Four = Lanes<float>;
+using FourPlaces = LanesOf<float>::Bits;
+static_assert(sizeof(FourPlaces) == sizeof(Four));
+
+// Elements 0, 1, 2, 3 or 0, 2, 4, 6; nothing behind them is read.
+template <int stride>
+Four four(const float* from) {
+  static_assert(stride == 1 || stride == 2);
+  if constexpr (stride == 1)
+    return load(from);
+  else
+    return __builtin_shufflevector(load(from), load(from + 3), 0, 2, 5, 7);
+}
+
 struct Axis {
   std::int64_t data, result, window, stride, padding;
 
+  // Whether no window reaches beyond the edge.
+  bool is_whole() const { return padding == 0 && (result - 1) * stride + window <= data; }
   std::int64_t start(std::int64_t at) const { return at * stride - padding; }
   // Of the window put to `at`, the elements that there are.
   std::int64_t first(std::int64_t at) const { return std::max<std::int64_t>(0, -start(at)); }
@@ -40,12 +57,20 @@ struct Pool {
   float* to = nullptr;
   std::int32_t* to_places = nullptr;
   float share = 0;
+  std::int64_t taps = 0;   // of a window
+  bool is_listed = false;  // each window is whole, and where its elements lie is listed
+  std::array<std::int64_t, 64> places_of_taps{};
 
   void plane(std::int64_t number) const;
   void max_row(const float* data, std::int64_t z, std::int64_t y, float* best,
                std::int32_t* places) const;
   void mean_row(const float* data, std::int64_t z, std::int64_t y, float* sums) const;
+  template <int stride>
+  void larger(const float* values, std::int32_t place, std::int64_t first, std::int64_t end,
+              float* best, std::int32_t* places) const;
+  void find_taps();
   void spread_max(const float* gradients, const std::int32_t* places, float* data) const;
+  void spread_max_whole(const float* gradients, const std::int32_t* places, float* data) const;
   void spread_mean(const float* gradients, float* data) const;
 
   // body(elements from the first one's on, first result, end of results, tap) for each place of the
@@ -53,10 +78,15 @@ struct Pool {
   template <typename Body>
   void each_tap(std::int64_t z, std::int64_t y, Body body) const {
     const auto& [az, ay, ax] = axes;
+    const bool whole = ax.is_whole();
     for (std::int64_t kz = az.first(z); kz < az.end(z); ++kz)
       for (std::int64_t ky = ay.first(y); ky < ay.end(y); ++ky) {
         const std::int64_t line = ((az.start(z) + kz) * ay.data + ay.start(y) + ky) * ax.data;
         for (std::int64_t kx = 0; kx < ax.window; ++kx) {
+          if (whole) {  // no division
+            body(line + kx, 0, ax.result, (kz * ay.window + ky) * ax.window + kx);
+            continue;
+          }
           const std::int64_t shift = kx - ax.padding;
           const std::int64_t first = shift >= 0 ? 0 : (-shift + ax.stride - 1) / ax.stride;
           const std::int64_t last = ax.data - 1 - shift;
@@ -67,22 +97,45 @@ struct Pool {
   }
 };
 
+// `stride` 0: any, the axis's.
+template <int stride>
+void Pool::larger(const float* values, std::int32_t place, std::int64_t first, std::int64_t end,
+                  float* best, std::int32_t* places) const {
+  std::int64_t x = first;
+  if constexpr (stride != 0) {
+    const FourPlaces here = FourPlaces{} + place;
+    for (; x + 4 <= end; x += 4) {
+      const Four value = four<stride>(values + x * stride);
+      const Four old = load(best + x);
+      FourPlaces old_place;
+      std::memcpy(&old_place, places + x, sizeof old_place);
+      // The first element, a larger one, or the first NaN.
+      const FourPlaces wins = (old_place < 0) | (~(value <= old) & (old == old));
+      store(best + x, wins ? value : old);
+      const FourPlaces new_place = wins ? here : old_place;
+      std::memcpy(places + x, &new_place, sizeof new_place);
+    }
+  }
+  const std::int64_t step = axes[2].stride;
+  for (; x < end; ++x) {
+    const float value = values[x * step];
+    const float old = best[x];
+    const bool wins = (places[x] < 0) | ((!(value <= old)) & (old == old));
+    best[x] = wins ? value : old;
+    places[x] = wins ? place : places[x];
+  }
+}
+
 void Pool::max_row(const float* data, std::int64_t z, std::int64_t y, float* best,
                    std::int32_t* places) const {
   const std::int64_t stride = axes[2].stride;
   std::fill_n(best, axes[2].result, -std::numeric_limits<float>::infinity());
   std::fill_n(places, axes[2].result, -1);
   each_tap(z, y, [&](std::int64_t at, std::int64_t first, std::int64_t end, std::int64_t tap) {
-    const float* const values = data + at;
     const auto place = static_cast<std::int32_t>(tap);
-    for (std::int64_t x = first; x < end; ++x) {
-      const float value = values[x * stride];
-      const float old = best[x];
-      // The first element, a larger one, or the first NaN.
-      const bool wins = (places[x] < 0) | ((!(value <= old)) & (old == old));
-      best[x] = wins ? value : old;
-      places[x] = wins ? place : places[x];
-    }
+    if (stride == 1) return larger<1>(data + at, place, first, end, best, places);
+    if (stride == 2) return larger<2>(data + at, place, first, end, best, places);
+    larger<0>(data + at, place, first, end, best, places);
   });
 }
 
@@ -95,10 +148,38 @@ void Pool::mean_row(const float* data, std::int64_t z, std::int64_t y, float* su
   for (std::int64_t x = 0; x < axes[2].result; ++x) sums[x] *= share;
 }
 
+// Where the elements of a window lie, from its first one on.
+void Pool::find_taps() {
+  const auto& [az, ay, ax] = axes;
+  taps = az.window * ay.window * ax.window;
+  is_listed = az.is_whole() && ay.is_whole() && ax.is_whole() &&
+              taps <= static_cast<std::int64_t>(places_of_taps.size());
+  for (std::int64_t tap = 0; is_listed && tap < taps; ++tap) {
+    const std::int64_t line = tap / ax.window;
+    places_of_taps[static_cast<std::size_t>(tap)] =
+        (line / ay.window * ay.data + line % ay.window) * ax.data + tap % ax.window;
+  }
+}
+
+void Pool::spread_max_whole(const float* gradients, const std::int32_t* places, float* data) const {
+  const auto& [az, ay, ax] = axes;
+  const auto stride = static_cast<std::ptrdiff_t>(ax.stride);
+  const auto count = static_cast<std::uint32_t>(taps);
+  for (std::int64_t z = 0; z < az.result; ++z)
+    for (std::int64_t y = 0; y < ay.result; ++y) {
+      float* window = data + (az.start(z) * ay.data + ay.start(y)) * ax.data;
+      for (std::int64_t x = 0; x < ax.result; ++x, window += stride) {
+        const auto tap = static_cast<std::uint32_t>(*places++);
+        const float gradient = *gradients++;
+        if (tap < count) window[places_of_taps[tap]] += gradient;
+      }
+    }
+}
+
 void Pool::spread_max(const float* gradients, const std::int32_t* places, float* data) const {
   const auto& [az, ay, ax] = axes;
   std::fill_n(data, of_data, 0.0f);
-  const std::int64_t taps = az.window * ay.window * ax.window;
+  if (is_listed) return spread_max_whole(gradients, places, data);
   std::int64_t number = 0;
   for (std::int64_t z = 0; z < az.result; ++z)
     for (std::int64_t y = 0; y < ay.result; ++y)
@@ -195,6 +276,7 @@ std::optional<Status> run_pooling(const ir::Kernel& kernel, const ir::Launch& la
     pool.of_data *= axis.data;
     pool.of_result *= axis.result;
   }
+  pool.find_taps();
   if (!is_max) std::memcpy(&pool.share, &arguments[next++].scalar, sizeof pool.share);
   pool.to = elements<float>(arguments[next++]);
   if (kernel.idiom == Idiom::max_pool) pool.to_places = elements<std::int32_t>(arguments[next]);

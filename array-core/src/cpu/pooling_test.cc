@@ -126,6 +126,7 @@ TEST(Pooling, EqualsTheKernelsBodies) {
   check_all({kFlat, Axis{14, 7, 2, 2, 0}, Axis{10, 5, 2, 2, 0}});  // side by side
   check_all({kFlat, Axis{7, 4, 2, 2, 0}, Axis{7, 4, 2, 2, 0}});    // beyond the edge
   check_all({kFlat, Axis{7, 4, 3, 2, 1}, Axis{8, 4, 3, 2, 1}});    // over each other
+  check_all({kFlat, Axis{9, 4, 3, 2, 0}, Axis{21, 10, 3, 2, 0}});  // that too, inside
   check_all({kFlat, Axis{6, 6, 3, 1, 1}, Axis{9, 3, 2, 3, 0}});    // with gaps
   check_all({kFlat, Axis{7, 1, 7, 7, 0}, Axis{7, 1, 7, 7, 0}});    // of everything
   check_all({kFlat, kFlat, Axis{3, 3, 1, 2, 0}});                  // of nothing: behind the edge

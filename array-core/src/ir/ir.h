@@ -250,13 +250,17 @@ struct Reduction {
 };
 
 // What a kernel of this library computes, in the field's words, so that an executor may have a loop
-// of its own for it. The body says it too and decides; ops/pooling.h has the parameters.
+// of its own for it. The body says it too and decides; ops/pooling.h and ops/normalization.h have
+// the parameters.
 enum class Idiom : std::uint8_t {
   none,
   max_pool,
   max_pool_gradient,
   mean_pool,
   mean_pool_gradient,
+  batch_norm_statistics,
+  batch_norm_sums,
+  batch_norm_gradient,
 };
 
 struct Kernel {

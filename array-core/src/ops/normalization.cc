@@ -40,6 +40,7 @@ DType computed_in(const NormalizationTypes& types) {
 ir::Kernel make_moments_kernel(const NormalizationTypes& types, std::optional<DType> running) {
   const DType computed = computed_in(types);
   Builder k("batch_norm_statistics");
+  k.kernel().idiom = ir::Idiom::batch_norm_statistics;
   const ParamRef x = k.in("x", types.data);
   const ParamRef eps = k.scalar("eps", computed);
   ParamRef kept, fresh, fresh_unbiased, running_mean, running_var;
@@ -86,6 +87,7 @@ ir::Kernel make_normalize_kernel(const NormalizationTypes& types) {
 
 ir::Kernel make_norm_sums_kernel(const NormalizationTypes& types) {
   Builder k("batch_norm_sums");
+  k.kernel().idiom = ir::Idiom::batch_norm_sums;
   const Reader read{k, computed_in(types)};
   const ParamRef gy = k.in("gy", types.data);
   const ParamRef x = k.in("x", types.data);
@@ -108,6 +110,7 @@ ir::Kernel make_norm_sums_kernel(const NormalizationTypes& types) {
 ir::Kernel make_norm_gradient_kernel(const NormalizationTypes& types) {
   const DType computed = computed_in(types);
   Builder k("batch_norm_gradient");
+  k.kernel().idiom = ir::Idiom::batch_norm_gradient;
   const Reader read{k, computed};
   const ParamRef gy = k.in("gy", types.data);
   const ParamRef x = k.in("x", types.data);
