@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from random import Random
 from typing import Any, Protocol
+
+from hyperflock_worker.drawing import draw
 
 
 class Bridge(Protocol):
@@ -41,7 +44,12 @@ class CallError(RuntimeError):
 
 
 class LocalBridge:
-    """Answers without a server: nothing is pruned, reports are kept.
+    """Answers without a server: nothing is pruned, reports are kept, suggestions drawn by chance.
+
+    Parameters
+    ----------
+    seed : int
+        Decides what is drawn.
 
     Attributes
     ----------
@@ -50,7 +58,8 @@ class LocalBridge:
     steps : how often progress was made.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, seed: int = 0) -> None:
+        self._random = Random(seed)
         self.checkpoints: list[tuple[str, int, bytes]] = []
         self.reports: list[tuple[int, float]] = []
         self.steps = 0
@@ -58,6 +67,9 @@ class LocalBridge:
     def call(self, method: str, payload_json: str) -> str:
         if method == "should_prune":
             return '{"ok": true, "value": false}'
+        if method == "suggest":
+            value = draw(json.loads(payload_json)["distribution"], self._random)
+            return json.dumps({"ok": True, "value": json.dumps(value)})
         error = {"code": "unknown_method", "message": f"a local run has no call '{method}'"}
         return json.dumps({"ok": False, "error": error})
 

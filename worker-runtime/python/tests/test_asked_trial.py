@@ -7,6 +7,7 @@ import json
 import math
 import warnings
 from collections.abc import Iterator
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import pytest
 from hyperflock_worker import bridge
 from hyperflock_worker.asked_trial import AskedTrial, StudyElsewhereError, SuggestInvalidError
 from hyperflock_worker.attributes import AttributeRefusedError
+from hyperflock_worker.drawing import draw
 from hyperflock_worker.trial import SuggestMismatchError, Trial
 from optuna.distributions import (
     CategoricalDistribution,
@@ -268,3 +270,32 @@ def test_attributes_that_cannot_travel_are_refused(one: Trial) -> None:
     with pytest.raises(ValueError, match="NaN"):
         one.set_constraint("c", math.nan)
     assert list(one.user_attrs) == ["a"]
+
+
+@pytest.mark.parametrize(
+    "distribution",
+    [
+        FloatDistribution(-1, 1),
+        FloatDistribution(1e-5, 1e-1, log=True),
+        FloatDistribution(0, 1, step=0.25),
+        IntDistribution(3, 11, step=4),
+        IntDistribution(1, 100, log=True),
+        IntDistribution(5, 5),
+        CategoricalDistribution(["a", None, 2]),
+    ],
+)
+def test_without_a_server_values_are_drawn_from_the_distribution(distribution: Any) -> None:
+    text = distribution_to_json(distribution)
+    drawn = [draw(text, Random(seed)) for seed in range(200)]
+    assert all(distribution._contains(distribution.to_internal_repr(value)) for value in drawn)
+    assert (len(set(drawn)) > 1) != distribution.single()
+    bridge.set_bridge(bridge.LocalBridge(seed=3))
+    first = trial()._suggest("x", distribution)
+    bridge.set_bridge(bridge.LocalBridge(seed=3))
+    assert trial()._suggest("x", distribution) == first
+
+
+@pytest.mark.parametrize("text", ['{"name": "Other", "attributes": {}}', "{}", "[1]", "no JSON"])
+def test_what_is_no_distribution_is_told(text: str) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011
+        draw(text, Random(0))

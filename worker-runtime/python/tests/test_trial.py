@@ -134,8 +134,8 @@ def test_answers_that_are_none_are_raised(answer: str) -> None:
 def test_local_bridge_prunes_nothing_and_knows_no_other_call() -> None:
     bridge.set_bridge(bridge.LocalBridge())
     assert bridge.call("should_prune", {"step": 1}) is False
-    with pytest.raises(bridge.CallError, match="suggest"):
-        bridge.call("suggest", {})
+    with pytest.raises(bridge.CallError, match="shell"):
+        bridge.call("shell", {})
 
 
 @pytest.mark.parametrize("name", ["Client", "grid"])
