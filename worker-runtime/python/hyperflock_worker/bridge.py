@@ -14,6 +14,10 @@ from typing import Any, Protocol
 
 from hyperflock_worker.drawing import draw
 
+# Each waits for two minutes.
+CALL_TRIES = 5
+TIMED_OUT = "call_timeout"
+
 
 class Bridge(Protocol):
     """The four functions of ``_hyperflock_bridge``."""
@@ -152,11 +156,20 @@ def report(step: int, value: float) -> None:
 def call(method: str, payload: dict[str, Any]) -> Any:
     """Ask the server and wait for the answer's value.
 
+    A question that was not answered in time is asked again: a sampler may think for minutes, and
+    the server gives every question about a name the same answer.
+
     Raises
     ------
     CallError
         The answer is an error, or is no answer at all.
     """
+    for _ in range(CALL_TRIES - 1):
+        try:
+            return _value_of(method, current().call(method, json.dumps(payload)))
+        except CallError as error:
+            if error.code != TIMED_OUT:
+                raise
     return _value_of(method, current().call(method, json.dumps(payload)))
 
 

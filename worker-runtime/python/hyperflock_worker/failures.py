@@ -41,8 +41,13 @@ CAUSES = {
     "device_lost": "device_lost",
     "device_failed": "device_lost",
     "study_stopped": "cancelled",
+    # The way to the server is gone, not the objective wrong.
+    "call_timeout": "worker_lost",
     "interrupted": "cancelled",
 }
+
+
+_CALL_CODES = frozenset({"owner_error", "study_stopped", "call_timeout"})
 
 
 class AttemptError(Exception):
@@ -114,7 +119,7 @@ def code_of(error: BaseException) -> str:
     ):
         return error.code
     # What the study's owner, or the server in its place, answered to a call.
-    if isinstance(error, CallError) and error.code in {"owner_error", "study_stopped"}:
+    if isinstance(error, CallError) and error.code in _CALL_CODES:
         return error.code
     if _is_own(error, "SuggestInvalidError"):
         return "suggest_invalid"

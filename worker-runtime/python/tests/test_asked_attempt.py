@@ -109,12 +109,14 @@ def test_a_pruned_trial_keeps_its_attributes() -> None:
         ("trial.suggest_float('', 0, 1)", "suggest_invalid", "user_error"),
         ("trial.suggest_float('refused', 0, 1)", "owner_error", "user_error"),
         ("trial.suggest_float('over', 0, 1)", "study_stopped", "cancelled"),
+        ("trial.suggest_float('slow', 0, 1)", "call_timeout", "worker_lost"),
         ("trial.set_user_attr('a', trial)", "attribute_not_json", "user_error"),
         ("trial.set_user_attr('a', 'x' * 60_000)", "attributes_too_large", "user_error"),
     ],
 )
 def test_codes_of_what_was_refused(body: str, code: str, cause: str, owner: Owner) -> None:
     owner.answers["refused"] = bridge.CallError("owner_error", "sampler: no")
+    owner.answers["slow"] = bridge.CallError("call_timeout", "late")
     owner.answers["over"] = bridge.CallError("study_stopped", "no more")
     outcome = asked(body)
     assert (outcome["error"]["code"], outcome["error"]["cause"]) == (code, cause)

@@ -123,6 +123,25 @@ def test_error_answers_are_raised_with_their_code() -> None:
     assert caught.value.code == "unknown_attempt"
 
 
+def test_a_question_that_nobody_answered_in_time_is_asked_again() -> None:
+    late = '{"ok": false, "error": {"code": "call_timeout", "message": "late"}}'
+
+    class Slow(FakeBridge):
+        def call(self, method: str, payload_json: str) -> str:
+            answer = super().call(method, payload_json)
+            return answer if len(self.asked) == bridge.CALL_TRIES else late
+
+    slow = Slow('{"ok": true, "value": 3}')
+    bridge.set_bridge(slow)
+    assert bridge.call("suggest", {"name": "x"}) == 3
+    assert slow.asked == [("suggest", {"name": "x"})] * bridge.CALL_TRIES
+    slow.asked.clear()
+    slow.answer = late
+    with pytest.raises(bridge.CallError, match="late"):
+        bridge.call("suggest", {})
+    assert len(slow.asked) == bridge.CALL_TRIES
+
+
 @pytest.mark.parametrize("answer", ["", "null", "[]", '{"ok": false}', '{"value": 1}'])
 def test_answers_that_are_none_are_raised(answer: str) -> None:
     use(answer)

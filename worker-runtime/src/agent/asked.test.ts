@@ -27,6 +27,15 @@ test("A suggestion that a lost connection left open is asked again.", () => {
   expect(s.sent).toContainEqual(expect.objectContaining({ type: "call", id: 1 }));
 });
 
+test("A suggestion that Python asks for again takes the points of the first along.", () => {
+  s.running(7, { asked: true }).on({ kind: "closed", code: 1006 });
+  s.report(7, 4).suggest(7, 11).suggest(7, 12).reconnected([7]);
+  const calls = s.sent.filter(({ type }) => type === "call");
+  expect(calls).toMatchObject([{ id: 2, points: [[4, 0.5]] }]);
+  s.hear({ type: "reply", id: 1, text: "1" });
+  expect(s.deeds, "nobody waits for the first").toEqual([]);
+});
+
 test("R43: without an owner the attempt is given back, and Python interrupted.", () => {
   s.running(7, { asked: true }).suggest(7, 11);
   expect(s.sent).toHaveLength(1);

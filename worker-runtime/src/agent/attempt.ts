@@ -124,8 +124,9 @@ export class Attempt {
     if (this.#curve.length > 2 * kCurvePoints) this.#curve.splice(0, kCurvePoints);
   }
 
-  /** Opens a call; it takes the unsent points along. */
+  /** Opens a call; it takes the unsent points along, and those of one that Python gave up on. */
   openCall(sequence: number, id: number, asked: AskedCall): void {
+    this.#giveUpCall();
     const points = this.#takeUnsent();
     const message = { type: "call" as const, id, attempt: this.id, ...asked, points };
     this.#call = { sequence, message };
@@ -151,13 +152,7 @@ export class Attempt {
   finish(outcome: Outcome, runMs: number, next: boolean, backend: string): void {
     this.#upload = null;
     this.#packLines();
-    // A call that Python gave up on may still be open; its points must not be lost.
-    const call = this.#call;
-    if (call !== null) {
-      this.#unsent = [...call.message.points, ...this.#unsent];
-      this.#fresh = this.#fresh.filter((message) => message !== call.message);
-      this.#call = null;
-    }
+    this.#giveUpCall();
     while (this.#unsent.length > kPointsPerMessage) this.#pack();
     this.#runMs = Math.round(runMs);
     const loadMs = Math.round((this.#runningAt ?? this.leasedAt) - this.leasedAt);
@@ -244,6 +239,15 @@ export class Attempt {
     this.#resends += 1;
     this.#resendMs = Math.min(kResendMostMs, this.#resendMs * 2);
     return this.takeUnacknowledged(now);
+  }
+
+  // Python may have given up on a call that is still open; its points must not be lost.
+  #giveUpCall(): void {
+    const call = this.#call;
+    if (call === null) return;
+    this.#unsent = [...call.message.points, ...this.#unsent];
+    this.#fresh = this.#fresh.filter((message) => message !== call.message);
+    this.#call = null;
   }
 
   #pack(): void {
