@@ -336,3 +336,51 @@ except checkpoints.CheckpointError as error:
     result = error.code
 """
     assert snippet(version, code) == "checkpoint_too_large"
+
+
+def test_a_trainer_goes_on_at_another_device_as_if_it_had_not_stopped(
+    snippet: Callable[..., Any], version: str
+) -> None:
+    code = """
+import hyperflock
+from chainer import iterators, training
+from chainer.training import extensions
+from hyperflock_worker import bridge
+from hyperflock_worker.trial import Trial
+class Gone(Exception): pass
+def run(saved=None, dies_at=None, interval_s=0):
+    np.random.seed(0)
+    there = bridge.LocalBridge()
+    bridge.set_bridge(there)
+    model = chainer.links.Classifier(chainer.links.Linear(3, 2))
+    optimizer = chainer.optimizers.MomentumSGD(0.1).setup(model)
+    x, t = np.random.rand(12, 3).astype("f"), np.arange(12) % 2
+    data = chainer.datasets.TupleDataset(x, t.astype("i"))
+    batches = iterators.SerialIterator(data, 4, shuffle=False)
+    updater = training.updaters.StandardUpdater(batches, optimizer)
+    trainer = training.Trainer(updater, (4, "epoch"), out=".")
+    trainer.extend(extensions.ExponentialShift("lr", 0.5), trigger=(1, "epoch"))
+    ticks = iter(range(100))
+    trial = Trial(0, {}, {}, 1, saved)
+    trainer.extend(hyperflock.CheckpointExtension(
+        trial, interval_s=interval_s, clock=lambda: next(ticks)))
+    epochs = []
+    def watch(trainer):
+        epochs.append(trainer.updater.epoch)
+        if trainer.updater.epoch == dies_at: raise Gone
+    trainer.extend(watch, trigger=(1, "epoch"), name="watch")
+    resumed = trial.resume(trainer)
+    try: trainer.run()
+    except Gone: pass
+    weights = [p.array.tolist() for _, p in sorted(model.namedparams())]
+    return weights, epochs, there.checkpoints, resumed
+whole, _, saves, resumed = run()
+assert len(saves) == 4 and not resumed
+_, epochs, saves, _ = run(dies_at=3)
+assert epochs == [1, 2, 3] and len(saves) == 2
+gone_on, epochs, _, resumed = run(saved=saves[-1])
+late = run(interval_s=2)[2]   # a clock that ticks once a look
+result = [epochs, resumed, gone_on == whole, len(late)]
+"""
+    before = "import warnings; warnings.simplefilter('default')"
+    assert snippet(version, code, before=before) == [[3, 4], True, True, 2]
