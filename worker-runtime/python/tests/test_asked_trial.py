@@ -226,6 +226,14 @@ def test_it_is_optunas_trial_to_code_that_asks() -> None:
     assert isinstance(trial().datetime_start, datetime.datetime)
 
 
+def test_it_has_all_that_optunas_trial_offers() -> None:
+    offered = {name for name in dir(optuna.trial.Trial) if not name.startswith("_")}
+    # What the sampler drew for all names at once is where the sampler is.
+    assert offered - {*dir(AskedTrial)} == {"relative_params"}
+    of_version_4 = {"set_system_attr", "system_attrs"}
+    assert of_version_4 <= {*dir(AskedTrial)}
+
+
 def attributes() -> list[Trial]:
     return [trial(), Trial(0, {}, {}, 1)]
 
