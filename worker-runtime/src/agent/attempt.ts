@@ -47,6 +47,7 @@ export class Attempt {
   #fresh: Outgoing[] = [];
   #call: OpenCall | null = null;
   #upload: number | null = null;
+  #suggested: Readonly<Record<string, unknown>> = {};
   #lines: string[] = [];
   #droppedLines = 0;
   #printedAt = 0;
@@ -131,6 +132,18 @@ export class Attempt {
     const message = { type: "call" as const, id, attempt: this.id, ...asked, points };
     this.#call = { sequence, message };
     this.#fresh.push(message);
+  }
+
+  /** What the attempt was given for the names that it asked for, for display. */
+  get suggested(): Readonly<Record<string, unknown>> {
+    return this.#suggested;
+  }
+
+  /** The open call was answered by this text of a value. */
+  noteSuggestion(text: string): void {
+    const asked = this.#call?.message;
+    if (asked?.method !== "suggest" || !("name" in asked.args)) return;
+    this.#suggested = { ...this.#suggested, [asked.args.name]: forDisplay(text) };
   }
 
   /** The call was answered, with an error too: its points are no longer ours to send. */
@@ -306,6 +319,15 @@ function clampFailure(error: Failure): Failure {
     message: cut(error.message, kMessageCharacters),
     traceback: cutBytes(error.traceback, kTracebackBytes),
   };
+}
+
+/** Python writes values that are no JSON, such as NaN. */
+function forDisplay(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 function cut(text: string, characters: number): string {

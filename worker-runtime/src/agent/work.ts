@@ -1,7 +1,7 @@
 // The agent's work: asking for a lease, running it, reporting, giving it back (R14, R15, R17, R21, R26, R27, R43 on the
 // device's side). Pure: times are passed in, actions go out through `Surroundings`. Owned by machine.ts on the agent thread.
 
-import { errorText } from "../channel/block.ts";
+import { answerText, errorText } from "../channel/block.ts";
 import type {
   Failure,
   Lease,
@@ -178,7 +178,15 @@ export class Work {
     if (message.lease !== undefined) this.onLease(message.lease, now);
   }
 
-  onReply(id: number, text: string): void {
+  onReply(reply: ServerMessages["reply"]): void {
+    const isText = "text" in reply;
+    if (isText && this.#attempt?.call?.message.id === reply.id) {
+      this.#attempt.noteSuggestion(reply.text);
+    }
+    this.#answer(reply.id, answerText(isText ? reply.text : reply.value));
+  }
+
+  #answer(id: number, text: string): void {
     const call = this.#attempt?.call;
     if (call?.message.id !== id) return;
     this.#attempt?.closeCall();
@@ -193,7 +201,7 @@ export class Work {
       return;
     }
     if (message.id !== undefined) {
-      this.onReply(message.id, errorText(message.code, message.message));
+      this.#answer(message.id, errorText(message.code, message.message));
     }
     if (message.code === "unknown_attempt" && message.attempt === this.#attempt?.id) {
       this.#drop(now);
