@@ -127,7 +127,7 @@ export interface Dictionary {
   readonly projectLoading: Notice;
 
   readonly trial: {
-    readonly counter: (number: string, total: string) => string;
+    readonly counter: (number: string, total: string | null) => string;
     readonly forOwner: (owner: string) => string;
     readonly parameters: string;
     readonly curve: string;

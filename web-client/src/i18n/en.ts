@@ -211,7 +211,8 @@ export const en: Dictionary = {
   projectLoading: { title: "One moment", text: "Asking the server what this project is." },
 
   trial: {
-    counter: (number, total) => `Trial ${number} of ${total}`,
+    counter: (number, total) =>
+      total === null ? `Trial ${number}` : `Trial ${number} of ${total}`,
     forOwner: (owner) => `for ${owner}`,
     parameters: "Being tried",
     curve: "Reported values",

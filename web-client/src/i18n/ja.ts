@@ -224,7 +224,7 @@ export const ja: Dictionary = {
   projectLoading: { title: "お待ちください", text: "プロジェクトの内容を確認しています。" },
 
   trial: {
-    counter: (number, total) => `試行 ${number} / ${total}`,
+    counter: (number, total) => (total === null ? `試行 ${number}` : `試行 ${number} / ${total}`),
     forOwner: (owner) => `依頼者：${owner}`,
     parameters: "試している値",
     curve: "報告された値",

@@ -249,6 +249,11 @@ describe("after the tap", () => {
     });
   });
 
+  it("counts no trials where nobody knows how many there will be", () => {
+    const trial = { ...kTrial, total: null };
+    expect(view({ phase: "computing", trial }).trial?.counter).toBe("Trial 17");
+  });
+
   it("announces a trial without anything that ticks", () => {
     const early = view(stories.computing.state).announcement;
     const later = view({

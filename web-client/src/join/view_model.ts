@@ -143,7 +143,10 @@ function trialCard(
     study: trial.studyName,
     owner: words.trial.forOwner(trial.owner),
     // Trials are numbered from 0; people count from 1.
-    counter: words.trial.counter(format.integer(trial.number + 1), format.integer(trial.total)),
+    counter: words.trial.counter(
+      format.integer(trial.number + 1),
+      trial.total === null ? null : format.integer(trial.total),
+    ),
     params: Object.entries(trial.params).map(([name, value]) => ({
       name,
       value: format.param(value),

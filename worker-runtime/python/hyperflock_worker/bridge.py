@@ -9,7 +9,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from random import Random
 from typing import Any, Protocol
+
+from hyperflock_worker.drawing import draw
+
+# Each waits for two minutes.
+CALL_TRIES = 5
+TIMED_OUT = "call_timeout"
 
 
 class Bridge(Protocol):
@@ -41,7 +48,12 @@ class CallError(RuntimeError):
 
 
 class LocalBridge:
-    """Answers without a server: nothing is pruned, reports are kept.
+    """Answers without a server: nothing is pruned, reports are kept, suggestions drawn by chance.
+
+    Parameters
+    ----------
+    seed : int
+        Decides what is drawn.
 
     Attributes
     ----------
@@ -50,7 +62,8 @@ class LocalBridge:
     steps : how often progress was made.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, seed: int = 0) -> None:
+        self._random = Random(seed)
         self.checkpoints: list[tuple[str, int, bytes]] = []
         self.reports: list[tuple[int, float]] = []
         self.steps = 0
@@ -58,6 +71,9 @@ class LocalBridge:
     def call(self, method: str, payload_json: str) -> str:
         if method == "should_prune":
             return '{"ok": true, "value": false}'
+        if method == "suggest":
+            value = draw(json.loads(payload_json)["distribution"], self._random)
+            return json.dumps({"ok": True, "value": json.dumps(value)})
         error = {"code": "unknown_method", "message": f"a local run has no call '{method}'"}
         return json.dumps({"ok": False, "error": error})
 
@@ -140,11 +156,20 @@ def report(step: int, value: float) -> None:
 def call(method: str, payload: dict[str, Any]) -> Any:
     """Ask the server and wait for the answer's value.
 
+    A question that was not answered in time is asked again: a sampler may think for minutes, and
+    the server gives every question about a name the same answer.
+
     Raises
     ------
     CallError
         The answer is an error, or is no answer at all.
     """
+    for _ in range(CALL_TRIES - 1):
+        try:
+            return _value_of(method, current().call(method, json.dumps(payload)))
+        except CallError as error:
+            if error.code != TIMED_OUT:
+                raise
     return _value_of(method, current().call(method, json.dumps(payload)))
 
 
@@ -165,7 +190,7 @@ def checkpoint(kind: str, step: int, content: bytes) -> bool:
     CallError
         As ``call``.
     """
-    return bool(_value_of("save_checkpoint", current().checkpoint(kind, step, content)))
+    return bool(_value_of("checkpoint", current().checkpoint(kind, step, content)))
 
 
 def _value_of(method: str, text: str) -> Any:

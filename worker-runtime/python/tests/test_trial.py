@@ -123,6 +123,25 @@ def test_error_answers_are_raised_with_their_code() -> None:
     assert caught.value.code == "unknown_attempt"
 
 
+def test_a_question_that_nobody_answered_in_time_is_asked_again() -> None:
+    late = '{"ok": false, "error": {"code": "call_timeout", "message": "late"}}'
+
+    class Slow(FakeBridge):
+        def call(self, method: str, payload_json: str) -> str:
+            answer = super().call(method, payload_json)
+            return answer if len(self.asked) == bridge.CALL_TRIES else late
+
+    slow = Slow('{"ok": true, "value": 3}')
+    bridge.set_bridge(slow)
+    assert bridge.call("suggest", {"name": "x"}) == 3
+    assert slow.asked == [("suggest", {"name": "x"})] * bridge.CALL_TRIES
+    slow.asked.clear()
+    slow.answer = late
+    with pytest.raises(bridge.CallError, match="late"):
+        bridge.call("suggest", {})
+    assert len(slow.asked) == bridge.CALL_TRIES
+
+
 @pytest.mark.parametrize("answer", ["", "null", "[]", '{"ok": false}', '{"value": 1}'])
 def test_answers_that_are_none_are_raised(answer: str) -> None:
     use(answer)
@@ -134,11 +153,18 @@ def test_answers_that_are_none_are_raised(answer: str) -> None:
 def test_local_bridge_prunes_nothing_and_knows_no_other_call() -> None:
     bridge.set_bridge(bridge.LocalBridge())
     assert bridge.call("should_prune", {"step": 1}) is False
-    with pytest.raises(bridge.CallError, match="suggest"):
-        bridge.call("suggest", {})
+    with pytest.raises(bridge.CallError, match="shell"):
+        bridge.call("shell", {})
 
 
 @pytest.mark.parametrize("name", ["Client", "grid"])
 def test_researchers_side_is_refused_in_one_sentence(name: str) -> None:
     with pytest.raises(hyperflock.NotInTrialError, match=f"hyperflock.{name} is not available"):
         getattr(hyperflock, name)("http://server", token="x")
+
+
+def test_a_study_is_not_run_inside_of_its_trials() -> None:
+    from hyperflock.optuna import optimize
+
+    with pytest.raises(hyperflock.NotInTrialError, match=r"hyperflock.optuna.optimize is not avai"):
+        optimize(None, None, n_trials=3)

@@ -16,7 +16,7 @@ import packing
 import pytest
 
 OPTIONS: dict[str, Any] = {
-    "root": "/lib", "exclude": [], "only": ["*.py"], "docstrings": [], "append": {},
+    "root": "/lib", "exclude": [], "only": ["*.py"], "docstrings": [], "lazy": [], "append": {},
 }  # fmt: skip
 
 
@@ -74,6 +74,39 @@ def test_docstrings_go_and_lines_stay(package: Any) -> None:
         sub.fails()
     frame = traceback.extract_tb(caught.value.__traceback__)[-1]
     assert (frame.filename, frame.lineno) == ("/lib/compiled_pkg/sub.py", 13)
+
+
+def test_a_lazy_package_imports_its_modules_when_they_are_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {
+        "lazy_pkg/__init__.py": (
+            "import os\nfrom lazy_pkg import sub\nfrom lazy_pkg.sub import Late, used as own\n"
+            "from lazy_pkg.other import value as renamed\n"
+            "def call():\n    return own()\n"
+        ),
+        "lazy_pkg/sub.py": "class Late: pass\ndef used():\n    return 7\n",
+        "lazy_pkg/other.py": "value = 9\n",
+    }
+    for name, data in compiled(files, lazy=["*/__init__.py"]).items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(data)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    package: Any = importlib.import_module("lazy_pkg")
+    try:
+        assert package.call() == 7, "what the file uses itself is there from the start"
+        assert "lazy_pkg.other" not in sys.modules
+        assert package.renamed == 9
+        assert "lazy_pkg.other" in sys.modules
+        assert package.sub.Late is package.Late
+        assert "renamed" in vars(package), "asked for once"
+        with pytest.raises(AttributeError, match="'lazy_pkg' has no attribute 'missing'"):
+            _ = package.missing
+        with pytest.raises(ImportError, match="missing"):
+            exec("from lazy_pkg import missing")
+    finally:
+        for name in [name for name in sys.modules if name.split(".")[0] == "lazy_pkg"]:
+            del sys.modules[name]
 
 
 def test_docstrings_of_named_files_stay() -> None:

@@ -15,18 +15,14 @@ import {
   type Result,
 } from "../protocol/client_messages.ts";
 import type { ClientMessages, Lease } from "../protocol/index.ts";
+import type { AskedCall } from "./asked_call.ts";
+import type { Outcome } from "./outcome.ts";
 
 /** How long points are gathered before they are sent. */
 export const kFlushMs = 1_000;
 const kResendMs = 10_000;
 const kResendMostMs = 60_000;
 const kCurvePoints = 200;
-
-/** What run_attempt said. */
-export type Outcome =
-  | { readonly outcome: "complete"; readonly values: readonly number[] }
-  | { readonly outcome: "pruned" }
-  | { readonly outcome: "failed"; readonly error: Failure };
 
 type Outgoing =
   | ClientMessages["report"]
@@ -51,6 +47,7 @@ export class Attempt {
   #fresh: Outgoing[] = [];
   #call: OpenCall | null = null;
   #upload: number | null = null;
+  #suggested: Readonly<Record<string, unknown>> = {};
   #lines: string[] = [];
   #droppedLines = 0;
   #printedAt = 0;
@@ -128,13 +125,25 @@ export class Attempt {
     if (this.#curve.length > 2 * kCurvePoints) this.#curve.splice(0, kCurvePoints);
   }
 
-  /** Opens a call; it takes the unsent points along. */
-  openCall(sequence: number, id: number, method: string, step: number | null): void {
-    const args = step === null ? {} : { step };
+  /** Opens a call; it takes the unsent points along, and those of one that Python gave up on. */
+  openCall(sequence: number, id: number, asked: AskedCall): void {
+    this.#giveUpCall();
     const points = this.#takeUnsent();
-    const message = { type: "call" as const, id, attempt: this.id, method, args, points };
+    const message = { type: "call" as const, id, attempt: this.id, ...asked, points };
     this.#call = { sequence, message };
     this.#fresh.push(message);
+  }
+
+  /** What the attempt was given for the names that it asked for, for display. */
+  get suggested(): Readonly<Record<string, unknown>> {
+    return this.#suggested;
+  }
+
+  /** The open call was answered by this text of a value. */
+  noteSuggestion(text: string): void {
+    const asked = this.#call?.message;
+    if (asked?.method !== "suggest" || !("name" in asked.args)) return;
+    this.#suggested = { ...this.#suggested, [asked.args.name]: forDisplay(text) };
   }
 
   /** The call was answered, with an error too: its points are no longer ours to send. */
@@ -156,13 +165,7 @@ export class Attempt {
   finish(outcome: Outcome, runMs: number, next: boolean, backend: string): void {
     this.#upload = null;
     this.#packLines();
-    // A call that Python gave up on may still be open; its points must not be lost.
-    const call = this.#call;
-    if (call !== null) {
-      this.#unsent = [...call.message.points, ...this.#unsent];
-      this.#fresh = this.#fresh.filter((message) => message !== call.message);
-      this.#call = null;
-    }
+    this.#giveUpCall();
     while (this.#unsent.length > kPointsPerMessage) this.#pack();
     this.#runMs = Math.round(runMs);
     const loadMs = Math.round((this.#runningAt ?? this.leasedAt) - this.leasedAt);
@@ -174,6 +177,7 @@ export class Attempt {
       metrics: { load_ms: Math.max(0, loadMs), run_ms: Math.max(0, this.#runMs) },
       backend,
       next,
+      ...(outcome.attrs === undefined ? {} : { attrs: outcome.attrs }),
     };
     this.#result = resultOf(common, outcome);
     this.#fresh.push(this.#result);
@@ -250,6 +254,15 @@ export class Attempt {
     return this.takeUnacknowledged(now);
   }
 
+  // Python may have given up on a call that is still open; its points must not be lost.
+  #giveUpCall(): void {
+    const call = this.#call;
+    if (call === null) return;
+    this.#unsent = [...call.message.points, ...this.#unsent];
+    this.#fresh = this.#fresh.filter((message) => message !== call.message);
+    this.#call = null;
+  }
+
   #pack(): void {
     const report = {
       type: "report" as const,
@@ -306,6 +319,15 @@ function clampFailure(error: Failure): Failure {
     message: cut(error.message, kMessageCharacters),
     traceback: cutBytes(error.traceback, kTracebackBytes),
   };
+}
+
+/** Python writes values that are no JSON, such as NaN. */
+function forDisplay(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 function cut(text: string, characters: number): string {

@@ -350,8 +350,10 @@ describe("Reports", () => {
   });
 
   test("A call that this protocol does not have is refused here.", () => {
-    s.running(7).on({ kind: "call", attempt: 7, sequence: 2, method: "shell", step: null });
-    expect(s.actions).toMatchObject([{ kind: "answer", sequence: 2 }]);
+    const asked = { code: "unknown_method" as const, message: "There is no call 'shell'." };
+    s.running(7).on({ kind: "call", attempt: 7, sequence: 2, asked });
+    const text = errorText(asked.code, asked.message);
+    expect(s.actions).toEqual([{ kind: "answer", sequence: 2, text }]);
   });
 
   test("Acknowledged points make room for the next ones.", () => {

@@ -5,7 +5,6 @@
 //     for (const action of machine.handle(event, performance.now())) perform(action);
 //     setTimeout(tick, machine.nextDeadline() - performance.now());
 
-import { answerText } from "../channel/block.ts";
 import {
   type Capabilities,
   type ClientMessage,
@@ -392,10 +391,7 @@ export class Machine {
         }
         break;
       case "reply":
-        this.#work.onReply(
-          message.id,
-          answerText("text" in message ? message.text : message.value),
-        );
+        this.#work.onReply(message);
         break;
       case "error":
         this.#work.onError(message, now);

@@ -39,6 +39,16 @@ test("A running trial shows its parameters, its time and its curve.", () => {
   });
 });
 
+test("A trial of an Optuna study shows what it was given, and nobody knows how many there will be.", () => {
+  s.running(7, { asked: true, params: '{"kind":"adam"}' }).suggest(7, 1, "rate");
+  s.hear({ type: "reply", id: 1, text: "0.25" }).call(7, 2);
+  s.hear({ type: "reply", id: 2, value: true }).suggest(7, 3, "odd");
+  s.hear({ type: "reply", id: 3, text: "NaN" });
+  expect(view()).toMatchObject({
+    trial: { total: null, params: { kind: "adam", rate: 0.25, odd: "NaN" } },
+  });
+});
+
 test("The curve is its newest 200 points.", () => {
   s.running(7);
   for (let step = 0; step < 1_000; step += 1) s.report(7, step);

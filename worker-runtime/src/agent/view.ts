@@ -48,8 +48,8 @@ function trialView(attempt: Attempt, timeOrigin: number): TrialView {
     studyName: lease.study_name,
     owner: lease.owner,
     number: lease.trial,
-    total: lease.total,
-    params: paramsForDisplay(lease.params),
+    total: lease.asked === true ? null : lease.total,
+    params: { ...paramsForDisplay(lease.params), ...attempt.suggested },
     startedAt: timeOrigin + (attempt.runningAt ?? attempt.leasedAt),
     points: attempt.curve,
   };

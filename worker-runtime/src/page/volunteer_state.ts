@@ -13,7 +13,8 @@ export interface TrialView {
   readonly studyName: string;
   readonly owner: string;
   readonly number: number;
-  readonly total: number;
+  /** How many the study has; null: nobody knows, its trials are asked for one by one. */
+  readonly total: number | null;
   /** Parameters for display only: numbers have lost their Python kind. */
   readonly params: Readonly<Record<string, unknown>>;
   readonly startedAt: number; // performance.timeOrigin-based Unix ms
