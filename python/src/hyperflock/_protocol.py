@@ -34,6 +34,12 @@ Message = Annotated[str, Meta(max_length=1024)]
 Line = Annotated[str, Meta(max_length=2000)]
 Traceback = Annotated[str, Meta(max_length=16 * 1024, extra={"unit": "bytes"})]
 Params = Annotated[str, Meta(max_length=64 * 1024, extra={"unit": "bytes"})]
+Attrs = Annotated[str, Meta(max_length=64 * 1024, extra={"unit": "bytes"})]
+Answer = Annotated[str, Meta(max_length=64 * 1024, extra={"unit": "bytes"})]
+Distribution = Annotated[str, Meta(max_length=16 * 1024, extra={"unit": "bytes"})]
+Suggested = Annotated[str, Meta(max_length=256 * 1024, extra={"unit": "bytes"})]
+Label = Annotated[str, Meta(min_length=1, max_length=128)]
+RefusalCode = Annotated[str, Meta(min_length=1, max_length=64)]
 Entry = Annotated[str, Meta(max_length=512)]
 StudyEntry = Annotated[str, Meta(max_length=512, pattern=r"^[^:]+:[^:]+\Z")]
 Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
@@ -54,6 +60,8 @@ Cause = Literal[
 ]
 DataKind = Literal["npy", "npz", "file"]
 Direction = Literal["minimize", "maximize"]
+Directions = Annotated[list[Direction], Meta(min_length=1, max_length=8)]
+StudyKind = Literal["grid", "asked"]
 Backend = Literal["auto", "webgpu", "cpu"]
 
 
@@ -186,6 +194,23 @@ class Call(Struct, tag_field="type", tag="call"):
     points: Points = msgspec.field(default_factory=list)
 
 
+class SuggestArgs(Struct):
+    """Arguments of a suggestion."""
+
+    name: Name
+    distribution: Distribution
+
+
+class Suggest(Struct, tag_field="type", tag="call"):
+    """A parameter's value is asked for; `call` on the wire."""
+
+    id: Count
+    attempt: Id
+    method: Literal["suggest"]
+    args: SuggestArgs
+    points: Points = msgspec.field(default_factory=list)
+
+
 class RunMetrics(Struct):
     """How long an attempt took."""
 
@@ -205,6 +230,7 @@ class Result(Struct, tag_field="type", tag="result"):
     metrics: RunMetrics = msgspec.field(default_factory=lambda: RunMetrics(0, 0))
     backend: Text = ""
     next: bool = False
+    attrs: Attrs | UnsetType = UNSET
 
 
 class Release(Struct, tag_field="type", tag="release"):
@@ -212,7 +238,7 @@ class Release(Struct, tag_field="type", tag="release"):
 
     attempt: Id
     seq: Id
-    reason: Literal["page_hidden", "stopped", "shutdown", "cannot_run"]
+    reason: Literal["page_hidden", "stopped", "shutdown", "cannot_run", "no_owner"]
 
 
 class Output(Struct, tag_field="type", tag="output"):
@@ -223,13 +249,51 @@ class Output(Struct, tag_field="type", tag="output"):
     dropped: Count = 0
 
 
+class OwnerClaim(Struct):
+    """Who wants to own an asked study."""
+
+    label: Label
+    standby: bool = False
+
+
 class Watch(Struct, tag_field="type", tag="watch"):
-    """A researcher asks for a study's results beyond a cursor, and for a trial's lines."""
+    """A researcher asks for a study's news beyond a cursor, for a trial's lines, or to own it."""
 
     study: Id
     after: Count
     trial: Count | UnsetType = UNSET
     log_after: Count | UnsetType = UNSET
+    own: OwnerClaim | UnsetType = UNSET
+
+
+class OwnerAnswer(Struct):
+    """An owner's answer to a call: a value as JSON text, or a code with its message."""
+
+    id: Count
+    value: Answer | UnsetType = UNSET
+    code: RefusalCode | UnsetType = UNSET
+    message: Message | UnsetType = UNSET
+
+
+class AskedTrial(Struct):
+    """A trial that an owner's sampler was asked for."""
+
+    trial: Count
+    params: Params = "{}"
+
+
+class OwnerReply(Struct, tag_field="type", tag="reply"):
+    """What the owner of a study says; `reply` on the wire."""
+
+    study: Id
+    taken: Count
+    room: Count
+    target: Count | UnsetType = UNSET
+    replies: Annotated[list[OwnerAnswer], Meta(max_length=1000)] = msgspec.field(
+        default_factory=list
+    )
+    asked: Annotated[list[AskedTrial], Meta(max_length=1000)] = msgspec.field(default_factory=list)
+    finish: bool = False
 
 
 # ---- server to device or researcher
@@ -282,6 +346,9 @@ class LeaseBody(Struct):
     time_limit_ms: Count
     lease_ms: Count
     checkpoint: CheckpointRef | UnsetType = UNSET
+    asked: bool | UnsetType = UNSET
+    directions: Annotated[int, Meta(ge=1, le=8)] | UnsetType = UNSET
+    suggested: Suggested | UnsetType = UNSET
 
 
 class Lease(Struct, tag_field="type", tag="lease"):
@@ -320,6 +387,13 @@ class Reply(Struct, tag_field="type", tag="reply"):
     value: bool
 
 
+class TextReply(Struct, tag_field="type", tag="reply"):
+    """Answer to a suggestion: the value as JSON text; `reply` on the wire."""
+
+    id: Count
+    text: Answer
+
+
 class Error(Struct, tag_field="type", tag="error"):
     """A message was not taken."""
 
@@ -328,6 +402,8 @@ class Error(Struct, tag_field="type", tag="error"):
     field: Annotated[str, Meta(max_length=512)] | UnsetType = UNSET
     id: Count | UnsetType = UNSET
     attempt: Id | UnsetType = UNSET
+    study: Id | UnsetType = UNSET
+    trial: Count | UnsetType = UNSET
 
 
 class Revoke(Struct, tag_field="type", tag="revoke"):
@@ -351,6 +427,15 @@ class BestRow(Struct):
     trial: Count
     value: float
     params: Params
+
+
+class SamplerRow(Struct):
+    """Who owns an asked study."""
+
+    generation: Count
+    attached: bool
+    label: Text
+    since: Count
 
 
 class StudyRow(Struct):
@@ -378,6 +463,10 @@ class StudyRow(Struct):
     requires: Requirements | UnsetType = UNSET
     finished_at: Count | UnsetType = UNSET
     best: BestRow | UnsetType = UNSET
+    kind: StudyKind | UnsetType = UNSET
+    directions: Directions | UnsetType = UNSET
+    sampler: SamplerRow | UnsetType = UNSET
+    wanted: Count | UnsetType = UNSET
 
     @property
     def done(self) -> int:
@@ -437,6 +526,8 @@ class TrialRow(Struct):
     error: Failure | UnsetType = UNSET
     points: list[Point] | UnsetType = UNSET
     attempts_list: list[AttemptRow] | UnsetType = UNSET
+    suggested: list[tuple[Name, Distribution, Answer]] | UnsetType = UNSET
+    attrs: Attrs | UnsetType = UNSET
 
 
 class Update(Struct, tag_field="type", tag="update"):
@@ -464,8 +555,111 @@ class TrialLog(Struct, tag_field="type", tag="log"):
     cursor: Count
 
 
+class StepArgs(Struct):
+    """A step, or none."""
+
+    step: Count | UnsetType = UNSET
+
+
+class DeviceArgs(Struct):
+    """The device of an attempt."""
+
+    device: Text
+
+
+class SuggestCall(Struct, tag_field="method", tag="suggest"):
+    """An attempt asks the owner for a value."""
+
+    id: Count
+    trial: Count
+    attempt: Id
+    args: SuggestArgs
+
+
+class PruneCall(Struct, tag_field="method", tag="should_prune"):
+    """An attempt asks whether to go on; ``points``: those that were not told yet."""
+
+    id: Count
+    trial: Count
+    attempt: Id
+    args: StepArgs = msgspec.field(default_factory=StepArgs)
+    points: Points = msgspec.field(default_factory=list)
+
+
+class PointsCall(Struct, tag_field="method", tag="points"):
+    """Points of a trial's curve."""
+
+    trial: Count
+    attempt: Id
+    points: Points
+
+
+class ResumedCall(Struct, tag_field="method", tag="resumed"):
+    """The trial's points above ``step`` are superseded; without one, all are."""
+
+    trial: Count
+    attempt: Id
+    args: StepArgs = msgspec.field(default_factory=StepArgs)
+
+
+class StartedCall(Struct, tag_field="method", tag="started"):
+    """The first lease of an attempt."""
+
+    trial: Count
+    attempt: Id
+    args: DeviceArgs
+
+
+class FinishedArgs(Struct, kw_only=True):
+    """A trial's outcome."""
+
+    state: Literal["complete", "pruned", "failed"]
+    values: Annotated[list[float], Meta(max_length=8)]
+    params: Params
+    attrs: Attrs | UnsetType = UNSET
+    error: Failure | UnsetType = UNSET
+    seq: Id
+    device: Text | UnsetType = UNSET
+
+
+class FinishedCall(Struct, tag_field="method", tag="finished", kw_only=True):
+    """A trial has its outcome."""
+
+    trial: Count
+    attempt: Id | UnsetType = UNSET
+    args: FinishedArgs
+    points: Points = msgspec.field(default_factory=list)
+
+
+OwnerCallItem: TypeAlias = (
+    SuggestCall | PruneCall | PointsCall | ResumedCall | StartedCall | FinishedCall
+)
+
+
+class OwnerCall(Struct, tag_field="type", tag="call"):
+    """One batch for the owner of a study; `call` on the wire."""
+
+    study: Id
+    generation: Count
+    batch: Count
+    demand: Count
+    calls: Annotated[list[OwnerCallItem], Meta(max_length=1000)]
+
+
 ServerMessage: TypeAlias = (
-    Welcome | Refused | Lease | Wait | Ack | ResultAck | Reply | Error | Revoke | Update | TrialLog
+    Welcome
+    | Refused
+    | Lease
+    | Wait
+    | Ack
+    | ResultAck
+    | Reply
+    | TextReply
+    | Error
+    | Revoke
+    | Update
+    | TrialLog
+    | OwnerCall
 )
 ClientMessage: TypeAlias = (
     HelloDevice
@@ -474,10 +668,12 @@ ClientMessage: TypeAlias = (
     | Heartbeat
     | Report
     | Call
+    | Suggest
     | Result
     | Release
     | Output
     | Watch
+    | OwnerReply
 )
 
 _SERVER: dict[str, type[ServerMessage]] = {
@@ -492,6 +688,7 @@ _SERVER: dict[str, type[ServerMessage]] = {
     "revoke": Revoke,
     "update": Update,
     "log": TrialLog,
+    "call": OwnerCall,
 }
 _CLIENT: dict[str, type[ClientMessage]] = {
     "ready": Ready,
@@ -502,6 +699,7 @@ _CLIENT: dict[str, type[ClientMessage]] = {
     "release": Release,
     "output": Output,
     "watch": Watch,
+    "reply": OwnerReply,
 }
 
 
@@ -535,6 +733,8 @@ def parse_server(text: str, max_bytes: int = MAX_FRAME_BYTES) -> ServerMessage:
         raise ProtocolError(
             "the server sent a type that this version does not know", code="unknown_type"
         )
+    if name == "reply" and "text" in value:
+        return convert(value, TextReply)
     return convert(value, _SERVER[name])
 
 
@@ -549,6 +749,8 @@ def parse_client(text: str) -> ClientMessage:
         raise ProtocolError(
             "a client sent a type that this version does not know", code="unknown_type"
         )
+    if name == "call" and value.get("method") == "suggest":
+        return convert(value, Suggest)
     message = convert(value, _CLIENT[name])
     if isinstance(message, Result):
         # What is optional for a result as such may be what its outcome needs.
@@ -556,7 +758,17 @@ def parse_client(text: str) -> ClientMessage:
             convert(value, _Values)
         elif message.outcome == "failed":
             convert(value, _Failed)
+    if isinstance(message, OwnerReply):
+        for index, answer in enumerate(message.replies):
+            _check_answer(answer, f"replies[{index}]")
     return message
+
+
+def _check_answer(answer: OwnerAnswer, path: str) -> None:
+    missing = "value" if answer.code is UNSET else "message"
+    if getattr(answer, missing) is UNSET:
+        field = f"{path}.{missing}"
+        raise ProtocolError(f"{field} is missing", code="missing_field", field=field)
 
 
 def _open(text: str, max_bytes: int = MAX_FRAME_BYTES) -> tuple[str, dict[str, Any]]:

@@ -115,6 +115,8 @@ def _checked(value: Any, kind: mi.Type, path: str) -> Any:
                 raise _fail("bad_field", path, "is not an object")
         case mi.Metadata(type=mi.StrType() as text, extra={"unit": "bytes"}):
             return _checked_text(value, text, path, in_bytes=True)
+        case mi.UnionType():
+            return _checked_struct(value, _member(value, kind, path), path)
         case mi.AnyType():
             pass
         case _:
@@ -135,6 +137,22 @@ def _checked_struct(value: Any, kind: mi.StructType, path: str) -> dict[str, Any
             continue
         result[name] = _checked(value[name], _without_unset(field.type), inner)
     return result
+
+
+def _member(value: Any, kind: mi.UnionType, path: str) -> mi.StructType:
+    """The member of a union of tagged structs that a value is."""
+    if not isinstance(value, dict):
+        raise _fail("bad_field", path, "is not an object")
+    members = [t for t in kind.types if isinstance(t, mi.StructType)]
+    tag_field = cast(str, members[0].tag_field)
+    inner = f"{path}.{tag_field}" if path else tag_field
+    if tag_field not in value:
+        raise _fail("missing_field", inner, "is missing")
+    for member in members:
+        if member.tag == value[tag_field]:
+            return member
+    names = ", ".join(str(m.tag) for m in members)
+    raise _fail("bad_field", inner, f"is none of {names}")
 
 
 def _without_unset(kind: mi.Type) -> mi.Type:

@@ -20,10 +20,12 @@ from hyperflock._protocol import (
     DataRef,
     Dimension,
     Direction,
+    Directions,
     Name,
     Requirements,
     Runtime,
     StudyEntry,
+    StudyKind,
 )
 from hyperflock._schema import convert, read_json
 
@@ -43,6 +45,8 @@ class StudySpec(Struct, kw_only=True):
 
     name: Name
     submit_key: Name
+    kind: StudyKind | UnsetType = UNSET
+    directions: Directions | UnsetType = UNSET
     direction: Direction
     entry: StudyEntry
     bundle: BlobRef
@@ -68,14 +72,33 @@ def parse_spec(text: str) -> StudySpec:
     value = read_json(text, MAX_SPEC_BYTES)
     if not isinstance(value, dict):
         raise ProtocolError("a study spec is an object", code="malformed")
-    spec = convert(value, StudySpec)
+    spec = convert(_with_defaults(value), StudySpec)
     check_spec(spec)
     return spec
 
 
+def _with_defaults(value: dict[str, Any]) -> dict[str, Any]:
+    """Write out what an asked study may leave out: its space, one way to say its directions."""
+    value = dict(value)
+    if value.get("kind") == "grid":
+        del value["kind"]
+    if value.get("kind") == "asked":
+        value.setdefault("space", [])
+        if "directions" not in value and "direction" in value:
+            value["directions"] = [value["direction"]]
+        elif isinstance(several := value.get("directions"), list) and several:
+            value.setdefault("direction", several[0])
+    return value
+
+
 def check_spec(spec: StudySpec) -> None:
     """Check what declarations cannot say: the space, names used twice, the provenance's size."""
-    check_dimensions(spec.space)
+    if spec.kind == "asked":
+        _check_asked(spec)
+    else:
+        if spec.directions is not UNSET:
+            raise _bad("directions", "belongs to a study of kind 'asked'")
+        check_dimensions(spec.space)
     seen = set()
     for index, ref in enumerate(spec.data):
         if ref.name in seen:
@@ -86,6 +109,17 @@ def check_spec(spec: StudySpec) -> None:
         seen.add(ref.name)
     if len(json.dumps(spec.provenance, separators=(",", ":")).encode()) > MAX_PROVENANCE_BYTES:
         raise ProtocolError("the provenance is too long", code="too_long", field="provenance")
+
+
+def _check_asked(spec: StudySpec) -> None:
+    if spec.space:
+        raise _bad("space", "of an asked study is left out or empty")
+    if spec.directions is not UNSET and spec.directions[0] != spec.direction:
+        raise _bad("direction", "is not the first one of directions")
+
+
+def _bad(field: str, what: str) -> ProtocolError:
+    return ProtocolError(f"{field} {what}", code="bad_field", field=field)
 
 
 def encode_spec(spec: StudySpec) -> bytes:

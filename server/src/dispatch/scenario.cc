@@ -254,6 +254,7 @@ std::string Scenario::text_of(const protocol::ServerMessage& message) {
     std::string operator()(const protocol::Refused&) const { return "refused"; }
     std::string operator()(const protocol::Update&) const { return "update"; }
     std::string operator()(const protocol::TrialLog&) const { return "log"; }
+    std::string operator()(const protocol::OwnerCall&) const { return "call"; }
   };
   return std::visit(Text{*this}, message);
 }

@@ -4,6 +4,7 @@
 #include "protocol/codec.h"
 #include "protocol/json_reader.h"
 #include "protocol/json_writer.h"
+#include "protocol/owner_parts.h"
 #include "protocol/wire_parts.h"
 
 namespace hyperflock::protocol {
@@ -83,9 +84,15 @@ Call read_call(const Value& in) {
   out.id = in["id"].as_integer();
   out.attempt = in["attempt"].as_id<AttemptId>();
   out.method = in["method"].as_text();
-  const Value args = in.find("args");
-  args.require_object();
-  if (const Value step = args.find("step"); step.present()) out.step = step.as_integer();
+  if (out.method == "suggest") {
+    const Value args = in["args"];
+    out.name = read_suggest_name(args);
+    out.distribution = args["distribution"].as_text_bytes(kMaxDistributionBytes);
+  } else {
+    const Value args = in.find("args");
+    args.require_object();
+    if (const Value step = args.find("step"); step.present()) out.step = step.as_integer();
+  }
   out.points = read_points(in.find("points"));
   return out;
 }
@@ -109,6 +116,7 @@ TrialResult read_result(const Value& in) {
   }
   out.backend = in.find("backend").as_text();
   out.next = in.find("next").as_bool();
+  out.attrs = in.find("attrs").as_text_bytes(kMaxAttrsBytes);
   return out;
 }
 
@@ -137,6 +145,7 @@ Watch read_watch(const Value& in) {
   if (const Value trial = in.find("trial"); trial.present())
     out.trial = trial.as_id<TrialNumber>(0);
   if (const Value after = in.find("log_after"); after.present()) out.log_after = after.as_integer();
+  if (const Value own = in.find("own"); own.present()) out.own = read_claim(own);
   return out;
 }
 
@@ -150,6 +159,7 @@ std::optional<ClientMessage> read_message(std::string_view type, const Value& in
   if (type == "output") return read_output(in);
   if (type == "hello") return read_hello(in);
   if (type == "watch") return read_watch(in);
+  if (type == "reply") return read_owner_reply(in);
   return std::nullopt;
 }
 
@@ -201,6 +211,7 @@ struct Writer {
         .text("method", m.method);
     ObjectWriter args(w.begin("args"));
     if (m.step) args.integer("step", *m.step);
+    if (m.method == "suggest") args.text("name", m.name).text("distribution", m.distribution);
     args.end();
     append_points(w.begin("points"), m.points);
     w.end();
@@ -220,7 +231,9 @@ struct Writer {
         .integer("load_ms", m.metrics.load_ms)
         .integer("run_ms", m.metrics.run_ms)
         .end();
-    w.text("backend", m.backend).boolean("next", m.next).end();
+    w.text("backend", m.backend).boolean("next", m.next);
+    if (!m.attrs.empty()) w.text("attrs", m.attrs);
+    w.end();
   }
   void operator()(const Release& m) const {
     ObjectWriter(out)
@@ -242,8 +255,10 @@ struct Writer {
     w.text("type", "watch").integer("study", to_int(m.study)).integer("after", m.after);
     if (m.trial) w.integer("trial", to_int(*m.trial));
     if (m.log_after) w.integer("log_after", *m.log_after);
+    if (m.own) append_claim(w.begin("own"), *m.own);
     w.end();
   }
+  void operator()(const OwnerReply& m) const { append_owner_reply(out, m); }
 };
 
 }  // namespace

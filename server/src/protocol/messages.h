@@ -29,7 +29,7 @@ enum class Cause {
   cancelled
 };
 enum class AttemptKind { primary, duplicate, replica };
-enum class ReleaseReason { page_hidden, stopped, shutdown, cannot_run };
+enum class ReleaseReason { page_hidden, stopped, shutdown, cannot_run, no_owner };
 enum class WaitReason { no_work, no_matching_work, draining, read_only };
 enum class Verdict { accepted, evidence, recorded };
 enum class CheckpointFormat { tree, npz };
@@ -132,8 +132,10 @@ struct Call {
   std::int64_t id = 0;
   AttemptId attempt{};
   std::string method;
-  std::optional<std::int64_t> step;  // args.step
+  std::optional<std::int64_t> step;  // args.step of should_prune
   std::vector<Point> points;
+  std::string name{};          // args.name of suggest
+  std::string distribution{};  // args.distribution of suggest, JSON text
   bool operator==(const Call&) const = default;
 };
 
@@ -153,6 +155,7 @@ struct TrialResult {
   RunMetrics metrics;
   std::string backend;
   bool next = false;
+  std::string attrs{};  // JSON text; empty: none. An asked study's only (R49)
   bool operator==(const TrialResult&) const = default;
 };
 
@@ -171,16 +174,52 @@ struct Output {
   bool operator==(const Output&) const = default;
 };
 
+// Who wants to own an asked study (R42).
+struct OwnerClaim {
+  std::string label;
+  bool standby = false;
+  bool operator==(const OwnerClaim&) const = default;
+};
+
 struct Watch {
   StudyId study{};
   std::int64_t after = 0;
   std::optional<TrialNumber> trial{};  // its lines too
   std::optional<std::int64_t> log_after{};
+  std::optional<OwnerClaim> own{};
   bool operator==(const Watch&) const = default;
 };
 
-using ClientMessage =
-    std::variant<Hello, Ready, Heartbeat, Report, Call, TrialResult, Release, Output, Watch>;
+// An owner's answer to one call: a value, or a code with its message.
+struct OwnerAnswer {
+  std::int64_t id = 0;
+  std::string value;  // JSON text
+  std::string code;   // empty: `value` is the answer
+  std::string message;
+  bool operator==(const OwnerAnswer&) const = default;
+};
+
+// A trial that the owner's sampler was asked for (R44).
+struct AskedTrial {
+  TrialNumber trial{};
+  std::string params = "{}";  // JSON text
+  bool operator==(const AskedTrial&) const = default;
+};
+
+// What the owner of a study says (R46); "reply" on the wire.
+struct OwnerReply {
+  StudyId study{};
+  std::int64_t taken = 0;  // the newest batch that it has taken in
+  std::int64_t room = 0;   // trials that it would ask for now
+  std::optional<std::int64_t> target{};
+  std::vector<OwnerAnswer> answers;  // "replies" on the wire
+  std::vector<AskedTrial> asked;
+  bool finish = false;
+  bool operator==(const OwnerReply&) const = default;
+};
+
+using ClientMessage = std::variant<Hello, Ready, Heartbeat, Report, Call, TrialResult, Release,
+                                   Output, Watch, OwnerReply>;
 
 // ---- server to device or researcher
 
@@ -218,6 +257,9 @@ struct Lease {
   Millis time_limit_ms = 0;
   Millis lease_ms = 0;
   std::optional<Checkpoint> checkpoint{};
+  bool asked = false;           // of an asked study
+  std::int64_t directions = 0;  // how many values a result has; 0: the study does not say
+  std::string suggested{};      // the trial's log as JSON text (R47); empty: none
   bool operator==(const Lease&) const = default;
 };
 
@@ -248,7 +290,8 @@ struct ResultAck {
 
 struct Reply {
   std::int64_t id = 0;
-  bool value = false;  // should_prune
+  bool value = false;                 // of should_prune
+  std::optional<std::string> text{};  // of suggest: JSON text
   bool operator==(const Reply&) const = default;
 };
 
@@ -258,6 +301,8 @@ struct ErrorMessage {
   std::string field;               // left out when empty
   std::optional<std::int64_t> id;  // the call that it answers
   std::optional<AttemptId> attempt;
+  std::optional<StudyId> study{};  // of what an owner said
+  std::optional<TrialNumber> trial{};
   bool operator==(const ErrorMessage&) const = default;
 };
 
@@ -292,7 +337,73 @@ struct TrialLog {
   bool operator==(const TrialLog&) const = default;
 };
 
+// What a batch tells the owner of a study, in the order in which it was committed (R46 to R49).
+// An attempt asks for a value.
+struct SuggestCall {
+  std::int64_t id = 0;
+  TrialNumber trial{};
+  AttemptId attempt{};
+  std::string name;
+  std::string distribution;  // JSON text
+  bool operator==(const SuggestCall&) const = default;
+};
+// An attempt asks whether to go on.
+struct PruneCall {
+  std::int64_t id = 0;
+  TrialNumber trial{};
+  AttemptId attempt{};
+  std::optional<std::int64_t> step{};
+  std::vector<Point> points{};  // those not told yet
+  bool operator==(const PruneCall&) const = default;
+};
+struct PointsCall {
+  TrialNumber trial{};
+  AttemptId attempt{};
+  std::vector<Point> points;
+  bool operator==(const PointsCall&) const = default;
+};
+// The trial's points above `step` are superseded; nothing: all are.
+struct ResumedCall {
+  TrialNumber trial{};
+  AttemptId attempt{};
+  std::optional<std::int64_t> step{};
+  bool operator==(const ResumedCall&) const = default;
+};
+// The first lease of an attempt.
+struct StartedCall {
+  TrialNumber trial{};
+  AttemptId attempt{};
+  std::string device;
+  bool operator==(const StartedCall&) const = default;
+};
+// The trial has its outcome.
+struct FinishedCall {
+  TrialNumber trial{};
+  std::optional<AttemptId> attempt{};
+  Outcome state = Outcome::complete;
+  std::vector<double> values{};
+  std::string params = "{}";  // JSON text
+  std::string attrs{};        // JSON text; empty: none
+  std::optional<Failure> failure{};
+  std::int64_t seq = 0;
+  std::string device{};
+  std::vector<Point> points{};
+  bool operator==(const FinishedCall&) const = default;
+};
+using OwnerCallItem =
+    std::variant<SuggestCall, PruneCall, PointsCall, ResumedCall, StartedCall, FinishedCall>;
+
+// One batch for the owner of a study (R46); "call" on the wire.
+struct OwnerCall {
+  StudyId study{};
+  std::int64_t generation = 0;
+  std::int64_t batch = 0;
+  std::int64_t demand = 0;
+  std::vector<OwnerCallItem> calls;
+  bool operator==(const OwnerCall&) const = default;
+};
+
 using ServerMessage = std::variant<Welcome, Refused, LeaseOffer, Wait, Ack, ResultAck, Reply,
-                                   ErrorMessage, Revoke, Update, TrialLog>;
+                                   ErrorMessage, Revoke, Update, TrialLog, OwnerCall>;
 
 }  // namespace hyperflock::protocol

@@ -39,8 +39,8 @@ struct Names<AttemptKind> {
 };
 template <>
 struct Names<ReleaseReason> {
-  static constexpr std::array<std::string_view, 4> kTable{"page_hidden", "stopped", "shutdown",
-                                                          "cannot_run"};
+  static constexpr std::array<std::string_view, 5> kTable{"page_hidden", "stopped", "shutdown",
+                                                          "cannot_run", "no_owner"};
 };
 template <>
 struct Names<WaitReason> {
@@ -65,6 +65,11 @@ struct Names<Direction> {
   static constexpr std::array<std::string_view, 2> kTable{"minimize", "maximize"};
 };
 
+template <>
+struct Names<StudyKind> {
+  static constexpr std::array<std::string_view, 2> kTable{"grid", "asked"};
+};
+
 template <typename Enum>
 constexpr std::string_view name_of(Enum value) {
   return Names<Enum>::kTable[static_cast<std::size_t>(value)];
@@ -84,11 +89,12 @@ static_assert(name_of(PulseState::waiting_call) == "waiting_call");
 static_assert(name_of(Outcome::failed) == "failed");
 static_assert(name_of(Cause::cancelled) == "cancelled");
 static_assert(name_of(AttemptKind::replica) == "replica");
-static_assert(name_of(ReleaseReason::cannot_run) == "cannot_run");
+static_assert(name_of(ReleaseReason::no_owner) == "no_owner");
 static_assert(name_of(WaitReason::read_only) == "read_only");
 static_assert(name_of(Verdict::recorded) == "recorded");
 static_assert(name_of(RevokeCode::device_revoked) == "device_revoked");
 static_assert(name_of(CheckpointFormat::npz) == "npz");
 static_assert(name_of(Direction::maximize) == "maximize");
+static_assert(name_of(StudyKind::asked) == "asked");
 
 }  // namespace hyperflock::protocol

@@ -3,6 +3,7 @@
 #include "protocol/codec.h"
 #include "protocol/json_reader.h"
 #include "protocol/json_writer.h"
+#include "protocol/owner_parts.h"
 #include "protocol/wire_parts.h"
 
 namespace hyperflock::protocol {
@@ -55,7 +56,11 @@ ResultAck read_result_ack(const Value& in) {
 Reply read_reply(const Value& in) {
   Reply out;
   out.id = in["id"].as_integer();
-  out.value = in["value"].as_bool();
+  if (const Value text = in.find("text"); text.present()) {
+    out.text = text.as_text_bytes(kMaxAnswerBytes);
+  } else {
+    out.value = in["value"].as_bool();
+  }
   return out;
 }
 
@@ -67,6 +72,9 @@ ErrorMessage read_error(const Value& in) {
   if (const Value id = in.find("id"); id.present()) out.id = id.as_integer();
   if (const Value attempt = in.find("attempt"); attempt.present())
     out.attempt = attempt.as_id<AttemptId>();
+  if (const Value study = in.find("study"); study.present()) out.study = study.as_id<StudyId>();
+  if (const Value trial = in.find("trial"); trial.present())
+    out.trial = trial.as_id<TrialNumber>(0);
   return out;
 }
 
@@ -118,6 +126,7 @@ std::optional<ServerMessage> read_message(std::string_view type, const Value& in
   if (type == "refused") return read_refused(in);
   if (type == "update") return read_update(in);
   if (type == "log") return read_log(in);
+  if (type == "call") return read_owner_call(in);
   return std::nullopt;
 }
 
@@ -167,7 +176,14 @@ struct Writer {
     w.end();
   }
   void operator()(const Reply& m) const {
-    ObjectWriter(out).text("type", "reply").integer("id", m.id).boolean("value", m.value).end();
+    ObjectWriter w(out);
+    w.text("type", "reply").integer("id", m.id);
+    if (m.text) {
+      w.text("text", *m.text);
+    } else {
+      w.boolean("value", m.value);
+    }
+    w.end();
   }
   void operator()(const ErrorMessage& m) const {
     ObjectWriter w(out);
@@ -175,6 +191,8 @@ struct Writer {
     if (!m.field.empty()) w.text("field", m.field);
     if (m.id) w.integer("id", *m.id);
     if (m.attempt) w.integer("attempt", to_int(*m.attempt));
+    if (m.study) w.integer("study", to_int(*m.study));
+    if (m.trial) w.integer("trial", to_int(*m.trial));
     w.end();
   }
   void operator()(const Revoke& m) const {
@@ -197,6 +215,7 @@ struct Writer {
     append_log_lines(w.begin("lines"), m.lines);
     w.integer("cursor", m.cursor).end();
   }
+  void operator()(const OwnerCall& m) const { append_owner_call(out, m); }
 };
 
 // What the text will need, so that a lease is written without growing the string on the way.
@@ -207,7 +226,9 @@ std::size_t expected_bytes(const ServerMessage& message) {
   if (const auto* offer = std::get_if<LeaseOffer>(&message)) lease = &offer->lease;
   if (const auto* ack = std::get_if<ResultAck>(&message); ack != nullptr && ack->lease)
     lease = &*ack->lease;
-  return lease == nullptr ? kSmall : kLease + lease->params.size() + lease->data.size() * 256;
+  return lease == nullptr
+             ? kSmall
+             : kLease + lease->params.size() + lease->suggested.size() + lease->data.size() * 256;
 }
 
 }  // namespace

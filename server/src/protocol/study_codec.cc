@@ -104,14 +104,38 @@ Requirements read_requirements(const Value& in) {
   return out;
 }
 
+// An asked study may have several directions, and says its first one with them.
+void read_directions(const Value& in, StudySpec& out) {
+  if (const Value kind = in.find("kind"); kind.present()) out.kind = kind.as_name<StudyKind>();
+  const Value directions = in.find("directions");
+  const bool asked = out.kind == StudyKind::asked;
+  if (directions.present() && !asked) directions.bad_field("left out where `kind` is not asked");
+  directions.each(kMaxValues,
+                  [&](const Value& one) { out.directions.push_back(one.as_name<Direction>()); });
+  if (directions.present() && out.directions.empty()) directions.bad_field("an array of 1 to 8");
+  const Value direction = out.directions.empty() ? in["direction"] : in.find("direction");
+  if (direction.present()) out.direction = direction.as_name<Direction>();
+  if (!out.directions.empty()) {
+    if (direction.present() && out.direction != out.directions.front())
+      direction.bad_field("the first one of `directions`");
+    out.direction = out.directions.front();
+  } else if (asked) {
+    out.directions.push_back(out.direction);
+  }
+}
+
 StudySpec read_spec(const Value& in) {
   StudySpec out;
   out.name = read_name(in["name"]);
   out.submit_key = read_name(in["submit_key"]);
-  out.direction = in["direction"].as_name<Direction>();
+  read_directions(in, out);
   out.entry = read_entry(in["entry"]);
   out.bundle = read_blob(in["bundle"]);
-  out.space = read_space(in["space"]);
+  if (out.kind == StudyKind::grid) {
+    out.space = read_space(in["space"]);
+  } else if (const Value space = in.find("space"); space.array_size(kMaxDimensions) > 0) {
+    space.bad_field("left out or empty where `kind` is asked");
+  }
   const Value data = in.find("data");
   out.data = read_data(data);
   std::set<std::string> names;
@@ -151,6 +175,11 @@ std::string serialize_study_spec(const StudySpec& spec) {
       .text("submit_key", spec.submit_key)
       .text("direction", name_of(spec.direction))
       .text("entry", spec.entry);
+  if (spec.kind == StudyKind::asked) {
+    w.text("kind", name_of(spec.kind));
+    append_list(w.begin("directions"), spec.directions,
+                [&](Direction one) { append_string(out, name_of(one)); });
+  }
   append_blob(w.begin("bundle"), spec.bundle);
   append_list(w.begin("space"), spec.space, [&](const Dimension& dimension) {
     ObjectWriter d(out);

@@ -11,6 +11,8 @@
 namespace hyperflock::protocol {
 
 enum class Direction { minimize, maximize };
+// Where a study's trials come from: the points of its space, or its owner (R44).
+enum class StudyKind { grid, asked };
 
 // One name of a grid. Texts are canonical JSON, so that the dispatcher can write parameters without
 // a JSON library and each kind is kept (R5).
@@ -46,6 +48,8 @@ struct StudySpec {
   std::string project{};           // empty: the owner's first
   std::string backend{};           // auto, webgpu or cpu; empty: the trials ask for no device
   Requirements requires_device{};  // "requires" on the wire
+  StudyKind kind = StudyKind::grid;
+  std::vector<Direction> directions{};  // of an asked study; the first is `direction`
   bool operator==(const StudySpec&) const = default;
 };
 

@@ -99,6 +99,10 @@ Lease read_lease(const Value& in) {
   out.lease_ms = in["lease_ms"].as_integer();
   if (const Value checkpoint = in.find("checkpoint"); checkpoint.present())
     out.checkpoint = read_checkpoint(checkpoint);
+  out.asked = in.find("asked").as_bool();
+  if (const Value count = in.find("directions"); count.present())
+    out.directions = count.as_integer({.low = 1, .high = kMaxValues});
+  out.suggested = in.find("suggested").as_text_bytes(kMaxSuggestedBytes);
   return out;
 }
 
@@ -172,6 +176,9 @@ void append_lease(std::string& out, const Lease& lease) {
   append_runtime(w.begin("runtime"), lease.chainer, lease.backend);
   w.integer("time_limit_ms", lease.time_limit_ms).integer("lease_ms", lease.lease_ms);
   if (lease.checkpoint) append_checkpoint(w.begin("checkpoint"), *lease.checkpoint);
+  if (lease.asked) w.boolean("asked", true);
+  if (lease.directions > 0) w.integer("directions", lease.directions);
+  if (!lease.suggested.empty()) w.text("suggested", lease.suggested);
   w.end();
 }
 

@@ -392,7 +392,10 @@ export class Machine {
         }
         break;
       case "reply":
-        this.#work.onReply(message.id, answerText(message.value));
+        this.#work.onReply(
+          message.id,
+          answerText("text" in message ? message.text : message.value),
+        );
         break;
       case "error":
         this.#work.onError(message, now);
@@ -402,6 +405,7 @@ export class Machine {
         break;
       case "update":
       case "log":
+      case "call":
         break; // For researchers.
       default:
         message satisfies never;

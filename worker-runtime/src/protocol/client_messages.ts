@@ -6,9 +6,12 @@ import {
   count,
   fields,
   flag,
+  hasField,
   identifier,
   integer,
+  kParamsBytes,
   list,
+  name,
   number,
   oneOf,
   points,
@@ -25,6 +28,10 @@ export const kTracebackBytes = 16 * 1024;
 export const kPointsPerMessage = 1000;
 export const kLineCharacters = 2000;
 export const kLinesPerMessage = 200;
+export const kDistributionBytes = 16 * 1024;
+export const kAttrsBytes = 64 * 1024;
+export const kAnswerBytes = 64 * 1024;
+export const kOwnerItems = 1000;
 export const kCauses = [
   "worker_lost",
   "user_error",
@@ -72,7 +79,7 @@ const pulse = fields({
   state: oneOf(["loading", "running", "waiting_call"]),
 });
 
-const failure = fields({
+export const failure = fields({
   cause: oneOf(kCauses),
   code: text(kCodeCharacters),
   message: text(kMessageCharacters),
@@ -89,6 +96,7 @@ const resultTail = {
   metrics: v.optional(fields({ load_ms: count, run_ms: count }), { load_ms: 0, run_ms: 0 }),
   backend: v.optional(text(), ""),
   next: v.optional(flag, false),
+  attrs: v.exactOptional(textBytes(kAttrsBytes)),
 };
 
 const values = v.pipe(list(number, 8), v.minLength(1, "bad_field"));
@@ -99,26 +107,44 @@ const result = unionBy("outcome", [
   variantOf({ ...resultEntries, outcome: constant("failed"), error: failure, ...resultTail }),
 ]);
 
+const callEntries = { type: constant("call"), id: count, attempt: identifier };
+
+const suggestCall = fields({
+  ...callEntries,
+  method: constant("suggest"),
+  args: fields({ name: name(), distribution: textBytes(kDistributionBytes) }),
+  points: v.optional(points, []),
+});
+
+// What the server does not know it refuses itself (`unknown_method`).
+const otherCall = fields({
+  ...callEntries,
+  method: text(),
+  args: v.optional(fields({ step: v.exactOptional(count) }), {}),
+  points: v.optional(points, []),
+});
+
+const ownerValue = fields({ id: count, value: textBytes(kAnswerBytes) });
+const ownerRefusal = fields({
+  id: count,
+  code: name(kCodeCharacters),
+  message: text(kMessageCharacters),
+});
+const ownerAnswer = v.lazy((input) => (hasField(input, "code") ? ownerRefusal : ownerValue));
+
 /** One schema for each type that a device or a researcher sends. */
 export const kClientSchemas = {
   hello,
   ready: fields({ type: constant("ready") }),
   heartbeat: fields({ type: constant("heartbeat"), attempts: list(pulse, 16) }),
   report: fields({ type: constant("report"), attempt: identifier, seq: identifier, points }),
-  call: fields({
-    type: constant("call"),
-    id: count,
-    attempt: identifier,
-    method: text(),
-    args: v.optional(fields({ step: v.exactOptional(count) }), {}),
-    points: v.optional(points, []),
-  }),
+  call: v.lazy((input) => (hasField(input, "method", "suggest") ? suggestCall : otherCall)),
   result,
   release: fields({
     type: constant("release"),
     attempt: identifier,
     seq: identifier,
-    reason: oneOf(["page_hidden", "stopped", "shutdown", "cannot_run"]),
+    reason: oneOf(["page_hidden", "stopped", "shutdown", "cannot_run", "no_owner"]),
   }),
   output: fields({
     type: constant("output"),
@@ -132,6 +158,23 @@ export const kClientSchemas = {
     after: count,
     trial: v.exactOptional(count),
     log_after: v.exactOptional(count),
+    own: v.exactOptional(fields({ label: name(128), standby: v.optional(flag, false) })),
+  }),
+  reply: fields({
+    type: constant("reply"),
+    study: identifier,
+    taken: count,
+    room: count,
+    target: v.exactOptional(count),
+    replies: v.optional(list(ownerAnswer, kOwnerItems), []),
+    asked: v.optional(
+      list(
+        fields({ trial: count, params: v.optional(textBytes(kParamsBytes), "{}") }),
+        kOwnerItems,
+      ),
+      [],
+    ),
+    finish: v.optional(flag, false),
   }),
 } as const;
 

@@ -31,6 +31,8 @@ export function hasAtMostBytes(text: string, limit: number): boolean {
 const kind: ParseCode = "bad_field";
 const range: ParseCode = "bad_number";
 
+export const kParamsBytes = 64 * 1024;
+
 export const number = v.pipe(v.number(kind), v.finite(range));
 
 export const integer = (least = 0, most = Number.MAX_SAFE_INTEGER) =>
@@ -52,6 +54,9 @@ export const textBytes = (limit: number) =>
     v.string(kind),
     v.check((value) => hasAtMostBytes(value, limit), "too_long" satisfies ParseCode),
   );
+
+/** A text that is not empty. */
+export const name = (limit = 256) => v.pipe(text(limit), v.minLength(1, kind));
 
 /** A plain file name: it never names a folder. */
 export const fileName = v.pipe(
@@ -75,6 +80,12 @@ export const list = <Item extends v.GenericSchema>(item: Item, limit: number) =>
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Whether an unchecked value is an object with this field, or with this value in it. */
+export function hasField(input: unknown, key: string, value?: string): boolean {
+  if (!isRecord(input) || !Object.hasOwn(input, key)) return false;
+  return value === undefined || input[key] === value;
 }
 
 /** An object whose content is not looked into here. */

@@ -2,19 +2,33 @@
 
 import * as v from "valibot";
 import {
+  failure,
+  kAnswerBytes,
+  kAttrsBytes,
+  kDistributionBytes,
+  kOwnerItems,
+} from "./client_messages.ts";
+import {
   constant,
   count,
   fields,
   fileName,
   flag,
+  hasField,
   identifier,
   integer,
+  kParamsBytes,
   list,
+  name,
+  number,
   oneOf,
+  points,
   record,
   sha256,
   text,
   textBytes,
+  unionBy,
+  variantOf,
 } from "./fields.ts";
 
 const message = text(1024);
@@ -28,7 +42,7 @@ const lease = fields({
   study_name: text(),
   owner: text(),
   total: count,
-  params: textBytes(64 * 1024),
+  params: textBytes(kParamsBytes),
   seed: integer(0, 2 ** 32 - 1),
   entry: text(512),
   bundle: fields({ sha256, bytes: count }),
@@ -57,7 +71,55 @@ const lease = fields({
       step: v.exactOptional(count),
     }),
   ),
+  asked: v.exactOptional(flag),
+  directions: v.exactOptional(integer(1, 8)),
+  suggested: v.exactOptional(textBytes(256 * 1024)),
 });
+
+const flagReply = fields({ type: constant("reply"), id: count, value: flag });
+/** Of `suggest`: the value as JSON text. */
+const textReply = fields({ type: constant("reply"), id: count, text: textBytes(kAnswerBytes) });
+
+const ofAttempt = { trial: count, attempt: identifier };
+const step = v.optional(fields({ step: v.exactOptional(count) }), {});
+
+// What a batch tells the owner of a study.
+const ownerCall = v.pipe(
+  record,
+  unionBy("method", [
+    variantOf({
+      id: count,
+      method: constant("suggest"),
+      ...ofAttempt,
+      args: fields({ name: name(), distribution: textBytes(kDistributionBytes) }),
+    }),
+    variantOf({
+      id: count,
+      method: constant("should_prune"),
+      ...ofAttempt,
+      args: step,
+      points: v.optional(points, []),
+    }),
+    variantOf({ method: constant("points"), ...ofAttempt, points }),
+    variantOf({ method: constant("resumed"), ...ofAttempt, args: step }),
+    variantOf({ method: constant("started"), ...ofAttempt, args: fields({ device: text() }) }),
+    variantOf({
+      method: constant("finished"),
+      trial: count,
+      attempt: v.exactOptional(identifier),
+      args: fields({
+        state: oneOf(["complete", "pruned", "failed"]),
+        values: list(number, 8),
+        params: textBytes(kParamsBytes),
+        attrs: v.exactOptional(textBytes(kAttrsBytes)),
+        error: v.exactOptional(failure),
+        seq: identifier,
+        device: v.exactOptional(text()),
+      }),
+      points: v.optional(points, []),
+    }),
+  ]),
+);
 
 /** One schema for each type that the server sends. */
 export const kServerSchemas = {
@@ -89,7 +151,7 @@ export const kServerSchemas = {
     verdict: oneOf(["accepted", "evidence", "recorded"]),
     lease: v.exactOptional(lease),
   }),
-  reply: fields({ type: constant("reply"), id: count, value: flag }),
+  reply: v.lazy((input) => (hasField(input, "text") ? textReply : flagReply)),
   error: fields({
     type: constant("error"),
     code,
@@ -97,6 +159,8 @@ export const kServerSchemas = {
     field: v.exactOptional(text()),
     id: v.exactOptional(count),
     attempt: v.exactOptional(identifier),
+    study: v.exactOptional(identifier),
+    trial: v.exactOptional(count),
   }),
   revoke: fields({
     type: constant("revoke"),
@@ -116,6 +180,14 @@ export const kServerSchemas = {
     trial: count,
     lines: list(fields({ line: identifier, attempt: identifier, text: text(2000) }), 10_000),
     cursor: count,
+  }),
+  call: fields({
+    type: constant("call"),
+    study: identifier,
+    generation: count,
+    batch: count,
+    demand: count,
+    calls: list(ownerCall, kOwnerItems),
   }),
 } as const;
 
