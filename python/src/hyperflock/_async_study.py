@@ -29,6 +29,7 @@ from hyperflock._errors import (
 from hyperflock._export import Format
 from hyperflock._http import Http
 from hyperflock._log import log_lines
+from hyperflock._loop import in_thread
 from hyperflock._placement import Placement, placement_of
 from hyperflock._plots import Plot, PlotKind
 from hyperflock._protocol import BestRow, StudyRow, TrialRow, Update
@@ -37,6 +38,7 @@ from hyperflock._schema import convert
 from hyperflock._view import StudyView
 
 if TYPE_CHECKING:
+    import optuna
     import pandas
 
 _PAGE = 500
@@ -166,6 +168,18 @@ class AsyncStudy(StudyView):
     async def plot(self, kind: PlotKind = "history") -> Plot:
         """Fetch the finished trials as a picture; see `Study.plot`."""
         return _plots.plot(kind, self.row, await self.trials())
+
+    async def to_optuna(self) -> optuna.Study:
+        """Fetch the finished trials as an Optuna study; see `Study.to_optuna`."""
+        await self.refresh()
+
+        def made() -> optuna.Study:
+            import hyperflock.optuna  # noqa: F401 (tells where Optuna is missing)
+            from hyperflock.optuna._rebuild import to_optuna
+
+            return to_optuna(self._http, self.row)
+
+        return await in_thread(made)
 
     async def watch(
         self, *, progress: bool | None = None, timeout_s: float | None = None
