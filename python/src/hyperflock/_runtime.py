@@ -22,14 +22,15 @@ RUNTIME_VERSIONS = {"python": "3.14", "pyodide": "314.0.3", "numpy": "2.4.3"}
 RUNTIME_PACKAGES = frozenset(
     {
         *("numpy", "chainer", "six", "hyperflock", "hyperflock_worker", "pyodide", "js"),
-        # What objectives of Optuna's use: the trial's types and exceptions.
-        "optuna",
         # For studies that ask for a device: array-core, under both of its names.
         *("arraycore", "cupy", "cupyx"),
         # Stand-ins for what Chainer imports.
         *("filelock", "mock", "typing_extensions"),
     }
 )
+
+# What a trial may import besides where an Optuna study asked for it.
+ASKED_PACKAGES = frozenset({"optuna", "colorlog", "packaging", "tqdm"})
 
 _MODULES = """
     abc annotationlib argparse array ast asyncio atexit base64 bdb binascii bisect builtins bz2

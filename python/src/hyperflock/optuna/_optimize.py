@@ -115,7 +115,7 @@ def optimize(
     if study._thread_local.in_optimize_loop:
         raise RuntimeError("Nested invocation of `Study.optimize` method isn't allowed.")
     # Here, and not in a function of its own: it looks at its caller's stack.
-    bundle = bundle_objective(objective, read_wheels(wheels))
+    bundle = bundle_objective(objective, read_wheels(wheels), asked=True)
     backend_of(backend, bundle)
     directions = _directions(study)
     made = Submission(
