@@ -80,7 +80,7 @@ def objective(trial):
     optimizer = chainer.optimizers.Adam(alpha=trial.params["rate"])
     optimizer.setup(model)
     training = Training(model, optimizer)
-    trial.load_checkpoint(training)
+    trial.resume(training)
 
     saved, steps = time.monotonic(), (len(train) - 1) // SPAN
     for epoch in range(training.epoch, trial.params["epochs"]):
@@ -98,7 +98,7 @@ def objective(trial):
         if trial.should_prune():
             raise hyperflock.TrialPruned
         if time.monotonic() - saved > SAVE_EACH_S:
-            trial.save_checkpoint(training)
+            trial.checkpoint(training)
             saved = time.monotonic()
 
     model.lstm.reset_state()

@@ -72,7 +72,7 @@ def objective(trial):
     optimizer = chainer.optimizers.Adam()
     optimizer.setup(model)
     training = Training(model, optimizer)
-    trial.load_checkpoint(training)
+    trial.resume(training)
 
     saved = time.monotonic()
     for epoch in range(training.epoch, trial.params["epochs"]):
@@ -91,7 +91,7 @@ def objective(trial):
         if trial.should_prune():
             raise hyperflock.TrialPruned
         if time.monotonic() - saved > SAVE_EACH_S:
-            trial.save_checkpoint(training)
+            trial.checkpoint(training)
             saved = time.monotonic()
 
     with chainer.using_config("train", False), chainer.no_backprop_mode():

@@ -102,7 +102,7 @@ def objective(trial):
     optimizer.setup(model)
     optimizer.add_hook(chainer.optimizer_hooks.WeightDecay(trial.params["decay"]))
     training = Training(model, optimizer)
-    trial.load_checkpoint(training)
+    trial.resume(training)
 
     steps = len(images) // BATCH
     saved = time.monotonic()
@@ -124,7 +124,7 @@ def objective(trial):
             if trial.should_prune():
                 raise hyperflock.TrialPruned
         if time.monotonic() - saved > SAVE_EACH_S:
-            trial.save_checkpoint(training)
+            trial.checkpoint(training)
             saved = time.monotonic()
     return accuracy(model, device, cifar["test_images"], cifar["test_labels"])
 

@@ -93,7 +93,7 @@ def objective(trial):
     optimizer = chainer.optimizers.Adam(alpha=trial.params["rate"])
     optimizer.setup(model)
     training = Training(model, optimizer)
-    trial.load_checkpoint(training)
+    trial.resume(training)
 
     steps = len(images) // BATCH
     saved = time.monotonic()
@@ -112,7 +112,7 @@ def objective(trial):
             if trial.should_prune():
                 raise hyperflock.TrialPruned
         if time.monotonic() - saved > SAVE_EACH_S:
-            trial.save_checkpoint(training)
+            trial.checkpoint(training)
             saved = time.monotonic()
     return overlap(model, device, scenes["test_images"], scenes["test_kinds"])
 

@@ -92,7 +92,7 @@ _CASES: dict[str, str] = {
     "bad step": "trial.report(1.0, -1); return 1",
     "bad step kind": "trial.report(1.0, 0.5); return 1",
     "read-only params": "trial.params['f'] = 1; return 1",
-    "load no object": "return trial.load_checkpoint({})",
+    "load no object": "return trial.resume({})",
     "random": "import random; return random.random() + np.random.rand()",
 }
 _PARAMS: dict[str, Any] = {"f": 0.3, "i": 3, "w": 2.0, "s": "a", "b": True}

@@ -73,11 +73,11 @@ def test_a_local_trial_keeps_no_checkpoint() -> None:
             raise AssertionError
 
     def objective(trial: Any) -> float:
-        assert trial.checkpoint() is None
-        assert trial.save_checkpoint({"epoch": 1}) is False
-        assert trial.load_checkpoint(Link()) is False
+        assert trial.resume() is None
+        assert trial.checkpoint({"epoch": 1}) is False
+        assert trial.resume(Link()) is False
         with pytest.raises(TypeError, match="a link or an optimizer, not a dict"):
-            trial.load_checkpoint({"epoch": 1})
+            trial.resume({"epoch": 1})
         return 1.0
 
     assert hyperflock.run_local(objective, {}).value == 1.0

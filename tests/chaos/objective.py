@@ -12,14 +12,14 @@ STEPS = 4
 
 def objective(trial: Any) -> float:
     """Give the point's own value, after a few steps."""
-    state = trial.checkpoint() or {"step": 0, "x": trial.params["x"]}
+    state = trial.resume() or {"step": 0, "x": trial.params["x"]}
     assert state["x"] == trial.params["x"], "a checkpoint of another trial"
     for step in range(state["step"], STEPS):
         time.sleep(0.1)
         print(f"trial {trial.number} step {step}")
         trial.report(float(step), step)
         if step == 1:
-            trial.save_checkpoint({"step": step + 1, "x": trial.params["x"]})
+            trial.checkpoint({"step": step + 1, "x": trial.params["x"]})
     return float(trial.params["x"])
 
 

@@ -41,9 +41,52 @@ def without_docstrings(source: bytes, filename: str) -> ast.Module:
     return tree
 
 
-def compiled(source: bytes, filename: str, docstrings: bool) -> bytes:
-    """Return the bytes of a ``.pyc`` that is never checked against its source."""
+def make_lazy(tree: ast.Module, package: str) -> None:
+    """Let a package import what it offers of its own modules when a name is first asked for.
+
+    Names that the file uses itself stay as they are; the others come by a module's ``__getattr__``
+    (PEP 562).
+    """
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    places: dict[str, tuple[str, str]] = {}
+    for node in list(tree.body):
+        if not isinstance(node, ast.ImportFrom) or node.level or node.module is None:
+            continue
+        if node.module.split(".")[0] != package.split(".")[0]:
+            continue
+        waiting = [alias for alias in node.names if (alias.asname or alias.name) not in used]
+        places.update({alias.asname or alias.name: (node.module, alias.name) for alias in waiting})
+        node.names = [alias for alias in node.names if alias not in waiting]
+        if not node.names:
+            tree.body.remove(node)
+    tree.body += ast.parse(_LAZY.format(places=places)).body
+
+
+_LAZY = """
+_lazy_places = {places!r}
+
+def __getattr__(name):
+    if name not in _lazy_places:
+        raise AttributeError(f"module {{__name__!r}} has no attribute {{name!r}}")
+    import importlib
+    module, attribute = _lazy_places[name]
+    if module == __name__:
+        found = importlib.import_module(f"{{module}}.{{attribute}}")
+    else:
+        found = getattr(importlib.import_module(module), attribute)
+    globals()[name] = found
+    return found
+"""
+
+
+def compiled(source: bytes, filename: str, docstrings: bool, lazy: str = "") -> bytes:
+    """Return the bytes of a ``.pyc`` that is never checked against its source.
+
+    ``lazy``: the package whose imports of its own modules shall wait; empty: none.
+    """
     tree = ast.parse(source, filename) if docstrings else without_docstrings(source, filename)
+    if lazy:
+        make_lazy(tree, lazy)
     code = compile(tree, filename, "exec", dont_inherit=True)
     head = importlib.util.MAGIC_NUMBER + _UNCHECKED_HASH + importlib.util.source_hash(source)
     return head + marshal.dumps(code)
@@ -54,11 +97,14 @@ def compile_archive(source: Any, options: Any) -> bytes:
 
     ``options``: ``root`` (folder named in tracebacks), ``exclude`` (patterns of names left out),
     ``only`` (patterns of names to compile; the others stay sources), ``docstrings`` (patterns of
-    names whose docstrings stay) and ``append`` (name -> statements that follow the file's own, such
-    as one that takes back a promise of what is left out).
+    names whose docstrings stay), ``lazy`` (patterns of packages' ``__init__.py`` that import their
+    own modules when they are asked for) and ``append`` (name -> statements that follow the file's
+    own, such as one that takes back a promise of what is left out).
     """
     out = io.BytesIO()
-    exclude, only, docstrings = (list(options[k]) for k in ("exclude", "only", "docstrings"))
+    exclude, only, docstrings, lazy = (
+        list(options[key]) for key in ("exclude", "only", "docstrings", "lazy")
+    )
 
     def matches(name: str, patterns: list[str]) -> bool:
         return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
@@ -72,7 +118,10 @@ def compile_archive(source: Any, options: Any) -> bytes:
                 continue
             data = archive.read(name) + options["append"].get(name, "").encode()
             if name.endswith(".py") and matches(name, only):
-                data = compiled(data, f"{options['root']}/{name}", matches(name, docstrings))
+                path = f"{options['root']}/{name}"
+                package = name.removesuffix("/__init__.py").replace("/", ".")
+                waits = package if matches(name, lazy) else ""
+                data = compiled(data, path, matches(name, docstrings), waits)
                 name += "c"
             target.writestr(zipfile.ZipInfo(name, _FIXED_DATE), data)
     return out.getvalue()

@@ -2,11 +2,11 @@
 
     python3 gather.py --cache build/cache --out build/runtime --node node
 
-Downloads what manifest.json pins (Pyodide, NumPy, Chainer, six), adds the project's own worker
-packages and array-core's modules, compiles all Python with the very Pyodide that runs it, and
-writes the content-addressed folder that the server gives out at /runtime/, with index.json. A
-second run only verifies. Needs Python 3.11 with pip and venv, Node.js with npm, and array-core's
-modules.
+Downloads what manifest.json pins (Pyodide, NumPy, Chainer, six, Optuna and what it needs), adds
+the project's own worker packages and array-core's modules, compiles all Python with the very
+Pyodide that runs it, and writes the content-addressed folder that the server gives out at
+/runtime/, with index.json. A second run only verifies. Needs Python 3.11 with pip and venv,
+Node.js with npm, and array-core's modules.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from fetching import GatherError, Tools, build_wheel, fetch, say
 HERE = Path(__file__).resolve().parent
 # Compared with wire bytes of Pyodide, NumPy, one Chainer, six and the worker package.
 FIRST_VISIT_BUDGET_BYTES = 11_300_000
-# What only a trial that asks for a device fetches: array-core.
-ON_DEMAND_BUDGET_BYTES = 900_000
+# What only some trials fetch beside it: those that ask for a device, and those of an Optuna study.
+ON_DEMAND_BUDGETS_BYTES = {"array-core": 900_000, "optuna": 600_000}
 
 
 def load_manifest(path: Path) -> list[dict[str, Any]]:
@@ -193,9 +193,13 @@ def on_demand_bytes(pieces: Mapping[str, Any], on_demand: Collection[str]) -> in
     return total
 
 
-def on_demand_names(manifest: Path) -> list[str]:
-    """The pieces that not every trial fetches."""
-    return [piece["name"] for piece in load_manifest(manifest) if piece.get("on_demand")]
+def on_demand_names(manifest: Path) -> dict[str, list[str]]:
+    """The pieces that not every trial fetches, by what they are fetched for."""
+    names: dict[str, list[str]] = {}
+    for piece in load_manifest(manifest):
+        if "on_demand" in piece:
+            names.setdefault(piece["on_demand"], []).append(piece["name"])
+    return names
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -229,16 +233,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"runtime: error: {error}", file=sys.stderr)
         return 1
     on_demand = on_demand_names(options.manifest)
-    visit, more = first_visit_bytes(pieces, on_demand), on_demand_bytes(pieces, on_demand)
+    visit = first_visit_bytes(pieces, [name for names in on_demand.values() for name in names])
+    more = {what: on_demand_bytes(pieces, names) for what, names in on_demand.items()}
     spent_s = time.monotonic() - started
     say(
-        f"ready in {spent_s:.1f} s; a first visit is {visit / 1e6:.2f} MB on the wire, "
-        f"a device {more / 1e6:.2f} MB more"
+        f"ready in {spent_s:.1f} s; a first visit is {visit / 1e6:.2f} MB on the wire"
+        + "".join(f", {what} {size / 1e6:.2f} MB more" for what, size in more.items())
     )
-    for what, size, budget in (
-        ("a first visit", visit, FIRST_VISIT_BUDGET_BYTES),
-        ("array-core", more, ON_DEMAND_BUDGET_BYTES),
-    ):
+    budgets = {"a first visit": FIRST_VISIT_BUDGET_BYTES, **ON_DEMAND_BUDGETS_BYTES}
+    for what, size in {"a first visit": visit, **more}.items():
+        budget = budgets[what]
         if size > budget:
             print(
                 f"runtime: error: {what} may take {budget / 1e6:.1f} MB at most.", file=sys.stderr

@@ -158,20 +158,22 @@ def compile_archives(jobs: Sequence[Mapping[str, Any]], pyodide: Path, tools: To
 
 def compile_job(piece: Mapping[str, Any], source: Path, target: Path) -> dict[str, Any]:
     """The compiler's order for one piece."""
+    options: dict[str, Any]
     if piece["pack"] == "pyodide":
         # Most of the standard library never runs: sources are half the wire bytes of compiled
         # files.
         lines = (HERE / "stdlib_hot.txt").read_text().splitlines()
         hot = [line for line in lines if line and not line.startswith("#")]
-        options = {"root": STDLIB_ROOT, "exclude": [], "only": hot, "docstrings": [], "append": {}}
+        options = {"root": STDLIB_ROOT, "exclude": [], "only": hot, "docstrings": []}
     else:
         options = {
             "root": SITE_PACKAGES,
             "exclude": piece["exclude"],
             "only": ["*.py"],
             "docstrings": piece.get("docstrings", []),
-            "append": piece.get("append", {}),
         }
+    options["lazy"] = piece.get("lazy", [])
+    options["append"] = piece.get("append", {})
     return {"source": str(source), "target": str(target), "options": options}
 
 

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from hyperflock._plots import Plot
     from hyperflock._results import Attempt, TrialError, TrialResult
     from hyperflock._study import Study
+    from hyperflock._trainer import CheckpointExtension
     from hyperflock._trial import Trial, TrialPruned
 
 __all__ = [
@@ -67,6 +68,7 @@ __all__ = [
     "AuthError",
     "BundleError",
     "CheckpointError",
+    "CheckpointExtension",
     "Client",
     "DataError",
     "Device",
@@ -134,6 +136,7 @@ _HOME = {
     "Study": "_study",
     "Trial": "_trial",
     "TrialPruned": "_trial",
+    "CheckpointExtension": "_trainer",
     "TrialError": "_results",
     "TrialResult": "_results",
 }

@@ -76,7 +76,7 @@ def fast_step(step: Any, *, strict: bool = True) -> FastStep:
     DryRunError
         ``dry_run_unavailable``: the worker's packages are not here.
     """
-    return cast(FastStep, _worker_module().fast_step(step, strict=strict))
+    return cast(FastStep, worker_module("_fast_step").fast_step(step, strict=strict))
 
 
 def scalar(value: float) -> Scalar:
@@ -87,14 +87,21 @@ def scalar(value: float) -> Scalar:
     ImportError
         array-core is not installed here.
     """
-    return cast(Scalar, _worker_module().scalar(value))
+    return cast(Scalar, worker_module("_fast_step").scalar(value))
 
 
-def _worker_module() -> ModuleType:
+def worker_module(name: str) -> ModuleType:
+    """A module of the worker's own ``hyperflock``.
+
+    Raises
+    ------
+    DryRunError
+        ``dry_run_unavailable``: the worker's packages are not here.
+    """
     # The worker's package has this one's name: its modules are taken by another, without what its
     # __init__ would load.
     if _LOADED_AS not in sys.modules:
         package = ModuleType(_LOADED_AS)
         package.__path__ = [str(worker_packages() / "hyperflock")]
         sys.modules[_LOADED_AS] = package
-    return importlib.import_module(f"{_LOADED_AS}._fast_step")
+    return importlib.import_module(f"{_LOADED_AS}.{name}")

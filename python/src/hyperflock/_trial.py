@@ -5,6 +5,8 @@ A trial belongs to the thread that runs its objective.
 
 from __future__ import annotations
 
+import copy
+import datetime
 import math
 import numbers
 from collections.abc import Mapping, Sequence
@@ -37,6 +39,8 @@ class Trial:
         By which ``random`` and ``numpy.random`` were seeded.
     data : Mapping[str, Any]
         The study's data sets by name: an array, a dict of arrays, or the path of a file.
+    datetime_start : datetime
+        When the run began.
     """
 
     def __init__(
@@ -46,7 +50,11 @@ class Trial:
         self.number = number
         self.seed = seed
         self.data: Mapping[str, Any] = MappingProxyType(dict(data))
+        self.datetime_start = datetime.datetime.now()
         self._points: list[tuple[int, float]] = []
+        self._user_attrs: dict[str, Any] = {}
+        self._system_attrs: dict[str, Any] = {}
+        self._constraints: dict[str, float] = {}
 
     def report(self, value: object, step: int) -> None:
         """Add one point to the metric's curve.
@@ -66,26 +74,62 @@ class Trial:
         """Tell whether the study's pruner wants this trial to end; a grid has none."""
         return False
 
-    def save_checkpoint(self, state: object) -> bool:
+    def set_user_attr(self, key: str, value: Any) -> None:
+        """Say something of the trial; in a study it travels with the result, as JSON."""
+        self._user_attrs[key] = value
+
+    def set_system_attr(self, key: str, value: Any) -> None:
+        """Optuna 4's, for libraries that keep something of their own there."""
+        self._system_attrs[key] = value
+
+    def set_constraint(self, key: str, value: float) -> None:
+        """Say how far a constraint is from being met: 0 or less is met.
+
+        Raises
+        ------
+        TypeError, ValueError
+            It is no number, or NaN.
+        """
+        number = float(value)
+        if math.isnan(number):
+            raise ValueError(f"the constraint '{key}' is NaN, which says nothing")
+        self._constraints.setdefault(key, number)
+
+    @property
+    def user_attrs(self) -> dict[str, Any]:
+        """What was set, by name; a copy."""
+        return copy.deepcopy(self._user_attrs)
+
+    @property
+    def system_attrs(self) -> dict[str, Any]:
+        """What was set, by name; a copy."""
+        return copy.deepcopy(self._system_attrs)
+
+    @property
+    def constraints(self) -> dict[str, float]:
+        """What was set, by name; a copy."""
+        return dict(self._constraints)
+
+    def checkpoint(self, state: object) -> bool:
         """Keep nothing: a local run goes on by itself. On a device the trial's state is saved."""
         return False
 
-    def checkpoint(self) -> Any:
-        """Give None: a local run begins at the beginning."""
-        return None
+    def resume(self, target: object = None) -> Any:
+        """Begin at the beginning, as a local run does: None, or False where there is a target.
 
-    def load_checkpoint(self, target: object) -> bool:
-        """Load nothing: a local run begins at the beginning.
+        On a device it gives the newest checkpoint, or loads it into an object of Chainer's.
 
         Raises
         ------
         TypeError
             The target is no object of Chainer's, which a device would refuse too.
         """
+        if target is None:
+            return None
         if not callable(getattr(target, "serialize", None)):
             raise TypeError(
-                "load_checkpoint takes an object of Chainer's, such as a link or an optimizer, "
-                f"not a {type(target).__name__}; checkpoint() gives the tree that was saved"
+                "resume takes an object of Chainer's, such as a link or an optimizer, "
+                f"not a {type(target).__name__}; resume() alone gives the tree that was saved"
             )
         return False
 

@@ -19,7 +19,7 @@ def objective(trial: Any) -> float:
 
     # A device that comes back is software here, and auto would not take that.
     xp = hyperflock.device("webgpu").use().xp
-    saved = trial.checkpoint()
+    saved = trial.resume()
     start = 0 if saved is None else int(saved["step"])
     total = xp.zeros(8, "float32")
     for step in range(start, STEPS):
@@ -29,7 +29,7 @@ def objective(trial: Any) -> float:
         if saved is not None and step == start + 3:
             return float(start)
         if saved is None and step == SAVED - 1:
-            assert trial.save_checkpoint({"step": SAVED})
+            assert trial.checkpoint({"step": SAVED})
     return -1.0
 
 

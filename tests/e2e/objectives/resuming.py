@@ -12,14 +12,14 @@ def objective(trial: Any) -> float:
     """Give the sum of the steps that all its attempts together have made."""
     import numpy as np
 
-    state = trial.checkpoint()
+    state = trial.resume()
     done = np.zeros(STEPS) if state is None else state["done"]
     for step in range(int(done.sum()), STEPS):
         done[step] = 1
         trial.report(float(step), step)
         print(f"step {step}")
         if step == HALF - 1 and state is None:
-            assert trial.save_checkpoint({"done": done, "lr": 0.5})
+            assert trial.checkpoint({"done": done, "lr": 0.5})
             while True:
                 trial.should_prune()
     assert state["lr"] == 0.5

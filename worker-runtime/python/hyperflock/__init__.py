@@ -14,9 +14,11 @@ from hyperflock_worker.devices import Device, device
 from hyperflock_worker.trial import SuggestMismatchError, Trial, TrialPruned
 
 from hyperflock._fast_step import FastStep, fast_step, scalar
+from hyperflock._trainer import CheckpointExtension
 
 __all__ = [
     "CheckpointError",
+    "CheckpointExtension",
     "Client",
     "Device",
     "FastStep",

@@ -165,7 +165,7 @@ def checkpoint(kind: str, step: int, content: bytes) -> bool:
     CallError
         As ``call``.
     """
-    return bool(_value_of("save_checkpoint", current().checkpoint(kind, step, content)))
+    return bool(_value_of("checkpoint", current().checkpoint(kind, step, content)))
 
 
 def _value_of(method: str, text: str) -> Any:

@@ -7,18 +7,26 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+from hyperflock_worker.attributes import AttributeRefusedError
+from hyperflock_worker.bridge import CallError
 from hyperflock_worker.checkpoints import CheckpointError
 from hyperflock_worker.metrics import MetricNotFiniteError, MetricNotNumberError
 from hyperflock_worker.trial import SuggestMismatchError
 
 MAX_TRACEBACK_BYTES = 16 * 1024
 MAX_MESSAGE_CHARS = 1000
+MAX_NAMES = 16
+MAX_NAME_CHARS = 256
 
 CAUSES = {
     "objective_raised": "user_error",
     "entry_not_found": "user_error",
     "import_failed": "user_error",
     "suggest_mismatch": "user_error",
+    "suggest_invalid": "user_error",
+    "attribute_not_json": "user_error",
+    "attributes_too_large": "user_error",
+    "owner_error": "user_error",
     "checkpoint_not_a_tree": "user_error",
     "checkpoint_too_large": "user_error",
     "checkpoint_malformed": "user_error",
@@ -32,6 +40,7 @@ CAUSES = {
     "out_of_memory": "out_of_memory",
     "device_lost": "device_lost",
     "device_failed": "device_lost",
+    "study_stopped": "cancelled",
     "interrupted": "cancelled",
 }
 
@@ -97,12 +106,18 @@ def code_of(error: BaseException) -> str:
     if isinstance(
         error,
         AttemptError
+        | AttributeRefusedError
         | CheckpointError
         | SuggestMismatchError
         | MetricNotFiniteError
         | MetricNotNumberError,
     ):
         return error.code
+    # What the study's owner, or the server in its place, answered to a call.
+    if isinstance(error, CallError) and error.code in {"owner_error", "study_stopped"}:
+        return error.code
+    if _is_own(error, "SuggestInvalidError"):
+        return "suggest_invalid"
     if isinstance(error, MemoryError):
         return "out_of_memory"
     if _is_arraycores(error, "DeviceLostError"):
@@ -116,6 +131,25 @@ def code_of(error: BaseException) -> str:
     if isinstance(error, KeyboardInterrupt):
         return "interrupted"
     return "objective_raised"
+
+
+def names_of(error: BaseException) -> list[str]:
+    """The exception's type and its bases, most special first: ``module.QualName``.
+
+    For whoever catches by type elsewhere.
+    """
+    kinds = type.mro(type(error))[:MAX_NAMES]
+    return [
+        f"{kind.__module__}.{kind.__qualname__}"[:MAX_NAME_CHARS]
+        for kind in kinds
+        if kind is not object
+    ]
+
+
+def _is_own(error: BaseException, name: str) -> bool:
+    # By name: the module of Optuna's trials is loaded for those alone.
+    kind = type(error)
+    return kind.__name__ == name and kind.__module__ == "hyperflock_worker.asked_trial"
 
 
 def _is_arraycores(error: BaseException, name: str) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -36,9 +38,7 @@ def metric(value: object, what: str) -> float:
     MetricNotNumberError, MetricNotFiniteError
         It is no single real number, or not finite.
     """
-    inner = getattr(value, "array", value)
-    if isinstance(inner, np.ndarray) and inner.size == 1:
-        inner = inner.reshape(())[()]
+    inner = _unwrapped(value)
     if not isinstance(inner, numbers.Real | np.bool_):
         kind = type(value).__name__
         raise MetricNotNumberError(f"{what} must be a number, but is of type {kind}")
@@ -46,3 +46,51 @@ def metric(value: object, what: str) -> float:
     if not math.isfinite(number):
         raise MetricNotFiniteError(f"{what} is {number}, but must be finite")
     return number
+
+
+def real_number(value: object) -> float:
+    """Return what ``float`` makes of ``value``, as Optuna judges a metric: infinity is one, too.
+
+    Raises
+    ------
+    TypeError, ValueError
+        ``float`` makes nothing of it.
+    """
+    inner: Any = _unwrapped(value)
+    return float(inner)
+
+
+def objective_values(returned: object, directions: int) -> list[float]:
+    """Return the objectives' values of what an Optuna objective returned.
+
+    Raises
+    ------
+    MetricNotNumberError
+        One is no number, or they are not as many as the study has directions.
+    MetricNotFiniteError
+        One is NaN.
+    """
+    listed = list(returned) if isinstance(returned, Sequence) else [returned]
+    values = []
+    for value in listed:
+        try:
+            values.append(real_number(value))
+        except (TypeError, ValueError):
+            raise MetricNotNumberError(
+                f"The value {value!r:.200} could not be cast to float."
+            ) from None
+    for number in values:
+        if math.isnan(number):
+            raise MetricNotFiniteError(f"The value {number} is not acceptable.")
+    if len(values) != directions:
+        raise MetricNotNumberError(
+            f"The number of the values {len(values)} did not match the number of the objectives "
+            f"{directions}."
+        )
+    return values
+
+
+def _unwrapped(value: object) -> object:
+    """Chainer's variables hold an array; an array of one element is its element."""
+    inner = getattr(value, "array", value)
+    return inner.reshape(())[()] if isinstance(inner, np.ndarray) and inner.size == 1 else inner

@@ -14,6 +14,7 @@ import gc
 import importlib
 import io
 import json
+import math
 import os
 import re
 import shutil
@@ -28,12 +29,18 @@ import numpy as np
 
 from hyperflock_worker import bridge, bundles, compat, devices, failures
 from hyperflock_worker.failures import AttemptError
-from hyperflock_worker.metrics import metric
+from hyperflock_worker.metrics import metric, objective_values
 from hyperflock_worker.seeding import seed_everything
 from hyperflock_worker.trial import Trial
 
 # The protocol's limit on a result's values.
 MAX_VALUES = 8
+
+
+class _Running:
+    """What an attempt has come to; read after it ended, however it did."""
+
+    trial: Trial | None = None
 
 
 def run_attempt(spec_json: str, bundle: Any, data: Any, checkpoint: Any = ()) -> str:
@@ -43,7 +50,9 @@ def run_attempt(spec_json: str, bundle: Any, data: Any, checkpoint: Any = ()) ->
     ----------
     spec_json : str
         ``{"attempt", "study", "trial", "entry": "module:function", "params": "<JSON text>",
-        "seed", "chainer", "device"}``; the last, of `devices.Offer`, may be missing.
+        "seed", "chainer", "device", "asked"}``; the last two may be missing: what `devices.Offer`
+        reads, and for a trial of an Optuna study ``{"directions": int, "suggested": "<JSON text>"
+        or null}``, the text of ``{name: [distribution, value]}``, both JSON texts.
     bundle : bytes or a JavaScript buffer
         Zip of source files.
     data : dict, or a JavaScript object
@@ -57,8 +66,11 @@ def run_attempt(spec_json: str, bundle: Any, data: Any, checkpoint: Any = ()) ->
     str
         ``{"outcome": "complete", "values": [...]}``, ``{"outcome": "pruned"}`` or
         ``{"outcome": "failed", "error": {"cause", "code", "message", "traceback"}}``; each with the
-        ``"backend"`` that the attempt computed on, of `devices.Device`.
+        ``"backend"`` that the attempt computed on, of `devices.Device`, and ``"attrs"``, JSON
+        text of what the trial says of itself, where it does.
     """
+    running = _Running()
+    more: dict[str, Any] = {}
     with contextlib.ExitStack() as stack:
         folder: Path | None = None
         try:
@@ -68,11 +80,18 @@ def run_attempt(spec_json: str, bundle: Any, data: Any, checkpoint: Any = ()) ->
                 (str(kind), int(step), _as_bytes(content))
                 for kind, step, content in _as_python(checkpoint)
             ]
-            values = _run(spec, _as_bytes(bundle), _as_python(data), folder, saved)
-            outcome: dict[str, Any] = {"outcome": "complete", "values": values}
+            values = _run(spec, _as_bytes(bundle), _as_python(data), folder, saved, running)
+            outcome: dict[str, Any] = {"outcome": "complete", "values": _finite(values)}
+            if outcome["values"] != values:
+                more["values"] = [v if math.isfinite(v) else str(v) for v in values]
         except BaseException as error:
             # Everything: an objective may call sys.exit(), and an interrupt is an outcome too.
             outcome = failures.outcome_of(error, folder)
+            if outcome.get("error", {}).get("code") == "objective_raised":
+                more["raised"] = failures.names_of(error)
+        attributes = _attributes_of(running, more)
+        if attributes:
+            outcome["attrs"] = attributes
     with contextlib.suppress(OSError, ValueError):
         sys.stdout.flush()
         sys.stderr.flush()
@@ -87,8 +106,9 @@ def _run(
     data: Mapping[str, Any],
     folder: Path,
     saved: Sequence[tuple[str, int, bytes]],
+    running: _Running,
 ) -> list[float]:
-    """The attempt itself; returns the objective's values."""
+    """The attempt itself; returns the objective's values, and says in ``running`` what runs."""
     compat.install()
     devices.prepare(spec.get("device"), int(spec["seed"]))
     code = folder / "code"
@@ -106,17 +126,14 @@ def _run(
     }
     sys.path[:0] = [str(path) for path in (code, *wheels)]
     objective = _load_entry(str(spec["entry"]))
-    trial = Trial(
-        int(spec["trial"]),
-        params=json.loads(spec["params"]),
-        data=read,
-        seed=int(spec["seed"]),
-        checkpoint=saved[0] if saved else None,
-    )
+    trial = _trial_of(spec, read, saved[0] if saved else None)
+    running.trial = trial
     # Right before the call, so that code which runs at import cannot shift the trial's numbers.
     seed_everything(trial.seed)
     bridge.progress()
     result = objective(trial)
+    if spec.get("asked"):
+        return objective_values(result, int(spec["asked"]["directions"]))
     returned = list(result) if isinstance(result, tuple | list) else [result]
     if not 1 <= len(returned) <= MAX_VALUES:
         raise AttemptError(
@@ -124,6 +141,42 @@ def _run(
             f"the objective returned {len(returned)} values, but must return 1 to {MAX_VALUES}",
         )
     return [metric(value, "the objective's value") for value in returned]
+
+
+def _trial_of(
+    spec: Mapping[str, Any], data: Mapping[str, Any], saved: tuple[str, int, bytes] | None
+) -> Trial:
+    number, seed, asked = int(spec["trial"]), int(spec["seed"]), spec.get("asked")
+    if not asked:
+        return Trial(number, json.loads(spec["params"]), data, seed, saved)
+    # Not at the top: only trials of an Optuna study have Optuna here.
+    from hyperflock_worker.asked_trial import AskedTrial
+
+    logged = json.loads(asked.get("suggested") or "{}")
+    return AskedTrial(
+        number,
+        data,
+        seed,
+        saved,
+        suggested={name: (str(of), str(value)) for name, (of, value) in logged.items()},
+        directions=int(asked["directions"]),
+    )
+
+
+def _finite(values: list[float]) -> list[float]:
+    """The wire has no infinity: the largest number stands for it, and the attributes tell."""
+    return [min(max(value, -sys.float_info.max), sys.float_info.max) for value in values]
+
+
+def _attributes_of(running: _Running, more: Mapping[str, Any]) -> str:
+    if running.trial is None:
+        return ""
+    try:
+        return running.trial.attributes_text(more)
+    except Exception as error:
+        # The trial is within the objective's reach; its result is not to be lost by it.
+        print(f"the trial's attributes are lost: {type(error).__name__}", file=sys.stderr)
+        return ""
 
 
 def _load_entry(entry: str) -> Callable[[Trial], Any]:

@@ -1,18 +1,23 @@
 """The trial object that an objective gets, and the errors that it may raise.
 
-Lives on the thread that runs the objective.
+``Trial`` is a grid's: its point is known from the start. ``asked_trial.AskedTrial`` is one of an
+Optuna study. Both have the interface of Optuna's own trial, and what is ours: ``data``, ``seed``,
+``checkpoint``, ``resume``. Lives on the thread that runs the objective.
 """
 
 from __future__ import annotations
 
+import datetime
 import math
 import numbers
 import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 from hyperflock_worker import bridge, checkpoints
+from hyperflock_worker.attributes import Attributes
 from hyperflock_worker.checkpoints import CheckpointError
 from hyperflock_worker.metrics import metric
 
@@ -53,9 +58,11 @@ class Trial:
         checkpoint: tuple[str, int, bytes] | None = None,
     ) -> None:
         self._number = number
-        self._params = MappingProxyType(dict(params))
+        self._params: Mapping[str, Any] = MappingProxyType(dict(params))
         self._data = MappingProxyType(dict(data))
         self._seed = seed
+        self._attributes = Attributes()
+        self._started = datetime.datetime.now()
         self._last_step: int | None = None
         self._saved = checkpoint
 
@@ -75,8 +82,29 @@ class Trial:
     def seed(self) -> int:
         return self._seed
 
+    @property
+    def datetime_start(self) -> datetime.datetime:
+        """When this attempt began, by the device's clock."""
+        return self._started
+
+    @property
+    def user_attrs(self) -> dict[str, Any]:
+        return self._attributes.of("user")
+
+    @property
+    def system_attrs(self) -> dict[str, Any]:
+        return self._attributes.of("system")
+
+    @property
+    def constraints(self) -> dict[str, float]:
+        return self._attributes.constraints
+
+    def attributes_text(self, more: Mapping[str, Any]) -> str:
+        """What travels with the result: JSON text of the attributes and of ``more``, or nothing."""
+        return self._attributes.text(more)
+
     def __repr__(self) -> str:
-        return f"Trial(number={self._number}, params={dict(self._params)})"
+        return f"{type(self).__name__}(number={self._number}, params={dict(self._params)})"
 
     def report(self, value: object, step: int) -> None:
         """Report one point of the learning curve.
@@ -95,9 +123,11 @@ class Trial:
         """
         if not isinstance(step, numbers.Integral) or step < 0:
             raise ValueError(f"step must be a whole number of 0 or more, but is {step!r}")
-        number = metric(value, f"the value reported at step {step}")
-        self._last_step = int(step)
-        bridge.report(self._last_step, number)
+        self._send(metric(value, f"the value reported at step {step}"), int(step))
+
+    def _send(self, number: float, step: int) -> None:
+        self._last_step = step
+        bridge.report(step, number)
         bridge.progress()
 
     def should_prune(self) -> bool:
@@ -112,7 +142,31 @@ class Trial:
         bridge.progress()
         return answer
 
-    def save_checkpoint(self, state: Any) -> bool:
+    def set_user_attr(self, key: str, value: Any) -> None:
+        """Say something of the trial that travels with its result.
+
+        Raises
+        ------
+        AttributeRefusedError
+            ``attribute_not_json``, ``attributes_too_large``.
+        """
+        self._attributes.set("user", key, value)
+
+    def set_system_attr(self, key: str, value: Any) -> None:
+        """Optuna 4's, for libraries that keep something of their own there."""
+        self._attributes.set("system", key, value)
+
+    def set_constraint(self, key: str, value: float) -> None:
+        """Say how far a constraint is from being met: 0 or less is met.
+
+        Raises
+        ------
+        TypeError, ValueError
+            It is no number, or NaN.
+        """
+        self._attributes.set_constraint(key, value)
+
+    def checkpoint(self, state: Any) -> bool:
         """Save what the trial needs to go on, should this device go away.
 
         The next attempt of the trial, on whatever device, begins with the newest checkpoint. Waits
@@ -151,11 +205,40 @@ class Trial:
         finally:
             bridge.progress()
 
-    def checkpoint(self) -> Any:
-        """Return the newest checkpoint of the trial: the tree that was saved, or None.
+    def resume(self, target: Any = None) -> Any:
+        """Return the newest checkpoint of the trial, or load it into an object of Chainer's.
 
-        An object of Chainer's comes back as a dict of arrays; ``load_checkpoint`` loads it.
+        Parameters
+        ----------
+        target
+            None, or the link, optimizer or trainer that such a one was saved from.
+
+        Returns
+        -------
+        tree, None or bool
+            Without a target the tree that was saved, None where there is none; an object of
+            Chainer's comes back as a dict of arrays. With one, whether it was loaded.
+
+        Raises
+        ------
+        TypeError
+            The target is no object of Chainer's; also where there is no checkpoint, so that the
+            first device tells and not only one that goes on.
         """
+        if target is None:
+            return self._resumed()
+        if not callable(getattr(target, "serialize", None)):
+            raise TypeError(
+                "resume takes an object of Chainer's, such as a link or an optimizer, "
+                f"not a {type(target).__name__}; resume() alone gives the tree that was saved"
+            )
+        state = self._resumed()
+        if state is None or self._saved is None or self._saved[0] != "npz":
+            return False
+        checkpoints.restore(target, state)
+        return True
+
+    def _resumed(self) -> Any:
         if self._saved is None:
             return None
         kind, _, content = self._saved
@@ -165,26 +248,6 @@ class Trial:
             # It came from another device, which must not be able to fail this attempt.
             print(f"[{error.code}] {error}; the trial begins anew", file=sys.stderr)
             return None
-
-    def load_checkpoint(self, target: Any) -> bool:
-        """Load the newest checkpoint into an object of Chainer's; False where there is none.
-
-        Raises
-        ------
-        TypeError
-            The target is no such object; also where there is no checkpoint, so that the first
-            device tells and not only one that goes on.
-        """
-        if not callable(getattr(target, "serialize", None)):
-            raise TypeError(
-                "load_checkpoint takes an object of Chainer's, such as a link or an optimizer, "
-                f"not a {type(target).__name__}; checkpoint() gives the tree that was saved"
-            )
-        state = self.checkpoint()
-        if state is None or self._saved is None or self._saved[0] != "npz":
-            return False
-        checkpoints.restore(target, state)
-        return True
 
     def suggest_float(
         self, name: str, low: float, high: float, *, step: float | None = None, log: bool = False
@@ -217,6 +280,21 @@ class Trial:
                 return choice
         raise SuggestMismatchError(f"'{name}' is {value!r}, which is none of {list(choices)!r}")
 
+    def suggest_uniform(self, name: str, low: float, high: float) -> float:
+        """Optuna's old name of ``suggest_float(name, low, high)``."""
+        _warn_of("suggest_uniform", "suggest_float(...)")
+        return self.suggest_float(name, low, high)
+
+    def suggest_loguniform(self, name: str, low: float, high: float) -> float:
+        """Optuna's old name of ``suggest_float(name, low, high, log=True)``."""
+        _warn_of("suggest_loguniform", "suggest_float(..., log=True)")
+        return self.suggest_float(name, low, high, log=True)
+
+    def suggest_discrete_uniform(self, name: str, low: float, high: float, q: float) -> float:
+        """Optuna's old name of ``suggest_float(name, low, high, step=q)``."""
+        _warn_of("suggest_discrete_uniform", "suggest_float(..., step=...)")
+        return self.suggest_float(name, low, high, step=q)
+
     def _suggested(self, name: str) -> Any:
         bridge.progress()
         if name not in self._params:
@@ -235,3 +313,10 @@ class Trial:
                 raise SuggestMismatchError(
                     f"'{name}' is {value!r}, which is no multiple of {step} above {low}"
                 )
+
+
+def _warn_of(old: str, new: str) -> None:
+    # As Optuna 4 and 5 warn of it.
+    warnings.warn(
+        f"{old} is deprecated and ends with Optuna 6: use {new}", FutureWarning, stacklevel=3
+    )

@@ -1,4 +1,4 @@
-"""Puts the packages under test on the path; fixtures for tests beside a real Chainer."""
+"""Puts the packages under test and Optuna on the path; fixtures for tests beside a real Chainer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from fresh_python import VERSIONS, chainer_paths, run_python
+from fresh_python import VERSIONS, chainer_paths, optuna_paths, run_python
+
+# Last: where Optuna is installed, that one is tested.
+sys.path += optuna_paths()
 
 Snippet = Callable[..., Any]
 

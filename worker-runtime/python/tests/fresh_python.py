@@ -32,6 +32,13 @@ def chainer_paths(version: str) -> list[str]:
     return [str(wheel), str(six)]
 
 
+def optuna_paths() -> list[str]:
+    """The wheels of Optuna and of what it needs."""
+    names = ("optuna", "packaging", "colorlog", "tqdm")
+    downloads = cache_folder() / "downloads"
+    return [str(path) for name in names for path in downloads.glob(f"{name}-*.whl")]
+
+
 def run_python(code: str, paths: list[str]) -> Any:
     """Run ``code`` in a fresh interpreter, warnings as errors; return its ``result``."""
     text = f"{code}\nimport json as _json\nprint('RESULT ' + _json.dumps(result))\n"

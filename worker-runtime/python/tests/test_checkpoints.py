@@ -119,7 +119,7 @@ def test_a_tree_without_an_end_is_refused() -> None:
 def test_what_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkpoints, "MAX_BYTES", 1_000)
     with pytest.raises(CheckpointError) as caught:
-        trial().save_checkpoint({"a": np.zeros(1_000)})
+        trial().checkpoint({"a": np.zeros(1_000)})
     assert caught.value.code == "checkpoint_too_large"
 
 
@@ -204,7 +204,7 @@ def test_what_is_malformed_is_told_and_the_trial_begins_anew(name: str, capsys: 
         decode(kind, content)
     assert caught.value.code == "checkpoint_malformed"
     # Another device sent it: it must not be able to fail this one's trial.
-    assert trial((kind, 3, content)).checkpoint() is None
+    assert trial((kind, 3, content)).resume() is None
     assert "checkpoint_malformed" in capsys.readouterr().err
 
 
@@ -212,20 +212,20 @@ def test_a_target_that_is_no_object_of_chainers_is_told_on_the_first_device_too(
     kind, content = encode({"a": 1})
     for one in (trial(), trial((kind, 3, content))):
         with pytest.raises(TypeError, match="a link or an optimizer, not a dict"):
-            one.load_checkpoint({})
+            one.resume({})
 
 
 def test_saving_tells_the_bridge_the_last_reported_step(local: bridge.LocalBridge) -> None:
     one = trial()
-    assert one.save_checkpoint({"a": 1}) is True
+    assert one.checkpoint({"a": 1}) is True
     one.report(0.5, 7)
-    one.save_checkpoint({"a": 2})
+    one.checkpoint({"a": 2})
     assert [(kind, step) for kind, step, _ in local.checkpoints] == [("tree", -1), ("tree", 7)]
     resumed = trial(local.checkpoints[-1])
-    assert resumed.checkpoint() == {"a": 2}
-    resumed.save_checkpoint({"a": 3})
+    assert resumed.resume() == {"a": 2}
+    resumed.checkpoint({"a": 3})
     assert local.checkpoints[-1][1] == 7
-    assert trial().checkpoint() is None
+    assert trial().resume() is None
 
 
 def test_a_checkpoint_that_the_server_could_not_store_is_no_failure() -> None:
@@ -234,7 +234,7 @@ def test_a_checkpoint_that_the_server_could_not_store_is_no_failure() -> None:
             return '{"ok": true, "value": false}'
 
     bridge.set_bridge(Offline())
-    assert trial().save_checkpoint([1]) is False
+    assert trial().checkpoint([1]) is False
 
     class Refusing(bridge.LocalBridge):
         def checkpoint(self, kind: str, step: int, content: bytes) -> str:
@@ -243,7 +243,7 @@ def test_a_checkpoint_that_the_server_could_not_store_is_no_failure() -> None:
 
     bridge.set_bridge(Refusing())
     with pytest.raises(CheckpointError) as caught:
-        trial().save_checkpoint([1])
+        trial().checkpoint([1])
     assert caught.value.code == "checkpoint_too_large"
 
     class Late(bridge.LocalBridge):
@@ -252,17 +252,17 @@ def test_a_checkpoint_that_the_server_could_not_store_is_no_failure() -> None:
             return json.dumps({"ok": False, "error": error})
 
     bridge.set_bridge(Late())
-    assert trial().save_checkpoint([1]) is False
+    assert trial().checkpoint([1]) is False
 
 
 def test_an_attempt_goes_on_where_another_stopped(local: bridge.LocalBridge) -> None:
     source = (
         "def objective(trial):\n"
-        "    state = trial.checkpoint() or {'epoch': 0, 'seen': []}\n"
+        "    state = trial.resume() or {'epoch': 0, 'seen': []}\n"
         "    for epoch in range(state['epoch'], 4):\n"
         "        state['seen'].append(epoch)\n"
         "        trial.report(float(epoch), epoch)\n"
-        "        trial.save_checkpoint({**state, 'epoch': epoch + 1})\n"
+        "        trial.checkpoint({**state, 'epoch': epoch + 1})\n"
         "        if epoch == 1 and trial.params['stop']:\n"
         "            raise KeyboardInterrupt\n"
         "    return len(state['seen'])\n"
@@ -303,21 +303,21 @@ model, fresh = network(), network()
 optimizer = chainer.optimizers.Adam().setup(model)
 x = np.ones((2, 3), np.float32)
 before = Trial(0, {}, {}, 1)
-assert before.save_checkpoint(network()) is True   # one layer has no shape yet: None in its npz
+assert before.checkpoint(network()) is True   # one layer has no shape yet: None in its npz
 model.cleargrads(); F.sum(model(x)).backward(); optimizer.update()
-assert before.save_checkpoint(model)
+assert before.checkpoint(model)
 kind, step, content = bridge.current().checkpoints[-1]
 resumed = Trial(0, {}, {}, 1, (kind, step, content))
-assert kind == "npz" and resumed.load_checkpoint(fresh)
+assert kind == "npz" and resumed.resume(fresh)
 with chainer.using_config("train", False):
     assert np.array_equal(fresh(x).array, model(x).array)
 chainer.serializers.load_npz(io.BytesIO(content), network())   # it is Chainer's own format
-assert before.save_checkpoint(optimizer)
+assert before.checkpoint(optimizer)
 again = chainer.optimizers.Adam().setup(fresh)
 held = Trial(0, {}, {}, 1, bridge.current().checkpoints[-1])
-assert held.load_checkpoint(again) and again.t == optimizer.t == 1
-assert not before.load_checkpoint(fresh)
-result = sorted(resumed.checkpoint())[:1]
+assert held.resume(again) and again.t == optimizer.t == 1
+assert not before.resume(fresh)
+result = sorted(resumed.resume())[:1]
 """
     assert len(snippet(version, code)) == 1
 
@@ -336,3 +336,51 @@ except checkpoints.CheckpointError as error:
     result = error.code
 """
     assert snippet(version, code) == "checkpoint_too_large"
+
+
+def test_a_trainer_goes_on_at_another_device_as_if_it_had_not_stopped(
+    snippet: Callable[..., Any], version: str
+) -> None:
+    code = """
+import hyperflock
+from chainer import iterators, training
+from chainer.training import extensions
+from hyperflock_worker import bridge
+from hyperflock_worker.trial import Trial
+class Gone(Exception): pass
+def run(saved=None, dies_at=None, interval_s=0):
+    np.random.seed(0)
+    there = bridge.LocalBridge()
+    bridge.set_bridge(there)
+    model = chainer.links.Classifier(chainer.links.Linear(3, 2))
+    optimizer = chainer.optimizers.MomentumSGD(0.1).setup(model)
+    x, t = np.random.rand(12, 3).astype("f"), np.arange(12) % 2
+    data = chainer.datasets.TupleDataset(x, t.astype("i"))
+    batches = iterators.SerialIterator(data, 4, shuffle=False)
+    updater = training.updaters.StandardUpdater(batches, optimizer)
+    trainer = training.Trainer(updater, (4, "epoch"), out=".")
+    trainer.extend(extensions.ExponentialShift("lr", 0.5), trigger=(1, "epoch"))
+    ticks = iter(range(100))
+    trial = Trial(0, {}, {}, 1, saved)
+    trainer.extend(hyperflock.CheckpointExtension(
+        trial, interval_s=interval_s, clock=lambda: next(ticks)))
+    epochs = []
+    def watch(trainer):
+        epochs.append(trainer.updater.epoch)
+        if trainer.updater.epoch == dies_at: raise Gone
+    trainer.extend(watch, trigger=(1, "epoch"), name="watch")
+    resumed = trial.resume(trainer)
+    try: trainer.run()
+    except Gone: pass
+    weights = [p.array.tolist() for _, p in sorted(model.namedparams())]
+    return weights, epochs, there.checkpoints, resumed
+whole, _, saves, resumed = run()
+assert len(saves) == 4 and not resumed
+_, epochs, saves, _ = run(dies_at=3)
+assert epochs == [1, 2, 3] and len(saves) == 2
+gone_on, epochs, _, resumed = run(saved=saves[-1])
+late = run(interval_s=2)[2]   # a clock that ticks once a look
+result = [epochs, resumed, gone_on == whole, len(late)]
+"""
+    before = "import warnings; warnings.simplefilter('default')"
+    assert snippet(version, code, before=before) == [[3, 4], True, True, 2]

@@ -142,3 +142,10 @@ def test_local_bridge_prunes_nothing_and_knows_no_other_call() -> None:
 def test_researchers_side_is_refused_in_one_sentence(name: str) -> None:
     with pytest.raises(hyperflock.NotInTrialError, match=f"hyperflock.{name} is not available"):
         getattr(hyperflock, name)("http://server", token="x")
+
+
+def test_a_study_is_not_run_inside_of_its_trials() -> None:
+    from hyperflock.optuna import optimize
+
+    with pytest.raises(hyperflock.NotInTrialError, match=r"hyperflock.optuna.optimize is not avai"):
+        optimize(None, None, n_trials=3)

@@ -64,14 +64,21 @@ def test_index_and_files_agree(runtime: Path, index: dict[str, Any], node: str) 
 
 def test_first_visit_is_within_its_budget(index: dict[str, Any]) -> None:
     on_demand = gather.on_demand_names(SCRIPTS / "manifest.json")
-    assert on_demand == ["arraycore"]
+    optuna = ["packaging", "colorlog", "tqdm", "optuna"]
+    assert on_demand == {"array-core": ["arraycore"], "optuna": optuna}
     pieces = index["pieces"]
-    assert gather.first_visit_bytes(pieces, on_demand) <= gather.FIRST_VISIT_BUDGET_BYTES
-    assert gather.on_demand_bytes(pieces, on_demand) <= gather.ON_DEMAND_BUDGET_BYTES
+    visit = gather.first_visit_bytes(pieces, ["arraycore", *optuna])
+    assert visit <= gather.FIRST_VISIT_BUDGET_BYTES
+    for what, names in on_demand.items():
+        assert gather.on_demand_bytes(pieces, names) <= gather.ON_DEMAND_BUDGETS_BYTES[what]
 
 
 @pytest.mark.parametrize(
-    "name", ["numpy", "chainer-7.8.1", "chainer-5.4.0", "six", "worker", "arraycore"]
+    "name",
+    [
+        *("numpy", "chainer-7.8.1", "chainer-5.4.0", "six", "worker", "arraycore"),
+        *("packaging", "colorlog", "tqdm", "optuna"),
+    ],
 )
 def test_python_pieces_are_compiled_and_licensed(
     name: str, runtime: Path, index: dict[str, Any]
@@ -83,7 +90,7 @@ def test_python_pieces_are_compiled_and_licensed(
     assert not [n for n in names if n.endswith(".py")]
     assert [n for n in names if n.endswith(".pyc")]
     if name not in {"worker", "arraycore"}:
-        assert [n for n in names if "LICENSE" in n], "redistribution keeps the licence"
+        assert [n for n in names if "LICEN" in n], "redistribution keeps the licence"
 
 
 def test_no_piece_names_another_origin(runtime: Path, index: dict[str, Any]) -> None:

@@ -28,13 +28,14 @@ def tools(cache: Path, local: Path | None = None) -> Tools:
 def test_every_piece_is_there() -> None:
     names = [piece["name"] for piece in pieces()]
     chainers = ["chainer-7.8.1", "chainer-5.4.0"]
-    assert names == ["pyodide", "numpy", *chainers, "six", "worker", "arraycore"]
+    optuna = ["packaging", "colorlog", "tqdm", "optuna"]
+    assert names == ["pyodide", "numpy", *chainers, "six", "worker", "arraycore", *optuna]
 
 
 @pytest.mark.parametrize("piece", pieces(), ids=lambda piece: str(piece["name"]))
 def test_piece_is_pinned_and_has_sources(piece: dict[str, Any]) -> None:
     known = {"name", "version", "file", "sha256", "sources", "pack", "exclude"}
-    assert set(piece) <= known | {"docstrings", "append", "modules", "on_demand"}
+    assert set(piece) <= known | {"docstrings", "append", "lazy", "modules", "on_demand"}
     assert piece["pack"] in {"pyodide", "python"}
     assert piece["version"]
     kinds = [source["kind"] for source in piece["sources"]]

@@ -20,6 +20,7 @@ import { deviceOffer, lentGpu } from "./device_offer.ts";
 import type { AgentAction, AgentEvent } from "./events.ts";
 import { probeGpu } from "./gpu_probe.ts";
 import { Machine } from "./machine.ts";
+import { fetchOptuna } from "./optuna_parts.ts";
 import { PythonHost } from "./python_host.ts";
 import { spawnGpu } from "./spawn_gpu.ts";
 import { spawnPython } from "./spawn_python.ts";
@@ -85,6 +86,7 @@ export class Agent {
       spawn: spawnPython,
       sharesMemory: this.#isShared,
       arraycore: this.#arraycore,
+      fetchOptuna: (index, tell) => fetchOptuna(index, { fetch: (url) => fetch(url), tell }),
       heapBytes: heapLimitOf(this.#capabilities, careful),
       now: () => performance.now(),
       runtimeIndex: api.runtimeIndex,

@@ -6,8 +6,9 @@ import type { GpuWorkerEvents } from "../gpu/gpu_owner.ts";
 import { RingWriter } from "../gpu/ring_writer.fixture.ts";
 import { sha256Hex } from "../hex.ts";
 import type { RuntimeIndex } from "../python/messages.ts";
-import { type ArraycoreUnavailableError, fetchArraycore, moduleFile } from "./arraycore_parts.ts";
+import { fetchArraycore, moduleFile } from "./arraycore_parts.ts";
 import { ArraycoreSide } from "./arraycore_side.ts";
+import type { RuntimeUnavailableError } from "./runtime_files.ts";
 
 const kArchive = new Uint8Array([1, 2, 3]);
 /** The empty module. */
@@ -71,7 +72,7 @@ describe("fetchArraycore", () => {
     ],
   ] as const)("%s: it %s.", async (code, why, spoil) => {
     spoil();
-    const error = await fetchParts().catch((caught: ArraycoreUnavailableError) => caught);
+    const error = await fetchParts().catch((caught: RuntimeUnavailableError) => caught);
     expect(error).toMatchObject({ code, message: expect.stringContaining(why) });
   });
 });

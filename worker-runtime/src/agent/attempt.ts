@@ -15,18 +15,14 @@ import {
   type Result,
 } from "../protocol/client_messages.ts";
 import type { ClientMessages, Lease } from "../protocol/index.ts";
+import type { AskedCall } from "./asked_call.ts";
+import type { Outcome } from "./outcome.ts";
 
 /** How long points are gathered before they are sent. */
 export const kFlushMs = 1_000;
 const kResendMs = 10_000;
 const kResendMostMs = 60_000;
 const kCurvePoints = 200;
-
-/** What run_attempt said. */
-export type Outcome =
-  | { readonly outcome: "complete"; readonly values: readonly number[] }
-  | { readonly outcome: "pruned" }
-  | { readonly outcome: "failed"; readonly error: Failure };
 
 type Outgoing =
   | ClientMessages["report"]
@@ -129,10 +125,9 @@ export class Attempt {
   }
 
   /** Opens a call; it takes the unsent points along. */
-  openCall(sequence: number, id: number, method: string, step: number | null): void {
-    const args = step === null ? {} : { step };
+  openCall(sequence: number, id: number, asked: AskedCall): void {
     const points = this.#takeUnsent();
-    const message = { type: "call" as const, id, attempt: this.id, method, args, points };
+    const message = { type: "call" as const, id, attempt: this.id, ...asked, points };
     this.#call = { sequence, message };
     this.#fresh.push(message);
   }
@@ -174,6 +169,7 @@ export class Attempt {
       metrics: { load_ms: Math.max(0, loadMs), run_ms: Math.max(0, this.#runMs) },
       backend,
       next,
+      ...(outcome.attrs === undefined ? {} : { attrs: outcome.attrs }),
     };
     this.#result = resultOf(common, outcome);
     this.#fresh.push(this.#result);

@@ -1,7 +1,8 @@
 // What happens to the agent and what it does about it: the two alphabets of machine.ts. Pure; agent thread.
 
 import type { Checkpoint, ClientMessage, Lease, ServerMessage } from "../protocol/index.ts";
-import type { Outcome } from "./attempt.ts";
+import type { AskedCall, RefusedCall } from "./asked_call.ts";
+import type { Outcome } from "./outcome.ts";
 
 /** This browser's identity towards one project; the secret goes to the server, and to the page's thread
  * for the one request that outlives the page. */
@@ -43,8 +44,7 @@ export type AgentEvent =
       readonly kind: "call";
       readonly attempt: number;
       readonly sequence: number;
-      readonly method: string;
-      readonly step: number | null;
+      readonly asked: AskedCall | RefusedCall;
     }
   | {
       readonly kind: "checkpoint";

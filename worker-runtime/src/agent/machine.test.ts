@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { answerText, errorText } from "../channel/block.ts";
 import { parseClientMessage, serialize } from "../protocol/index.ts";
 import { kCloseSilent } from "./machine.ts";
-import { kDevice, kHeartbeatMs, leaseOf, Scenario } from "./scenario.fixture.ts";
+import { kComplete, kDevice, kHeartbeatMs, leaseOf, Scenario } from "./scenario.fixture.ts";
 import { kInterruptGraceMs } from "./work.ts";
 
 let s: Scenario;
@@ -350,8 +350,57 @@ describe("Reports", () => {
   });
 
   test("A call that this protocol does not have is refused here.", () => {
-    s.running(7).on({ kind: "call", attempt: 7, sequence: 2, method: "shell", step: null });
-    expect(s.actions).toMatchObject([{ kind: "answer", sequence: 2 }]);
+    const asked = { code: "unknown_method" as const, message: "There is no call 'shell'." };
+    s.running(7).on({ kind: "call", attempt: 7, sequence: 2, asked });
+    const text = errorText(asked.code, asked.message);
+    expect(s.actions).toEqual([{ kind: "answer", sequence: 2, text }]);
+  });
+
+  test("A suggestion goes to the server with the unsent points, and its text to Python.", () => {
+    s.running(7, { asked: true }).report(7, 4).suggest(7, 11, "rate");
+    const args = { name: "rate", distribution: "{}" };
+    const message = { type: "call", id: 1, attempt: 7, method: "suggest", args };
+    expect(s.sent).toEqual([{ ...message, points: [[4, 0.5]] }]);
+    expect(s.machine.attempt?.state).toBe("waiting_call");
+    s.hear({ type: "reply", id: 1, text: "0.25" });
+    expect(s.actions).toContainEqual({ kind: "answer", sequence: 11, text: answerText("0.25") });
+    expect(s.machine.attempt?.state).toBe("running");
+  });
+
+  test("A suggestion that a lost connection left open is asked again.", () => {
+    s.running(7, { asked: true }).suggest(7, 11).on({ kind: "closed", code: 1006 });
+    s.reconnected([7]);
+    expect(s.sent).toContainEqual(expect.objectContaining({ type: "call", id: 1 }));
+  });
+
+  test("R43: without an owner the attempt is given back, and Python interrupted.", () => {
+    s.running(7, { asked: true }).suggest(7, 11);
+    expect(s.sent).toHaveLength(1);
+    s.hear({ type: "error", code: "no_owner", message: "Nobody is there.", id: 9 });
+    expect(s.machine.attempt?.id, "another call's").toBe(7);
+    expect(s.actions).toEqual([]);
+    s.hear({ type: "error", code: "no_owner", message: "Nobody is there.", id: 1 });
+    expect(s.actions).toEqual([
+      { kind: "send", message: { type: "release", attempt: 7, seq: 1, reason: "no_owner" } },
+      { kind: "interrupt", attempt: 7 },
+    ]);
+    s.outcome(7);
+    expect(s.sent).toEqual([{ type: "ready" }]);
+  });
+
+  test.each([
+    kComplete,
+    { outcome: "pruned" as const },
+    {
+      outcome: "failed" as const,
+      error: { cause: "invalid" as const, code: "c", message: "m", traceback: "" },
+    },
+  ])("What a trial says of itself goes with its result: $outcome.", (outcome) => {
+    s.running(7).outcome(7, { ...outcome, attrs: '{"user":{"n":1}}' });
+    const result = { type: "result", outcome: outcome.outcome, attrs: '{"user":{"n":1}}' };
+    expect(s.sent).toMatchObject([result]);
+    const silent = new Scenario().running(8).outcome(8, outcome);
+    expect(silent.sent.at(-1)).not.toHaveProperty("attrs");
   });
 
   test("Acknowledged points make room for the next ones.", () => {

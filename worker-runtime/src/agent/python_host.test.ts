@@ -7,7 +7,8 @@ import type { Lease } from "../protocol/index.ts";
 import type { FromPython, RuntimeIndex, ToPython } from "../python/messages.ts";
 import { ArraycoreSide } from "./arraycore_side.ts";
 import type { AgentEvent } from "./events.ts";
-import { PythonHost, parseOutcome } from "./python_host.ts";
+import { parseOutcome } from "./outcome.ts";
+import { PythonHost } from "./python_host.ts";
 import { leaseOf } from "./scenario.fixture.ts";
 
 class FakeThread {
@@ -39,6 +40,9 @@ let host: PythonHost;
 let fetchBlob: (sha256: string) => Promise<Uint8Array<ArrayBuffer>>;
 let readIndex: () => Promise<RuntimeIndex>;
 let savedBytes: Uint8Array<ArrayBuffer> | null;
+let fetchOptuna: (
+  tell: (loaded: number, total: number) => void,
+) => Promise<Uint8Array<ArrayBuffer>[]>;
 
 beforeEach(() => {
   threads = [];
@@ -46,6 +50,9 @@ beforeEach(() => {
   fetchBlob = async () => new Uint8Array([1, 2, 3]);
   readIndex = async () => index;
   savedBytes = null;
+  fetchOptuna = async () => {
+    throw new Error("Nobody asked for it.");
+  };
   host = hostOf(true);
 });
 
@@ -68,6 +75,7 @@ const hostOf = (sharesMemory: boolean, arraycore: ArraycoreSide | null = null) =
     fetchCheckpoint: async () => savedBytes,
     heapBytes: 2 ** 30,
     arraycore,
+    fetchOptuna: (_index, tell) => fetchOptuna(tell),
     now: () => 0,
     emit: (event) => events.push(event),
     log: () => {},
@@ -263,21 +271,13 @@ describe("Running", () => {
     expect(events.filter(({ kind }) => kind === "report")).toEqual([report]);
   });
 
-  test("A call's step is read from its arguments, when it is one.", async () => {
+  test("A call is passed on as it was read.", async () => {
     host.run(leaseOf(7));
     await load(0);
-    const call = { kind: "call" as const, attempt: 7, sequence: 1, method: "should_prune" };
-    for (const payload of ['{"step": 4}', '{"step": -1}', "{}", "[", '{"step": 1.5}']) {
-      thread(0).say({ ...call, payload });
-      host.answer(call.sequence, "{}");
-    }
-    expect(events.flatMap((event) => (event.kind === "call" ? [event.step] : []))).toEqual([
-      4,
-      null,
-      null,
-      null,
-      null,
-    ]);
+    const call = { kind: "call", attempt: 7, sequence: 1, method: "should_prune" } as const;
+    thread(0).say({ ...call, payload: '{"step": 4}' });
+    const asked = { method: "should_prune", args: { step: 4 } };
+    expect(events.at(-1)).toEqual({ kind: "call", attempt: 7, sequence: 1, asked });
   });
 });
 
@@ -337,7 +337,11 @@ describe("Outcomes", () => {
   test.each([
     ['{"outcome":"complete","values":[1,0.5]}', { outcome: "complete", values: [1, 0.5] }],
     ['{"outcome":"pruned"}', { outcome: "pruned" }],
-  ])("%s", (text, outcome) => {
+    ['{"outcome":"pruned","attrs":"{}"}', { outcome: "pruned", attrs: "{}" }],
+    ['{"outcome":"pruned","attrs":7}', { outcome: "pruned" }],
+    ['{"outcome":"pruned","attrs":"\\ud800"}', { outcome: "pruned" }],
+    [`{"outcome":"pruned","attrs":"${"x".repeat(65_537)}"}`, { outcome: "pruned" }],
+  ])("%.80s", (text, outcome) => {
     expect(parseOutcome(text)).toEqual(outcome);
   });
 
@@ -443,6 +447,39 @@ describe("Checkpoints", () => {
       { ...said, step: null },
       { kind: "output", attempt: 7, text: "epoch 1" },
     ]);
+  });
+});
+
+describe("A trial of an Optuna study", () => {
+  const archive = new Uint8Array([7]);
+  const asked = { asked: true, directions: 2, suggested: '{"rate":["{}","0.5"]}' };
+  const runs = () => thread(0).told.filter((message) => message.kind === "run");
+
+  test("gets Optuna with its thread's first attempt, and its log with each.", async () => {
+    fetchOptuna = async (tell) => {
+      tell(3, 4);
+      return [archive];
+    };
+    host.run(leaseOf(7, asked));
+    await load(0);
+    await finish(0, 7);
+    host.run(leaseOf(8, { asked: true }));
+    await settled();
+    expect(runs().map(({ packages }) => packages)).toEqual([[archive], []]);
+    expect(runs().map(({ spec }) => spec.asked)).toEqual([
+      { directions: 2, suggested: asked.suggested },
+      { directions: 1, suggested: null },
+    ]);
+    expect(events).toContainEqual({ kind: "loading", loaded: 13, total: 14 });
+  });
+
+  test("is given back where Optuna cannot be had, and grids go without.", async () => {
+    host.run(leaseOf(7, asked));
+    await load(0);
+    expect(events.at(-1)).toMatchObject({ kind: "cannot_run", attempt: 7 });
+    host.run(leaseOf(8));
+    await settled();
+    expect(runs()).toMatchObject([{ packages: [], spec: { attempt: 8, asked: null } }]);
   });
 });
 

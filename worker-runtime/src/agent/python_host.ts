@@ -1,13 +1,12 @@
 // Owns the python thread: starts it, gathers what an attempt needs, hands the attempt over, ends the thread. One attempt at
 // a time. A Pyodide is used again only for the same bundle of the same study. Runs on the agent thread.
 
-import * as v from "valibot";
 import type { AgentEnd } from "../channel/agent_end.ts";
 import { Answerer } from "../channel/answerer.ts";
 import { createBlock } from "../channel/block.ts";
 import { PostedAnswerer } from "../channel/posted_answerer.ts";
 import { kMessageCharacters } from "../protocol/client_messages.ts";
-import { type Checkpoint, kCauses, type Lease } from "../protocol/index.ts";
+import type { Checkpoint, Lease } from "../protocol/index.ts";
 import type {
   ArraycoreParts,
   CheckpointFile,
@@ -18,10 +17,11 @@ import type {
   ToPython,
 } from "../python/messages.ts";
 import type { ArraycoreSide } from "./arraycore_side.ts";
-import type { Outcome } from "./attempt.ts";
+import { parseCall } from "./asked_call.ts";
 import type { BlobWanted } from "./blob_cache.ts";
 import type { AgentEvent } from "./events.ts";
 import { Allowance, parseFromPython } from "./from_python.ts";
+import { backendOf, parseOutcome } from "./outcome.ts";
 
 /** Loading that shows no progress for this long is given up. */
 const kLoadSilenceMs = 90_000;
@@ -56,6 +56,11 @@ export interface PythonHostOptions {
   ) => Promise<Uint8Array<ArrayBuffer> | null>;
   /** For studies that ask for a device; null: none is served, and their trials get plain NumPy. */
   readonly arraycore: ArraycoreSide | null;
+  /** Optuna's archives, for trials of an Optuna study. */
+  readonly fetchOptuna: (
+    index: RuntimeIndex,
+    tell: (loaded: number, total: number) => void,
+  ) => Promise<Uint8Array<ArrayBuffer>[]>;
   readonly emit: (event: AgentEvent) => void;
   readonly log: (line: string) => void;
 }
@@ -71,6 +76,8 @@ interface Thread {
   usedFor: string | null;
   /** array-core was handed over. */
   hasArraycore: boolean;
+  /** Optuna was. */
+  hasOptuna: boolean;
   /** The attempt that was handed over. */
   attempt: number | null;
   /** It was asked to stop. */
@@ -102,10 +109,12 @@ export class PythonHost {
   #thread: Thread | null = null;
   #job: Job | null = null;
   #lastChainer: string | null = null;
-  readonly #bytes = { python: [0, 0], arraycore: [0, 0], blobs: [0, 0] } as Record<
-    "python" | "arraycore" | "blobs",
-    [loaded: number, total: number]
-  >;
+  readonly #bytes = {
+    python: [0, 0],
+    arraycore: [0, 0],
+    optuna: [0, 0],
+    blobs: [0, 0],
+  } as Record<"python" | "arraycore" | "optuna" | "blobs", [loaded: number, total: number]>;
 
   constructor(options: PythonHostOptions) {
     this.#options = options;
@@ -187,9 +196,10 @@ export class PythonHost {
     const blobs = this.#gather(lease, controller.signal);
     const wanted = this.#options.arraycore === null ? undefined : lease.runtime.backend;
     const parts = wanted === undefined ? Promise.resolve(null) : this.#fetchArraycore();
+    const isAsked = lease.asked === true;
+    const packages = isAsked ? this.#fetchOptuna() : Promise.resolve([]);
     // Seen when they are awaited, after the thread is up.
-    blobs.catch(() => {});
-    parts.catch(() => {});
+    for (const fetching of [blobs, parts, packages]) fetching.catch(() => {});
     let thread = this.#current();
     await thread.loaded;
     if (this.#job !== job) return;
@@ -202,6 +212,7 @@ export class PythonHost {
     }
     const { bundle, data, checkpoint } = await blobs;
     const fetched = await parts;
+    const archives = await packages;
     if (this.#job !== job || this.#thread !== thread) return;
     this.#job = null;
     thread.usedFor = usedFor;
@@ -218,12 +229,18 @@ export class PythonHost {
       seed: lease.seed,
       chainer,
       device: wanted === undefined ? null : (this.#options.arraycore?.offer(wanted) ?? null),
+      asked: isAsked
+        ? { directions: lease.directions ?? 1, suggested: lease.suggested ?? null }
+        : null,
     };
     const arraycore = thread.hasArraycore ? null : fetched;
     thread.hasArraycore ||= arraycore !== null;
-    const transfer = [bundle.buffer, ...data.map((file) => file.bytes.buffer)];
+    const optuna = thread.hasOptuna ? [] : archives;
+    thread.hasOptuna ||= isAsked;
+    const transfer = [bundle, ...data.map((file) => file.bytes), ...optuna].map((b) => b.buffer);
     if (checkpoint !== null) transfer.push(checkpoint.bytes.buffer);
-    thread.port.post({ kind: "run", spec, bundle, data, checkpoint, arraycore }, transfer);
+    const run = { spec, bundle, data, checkpoint, arraycore, packages: optuna };
+    thread.port.post({ kind: "run", ...run }, transfer);
     this.#options.emit({ kind: "running", attempt: lease.attempt });
   }
 
@@ -276,6 +293,15 @@ export class PythonHost {
     });
   }
 
+  async #fetchOptuna(): Promise<Uint8Array<ArrayBuffer>[]> {
+    // It is there already, and stays: a thread serves one study.
+    if (this.#thread?.hasOptuna === true) return [];
+    return await this.#options.fetchOptuna(await this.#readIndex(), (loaded, total) => {
+      this.#bytes.optuna = [loaded, total];
+      this.#tellLoading();
+    });
+  }
+
   #current(): Thread {
     if (this.#thread === null) throw new PythonError("terminated", "The python thread was ended.");
     return this.#thread;
@@ -299,6 +325,7 @@ export class PythonHost {
       chainer,
       usedFor: null,
       hasArraycore: false,
+      hasOptuna: false,
       attempt: null,
       isInterrupted: false,
       allowance: new Allowance(),
@@ -378,8 +405,7 @@ export class PythonHost {
           kind: "call",
           attempt: message.attempt,
           sequence: message.sequence,
-          method: message.method,
-          step: stepOf(message.payload),
+          asked: parseCall(message.method, message.payload),
         });
         break;
       case "checkpoint":
@@ -456,58 +482,8 @@ function piecesOf(index: RuntimeIndex, chainer: string): RuntimePiece[] {
   });
 }
 
-const number = v.pipe(v.number(), v.finite());
-const outcomeSchema = v.variant("outcome", [
-  v.object({
-    outcome: v.literal("complete"),
-    values: v.pipe(v.array(number), v.minLength(1), v.maxLength(8)),
-  }),
-  v.object({ outcome: v.literal("pruned") }),
-  v.object({
-    outcome: v.literal("failed"),
-    error: v.object({
-      cause: v.picklist(kCauses),
-      code: v.string(),
-      message: v.string(),
-      traceback: v.string(),
-    }),
-  }),
-]);
-
-// Trial code shares its thread with the runner, so the text is not to be trusted.
-export function parseOutcome(text: string): Outcome {
-  try {
-    return v.parse(outcomeSchema, JSON.parse(text));
-  } catch {
-    const message = "The objective's outcome is not 1 to 8 finite numbers.";
-    const error = { cause: "invalid" as const, code: "outcome_malformed", message, traceback: "" };
-    return { outcome: "failed", error };
-  }
-}
-
-const backendSchema = v.object({ backend: v.picklist(["webgpu", "cpu", "numpy"]) });
-
-/** What the attempt says that it computed on; plain NumPy where it says nothing that is known. */
-export function backendOf(text: string): string {
-  try {
-    return v.parse(backendSchema, JSON.parse(text)).backend;
-  } catch {
-    return "numpy";
-  }
-}
-
 function isPoint(step: number, value: number): boolean {
   return Number.isSafeInteger(step) && step >= 0 && Number.isFinite(value);
-}
-
-function stepOf(payload: string): number | null {
-  try {
-    const args: unknown = JSON.parse(payload);
-    if (typeof args !== "object" || args === null || !("step" in args)) return null;
-    return isPoint(Number(args.step), 0) ? Number(args.step) : null;
-  } catch {
-    return null;
-  }
 }
 
 function asPythonError(error: unknown): { readonly code: string; readonly message: string } {

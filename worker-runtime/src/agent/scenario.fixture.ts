@@ -2,9 +2,9 @@
 // Test thread.
 
 import type { ClientMessage, Lease, ServerMessage } from "../protocol/index.ts";
-import type { Outcome } from "./attempt.ts";
 import type { AgentAction, AgentEvent } from "./events.ts";
 import { Machine } from "./machine.ts";
+import type { Outcome } from "./outcome.ts";
 
 export const kHeartbeatMs = 10_000;
 export const kDevice = { device: "d_1", secret: "hfd_1" };
@@ -141,6 +141,12 @@ export class Scenario {
   }
 
   call(attempt: number, sequence: number, step = 0): this {
-    return this.on({ kind: "call", attempt, sequence, method: "should_prune", step });
+    const asked = { method: "should_prune" as const, args: { step } };
+    return this.on({ kind: "call", attempt, sequence, asked });
+  }
+
+  suggest(attempt: number, sequence: number, name = "rate"): this {
+    const asked = { method: "suggest" as const, args: { name, distribution: "{}" } };
+    return this.on({ kind: "call", attempt, sequence, asked });
   }
 }

@@ -1,5 +1,5 @@
-// The agent's work: asking for a lease, running it, reporting, giving it back (R14, R15, R17, R21, R26, R27 on the device's
-// side). Pure: times are passed in, actions go out through `Surroundings`. Owned by machine.ts on the agent thread.
+// The agent's work: asking for a lease, running it, reporting, giving it back (R14, R15, R17, R21, R26, R27, R43 on the
+// device's side). Pure: times are passed in, actions go out through `Surroundings`. Owned by machine.ts on the agent thread.
 
 import { errorText } from "../channel/block.ts";
 import type {
@@ -187,6 +187,11 @@ export class Work {
   }
 
   onError(message: ServerMessages["error"], now: number): void {
+    if (message.code === "no_owner" && message.id === this.#attempt?.call?.message.id) {
+      // R43: nobody is there to say how the trial goes on. Another device may take it from its newest checkpoint.
+      this.release("no_owner", now);
+      return;
+    }
     if (message.id !== undefined) {
       this.onReply(message.id, errorText(message.code, message.message));
     }
@@ -220,13 +225,13 @@ export class Work {
 
   onCall(event: EventOf<"call">): void {
     if (!this.#runs(event.attempt)) return;
-    if (event.method !== "should_prune") {
-      const text = errorText("unknown_method", `There is no call '${event.method}'.`);
-      this.#around.act({ kind: "answer", sequence: event.sequence, text });
+    const { asked, sequence } = event;
+    if ("code" in asked) {
+      this.#around.act({ kind: "answer", sequence, text: errorText(asked.code, asked.message) });
       return;
     }
     this.#callId += 1;
-    this.#attempt?.openCall(event.sequence, this.#callId, event.method, event.step);
+    this.#attempt?.openCall(sequence, this.#callId, asked);
   }
 
   /** The points before it go first: the server may let the next attempt's curve begin with them. */

@@ -72,6 +72,7 @@ export async function checkPython(
     fetchBlob: async () => bundle,
     fetchCheckpoint: async () => null,
     arraycore: null,
+    fetchOptuna: async () => [],
     log: () => {},
     emit: (event: AgentEvent) => {
       if (event.kind === "loading") onLoading(event.loaded, event.total);

@@ -119,7 +119,7 @@ export class Bridge {
     if (bytes === null) return checkpointTooLarge();
     const attempt = this.#attempt;
     return this.#caller.ask(
-      "save_checkpoint",
+      "checkpoint",
       (sequence) =>
         this.#post({ kind: "checkpoint", attempt, sequence, format, step, bytes }, [bytes.buffer]),
       kCheckpointMs,

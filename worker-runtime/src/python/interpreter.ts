@@ -62,10 +62,15 @@ export class Interpreter {
     return new Interpreter(pyodide, extractDir, run);
   }
 
-  /** A package that not every trial needs, with the module of JavaScript that it calls. */
-  addPackage(archive: Uint8Array, hostName: string, host: object): void {
-    this.#pyodide.registerJsModule(hostName, host);
+  /** A package that not every trial needs. */
+  addPackage(archive: Uint8Array): void {
     this.#pyodide.unpackArchive(archive, "zip", { extractDir: this.#extractDir });
+  }
+
+  /** One that calls a module of JavaScript. */
+  addHostedPackage(archive: Uint8Array, hostName: string, host: object): void {
+    this.#pyodide.registerJsModule(hostName, host);
+    this.addPackage(archive);
   }
 
   /** Blocks until the objective has ended; gives the outcome's JSON text. */

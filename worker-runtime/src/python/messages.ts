@@ -65,6 +65,8 @@ export interface AttemptSpec {
   readonly chainer: string;
   /** Null: the study asks for no device. */
   readonly device: DeviceOffer | null;
+  /** Of a trial of an Optuna study: how many objectives, and the text of what was suggested before. */
+  readonly asked: { readonly directions: number; readonly suggested: string | null } | null;
 }
 
 /** What the attempt goes on from. */
@@ -93,6 +95,8 @@ export type ToPython =
       readonly checkpoint: CheckpointFile | null;
       /** With the thread's first attempt of a study that asks for a device. */
       readonly arraycore: ArraycoreParts | null;
+      /** With the thread's first attempt of an Optuna study: zips of packages. */
+      readonly packages: readonly Uint8Array<ArrayBuffer>[];
     }
   // To a thread that shares no memory with the agent; it hears them while Python waits.
   | { readonly kind: "answer"; readonly sequence: number; readonly text: string }

@@ -103,7 +103,7 @@ export class PromisingBridge {
     if (bytes === null) return Promise.resolve(checkpointTooLarge());
     const attempt = this.#attempt;
     return this.#caller.ask(
-      "save_checkpoint",
+      "checkpoint",
       (sequence) =>
         this.#options.post({ kind: "checkpoint", attempt, sequence, format, step, bytes }, [
           bytes.buffer,

@@ -121,6 +121,7 @@ async function run(
   const { attempt } = message.spec;
   if (message.arraycore !== null)
     withoutArraycore = await tryArraycore(interpreter, message.arraycore);
+  for (const archive of message.packages) interpreter.addPackage(archive);
   bridge?.begin(attempt);
   printing = attempt;
   const startedAt = performance.now();
@@ -155,7 +156,7 @@ async function addArraycore(
       hasArraycoreEnded = true;
     },
   });
-  interpreter.addPackage(archive, "_arraycore_host", arraycoreHost(loaded));
+  interpreter.addHostedPackage(archive, "_arraycore_host", arraycoreHost(loaded));
 }
 
 /** Null, or why array-core cannot run here: plain NumPy can. */

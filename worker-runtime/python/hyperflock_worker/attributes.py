@@ -1,0 +1,128 @@
+"""What a trial says of itself beside its values: Optuna's user and system attributes, constraints.
+
+    attributes = Attributes()
+    attributes.set("user", "epochs", 12)
+    attributes.text({"stop": True})      # '{"user": {"epochs": 12}, "stop": true}'
+
+They travel with the result as JSON text, which the researcher's side alone reads. Pure; used on the
+thread that runs the objective.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import warnings
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+
+Kind = Literal["user", "system"]
+
+# The protocol's limit is 64 KiB; the rest is for what the runner adds.
+MAX_BYTES = 56 * 1024
+CONSTRAINT_PREFIX = "constraints:"
+_CONSTRAINTS_LIST = "constraints"
+
+
+class AttributeRefusedError(ValueError):
+    """An attribute cannot travel; ``code`` is its stable code."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Attributes:
+    """The attributes of one trial; the last value of a key counts."""
+
+    def __init__(self) -> None:
+        self._values: dict[Kind, dict[str, Any]] = {"user": {}, "system": {}}
+        self._bytes: dict[tuple[Kind, str], int] = {}
+
+    def of(self, kind: Kind) -> dict[str, Any]:
+        """A copy, as Optuna gives it."""
+        return copy.deepcopy(self._values[kind])
+
+    def set(self, kind: Kind, key: str, value: Any) -> None:
+        """Keep a value that JSON can hold, or NumPy's of such.
+
+        Raises
+        ------
+        AttributeRefusedError
+            ``attribute_not_json``; ``attributes_too_large``: the trial's take more than 56 KiB.
+        """
+        if not isinstance(key, str):
+            raise AttributeRefusedError(
+                "attribute_not_json", f"an attribute's key is a string, not {key!r:.100}"
+            )
+        try:
+            plain = json.loads(json.dumps(value, default=_plain))
+        except (TypeError, ValueError, RecursionError) as error:
+            raise AttributeRefusedError(
+                "attribute_not_json", f"the attribute '{key:.100}' has no JSON form: {error}"
+            ) from None
+        size = len(json.dumps({key: plain}))
+        others = sum(self._bytes.values()) - self._bytes.get((kind, key), 0)
+        if others + size > MAX_BYTES:
+            raise AttributeRefusedError(
+                "attributes_too_large",
+                f"with '{key:.100}' the trial's attributes take {others + size} bytes, "
+                f"but may take {MAX_BYTES} at most",
+            )
+        self._bytes[kind, key] = size
+        self._values[kind][key] = copy.deepcopy(value)
+
+    @property
+    def constraints(self) -> dict[str, float]:
+        """The constraints' values by name, as Optuna 5 gives them."""
+        system = self._values["system"]
+        found = dict(enumerate(system.get(_CONSTRAINTS_LIST) or ()))
+        named = {
+            key.removeprefix(CONSTRAINT_PREFIX): value
+            for key, value in system.items()
+            if key.startswith(CONSTRAINT_PREFIX)
+        }
+        return {**{str(number): value for number, value in found.items()}, **named}
+
+    def set_constraint(self, key: str, value: Any) -> None:
+        """Keep a constraint's value, in Optuna 5's storage form; the first one counts.
+
+        Raises
+        ------
+        TypeError
+            It is no number.
+        ValueError
+            It is NaN.
+        """
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            raise TypeError(
+                f"the constraint '{key}' is a number, not a {type(value).__name__}"
+            ) from None
+        if math.isnan(number):
+            raise ValueError(f"the constraint '{key}' is NaN, which says nothing")
+        stored = f"{CONSTRAINT_PREFIX}{key}"
+        if stored in self._values["system"]:
+            warnings.warn(
+                f"the constraint '{key}' is set already; its first value stays", stacklevel=3
+            )
+            return
+        self.set("system", stored, number)
+
+    def text(self, more: Mapping[str, Any]) -> str:
+        """JSON text of what is set, and of ``more``; empty where there is nothing."""
+        told = {kind: values for kind, values in self._values.items() if values}
+        told.update(more)  # type: ignore[arg-type]
+        return json.dumps(told, default=_plain) if told else ""
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    raise TypeError(f"a {type(value).__name__} is no JSON")
