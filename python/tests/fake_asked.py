@@ -521,4 +521,7 @@ class Devices:
             asked = self._console.asked[self._study]
             trial = asked.lease(name, lambda: self._leaving)
             if trial is not None:
-                run_trial(asked, trial, self._objective)
+                self._compute(asked, trial)
+
+    def _compute(self, asked: AskedStudy, trial: AskedTrial) -> None:
+        run_trial(asked, trial, self._objective)
