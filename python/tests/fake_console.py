@@ -458,6 +458,7 @@ class _Session:
         self._attach(asked)
         if isinstance(before, _Session) and before is not self:
             before._replaced(asked)
+            self.server._notify()
 
     def _attach(self, asked: AskedStudy) -> None:
         asked.claim(self)

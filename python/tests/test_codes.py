@@ -44,6 +44,7 @@ from hyperflock._codes import BUNDLE_CODES, CODES
 from hyperflock.optuna._optimize import own
 from hyperflock.optuna._owner import Owner
 from hyperflock.optuna._run import Plan
+from hyperflock.optuna._service import Description, serve
 from hyperflock.optuna._version import check_version
 from objectives import objective
 from travelling_helper import endless, holding
@@ -125,6 +126,12 @@ def _other_directions(scene: Scene) -> None:
     own(owner, scene.client, Plan(0))
 
 
+def _serve(scene: Scene, **told: str) -> None:
+    study = optuna.create_study()
+    hyperflock.optuna.optimize(study, square, 0, client=scene.client)
+    serve(scene.client, 1, Description(**told))
+
+
 def _replaced(scene: Scene) -> None:
     def callback(study: optuna.Study, trial: object) -> None:
         again = optuna.create_study(study_name=study.study_name)
@@ -202,12 +209,14 @@ def _sent(**options: Any) -> Callable[[Scene], object]:
 PROVOCATIONS: dict[str, Callable[[Scene], object]] = {
     "arrays_alive": _arrays_alive,
     "bad_ca": _bad_ca,
+    "bad_factory": lambda s: _serve(s, sampler="json:dumps"),
     "bad_field": lambda s: s.client.grid(objective, {"x": [object()]}),  # type: ignore[list-item]
     "bad_format": lambda s: s.client.grid(objective, SPACE).export("xlsx"),  # type: ignore[arg-type]
     "bad_number": _sent(time_limit_s=-1.0),
     "bad_once": _sent(once=True),
     "bad_plot": lambda s: _plots.plot("pie", s.client.grid(objective, SPACE).row, []),  # type: ignore[arg-type]
     "bad_space": _command("submit", "objectives", "--space", "{"),
+    "bad_storage": lambda s: _serve(s, storage="sqlite:///:memory:"),
     "bad_url": lambda s: Client("ftp://x", "t"),
     "blob_too_large": lambda s: _data._check_size("name", (512 << 20) + 1),
     "cannot_write": lambda s: s.client.grid(objective, SPACE).export("csv", s.folder / "a" / "b"),

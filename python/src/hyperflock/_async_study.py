@@ -85,7 +85,13 @@ class AsyncStudy(StudyView):
         NoCompleteTrialError
             None is complete yet.
         """
-        best = (await self.refresh()).row.best
+        row = (await self.refresh()).row
+        if len(row.aims) > 1:
+            raise NoCompleteTrialError(
+                f"study {self.id} has {len(row.aims)} objectives and so no best trial; "
+                "to_optuna().best_trials are those that none other beats"
+            )
+        best = row.best
         if not isinstance(best, BestRow):
             raise NoCompleteTrialError(f"study {self.id} has no complete trial yet")
         known = self._newest.get(best.trial)
@@ -114,7 +120,9 @@ class AsyncStudy(StudyView):
             The study has no such trial.
         """
         trial = number_of(number, "trial")
-        if not 0 <= trial < len(self):  # else its first line would be waited for
+        if self.row.kind != "asked" and not 0 <= trial < len(
+            self
+        ):  # else its first line would be waited for
             raise NotFoundError(f"study {self.id} has {len(self)} trials, none with number {trial}")
         return log_lines(self._http, self.id, trial, follow=follow)
 

@@ -80,6 +80,7 @@ class OwnerLink:
         self._incoming: queue.SimpleQueue[OwnerCall | Error | BaseException] = queue.SimpleQueue()
         self._outgoing: asyncio.Queue[tuple[int, str] | None] = asyncio.Queue()
         self._generation = 0
+        self._is_claimed = False
         self._running = _loop.start(self._run())
 
     def __enter__(self) -> OwnerLink:
@@ -196,10 +197,12 @@ class OwnerLink:
                     continue
                 raise
             if isinstance(message, OwnerCall):
-                self._generation = message.generation
+                self._generation, self._is_claimed = message.generation, True
                 self._incoming.put(message)
             elif isinstance(message, Error):
-                if not self._generation:
+                if message.code == "not_owner":
+                    continue  # said while another one took over, which is told in its own way
+                if not self._is_claimed:
                     raise server_error(message.code, clean(message.message))
                 self._incoming.put(message)
             elif isinstance(message, Refused):

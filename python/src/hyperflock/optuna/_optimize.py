@@ -146,6 +146,7 @@ def own(
     label: str | None = None,
     standby: bool = False,
     show_progress_bar: bool = False,
+    notice: Callable[[str], None] = lambda text: None,
 ) -> None:
     """Own a study until the plan is fulfilled; `optimize` and the sampler service are this."""
     http = client._core._http
@@ -158,7 +159,7 @@ def own(
         link = OwnerLink(http, owner.row.study, label or _label(), standby=standby)
         try:
             with link:
-                Run(owner, link, http, plan, tpe, moved).until_done()
+                Run(owner, link, http, plan, tpe, moved, notice).until_done()
         except KeyboardInterrupt:
             study = owner.row.study
             print(
@@ -177,8 +178,7 @@ def check_directions(study: optuna.Study, row: StudyRow) -> None:
     HyperflockError
         ``directions_differ``.
     """
-    there = list(row.directions) if isinstance(row.directions, list) else [row.direction]
-    here = _directions(study)
+    here, there = _directions(study), row.aims
     if here != there:
         raise HyperflockError(
             f"the Optuna study's directions are {', '.join(here)}, those of study {row.study} at "

@@ -112,8 +112,7 @@ def frozen_trial(study: StudyRow, row: TrialRow) -> FrozenTrial:
         suggested = {n: (choices[n], v) for n, v in params_of(row.params).items() if n in choices}
     points = dict(row.points) if isinstance(row.points, list) else {}
     values: list[float] | None = list(outcome.values) or None
-    several = isinstance(study.directions, list) and len(study.directions) > 1
-    if outcome.state is TrialState.PRUNED and points and not several:
+    if outcome.state is TrialState.PRUNED and points and len(study.aims) == 1:
         # As Optuna's own `tell` does: the last value that was reported.
         last = points[max(points)]
         values = [last] if isfinite(last) else None
@@ -173,8 +172,7 @@ def trial_row(http: Http, study: int, number: int) -> TrialRow:
 
 def to_optuna(http: Http, row: StudyRow) -> optuna.Study:
     """Make an Optuna study in memory of a study at the server; see `Study.to_optuna`."""
-    directions = list(row.directions) if isinstance(row.directions, list) else [row.direction]
-    made = optuna.create_study(study_name=row.name, directions=directions)
+    made = optuna.create_study(study_name=row.name, directions=row.aims)
     made._storage.set_study_system_attr(made._study_id, IDENTITY, f"name:{row.name}")
     for finished in finished_rows(http, row):
         add_row(made, row, finished)

@@ -52,11 +52,14 @@ class Plan:
         No trial is asked after that many seconds.
     n_jobs : int or None
         Trials that may run at a time; None: as many as devices want.
+    to_target : bool
+        Whether ``n_trials`` is what is left of the number that the owner before meant to have.
     """
 
     n_trials: int | None = None
     timeout_s: float | None = None
     n_jobs: int | None = None
+    to_target: bool = False
 
 
 @dataclass
@@ -99,6 +102,8 @@ class Run:
         What makes TPE ready for parallel trials.
     moved
         Called when trials have begun or finished, for a progress bar.
+    notice
+        Told ``standing by`` and ``sampling`` when that begins.
     """
 
     def __init__(
@@ -109,6 +114,7 @@ class Run:
         plan: Plan,
         tpe: ParallelTpe | None = None,
         moved: Callable[[], None] = lambda: None,
+        notice: Callable[[str], None] = lambda text: None,
     ) -> None:
         self._owner = owner
         self._link = link
@@ -116,6 +122,7 @@ class Run:
         self._plan = plan
         self._tpe = tpe
         self._moved = moved
+        self._notice = notice
         self._begun = time.monotonic()
         self._generation = 0
         self._taken = 0
@@ -150,7 +157,8 @@ class Run:
     def _step(self) -> None:
         item = self._link.next(_SLICE_S)
         if isinstance(item, Error):
-            self._refused(item)
+            if self._generation:  # else it is about what was said before standing by
+                self._refused(item)
         elif item is not None:
             self._take(item)
         elif self._generation and self._room() != self._told_room:  # the time is up
@@ -190,12 +198,17 @@ class Run:
         again = reconcile(self._owner, self._http)
         row = self._look()
         self._finished_before = row.done - self._owner.finished
+        if self._plan.to_target:
+            left = row.goal - self._finished_before
+            self._plan.n_trials = left if row.wanted else None
+        self._notice("sampling")
         self._reply(asked=[AskedTrial(number) for number in again])
         self._moved()
 
     def _stand_by(self) -> None:
         self._generation = 0
         self._owner.live.clear()
+        self._notice("standing by")
 
     def _ask(self, demand: int) -> list[AskedTrial]:
         """Ask the sampler for what devices wait for, and ahead where that changes nothing."""
