@@ -19,6 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
+from fake_asked import AskedStudy
 from hyperflock import _grid, _protocol, _spec
 from hyperflock._errors import HyperflockError
 from websockets.frames import Opcode
@@ -52,6 +53,9 @@ class FakeConsole:
         self.strange_frames: list[str | bytes] = []
         # What trials printed, by study and number.
         self.printed: dict[tuple[int, int], list[str]] = {}
+        # What is more to a study whose trials an owner asks for.
+        self.asked: dict[int, AskedStudy] = {}
+        self.asked_more = threading.Condition(self.lock)
         self.page = 500
         self.max_blob_bytes = 512 << 20
         self._seq = 0
@@ -123,12 +127,13 @@ class FakeConsole:
     def study_row(self, study: int) -> dict[str, Any]:
         with self.lock:
             spec = self.specs[study]
-            rows = self.finished[study]
+            asked = self.asked.get(study)
+            rows = self.finished[study] if asked is None else asked.finished()
             count = {
                 s: sum(r["state"] == s for r in rows) for s in ("complete", "pruned", "failed")
             }
             space = {d.name: d.values for d in spec.space}
-            total = _grid.grid_size(space)
+            total = _grid.grid_size(space) if asked is None else 0
             ended = sum(count.values()) == total
             state = "cancelled" if study in self.cancelled else "finished" if ended else "running"
             row: dict[str, Any] = {
@@ -151,6 +156,10 @@ class FakeConsole:
                 **({"requires": msgspec.to_builtins(spec.requires)} if spec.requires else {}),
                 "bundle": msgspec.to_builtins(spec.bundle),
             }
+            if asked is not None:
+                row.update(asked.study_fields())
+                if len(row["directions"]) > 1:
+                    return row
             complete = [r for r in rows if r["state"] == "complete"]
             if complete:
                 sign = -1 if spec.direction == "maximize" else 1
@@ -217,10 +226,17 @@ class FakeConsole:
         self.specs[study] = spec
         self.by_key[spec.submit_key] = study
         self.finished[study] = []
+        if spec.kind == "asked":
+            self.asked[study] = AskedStudy(study, spec, self.lock, self._notify)
+            self.asked_more.notify_all()
         return _json(201, self.study_row(study))
 
     def _about(self, method: str, study: int, rest: list[str], query: str) -> _Answer:
+        asked = self.asked.get(study)
+        finished = self.finished[study] if asked is None else asked.finished(with_points=True)
         match method, rest:
+            case "GET", ["unfinished"] if asked is not None:
+                return _json(200, {"trials": asked.unfinished()})
             case "GET", []:
                 return _json(200, self.study_row(study))
             case "GET", ["placement"]:
@@ -228,6 +244,8 @@ class FakeConsole:
                 return _json(200, {"devices": 2, "matching": 1, "reasons": reasons})
             case "POST", ["cancel"]:
                 self.cancelled.add(study)
+                if asked is not None:
+                    asked.cancel()
                 self._notify()
                 return _json(200, self.study_row(study))
             case "POST", ["replay"]:
@@ -236,10 +254,10 @@ class FakeConsole:
                 self._notify()
                 return _json(200, self.study_row(study))
             case "GET", ["trials"]:
-                asked = dict(item.split("=") for item in query.split("&"))
-                limit = min(int(asked["limit"]), self.page)
-                rows = [r for r in self.finished[study] if r["seq"] > int(asked["after"])][:limit]
-                cursor = rows[-1]["seq"] if rows else int(asked["after"])
+                given = dict(item.split("=") for item in query.split("&"))
+                limit = min(int(given["limit"]), self.page)
+                rows = [r for r in finished if r["seq"] > int(given["after"])][:limit]
+                cursor = rows[-1]["seq"] if rows else int(given["after"])
                 return _json(200, {"trials": rows, "cursor": cursor})
             case "GET", ["trials", number, "log"]:
                 after = int(query.partition("=")[2])
@@ -247,9 +265,10 @@ class FakeConsole:
                 rows = [{"line": i + 1, "attempt": 7, "text": t} for i, t in enumerate(lines)]
                 return _json(200, {"lines": rows[after:], "cursor": len(rows)})
             case "GET", ["trials", number]:
-                for row in self.finished[study]:
+                for row in finished:
                     if row["trial"] == int(number):
-                        return _json(200, {"points": [[0, 0.5]], "attempts_list": [], **row})
+                        points = [[0, 0.5]] if asked is None else asked.trials[int(number)].points
+                        return _json(200, {"points": points, "attempts_list": [], **row})
         return _refusal(404, "not_found", "there is no such page")
 
     # ---- the loop's thread
@@ -293,7 +312,7 @@ class FakeConsole:
         try:
             while await self._serve_one(reader, writer):
                 pass
-        except (ConnectionError, asyncio.IncompleteReadError):
+        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             pass
         finally:
             self._tasks.discard(task)
@@ -362,6 +381,8 @@ class FakeConsole:
                     break
             reading.cancel()
         finally:
+            with self.lock:
+                session.left()
             self._wake.discard(wake)
             self._sockets.discard(writer)
 
@@ -377,6 +398,7 @@ class _Session:
         self._watching: int | None = None
         self._cursor = 0
         self._last = ""
+        self._owned: AskedStudy | None = None
 
     def step(self) -> None:
         for event in self.wire.events_received():
@@ -387,6 +409,8 @@ class _Session:
                 self.over = True
         if self._watching is not None and not self.over:
             self._update(self._watching)
+        if self._owned is not None and not self.over:
+            self._own(self._owned)
 
     def _take(self, message: _protocol.ClientMessage) -> None:
         self.server.messages.append(message)
@@ -405,8 +429,70 @@ class _Session:
             if message.study not in self.server.specs:
                 self._send(_protocol.Error("unknown_study", "there is no such study"))
                 return
+            if isinstance(message.own, _protocol.OwnerClaim):
+                self._claim(message.study, message.own)
+                return
             self._watching, self._cursor = message.study, message.after
             self._update(message.study, first=True)
+
+        elif isinstance(message, _protocol.OwnerReply):
+            if self._owned is None or self._owned.owner is not self:
+                self._send(_protocol.Error("not_owner", "it is not yours"))
+                return
+            for error in self._owned.reply(message):
+                self._send(error)
+
+    def _claim(self, study: int, claim: _protocol.OwnerClaim) -> None:
+        asked = self.server.asked.get(study)
+        if asked is None or asked.state == "cancelled":
+            code = "not_asked" if asked is None else "study_cancelled"
+            self._send(_protocol.Error(code, "it cannot be owned"))
+            return
+        self._owned, self._claimed = asked, claim
+        if claim.standby:
+            asked.standing_by.append(self)
+            if asked.owner is not None:
+                self._stand_by(asked)
+            return
+        before = asked.owner
+        self._attach(asked)
+        if isinstance(before, _Session) and before is not self:
+            before._replaced(asked)
+            self.server._notify()
+
+    def _attach(self, asked: AskedStudy) -> None:
+        asked.claim(self)
+        asked.label = self._claimed.label
+        self._send(asked.first_batch())
+
+    def _stand_by(self, asked: AskedStudy) -> None:
+        self._send(_protocol.OwnerCall(asked.study, 0, 0, 0, []))
+
+    def _replaced(self, asked: AskedStudy) -> None:
+        if self._claimed.standby:
+            self._stand_by(asked)
+            return
+        self._owned = None
+        self.over = True
+        self.wire.send_close(4005)
+
+    def _own(self, asked: AskedStudy) -> None:
+        if asked.owner is None and self in asked.standing_by:
+            self._attach(asked)
+        if asked.owner is not self:
+            return
+        if asked.state == "cancelled":
+            self._send(_protocol.Error("study_cancelled", "it was cancelled", study=asked.study))
+            self._owned = None
+            return
+        batch = asked.next_batch()
+        if batch is not None:
+            self._send(batch)
+
+    def left(self) -> None:
+        if self._owned is not None:
+            self._owned.left(self)
+            self.server._notify()
 
     def _update(self, study: int, *, first: bool = False) -> None:
         row = self.server.study_row(study)
@@ -419,6 +505,8 @@ class _Session:
             self._send(_protocol.parse_server(json.dumps(update)))
 
     def _send(self, message: _protocol.ServerMessage) -> None:
+        if self.over:
+            return
         text = _protocol.encode(message)
         assert isinstance(_protocol.parse_server(text), type(message))
         self.wire.send_text(text.encode())

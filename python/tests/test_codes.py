@@ -16,8 +16,12 @@ from typing import Any
 from unittest.mock import patch
 
 import hyperflock
+import hyperflock.optuna
 import numpy as np
+import optuna
 import pytest
+from asked_objectives import raising, square
+from fake_asked import Devices
 from fake_console import FakeConsole
 from hyperflock import (
     AsyncClient,
@@ -37,6 +41,11 @@ from hyperflock import (
     _up,
 )
 from hyperflock._codes import BUNDLE_CODES, CODES
+from hyperflock.optuna._optimize import own
+from hyperflock.optuna._owner import Owner
+from hyperflock.optuna._run import Plan
+from hyperflock.optuna._service import Description, serve
+from hyperflock.optuna._version import check_version
 from objectives import objective
 from travelling_helper import endless, holding
 
@@ -45,7 +54,9 @@ GUIDE = Path(__file__).resolve().parents[1] / "docs" / "guide.md"
 REST = Path(__file__).resolve().parents[2] / "server" / "docs" / "rest.md"
 SPACE = {"x": [1]}
 # Codes of the server's that a class here has for its own.
-SERVERS = {"study_exists"}
+SERVERS = {"study_cancelled", "study_exists"}
+# Codes that an owner answers a device's call by; the device fails with `owner_error` then.
+OWNERS = {"sampler_raised", "unknown_trial"}
 
 
 class Scene:
@@ -96,6 +107,54 @@ def _bad_ca(scene: Scene) -> None:
     scene.monkeypatch.setenv("HYPERFLOCK_CA", scene.file("no certificate"))
     _http.tls_context.cache_clear()
     _http.tls_context()
+
+
+def _no_optuna(scene: Scene) -> None:
+    scene.monkeypatch.setattr("hyperflock.optuna._version.version", lambda name: "3.6.1")
+    check_version()
+
+
+def _optimize(scene: Scene, study: Any) -> None:
+    with Devices(scene.server, raising):
+        hyperflock.optuna.optimize(study, raising, 1, client=scene.client)
+
+
+def _other_directions(scene: Scene) -> None:
+    study = optuna.create_study()
+    hyperflock.optuna.optimize(study, raising, 0, client=scene.client)
+    owner = Owner(optuna.create_study(direction="maximize"), scene.client.study(1).row)
+    own(owner, scene.client, Plan(0))
+
+
+def _serve(scene: Scene, **told: str) -> None:
+    study = optuna.create_study()
+    hyperflock.optuna.optimize(study, square, 0, client=scene.client)
+    serve(scene.client, 1, Description(**told))
+
+
+def _replaced(scene: Scene) -> None:
+    def callback(study: optuna.Study, trial: object) -> None:
+        again = optuna.create_study(study_name=study.study_name)
+        hyperflock.optuna.optimize(again, square, 0, client=scene.client)
+
+    with Devices(scene.server, square):
+        study = optuna.create_study()
+        hyperflock.optuna.optimize(study, square, callbacks=[callback], client=scene.client)
+
+
+def _differing(scene: Scene) -> None:
+    def callback(study: optuna.Study, trial: object) -> None:
+        study.enqueue_trial({"x": 1.0})
+        raise KeyboardInterrupt
+
+    study = optuna.create_study()
+    with Devices(scene.server, square), pytest.raises(KeyboardInterrupt):
+        hyperflock.optuna.optimize(study, square, callbacks=[callback], client=scene.client)
+    # A process that went on in between, of which this study knows nothing.
+    other = scene.client.study(1).to_optuna()
+    with Devices(scene.server, square):
+        hyperflock.optuna.optimize(other, square, 2, client=scene.client)
+    hyperflock.optuna.optimize(study, square, 1, client=scene.client)
 
 
 def _no_pandas(scene: Scene) -> None:
@@ -150,17 +209,20 @@ def _sent(**options: Any) -> Callable[[Scene], object]:
 PROVOCATIONS: dict[str, Callable[[Scene], object]] = {
     "arrays_alive": _arrays_alive,
     "bad_ca": _bad_ca,
+    "bad_factory": lambda s: _serve(s, sampler="json:dumps"),
     "bad_field": lambda s: s.client.grid(objective, {"x": [object()]}),  # type: ignore[list-item]
     "bad_format": lambda s: s.client.grid(objective, SPACE).export("xlsx"),  # type: ignore[arg-type]
     "bad_number": _sent(time_limit_s=-1.0),
     "bad_once": _sent(once=True),
     "bad_plot": lambda s: _plots.plot("pie", s.client.grid(objective, SPACE).row, []),  # type: ignore[arg-type]
     "bad_space": _command("submit", "objectives", "--space", "{"),
+    "bad_storage": lambda s: _serve(s, storage="sqlite:///:memory:"),
     "bad_url": lambda s: Client("ftp://x", "t"),
     "blob_too_large": lambda s: _data._check_size("name", (512 << 20) + 1),
     "cannot_write": lambda s: s.client.grid(objective, SPACE).export("csv", s.folder / "a" / "b"),
     "data_invalid": _sent(data={"a": 7}),
     "data_not_found": _sent(data={"a": "none.npy"}),
+    "directions_differ": _other_directions,
     "dry_run_broken": _broken_dry_run,
     "dry_run_unavailable": _no_worker,
     "empty_space": lambda s: s.client.grid(objective, {}),
@@ -171,7 +233,11 @@ PROVOCATIONS: dict[str, Callable[[Scene], object]] = {
     "metric_not_number": lambda s: hyperflock.run_local(lambda trial: "1", {}),
     "missing_field": lambda s: _protocol.parse_server('{"type": "refused"}'),
     "no_complete_trial": lambda s: s.client.grid(objective, SPACE).best_trial,
+    "no_optuna": _no_optuna,
     "no_pandas": _no_pandas,
+    "not_optuna_study": lambda s: _optimize(s, "no study"),
+    "objective_failed": lambda s: _optimize(s, optuna.create_study()),
+    "owner_replaced": _replaced,
     "no_token": lambda s: Client(s.server.url),
     "not_found": lambda s: s.answered(404),
     "rate_limited": lambda s: s.answered(429),
@@ -181,6 +247,7 @@ PROVOCATIONS: dict[str, Callable[[Scene], object]] = {
     "server_not_found": _no_server,
     "server_unreachable": lambda s: Client("http://127.0.0.1:1", "t", patience_s=0).studies(),
     "space_too_large": lambda s: _grid.grid_size({f"x{n}": list(range(64)) for n in range(9)}),
+    "study_differs": _differing,
     "suggest_mismatch": _suggested,
     "time_limit": _time_limit,
     "too_long": _sent(name="n" * 257),
@@ -219,11 +286,11 @@ def test_lists_and_provocations_are_the_same() -> None:
 
 def test_every_code_of_the_sources_is_listed_and_none_that_is_gone() -> None:
     made: set[str] = set()
-    for path in SOURCES.glob("*.py"):
+    for path in SOURCES.rglob("*.py"):
         tree = ast.parse(path.read_text("utf-8"))
         for node in ast.walk(tree):
             made |= _codes_of(node)
-    assert made - SERVERS == set(CODES)
+    assert made - SERVERS - OWNERS == set(CODES)
     rest = REST.read_text("utf-8")
     assert all(f"`{code}`" in rest for code in SERVERS)
 
@@ -251,7 +318,7 @@ _STATUSES = {401, 403, 404, 429}
 
 
 def test_no_error_is_raised_by_the_root_without_a_code() -> None:
-    for path in SOURCES.glob("*.py"):
+    for path in SOURCES.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             match node:
                 case ast.Call(func=ast.Name(id="HyperflockError" | "BundleError"), keywords=given):

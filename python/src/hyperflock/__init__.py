@@ -40,6 +40,9 @@ if TYPE_CHECKING:
         MetricError,
         NoCompleteTrialError,
         NotFoundError,
+        ObjectiveError,
+        OptunaMissingError,
+        OwnerError,
         ProtocolError,
         ServerError,
         ServerUnreachableError,
@@ -79,6 +82,9 @@ __all__ = [
     "MetricError",
     "NoCompleteTrialError",
     "NotFoundError",
+    "ObjectiveError",
+    "OptunaMissingError",
+    "OwnerError",
     "Placement",
     "Plot",
     "ProtocolError",
@@ -137,6 +143,8 @@ _HOME = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "optuna":  # the package of that name, once Optuna is wanted
+        return import_module("hyperflock.optuna")
     if name not in __all__:
         raise AttributeError(f"module 'hyperflock' has no attribute '{name}'")
     value = getattr(import_module(f"hyperflock.{_HOME.get(name, '_errors')}"), name)

@@ -217,7 +217,7 @@ class AsyncClient:
                 bundle=bundle,
                 space=space,
                 data=await in_thread(lambda: prepare(data)),
-                name=name or _name_of(objective),
+                name=name or name_of(objective),
                 direction=direction,
                 seed=seed,
                 runtime=runtime,
@@ -281,7 +281,7 @@ class AsyncClient:
         return AsyncStudy(self._http, convert(row, StudyRow), progress=progress)
 
 
-def _name_of(objective: Objective) -> str:
+def name_of(objective: Objective) -> str:
     """A name for people: of the function, else of the class."""
     inner: Any = getattr(objective, "func", objective)
     name = getattr(inner, "__name__", type(inner).__name__)

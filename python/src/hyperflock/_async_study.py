@@ -29,6 +29,7 @@ from hyperflock._errors import (
 from hyperflock._export import Format
 from hyperflock._http import Http
 from hyperflock._log import log_lines
+from hyperflock._loop import in_thread
 from hyperflock._placement import Placement, placement_of
 from hyperflock._plots import Plot, PlotKind
 from hyperflock._protocol import BestRow, StudyRow, TrialRow, Update
@@ -37,6 +38,7 @@ from hyperflock._schema import convert
 from hyperflock._view import StudyView
 
 if TYPE_CHECKING:
+    import optuna
     import pandas
 
 _PAGE = 500
@@ -83,7 +85,13 @@ class AsyncStudy(StudyView):
         NoCompleteTrialError
             None is complete yet.
         """
-        best = (await self.refresh()).row.best
+        row = (await self.refresh()).row
+        if len(row.aims) > 1:
+            raise NoCompleteTrialError(
+                f"study {self.id} has {len(row.aims)} objectives and so no best trial; "
+                "to_optuna().best_trials are those that none other beats"
+            )
+        best = row.best
         if not isinstance(best, BestRow):
             raise NoCompleteTrialError(f"study {self.id} has no complete trial yet")
         known = self._newest.get(best.trial)
@@ -112,7 +120,9 @@ class AsyncStudy(StudyView):
             The study has no such trial.
         """
         trial = number_of(number, "trial")
-        if not 0 <= trial < len(self):  # else its first line would be waited for
+        if self.row.kind != "asked" and not 0 <= trial < len(
+            self
+        ):  # else its first line would be waited for
             raise NotFoundError(f"study {self.id} has {len(self)} trials, none with number {trial}")
         return log_lines(self._http, self.id, trial, follow=follow)
 
@@ -166,6 +176,18 @@ class AsyncStudy(StudyView):
     async def plot(self, kind: PlotKind = "history") -> Plot:
         """Fetch the finished trials as a picture; see `Study.plot`."""
         return _plots.plot(kind, self.row, await self.trials())
+
+    async def to_optuna(self) -> optuna.Study:
+        """Fetch the finished trials as an Optuna study; see `Study.to_optuna`."""
+        await self.refresh()
+
+        def made() -> optuna.Study:
+            import hyperflock.optuna  # noqa: F401 (tells where Optuna is missing)
+            from hyperflock.optuna._rebuild import to_optuna
+
+            return to_optuna(self._http, self.row)
+
+        return await in_thread(made)
 
     async def watch(
         self, *, progress: bool | None = None, timeout_s: float | None = None

@@ -33,6 +33,7 @@ from hyperflock._data import MAX_BLOB_BYTES, DataSet
 from hyperflock._definitions import shown_name
 from hyperflock._live import refusal
 from hyperflock._protocol import DataRef
+from hyperflock._runtime import ASKED_PACKAGES
 from hyperflock._sources import Origin
 from hyperflock._wheels import Wheel
 
@@ -68,8 +69,10 @@ class Bundle:
     attached: tuple[DataSet, ...] = ()
 
 
-def bundle_objective(objective: Callable[..., Any], wheels: Sequence[Wheel] = ()) -> Bundle:
-    """Bundle a callable with the sources that it needs.
+def bundle_objective(
+    objective: Callable[..., Any], wheels: Sequence[Wheel] = (), *, asked: bool = False
+) -> Bundle:
+    """Bundle a callable with the sources that it needs; ``asked``: for trials of Optuna's.
 
     Raises
     ------
@@ -77,7 +80,7 @@ def bundle_objective(objective: Callable[..., Any], wheels: Sequence[Wheel] = ()
         With a code ``cannot_bundle_*`` and one sentence that says what to change.
     """
     function = _checked(objective)
-    units = _units(wheels)
+    units = _units(wheels) | (ASKED_PACKAGES if asked else frozenset())
     origin = _plain_origin(objective)
     if origin is not None and isinstance(objective, types.FunctionType):
         _state.check_guarded(origin.path)

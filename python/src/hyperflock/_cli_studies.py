@@ -214,6 +214,8 @@ def watch_study(study: Study, *, as_json: bool) -> int:
     except KeyboardInterrupt:
         study._say_detached()
         raise
+    if len(study.row.aims) > 1:
+        return _end_of_several(study, as_json=as_json)
     try:
         best = study.best_trial
     except NoCompleteTrialError:
@@ -221,6 +223,16 @@ def watch_study(study: Study, *, as_json: bool) -> int:
         return EXIT_NO_RESULT
     if not as_json:
         print(_best_line(best))
+    return EXIT_NO_RESULT if study.row.state == "cancelled" else 0
+
+
+def _end_of_several(study: Study, *, as_json: bool) -> int:
+    """Say how a study of several objectives ended, which has no one best trial."""
+    if not study.row.complete:
+        complain("no_complete_trial", f"study {study.id} ended without a complete trial")
+        return EXIT_NO_RESULT
+    if not as_json:
+        print(f"{study.row.complete} complete trials of {len(study.row.aims)} objectives")
     return EXIT_NO_RESULT if study.row.state == "cancelled" else 0
 
 

@@ -68,18 +68,8 @@ async def watch(
         failure: HyperflockError
         connected = False
         try:
-            async with connect(
-                origin.websocket_url,
-                ssl=tls_context() if origin.secure else None,
-                compression=None,
-                user_agent_header=AGENT,
-                open_timeout=OPEN_S,
-                close_timeout=2.0,
-                max_size=MAX_UPDATE_BYTES,
-                max_queue=16,
-                proxy=None,
-            ) as socket:
-                await _open(socket, token, study, after)
+            async with connection(origin) as socket:
+                await greet(socket, token, Watch(study=study, after=after))
                 connected = True
                 async for frame in socket:
                     update = _update(frame)
@@ -101,36 +91,65 @@ async def watch(
                 f"({clean(str(error), limit=200) or type(error).__name__})"
             )
         except HyperflockError as error:
-            if error.code not in _PASSING:
+            if not is_passing(error):
                 raise
             failure = error
         attempt += 1
         if connected:
             silent_since = time.monotonic()
-        wait_s = back_off_s(attempt, _FIRST_BACK_OFF_S, _MAX_BACK_OFF_S)
+        wait_s = back_off(attempt)
         if time.monotonic() - silent_since + wait_s > patience_s:
             raise failure
         await asyncio.sleep(wait_s)
 
 
-async def _open(socket: ClientConnection, token: str, study: int, after: int) -> None:
-    await socket.send(
-        encode(
-            HelloResearcher(protocol=PROTOCOL_VERSION, role="researcher", token=token, agent=AGENT)
-        )
+def connection(origin: Origin) -> connect:
+    """Connect to the researchers' WebSocket; for ``async with``, then `greet`."""
+    return connect(
+        origin.websocket_url,
+        ssl=tls_context() if origin.secure else None,
+        compression=None,
+        user_agent_header=AGENT,
+        open_timeout=OPEN_S,
+        close_timeout=2.0,
+        max_size=MAX_UPDATE_BYTES,
+        max_queue=16,
+        proxy=None,
     )
-    answer = _message(await asyncio.wait_for(socket.recv(), OPEN_S))
+
+
+async def greet(socket: ClientConnection, token: str, watch: Watch) -> None:
+    """Open a researcher's session on a connection, and say ``watch`` in it.
+
+    Raises
+    ------
+    ServerError
+        It was refused.
+    """
+    hello = HelloResearcher(protocol=PROTOCOL_VERSION, role="researcher", token=token, agent=AGENT)
+    await socket.send(encode(hello))
+    answer = message_of(await asyncio.wait_for(socket.recv(), OPEN_S))
     if isinstance(answer, Refused):
         raise server_error(answer.code, clean(answer.message))
     if not isinstance(answer, Welcome):
         raise ProtocolError("the server did not answer 'hello' by 'welcome'", code="malformed")
-    await socket.send(encode(Watch(study=study, after=after)))
+    await socket.send(encode(watch))
+
+
+def back_off(attempt: int) -> float:
+    """Give the seconds to wait before connection number ``attempt`` + 1."""
+    return back_off_s(attempt, _FIRST_BACK_OFF_S, _MAX_BACK_OFF_S)
+
+
+def is_passing(error: HyperflockError) -> bool:
+    """Whether the server refused for a while, not for good."""
+    return error.code in _PASSING
 
 
 def _update(frame: Any) -> Update | None:
     """Read one frame: an update, or None for what later versions may say beside updates."""
     try:
-        message = _message(frame)
+        message = message_of(frame)
     except ProtocolError as error:
         if error.code == "unknown_type":
             return None
@@ -143,7 +162,8 @@ def _update(frame: Any) -> Update | None:
     return message if isinstance(message, Update) else None
 
 
-def _message(frame: Any) -> ServerMessage:
+def message_of(frame: Any) -> ServerMessage:
+    """Read one frame; raises ProtocolError."""
     if not isinstance(frame, str):
         raise ProtocolError("the server sent a binary frame", code="malformed")
     return parse_server(frame, MAX_UPDATE_BYTES)

@@ -126,6 +126,53 @@ class SuggestMismatchError(HyperflockError, ValueError):
     default_code = "suggest_mismatch"
 
 
+class OptunaMissingError(HyperflockError, ImportError):
+    """Optuna is not installed, or of a version that this package does not know."""
+
+    default_code = "no_optuna"
+
+
+class ObjectiveError(HyperflockError, RuntimeError):
+    """An objective raised an exception on a device, and ``catch`` does not name it.
+
+    Attributes
+    ----------
+    traceback : str
+        The device's own, with the objective's lines.
+    raised : tuple of str
+        The exception's class and its bases, as ``module.name``, the most special one first.
+    trial : int
+        The trial's number.
+    """
+
+    default_code = "objective_failed"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str | None = None,
+        field: str | None = None,
+        traceback: str = "",
+        raised: tuple[str, ...] = (),
+        trial: int = 0,
+    ) -> None:
+        super().__init__(message, code=code, field=field)
+        self.traceback = traceback
+        self.raised = raised
+        self.trial = trial
+
+    def __str__(self) -> str:
+        shown = f"\n\nOn the device:\n{self.traceback}" if self.traceback else ""
+        return super().__str__() + shown
+
+
+class OwnerError(HyperflockError, RuntimeError):
+    """A process cannot be a study's sampler, or not any more."""
+
+    default_code = "owner_replaced"
+
+
 class CheckpointError(HyperflockError, ValueError):
     """A checkpoint cannot be saved or read; on a device alone, a local run keeps none."""
 

@@ -25,7 +25,7 @@ from msgspec import to_builtins
 from hyperflock._errors import HyperflockError
 from hyperflock._grid import Scalar
 from hyperflock._protocol import BestRow, Dimension, StudyRow
-from hyperflock._results import TrialResult, params_of
+from hyperflock._results import TrialResult, params_of, space_of
 from hyperflock._text import clean, csv_cell
 
 if TYPE_CHECKING:
@@ -105,9 +105,10 @@ def write(path: Path, content: str) -> None:
 def csv_rows(study: StudyRow, trials: Sequence[TrialResult]) -> Iterator[list[Any]]:
     """A head and one row per trial; a column for each parameter."""
     columns = _columns(study, trials)
+    names = [d.name for d in space_of(study, trials)]
     yield [csv_cell(name) for name, _ in columns]
     for trial in trials:
-        yield [_csv_value(value) for value in _values(study, trial, len(columns))]
+        yield [_csv_value(value) for value in _values(names, trial, len(columns))]
 
 
 def study_dict(row: StudyRow) -> dict[str, Any]:
@@ -120,8 +121,12 @@ def study_dict(row: StudyRow) -> dict[str, Any]:
         "owner": clean(row.owner),
         "project": clean(row.project),
         "state": row.state,
+        "kind": row.kind or "grid",
         "direction": row.direction,
+        "directions": row.aims,
         "total": row.total,
+        "goal": row.goal,
+        "sampler": to_builtins(row.sampler) if row.sampler else None,
         "complete": row.complete,
         "pruned": row.pruned,
         "failed": row.failed,
@@ -158,7 +163,8 @@ def frame(study: StudyRow, trials: Sequence[TrialResult]) -> pandas.DataFrame:
             code="no_pandas",
         ) from None
     columns = _columns(study, trials)
-    rows = [_values(study, trial, len(columns)) for trial in trials]
+    names = [d.name for d in space_of(study, trials)]
+    rows = [_values(names, trial, len(columns)) for trial in trials]
     # Before pandas 3 its dtype of texts made the text "None" of a missing one.
     text_dtype = "object" if pandas.__version__.startswith(("1.", "2.")) else "str"
     table = {}
@@ -174,20 +180,20 @@ def frame(study: StudyRow, trials: Sequence[TrialResult]) -> pandas.DataFrame:
 def _columns(study: StudyRow, trials: Sequence[TrialResult]) -> list[tuple[str, str]]:
     several = max((len(trial.values) for trial in trials), default=0)
     more = [(f"value_{index}", "float64") for index in range(1, several)]
-    params = [(f"params_{d.name}", _dtype(d)) for d in study.space]
+    params = [(f"params_{d.name}", _dtype(d)) for d in space_of(study, trials)]
     return [*_HEAD, *more, *_MIDDLE, *params]
 
 
-def _values(study: StudyRow, trial: TrialResult, width: int) -> list[Any]:
+def _values(names: Sequence[str], trial: TrialResult, width: int) -> list[Any]:
     error = trial.error
     more: list[Any] = list(trial.values[1:])
-    more += [None] * (width - len(_HEAD) - len(_MIDDLE) - len(study.space) - len(more))
+    more += [None] * (width - len(_HEAD) - len(_MIDDLE) - len(names) - len(more))
     told = {"error_code": error and error.code, "error": error and error.message}
     return [
         *(getattr(trial, name) for name, _ in _HEAD),
         *more,
         *(told[name] if name in told else getattr(trial, name) for name, _ in _MIDDLE),
-        *(trial.params.get(dimension.name) for dimension in study.space),
+        *(trial.params.get(name) for name in names),
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timezone
 from html import escape
 
-from hyperflock._protocol import BestRow, StudyRow
+from hyperflock._protocol import BestRow, SamplerRow, StudyRow
 from hyperflock._results import params_of
 from hyperflock._text import clean
 
@@ -16,9 +16,9 @@ def study(row: StudyRow) -> str:
     """Write a study's row as HTML, without scripts and without styles for the rest of the page."""
     lines = [
         ("state", row.state),
-        ("trials", f"{row.done} of {row.total} ({row.complete} complete, {row.pruned} pruned, "
+        ("trials", f"{row.done} of {row.goal} ({row.complete} complete, {row.pruned} pruned, "
                    f"{row.failed} failed), {row.running} running"),
-        ("direction", row.direction),
+        ("direction", ", ".join(row.aims)),
     ]  # fmt: skip
     if isinstance(row.best, BestRow):
         lines.append(("best", f"{row.best.value:.6g}, trial {row.best.trial}"))
@@ -31,7 +31,9 @@ def study(row: StudyRow) -> str:
         f'<td style="text-align: left">{escape(text)}</td></tr>'
         for head, text in lines
     )
-    share = 100 * row.done / row.total if row.total else 100.0
+    if isinstance(row.sampler, SamplerRow) and not row.sampler.attached and row.state == "running":
+        lines.append(("sampler", "none now: the study waits for one"))
+    share = 100 * row.done / row.goal if row.goal else 100.0
     title = f"Study {row.study}: {clean(row.name, limit=120)}"
     return (
         f"<div><strong>{escape(title)}</strong><br/>"

@@ -22,7 +22,8 @@ import queue
 import sys
 import threading
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterator
+from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from hyperflock._errors import WaitTimeoutError
@@ -76,6 +77,16 @@ def run(awaitable: Awaitable[_T], timeout_s: float | None = None) -> _T:
     finally:
         while not told.empty():
             _do_told(told, 0.0)
+
+
+def start(coroutine: Coroutine[Any, Any, _T]) -> Future[_T]:
+    """Start a coroutine on the background loop without waiting for it; from any other thread."""
+    return asyncio.run_coroutine_threadsafe(coroutine, _running())
+
+
+def soon(work: _Work) -> None:
+    """Run something in the background loop's thread, soon."""
+    _running().call_soon_threadsafe(work)
 
 
 def iterate(items: AsyncGenerator[_T, None]) -> Iterator[_T]:

@@ -19,7 +19,7 @@ from hyperflock._errors import HyperflockError, NoCompleteTrialError
 from hyperflock._export import write
 from hyperflock._grid import Scalar
 from hyperflock._protocol import Dimension, StudyRow
-from hyperflock._results import TrialResult
+from hyperflock._results import TrialResult, space_of
 from hyperflock._text import clean
 
 PlotKind = Literal["history", "parallel"]
@@ -135,14 +135,15 @@ def _parallel(study: StudyRow, trials: Sequence[TrialResult]) -> str:
     ordered = sorted(trials, key=lambda t: (sign * t.values[0], t.number))[:MAX_LINES]
     ticks = _ticks(min(t.values[0] for t in ordered), max(t.values[0] for t in ordered))
     low, high = ticks[0], ticks[-1]
-    axes = len(study.space) + 1
+    space = space_of(study, ordered)
+    axes = len(space) + 1
     xs = [_LEFT + (_WIDTH - 2 * _LEFT) * index / max(1, axes - 1) for index in range(axes)]
-    heights = [_positions(dimension) for dimension in study.space]
+    heights = [_positions(dimension) for dimension in space]
     parts = []
     for place, trial in reversed(list(enumerate(ordered))):  # the best on top
         ys = [
             positions.get(_key(trial.params.get(dimension.name)), _HEIGHT - _BOTTOM)
-            for positions, dimension in zip(heights, study.space, strict=True)
+            for positions, dimension in zip(heights, space, strict=True)
         ]
         ys.append(_height(trial.values[0], low, high))
         points = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(xs, ys, strict=True))
@@ -152,7 +153,7 @@ def _parallel(study: StudyRow, trials: Sequence[TrialResult]) -> str:
             f'<polyline points="{points}" fill="none" stroke="{_shade(share)}" '
             f'stroke-width="{width}" stroke-opacity="0.85">{_title(trial)}</polyline>'
         )
-    for x, dimension, positions in zip(xs, study.space, heights, strict=False):
+    for x, dimension, positions in zip(xs, space, heights, strict=False):
         parts.append(_axis(x, clean(dimension.name, limit=18)))
         parts += _axis_labels(x, dimension, positions)
     parts.append(_axis(xs[-1], f"value ({study.direction})"))

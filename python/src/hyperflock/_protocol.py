@@ -474,6 +474,16 @@ class StudyRow(Struct):
         return self.complete + self.pruned + self.failed
 
     @property
+    def goal(self) -> int:
+        """How many trials there will be, as far as that is known: an owner may ask for more."""
+        return max(self.total, self.wanted) if isinstance(self.wanted, int) else self.total
+
+    @property
+    def aims(self) -> list[Direction]:
+        """The direction of each objective."""
+        return self.directions if isinstance(self.directions, list) else [self.direction]
+
+    @property
     def runtime_name(self) -> str:
         """What its trials run on, by the name of the runtime's piece."""
         return f"chainer-{self.runtime.chainer}"

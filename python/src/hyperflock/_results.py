@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
 
 from hyperflock._errors import ProtocolError
 from hyperflock._grid import Scalar
-from hyperflock._protocol import AttemptRow, DeviceRow, Failure, TrialRow
+from hyperflock._protocol import AttemptRow, DeviceRow, Dimension, Failure, StudyRow, TrialRow
 from hyperflock._text import clean
 
 
@@ -144,6 +145,25 @@ class TrialResult:
             if plain[name] is None:
                 del plain[name]
         return plain
+
+
+def space_of(row: StudyRow, trials: Sequence[TrialResult]) -> list[Dimension]:
+    """Give a grid's space; of an asked study what its trials had, in the order of first use."""
+    if row.kind != "asked":
+        return row.space
+    found: dict[str, dict[str, Scalar]] = {}
+    for trial in trials:
+        for name, value in trial.params.items():
+            found.setdefault(name, {})[repr(value)] = value
+    space = []
+    for name, values in found.items():
+        kinds: list[Any] = list(values.values())
+        if all(isinstance(v, int | float) for v in kinds):
+            kinds.sort()
+        if any(name not in trial.params for trial in trials) and None not in kinds:
+            kinds.append(None)
+        space.append(Dimension(name, kinds))
+    return space
 
 
 def trial_result(row: TrialRow) -> TrialResult:

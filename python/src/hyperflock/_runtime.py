@@ -29,6 +29,9 @@ RUNTIME_PACKAGES = frozenset(
     }
 )
 
+# What a trial may import besides where an Optuna study asked for it.
+ASKED_PACKAGES = frozenset({"optuna", "colorlog", "packaging", "tqdm"})
+
 _MODULES = """
     abc annotationlib argparse array ast asyncio atexit base64 bdb binascii bisect builtins bz2
     cProfile calendar cmath cmd code codecs codeop collections colorsys compileall compression

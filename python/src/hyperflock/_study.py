@@ -24,6 +24,7 @@ from hyperflock._results import TrialResult
 from hyperflock._view import StudyView
 
 if TYPE_CHECKING:
+    import optuna
     import pandas
 
 
@@ -156,6 +157,21 @@ class Study(StudyView):
             ``no_pandas``: pandas is not installed.
         """
         return _loop.run(self._core.to_pandas())
+
+    def to_optuna(self) -> optuna.Study:
+        """Give the finished trials as an Optuna study in memory.
+
+        States, values, parameters with their distributions, intermediate values, attributes and
+        times are those of a study that saw all trials here; what a sampler noted for itself is not
+        kept. A grid's parameters become categorical ones. `hyperflock.optuna.optimize` with the
+        same objective goes on with it where the study that asked was in memory.
+
+        Raises
+        ------
+        OptunaMissingError
+            ``no_optuna``: Optuna is not installed.
+        """
+        return _loop.run(self._core.to_optuna())
 
     def export(self, format: Format, path: str | Path | None = None) -> str:
         """Give the finished trials as text; with ``path`` also write it there, whole or not at all.

@@ -9,13 +9,17 @@ Plain data; any thread.
 
 from __future__ import annotations
 
+import hashlib
 import io
+import json
 import platform
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypedDict
+
+from msgspec import UNSET
 
 from hyperflock._blobs import Blob
 from hyperflock._bundle import Bundle
@@ -69,6 +73,8 @@ class Submission:
     submit_key: str | None = None
     backend: Backend | None = None
     requires: Requires | None = None
+    # Of a study whose trials its owner asks a sampler for; such a one has no space.
+    directions: Sequence[Direction] | None = None
 
     def __post_init__(self) -> None:
         chainer_of(self.runtime)
@@ -92,6 +98,14 @@ class Submission:
             found.append(Blob(item.ref.sha256, item.ref.bytes, f"'{item.ref.name}'", item.open))
         return found
 
+    @property
+    def content_sha256(self) -> str:
+        """Of what decides what a trial computes: all of the spec but its name, key and origin."""
+        told = json.loads(self.body())
+        for name in ("name", "submit_key", "provenance"):
+            del told[name]
+        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+
     def body(self) -> bytes:
         """Write the study spec.
 
@@ -100,13 +114,16 @@ class Submission:
         ProtocolError, InvalidSpaceError
             The server would refuse it.
         """
+        asked = self.directions is not None
         spec = StudySpec(
+            kind="asked" if asked else UNSET,
+            directions=list(self.directions) if self.directions is not None else UNSET,
             name=self.name,
             submit_key=self.submit_key or uuid.uuid4().hex,
             direction=self.direction,
             entry=self.bundle.entry,
             bundle=BlobRef(self.bundle.sha256, len(self.bundle.content)),
-            space=dimensions_of(self.space),
+            space=[] if asked else dimensions_of(self.space),
             data=[item.ref for item in (*self.data, *self.bundle.attached)],
             seed=self.seed,
             runtime=Runtime(chainer_of(self.runtime), backend_of(self.backend, self.bundle)),

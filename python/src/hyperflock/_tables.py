@@ -14,6 +14,7 @@ from rich.text import Text
 
 from hyperflock._export import study_dict
 from hyperflock._grid import Scalar
+from hyperflock._protocol import SamplerRow, StudyRow
 from hyperflock._results import Attempt, TrialResult
 from hyperflock._study import Study
 from hyperflock._text import clean
@@ -36,7 +37,7 @@ def studies(found: Sequence[Study]) -> Table:
             str(study.id),
             study.name,
             row.state,
-            f"{study.done}/{row.total}",
+            f"{study.done}/{row.goal}",
             str(row.failed),
             study.best_text,
             study.owner,
@@ -70,14 +71,16 @@ def study_lines(study: Study) -> list[tuple[str, str]]:
     lines = [
         ("study", f"{study.id} '{study.name}'"),
         ("state", row.state),
-        ("trials", f"{study.done} of {row.total} done ({counts}), {row.running} running"),
+        ("trials", f"{study.done} of {row.goal} done ({counts}), {row.running} running"),
         ("attempts", str(row.attempts)),
-        ("direction", row.direction),
+        ("direction", ", ".join(row.aims)),
         ("runtime", study.runtime),
         ("seed", str(row.seed)),
         ("entry", told["entry"]),
         ("submitted", f"{told['created_at']} by {study.owner}"),
     ]
+    if row.kind == "asked":
+        lines.append(("sampler", sampler_text(row)))
     if told["backend"]:
         lines.append(("backend", told["backend"]))
     for name, value in told["requires"].items():
@@ -92,6 +95,14 @@ def study_lines(study: Study) -> list[tuple[str, str]]:
         more = "" if len(dimension.values) <= _MAX_VALUES else f", ... ({len(dimension.values)})"
         lines.append((f"space {clean(dimension.name, limit=40)}", shown + more))
     return lines
+
+
+def sampler_text(row: StudyRow) -> str:
+    """Who samples for an asked study."""
+    if not isinstance(row.sampler, SamplerRow):
+        return "none so far"
+    label = clean(row.sampler.label, limit=60)
+    return label if row.sampler.attached else f"none now, was {label}: the study waits for one"
 
 
 def trial_lines(trial: TrialResult) -> list[tuple[str, str]]:
@@ -133,6 +144,8 @@ class Lines:
         widest = sum(
             len(clean(d.name)) + 2 + max(len(_scalar(v)) for v in d.values) for d in study.row.space
         )
+        if study.row.kind == "asked":  # nobody knows beforehand what it will ask
+            widest = 40
         self._widths = (6, min(60, max(6, widest)), 10, 7, 8)
 
     def head(self) -> str:

@@ -22,7 +22,7 @@ class StudyView(ABC):
         """What the server last told: counts of trials by state, attempts, space, times."""
 
     def __repr__(self) -> str:
-        kind, counts = type(self).__name__, f"{self.done} of {self.row.total}"
+        kind, counts = type(self).__name__, f"{self.done} of {self.row.goal}"
         return f"<{kind} {self.id} '{self.name}' {self.row.state}, {counts}>"
 
     def _repr_html_(self) -> str:
@@ -30,8 +30,8 @@ class StudyView(ABC):
         return _html.study(self.row)
 
     def __len__(self) -> int:
-        """Number of points of the grid."""
-        return self.row.total
+        """Number of points of the grid; of an asked study, how many trials it shall have."""
+        return self.row.goal
 
     @property
     def id(self) -> int:

@@ -1,0 +1,20 @@
+"""Optuna's first example: the minimum of a quadratic function.
+
+Every script of this folder is an Optuna script whose one changed line is the one that optimizes;
+``study.optimize(objective, n_trials=...)`` in its place runs it here.
+"""
+
+import hyperflock
+import optuna
+
+
+def objective(trial):
+    x = trial.suggest_float("x", -100, 100)
+    y = trial.suggest_categorical("y", [-1, 0, 1])
+    return x**2 + y
+
+
+if __name__ == "__main__":
+    study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=10))
+    hyperflock.optuna.optimize(study, objective, n_trials=16, client=hyperflock.Client())
+    print(study.best_value, study.best_params)

@@ -1,0 +1,303 @@
+"""What an owner does with its Optuna study: asks, answers calls, tells outcomes.
+
+    owner = Owner(study, row, catch=(ValueError,), callbacks=[print])
+    number = owner.ask()
+    answer = owner.answer(call)            # an OwnerAnswer, or None where nobody waits for one
+
+No network. Everything happens in the thread that calls, because storages, samplers and users'
+callbacks expect one thread.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import optuna
+from msgspec import UNSET
+from optuna.distributions import (
+    CategoricalDistribution,
+    FloatDistribution,
+    IntDistribution,
+    json_to_distribution,
+)
+from optuna.exceptions import UpdateFinishedTrialError
+from optuna.storages import InMemoryStorage
+from optuna.trial import FrozenTrial, TrialState
+
+from hyperflock._errors import ObjectiveError
+from hyperflock._protocol import (
+    FinishedCall,
+    OwnerAnswer,
+    OwnerCallItem,
+    PointsCall,
+    PruneCall,
+    ResumedCall,
+    StartedCall,
+    StudyRow,
+    SuggestCall,
+)
+from hyperflock._text import clean
+from hyperflock.optuna._rebuild import TAG, Outcome, tag
+
+Callback = Callable[[optuna.Study, FrozenTrial], None]
+
+_logger = optuna.logging.get_logger("optuna.hyperflock")
+
+
+@dataclass
+class Live:
+    """A trial that has no outcome yet."""
+
+    trial: optuna.Trial
+    started: bool = False
+    # What the sampler or the pruner raised; the device only hears that something did.
+    raised: Exception | None = None
+
+
+class Owner:
+    """The Optuna side of one owned study.
+
+    Attributes
+    ----------
+    live : dict of int to Live
+        Trials without an outcome, by number.
+    finished : int
+        How many of this call's trials have their outcome.
+    failure : BaseException or None
+        What the call ends with once nothing is live any more.
+    """
+
+    def __init__(
+        self,
+        study: optuna.Study,
+        row: StudyRow,
+        *,
+        catch: tuple[type[Exception], ...] = (),
+        callbacks: Iterable[Callback] = (),
+    ) -> None:
+        self.study = study
+        self.row = row
+        self.live: dict[int, Live] = {}
+        self.finished = 0
+        self.failure: BaseException | None = None
+        self._catch = catch
+        self._callbacks = list(callbacks)
+
+    @property
+    def waiting(self) -> int:
+        """How many trials were asked that no device has begun."""
+        return sum(not live.started for live in self.live.values())
+
+    # ---- asking
+
+    def ask(self) -> int:
+        """Begin a trial, an enqueued one first; marked from the moment at which it runs."""
+        self.study._thread_local.cached_all_trials = None
+        while True:
+            trial_id = self._enqueued()
+            # An owner that takes over ends what the one before has just begun.
+            with suppress(UpdateFinishedTrialError):
+                return self.take(self._made() if trial_id is None else trial_id)
+
+    def _made(self) -> int:
+        storage, study = self.study._storage, self.row.study
+        # Made with the mark, so that there is no moment at which it runs without.
+        template = optuna.trial.create_trial(
+            state=TrialState.RUNNING, system_attrs={TAG: {"study": study}}
+        )
+        trial_id = storage.create_new_trial(self.study._study_id, template_trial=template)
+        number = storage.get_trial_number_from_id(trial_id)
+        storage.set_trial_system_attr(trial_id, TAG, tag(study, number))
+        return trial_id
+
+    def take(self, trial_id: int, *, started: bool = False) -> int:
+        """Go on with a running trial of the storage; its number."""
+        trial = optuna.Trial(self.study, trial_id)
+        self.live[trial.number] = Live(trial, started)
+        return trial.number
+
+    def _enqueued(self) -> int | None:
+        study, storage = self.study, self.study._storage
+        waiting = storage.get_all_trials(
+            study._study_id, deepcopy=False, states=(TrialState.WAITING,)
+        )
+        for trial in waiting:
+            try:
+                mark = tag(self.row.study, trial.number)
+                storage.set_trial_system_attr(trial._trial_id, TAG, mark)
+                if storage.set_trial_state_values(trial._trial_id, state=TrialState.RUNNING):
+                    return trial._trial_id
+                storage.set_trial_system_attr(trial._trial_id, TAG, None)
+            except UpdateFinishedTrialError:
+                continue  # another process was faster
+        return None
+
+    # ---- answering
+
+    def answer(self, call: OwnerCallItem) -> OwnerAnswer | None:
+        """Do what a call says; the answer to those that wait for one."""
+        match call:
+            case SuggestCall():
+                return self._answered(call, self._suggest)
+            case PruneCall():
+                return self._answered(call, self._should_prune)
+            case PointsCall():
+                self.report(call.trial, call.points)
+            case ResumedCall(args=args):
+                self._forget_points(call.trial, -1 if args.step is UNSET else args.step)
+            case StartedCall():
+                if call.trial in self.live:
+                    self.live[call.trial].started = True
+            case FinishedCall(args=args):
+                self.report(call.trial, call.points)
+                outcome = Outcome.of(args.state, args.values, args.attrs, args.error)
+                self.finish(call.trial, outcome)
+        return None
+
+    def _answered(
+        self, call: SuggestCall | PruneCall, work: Callable[[Any, optuna.Trial], Any]
+    ) -> OwnerAnswer:
+        live = self.live.get(call.trial)
+        if live is None:
+            message = f"the sampler has no running trial {call.trial}"
+            return OwnerAnswer(call.id, code="unknown_trial", message=message)
+        try:
+            return OwnerAnswer(call.id, value=json.dumps(work(call, live.trial)))
+        except Exception as error:
+            live.raised = error
+            message = clean(f"{type(error).__name__}: {error}", limit=1000)
+            return OwnerAnswer(call.id, code="sampler_raised", message=message)
+
+    def _suggest(self, call: SuggestCall, trial: optuna.Trial) -> Any:
+        name, kind = call.args.name, json_to_distribution(call.args.distribution)
+        match kind:
+            case FloatDistribution():
+                return trial.suggest_float(name, kind.low, kind.high, step=kind.step, log=kind.log)
+            case IntDistribution():
+                return trial.suggest_int(name, kind.low, kind.high, step=kind.step, log=kind.log)
+            case CategoricalDistribution():
+                return trial.suggest_categorical(name, kind.choices)
+        raise TypeError(f"'{name}' asks for a {type(kind).__name__}, which no trial can suggest")
+
+    def _should_prune(self, call: PruneCall, trial: optuna.Trial) -> bool:
+        self.report(call.trial, call.points)
+        return bool(trial.should_prune())
+
+    def report(self, number: int, points: Sequence[tuple[int, float]]) -> None:
+        """Set a running trial's intermediate values; a step that was there is overwritten."""
+        live = self.live.get(number)
+        if live is None:
+            return
+        storage, trial_id = self.study._storage, live.trial._trial_id
+        for step, value in points:
+            with suppress(
+                UpdateFinishedTrialError
+            ):  # somebody else told it, a callback for instance
+                storage.set_trial_intermediate_value(trial_id, step, value)
+            live.trial._cached_frozen_trial.intermediate_values[step] = value
+
+    def _forget_points(self, number: int, step: int) -> None:
+        """Drop what is above a step: the attempt that reported it is over, another goes on there.
+
+        Optuna's storages can only overwrite; the points come again when the trial gets there. The
+        pruner sees the trial without them, and a study in memory loses them at once.
+        """
+        live = self.live.get(number)
+        if live is None:
+            return
+        cached = live.trial._cached_frozen_trial
+        kept = {s: v for s, v in cached.intermediate_values.items() if s <= step}
+        cached.intermediate_values = dict(kept)
+        storage = self.study._storage
+        if isinstance(storage, InMemoryStorage):
+            with storage._lock:
+                stored = copy.copy(storage._get_trial(live.trial._trial_id))
+                stored.intermediate_values = kept
+                storage._set_trial(live.trial._trial_id, stored)
+
+    # ---- telling
+
+    def finish(self, number: int, outcome: Outcome) -> None:
+        """Tell a trial's outcome and run the callbacks; one that is not live was told before."""
+        live = self.live.pop(number, None)
+        if live is None:
+            return
+        self.finished += 1
+        set_attributes(self.study, live.trial._trial_id, outcome)
+        frozen = tell(self.study, number, outcome)
+        self._log(frozen, outcome)
+        if outcome.stop:
+            self.study.stop()
+        self._note_failure(number, outcome, live.raised)
+        for callback in self._callbacks:
+            callback(self.study, copy.deepcopy(frozen))
+
+    def _note_failure(self, number: int, outcome: Outcome, raised: Exception | None) -> None:
+        error = outcome.error
+        if error is None or error.cause != "user_error" or self.failure is not None:
+            return
+        if raised is not None and error.code == "owner_error":
+            # Optuna's own fault, as it would have come out of `Study.optimize`.
+            self.failure = None if isinstance(raised, self._catch) else raised
+        elif not is_caught(outcome.raised, self._catch):
+            self.failure = ObjectiveError(
+                f"trial {number} failed: {clean(error.message)}",
+                traceback=clean(error.traceback, keep_lines=True),
+                raised=outcome.raised,
+                trial=number,
+            )
+
+    def _log(self, trial: FrozenTrial, outcome: Outcome) -> None:
+        if trial.state is TrialState.COMPLETE:
+            self.study._log_completed_trial(trial.values, trial.number, trial.params)
+        elif trial.state is TrialState.PRUNED:
+            _logger.info(f"Trial {trial.number} pruned.")
+        elif outcome.error is not None:
+            shown = clean(outcome.error.traceback, keep_lines=True)
+            _logger.warning(
+                f"Trial {trial.number} failed with parameters: {trial.params} "
+                f"because of the following error: {clean(outcome.error.message)}\n{shown}".rstrip()
+            )
+
+
+def set_attributes(study: optuna.Study, trial_id: int, outcome: Outcome) -> None:
+    """Set what the objective set, on a trial that is not told yet."""
+    storage = study._storage
+    with suppress(UpdateFinishedTrialError):
+        for key, value in outcome.user_attrs.items():
+            storage.set_trial_user_attr(trial_id, key, value)
+        for key, value in outcome.system_attrs.items():
+            if key != TAG:
+                storage.set_trial_system_attr(trial_id, key, value)
+
+
+def tell(study: optuna.Study, number: int, outcome: Outcome) -> FrozenTrial:
+    """Tell an outcome; a trial that is finished already stays as it is."""
+    complete = outcome.state is TrialState.COMPLETE
+    values = list(outcome.values) if complete else None
+    try:
+        return study.tell(number, values, outcome.state, skip_if_finished=True)
+    except UpdateFinishedTrialError:  # another process was faster by a moment
+        return study.tell(number, skip_if_finished=True)
+
+
+def is_caught(raised: Sequence[str], catch: tuple[type[Exception], ...]) -> bool:
+    """Whether ``catch`` names an exception of a device, by its class or one of its bases.
+
+    A class of the objective's own file may be in a module of another name there: its own name
+    decides.
+    """
+    return any(_is_of(name, kind) for name in raised for kind in catch)
+
+
+def _is_of(name: str, kind: type[Exception]) -> bool:
+    own = f"{kind.__module__}.{kind.__qualname__}"
+    if name == own:
+        return True
+    local = kind.__module__ == "__main__" or not own.startswith(("builtins.", "optuna."))
+    return local and not name.startswith("builtins.") and name.endswith(f".{kind.__qualname__}")

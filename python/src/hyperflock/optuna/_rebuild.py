@@ -1,0 +1,232 @@
+"""Trials of an asked study as Optuna's: what the server keeps is enough to make them again.
+
+    study = to_optuna(http, row)          # in memory, with every finished trial
+
+A trial is marked by the system attribute ``hyperflock:trial``, {"study": id, "trial": number}, from
+before its first lease on. Blocking; any thread but the background loop's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from math import isfinite
+from typing import Any
+
+import optuna
+from optuna.distributions import (
+    BaseDistribution,
+    CategoricalDistribution,
+    json_to_distribution,
+)
+from optuna.trial import FrozenTrial, TrialState
+
+from hyperflock import _loop
+from hyperflock._async_study import number_of
+from hyperflock._http import Http
+from hyperflock._protocol import Failure, StudyRow, TrialRow
+from hyperflock._results import params_of
+from hyperflock._schema import convert
+
+TAG = "hyperflock:trial"
+IDENTITY = "hyperflock:identity"
+STATES = {
+    "complete": TrialState.COMPLETE,
+    "pruned": TrialState.PRUNED,
+    "failed": TrialState.FAIL,
+    "cancelled": TrialState.FAIL,
+    "running": TrialState.RUNNING,
+}
+_PAGE = 500
+_AT_ONCE = 8
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a trial ended, as the server tells it in a batch and in a row alike.
+
+    Attributes
+    ----------
+    state : TrialState
+        Optuna's.
+    values : tuple of float
+        What the objective gave, infinite ones too; empty when not complete.
+    user_attrs, system_attrs : Mapping
+        What the objective set; a constraint is a system attribute.
+    raised : tuple of str
+        The exception's class and its bases, as ``module.name``.
+    stop : bool
+        Whether the objective called ``trial.study.stop()``.
+    error : Failure or None
+        Why it failed.
+    """
+
+    state: TrialState
+    values: tuple[float, ...] = ()
+    user_attrs: Mapping[str, Any] = field(default_factory=dict)
+    system_attrs: Mapping[str, Any] = field(default_factory=dict)
+    raised: tuple[str, ...] = ()
+    stop: bool = False
+    error: Failure | None = None
+
+    @classmethod
+    def of(cls, state: str, values: Iterable[float], attrs: object, error: object) -> Outcome:
+        """Read what a device sent; what is not of the agreed form is left out."""
+        told = _object(attrs)
+        raised = told.get("raised")
+        exact = told.get("values")
+        given = [float(value) for value in values]
+        if isinstance(exact, list) and len(exact) == len(given):
+            given = [_exact(text, value) for text, value in zip(exact, given, strict=True)]
+        return cls(
+            state=STATES[state],
+            values=tuple(given) if state == "complete" else (),
+            user_attrs=_object(told.get("user")),
+            system_attrs=_object(told.get("system")),
+            raised=tuple(map(str, raised)) if isinstance(raised, list) else (),
+            stop=told.get("stop") is True,
+            error=error if isinstance(error, Failure) else None,
+        )
+
+
+def outcome_of(row: TrialRow) -> Outcome:
+    """How the trial of a row ended."""
+    return Outcome.of(row.state, row.values, row.attrs, row.error)
+
+
+def suggestions_of(row: TrialRow) -> dict[str, tuple[BaseDistribution, Any]]:
+    """Give distribution and value of each name that was suggested, in that order."""
+    told = row.suggested if isinstance(row.suggested, list) else []
+    return {name: (json_to_distribution(kind), json.loads(value)) for name, kind, value in told}
+
+
+def frozen_trial(study: StudyRow, row: TrialRow) -> FrozenTrial:
+    """Make Optuna's trial of a row, finished or running, for `create_new_trial`."""
+    outcome = outcome_of(row)
+    suggested = suggestions_of(row)
+    if study.kind != "asked":
+        choices = {d.name: CategoricalDistribution(d.values) for d in study.space}
+        suggested = {n: (choices[n], v) for n, v in params_of(row.params).items() if n in choices}
+    points = dict(row.points) if isinstance(row.points, list) else {}
+    values: list[float] | None = list(outcome.values) or None
+    if outcome.state is TrialState.PRUNED and points and len(study.aims) == 1:
+        # As Optuna's own `tell` does: the last value that was reported.
+        last = points[max(points)]
+        values = [last] if isfinite(last) else None
+    return FrozenTrial(
+        number=-1,
+        trial_id=-1,
+        state=outcome.state,
+        value=None,
+        values=values,
+        datetime_start=_when(row.started_at),
+        datetime_complete=_when(row.finished_at) if outcome.state.is_finished() else None,
+        params={name: value for name, (_, value) in suggested.items()},
+        distributions={name: kind for name, (kind, _) in suggested.items()},
+        user_attrs=dict(outcome.user_attrs),
+        system_attrs={TAG: tag(row.study, row.trial), **outcome.system_attrs},
+        intermediate_values=points,
+    )
+
+
+def tag(study: int, number: int) -> dict[str, int]:
+    """What marks a trial as one of the server's."""
+    return {"study": study, "trial": number}
+
+
+def hole(study: int) -> FrozenTrial:
+    """Make a failed trial in place of one that the server never knew, so that numbers agree."""
+    return optuna.trial.create_trial(state=TrialState.FAIL, system_attrs={TAG: {"study": study}})
+
+
+def finished_rows(
+    http: Http, study: StudyRow, wanted: Iterable[int] | None = None
+) -> list[TrialRow]:
+    """Fetch the finished trials with their curves, by number.
+
+    Parameters
+    ----------
+    http
+        The client's connection.
+    study
+        The study.
+    wanted
+        The numbers whose curves matter; None: of all trials.
+    """
+    return _loop.run(_finished_rows(http, study.study, None if wanted is None else set(wanted)))
+
+
+def unfinished_rows(http: Http, study: StudyRow) -> list[TrialRow]:
+    """Fetch the trials that were asked and have no outcome, by number."""
+    page = _loop.run(http.get(f"/api/studies/{study.study}/unfinished"))
+    return [convert(row, TrialRow) for row in page["trials"]]
+
+
+def trial_row(http: Http, study: int, number: int) -> TrialRow:
+    """Fetch one trial with its curve."""
+    return convert(_loop.run(http.get(f"/api/studies/{study}/trials/{number}")), TrialRow)
+
+
+def to_optuna(http: Http, row: StudyRow) -> optuna.Study:
+    """Make an Optuna study in memory of a study at the server; see `Study.to_optuna`."""
+    made = optuna.create_study(study_name=row.name, directions=row.aims)
+    made._storage.set_study_system_attr(made._study_id, IDENTITY, f"name:{row.name}")
+    for finished in finished_rows(http, row):
+        add_row(made, row, finished)
+    return made
+
+
+def add_row(study: optuna.Study, row: StudyRow, trial: TrialRow) -> int:
+    """Add a trial under its own number, behind those that the study has; its id in the storage."""
+    storage = study._storage
+    for _ in range(len(study.get_trials(deepcopy=False)), trial.trial):
+        storage.create_new_trial(study._study_id, template_trial=hole(row.study))
+    return storage.create_new_trial(study._study_id, template_trial=frozen_trial(row, trial))
+
+
+async def _finished_rows(http: Http, study: int, wanted: set[int] | None) -> list[TrialRow]:
+    newest: dict[int, TrialRow] = {}
+    cursor = 0
+    while True:
+        where = f"/api/studies/{study}/trials?after={cursor}&limit={_PAGE}&points=1"
+        page = await http.get(where)
+        rows = [convert(row, TrialRow) for row in page["trials"]]
+        newest.update({row.trial: row for row in rows})
+        cursor = int(page["cursor"])
+        if not rows:
+            break
+    gate = asyncio.Semaphore(_AT_ONCE)
+
+    async def with_points(row: TrialRow) -> TrialRow:
+        # A page may leave curves out, and the study's best is asked for more often than all of it.
+        if isinstance(row.points, list) or (wanted is not None and row.trial not in wanted):
+            return row
+        async with gate:
+            told = await http.get(f"/api/studies/{study}/trials/{number_of(row.trial, 'trial')}")
+        return convert(told, TrialRow)
+
+    found = await asyncio.gather(*map(with_points, newest.values()))
+    return sorted(found, key=lambda row: row.trial)
+
+
+def _object(value: object) -> dict[str, Any]:
+    """Give a JSON object, of its text too; empty for anything else."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _exact(text: object, value: float) -> float:
+    """Give an infinite value, which no message can carry as a number."""
+    return float(text) if isinstance(text, str) and text in {"inf", "-inf"} else value
+
+
+def _when(milliseconds: int) -> datetime | None:
+    # Optuna's times are local and know no zone.
+    return datetime.fromtimestamp(milliseconds / 1000) if milliseconds else None

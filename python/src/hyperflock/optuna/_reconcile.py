@@ -1,0 +1,181 @@
+"""Makes an Optuna study and the server agree, right after a claim: nothing runs that nobody knows.
+
+    known = reconcile(owner, http)         # the numbers that the server has
+
+A trial marked as the server's that still runs there goes on, one that finished there is told, one
+that the server never heard of fails. Trials without a mark belong to other processes on the same
+storage and stay as they are. Blocking; the thread of the owner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import optuna
+from optuna.trial import FrozenTrial, TrialState
+
+from hyperflock._errors import NotFoundError, OwnerError
+from hyperflock._http import Http
+from hyperflock._protocol import TrialRow
+from hyperflock.optuna._owner import Owner, set_attributes, tell
+from hyperflock.optuna._rebuild import (
+    STATES,
+    TAG,
+    Outcome,
+    add_row,
+    finished_rows,
+    outcome_of,
+    suggestions_of,
+    trial_row,
+    unfinished_rows,
+)
+
+
+def reconcile(owner: Owner, http: Http) -> list[int]:
+    """Make both sides agree.
+
+    Parameters
+    ----------
+    owner
+        Its ``live`` trials, if any, are of this very process: what the server has not heard of is
+        asked again.
+    http
+        The client's connection.
+
+    Returns
+    -------
+    list of int
+        Numbers that must be asked again.
+
+    Raises
+    ------
+    OwnerError
+        ``study_differs``: a number means different trials here and there.
+    """
+    study, row = owner.study, owner.row
+    study._thread_local.cached_all_trials = None
+    trials = study.get_trials(deepcopy=False)
+    running = {
+        t.number: t for t in trials if t.state is TrialState.RUNNING and TAG in t.system_attrs
+    }
+    # Curves are fetched of those alone that will be told or added.
+    open_rows = {r.trial: r for r in unfinished_rows(http, row)}
+    ended = {r.trial: r for r in finished_rows(http, row, _Missing(running, len(trials)))}
+    _refuse_conflicts(owner, trials, {**ended, **open_rows})
+    for number in sorted({*ended, *open_rows} - set(range(len(trials)))):
+        found = ended.get(number) or open_rows[number]
+        trial_id = add_row(study, row, found)
+        if number not in ended:
+            owner.take(trial_id, started=True)
+    again: list[int] = []
+    for number, trial in running.items():
+        if _study_of(trial) != row.study:
+            _settle_elsewhere(study, trial, http)
+        elif number in ended:
+            _tell_ended(owner, trial, ended[number])
+        elif number in open_rows:
+            if number not in owner.live:
+                owner.take(trial._trial_id, started=True)
+            _catch_up(owner, number, open_rows[number])
+        elif number in owner.live:
+            again.append(number)
+        else:
+            study.tell(number, state=TrialState.FAIL, skip_if_finished=True)
+    return sorted(again)
+
+
+def sweep(owner: Owner, http: Http) -> None:
+    """Settle what an owner that was just replaced has begun since, unheard by the server."""
+    running = owner.study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
+    marked = [t for t in running if TAG in t.system_attrs and t.number not in owner.live]
+    if marked:
+        reconcile(owner, http)
+
+
+def leave(owner: Owner, http: Http) -> None:
+    """End what this process began and the server never heard of: another one owns the study now."""
+    known = {row.trial for row in unfinished_rows(http, owner.row)}
+    for number in set(owner.live) - known:
+        if _row_of(http, owner.row.study, number) is None:
+            tell(owner.study, number, Outcome(TrialState.FAIL))
+
+
+class _Missing(set[int]):
+    """The numbers of trials that run here, and all behind the last one."""
+
+    def __init__(self, running: Mapping[int, FrozenTrial], first: int) -> None:
+        super().__init__(running)
+        self._first = first
+
+    def __contains__(self, number: object) -> bool:
+        return super().__contains__(number) or (isinstance(number, int) and number >= self._first)
+
+
+def _refuse_conflicts(
+    owner: Owner, trials: list[FrozenTrial], rows: Mapping[int, TrialRow]
+) -> None:
+    for trial in trials:
+        if trial.state is TrialState.WAITING and trial.number in rows:
+            raise OwnerError(
+                f"trial {trial.number} waits in the Optuna study and is another one at the server; "
+                f"take client.study({owner.row.study}).to_optuna(), or a study of another name",
+                code="study_differs",
+            )
+
+
+def _tell_ended(owner: Owner, trial: FrozenTrial, row: TrialRow) -> None:
+    """Tell what finished while nobody listened."""
+    if trial.number in owner.live:
+        _catch_up(owner, trial.number, row)
+        owner.report(trial.number, row.points if isinstance(row.points, list) else [])
+        owner.finish(trial.number, outcome_of(row))
+    else:
+        _complete(owner.study, trial, row)
+
+
+def _complete(study: optuna.Study, trial: FrozenTrial, row: TrialRow) -> None:
+    storage = study._storage
+    _add_params(study, trial._trial_id, row)
+    for step, value in row.points if isinstance(row.points, list) else []:
+        storage.set_trial_intermediate_value(trial._trial_id, step, value)
+    outcome = outcome_of(row)
+    set_attributes(study, trial._trial_id, outcome)
+    tell(study, trial.number, outcome)
+
+
+def _catch_up(owner: Owner, number: int, row: TrialRow) -> None:
+    """Suggest again what the server's log has, so that the trial here has it too."""
+    live = owner.live[number]
+    _add_params(owner.study, live.trial._trial_id, row)
+    stored = owner.study._storage.get_trial(live.trial._trial_id)
+    live.trial._cached_frozen_trial.params = dict(stored.params)
+    live.trial._cached_frozen_trial.distributions = dict(stored.distributions)
+
+
+def _add_params(study: optuna.Study, trial_id: int, row: TrialRow) -> None:
+    storage = study._storage
+    known = storage.get_trial(trial_id).params
+    for name, (kind, value) in suggestions_of(row).items():
+        if name not in known:
+            storage.set_trial_param(trial_id, name, kind.to_internal_repr(value), kind)
+
+
+def _settle_elsewhere(study: optuna.Study, trial: FrozenTrial, http: Http) -> None:
+    """End a trial that was asked for an earlier study of the server's: its generation is dead."""
+    row = _row_of(http, _study_of(trial), trial.number)
+    if row is not None and STATES[row.state].is_finished():
+        _complete(study, trial, row)
+    else:
+        tell(study, trial.number, Outcome(TrialState.FAIL))
+
+
+def _row_of(http: Http, study: int, number: int) -> TrialRow | None:
+    try:
+        return trial_row(http, study, number)
+    except NotFoundError:
+        return None
+
+
+def _study_of(trial: FrozenTrial) -> int:
+    mark = trial.system_attrs[TAG]
+    return int(mark["study"]) if isinstance(mark, dict) else 0

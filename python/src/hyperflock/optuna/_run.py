@@ -1,0 +1,314 @@
+"""One owner's life: claim, reconcile, then ask and answer until there is nothing left to do.
+
+    with OwnerLink(http, study=3, label="notebook") as link:
+        Run(owner, link, http, Plan(n_trials=100)).until_done()
+
+Runs in the thread that calls; the link's socket has a thread of its own.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import optuna
+from msgspec import UNSET
+
+from hyperflock import _loop
+from hyperflock._errors import OwnerError, server_error
+from hyperflock._http import Http
+from hyperflock._owning import OwnerLink
+from hyperflock._protocol import AskedTrial, Error, OwnerAnswer, OwnerCall, OwnerReply, StudyRow
+from hyperflock._schema import convert
+from hyperflock._text import clean
+from hyperflock.optuna._owner import Owner
+from hyperflock.optuna._reconcile import leave, reconcile, sweep
+from hyperflock.optuna._sense import ParallelTpe, ahead
+
+MAX_ROOM = 1000
+MAX_ITEMS = 1000
+MAX_REPLY_BYTES = 256 << 10
+# So long may answers be held back to leave together.
+HOLD_S = 0.05
+_SLICE_S = 0.5
+_LOOK_S = 10.0
+# After a claim the owner before may still have been in the middle of something.
+_SWEEP_S = 5.0
+# Of what the server refuses of a reply: it has the trial already.
+_HARMLESS = frozenset({"trial_exists"})
+
+
+@dataclass
+class Plan:
+    """How far a call goes.
+
+    Attributes
+    ----------
+    n_trials : int or None
+        Trials of this call, finished in any state; None: no limit.
+    timeout_s : float or None
+        No trial is asked after that many seconds.
+    n_jobs : int or None
+        Trials that may run at a time; None: as many as devices want.
+    to_target : bool
+        Whether ``n_trials`` is what is left of the number that the owner before meant to have.
+    """
+
+    n_trials: int | None = None
+    timeout_s: float | None = None
+    n_jobs: int | None = None
+    to_target: bool = False
+
+
+@dataclass
+class _Outgoing:
+    """Answers on their way to one reply."""
+
+    replies: list[OwnerAnswer] = field(default_factory=list)
+    size: int = 0
+    since: float = 0.0
+
+    def add(self, answer: OwnerAnswer) -> None:
+        if not self.replies:
+            self.since = time.monotonic()
+        self.replies.append(answer)
+        self.size += 200 + sum(len(t) * 4 for t in (answer.value, answer.message) if t)
+
+    @property
+    def is_due(self) -> bool:
+        return bool(self.replies) and (
+            len(self.replies) >= MAX_ITEMS
+            or self.size >= MAX_REPLY_BYTES
+            or time.monotonic() - self.since > HOLD_S
+        )
+
+    def take(self) -> list[OwnerAnswer]:
+        taken, self.replies, self.size = self.replies, [], 0
+        return taken
+
+
+class Run:
+    """Runs an owner over its link.
+
+    Parameters
+    ----------
+    owner, link, http
+        The study's two sides.
+    plan
+        How far to go.
+    tpe
+        What makes TPE ready for parallel trials.
+    moved
+        Called when trials have begun or finished, for a progress bar.
+    notice
+        Told ``standing by`` and ``sampling`` when that begins.
+    """
+
+    def __init__(
+        self,
+        owner: Owner,
+        link: OwnerLink,
+        http: Http,
+        plan: Plan,
+        tpe: ParallelTpe | None = None,
+        moved: Callable[[], None] = lambda: None,
+        notice: Callable[[str], None] = lambda text: None,
+    ) -> None:
+        self._owner = owner
+        self._link = link
+        self._http = http
+        self._plan = plan
+        self._tpe = tpe
+        self._moved = moved
+        self._notice = notice
+        self._begun = time.monotonic()
+        self._generation = 0
+        self._taken = 0
+        self._told_room = -1
+        self._finished_before = 0
+        self._look_at = self._sweep_at = math.inf
+
+    def until_done(self) -> None:
+        """Run until the plan is fulfilled; raises what the call shall end with.
+
+        Raises
+        ------
+        ObjectiveError
+            An objective raised something that ``catch`` does not name.
+        OwnerError
+            ``owner_replaced``, ``study_differs``.
+        ServerError
+            ``study_cancelled``, ``quota_exceeded``, ...
+        """
+        try:
+            while not (self._generation and self._is_done()):
+                self._step()
+            sweep(self._owner, self._http)
+        except OwnerError as error:
+            if error.code == "owner_replaced":
+                leave(self._owner, self._http)
+            raise
+        self._reply(finish=True)
+        if self._owner.failure is not None:
+            raise self._owner.failure
+
+    def _step(self) -> None:
+        item = self._link.next(_SLICE_S)
+        if isinstance(item, Error):
+            if self._generation:  # else it is about what was said before standing by
+                self._refused(item)
+        elif item is not None:
+            self._take(item)
+        elif self._generation and self._room() != self._told_room:  # the time is up
+            self._reply()
+        now = time.monotonic()
+        if self._generation and now >= self._sweep_at:
+            self._sweep_at = math.inf
+            sweep(self._owner, self._http)
+        if self._generation and now >= self._look_at:
+            self._look_at = now + _LOOK_S
+            self._look()
+
+    # ---- one batch
+
+    def _take(self, batch: OwnerCall) -> None:
+        if batch.generation == 0:  # standing by: somebody else owns the study
+            self._stand_by()
+            return
+        if batch.generation != self._generation:
+            self._attach(batch)
+            return
+        out = _Outgoing()
+        for call in batch.calls:
+            answer = self._owner.answer(call)
+            if answer is not None:
+                out.add(answer)
+            if out.is_due:
+                self._send(replies=out.take())
+        self._taken = batch.batch
+        self._reply(out.take(), self._ask(batch.demand))
+        self._moved()
+
+    def _attach(self, batch: OwnerCall) -> None:
+        self._generation, self._taken = batch.generation, batch.batch
+        now = time.monotonic()
+        self._look_at, self._sweep_at = now + _LOOK_S, now + _SWEEP_S
+        again = reconcile(self._owner, self._http)
+        row = self._look()
+        self._finished_before = row.done - self._owner.finished
+        if self._plan.to_target:
+            left = row.goal - self._finished_before
+            self._plan.n_trials = left if row.wanted else None
+        self._notice("sampling")
+        self._reply(asked=[AskedTrial(number) for number in again])
+        self._moved()
+
+    def _stand_by(self) -> None:
+        self._generation = 0
+        self._owner.live.clear()
+        self._notice("standing by")
+
+    def _ask(self, demand: int) -> list[AskedTrial]:
+        """Ask the sampler for what devices wait for, and ahead where that changes nothing."""
+        owner = self._owner
+        computing = len(owner.live) - owner.waiting
+        wanted = demand
+        if self._plan.n_jobs != 1:
+            wanted += max(0, ahead(owner.study, computing + demand) - owner.waiting)
+        asked = []
+        for _ in range(min(wanted, self._room(), MAX_ITEMS)):
+            if self._tpe is not None:
+                self._tpe.tell(len(owner.live) + 1)
+            asked.append(AskedTrial(owner.ask()))
+        return asked
+
+    # ---- what the server is told
+
+    def _reply(
+        self,
+        replies: Sequence[OwnerAnswer] = (),
+        asked: Sequence[AskedTrial] = (),
+        *,
+        finish: bool = False,
+    ) -> None:
+        self._told_room = self._room()
+        self._send(replies, asked, finish=finish)
+
+    def _send(
+        self,
+        replies: Sequence[OwnerAnswer] = (),
+        asked: Sequence[AskedTrial] = (),
+        *,
+        finish: bool = False,
+    ) -> None:
+        reply = OwnerReply(
+            study=self._owner.row.study,
+            taken=self._taken,
+            room=self._room(),
+            target=self._target(),
+            replies=list(replies),
+            asked=list(asked),
+            finish=finish,
+        )
+        self._link.send(reply, self._generation)
+
+    def _room(self) -> int:
+        """How many more trials may be asked now."""
+        if self._is_stopped():
+            return 0
+        plan, live = self._plan, len(self._owner.live)
+        limits = [
+            math.inf if plan.n_trials is None else plan.n_trials - self._owner.finished - live
+        ]
+        limits += [math.inf if plan.n_jobs is None else plan.n_jobs - live, MAX_ROOM]
+        return max(0, int(min(limits)))
+
+    def _target(self) -> int:
+        """How many trials the study shall have in the end; 0: nobody knows."""
+        if self._plan.n_trials is None:
+            return 0
+        here = max(self._plan.n_trials, self._owner.finished + len(self._owner.live))
+        return self._finished_before + here
+
+    # ---- when it ends
+
+    def _is_stopped(self) -> bool:
+        if self._owner.failure is not None or self._owner.study._stop_flag:
+            return True
+        limit_s = self._plan.timeout_s
+        return limit_s is not None and time.monotonic() - self._begun >= limit_s
+
+    def _is_done(self) -> bool:
+        if self._owner.live:
+            return False
+        limit = self._plan.n_trials
+        return self._is_stopped() or (limit is not None and self._owner.finished >= limit)
+
+    def _look(self) -> StudyRow:
+        """Ask how the study stands: nobody tells an owner that it was cancelled."""
+        path = f"/api/studies/{self._owner.row.study}"
+        row = convert(_loop.run(self._http.get(path)), StudyRow)
+        if row.state == "cancelled":
+            self._cancelled()
+        return row
+
+    def _refused(self, error: Error) -> None:
+        if error.code in _HARMLESS:
+            return
+        if error.code in {"study_cancelled", "study_stopped"}:
+            self._look()
+        field = error.field if error.field is not UNSET else None
+        raise server_error(error.code, clean(error.message), field)
+
+    def _cancelled(self) -> None:
+        """Leave no trial running that nobody computes."""
+        owner = self._owner
+        for number in list(owner.live):
+            del owner.live[number]
+            owner.study.tell(number, state=optuna.trial.TrialState.FAIL, skip_if_finished=True)
+        raise server_error(
+            "study_cancelled",
+            f"study {owner.row.study} was cancelled; another name begins a new one",
+        )

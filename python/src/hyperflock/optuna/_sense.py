@@ -1,0 +1,73 @@
+"""What a sampler allows when several devices compute. Pure but for the sampler that it changes.
+
+Which trials a sampler would rather see finished first decides whether it may be asked ahead; and a
+sampler with an option of its own for parallel trials gets it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import optuna
+from optuna.samplers import BaseSampler, GridSampler, QMCSampler, RandomSampler, TPESampler
+
+_MOST_AHEAD = 64
+
+
+def ahead(study: optuna.Study, computing: int) -> int:
+    """How many trials may wait in the server's queue, so that no device waits for the sampler.
+
+    None where one device computes, so that a seed means the same as in plain Optuna; none for a
+    sampler that learns, because a trial that is asked later knows more. A grid is asked ahead as
+    long as it has points.
+
+    Parameters
+    ----------
+    study
+        The study.
+    computing
+        How many trials devices are computing.
+    """
+    if computing < 2:
+        return 0
+    wanted = min(computing, _MOST_AHEAD)
+    # The very classes: one that is derived from them may look at anything.
+    sampler: object = study.sampler
+    if type(sampler) in (RandomSampler, QMCSampler):
+        return wanted
+    if type(sampler) is GridSampler:
+        points = len(sampler._all_grids)
+        return max(0, min(wanted, points - len(study.get_trials(deepcopy=False))))
+    return 0
+
+
+class ParallelTpe:
+    """Turns TPE's constant liar on while several trials run; Optuna 5 has it on by itself."""
+
+    def __init__(self, sampler: BaseSampler) -> None:
+        self._sampler = sampler
+        self._changed = False
+
+    def tell(self, running: int) -> None:
+        """Say how many trials run."""
+        sampler = self._sampler
+        if running < 2 or self._changed or type(sampler) is not TPESampler:
+            return
+        if not sampler._constant_liar:
+            sampler._constant_liar = self._changed = True
+
+    def undo(self) -> None:
+        """Leave the sampler as it was given."""
+        if self._changed and isinstance(self._sampler, TPESampler):
+            self._sampler._constant_liar = self._changed = False
+
+
+@contextmanager
+def parallel_tpe(sampler: BaseSampler) -> Iterator[ParallelTpe]:
+    """Make a `ParallelTpe` for a while."""
+    made = ParallelTpe(sampler)
+    try:
+        yield made
+    finally:
+        made.undo()

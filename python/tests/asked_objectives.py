@@ -1,0 +1,63 @@
+"""Objectives for tests of asked studies; plain Optuna runs them too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import optuna
+
+
+def curved(trial: Any) -> float:
+    """Three kinds of parameters, a curve, a pruner that is asked at each step."""
+    x = trial.suggest_float("x", -10, 10)
+    n = trial.suggest_int("n", 1, 5)
+    kind = trial.suggest_categorical("kind", ["a", "b", None])
+    for step in range(4):
+        trial.report(x * x / (step + 1) + n, step)
+        if trial.should_prune():
+            raise optuna.TrialPruned
+    trial.set_user_attr("kind", kind)
+    return float(x * x / 4 + n)
+
+
+def square(trial: Any) -> float:
+    """The shortest one."""
+    return float(trial.suggest_float("x", -10, 10)) ** 2
+
+
+def two_ways(trial: Any) -> tuple[float, float]:
+    """Two objectives and a constraint."""
+    x = trial.suggest_float("x", 0, 5)
+    y = trial.suggest_float("y", 0, 3)
+    if hasattr(trial, "set_constraint"):
+        trial.set_constraint("circle", (x - 5) ** 2 + y * y - 25)
+    return 4 * x * x + 4 * y * y, (x - 5) ** 2 + (y - 5) ** 2
+
+
+class NotToday(ValueError):
+    """An error of the objective's own."""
+
+
+def failing(trial: Any) -> float:
+    """Raise where x is negative."""
+    x = trial.suggest_float("x", -1, 1)
+    if x < 0:
+        raise NotToday(f"x is {x}")
+    return float(x)
+
+
+def raising(trial: Any) -> float:
+    """Fail each trial."""
+    raise NotToday("never")
+
+
+def stopping(trial: Any) -> float:
+    """Stop the study from the inside, in its third trial."""
+    if trial.number == 2:
+        trial.study.stop()
+    return float(trial.suggest_float("x", 0, 1))
+
+
+def endless(trial: Any) -> float:
+    """Give what no JSON number can."""
+    return float(trial.suggest_categorical("x", ["inf", "-inf"]))

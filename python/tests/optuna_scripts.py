@@ -1,0 +1,67 @@
+"""Runs Optuna scripts twice, plainly and over a device, and compares; a process of its own.
+
+    python optuna_scripts.py FOLDER SCRIPT...
+
+``PYTHONPATH`` has the worker's packages and Chainer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import runpy
+import sys
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import hyperflock.optuna
+import optuna
+from fake_console import FakeConsole
+from hyperflock_worker import compat
+from worker_device import WorkerDevice
+
+
+def told(study: optuna.Study) -> list[tuple[Any, ...]]:
+    """Give what both runs must agree on."""
+    return [
+        (t.number, t.state, t.values, t.params, t.distributions, t.intermediate_values,
+         t.user_attrs, {k: v for k, v in t.system_attrs.items() if "hyperflock" not in k})
+        for t in study.trials
+    ]  # fmt: skip
+
+
+def run(script: Path) -> optuna.Study:
+    """Run a script as its own main module; its study."""
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        study: optuna.Study = runpy.run_path(str(script), run_name="__main__")["study"]
+    assert printed.getvalue()
+    return study
+
+
+def plainly(study: optuna.Study, objective: Any, n_trials: int, client: object) -> None:
+    """Optimize here."""
+    study.optimize(objective, n_trials=n_trials)
+
+
+def main(folder: Path, names: list[str]) -> None:
+    """Compare each script with itself."""
+    compat.install()
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    for name in names:
+        with FakeConsole() as console:
+            os.environ.update(HYPERFLOCK_URL=console.url, HYPERFLOCK_TOKEN=console.token)
+            with patch.object(hyperflock.optuna, "optimize", plainly):
+                plain = run(folder / name)
+            with WorkerDevice(console):
+                study = run(folder / name)
+        assert len(study.trials) >= 16, name
+        for here, there in zip(told(plain), told(study), strict=True):
+            assert here == there, f"{name}: {here} is not {there}"
+        states = sorted({t.state.name for t in study.trials})
+        print(name, len(study.trials), *states)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2:])

@@ -1,0 +1,488 @@
+"""`hyperflock.optuna.optimize` against the fake console: Optuna's semantics, call by call."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import asked_objectives as given
+import hyperflock
+import hyperflock.optuna
+import optuna
+import pytest
+from fake_asked import Devices
+from fake_console import FakeConsole
+from hyperflock import Client
+from hyperflock._protocol import Direction
+from hyperflock.optuna import _run
+from hyperflock.optuna._rebuild import TAG
+from optuna.samplers import GridSampler, QMCSampler, RandomSampler, TPESampler
+from optuna.storages.journal import JournalFileBackend
+from optuna.trial import FrozenTrial, TrialState
+
+optuna.logging.set_verbosity(optuna.logging.ERROR)
+
+
+def optimize(
+    study: optuna.Study, objective: Any, n_trials: int | None = None, **options: Any
+) -> None:
+    hyperflock.optuna.optimize(study, objective, n_trials, **options)
+
+
+def told(study: optuna.Study) -> list[tuple[Any, ...]]:
+    """What the bars compare of each trial."""
+    return [
+        (
+            t.number,
+            t.state,
+            t.values,
+            t.params,
+            t.distributions,
+            t.intermediate_values,
+            t.user_attrs,
+        )
+        for t in study.trials
+    ]
+
+
+def storage_of(kind: str, folder: Path) -> optuna.storages.BaseStorage:
+    if kind == "memory":
+        return optuna.storages.InMemoryStorage()
+    if kind == "sqlite":
+        return optuna.storages.RDBStorage(f"sqlite:///{folder}/study.db")
+    backend = JournalFileBackend(str(folder / "journal.log"))
+    return optuna.storages.JournalStorage(backend)
+
+
+@pytest.fixture(params=["memory", "sqlite", "journal"])
+def storage(request: pytest.FixtureRequest, tmp_path: Path) -> optuna.storages.BaseStorage:
+    return storage_of(request.param, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "pruner", [optuna.pruners.MedianPruner(2), optuna.pruners.HyperbandPruner(1, 4)]
+)
+def test_one_device_and_a_seeded_tpe_give_what_plain_optuna_gives(
+    server: FakeConsole, client: Client, pruner: optuna.pruners.BasePruner
+) -> None:
+    plain = optuna.create_study(study_name="same", sampler=TPESampler(seed=3), pruner=pruner)
+    plain.optimize(given.curved, n_trials=25)
+    study = optuna.create_study(study_name="same", sampler=TPESampler(seed=3), pruner=pruner)
+    with Devices(server, given.curved):
+        optimize(study, given.curved, 25, client=client)
+    assert told(study) == told(plain)
+    assert {t.state for t in study.trials} == {TrialState.COMPLETE, TrialState.PRUNED}
+    assert all(t.system_attrs[TAG] == {"study": 1, "trial": t.number} for t in study.trials)
+    assert (server.asked[1].state, server.asked[1].target) == ("finished", 25)
+    assert told(client.study(1).to_optuna()) == told(plain)
+
+
+def test_n_trials_is_exact_with_many_devices(
+    server: FakeConsole, client: Client, storage: optuna.storages.BaseStorage
+) -> None:
+    study = optuna.create_study(storage=storage, sampler=TPESampler(seed=1))
+    with Devices(server, given.curved, 4):
+        optimize(study, given.curved, 12, client=client)
+        assert [t.number for t in study.trials] == list(range(12))
+        optimize(study, given.curved, 3, client=client)
+    assert len(study.trials) == 15
+    assert all(t.state.is_finished() for t in study.trials)
+    assert server.asked[1].generation == 2
+    assert server.asked[1].asked == list(range(15))
+    assert server.asked[1].target == 15
+
+
+def test_n_jobs_is_the_most_that_runs(server: FakeConsole, client: Client) -> None:
+    study = optuna.create_study(sampler=RandomSampler(seed=1))
+    with Devices(server, given.square, 4):
+        optimize(study, given.square, 8, n_jobs=2, client=client)
+    assert len(study.trials) == 8
+    assert server.asked[1].most_running <= 2
+
+
+def test_enqueued_trials_come_first_and_callbacks_see_each_trial(
+    server: FakeConsole, client: Client, storage: optuna.storages.BaseStorage
+) -> None:
+    seen: list[tuple[int, TrialState, str]] = []
+
+    def callback(study: optuna.Study, trial: FrozenTrial) -> None:
+        seen.append((trial.number, trial.state, threading.current_thread().name))
+
+    study = optuna.create_study(storage=storage)
+    study.enqueue_trial({"x": 2.5}, user_attrs={"mine": 1})
+    with Devices(server, given.square):
+        optimize(study, given.square, 3, callbacks=[callback], client=client)
+    assert (study.trials[0].value, study.trials[0].user_attrs) == (6.25, {"mine": 1})
+    here = threading.current_thread().name
+    assert seen == [(number, TrialState.COMPLETE, here) for number in range(3)]
+
+
+def test_a_callback_stops_the_study(server: FakeConsole, client: Client) -> None:
+    def callback(study: optuna.Study, trial: FrozenTrial) -> None:
+        if trial.number == 2:
+            study.stop()
+
+    study = optuna.create_study()
+    with Devices(server, given.square):
+        optimize(study, given.square, callbacks=[callback], client=client)
+    assert len(study.trials) == 3
+    with pytest.raises(RuntimeError, match="inside an objective"):
+        study.stop()
+
+
+def test_an_objective_stops_the_study(server: FakeConsole, client: Client) -> None:
+    study = optuna.create_study()
+    with Devices(server, given.stopping):
+        optimize(study, given.stopping, 50, client=client)
+    assert len(study.trials) == 3
+
+
+def test_timeout_begins_no_further_trial(server: FakeConsole, client: Client) -> None:
+    study = optuna.create_study()
+    optimize(study, given.square, timeout=0.0, client=client)
+    assert study.trials == []
+    assert server.asked[1].state == "finished"
+
+
+def test_what_the_objective_raises_ends_the_call(server: FakeConsole, client: Client) -> None:
+    study = optuna.create_study(sampler=RandomSampler(seed=2))
+    with Devices(server, given.failing), pytest.raises(hyperflock.ObjectiveError) as caught:
+        optimize(study, given.failing, 50, client=client)
+    error = caught.value
+    assert error.code == "objective_failed"
+    assert 'raise NotToday(f"x is' in error.traceback
+    assert error.traceback in str(error)
+    assert error.raised[1] == "builtins.ValueError"
+    assert [t.state for t in study.trials][error.trial :] == [TrialState.FAIL]
+
+
+@pytest.mark.parametrize("catch", [given.NotToday, (OSError, ValueError)])
+def test_what_catch_names_only_fails_its_trial(
+    server: FakeConsole, client: Client, catch: Any
+) -> None:
+    study = optuna.create_study(sampler=RandomSampler(seed=2))
+    with Devices(server, given.failing):
+        optimize(study, given.failing, 8, catch=catch, client=client)
+    states = [t.state for t in study.trials]
+    assert len(states) == 8
+    assert set(states) == {TrialState.COMPLETE, TrialState.FAIL}
+
+
+def test_what_the_sampler_raises_comes_out_as_it_is(server: FakeConsole, client: Client) -> None:
+    class Broken(RandomSampler):
+        def sample_independent(self, *arguments: Any) -> Any:
+            raise ZeroDivisionError("no sample")
+
+    study = optuna.create_study(sampler=Broken())
+    with Devices(server, given.square), pytest.raises(ZeroDivisionError, match="no sample"):
+        optimize(study, given.square, 5, client=client)
+    assert [t.state for t in study.trials] == [TrialState.FAIL]
+
+
+def test_several_objectives_and_constraints(
+    server: FakeConsole, client: Client, storage: optuna.storages.BaseStorage
+) -> None:
+    directions: list[Direction] = ["minimize", "maximize"]
+    study = optuna.create_study(storage=storage, directions=directions, sampler=TPESampler(seed=1))
+    plain = optuna.create_study(directions=directions, sampler=TPESampler(seed=1))
+    plain.optimize(given.two_ways, n_trials=15)
+    with Devices(server, given.two_ways):
+        optimize(study, given.two_ways, 15, client=client)
+    assert told(study) == told(plain)
+    assert server.asked[1].spec.directions == directions
+    assert all("constraints:circle" in t.system_attrs for t in study.trials)
+    again = client.study(1).to_optuna()
+    assert told(again) == told(plain)
+    assert [t.system_attrs for t in again.trials] == [t.system_attrs for t in study.trials]
+
+
+def test_infinite_values_arrive(server: FakeConsole, client: Client) -> None:
+    study = optuna.create_study(sampler=RandomSampler(seed=4))
+    with Devices(server, given.endless):
+        optimize(study, given.endless, 6, client=client)
+    assert {t.value for t in study.trials} == {float("inf"), float("-inf")}
+    assert all(t.value == float(t.params["x"]) for t in study.trials)
+
+
+def test_a_broken_connection_loses_and_doubles_nothing(
+    server: FakeConsole, client: Client, storage: optuna.storages.BaseStorage
+) -> None:
+    seen: list[int] = []
+
+    def callback(study: optuna.Study, trial: FrozenTrial) -> None:
+        seen.append(trial.number)
+        if len(seen) in (3, 7):
+            server.kick()
+
+    study = optuna.create_study(storage=storage, sampler=RandomSampler(seed=1))
+    with Devices(server, given.curved, 3):
+        optimize(study, given.curved, 12, callbacks=[callback], client=client)
+    assert sorted(seen) == list(range(12))
+    assert server.asked[1].generation == 3
+    assert [t.number for t in study.trials] == list(range(12))
+    assert told(client.study(1).to_optuna()) == told(study)
+
+
+def test_ctrl_c_leaves_what_runs_and_the_next_call_goes_on(
+    server: FakeConsole,
+    client: Client,
+    storage: optuna.storages.BaseStorage,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def callback(study: optuna.Study, trial: FrozenTrial) -> None:
+        if trial.number == 2:
+            raise KeyboardInterrupt
+
+    study = optuna.create_study(study_name="mine", storage=storage)
+    with Devices(server, given.curved, 3):
+        with pytest.raises(KeyboardInterrupt):
+            optimize(study, given.curved, 20, callbacks=[callback], client=client)
+        assert "study 1 waits for its sampler" in capsys.readouterr().err
+        running = [t for t in study.trials if not t.state.is_finished()]
+        # The storage's own copy, as the next process finds it.
+        again = optuna.load_study(study_name="mine", storage=storage)
+        optimize(again, given.curved, 10, client=client)
+    assert list(server.asked) == [1]
+    assert len(again.trials) <= 13 + len(running)
+    assert all(t.state in (TrialState.COMPLETE, TrialState.PRUNED) for t in again.trials)
+    assert told(client.study(1).to_optuna()) == told(again)
+
+
+def test_study_in_memory_comes_back_by_its_name(server: FakeConsole, client: Client) -> None:
+    first = optuna.create_study(study_name="mine", sampler=RandomSampler(seed=1))
+    with Devices(server, given.curved, 2):
+        optimize(first, given.curved, 6, client=client)
+        second = optuna.create_study(study_name="mine", sampler=RandomSampler(seed=2))
+        optimize(second, given.curved, 2, client=client)
+    assert list(server.asked) == [1]
+    assert told(second)[:6] == told(first)
+    assert len(second.trials) == 8
+    # Without a name of its own each is another one, and so is one of another content.
+    unnamed = optuna.create_study()
+    with Devices(server, given.square, study=2):
+        optimize(unnamed, given.square, 1, client=client)
+    with Devices(server, given.square, study=3):
+        optimize(second, given.square, 1, client=client)
+    assert [t.number for t in second.trials] == list(range(9))
+
+
+def test_reconciling_leaves_nothing_running(
+    server: FakeConsole, client: Client, storage: optuna.storages.BaseStorage
+) -> None:
+    study = optuna.create_study(storage=storage)
+    with Devices(server, given.curved):
+        optimize(study, given.curved, 1, client=client)
+    lost = study.ask()  # marked, but the server never heard of it
+    study._storage.set_trial_system_attr(lost._trial_id, TAG, {"study": 1, "trial": lost.number})
+    half = study.ask()  # died between its making and its mark
+    study._storage.set_trial_system_attr(half._trial_id, TAG, {"study": 1})
+    elsewhere = study.ask()
+    mark = {"study": 99, "trial": elsewhere.number}
+    study._storage.set_trial_system_attr(elsewhere._trial_id, TAG, mark)
+    others = study.ask()  # of a process that has nothing to do with the server
+    with Devices(server, given.curved):
+        optimize(study, given.curved, 1, client=client)
+    states = [t.state for t in study.trials]
+    assert states[1:4] == [TrialState.FAIL] * 3
+    assert states[others.number] is TrialState.RUNNING
+    assert states[5].is_finished()
+
+
+@pytest.mark.parametrize("in_pages", [True, False])
+def test_what_finished_while_nobody_listened_is_told(
+    server: FakeConsole, client: Client, storage: optuna.storages.BaseStorage, in_pages: bool
+) -> None:
+    """The owner goes while devices hold two trials; they finish; the next call hears of it."""
+    held = threading.Event()
+
+    def slow(trial: Any) -> float:
+        value = given.curved(trial)
+        if trial.number < 2:
+            held.wait(20)
+        trial.set_user_attr("slow", trial.number)
+        return value
+
+    def callback(study: optuna.Study, trial: FrozenTrial) -> None:
+        if trial.number == 3:
+            raise KeyboardInterrupt
+
+    study = optuna.create_study(study_name="x", storage=storage, pruner=optuna.pruners.NopPruner())
+    with Devices(server, slow, 3):
+        with pytest.raises(KeyboardInterrupt):
+            optimize(study, given.curved, callbacks=[callback], client=client)
+        server.asked[1].points_in_pages = in_pages
+        held.set()
+        deadline = time.monotonic() + 20
+        while len(server.asked[1].finished()) < 4:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        optimize(study, given.curved, 2, client=client)
+    trials = study.trials
+    assert all(t.state is TrialState.COMPLETE for t in trials)
+    assert [t.user_attrs["slow"] for t in trials] == [t.number for t in trials]
+    assert all(len(t.intermediate_values) == 4 for t in trials)
+    assert told(client.study(1).to_optuna()) == told(study)
+
+
+def test_the_newest_owner_wins(server: FakeConsole, client: Client, tmp_path: Path) -> None:
+    storage = storage_of("sqlite", tmp_path)
+    study = optuna.create_study(study_name="s", storage=storage)
+    first: list[BaseException] = []
+
+    def run() -> None:
+        mine = optuna.load_study(study_name="s", storage=storage)
+        try:
+            optimize(mine, given.square, client=client)
+        except BaseException as error:
+            first.append(error)
+
+    thread = threading.Thread(target=run)
+    with Devices(server, given.square):
+        thread.start()
+        deadline = time.monotonic() + 20
+        while 1 not in server.asked or len(server.asked[1].finished()) < 2:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        optimize(study, given.square, 2, client=client)
+        thread.join(20)
+    assert isinstance(first[0], hyperflock.OwnerError)
+    assert first[0].code == "owner_replaced"
+    assert all(t.state.is_finished() for t in study.trials)
+
+
+def test_a_cancelled_study_ends_the_call_and_leaves_nothing_running(
+    server: FakeConsole, client: Client
+) -> None:
+    held = threading.Event()
+
+    def slow(trial: Any) -> float:
+        if trial.number == 1:
+            client.study(1).cancel()
+            held.wait(1)
+        return given.square(trial)
+
+    study = optuna.create_study(study_name="c")
+    with Devices(server, slow, 2), pytest.raises(hyperflock.ServerError) as caught:
+        optimize(study, given.square, client=client)
+    held.set()
+    assert caught.value.code == "study_cancelled"
+    assert all(t.state.is_finished() for t in study.trials)
+    with pytest.raises(hyperflock.ServerError) as caught:
+        optimize(study, given.square, client=client)
+    assert caught.value.code == "study_cancelled"
+
+
+def test_another_device_goes_on_and_the_pruner_forgets_what_is_superseded(
+    server: FakeConsole, client: Client
+) -> None:
+    curves: list[dict[int, float]] = []
+
+    class Looking(optuna.pruners.BasePruner):
+        def prune(self, study: optuna.Study, trial: FrozenTrial) -> bool:
+            stored = study.get_trials(deepcopy=False)[trial.number]
+            assert stored.intermediate_values == trial.intermediate_values
+            curves.append(dict(trial.intermediate_values))
+            return False
+
+    study = optuna.create_study(pruner=Looking())
+
+    def play() -> None:
+        with server.asked_more:
+            server.asked_more.wait_for(lambda: 1 in server.asked, 20)
+        asked = server.asked[1]
+        trial = asked.lease("first")
+        assert trial is not None
+        for step in range(4):
+            asked.report(trial, step, 10.0 + step)
+        asked.should_prune(trial)
+        asked.give_back(trial, 1)
+        again = asked.lease("second")
+        assert again is trial
+        asked.report(trial, 2, 1.0)
+        asked.should_prune(trial)
+        asked.give_back(trial, None)
+        assert asked.lease("third") is trial
+        asked.report(trial, 0, 5.0)
+        asked.tell_points(trial)
+        asked.result(trial, "complete", [1.0])
+
+    thread = threading.Thread(target=play)
+    thread.start()
+    optimize(study, given.square, 1, client=client)
+    thread.join(20)
+    assert curves == [{0: 10.0, 1: 11.0, 2: 12.0, 3: 13.0}, {0: 10.0, 1: 11.0, 2: 1.0}]
+    assert study.trials[0].intermediate_values == {0: 5.0}
+
+
+@pytest.mark.parametrize(
+    ("sampler", "ahead"),
+    [
+        (lambda: RandomSampler(seed=1), True),
+        (lambda: QMCSampler(seed=1), True),
+        (lambda: GridSampler({"x": [n - 8.0 for n in range(16)]}), True),
+        (lambda: TPESampler(seed=1), False),
+    ],
+    ids=["random", "qmc", "grid", "tpe"],
+)
+def test_samplers_that_do_not_learn_are_asked_ahead(
+    server: FakeConsole,
+    client: Client,
+    sampler: Callable[[], optuna.samplers.BaseSampler],
+    ahead: bool,
+) -> None:
+    study = optuna.create_study(sampler=sampler())
+    with Devices(server, given.square, 3):
+        optimize(study, given.square, 16, client=client)
+    assert len(study.trials) == 16
+    assert (server.asked[1].most_waiting > 3) is ahead
+    if isinstance(study.sampler, GridSampler):
+        assert sorted(t.params["x"] for t in study.trials) == list(range(-8, 8))
+
+
+def test_one_device_is_never_asked_ahead(server: FakeConsole, client: Client) -> None:
+    plain = optuna.create_study(sampler=RandomSampler(seed=1))
+    plain.optimize(given.square, n_trials=10)
+    study = optuna.create_study(sampler=RandomSampler(seed=1))
+    with Devices(server, given.square):
+        optimize(study, given.square, 10, client=client)
+    assert told(study) == told(plain)
+    assert server.asked[1].most_waiting == 1
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_tpe_gets_its_constant_liar_where_several_compute(
+    server: FakeConsole, client: Client, count: int
+) -> None:
+    sampler = TPESampler(seed=1, constant_liar=False)
+    seen: set[bool] = set()
+
+    def callback(study: optuna.Study, trial: FrozenTrial) -> None:
+        seen.add(sampler._constant_liar)
+
+    study = optuna.create_study(sampler=sampler)
+    with Devices(server, given.square, count):
+        optimize(study, given.square, 9, callbacks=[callback], client=client)
+    assert (True in seen) is (count > 1)
+    assert sampler._constant_liar is False
+
+
+def test_large_replies_leave_in_parts(
+    server: FakeConsole, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_run, "MAX_ITEMS", 1)
+    study = optuna.create_study(sampler=RandomSampler(seed=1))
+    with Devices(server, given.curved, 4):
+        optimize(study, given.curved, 8, client=client)
+    assert len(study.trials) == 8
+
+
+def test_progress_bar(
+    server: FakeConsole, client: Client, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = optuna.create_study(study_name="shown")
+    with Devices(server, given.square):
+        optimize(study, given.square, 3, show_progress_bar=True, client=client)
+    assert "shown: 100%" in capsys.readouterr().err

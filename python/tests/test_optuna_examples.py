@@ -1,0 +1,51 @@
+"""The Optuna scripts of examples/optuna: over a device they give what plain Optuna gives."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from test_examples import EXAMPLES
+from test_training_examples import ROOT, paths
+
+FOLDER = EXAMPLES / "optuna"
+SCRIPTS = sorted(path.name for path in FOLDER.glob("*.py"))
+STATES = {"chainer_pruning.py": "COMPLETE PRUNED"}
+# Behind everything installed: the worker's folder has a module `hyperflock` too.
+RUN = """
+import runpy, sys
+sys.path.append(sys.argv[1])
+sys.argv = sys.argv[2:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def test_scripts_give_with_one_device_the_parameters_of_plain_optuna() -> None:
+    tests = Path(__file__).parent
+    worker = ROOT / "worker-runtime" / "python"
+    found = [p for p in paths("7.8.1").split(os.pathsep) if p != str(worker)]
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, worker, tests / "optuna_scripts.py", FOLDER, *SCRIPTS],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([*sys.path, str(tests), *found])},
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    told = dict(line.split(" ", 1) for line in done.stdout.splitlines())
+    assert {name: told[name].split(" ", 1)[1] for name in SCRIPTS} == {
+        name: STATES.get(name, "COMPLETE") for name in SCRIPTS
+    }
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_one_line_makes_a_script_plain_optuna(name: str) -> None:
+    lines = (FOLDER / name).read_text("utf-8").splitlines()
+    ours = [line for line in lines if "hyperflock" in line]
+    assert len(lines) > 15
+    assert ours[0] == "import hyperflock"
+    assert [line.strip().partition("(")[0] for line in ours[1:]] == ["hyperflock.optuna.optimize"]
