@@ -323,6 +323,9 @@ class Borrowed final : public storage::Storage {
                                                             std::int64_t limit) override {
     return inner_.finished_trials(id, after, limit);
   }
+  Result<std::vector<storage::TrialDetail>> unfinished_trials(StudyId id) override {
+    return inner_.unfinished_trials(id);
+  }
   Result<std::optional<storage::TrialDetail>> trial(TrialKey key) override {
     return inner_.trial(key);
   }
