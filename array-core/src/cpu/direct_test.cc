@@ -2,6 +2,7 @@
 // round, spread, of one and two axes; images that no block divides.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <thread>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "cpu/direct_forward.h"
 #include "cpu/direct_weights.h"
 #include "cpu/gemm.h"
+#include "cpu/winograd.h"
 
 namespace arraycore::cpu {
 namespace {
@@ -107,8 +109,8 @@ void run(const Problem& p, int members, const T* a, const T* b, T* out) {
   }
 }
 
-template <typename T>
-void check(const Shape& s, bool forward, int members = 1) {
+template <typename T, typename Direct>
+void check_by(const Shape& s, bool forward, int members) {
   const Problem p = problem_of(s, sizeof(T) == 4 ? DType::float32 : DType::float64, forward);
   const auto left = numbers<T>(2 + p.m * p.k * s.groups, 1);
   const auto right =
@@ -116,14 +118,19 @@ void check(const Shape& s, bool forward, int members = 1) {
   auto want = numbers<T>(1 + p.m * p.n * s.groups * s.out_step, 3);
   auto got = want;
   gemm::multiply_plainly(p, left.data(), right.data(), want.data());
-  if (forward)
-    run<DirectForward<T>>(p, members, left.data(), right.data(), got.data());
-  else
-    run<DirectWeights<T>>(p, members, left.data(), right.data(), got.data());
+  run<Direct>(p, members, left.data(), right.data(), got.data());
   ASSERT_EQ(got, want) << (forward ? "forward " : "weights ") << s.images << " images of "
                        << s.channels << " x " << s.height << " x " << s.width << ", " << s.results
                        << " results, window " << s.window << " by " << s.spread << ", padding "
                        << s.padding;
+}
+
+template <typename T>
+void check(const Shape& s, bool forward, int members = 1) {
+  if (forward)
+    check_by<T, DirectForward<T>>(s, forward, members);
+  else
+    check_by<T, DirectWeights<T>>(s, forward, members);
 }
 
 template <typename T>
@@ -180,6 +187,69 @@ TEST(Direct, TakesWhatFillsItsBlocks) {
   EXPECT_TRUE(suits({2, 3, 6, 4, 4, 3}, false));
   EXPECT_FALSE(suits({2, 3, 6, 5, 5, 3}, false));       // 5 elements fill 8 lanes
   EXPECT_FALSE(suits({2, 512, 512, 32, 32, 3}, true));  // no cache holds the weights
+}
+
+// Of small integers the transforms' quarters are exact, too.
+TEST(Winograd, EqualsThreeLoops) {
+  for (const std::int64_t results : {1, 6, 7})
+    for (const std::int64_t spread : {1, -1})
+      for (const std::int64_t padding : {0, 1, 2}) {
+        check_by<float, Winograd>({2, 2, results, 10, 13, 3, spread, padding}, true, 1);
+        check_by<float, Winograd>({3, 2, results, 11, 17, 3, spread, padding, 2}, true, 3);
+      }
+  check_by<float, Winograd>({9, 3, 8, 4, 4, 3}, true, 1);
+  check_by<float, Winograd>({5, 4, 8, 7, 7, 3, -1, 1, 1, 2}, true, 1);  // strided results
+  check_by<float, Winograd>({2, 70, 13, 9, 30, 3}, true, 1);            // several chunks of tiles
+  check_by<float, Winograd>({1, 512, 200, 4, 4, 3}, true, 1);           // and passes over results
+}
+
+TEST(Winograd, TakesWhatRepaysTheTransforms) {
+  const auto suits = [](const Shape& s, DType dtype = DType::float32) {
+    return Winograd::suits(problem_of(s, dtype, true));
+  };
+  EXPECT_TRUE(suits({2, 16, 16, 10, 12, 3}));
+  EXPECT_TRUE(suits({2, 16, 16, 10, 12, 3, -1}));
+  EXPECT_TRUE(suits({8, 512, 512, 4, 4, 3}));
+  EXPECT_FALSE(suits({2, 16, 16, 10, 12, 3}, DType::float64));
+  EXPECT_FALSE(suits({2, 16, 16, 10, 12, 5, 1, 2}));
+  EXPECT_FALSE(suits({2, 16, 16, 10, 12, 3, 2}));
+  EXPECT_FALSE(suits({2, 4, 16, 10, 12, 3}));
+  EXPECT_FALSE(suits({2, 16, 4, 10, 12, 3}));
+  EXPECT_FALSE(suits({1, 512, 512, 4, 4, 3}));  // a few places
+  EXPECT_FALSE(suits({9, 16, 16, 5, 5, 3}));    // tiles beyond the edge
+  EXPECT_FALSE(suits({2, 16, 16, 1, 120, 3}));  // one axis
+}
+
+// The transforms cost digits, since what they multiply is larger, and sums of a ninth of the terms
+// gain some: of 64 channels the root of the mean square is 0.64 times that of sums in order.
+TEST(Winograd, ErrsNoMoreThanSums) {
+  const Shape s{1, 64, 12, 20, 24, 3};
+  const Problem p = problem_of(s, DType::float32, true);
+  std::uint32_t state = 12'345;
+  const auto random = [&](std::int64_t count) {
+    std::vector<float> values(static_cast<std::size_t>(count));
+    for (float& value : values) {
+      state = state * 1'664'525U + 1'013'904'223U;
+      value = static_cast<float>(state >> 8) / static_cast<float>(1 << 23) - 1;
+    }
+    return values;
+  };
+  const auto left = random(2 + p.m * p.k);
+  const auto right = random(3 + (s.height * (s.width + 2) + 1) * s.channels);
+  std::vector<float> sums(static_cast<std::size_t>(1 + p.m * p.n));
+  std::vector<float> exact = sums;
+  std::vector<float> got = sums;
+  gemm::multiply_plainly<float, double>(p, left.data(), right.data(), exact.data());
+  run<DirectForward<float>>(p, 1, left.data(), right.data(), sums.data());
+  run<Winograd>(p, 1, left.data(), right.data(), got.data());
+  double of_sums = 0;
+  double of_tiles = 0;
+  for (std::size_t i = 1; i < exact.size(); ++i) {
+    of_sums += std::pow(double{sums[i]} - double{exact[i]}, 2);
+    of_tiles += std::pow(double{got[i]} - double{exact[i]}, 2);
+  }
+  EXPECT_LT(std::sqrt(of_tiles), std::sqrt(of_sums));
+  EXPECT_GT(of_tiles, 0);
 }
 
 }  // namespace

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cstdlib>
 #include <string>
+#include <type_traits>
 
 #include "cpu/direct_forward.h"
 #include "cpu/direct_weights.h"
 #include "cpu/gemm_blocks.h"
 #include "cpu/gemm_pack.h"
 #include "cpu/gemm_window.h"
+#include "cpu/winograd.h"
 
 namespace arraycore::cpu {
 
@@ -168,6 +170,9 @@ Status Gemm::multiply(const Problem& problem, const T* a, const T* b, T* out, Pa
 
 template <typename T>
 Status Gemm::convolve(const Problem& problem, const T* a, const T* b, T* out, PackedHole* before) {
+  if constexpr (std::is_same_v<T, float>)
+    if (before == nullptr && Winograd::suits(problem))
+      return convolve_directly<Winograd>(problem, a, b, out);
   if (before == nullptr && DirectForward<T>::suits(problem))
     return convolve_directly<DirectForward<T>>(problem, a, b, out);
   if (before == nullptr && DirectWeights<T>::suits(problem))
