@@ -172,11 +172,14 @@ def _attributes_of(running: _Running, more: Mapping[str, Any]) -> str:
     if running.trial is None:
         return ""
     try:
-        return running.trial.attributes_text(more)
-    except Exception as error:
-        # The trial is within the objective's reach; its result is not to be lost by it.
-        print(f"the trial's attributes are lost: {type(error).__name__}", file=sys.stderr)
-        return ""
+        text = running.trial.attributes_text(more)
+        if type(text) is str:
+            return text
+    except BaseException:
+        pass
+    # The trial is within the objective's reach; its result is not to be lost by it.
+    print("the trial's attributes are lost: they cannot be read", file=sys.stderr)
+    return ""
 
 
 def _load_entry(entry: str) -> Callable[[Trial], Any]:
