@@ -29,7 +29,7 @@ import numpy as np
 
 from hyperflock_worker import bridge, bundles, compat, devices, failures
 from hyperflock_worker.failures import AttemptError
-from hyperflock_worker.metrics import metric, objective_values
+from hyperflock_worker.metrics import finite, metric, objective_values
 from hyperflock_worker.seeding import seed_everything
 from hyperflock_worker.trial import Trial
 
@@ -81,8 +81,9 @@ def run_attempt(spec_json: str, bundle: Any, data: Any, checkpoint: Any = ()) ->
                 for kind, step, content in _as_python(checkpoint)
             ]
             values = _run(spec, _as_bytes(bundle), _as_python(data), folder, saved, running)
-            outcome: dict[str, Any] = {"outcome": "complete", "values": _finite(values)}
-            if outcome["values"] != values:
+            sent = [finite(value) for value in values]
+            outcome: dict[str, Any] = {"outcome": "complete", "values": sent}
+            if sent != values:
                 more["values"] = [v if math.isfinite(v) else str(v) for v in values]
         except BaseException as error:
             # Everything: an objective may call sys.exit(), and an interrupt is an outcome too.
@@ -161,11 +162,6 @@ def _trial_of(
         suggested={name: (str(of), str(value)) for name, (of, value) in logged.items()},
         directions=int(asked["directions"]),
     )
-
-
-def _finite(values: list[float]) -> list[float]:
-    """The wire has no infinity: the largest number stands for it, and the attributes tell."""
-    return [min(max(value, -sys.float_info.max), sys.float_info.max) for value in values]
 
 
 def _attributes_of(running: _Running, more: Mapping[str, Any]) -> str:
