@@ -26,7 +26,7 @@ from optuna.distributions import (
 )
 
 from hyperflock_worker import bridge
-from hyperflock_worker.metrics import real_number
+from hyperflock_worker.metrics import finite, real_number
 from hyperflock_worker.trial import SuggestMismatchError, Trial
 
 # The protocol's limits on a suggestion.
@@ -137,7 +137,8 @@ class AskedTrial(Trial):
     def report(self, value: object, step: int) -> None:
         """Report one point of the learning curve, as to Optuna's trial.
 
-        A step counts once. A value that is NaN or infinite stays here: curves are finite.
+        A step counts once. Curves on the wire are finite: for an infinite value the largest number
+        stands, and a NaN is told by the question of `should_prune`, whose step then has no point.
 
         Raises
         ------
@@ -166,10 +167,10 @@ class AskedTrial(Trial):
             warnings.warn(f"step {step} was reported before; its first value stays", stacklevel=2)
             return
         self._reported.add(step)
-        if math.isfinite(number):
-            self._send(number, step)
+        if math.isnan(number):
+            self._last_step = step
         else:
-            warnings.warn(f"the value {number} of step {step} is not reported", stacklevel=2)
+            self._send(finite(number), step)
 
     def should_prune(self) -> bool:
         """Ask the study's pruner whether the trial should stop here; waits for the answer.

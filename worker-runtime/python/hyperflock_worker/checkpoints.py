@@ -38,7 +38,7 @@ class CheckpointError(ValueError):
         self.code = code
 
 
-def encode(state: Any) -> tuple[str, bytes]:
+def encode(state: Any, beside: Mapping[str, str] | None = None) -> tuple[str, bytes]:
     """Write a trial's state.
 
     Parameters
@@ -47,6 +47,8 @@ def encode(state: Any) -> tuple[str, bytes]:
         A tree of dicts with string keys, lists, tuples, None, bools, ints, floats, strings, bytes
         and arrays (none of dtype object); or an object of Chainer's with ``serialize``: a link, an
         optimizer, a trainer.
+    beside
+        Texts by name that lie beside it in its zip; `decode` leaves them alone.
 
     Returns
     -------
@@ -59,11 +61,14 @@ def encode(state: Any) -> tuple[str, bytes]:
         ``checkpoint_not_a_tree``, ``checkpoint_too_large``.
     """
     serialize = getattr(state, "serialize", None)
-    kind, content = (
-        ("npz", _encode_npz(serialize)) if callable(serialize) else ("tree", _encode_tree(state))
-    )
+    is_chainers = callable(serialize)
+    out = _encode_npz(serialize) if is_chainers else _encode_tree(state)  # type: ignore[arg-type]
+    with zipfile.ZipFile(out, "a", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in (beside or {}).items():
+            archive.writestr(name, text)
+    content = out.getvalue()
     _check_size(len(content))
-    return kind, content
+    return "npz" if is_chainers else "tree", content
 
 
 def decode(kind: str, content: bytes) -> Any:
@@ -107,7 +112,7 @@ def restore(target: Any, arrays: Mapping[str, Any]) -> None:
     target.serialize(NpzDeserializer(held))
 
 
-def _encode_npz(serialize: Callable[[Any], Any]) -> bytes:
+def _encode_npz(serialize: Callable[[Any], Any]) -> io.BytesIO:
     from chainer.serializers import DictionarySerializer
 
     serializer = DictionarySerializer()
@@ -121,12 +126,15 @@ def _encode_npz(serialize: Callable[[Any], Any]) -> bytes:
     _check_size(sum(value.nbytes for value in arrays.values()))
     out = io.BytesIO()
     np.savez(out, allow_pickle=False, **arrays)
-    return out.getvalue()
+    return out
 
 
 def _decode_npz(content: bytes) -> dict[str, Any]:
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-        read = {name: arrays[name] for name in arrays.files}
+        # What lies beside them is no array.
+        read = {
+            name: arrays[name] for name in arrays.files if f"{name}.npy" in arrays.zip.namelist()
+        }
     return {
         name: None if value.shape == () and value.dtype.kind == "U" and value[()] == NONE else value
         for name, value in read.items()
@@ -155,12 +163,12 @@ def _check_size(count: int) -> None:
         )
 
 
-def _encode_tree(state: Any) -> bytes:
+def _encode_tree(state: Any) -> io.BytesIO:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:
         tree = _TreeWriter(archive).node(state, 0)
         archive.writestr(_TREE, json.dumps(tree, allow_nan=False))
-    return out.getvalue()
+    return out
 
 
 class _TreeWriter:

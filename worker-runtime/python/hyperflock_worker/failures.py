@@ -141,14 +141,15 @@ def code_of(error: BaseException) -> str:
 def names_of(error: BaseException) -> list[str]:
     """The exception's type and its bases, most special first: ``module.QualName``.
 
-    For whoever catches by type elsewhere.
+    For whoever catches by type elsewhere; empty where the type does not let itself be named.
     """
-    kinds = type.mro(type(error))[:MAX_NAMES]
-    return [
-        f"{kind.__module__}.{kind.__qualname__}"[:MAX_NAME_CHARS]
-        for kind in kinds
-        if kind is not object
-    ]
+    try:
+        kinds = [kind for kind in type.mro(type(error)) if kind is not object]
+        names = [f"{kind.__module__}.{kind.__qualname__}" for kind in kinds[:MAX_NAMES]]
+        return [name[:MAX_NAME_CHARS] for name in names]
+    except BaseException:
+        # Classes can be the objective's own code, too.
+        return []
 
 
 def _is_own(error: BaseException, name: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -58,6 +59,11 @@ def real_number(value: object) -> float:
     """
     inner: Any = _unwrapped(value)
     return float(inner)
+
+
+def finite(number: float) -> float:
+    """The number, or the largest there is where it is infinite: the wire has no infinity."""
+    return min(max(number, -sys.float_info.max), sys.float_info.max)
 
 
 def objective_values(returned: object, directions: int) -> list[float]:

@@ -29,7 +29,7 @@ import numpy as np
 
 from hyperflock_worker import bridge, bundles, compat, devices, failures
 from hyperflock_worker.failures import AttemptError
-from hyperflock_worker.metrics import metric, objective_values
+from hyperflock_worker.metrics import finite, metric, objective_values
 from hyperflock_worker.seeding import seed_everything
 from hyperflock_worker.trial import Trial
 
@@ -81,8 +81,9 @@ def run_attempt(spec_json: str, bundle: Any, data: Any, checkpoint: Any = ()) ->
                 for kind, step, content in _as_python(checkpoint)
             ]
             values = _run(spec, _as_bytes(bundle), _as_python(data), folder, saved, running)
-            outcome: dict[str, Any] = {"outcome": "complete", "values": _finite(values)}
-            if outcome["values"] != values:
+            sent = [finite(value) for value in values]
+            outcome: dict[str, Any] = {"outcome": "complete", "values": sent}
+            if sent != values:
                 more["values"] = [v if math.isfinite(v) else str(v) for v in values]
         except BaseException as error:
             # Everything: an objective may call sys.exit(), and an interrupt is an outcome too.
@@ -163,20 +164,18 @@ def _trial_of(
     )
 
 
-def _finite(values: list[float]) -> list[float]:
-    """The wire has no infinity: the largest number stands for it, and the attributes tell."""
-    return [min(max(value, -sys.float_info.max), sys.float_info.max) for value in values]
-
-
 def _attributes_of(running: _Running, more: Mapping[str, Any]) -> str:
     if running.trial is None:
         return ""
     try:
-        return running.trial.attributes_text(more)
-    except Exception as error:
-        # The trial is within the objective's reach; its result is not to be lost by it.
-        print(f"the trial's attributes are lost: {type(error).__name__}", file=sys.stderr)
-        return ""
+        text = running.trial.attributes_text(more)
+        if type(text) is str:
+            return text
+    except BaseException:
+        pass
+    # The trial is within the objective's reach; its result is not to be lost by it.
+    print("the trial's attributes are lost: they cannot be read", file=sys.stderr)
+    return ""
 
 
 def _load_entry(entry: str) -> Callable[[Trial], Any]:

@@ -16,10 +16,11 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from hyperflock_worker import bridge, checkpoints
+from hyperflock_worker import bridge, checkpoints, random_state
 from hyperflock_worker.attributes import Attributes
 from hyperflock_worker.checkpoints import CheckpointError
 from hyperflock_worker.metrics import metric
+from hyperflock_worker.random_state import RandomStateError
 
 
 class TrialPruned(Exception):
@@ -169,8 +170,9 @@ class Trial:
     def checkpoint(self, state: Any) -> bool:
         """Save what the trial needs to go on, should this device go away.
 
-        The next attempt of the trial, on whatever device, begins with the newest checkpoint. Waits
-        until the server has it. Saving often is of no use: a save each half minute is plenty, and
+        The next attempt of the trial, on whatever device, begins with the newest checkpoint. Where
+        the generators of ``random``, NumPy and array-core stand goes along. Waits until the server
+        has it. Saving often is of no use: a save each half minute is plenty, and
         of more than some ten at once the server takes one every two seconds.
 
         Parameters
@@ -191,7 +193,8 @@ class Trial:
             ``checkpoint_not_a_tree``: a value of another kind. ``checkpoint_too_large``: more than
             64 MiB, or than the server takes. ``checkpoint_malformed``: the server cannot read it.
         """
-        kind, content = checkpoints.encode(state)
+        beside = {random_state.MEMBER: random_state.snapshot()}
+        kind, content = checkpoints.encode(state, beside)
         step = self._last_step
         if step is None:
             step = -1 if self._saved is None else self._saved[1]
@@ -207,6 +210,8 @@ class Trial:
 
     def resume(self, target: Any = None) -> Any:
         """Return the newest checkpoint of the trial, or load it into an object of Chainer's.
+
+        The random generators go on where they stood when it was saved.
 
         Parameters
         ----------
@@ -243,11 +248,14 @@ class Trial:
             return None
         kind, _, content = self._saved
         try:
-            return checkpoints.decode(kind, content)
-        except CheckpointError as error:
+            state = checkpoints.decode(kind, content)
+            random_state.restore(content)
+        except (CheckpointError, RandomStateError) as error:
             # It came from another device, which must not be able to fail this attempt.
-            print(f"[{error.code}] {error}; the trial begins anew", file=sys.stderr)
+            code = getattr(error, "code", "checkpoint_malformed")
+            print(f"[{code}] {error}; the trial begins anew", file=sys.stderr)
             return None
+        return state
 
     def suggest_float(
         self, name: str, low: float, high: float, *, step: float | None = None, log: bool = False

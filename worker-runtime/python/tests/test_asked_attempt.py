@@ -122,6 +122,20 @@ def test_codes_of_what_was_refused(body: str, code: str, cause: str, owner: Owne
     assert (outcome["error"]["code"], outcome["error"]["cause"]) == (code, cause)
 
 
-def test_attributes_that_the_objective_broke_lose_no_result() -> None:
-    outcome = asked("trial.attributes_text = None; return 1")
+@pytest.mark.parametrize("broken", ["None", "lambda more: 1", "lambda more: 1 / 0", "sys.exit"])
+def test_attributes_that_the_objective_broke_lose_no_result(broken: str) -> None:
+    outcome = asked(f"import sys; trial.attributes_text = {broken}; return 1")
     assert outcome == {"outcome": "complete", "values": [1.0], "backend": "numpy"}
+
+
+def test_an_exception_that_cannot_be_named_is_a_failure_all_the_same() -> None:
+    source = """
+class Meta(type):
+    @property
+    def __qualname__(cls): raise SystemExit
+class Odd(Exception, metaclass=Meta): pass
+def objective(trial): raise Odd()
+"""
+    outcome = attempt(source, asked={"directions": 1, "suggested": None}, params="{}")
+    assert outcome["error"]["cause"] == "user_error"
+    assert json.loads(outcome.get("attrs", '{"raised": []}')) == {"raised": []}

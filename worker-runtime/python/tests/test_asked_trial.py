@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import math
+import sys
 import warnings
 from collections.abc import Iterator
 from random import Random
@@ -191,11 +192,12 @@ def test_reports_are_judged_as_optuna_judges_them() -> None:
     one.report("0.5", 3.0)  # type: ignore[arg-type]
     with pytest.warns(UserWarning, match="reported before"):
         one.report(0.7, 3)
-    with pytest.warns(UserWarning, match="not reported"):
-        one.report(math.nan, 4)
-    assert there.reports == [(3, 0.5)]
+    one.report(-math.inf, 4)
+    one.report(math.nan, 5)
+    assert there.reports == [(3, 0.5), (4, -sys.float_info.max)]
     assert one.should_prune() is True
-    for value, step, error in (("x", 5, TypeError), (1, "x", TypeError), (1, -1, ValueError)):
+    assert there.asked == [("should_prune", {"step": 5})], "which has no point: it was NaN"
+    for value, step, error in (("x", 6, TypeError), (1, "x", TypeError), (1, -1, ValueError)):
         with pytest.raises(error):
             one.report(value, step)  # type: ignore[arg-type]
 

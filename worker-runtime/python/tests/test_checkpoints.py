@@ -312,10 +312,13 @@ assert kind == "npz" and resumed.resume(fresh)
 with chainer.using_config("train", False):
     assert np.array_equal(fresh(x).array, model(x).array)
 chainer.serializers.load_npz(io.BytesIO(content), network())   # it is Chainer's own format
+np.random.seed(3)
 assert before.checkpoint(optimizer)
+unbroken = np.random.rand()
 again = chainer.optimizers.Adam().setup(fresh)
 held = Trial(0, {}, {}, 1, bridge.current().checkpoints[-1])
 assert held.resume(again) and again.t == optimizer.t == 1
+assert np.random.rand() == unbroken   # the generators go on
 assert not before.resume(fresh)
 result = sorted(resumed.resume())[:1]
 """
