@@ -486,3 +486,17 @@ def test_progress_bar(
     with Devices(server, given.square):
         optimize(study, given.square, 3, show_progress_bar=True, client=client)
     assert "shown: 100%" in capsys.readouterr().err
+
+
+def test_what_was_asked_ahead_is_not_asked_again_by_the_next_owner(
+    server: FakeConsole, client: Client
+) -> None:
+    def callback(study: optuna.Study, trial: FrozenTrial) -> None:
+        raise KeyboardInterrupt
+
+    study = optuna.create_study(study_name="mine", sampler=RandomSampler(seed=1))
+    with Devices(server, given.square, 3):
+        for _ in range(6):
+            with pytest.raises(KeyboardInterrupt):
+                optimize(study, given.square, callbacks=[callback], client=client)
+    assert server.asked[1].most_waiting <= 8

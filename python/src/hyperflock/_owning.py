@@ -16,6 +16,7 @@ import queue
 import time
 from types import TracebackType
 
+import msgspec
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidMessage
 
@@ -44,6 +45,7 @@ from hyperflock._schema import convert
 from hyperflock._text import clean
 
 REPLACED = 4005
+_BATCHES = msgspec.json.Decoder(OwnerCall)
 _CLOSE_S = 5.0
 
 
@@ -190,15 +192,19 @@ class OwnerLink:
 
     async def _read(self, socket: ClientConnection) -> None:
         while True:
+            frame = await socket.recv()
+            with contextlib.suppress(msgspec.MsgspecError):
+                # Nearly all that comes; whatever is wrong with it is found out below.
+                self._took(_BATCHES.decode(frame))
+                continue
             try:
-                message = message_of(await socket.recv())
+                message = message_of(frame)
             except ProtocolError as error:
                 if error.code == "unknown_type":
                     continue
                 raise
             if isinstance(message, OwnerCall):
-                self._generation, self._is_claimed = message.generation, True
-                self._incoming.put(message)
+                self._took(message)
             elif isinstance(message, Error):
                 if message.code == "not_owner":
                     continue  # said while another one took over, which is told in its own way
@@ -207,6 +213,10 @@ class OwnerLink:
                 self._incoming.put(message)
             elif isinstance(message, Refused):
                 raise server_error(message.code, clean(message.message))
+
+    def _took(self, batch: OwnerCall) -> None:
+        self._generation, self._is_claimed = batch.generation, True
+        self._incoming.put(batch)
 
     async def _write(self, socket: ClientConnection) -> None:
         while (item := await self._outgoing.get()) is not None:

@@ -15,11 +15,13 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import optuna
 from msgspec import UNSET
 from optuna.distributions import (
+    BaseDistribution,
     CategoricalDistribution,
     FloatDistribution,
     IntDistribution,
@@ -27,6 +29,7 @@ from optuna.distributions import (
 )
 from optuna.exceptions import UpdateFinishedTrialError
 from optuna.storages import InMemoryStorage
+from optuna.study._tell import _tell_with_warning
 from optuna.trial import FrozenTrial, TrialState
 
 from hyperflock._errors import ObjectiveError
@@ -106,6 +109,11 @@ class Owner:
 
     def _made(self) -> int:
         storage, study = self.study._storage, self.row.study
+        if isinstance(storage, InMemoryStorage):  # nobody sees it in between, and it dies with us
+            trial_id = storage.create_new_trial(self.study._study_id)
+            number = storage.get_trial_number_from_id(trial_id)
+            storage.set_trial_system_attr(trial_id, TAG, tag(study, number))
+            return trial_id
         # Made with the mark, so that there is no moment at which it runs without.
         template = optuna.trial.create_trial(
             state=TrialState.RUNNING, system_attrs={TAG: {"study": study}}
@@ -174,7 +182,7 @@ class Owner:
             return OwnerAnswer(call.id, code="sampler_raised", message=message)
 
     def _suggest(self, call: SuggestCall, trial: optuna.Trial) -> Any:
-        name, kind = call.args.name, json_to_distribution(call.args.distribution)
+        name, kind = call.args.name, _distribution(call.args.distribution)
         match kind:
             case FloatDistribution():
                 return trial.suggest_float(name, kind.low, kind.high, step=kind.step, log=kind.log)
@@ -229,7 +237,8 @@ class Owner:
             return
         self.finished += 1
         set_attributes(self.study, live.trial._trial_id, outcome)
-        frozen = tell(self.study, number, outcome)
+        tell(self.study, number, outcome)
+        frozen = self.study._storage.get_trial(live.trial._trial_id)
         self._log(frozen, outcome)
         if outcome.stop:
             self.study.stop()
@@ -265,6 +274,12 @@ class Owner:
             )
 
 
+@lru_cache(1024)
+def _distribution(text: str) -> BaseDistribution:
+    """Read a distribution; trials ask for the same ones over and over."""
+    return json_to_distribution(text)
+
+
 def set_attributes(study: optuna.Study, trial_id: int, outcome: Outcome) -> None:
     """Set what the objective set, on a trial that is not told yet."""
     storage = study._storage
@@ -276,14 +291,12 @@ def set_attributes(study: optuna.Study, trial_id: int, outcome: Outcome) -> None
                 storage.set_trial_system_attr(trial_id, key, value)
 
 
-def tell(study: optuna.Study, number: int, outcome: Outcome) -> FrozenTrial:
+def tell(study: optuna.Study, number: int, outcome: Outcome) -> None:
     """Tell an outcome; a trial that is finished already stays as it is."""
-    complete = outcome.state is TrialState.COMPLETE
-    values = list(outcome.values) if complete else None
-    try:
-        return study.tell(number, values, outcome.state, skip_if_finished=True)
-    except UpdateFinishedTrialError:  # another process was faster by a moment
-        return study.tell(number, skip_if_finished=True)
+    values = list(outcome.values) if outcome.state is TrialState.COMPLETE else None
+    # `Study.tell` without the deep copy of the trial that it returns.
+    with suppress(UpdateFinishedTrialError):  # another process was faster by a moment
+        _tell_with_warning(study, number, values, outcome.state, skip_if_finished=True)
 
 
 def is_caught(raised: Sequence[str], catch: tuple[type[Exception], ...]) -> bool:

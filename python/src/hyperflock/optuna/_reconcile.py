@@ -66,7 +66,7 @@ def reconcile(owner: Owner, http: Http) -> list[int]:
         found = ended.get(number) or open_rows[number]
         trial_id = add_row(study, row, found)
         if number not in ended:
-            owner.take(trial_id, started=True)
+            owner.take(trial_id, started=found.attempts > 0)
     again: list[int] = []
     for number, trial in running.items():
         if _study_of(trial) != row.study:
@@ -75,7 +75,7 @@ def reconcile(owner: Owner, http: Http) -> list[int]:
             _tell_ended(owner, trial, ended[number])
         elif number in open_rows:
             if number not in owner.live:
-                owner.take(trial._trial_id, started=True)
+                owner.take(trial._trial_id, started=open_rows[number].attempts > 0)
             _catch_up(owner, number, open_rows[number])
         elif number in owner.live:
             again.append(number)
