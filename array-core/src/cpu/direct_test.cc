@@ -11,6 +11,7 @@
 #include "cpu/direct_weights.h"
 #include "cpu/gemm.h"
 #include "cpu/winograd.h"
+#include "cpu/winograd_weights.h"
 
 namespace arraycore::cpu {
 namespace {
@@ -190,22 +191,32 @@ TEST(Direct, TakesWhatFillsItsBlocks) {
 }
 
 // Of small integers the transforms' quarters are exact, too.
+void check_tiles(const Shape& s, int members = 1) {
+  check_by<float, Winograd>(s, true, members);
+  if (s.spread == 1) check_by<float, WinogradWeights>(s, false, members);
+}
+
 TEST(Winograd, EqualsThreeLoops) {
   for (const std::int64_t results : {1, 6, 7})
     for (const std::int64_t spread : {1, -1})
       for (const std::int64_t padding : {0, 1, 2}) {
-        check_by<float, Winograd>({2, 2, results, 10, 13, 3, spread, padding}, true, 1);
-        check_by<float, Winograd>({3, 2, results, 11, 17, 3, spread, padding, 2}, true, 3);
+        check_tiles({2, 2, results, 10, 13, 3, spread, padding});
+        check_tiles({3, 2, results, 11, 17, 3, spread, padding, 2}, 3);
       }
-  check_by<float, Winograd>({9, 3, 8, 4, 4, 3}, true, 1);
-  check_by<float, Winograd>({5, 4, 8, 7, 7, 3, -1, 1, 1, 2}, true, 1);  // strided results
-  check_by<float, Winograd>({2, 70, 13, 9, 30, 3}, true, 1);            // several chunks of tiles
-  check_by<float, Winograd>({1, 512, 200, 4, 4, 3}, true, 1);           // and passes over results
+  check_tiles({9, 9, 8, 4, 4, 3});
+  check_tiles({5, 4, 8, 7, 7, 3, 1, 1, 1, 2});  // strided results
+  check_tiles({5, 4, 8, 7, 7, 3, -1, 1, 1, 2});
+  check_tiles({3, 70, 13, 9, 30, 3});   // several chunks of tiles
+  check_tiles({1, 512, 200, 4, 4, 3});  // and passes over results
 }
 
 TEST(Winograd, TakesWhatRepaysTheTransforms) {
   const auto suits = [](const Shape& s, DType dtype = DType::float32) {
-    return Winograd::suits(problem_of(s, dtype, true));
+    const bool forward = Winograd::suits(problem_of(s, dtype, true));
+    EXPECT_FALSE(Winograd::suits(problem_of(s, dtype, false)));
+    EXPECT_FALSE(WinogradWeights::suits(problem_of(s, dtype, true)));
+    if (s.spread == 1) EXPECT_EQ(WinogradWeights::suits(problem_of(s, dtype, false)), forward);
+    return forward;
   };
   EXPECT_TRUE(suits({2, 16, 16, 10, 12, 3}));
   EXPECT_TRUE(suits({2, 16, 16, 10, 12, 3, -1}));

@@ -11,6 +11,7 @@
 #include "cpu/gemm_pack.h"
 #include "cpu/gemm_window.h"
 #include "cpu/winograd.h"
+#include "cpu/winograd_weights.h"
 
 namespace arraycore::cpu {
 
@@ -170,9 +171,12 @@ Status Gemm::multiply(const Problem& problem, const T* a, const T* b, T* out, Pa
 
 template <typename T>
 Status Gemm::convolve(const Problem& problem, const T* a, const T* b, T* out, PackedHole* before) {
-  if constexpr (std::is_same_v<T, float>)
+  if constexpr (std::is_same_v<T, float>) {
     if (before == nullptr && Winograd::suits(problem))
       return convolve_directly<Winograd>(problem, a, b, out);
+    if (before == nullptr && WinogradWeights::suits(problem))
+      return convolve_directly<WinogradWeights>(problem, a, b, out);
+  }
   if (before == nullptr && DirectForward<T>::suits(problem))
     return convolve_directly<DirectForward<T>>(problem, a, b, out);
   if (before == nullptr && DirectWeights<T>::suits(problem))

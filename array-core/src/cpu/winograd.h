@@ -17,14 +17,14 @@
 
 #include "cpu/gemm_blocks.h"
 #include "cpu/gemm_kernel.h"
+#include "cpu/winograd_tiles.h"
 #include "cpu/winograd_transforms.h"
 #include "gemm/problem.h"
 #include "team/team.h"
 
 namespace arraycore::cpu {
 
-// Of one batch, in float32. Tiles of an image are numbered along its rows, two of them (a pair) at
-// a time; a row of tiles ends with a whole pair.
+// Of one batch, in float32.
 class Winograd {
  public:
   // Whether the problem is one, and has enough channels, results and places to be worth the
@@ -38,22 +38,19 @@ class Winograd {
           (axis->term_step != 1 && axis->term_step != -1))
         return false;
     const Winograd winograd(problem, 1);
-    const std::int64_t computed = winograd.pairs_of_image_ * kOfPair;
     return winograd.channels_ >= kFewChannels && problem.m >= kFewResults &&
-           problem.n >= kFewPlaces && y.columns * x.columns * 4 >= computed * 3;
+           problem.n >= kFewPlaces && y.columns * x.columns * 4 >= winograd.tiles_.computed() * 3;
   }
 
   Winograd(const gemm::Problem& problem, int members)
       : p_(problem),
         y_(problem.window->axes[1]),
         x_(problem.window->axes[2]),
-        images_(problem.n / problem.window->columns()),
         channels_(problem.k / problem.window->terms()),
+        tiles_(problem.n / problem.window->columns(), problem.b.column_stride, axis_of(y_),
+               axis_of(x_), 4),
         members_(members),
-        pairs_of_row_((x_.columns + 3) / 4),
-        pairs_of_image_((y_.columns + 1) / 2 * pairs_of_row_),
-        panels_((images_ * pairs_of_image_ + kPairsOfPanel - 1) / kPairsOfPanel),
-        line_(pairs_of_row_ * 4 + 2),
+        panels_((tiles_.pairs() + kPairsOfPanel - 1) / kPairsOfPanel),
         row_panels_((problem.m + kRows - 1) / kRows) {
     const std::int64_t of_panel = kProducts * v_step() * kBytes;
     const std::int64_t wanted = members == 1 ? 1 : members * 4;
@@ -63,9 +60,6 @@ class Winograd {
     const std::int64_t fit = std::max<std::int64_t>(1, kHeldWeights / of_rows);
     const std::int64_t passes = (row_panels_ + fit - 1) / fit;
     row_panels_of_pass_ = (row_panels_ + passes - 1) / passes;
-    // A chunk's rows of tiles, each of which has four lines.
-    const std::int64_t pairs = chunk_ * kPairsOfPanel;
-    lines_ = 4 * std::min(pairs, pairs / pairs_of_row_ + 2);
   }
 
   std::size_t bytes() const {
@@ -91,26 +85,12 @@ class Winograd {
   static constexpr std::int64_t kBytes = sizeof(float);
   static constexpr std::int64_t kProducts = 16;
   static constexpr std::int64_t kPairsOfPanel = kColumns<float> / 2;
-  static constexpr std::int64_t kOfPair = 8;        // results
   static constexpr std::int64_t kFewChannels = 16;  // fewer are computed directly
   static constexpr std::int64_t kFewResults = 16;
   static constexpr std::int64_t kFewPlaces = 128;  // of all images: fewer do not repay the weights
   static constexpr std::int64_t kHeldData = 128 << 10;   // bytes, of a member's chunk of tiles
   static constexpr std::int64_t kHeldWeights = 5 << 20;  // bytes, of the results of a pass
   static constexpr std::int64_t kMostPanels = 16;
-  static constexpr std::int64_t kMostPairs = kMostPanels * kPairsOfPanel;
-
-  // Of a chunk of tiles.
-  struct Places {
-    std::int64_t pairs = 0;
-    std::array<std::int32_t, kMostPairs> in_lines{};  // where a pair's first element lies
-    std::array<std::int64_t, kMostPairs> image{};
-    std::array<std::int32_t, kMostPairs> y{};  // of its first result
-    std::array<std::int32_t, kMostPairs> x{};
-    std::int64_t lines = 0;
-    std::array<std::int64_t, 4 * kMostPairs> from{};  // where a line's data lie, or kNowhere
-  };
-  static constexpr std::int64_t kNowhere = -1;
 
   // From a product's panel to the next: a line of the cache more than there is, since 16 streams
   // that lie powers of two apart would be in each other's way.
@@ -120,10 +100,10 @@ class Winograd {
   std::int64_t sums_step() const { return kRows * chunk_ * kColumns<float>; }
   std::int64_t member_size() const {
     return chunk_ * kProducts * v_step() + kProducts * sums_step() +
-           (lines_ * line_ + 15) / 16 * 16;
+           (tiles_.size(chunk_ * kPairsOfPanel) + 15) / 16 * 16;
   }
-  static std::int64_t start(const gemm::WindowAxis& axis) {
-    return axis.origin - (axis.term_step < 0 ? 2 : 0);
+  static TileAxis axis_of(const gemm::WindowAxis& axis) {
+    return {axis.columns, axis.origin - (axis.term_step < 0 ? 2 : 0), axis.extent, axis.b_stride};
   }
 
   // ---- the weights
@@ -192,16 +172,16 @@ class Winograd {
     float* const sums = tiles + chunk_ * kProducts * v_step();
     float* const lines = sums + kProducts * sums_step();
     const std::int64_t panels = std::min(chunk_, panels_ - first_panel);
-    Places places;
-    find(first_panel, panels, places);
-    std::fill_n(lines, lines_ * line_, 0.0f);
+    TileChunk places;
+    tiles_.find(first_panel * kPairsOfPanel, panels * kPairsOfPanel, places);
+    std::fill_n(lines, tiles_.size(panels * kPairsOfPanel), 0.0f);
     for (std::int64_t channel = 0; channel < channels_; ++channel) {
-      copy_lines(channel, places, lines);
+      tiles_.copy(b_ + channel * p_.b.row_stride, places, lines);
       for (std::int64_t panel = 0; panel < panels; ++panel)
         for (std::int64_t half = 0; half < 2; ++half) {
           const auto pair = static_cast<std::size_t>(panel * kPairsOfPanel + half * 2);
           winograd_tiles(
-              lines + places.in_lines[pair], lines + places.in_lines[pair + 1], line_,
+              lines + places.in_lines[pair], lines + places.in_lines[pair + 1], tiles_.line(),
               tiles + panel * kProducts * v_step() + channel * kColumns<float> + half * 4,
               v_step());
         }
@@ -221,52 +201,8 @@ class Winograd {
     }
   }
 
-  void find(std::int64_t first_panel, std::int64_t panels, Places& places) const {
-    const std::int64_t first = first_panel * kPairsOfPanel;
-    places.pairs = std::min(panels * kPairsOfPanel, images_ * pairs_of_image_ - first);
-    std::int64_t strip = -1;  // image and row of tiles of the last four lines
-    std::int64_t top = 0;
-    for (std::int64_t i = 0; i < places.pairs; ++i) {
-      const std::int64_t pair = first + i;
-      const std::int64_t image = pair / pairs_of_image_;
-      const std::int64_t y = pair % pairs_of_image_ / pairs_of_row_ * 2;
-      const std::int64_t x = pair % pairs_of_row_ * 4;
-      if (pair / pairs_of_row_ != strip) {
-        // Rows of tiles of one image share two lines.
-        const bool goes_on = strip >= 0 && y > 0;
-        const std::int64_t shared = goes_on ? 2 : 0;
-        top = places.lines - shared;
-        for (std::int64_t line = shared; line < 4; ++line) {
-          const std::int64_t at = y + line + start(y_);
-          places.from[static_cast<std::size_t>(places.lines++)] =
-              at < 0 || at >= y_.extent ? kNowhere : image * p_.b.column_stride + at * y_.b_stride;
-        }
-        strip = pair / pairs_of_row_;
-      }
-      const auto place = static_cast<std::size_t>(i);
-      places.in_lines[place] = static_cast<std::int32_t>(top * line_ + x);
-      places.image[place] = image;
-      places.y[place] = static_cast<std::int32_t>(y);
-      places.x[place] = static_cast<std::int32_t>(x);
-    }
-  }
-
-  // What is not there stays 0.
-  void copy_lines(std::int64_t channel, const Places& places, float* lines) const {
-    const float* const from = b_ + channel * p_.b.row_stride;
-    const std::int64_t first = std::max<std::int64_t>(0, start(x_));
-    const std::int64_t end = std::min(x_.extent, start(x_) + line_);
-    if (end <= first) return;
-    for (std::int64_t line = 0; line < places.lines; ++line) {
-      const std::int64_t at = places.from[static_cast<std::size_t>(line)];
-      if (at == kNowhere) continue;
-      std::memcpy(lines + line * line_ + first - start(x_), from + at + first,
-                  static_cast<std::size_t>((end - first) * kBytes));
-    }
-  }
-
   // A block of rows of the result.
-  void put(std::int64_t first, const Places& places, const float* sums) const {
+  void put(std::int64_t first, const TileChunk& places, const float* sums) const {
     const std::int64_t rows = std::min<std::int64_t>(kRows, p_.m - first);
     const std::int64_t width = chunk_ * kColumns<float>;
     for (std::int64_t row = 0; row < rows; ++row)
@@ -280,7 +216,7 @@ class Winograd {
       }
   }
 
-  void put_pair(std::int64_t row, std::size_t pair, const Places& places, Four upper,
+  void put_pair(std::int64_t row, std::size_t pair, const TileChunk& places, Four upper,
                 Four lower) const {
     const std::int64_t y = places.y[pair];
     const std::int64_t x = places.x[pair];
@@ -302,17 +238,13 @@ class Winograd {
   const gemm::Problem& p_;
   const gemm::WindowAxis& y_;
   const gemm::WindowAxis& x_;
-  std::int64_t images_;
   std::int64_t channels_;
+  Tiles tiles_;
   int members_;
-  std::int64_t pairs_of_row_;
-  std::int64_t pairs_of_image_;
   std::int64_t panels_;
-  std::int64_t line_;  // elements of a line of data with its padding
   std::int64_t row_panels_;
   std::int64_t row_panels_of_pass_ = 0;
   std::int64_t chunk_ = 1;  // panels of tiles that a member computes at a time
-  std::int64_t lines_ = 0;  // of a chunk
   const float* a_ = nullptr;
   const float* b_ = nullptr;
   float* out_ = nullptr;
