@@ -20,6 +20,16 @@ def curved(trial: Any) -> float:
     return float(x * x / 4 + n)
 
 
+def sometimes_nan(trial: Any) -> float:
+    """Report NaN in each third trial, which a pruner ends."""
+    x = trial.suggest_float("x", -10, 10)
+    for step in range(3):
+        trial.report(float("nan") if trial.number % 3 == 2 else x * x, step)
+        if trial.should_prune():
+            raise optuna.TrialPruned
+    return float(x * x)
+
+
 def square(trial: Any) -> float:
     """The shortest one."""
     return float(trial.suggest_float("x", -10, 10)) ** 2

@@ -103,6 +103,8 @@ class AskedStudy:
         self._outstanding = False
         self._demand_told = -1
         self.points_in_pages = True
+        # Whether devices give up what they wait for.
+        self.closing = False
 
     # ---- the owner's side; called by the console's session with the lock held
 
@@ -248,11 +250,12 @@ class AskedStudy:
                 lambda i: SuggestCall(i, trial.number, 1, SuggestArgs(name, distribution))
             )
 
-    def should_prune(self, trial: AskedTrial) -> bool:
-        """Ask whether to go on."""
+    def should_prune(self, trial: AskedTrial, step: int | None = None) -> bool:
+        """Ask whether to go on behind a step."""
+        args = StepArgs() if step is None else StepArgs(step)
         with self.changed:
             fresh, trial.told = trial.points[trial.told :], len(trial.points)
-            answer = self._call(lambda i: PruneCall(i, trial.number, 1, points=fresh))
+            answer = self._call(lambda i: PruneCall(i, trial.number, 1, args, fresh))
             assert isinstance(answer, bool)
             return answer
 
@@ -263,8 +266,10 @@ class AskedStudy:
         self._open_calls[number] = call
         self._calls.append(call)
         self._notify()
-        self.changed.wait_for(lambda: number in self._answers or self.state == "cancelled", WAIT_S)
-        if self.state == "cancelled":
+        self.changed.wait_for(
+            lambda: number in self._answers or self.state == "cancelled" or self.closing, WAIT_S
+        )
+        if self.state == "cancelled" or (number not in self._answers and self.closing):
             raise StudyGone
         assert number in self._answers, "nobody answered a call"
         answer = self._answers.pop(number)
@@ -407,6 +412,7 @@ class DeviceTrial:
         self.system_attrs: dict[str, Any] = {}
         self.params: dict[str, Any] = {}
         self.study = DeviceStudy()
+        self._step: int | None = None
 
     def _suggest(self, name: str, kind: BaseDistribution) -> Any:
         value = self._asked.suggest(self._trial, name, distribution_to_json(kind))
@@ -423,10 +429,12 @@ class DeviceTrial:
         return self._suggest(name, CategoricalDistribution(choices))
 
     def report(self, value: float, step: int) -> None:
-        self._asked.report(self._trial, step, float(value))
+        self._step = step
+        if not math.isnan(value):
+            self._asked.report(self._trial, step, float(value))
 
     def should_prune(self) -> bool:
-        return self._asked.should_prune(self._trial)
+        return self._asked.should_prune(self._trial, self._step)
 
     def set_user_attr(self, key: str, value: Any) -> None:
         self.user_attrs[key] = value
@@ -507,10 +515,13 @@ class Devices:
             self._console.asked_more.notify_all()
         for asked in self._console.asked.values():
             with asked.changed:
+                asked.closing = True
                 asked.changed.notify_all()
         for thread in self._threads:
             thread.join(WAIT_S)
             assert not thread.is_alive()
+        for asked in self._console.asked.values():
+            asked.closing = False
 
     def _run(self, name: str) -> None:
         with self._console.asked_more:

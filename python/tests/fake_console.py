@@ -453,6 +453,8 @@ class _Session:
             asked.standing_by.append(self)
             if asked.owner is not None:
                 self._stand_by(asked)
+            else:
+                self._attach(asked)
             return
         before = asked.owner
         self._attach(asked)
@@ -477,13 +479,15 @@ class _Session:
         self.wire.send_close(4005)
 
     def _own(self, asked: AskedStudy) -> None:
+        if asked.state != "running" and (asked.owner is self or self in asked.standing_by):
+            code = "study_cancelled" if asked.state == "cancelled" else "study_stopped"
+            self._send(_protocol.Error(code, "it has ended", study=asked.study))
+            asked.left(self)
+            self._owned = None
+            return
         if asked.owner is None and self in asked.standing_by:
             self._attach(asked)
         if asked.owner is not self:
-            return
-        if asked.state == "cancelled":
-            self._send(_protocol.Error("study_cancelled", "it was cancelled", study=asked.study))
-            self._owned = None
             return
         batch = asked.next_batch()
         if batch is not None:

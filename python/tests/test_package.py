@@ -25,6 +25,7 @@ HEAVY = [
     "asyncio",
     "ssl",
     "segno",
+    "optuna",
 ]
 
 

@@ -27,7 +27,7 @@ class Bridge:
         payload = json.loads(payload_json)
         try:
             if method == "should_prune":
-                value: Any = self._asked.should_prune(self._trial)
+                value: Any = self._asked.should_prune(self._trial, payload.get("step"))
             else:
                 name, kind = payload["name"], payload["distribution"]
                 value = json.dumps(self._asked.suggest(self._trial, name, kind))

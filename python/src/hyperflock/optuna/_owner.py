@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -194,6 +195,10 @@ class Owner:
 
     def _should_prune(self, call: PruneCall, trial: optuna.Trial) -> bool:
         self.report(call.trial, call.points)
+        step = call.args.step
+        if step is not UNSET and step not in trial._cached_frozen_trial.intermediate_values:
+            # It was reported and did not come: no message carries NaN, and Optuna keeps it.
+            self.report(call.trial, [(step, math.nan)])
         return bool(trial.should_prune())
 
     def report(self, number: int, points: Sequence[tuple[int, float]]) -> None:

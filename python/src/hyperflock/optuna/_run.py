@@ -38,6 +38,8 @@ _LOOK_S = 10.0
 _SWEEP_S = 5.0
 # Of what the server refuses of a reply: it has the trial already.
 _HARMLESS = frozenset({"trial_exists"})
+_ENDED = frozenset({"study_cancelled", "study_stopped"})
+_FINISH_S = 5.0
 
 
 @dataclass
@@ -128,6 +130,7 @@ class Run:
         self._taken = 0
         self._told_room = -1
         self._finished_before = 0
+        self._is_over = False
         self._look_at = self._sweep_at = math.inf
 
     def until_done(self) -> None:
@@ -143,22 +146,32 @@ class Run:
             ``study_cancelled``, ``quota_exceeded``, ...
         """
         try:
-            while not (self._generation and self._is_done()):
+            while not (self._is_over or (self._generation and self._is_done())):
                 self._step()
-            sweep(self._owner, self._http)
+            if self._generation:
+                sweep(self._owner, self._http)
         except OwnerError as error:
             if error.code == "owner_replaced":
                 leave(self._owner, self._http)
             raise
-        self._reply(finish=True)
+        if self._generation:
+            self._finish()
         if self._owner.failure is not None:
             raise self._owner.failure
+
+    def _finish(self) -> None:
+        """End the study at the server, and wait until it says so."""
+        self._reply(finish=True)
+        deadline = time.monotonic() + _FINISH_S
+        while (left_s := deadline - time.monotonic()) > 0:
+            item = self._link.next(min(left_s, _SLICE_S))
+            if isinstance(item, Error) and item.code in _ENDED:
+                return
 
     def _step(self) -> None:
         item = self._link.next(_SLICE_S)
         if isinstance(item, Error):
-            if self._generation:  # else it is about what was said before standing by
-                self._refused(item)
+            self._refused(item)
         elif item is not None:
             self._take(item)
         elif self._generation and self._room() != self._told_room:  # the time is up
@@ -297,8 +310,12 @@ class Run:
     def _refused(self, error: Error) -> None:
         if error.code in _HARMLESS:
             return
-        if error.code in {"study_cancelled", "study_stopped"}:
+        if error.code in _ENDED:
             self._look()
+        if self._generation == 0:
+            # Standing by: somebody else ended the study, or it is about what was said before.
+            self._is_over = error.code in _ENDED
+            return
         field = error.field if error.field is not UNSET else None
         raise server_error(error.code, clean(error.message), field)
 
