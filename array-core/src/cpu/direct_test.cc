@@ -206,7 +206,7 @@ TEST(Winograd, EqualsThreeLoops) {
   check_tiles({9, 9, 8, 4, 4, 3});
   check_tiles({5, 4, 8, 7, 7, 3, 1, 1, 1, 2});  // strided results
   check_tiles({5, 4, 8, 7, 7, 3, -1, 1, 1, 2});
-  check_tiles({3, 70, 13, 9, 30, 3});   // several chunks of tiles
+  check_tiles({4, 70, 13, 9, 30, 3});   // several chunks of tiles
   check_tiles({1, 512, 200, 4, 4, 3});  // and passes over results
 }
 

@@ -14,7 +14,6 @@ namespace arraycore::cpu {
 namespace {
 
 using ir::Argument;
-using ir::Idiom;
 
 // Of T: float for the loops, double for the reference.
 template <typename T>

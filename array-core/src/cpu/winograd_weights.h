@@ -93,10 +93,11 @@ class WinogradWeights {
   static constexpr std::int64_t kProducts = 16;
   static constexpr std::int64_t kWide = kColumns<float>;
   static constexpr std::int64_t kBlock = kRows * kWide;
-  static constexpr std::int64_t kFew = 16;             // fewer channels are summed directly
-  static constexpr std::int64_t kFewPlaces = 128;      // of all images
-  static constexpr std::int64_t kHeldSums = 4 << 20;   // bytes, of the results of a pass
-  static constexpr std::int64_t kHeldTiles = 1 << 20;  // bytes, of a chunk's data and gradients
+  static constexpr std::int64_t kFew = 16;            // fewer channels are summed directly
+  static constexpr std::int64_t kFewPlaces = 128;     // of all images
+  static constexpr std::int64_t kHeldSums = 4 << 20;  // bytes, of the results of a pass
+  // Bytes, of a chunk's data and gradients. The threads meet twice in each chunk.
+  static constexpr std::int64_t kHeldTiles = 2 << 20;
 
   std::int64_t images() const { return p_.k / p_.window->terms(); }
   // From a product's panels to the next one's, a line of the cache more than there is: 16 streams
