@@ -49,6 +49,8 @@ void State::drop_attempt(AttemptId id) {
   const auto found = attempts.find(id);
   Attempt& attempt = found->second;
   disarm(id, attempt);
+  if (Study* study = find_study(attempt.trial.study); study != nullptr && study->asked)
+    drop_waiters(*study, id, attempt);
   const auto device = devices.find(attempt.device);
   std::erase(device->second.open, id);
   if (device->second.open.empty() && !device->second.session) devices.erase(device);
@@ -65,7 +67,7 @@ void State::fail_attempt(AttemptId id, storage::AttemptState state, protocol::Fa
   const std::string device = attempts.at(id).device;
   propose(storage::EndAttempt{id, state, failure});
   drop_attempt(id);
-  count_failure(trial, device, failure);
+  count_failure(trial, device, failure, {.attempt = id, .device = device});
 }
 
 std::optional<protocol::Failure> spend(Trial& trial, const std::string& device,
@@ -89,14 +91,14 @@ std::optional<protocol::Failure> spend(Trial& trial, const std::string& device,
   return failure;
 }
 
-void State::count_failure(TrialKey key, const std::string& device,
-                          const protocol::Failure& failure) {
+void State::count_failure(TrialKey key, const std::string& device, const protocol::Failure& failure,
+                          Ending ending) {
   Trial* trial = find_trial(key);
   if (trial == nullptr || trial->failing) return;
   if (auto last = spend(*trial, device, failure)) {
     take_from_queue(*find_study(key.study), *trial, key);
     trial->failing = true;
-    propose(storage::FailTrial{key, *std::move(last)}, PendingFail{key});
+    propose(storage::FailTrial{key, *last}, PendingFail{key, *last, std::move(ending)});
     return;
   }
   const int nth = trial->failures[static_cast<std::size_t>(failure.cause)];
@@ -108,6 +110,7 @@ void State::settle(TrialKey key, Millis delay) {
   Study* study = find_study(key.study);
   Trial* trial = find_trial(key);
   if (trial == nullptr || trial->failing) return;
+  if (!trial->open.empty() && study->asked) follow_lead(key);
   if (!trial->open.empty() || trial->queue_order != 0 || trial->due) return;
   ++queued;
   if (delay <= 0) return enqueue(*study, key.number, *trial);
@@ -147,6 +150,7 @@ void State::forget_trial(Study& study, TrialKey key, protocol::RevokeCode code) 
   const auto found = study.trials.find(to_int(key.number));
   if (found == study.trials.end()) return;
   take_from_queue(study, found->second, key);
+  if (study.asked) refuse_trial(study, key);
   const std::vector<AttemptId> open = found->second.open;
   study.trials.erase(found);
   for (const AttemptId id : open) {  // R17

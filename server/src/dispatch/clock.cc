@@ -102,6 +102,23 @@ void State::on(const Tick&) {
     trial.due.reset();
     enqueue(*find_study(key.study), key.number, trial);
   }
+  break_silences();
+}
+
+// Each waiting call has an entry in State::silences at or before its end (R43).
+void State::break_silences() {
+  while (!silences.empty() && silences.begin()->first <= now) {
+    Study& study = studies.at(silences.begin()->second);
+    silences.erase(silences.begin());
+    study.asked->due.reset();
+    std::vector<std::int64_t> over;
+    for (const auto& [id, question] : study.asked->questions) {
+      const Instant since = std::max(question.since, study.asked->away);
+      if (!question.value && since + settings.call_ms <= now) over.push_back(id);
+    }
+    for (const std::int64_t id : over) refuse_question(study, id, "no_owner");
+    arm_silence(study);
+  }
 }
 
 void State::overdue(AttemptId id, Attempt& attempt) {

@@ -20,6 +20,7 @@ Effects Dispatcher::handle(const Event& event, Instant now) {
   std::visit([&state](const auto& one) { state.on(one); }, event);
   for (const std::string& project : state.stirred) state.pump(state.projects[project]);
   state.stirred.clear();
+  for (const StudyId study : std::exchange(state.owed, {})) state.flush_owner(study);
   for (const StudyId study : state.changed) state.effects.emplace_back(StudyChanged{study});
   state.changed.clear();
   return std::exchange(state.effects, {});
@@ -32,6 +33,7 @@ std::optional<Instant> Dispatcher::next_deadline() const {
   };
   if (!state_->timers.empty()) take(state_->timers.begin()->first);
   if (!state_->back_offs.empty()) take(state_->back_offs.begin()->first);
+  if (!state_->silences.empty()) take(state_->silences.begin()->first);
   return first;
 }
 
@@ -58,9 +60,21 @@ std::vector<WorkerView> Dispatcher::workers() const {
 }
 
 Counters Dispatcher::counters() const {
+  std::int64_t owners = 0;
+  std::int64_t calls = 0;
+  std::int64_t demand = 0;
+  for (const auto& [id, study] : state_->studies) {
+    if (!study.asked) continue;
+    owners += study.asked->owner.has_value();
+    calls += static_cast<std::int64_t>(study.asked->questions.size());
+    if (study.asked->owner) demand += study.asked->told;
+  }
   return {.workers = static_cast<std::int64_t>(state_->sessions.size()),
           .leased = static_cast<std::int64_t>(state_->timers.size()),
           .queued = state_->queued,
+          .owners = owners,
+          .calls_waiting = calls,
+          .demand = demand,
           .read_only = state_->read_only,
           .draining = state_->draining};
 }
@@ -87,19 +101,26 @@ void State::send(SessionId session, protocol::ServerMessage message) {
 }
 
 void State::send_error(SessionId session, std::string_view code, std::optional<AttemptId> attempt,
-                       std::optional<std::int64_t> call) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kTexts{{
+                       std::optional<std::int64_t> call, std::string_view given) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kTexts{{
       {"unknown_attempt", "Drop this attempt and ask for new work: it is not this device's."},
       {"too_many_leases", "Finish or release the open attempt before asking for another."},
       {"unknown_method", "Call a method that version 1 of the protocol has."},
       {"rate_limited", "Wait for the answers to earlier messages before sending more."},
       {"unknown_type", "Send a message that a device may send."},
+      {"suggest_mismatch", "Ask for a name with one distribution: the trial's log has another."},
+      {"no_owner", "Release the attempt: nobody was there to answer its call in time."},
+      {"study_stopped", "Drop this attempt: its trial or its study is over."},
+      {"too_long", "Ask for less: what one trial is suggested has a limit."},
+      {"owner_error", "The owner of the study could not answer; its message tells why."},
   }};
   const auto text = std::find_if(kTexts.begin(), kTexts.end(),
                                  [&](const auto& one) { return one.first == code; });
   send(session,
        protocol::ErrorMessage{.code = std::string(code),
-                              .message = std::string(text == kTexts.end() ? "" : text->second),
+                              .message = std::string(!given.empty()         ? given
+                                                     : text == kTexts.end() ? ""
+                                                                            : text->second),
                               .field = {},
                               .id = call,
                               .attempt = attempt});

@@ -22,6 +22,7 @@ struct Settings {
   Millis loading_ms = 600'000;  // an attempt may fetch and start its runtime for so long; the
                                 // objective's clock starts after
   Millis tail_ms = 20'000;      // a run that ends sooner gets no duplicate (R36)
+  Millis call_ms = 60'000;      // a call waits for an owner for so long (R43)
   int max_leases = 1;
   std::string server_version = "0.1.0";
 };
@@ -38,8 +39,11 @@ struct WorkerView {
 
 struct Counters {
   std::int64_t workers = 0;
-  std::int64_t leased = 0;  // attempts that run
-  std::int64_t queued = 0;  // trials that wait for a re-issue
+  std::int64_t leased = 0;         // attempts that run
+  std::int64_t queued = 0;         // trials that wait for a re-issue
+  std::int64_t owners = 0;         // asked studies that have one attached
+  std::int64_t calls_waiting = 0;  // questions of devices that wait for an owner's answer
+  std::int64_t demand = 0;         // trials that owners know they could ask for
   bool read_only = false;
   bool draining = false;
 };

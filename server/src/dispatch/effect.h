@@ -49,7 +49,13 @@ struct Printed {
   std::int64_t dropped = 0;
 };
 
-using Effect = std::variant<Propose, Send, Close, Answer, StudyChanged, Printed>;
+// An asked study has an owner now, or has none any more.
+struct OwnerChanged {
+  StudyId study{};
+  bool attached = false;
+};
+
+using Effect = std::variant<Propose, Send, Close, Answer, StudyChanged, Printed, OwnerChanged>;
 using Effects = std::vector<Effect>;
 
 }  // namespace hyperflock::dispatch

@@ -51,6 +51,22 @@ struct StudyReplayRequested {
   storage::StudyRow study;
   storage::Quota quota{};  // of who asks
 };
+// A researcher's connection wants to own an asked study (R42). `study` is its row as stored.
+struct StudyClaimed {
+  SessionId session{};
+  storage::StudyRow study;
+  std::string label;
+  bool standby = false;
+  storage::Quota quota{};  // of the study's owner
+};
+// `reply` of a connection that claimed a study.
+struct OwnerReplied {
+  SessionId session{};
+  protocol::OwnerReply reply;
+};
+struct OwnerClosed {
+  SessionId session{};
+};
 // Durable by now: what the next attempt of the trial begins with (R37).
 struct CheckpointStored {
   TrialKey trial;
@@ -79,9 +95,9 @@ struct DrainStarted {};
 // Sent at or after next_deadline().
 struct Tick {};
 
-using Event =
-    std::variant<SessionOpened, SessionClosed, MessageReceived, StudySubmitted,
-                 StudyCancelRequested, StudyReplayRequested, CheckpointStored, DeviceRevoked,
-                 BatchCommitted, BatchFailed, Restored, DrainStarted, Tick>;
+using Event = std::variant<SessionOpened, SessionClosed, MessageReceived, StudySubmitted,
+                           StudyCancelRequested, StudyReplayRequested, StudyClaimed, OwnerReplied,
+                           OwnerClosed, CheckpointStored, DeviceRevoked, BatchCommitted,
+                           BatchFailed, Restored, DrainStarted, Tick>;
 
 }  // namespace hyperflock::dispatch

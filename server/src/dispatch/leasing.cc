@@ -10,6 +10,18 @@ std::string adapter_of(const protocol::Capabilities& device) {
   return device.gpu ? device.gpu->adapter : std::string();
 }
 
+// JSON text of the trial's values by name. REQUIRES: the study knows the trial.
+std::string params_of(const Study& study, std::int64_t number) {
+  if (study.asked) return study.trials.at(number).asked->params;
+  return protocol::grid_point(study.spec.space, number);
+}
+
+// Takes part in R31's choice though nothing waits to be leased (R45).
+bool wants_to_ask(const Study& study) {
+  return study.asked && study.asked->owner && !study.ending &&
+         study.asked->room + study.asked->asking > 0;
+}
+
 }  // namespace
 
 void State::ask(SessionId id, int tries) {
@@ -35,6 +47,11 @@ std::optional<TransitionId> State::seek(SessionId id, int tries) {
 
 std::optional<TransitionId> State::pump(Project& project, std::optional<SessionId> wanted) {
   std::optional<TransitionId> out;
+  ++project.round;
+  for (const StudyId id : project.owned) {  // R45: counted anew by each round
+    studies.at(id).asked->waiting = 0;
+    owed.insert(id);
+  }
   if (draining || read_only) return out;
   int passed_over = 0;
   auto next = project.idle.begin();
@@ -47,6 +64,11 @@ std::optional<TransitionId> State::pump(Project& project, std::optional<SessionI
       ++passed_over;
       continue;
     }
+    if (!study->has_work()) {  // its owner is told of one more
+      ++study->asked->waiting;
+      session.awaits = project.round;
+      continue;
+    }
     leave_queue(session, id);
     const TransitionId started = start(*study, id, session);
     if (id == wanted) out = started;
@@ -56,9 +78,10 @@ std::optional<TransitionId> State::pump(Project& project, std::optional<SessionI
 
 std::optional<TransitionId> State::start_own(const Project& project, SessionId id) {
   Session& session = sessions.at(id);
-  if (draining || read_only || session.idle_order == 0) return std::nullopt;
+  if (draining || read_only || session.idle_order == 0 || awaits_owner(session))
+    return std::nullopt;
   Study* study = choose(project, session);
-  if (study == nullptr) return std::nullopt;
+  if (study == nullptr || !study->has_work()) return std::nullopt;
   leave_queue(session, id);
   return start(*study, id, session);
 }
@@ -66,13 +89,18 @@ std::optional<TransitionId> State::start_own(const Project& project, SessionId i
 void State::join_queue(Session& session, SessionId id) {
   if (session.idle_order != 0) return;  // it keeps its place
   session.idle_order = next_order++;
-  projects[session.project].idle.emplace(session.idle_order, id);
+  Project& project = projects[session.project];
+  project.idle.emplace(session.idle_order, id);
+  if (!project.owned.empty()) stirred.insert(session.project);
 }
 
 void State::leave_queue(Session& session, SessionId) {
   if (session.idle_order == 0) return;
-  projects[session.project].idle.erase(session.idle_order);
+  Project& project = projects[session.project];
+  project.idle.erase(session.idle_order);
   session.idle_order = 0;
+  session.awaits = 0;
+  if (!project.owned.empty()) stirred.insert(session.project);
 }
 
 bool State::has_room(const Session& session) {
@@ -82,11 +110,17 @@ bool State::has_room(const Session& session) {
   return wanted < settings.max_leases;
 }
 
+bool State::awaits_owner(const Session& session) {
+  return session.awaits != 0 && session.awaits == projects[session.project].round;
+}
+
 Study* State::choose(const Project& project, const Session& session) {
   const auto& refused = session.cannot_run;
   for (const auto& [running, id] : project.ranked) {
     if (std::find(refused.begin(), refused.end(), id) != refused.end()) continue;
     Study* study = find_study(id);
+    if (!study->has_work() && !study->has_room())
+      continue;  // as many wait as its owner has room for
     if (protocol::unmet(study->spec, session.capabilities).empty()) return study;
   }
   return nullptr;
@@ -96,9 +130,14 @@ TransitionId State::start(Study& study, SessionId id, Session& session) {
   TrialNumber number{study.next_number};
   const bool is_new = study.queue.empty();
   if (!is_new) number = study.queue.begin()->second;
+  if (is_new && study.asked) {
+    number = study.asked->fresh.front();
+    study.asked->fresh.pop_front();
+    --queued;
+  }
   const TrialKey key{study.id, number};
   Trial& trial = study.trials[to_int(number)];
-  if (is_new) study.skip_known();
+  if (is_new && !study.asked) study.skip_known();
   take_from_queue(study, trial, key);
   return start_attempt(study, key, protocol::AttemptKind::primary, id, session);
 }
@@ -119,7 +158,7 @@ TransitionId State::start_attempt(Study& study, TrialKey key, protocol::AttemptK
                                        .device_class = session.capabilities.device_class,
                                        .engine = session.capabilities.engine,
                                        .adapter = adapter_of(session.capabilities),
-                                       .params = protocol::grid_point(study.spec.space, number),
+                                       .params = params_of(study, number),
                                        .seed = protocol::trial_seed(study.spec.seed, number),
                                        .from = added.from},
                  PendingStart{.attempt = attempt, .session = id, .tries = 1, .ack = {}});
@@ -128,27 +167,36 @@ TransitionId State::start_attempt(Study& study, TrialKey key, protocol::AttemptK
 protocol::Lease State::lease_of(AttemptId id, const Attempt& attempt) {
   const Study& study = studies.at(attempt.trial.study);
   const std::int64_t number = to_int(attempt.trial.number);
-  return {.attempt = id,
-          .study = study.id,
-          .trial = attempt.trial.number,
-          .kind = attempt.kind,
-          .study_name = study.spec.name,
-          .owner = study.owner,
-          .total = study.total,
-          .params = protocol::grid_point(study.spec.space, number),
-          .seed = protocol::trial_seed(study.spec.seed, number),
-          .entry = study.spec.entry,
-          .bundle = study.spec.bundle,
-          .data = study.spec.data,
-          .chainer = study.spec.chainer,
-          .backend = study.spec.backend,
-          .time_limit_ms = study.spec.time_limit_ms,
-          .lease_ms = settings.lease_ms,
-          .checkpoint = attempt.from};
+  protocol::Lease lease{.attempt = id,
+                        .study = study.id,
+                        .trial = attempt.trial.number,
+                        .kind = attempt.kind,
+                        .study_name = study.spec.name,
+                        .owner = study.owner,
+                        .total = study.total,
+                        .params = params_of(study, number),
+                        .seed = protocol::trial_seed(study.spec.seed, number),
+                        .entry = study.spec.entry,
+                        .bundle = study.spec.bundle,
+                        .data = study.spec.data,
+                        .chainer = study.spec.chainer,
+                        .backend = study.spec.backend,
+                        .time_limit_ms = study.spec.time_limit_ms,
+                        .lease_ms = settings.lease_ms,
+                        .checkpoint = attempt.from};
+  if (study.asked) {
+    const AskedPart& part = *study.trials.at(number).asked;
+    if (study.asked->wanted > 0) lease.total = study.asked->wanted;
+    lease.asked = true;
+    lease.directions = static_cast<std::int64_t>(study.spec.directions.size());
+    if (!part.log.empty()) lease.suggested = log_text(part.log);
+  }
+  return lease;
 }
 
 protocol::WaitReason State::wait_reason(const Session& session) {
   if (draining) return protocol::WaitReason::draining;
+  if (awaits_owner(session)) return protocol::WaitReason::no_work;
   const Project& project = projects[session.project];
   return project.ranked.empty() ? protocol::WaitReason::no_work
                                 : protocol::WaitReason::no_matching_work;
@@ -156,7 +204,7 @@ protocol::WaitReason State::wait_reason(const Session& session) {
 
 void State::rank(Study& study) {
   Project& project = projects[study.project];
-  const bool has_work = study.has_work();
+  const bool has_work = study.has_work() || wants_to_ask(study);
   if (study.rank && (!has_work || *study.rank != study.running)) {
     project.ranked.erase({*study.rank, study.id});
     study.rank.reset();

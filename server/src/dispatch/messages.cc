@@ -13,6 +13,20 @@ std::optional<std::int64_t> call_id(const Message& message) {
   return std::nullopt;
 }
 
+// A complete result has one value for each direction; another fails (R49).
+void check_values(const protocol::StudySpec& spec, protocol::TrialResult& result) {
+  if (result.outcome != protocol::Outcome::complete) return;
+  if (result.values.size() == spec.directions.size()) return;
+  result.failure = protocol::Failure{protocol::Cause::invalid, "values_count",
+                                     "The objective gave " + std::to_string(result.values.size()) +
+                                         " values where the study has " +
+                                         std::to_string(spec.directions.size()) +
+                                         " directions: return one for each.",
+                                     ""};
+  result.outcome = protocol::Outcome::failed;
+  result.values.clear();
+}
+
 }  // namespace
 
 void Session::refuse(StudyId study) {
@@ -80,21 +94,26 @@ void State::on_message(SessionId id, Session& session, const protocol::Report& m
   if (Attempt* attempt = find_live(message.attempt, session.device)) {
     touch_running(message.attempt, *attempt);
     if (message.points.empty()) return send(id, protocol::Ack{message.attempt, message.seq});
+    if (studies.at(attempt->trial.study).asked) {
+      propose_for(id, storage::AppendPoints{message.attempt, session.device, message.points},
+                  PendingPoints{id, message.attempt, message.seq, message.points});
+      return;
+    }
   }
   propose_for(id, storage::AppendPoints{message.attempt, session.device, message.points},
               PendingAck{id, message.attempt, message.seq});
 }
 
 void State::on_message(SessionId id, Session& session, const protocol::Call& message) {
-  if (message.method != "should_prune")
+  if (message.method != "should_prune" && message.method != "suggest")
     return send_error(id, "unknown_method", message.attempt, message.id);
   if (refuse_foreign(id, session, message.attempt, message.id)) return;
   if (Attempt* attempt = find_live(message.attempt, session.device)) {
     touch_running(message.attempt, *attempt);
-    if (message.points.empty()) return send(id, protocol::Reply{message.id, false});
+    if (message.points.empty()) return carry(id, message, {});
   }
   propose_for(id, storage::AppendPoints{message.attempt, session.device, message.points},
-              PendingCall{id, message.attempt, message.id});
+              PendingCall{id, message});
 }
 
 void State::on_message(SessionId id, Session& session, const protocol::TrialResult& message) {
@@ -110,7 +129,15 @@ void State::on_message(SessionId id, Session& session, const protocol::TrialResu
                      .resumed = false,
                      .failure = message.failure,
                      .start = {}};
+  protocol::TrialResult result = message;
   if (const Attempt* attempt = find_live(message.attempt, session.device)) {
+    if (const auto& asked = studies.at(attempt->trial.study); asked.asked) {
+      check_values(asked.spec, result);
+      what.failure = result.failure;
+      what.led = find_trial(attempt->trial)->open.front() == message.attempt;
+      if (attempt->from) what.from_step = attempt->from->step;
+      if (!what.led) what.points_before = attempt->points;
+    }
     what.trial = attempt->trial;
     what.device_class = attempt->device_class;
     what.run_ms = now - attempt->loading_since;
@@ -122,8 +149,9 @@ void State::on_message(SessionId id, Session& session, const protocol::TrialResu
     }
     drop_attempt(message.attempt);
   }
+  if (!what.trial || studies.at(what.trial->study).asked) what.result = result;
   const TransitionId stored =
-      propose_for(id, storage::StoreResult{session.device, message}, std::move(what));
+      propose_for(id, storage::StoreResult{session.device, std::move(result)}, std::move(what));
   // R15: the next lease travels in the same batch.
   if (message.next) std::get<PendingResult>(pending.at(stored)).start = seek(id);
 }

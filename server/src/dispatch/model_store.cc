@@ -169,6 +169,50 @@ Outcome ModelStore::apply_one(const storage::ReplayTrials& t) {
   return out;
 }
 
+Outcome ModelStore::apply_one(const storage::ClaimStudy& t) {
+  const auto found = studies.find(t.study);
+  const bool asked =
+      found != studies.end() && found->second.created.spec.kind == protocol::StudyKind::asked;
+  if (!asked) return outcome(Applied::conflict);
+  if (found->second.state == storage::StudyState::cancelled) return outcome(Applied::superseded);
+  found->second.state = storage::StudyState::running;
+  Outcome out = outcome(Applied::applied);
+  out.id = ++found->second.generation;
+  return out;
+}
+
+Outcome ModelStore::apply_one(const storage::AskTrials& t) {
+  const auto found = studies.find(t.study);
+  if (found == studies.end()) return outcome(Applied::conflict);
+  StudyState& study = found->second;
+  if (study.state != storage::StudyState::running || study.generation != t.generation)
+    return outcome(Applied::superseded);
+  Outcome out = outcome(Applied::applied);
+  for (const storage::AskedRow& row : t.trials) {
+    const auto [trial, is_new] = study.trials.try_emplace(to_int(row.number));
+    if (!is_new) continue;
+    trial->second.params = row.params;
+    ++study.created.total;
+    out.trials.push_back(row.number);
+  }
+  return out;
+}
+
+Outcome ModelStore::apply_one(const storage::StoreSuggestion& t) {
+  StudyState& study = studies.at(t.trial.study);
+  const auto found = study.trials.find(to_int(t.trial.number));
+  if (found == study.trials.end()) return outcome(Applied::conflict, t.trial);
+  TrialState& trial = found->second;
+  if (trial.state != storage::TrialState::running || study.generation != t.generation)
+    return outcome(Applied::superseded, t.trial);
+  for (const storage::Suggestion& one : trial.log) {
+    if (one.name == t.suggestion.name) return outcome(Applied::repeated, t.trial);
+  }
+  trial.log.push_back(t.suggestion);
+  trial.params = t.params;
+  return outcome(Applied::applied, t.trial);
+}
+
 storage::Snapshot ModelStore::load() const {
   storage::Snapshot out;
   for (const auto& [id, study] : studies) {
@@ -180,13 +224,15 @@ storage::Snapshot ModelStore::load() const {
     running.study.project = study.created.project;
     running.study.spec = study.created.spec;
     running.study.total = study.created.total;
+    running.study.generation = study.generation;
     for (const auto& [number, trial] : study.trials) {
       running.next_number = std::max(running.next_number, number + 1);
       running.study.complete += trial.state == storage::TrialState::complete;
       running.study.pruned += trial.state == storage::TrialState::pruned;
       running.study.failed += trial.state == storage::TrialState::failed;
       if (trial.state != storage::TrialState::running) continue;
-      storage::RunningTrial unfinished{{id, TrialNumber{number}}, {}, trial.checkpoint};
+      storage::RunningTrial unfinished{
+          {id, TrialNumber{number}}, {}, trial.checkpoint, trial.params, trial.log};
       for (const auto& [attempt, row] : attempts) {
         if (row.trial == unfinished.key && attempt > trial.forgiven)
           unfinished.attempts.push_back(row);

@@ -17,6 +17,7 @@ std::optional<SessionId> counted_session(const Pending& what) {
   if (const auto* result = std::get_if<PendingResult>(&what)) return result->session;
   if (const auto* ack = std::get_if<PendingAck>(&what)) return ack->session;
   if (const auto* call = std::get_if<PendingCall>(&what)) return call->session;
+  if (const auto* points = std::get_if<PendingPoints>(&what)) return points->session;
   return std::nullopt;
 }
 
@@ -55,6 +56,12 @@ void State::reset() {
   for (const auto& [id, session] : sessions) {
     effects.emplace_back(Close{id, kCloseTryAgainLater, "storage_unavailable"});
   }
+  for (const auto& [id, claim] : claims) {
+    effects.emplace_back(Close{id, kCloseTryAgainLater, "storage_unavailable"});
+  }
+  for (const auto& [id, study] : studies) {
+    if (study.asked && study.asked->owner) effects.emplace_back(OwnerChanged{id, false});
+  }
   pending.clear();
   sessions.clear();
   devices.clear();
@@ -63,6 +70,9 @@ void State::reset() {
   projects.clear();
   timers.clear();
   back_offs.clear();
+  claims.clear();
+  owed.clear();
+  silences.clear();
   queued = 0;
 }
 
@@ -94,6 +104,10 @@ void State::on_outcome(PendingStart& what, const storage::Outcome& outcome) {
     attempt.loading_since = attempt.progressed = now;
     touch(what.attempt, attempt);
     changed.insert(key.study);
+    if (Study& study = studies.at(key.study); study.asked) {
+      add_item(study, protocol::StartedCall{key.number, what.attempt, attempt.device});
+      follow_lead(key);
+    }
     protocol::Lease lease = lease_of(what.attempt, attempt);
     if (what.ack) {
       what.ack->lease = std::move(lease);
@@ -140,6 +154,7 @@ void State::settle_result(const PendingResult& what, const storage::Outcome& out
       learn_run(study->pace, what.run_ms);
       learn_run(study->paces[what.device_class], what.run_ms);
     }
+    if (what.result) tell_finished(what, outcome);
     if (const std::optional<TrialKey> trial = outcome.trial ? outcome.trial : what.trial)
       finish_trial(*trial);
     return;
@@ -150,7 +165,12 @@ void State::settle_result(const PendingResult& what, const storage::Outcome& out
     return settle(*what.trial, 0);
   }
   if (counts && what.failure) {
-    count_failure(*what.trial, what.device, *what.failure);
+    Ending ending{.attempt = what.attempt, .device = what.device};
+    if (what.result) {
+      ending.attrs = what.result->attrs;
+      if (what.led) ending.points = what.result->points;
+    }
+    count_failure(*what.trial, what.device, *what.failure, std::move(ending));
     return;
   }
   // Evidence, or a row that another server changed: a trial that is still open here is tried again,
@@ -166,8 +186,15 @@ void State::on_outcome(PendingAck& what, const storage::Outcome& outcome) {
 
 void State::on_outcome(PendingCall& what, const storage::Outcome& outcome) {
   if (outcome.applied == Applied::conflict)
-    return send_error(what.session, "unknown_attempt", what.attempt, what.id);
-  send(what.session, protocol::Reply{what.id, false});  // a grid has no pruner
+    return send_error(what.session, "unknown_attempt", what.call.attempt, what.call.id);
+  if (outcome.applied == Applied::applied) keep_points(what.call.attempt, what.call.points);
+  carry(what.session, what.call, outcome.trial);
+}
+
+void State::on_outcome(PendingPoints& what, const storage::Outcome& outcome) {
+  if (outcome.applied == Applied::applied) keep_points(what.attempt, what.points);
+  PendingAck ack{what.session, what.attempt, what.seq};
+  on_outcome(ack, outcome);
 }
 
 void State::on_outcome(PendingFail& what, const storage::Outcome& outcome) {
@@ -179,6 +206,7 @@ void State::on_outcome(PendingFail& what, const storage::Outcome& outcome) {
   }
   // Superseded: a result was accepted first and has left no trace, or another server finished the
   // trial.
+  if (outcome.applied == Applied::applied) tell_failed(what, outcome.seq);
   if (outcome.applied == Applied::applied || trial != nullptr) finish_trial(what.trial);
 }
 
@@ -198,6 +226,7 @@ void State::on_outcome(PendingEnd& what, const storage::Outcome& outcome) {
   if (outcome.applied == Applied::applied) changed.insert(what.study);
   if (what.request) effects.emplace_back(Answer{*what.request, what.study});
   drop_study(what.study);
+  end_claims(what.study, what.request ? "study_cancelled" : "study_stopped");
 }
 
 void State::on_outcome(PendingReplay& what, const storage::Outcome& outcome) {

@@ -77,6 +77,7 @@ Said Reference::revoke_device(const std::string& worker) {
 Said Reference::drain() {
   begin();
   draining_ = true;
+  finish_event();
   return done();
 }
 
@@ -115,7 +116,10 @@ Said Reference::cancel(Id study) {
     if (trial.state == TrialState::running) trial.state = TrialState::cancelled;
   }
   changed_.insert(study);
+  for (const auto& [id, trial] : found->second.trials) refuse_questions(found->second, id);
   withdraw(study, {}, "cancelled");
+  if (found->second.asked()) end_claims(study, "study_cancelled");
+  found->second.fresh.clear();
   finish_event();
   return done();
 }
@@ -124,6 +128,10 @@ Said Reference::replay(Id study) {
   begin();
   const auto found = studies_.find(study);
   const bool known = found != studies_.end();
+  if (known && found->second.asked()) {
+    said_.emplace_back("answer not_a_grid");
+    return done();
+  }
   if (!known || found->second.state == StudyState::cancelled) {
     said_.emplace_back(known ? "answer study_cancelled" : "answer unknown_study");
     return done();
@@ -142,7 +150,8 @@ Said Reference::replay(Id study) {
 
 void Reference::end_if_finished(Id study) {
   Study& one = studies_.at(study);
-  if (one.state != StudyState::running || one.next < one.options.trials) return;
+  if (one.state != StudyState::running) return;
+  if (one.asked() ? !one.finish || one.room > 0 : one.next < one.options.trials) return;
   for (const auto& [id, trial] : one.trials) {
     if (trial.state == TrialState::running) return;
   }
@@ -150,13 +159,15 @@ void Reference::end_if_finished(Id study) {
   one.speeds.clear();
   for (auto& [id, trial] : one.trials) trial.saved.reset();
   changed_.insert(study);
+  if (one.asked()) end_claims(study, "study_stopped");
 }
 
 // ---- who gets which trial
 
 bool Reference::has_work(const Study& study) const {
-  return study.state == StudyState::running &&
-         (!study.queue.empty() || study.next < study.options.trials);
+  if (study.state != StudyState::running) return false;
+  if (study.asked()) return !study.owner.empty() && !(study.queue.empty() && study.fresh.empty());
+  return !study.queue.empty() || study.next < study.options.trials;
 }
 
 Reference::Id Reference::running_of(Id study) const {
@@ -175,7 +186,8 @@ std::optional<Reference::Id> Reference::choose(const std::string& worker) const 
   std::optional<Id> best;
   const std::string& project = sessions_.at(worker).project;
   for (const auto& [id, study] : studies_) {
-    if (study.options.project != project || !has_work(study) || !may_run(worker, id)) continue;
+    if (study.options.project != project || !may_run(worker, id)) continue;
+    if (!has_work(study) && !(wants(study) && study.waiting < study.room)) continue;
     if (!best || running_of(id) < running_of(*best)) best = id;
   }
   return best;
@@ -187,6 +199,12 @@ bool Reference::has_room(const std::string& worker) {
 
 std::vector<Reference::Started> Reference::pump(const std::string& project) {
   std::vector<Started> out;
+  for (auto& [id, study] : studies_) {
+    if (study.options.project == project) study.waiting = 0;
+  }
+  std::erase_if(awaiting_, [&](const std::string& worker) {
+    return !connected(worker) || sessions_.at(worker).project == project;
+  });
   if (draining_) return out;
   for (const std::string& worker : std::vector<std::string>(idle_)) {
     const Session& session = sessions_.at(worker);
@@ -194,8 +212,16 @@ std::vector<Reference::Started> Reference::pump(const std::string& project) {
     const std::optional<Id> chosen = choose(worker);
     if (!chosen) continue;
     Study& study = studies_.at(*chosen);
+    if (!has_work(study)) {  // R45
+      ++study.waiting;
+      awaiting_.insert(worker);
+      continue;
+    }
     Id trial = study.next;
-    if (study.queue.empty()) {
+    if (study.queue.empty() && study.asked()) {
+      trial = study.fresh.front();
+      study.fresh.erase(study.fresh.begin());
+    } else if (study.queue.empty()) {
       ++study.next;
     } else {
       trial = study.queue.front();
@@ -239,6 +265,7 @@ std::optional<std::pair<Reference::Id, Reference::Id>> Reference::tail(
     const auto all = study.speeds.find("");
     if (study.options.project != session.project || study.state != StudyState::running) continue;
     if (has_work(study) || all == study.speeds.end() || all->second.runs < 2) continue;
+    if (study.asked() && (study.owner.empty() || study.room > 0)) continue;
     if (!may_run(worker, id)) continue;
     for (const auto& [number, trial] : study.trials) {
       if (trial.state != TrialState::running || trial.doubled) continue;
@@ -266,7 +293,8 @@ std::vector<Reference::Started> Reference::seek(const std::string& worker) {
   if (std::find(idle_.begin(), idle_.end(), worker) == idle_.end()) idle_.push_back(worker);
   std::vector<Started> out = pump(sessions_.at(worker).project);
   const bool waits = std::find(idle_.begin(), idle_.end(), worker) != idle_.end();
-  if (const auto slow = waits && !draining_ ? tail(worker) : std::nullopt) {
+  const bool may_double = waits && !draining_ && !awaiting_.contains(worker);
+  if (const auto slow = may_double ? tail(worker) : std::nullopt) {
     studies_.at(slow->first).trials.at(slow->second).doubled = true;
     out.push_back(start(slow->first, slow->second, worker, true));
   }
@@ -278,9 +306,10 @@ void Reference::ask(const std::string& worker) {
   if (std::find(idle_.begin(), idle_.end(), worker) == idle_.end()) return;
   const std::string& project = sessions_.at(worker).project;
   const bool work = std::any_of(studies_.begin(), studies_.end(), [&](const auto& one) {
-    return one.second.options.project == project && has_work(one.second);
+    return one.second.options.project == project && (has_work(one.second) || wants(one.second));
   });
-  say(worker, draining_ ? "wait draining" : work ? "wait no_matching_work" : "wait no_work");
+  const bool none_fits = work && !awaiting_.contains(worker);
+  say(worker, draining_ ? "wait draining" : none_fits ? "wait no_matching_work" : "wait no_work");
 }
 
 void Reference::deliver(const std::vector<Started>& started, const std::string& worker,
@@ -302,6 +331,12 @@ void Reference::deliver(const std::vector<Started>& started, const std::string& 
     if (attempt.from)
       lease += " from " + number(attempt.from->first) + '/' + std::to_string(attempt.from->second);
     touch(attempts_.at(id));
+    Study& study = studies_.at(attempt.study);
+    if (study.asked()) {
+      tell(study, "started t" + std::to_string(attempt.trial) + ' ' + number(id) + " on " + to);
+      follow_lead(attempt.study, attempt.trial);
+      lease += log_text(study.trials.at(attempt.trial));
+    }
     say(to, mine ? std::exchange(ack, {}) + " + " + lease : lease);
   }
   if (!ack.empty()) say(worker, ack);
@@ -347,19 +382,34 @@ Said Reference::storage_failed(Id starts, Id submits) {
 // R24: each live attempt has one full lease of grace, and trials that nobody runs are free at once.
 void Reference::reload() {
   idle_.clear();
+  awaiting_.clear();
+  owners_.clear();
+  claims_.clear();
   open_.clear();
   for (auto& [id, study] : studies_) {
     if (study.state != StudyState::running) continue;
     study.queue.clear();
+    study.fresh.clear();
+    study.questions.clear();
+    study.owner.clear();
+    study.away = now_;
+    study.room = study.waiting = 0;
+    study.finish = false;
     study.speeds.clear();
     study.next = study.trials.empty() ? 0 : study.trials.rbegin()->first + 1;
     for (auto& [number, trial] : study.trials) {
       trial.due.reset();
+      trial.lead.reset();
+      trial.superseded = false;
+      trial.ran = false;
       bool live = false;
       for (auto& [attempt_id, attempt] : attempts_) {
         if (attempt.study != id || attempt.trial != number) continue;
+        trial.ran = true;
+        attempt.curve.clear();
         if (attempt.state != AttemptState::live) continue;
         live = true;
+        if (!trial.lead) trial.lead = attempt_id;
         attempt.seen = attempt.leased = attempt.progressed = now_;
         attempt.began.reset();
         attempt.progress = 0;
@@ -367,7 +417,8 @@ void Reference::reload() {
         attempt.pulse = PulseState::loading;
         open_of(attempt.device).push_back(attempt_id);
       }
-      if (!live && trial.state == TrialState::running) study.queue.push_back(number);
+      if (live || trial.state != TrialState::running) continue;
+      (study.asked() && !trial.ran ? study.fresh : study.queue).push_back(number);
     }
   }
 }
@@ -386,7 +437,7 @@ void Reference::begin() {
 
 void Reference::finish_event() {
   std::set<std::string> projects;
-  for (const std::string& worker : idle_) projects.insert(sessions_.at(worker).project);
+  for (const auto& [id, study] : studies_) projects.insert(study.options.project);
   for (const std::string& project : projects) deliver(pump(project));
 }
 

@@ -41,6 +41,8 @@ class Reference {
     Id progress = 0;
     Millis patience = 0;
     protocol::PulseState pulse = protocol::PulseState::loading;
+    std::set<Id> steps{};     // stored
+    std::vector<Id> curve{};  // told, or to be told when it leads
   };
   struct Trial {
     storage::TrialState state = storage::TrialState::running;
@@ -51,6 +53,20 @@ class Reference {
     std::optional<Instant> due;  // end of its back-off
     bool doubled = false;
     std::optional<Saved> saved;  // the newest checkpoint
+    // These of an asked study: values by name in their order, whose points count, and whether
+    // another's were told before.
+    std::vector<std::array<std::string, 3>> log{};
+    std::optional<Id> lead{};
+    bool ran = false;
+    bool superseded = false;
+  };
+  struct Question {
+    Id trial = 0;
+    Id attempt = 0;
+    std::string name;  // empty: should_prune
+    std::string distribution;
+    Instant since;
+    std::vector<std::pair<std::string, Id>> waiters;  // devices with their attempts
   };
   struct Speed {
     Id runs = 0;
@@ -65,6 +81,21 @@ class Reference {
     std::map<Id, Trial> trials;
     std::vector<Id> queue;                // to be issued again
     std::map<std::string, Speed> speeds;  // by class of device; "" for all
+    // These of an asked study.
+    std::vector<Id> fresh{};
+    std::string owner{};  // empty: nobody
+    Instant away{};
+    Id generation = 0;
+    Id room = 0;
+    Id waiting = 0;
+    bool finish = false;
+    std::map<Id, Question> questions{};
+    bool asked() const { return options.directions > 0; }
+  };
+  struct Claim {
+    std::string owner;
+    Id study = 0;
+    bool standby = false;
   };
 
   explicit Reference(Settings settings) : settings_(std::move(settings)) {}
@@ -78,8 +109,13 @@ class Reference {
   Said replay(Id study);
   Said ready(const std::string& worker);
   Said beat(const std::string& worker, Id attempt, Id progress, protocol::PulseState state);
-  Said report(const std::string& worker, Id attempt, Id seq);
-  Said should_prune(const std::string& worker, Id attempt);
+  Said report(const std::string& worker, Id attempt, Id seq, Id step);
+  Said should_prune(const std::string& worker, Id attempt, Id step);
+  Said suggest(const std::string& worker, Id attempt, const std::string& name,
+               const std::string& distribution);
+  Said claim(const std::string& owner, Id study, bool standby);
+  Said leave(const std::string& owner);
+  Said says(const std::string& owner, const protocol::OwnerReply& reply);
   Said complete(const std::string& worker, Id attempt, bool next);
   Said failed(const std::string& worker, Id attempt, protocol::Cause cause, bool next);
   Said release(const std::string& worker, Id attempt, protocol::ReleaseReason reason);
@@ -97,6 +133,9 @@ class Reference {
 
   // ---- what is known
   bool connected(const std::string& worker) const { return sessions_.contains(worker); }
+  bool owner_connected(const std::string& owner) const { return owners_.contains(owner); }
+  // The study that the owner has, not only claims.
+  const Study* owned_by(const std::string& owner) const;
   const std::map<Id, Study>& studies() const { return studies_; }
   const std::map<Id, Attempt>& attempts() const { return attempts_; }
   // The first of this model's; a store may hold others from before.
@@ -145,6 +184,28 @@ class Reference {
   Started start(Id study, Id trial, const std::string& worker, bool again);
   void touch_running(Attempt& attempt);
 
+  // reference_owners.cc
+  void tell(const Study& study, const std::string& what);
+  void take_over(const Claim& claim);
+  void detach(Study& study);
+  void promote(Id study);
+  void end_claims(Id study, const std::string& code);
+  bool keep_point(Attempt& attempt, Id step);
+  bool leads(const Attempt& attempt) const;
+  void follow_lead(Id study, Id trial);
+  void tell_curve(const Study& study, const Attempt& attempt, const std::string& how);
+  void tell_outcome(const Attempt& attempt, bool led);
+  void ask_owner(Study& study, Question question);
+  void tell_question(const Study& study, Id id);
+  void refuse_questions(Study& study, Id trial);
+  void drop_waiter(const Attempt& attempt);
+  std::optional<Instant> silence(const Study& study, const Question& question) const;
+  bool wants(const Study& study) const {
+    return study.asked() && !study.owner.empty() && study.state == storage::StudyState::running &&
+           study.room > 0;
+  }
+  std::string log_text(const Trial& trial) const;
+
   bool has_work(const Study& study) const;
   Id running_of(Id study) const;
   std::optional<Id> choose(const std::string& worker) const;
@@ -179,8 +240,12 @@ class Reference {
   std::set<std::string> revoked_;
   std::map<Id, Study> studies_;
   std::map<Id, Attempt> attempts_;
-  std::set<Id> undelivered_;  // attempts whose lease waits for the end of the batch
-  std::set<Id> late_;         // attempts whose time is over in the same moment
+  std::set<Id> undelivered_;        // attempts whose lease waits for the end of the batch
+  std::set<Id> late_;               // attempts whose time is over in the same moment
+  std::set<std::string> owners_;    // connected ones
+  std::vector<Claim> claims_;       // in the order in which they came
+  std::set<std::string> awaiting_;  // idle workers that are an owner's demand
+  Id next_question_ = 1;
   Id first_study_ = 1;
   Id first_attempt_ = 1;
   Id next_study_ = 1;

@@ -60,7 +60,7 @@ Said Reference::checkpoint(const std::string& worker, Id id, Id blob) {
   return done();
 }
 
-Said Reference::report(const std::string& worker, Id id, Id seq) {
+Said Reference::report(const std::string& worker, Id id, Id seq, Id step) {
   begin();
   Attempt* attempt = own(worker, id);
   if (attempt == nullptr) {
@@ -68,11 +68,15 @@ Said Reference::report(const std::string& worker, Id id, Id seq) {
     return done();
   }
   touch_running(*attempt);
+  if (keep_point(*attempt, step) && leads(*attempt)) {
+    tell(studies_.at(attempt->study), "points t" + std::to_string(attempt->trial) + ' ' +
+                                          number(id) + ' ' + std::to_string(step));
+  }
   say(worker, "ack " + number(id) + " seq " + std::to_string(seq));
   return done();
 }
 
-Said Reference::should_prune(const std::string& worker, Id id) {
+Said Reference::should_prune(const std::string& worker, Id id, Id step) {
   begin();
   Attempt* attempt = own(worker, id);
   if (attempt == nullptr) {
@@ -80,6 +84,17 @@ Said Reference::should_prune(const std::string& worker, Id id) {
     return done();
   }
   touch_running(*attempt);
+  const bool fresh = keep_point(*attempt, step);
+  Study& study = studies_.at(attempt->study);
+  if (study.asked() && leads(*attempt)) {
+    const Id question = next_question_;
+    ask_owner(study, {attempt->trial, id, "", "", now_, {{worker, id}}});
+    std::string text = "prune " + std::to_string(question) + " t" + std::to_string(attempt->trial) +
+                       ' ' + number(id);
+    if (fresh) text += ' ' + std::to_string(step);
+    tell(study, text);
+    return done();
+  }
   say(worker, "reply go on");
   return done();
 }
@@ -123,6 +138,13 @@ void Reference::result(const std::string& worker, Id id, std::optional<Cause> ca
     return say_error(worker, "unknown_attempt");  // it is another's now; not a word more
   }
   const bool was_live = attempt != nullptr && attempt->state == AttemptState::live;
+  bool led = was_live;
+  for (const auto& [other, one] : attempts_) {
+    if (was_live && other < id && one.study == attempt->study && one.trial == attempt->trial &&
+        one.state == AttemptState::live) {
+      led = false;
+    }
+  }
   if (was_live) end(*attempt, AttemptState::evidence);  // judged below
   if (was_live && cause == Cause::device_lost &&
       studies_.at(attempt->study).options.backend == "webgpu") {  // R41
@@ -155,6 +177,7 @@ void Reference::result(const std::string& worker, Id id, std::optional<Cause> ca
       trial.accepted = id;
       trial.state = TrialState::complete;
       trial.failure_code.clear();
+      if (study.asked()) tell_outcome(*attempt, led || !was_live);
       if (was_live) {
         learn_run(study.speeds[""], now_ - attempt->leased);
         learn_run(study.speeds[class_of(attempt->device)], now_ - attempt->leased);
@@ -173,6 +196,7 @@ void Reference::result(const std::string& worker, Id id, std::optional<Cause> ca
 
 void Reference::end(Attempt& attempt, AttemptState state) {
   attempt.state = state;
+  drop_waiter(attempt);
   std::erase(open_of(attempt.device), attempt.id);
 }
 
@@ -186,8 +210,10 @@ void Reference::settle(Id study, Id id, Millis delay) {
   Trial& trial = one.trials.at(id);
   if (one.state != StudyState::running || trial.state != TrialState::running) return;
   for (const auto& [other, attempt] : attempts_) {  // another run of it goes on
-    if (attempt.study == study && attempt.trial == id && attempt.state == AttemptState::live)
+    if (attempt.study == study && attempt.trial == id && attempt.state == AttemptState::live) {
+      if (one.asked()) follow_lead(study, id);
       return;
+    }
   }
   if (delay == 0) {
     one.queue.push_back(id);
@@ -207,6 +233,9 @@ void Reference::count_failure(const Attempt& attempt, Cause cause, const std::st
     return settle(attempt.study, attempt.trial, back_off(cause, nth));
   trial.state = TrialState::failed;
   trial.failure_code = poison ? "poison" : code;
+  if (Study& study = studies_.at(attempt.study); study.asked()) {
+    tell(study, "finished t" + std::to_string(attempt.trial) + " failed " + trial.failure_code);
+  }
   finish_trial(attempt.study, attempt.trial);
 }
 
@@ -215,6 +244,7 @@ void Reference::finish_trial(Id study, Id id) {
   one.trials.at(id).due.reset();
   std::erase(one.queue, id);
   changed_.insert(study);
+  refuse_questions(one, id);
   withdraw(study, id, "superseded");
   end_if_finished(study);
 }
@@ -283,6 +313,9 @@ Said Reference::after(Millis ms) {
       for (const auto& [number, trial] : study.trials) {
         if (trial.due) due = std::min(due.value_or(last), *trial.due);
       }
+      for (const auto& [number, question] : study.questions) {
+        if (const auto at = silence(study, question)) due = std::min(due.value_or(last), *at);
+      }
     }
     if (!due || *due > last) break;
     now_ = std::max(now_, *due);
@@ -308,6 +341,18 @@ Said Reference::after(Millis ms) {
       any = true;
       studies_.at(key.first).trials.at(key.second).due.reset();
       studies_.at(key.first).queue.push_back(key.second);
+    }
+    for (auto& [id, study] : studies_) {
+      std::vector<Id> over;
+      for (const auto& [number, question] : study.questions) {
+        if (silence(study, question).value_or(now_ + 1) <= now_) over.push_back(number);
+      }
+      for (const Id number : over) {
+        any = true;
+        for (const auto& [worker, attempt] : study.questions.at(number).waiters)
+          say_error(worker, "no_owner");
+        study.questions.erase(number);
+      }
     }
     finish_event();
     if (!any) break;

@@ -20,7 +20,8 @@ std::string lease_text(const protocol::Lease& lease) {
          (lease.kind == protocol::AttemptKind::duplicate ? " again" : "") +
          (lease.checkpoint ? " from " + number(lease.checkpoint->attempt) + '/' +
                                  std::to_string(lease.checkpoint->blob.bytes)
-                           : "");
+                           : "") +
+         (lease.suggested.empty() ? "" : " with " + lease.params);
 }
 
 // Devices c and d are phones, the others desktops.
@@ -66,9 +67,56 @@ struct ProposalText {
   std::string operator()(const storage::StoreCheckpoint& t) const {
     return "checkpoint of " + number(t.checkpoint.attempt);
   }
+  std::string operator()(const storage::ClaimStudy& t) const {
+    return "claim study " + std::to_string(to_int(t.study));
+  }
+  std::string operator()(const storage::AskTrials& t) const {
+    std::string out = "ask";
+    for (const storage::AskedRow& row : t.trials) out += ' ' + std::to_string(to_int(row.number));
+    return out;
+  }
+  std::string operator()(const storage::StoreSuggestion& t) const {
+    return "suggest " + trial_text(t.trial) + ' ' + t.suggestion.name + '=' + t.suggestion.value;
+  }
   template <typename OfIdentity>
   std::string operator()(const OfIdentity&) const {
     return "identity";  // the dispatcher proposes none
+  }
+};
+
+std::string points_text(const std::vector<protocol::Point>& points) {
+  std::string out;
+  for (const protocol::Point& point : points) out += ' ' + std::to_string(point.step);
+  return out;
+}
+
+std::string step_text(std::optional<std::int64_t> step) {
+  return step ? ' ' + std::to_string(*step) : "";
+}
+
+// The items of a batch; trials as t1, attempts as #2.
+struct ItemText {
+  static std::string of(TrialNumber trial, AttemptId attempt) {
+    return " t" + std::to_string(to_int(trial)) + ' ' + number(attempt);
+  }
+  std::string operator()(const protocol::SuggestCall& m) const {
+    return "suggest " + std::to_string(m.id) + of(m.trial, m.attempt) + ' ' + m.name;
+  }
+  std::string operator()(const protocol::PruneCall& m) const {
+    return "prune " + std::to_string(m.id) + of(m.trial, m.attempt) + points_text(m.points);
+  }
+  std::string operator()(const protocol::PointsCall& m) const {
+    return "points" + of(m.trial, m.attempt) + points_text(m.points);
+  }
+  std::string operator()(const protocol::ResumedCall& m) const {
+    return "resumed" + of(m.trial, m.attempt) + step_text(m.step);
+  }
+  std::string operator()(const protocol::StartedCall& m) const {
+    return "started" + of(m.trial, m.attempt) + " on " + m.device;
+  }
+  std::string operator()(const protocol::FinishedCall& m) const {
+    return "finished t" + std::to_string(to_int(m.trial)) + ' ' + name(m.state) +
+           (m.failure ? ' ' + m.failure->code : "") + points_text(m.points);
   }
 };
 
@@ -100,7 +148,9 @@ Scenario::Scenario(const Scenario& other)
       injected_(other.injected_),
       proposed_(other.proposed_),
       last_delay_(other.last_delay_),
-      last_lease_(other.last_lease_) {}
+      last_lease_(other.last_lease_),
+      last_call_(other.last_call_),
+      owners_(other.owners_) {}
 
 std::unique_ptr<Dispatcher> Scenario::new_dispatcher() const {
   if (jitter_ == Jitter::least) {
@@ -191,7 +241,12 @@ void Scenario::check_lease(const protocol::Lease& lease) {
 
 void Scenario::note(const Effect& effect, Said& said) {
   if (const auto* send = std::get_if<Send>(&effect)) {
-    said.push_back(name_of_session(send->session) + " < " + text_of(send->message));
+    const std::string name = name_of_session(send->session);
+    if (const auto* call = std::get_if<protocol::OwnerCall>(&send->message);
+        call != nullptr && owners_.contains(name)) {
+      owners_.at(name).sent = call->batch;
+    }
+    said.push_back(name + " < " + text_of(send->message));
   } else if (const auto* close = std::get_if<Close>(&effect)) {
     const std::string worker = name_of_session(close->session);
     said.push_back(worker + " closed " + std::to_string(close->code) + ' ' + close->reason);
@@ -245,16 +300,28 @@ std::string Scenario::text_of(const protocol::ServerMessage& message) {
              (m.lease ? " + " + lease_text(*m.lease) : "");
     }
     std::string operator()(const protocol::Reply& m) const {
+      if (m.text) return "reply " + *m.text;
       return m.value ? "reply prune" : "reply go on";
     }
-    std::string operator()(const protocol::ErrorMessage& m) const { return "error " + m.code; }
+    std::string operator()(const protocol::ErrorMessage& m) const {
+      return "error " + m.code + (m.trial ? " t" + std::to_string(to_int(*m.trial)) : "");
+    }
     std::string operator()(const protocol::Revoke& m) const {
       return "revoke " + number(m.attempt) + ' ' + name(m.code);
     }
     std::string operator()(const protocol::Refused&) const { return "refused"; }
     std::string operator()(const protocol::Update&) const { return "update"; }
     std::string operator()(const protocol::TrialLog&) const { return "log"; }
-    std::string operator()(const protocol::OwnerCall&) const { return "call"; }
+    std::string operator()(const protocol::OwnerCall& m) const {
+      s.last_call_ = m;
+      if (m.generation == 0) return "stand by";
+      if (m.batch == 0) return "generation " + std::to_string(m.generation);
+      std::string out = "batch " + std::to_string(m.batch) + " demand " + std::to_string(m.demand);
+      std::string mark = ": ";
+      for (const auto& item : m.calls)
+        out += std::exchange(mark, ", ") + std::visit(ItemText{}, item);
+      return out;
+    }
   };
   return std::visit(Text{*this}, message);
 }
@@ -288,10 +355,15 @@ Said Scenario::submit(const StudyOptions& options) {
   spec.chainer = "7.8.1";
   spec.provenance_json = "{}";
   spec.bundle = {std::string(64, 'a'), 1};
-  protocol::Dimension dimension{"\"x\"", {}};
-  for (std::int64_t i = 0; i < options.trials; ++i)
-    dimension.values_json.push_back(std::to_string(i));
-  spec.space = {std::move(dimension)};
+  if (options.directions == 0) {
+    protocol::Dimension dimension{"\"x\"", {}};
+    for (std::int64_t i = 0; i < options.trials; ++i)
+      dimension.values_json.push_back(std::to_string(i));
+    spec.space = {std::move(dimension)};
+  } else {
+    spec.kind = protocol::StudyKind::asked;
+    spec.directions.resize(static_cast<std::size_t>(options.directions));
+  }
   spec.time_limit_ms = options.time_limit_ms;
   spec.stall_ms = options.stall_ms;
   spec.backend = options.backend;
@@ -314,6 +386,58 @@ Said Scenario::replay(std::int64_t study) {
     row.total = created.total;
   }
   return handle(StudyReplayRequested{RequestId{next_request_++}, std::move(row)});
+}
+
+Said Scenario::claim(const std::string& owner, std::int64_t study, bool standby) {
+  storage::StudyRow row;
+  row.id = StudyId{study};
+  if (const auto found = store_.studies.find(row.id); found != store_.studies.end()) {
+    const storage::CreateStudy& created = found->second.created;
+    row.owner = created.owner;
+    row.project = created.project;
+    row.spec = created.spec;
+    row.total = created.total;
+  }
+  const SessionId id{next_session_++};
+  sessions_[owner] = id;
+  owners_[owner] = {.study = StudyId{study}};
+  return handle(StudyClaimed{id, std::move(row), owner, standby});
+}
+
+Said Scenario::leave(const std::string& owner) {
+  const SessionId id = sessions_.at(owner);
+  sessions_.erase(owner);
+  return handle(OwnerClosed{id});
+}
+
+Said Scenario::says(const std::string& owner, protocol::OwnerReply reply) {
+  Owner& speaker = owners_.at(owner);
+  reply.study = speaker.study;
+  reply.taken = speaker.taken = speaker.sent;
+  return handle(OwnerReplied{sessions_.at(owner), std::move(reply)});
+}
+
+Said Scenario::asks(const std::string& owner, std::vector<std::int64_t> numbers,
+                    std::int64_t room) {
+  protocol::OwnerReply reply{.room = room};
+  for (const std::int64_t number : numbers) reply.asked.push_back({TrialNumber{number}, "{}"});
+  return says(owner, std::move(reply));
+}
+
+Said Scenario::answers(const std::string& owner, std::int64_t id, const std::string& value,
+                       std::int64_t room) {
+  return says(owner, {.room = room, .answers = {{id, value, "", ""}}});
+}
+
+Said Scenario::suggest(const std::string& worker, std::int64_t attempt, const std::string& name,
+                       const std::string& distribution) {
+  return tell(worker, protocol::Call{.id = 1,
+                                     .attempt = AttemptId{attempt},
+                                     .method = "suggest",
+                                     .step = {},
+                                     .points = {},
+                                     .name = name,
+                                     .distribution = distribution});
 }
 
 Said Scenario::tell(const std::string& worker, protocol::ClientMessage message) {
@@ -451,7 +575,9 @@ std::optional<SessionId> Scenario::session_of(const std::string& worker) const {
 
 std::set<std::string> Scenario::sessions() const {
   std::set<std::string> out;
-  for (const auto& [worker, session] : sessions_) out.insert(worker);
+  for (const auto& [worker, session] : sessions_) {
+    if (!owners_.contains(worker)) out.insert(worker);
+  }
   return out;
 }
 

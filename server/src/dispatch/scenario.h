@@ -29,11 +29,14 @@ class ModelStore {
     int acceptances = 0;                             // more than one breaks R11
     AttemptId forgiven{0};                           // attempts up to it count no more
     std::optional<protocol::Checkpoint> checkpoint;  // the newest
+    std::string params{};                            // these two of an asked study
+    std::vector<storage::Suggestion> log{};
   };
   struct StudyState {
     storage::CreateStudy created;
     storage::StudyState state = storage::StudyState::running;
     std::map<std::int64_t, TrialState> trials;
+    std::int64_t generation = 0;
   };
 
   storage::Outcome apply(const storage::Transition& transition);
@@ -56,6 +59,9 @@ class ModelStore {
   storage::Outcome apply_one(const storage::FailTrial& t);
   storage::Outcome apply_one(const storage::EndStudy& t);
   storage::Outcome apply_one(const storage::ReplayTrials& t);
+  storage::Outcome apply_one(const storage::ClaimStudy& t);
+  storage::Outcome apply_one(const storage::AskTrials& t);
+  storage::Outcome apply_one(const storage::StoreSuggestion& t);
   template <typename Other>
   storage::Outcome apply_one(const Other&) {
     return {
@@ -72,6 +78,7 @@ struct StudyOptions {
   Millis time_limit_ms = 0;
   Millis stall_ms = 0;
   std::string backend{};
+  int directions = 0;  // of an asked study; 0: a grid
 };
 
 std::uint64_t splitmix64(std::uint64_t& state);
@@ -106,6 +113,15 @@ class Scenario {
                 bool next = false);
   Said failed(const std::string& worker, std::int64_t attempt, protocol::Cause cause,
               bool next = false);
+  Said suggest(const std::string& worker, std::int64_t attempt, const std::string& name,
+               const std::string& distribution = "d");
+  // Owners of asked studies, by name as workers are. A reply takes in the newest batch.
+  Said claim(const std::string& owner, std::int64_t study, bool standby = false);
+  Said leave(const std::string& owner);
+  Said says(const std::string& owner, protocol::OwnerReply reply);
+  Said asks(const std::string& owner, std::vector<std::int64_t> numbers, std::int64_t room = 0);
+  Said answers(const std::string& owner, std::int64_t id, const std::string& value,
+               std::int64_t room = 0);
   Said release(const std::string& worker, std::int64_t attempt,
                protocol::ReleaseReason reason = protocol::ReleaseReason::stopped);
   Said tell(const std::string& worker, protocol::ClientMessage message);
@@ -164,8 +180,14 @@ class Scenario {
   std::int64_t accepted() const;                           // trials complete or pruned
   std::int64_t last_delay() const { return last_delay_; }  // of the last wait
   protocol::Lease last_lease() const { return last_lease_; }
+  protocol::OwnerCall last_call() const { return last_call_; }
   std::optional<SessionId> session_of(const std::string& worker) const;
-  std::set<std::string> sessions() const;
+  std::set<std::string> sessions() const;  // of devices
+  // It was sent a batch that it has not taken in.
+  bool owes(const std::string& owner) const {
+    const auto found = owners_.find(owner);
+    return found != owners_.end() && found->second.sent > found->second.taken;
+  }
 
  private:
   struct Batch {
@@ -201,6 +223,13 @@ class Scenario {
   std::vector<std::string> proposed_;
   std::int64_t last_delay_ = 0;
   protocol::Lease last_lease_;
+  protocol::OwnerCall last_call_;
+  struct Owner {
+    StudyId study{};
+    std::int64_t sent = 0;  // the newest batch
+    std::int64_t taken = 0;
+  };
+  std::map<std::string, Owner> owners_;
 };
 
 }  // namespace hyperflock::dispatch

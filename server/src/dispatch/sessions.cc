@@ -81,7 +81,10 @@ void State::on(const DeviceRevoked& event) {
   forget_session(*session);
 }
 
-void State::on(const DrainStarted&) { draining = true; }
+void State::on(const DrainStarted&) {
+  draining = true;
+  for (const auto& [name, project] : projects) stirred.insert(name);  // nobody is demand any more
+}
 
 void State::forget_session(SessionId id) {
   const auto found = sessions.find(id);

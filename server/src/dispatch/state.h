@@ -20,6 +20,7 @@
 #include <variant>
 #include <vector>
 
+#include "dispatch/asked.h"
 #include "dispatch/dispatcher.h"
 #include "dispatch/pace.h"
 
@@ -48,6 +49,7 @@ struct Session {
   std::uint64_t idle_order = 0;     // place in the project's queue of idle workers; 0: not idle
   int pending = 0;                  // proposals without an outcome
   std::vector<StudyId> cannot_run;  // oldest first
+  std::uint64_t awaits = 0;         // the round in which it became an owner's demand (R45)
 
   // Gives it nothing more of the study.
   void refuse(StudyId study);
@@ -78,6 +80,11 @@ struct Attempt {
   Millis patience_ms = kMostPatienceMs;  // with no progress, as known when it was last heard of
   protocol::PulseState pulse = protocol::PulseState::loading;
   std::optional<Instant> timer;  // its entry in State::timers, at or before its deadline
+  // These of an asked study only: the newest points, how many of them its owner was told, and the
+  // questions that it waits for.
+  std::vector<protocol::Point> points{};
+  std::size_t told = 0;
+  std::vector<std::int64_t> questions{};
 };
 
 // A trial that has been leased and is not finished.
@@ -90,6 +97,7 @@ struct Trial {
   bool failing = false;                            // FailTrial is proposed
   bool doubled = false;                            // it had its duplicate (R36)
   std::optional<protocol::Checkpoint> checkpoint;  // the newest (R37)
+  std::optional<AskedPart> asked{};                // of an asked study
 };
 
 struct Study {
@@ -107,19 +115,31 @@ struct Study {
   std::optional<std::int64_t> rank;     // `running` as Project::ranked has it; nothing: not there
   Pace pace{};                          // of all its runs
   std::map<std::string, Pace> paces{};  // by class of device
+  std::optional<Asked> asked{};         // of an asked study
 
   // Moves the cursor to the next trial that is not in memory.
   void skip_known() {
     while (trials.contains(next_number)) ++next_number;
   }
-  bool has_work() const { return !ending && (!queue.empty() || next_number < total); }
+  // A trial waits to be leased.
+  bool has_work() const {
+    if (ending) return false;
+    if (asked) return asked->owner && (!queue.empty() || !asked->fresh.empty());  // R43
+    return !queue.empty() || next_number < total;
+  }
+  // Its owner would ask for another one (R45).
+  bool has_room() const {
+    return asked && asked->owner && !ending && asked->waiting < asked->room + asked->asking;
+  }
 };
 
 // Where work and workers of one project meet.
 struct Project {
   std::set<std::pair<std::int64_t, StudyId>>
-      ranked;                               // studies with work: fewest running, then oldest (R31)
+      ranked;  // studies with work or room: fewest running, then oldest (R31)
   std::map<std::uint64_t, SessionId> idle;  // in the order in which they asked
+  std::set<StudyId> owned;                  // asked studies whose owner is attached
+  std::uint64_t round = 0;                  // of giving work to those who are idle
 };
 
 // ---- what waits for an outcome
@@ -146,6 +166,11 @@ struct PendingResult {
   bool resumed = false;
   std::optional<protocol::Failure> failure;
   std::optional<TransitionId> start;  // the lease chosen with it
+  // What an owner is told (R49); nothing where the study is a grid.
+  std::optional<protocol::TrialResult> result{};
+  bool led = false;                              // the attempt was its trial's lead
+  std::optional<std::int64_t> from_step{};       // of the checkpoint that it began with
+  std::vector<protocol::Point> points_before{};  // of one that was not the lead
 };
 struct PendingAck {
   SessionId session{};
@@ -154,11 +179,39 @@ struct PendingAck {
 };
 struct PendingCall {
   SessionId session{};
+  protocol::Call call;
+};
+// Points of an attempt of an asked study.
+struct PendingPoints {
+  SessionId session{};
   AttemptId attempt{};
-  std::int64_t id = 0;
+  std::int64_t seq = 0;
+  std::vector<protocol::Point> points;
+};
+// The attempt that spent a trial's budget, as its owner is told.
+struct Ending {
+  std::optional<AttemptId> attempt{};
+  std::string device{};
+  std::string attrs{};
+  std::vector<protocol::Point> points{};
 };
 struct PendingFail {
   TrialKey trial;
+  protocol::Failure failure;
+  Ending ending;
+};
+struct PendingClaim {
+  SessionId session{};
+  storage::StudyRow row;
+};
+struct PendingAsk {
+  SessionId session{};
+  StudyId study{};
+  std::vector<storage::AskedRow> rows;
+};
+struct PendingSuggestion {
+  StudyId study{};
+  std::int64_t question = 0;
 };
 struct PendingEnd {
   StudyId study{};
@@ -169,7 +222,8 @@ struct PendingReplay {
   Study study;  // as it is where it is not in memory
 };
 using Pending = std::variant<PendingStudy, PendingStart, PendingResult, PendingAck, PendingCall,
-                             PendingFail, PendingEnd, PendingReplay>;
+                             PendingPoints, PendingFail, PendingEnd, PendingReplay, PendingClaim,
+                             PendingAsk, PendingSuggestion>;
 
 struct State {
   State(Settings given, std::function<std::uint64_t()> source)
@@ -191,6 +245,9 @@ struct State {
   std::map<std::string, Project> projects;
   std::set<std::pair<Instant, AttemptId>> timers;  // every live attempt has one
   std::set<std::pair<Instant, TrialKey>> back_offs;
+  std::map<SessionId, Claim> claims;  // in the order in which they came
+  std::set<StudyId> owed;             // owners that may have to be told something after the event
+  std::set<std::pair<Instant, StudyId>> silences;  // calls that have waited for an owner too long
   std::unordered_map<TransitionId, Pending> pending;
   std::int64_t queued = 0;  // trials in queues and back-offs
   // Revoked while this server runs: a session whose credential was checked just before is refused.
@@ -200,6 +257,7 @@ struct State {
   std::uint64_t next_order = 1;
   std::int64_t next_study = 1;
   std::int64_t next_attempt = 1;
+  std::int64_t next_question = 1;
 
   // dispatcher.cc: small tools
   TransitionId propose(storage::Transition transition);
@@ -207,8 +265,9 @@ struct State {
   // Proposes for a session's message; counted until the outcome is in.
   TransitionId propose_for(SessionId session, storage::Transition transition, Pending what);
   void send(SessionId session, protocol::ServerMessage message);
+  // `text` in place of the code's own sentence.
   void send_error(SessionId session, std::string_view code, std::optional<AttemptId> attempt,
-                  std::optional<std::int64_t> call = {});
+                  std::optional<std::int64_t> call = {}, std::string_view text = {});
   void revoke(const Attempt& attempt, AttemptId id, protocol::RevokeCode code);
   Millis jitter(Millis base);  // between a half and the whole of it
   Study* find_study(StudyId id);
@@ -238,6 +297,57 @@ struct State {
   bool refuse_foreign(SessionId id, const Session& session, AttemptId attempt,
                       std::optional<std::int64_t> call = {});
 
+  // owners.cc
+  void on(const StudyClaimed& event);
+  void on(const OwnerReplied& event);
+  void on(const OwnerClosed& event);
+  void on_outcome(PendingClaim& what, const storage::Outcome& outcome);
+  void on_outcome(PendingAsk& what, const storage::Outcome& outcome);
+  void tell_owner(SessionId owner, protocol::ServerMessage message);
+  void owner_error(SessionId owner, std::string_view code, StudyId study,
+                   std::optional<TrialNumber> trial = {});
+  bool is_owned(StudyId study) const;  // or is about to be
+  void propose_claim(SessionId id, Claim& claim);
+  // The first claim that stands by, where nobody owns the study.
+  void promote(StudyId study);
+  void attach(Study& study, SessionId owner, Claim& claim);
+  void detach(Study& study);
+  // Ends every claim of a study that is over.
+  void end_claims(StudyId study, std::string_view code);
+  // Sends the next batch, where one is due (R46).
+  void flush_owner(StudyId id);
+  void add_item(Study& study, protocol::OwnerCallItem item);
+
+  // curves.cc
+  // Keeps what the attempt reported, and tells it where it leads.
+  void keep_points(AttemptId id, const std::vector<protocol::Point>& points);
+  void tell_points(Study& study, AttemptId id, Attempt& attempt);
+  // The oldest open attempt of the trial is its lead from now on (R48).
+  void follow_lead(TrialKey key);
+  // All that an owner must know of the trials that run.
+  void tell_all(Study& study);
+  void tell_finished(const PendingResult& what, const storage::Outcome& outcome);
+  void tell_failed(const PendingFail& what, std::int64_t seq);
+
+  // questions.cc
+  void carry(SessionId session, const protocol::Call& call, std::optional<TrialKey> late);
+  void carry_suggest(SessionId session, const protocol::Call& call, Study& study, TrialKey key);
+  void carry_prune(SessionId session, const protocol::Call& call, Study& study, TrialKey key);
+  void ask_owner(Study& study, Question question);
+  void ask_again(Study& study, std::int64_t id, std::vector<protocol::Point> points = {});
+  static std::vector<protocol::Point> take_newest_points(Study& study, AttemptId attempt);
+  void answer(Study& study, const protocol::OwnerAnswer& given);
+  void on_outcome(PendingSuggestion& what, const storage::Outcome& outcome);
+  // Takes the question away; its waiters hear the code.
+  void refuse_question(Study& study, std::int64_t id, std::string_view code,
+                       std::string_view message = {});
+  Question take_question(Study& study, std::int64_t id);
+  // The attempt is over: it waits for nothing more.
+  void drop_waiters(Study& study, AttemptId id, const Attempt& attempt);
+  void refuse_trial(Study& study, TrialKey key);
+  void arm_silence(Study& study);
+  void break_silences();
+
   // leasing.cc
   // Queues the session for work and hands out what there is; `wait` follows where nothing was
   // found.
@@ -252,6 +362,8 @@ struct State {
   void join_queue(Session& session, SessionId id);
   void leave_queue(Session& session, SessionId id);
   bool has_room(const Session& session);  // R27
+  // It is idle, and the owner of the study that is next for it is told so.
+  bool awaits_owner(const Session& session);
   // The study that is next for this worker (R31); null where none matches.
   Study* choose(const Project& project, const Session& session);
   TransitionId start(Study& study, SessionId id, Session& session);
@@ -278,7 +390,8 @@ struct State {
   // Ends a live attempt by a cause (R18).
   void fail_attempt(AttemptId id, storage::AttemptState state, protocol::Failure failure);
   // Counts a failure; fails the trial when its budget is spent, else has it issued again.
-  void count_failure(TrialKey key, const std::string& device, const protocol::Failure& failure);
+  void count_failure(TrialKey key, const std::string& device, const protocol::Failure& failure,
+                     Ending ending = {});
   // Issues the trial again after `delay`, unless an attempt is open, it waits already or it is
   // failing.
   void settle(TrialKey key, Millis delay);
@@ -311,6 +424,7 @@ struct State {
   void on_outcome(PendingResult& what, const storage::Outcome& outcome);
   void on_outcome(PendingAck& what, const storage::Outcome& outcome);
   void on_outcome(PendingCall& what, const storage::Outcome& outcome);
+  void on_outcome(PendingPoints& what, const storage::Outcome& outcome);
   void on_outcome(PendingFail& what, const storage::Outcome& outcome);
   void on_outcome(PendingEnd& what, const storage::Outcome& outcome);
   void on_outcome(PendingReplay& what, const storage::Outcome& outcome);

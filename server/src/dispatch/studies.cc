@@ -29,6 +29,10 @@ void State::on(const StudySubmitted& event) {
               .trials = {},
               .queue = {},
               .rank = {}};
+  if (event.spec.kind == protocol::StudyKind::asked) {
+    study.total = 0;
+    study.asked.emplace();
+  }
   storage::CreateStudy create{study.id,   event.owner, event.project,
                               event.spec, study.total, event.quota};
   propose(std::move(create), PendingStudy{event.request, std::move(study)});
@@ -53,6 +57,12 @@ void State::on(const StudyReplayRequested& event) {
     return;
   }
   const storage::StudyRow& row = event.study;
+  if (row.spec.kind == protocol::StudyKind::asked) {
+    effects.emplace_back(Answer{event.request, Error{"not_a_grid",
+                                                     "The owner of the study asks for its trials: "
+                                                     "let it ask for more."}});
+    return;
+  }
   Study reopened{.id = row.id,
                  .owner = row.owner,
                  .project = row.project,
@@ -81,7 +91,12 @@ void State::open_study(Study study) {
 }
 
 void State::end_if_finished(Study& study) {
-  const bool busy = study.next_number < study.total || !study.trials.empty();
+  bool busy = !study.trials.empty();
+  if (study.asked) {  // R50
+    busy |= !study.asked->finish || study.asked->room > 0 || study.asked->asking > 0;
+  } else {
+    busy |= study.next_number < study.total;
+  }
   if (study.ending || busy || replay_pending(study.id)) return;
   study.ending = true;
   rank(study);
@@ -106,6 +121,11 @@ void State::drop_study(StudyId id) {
   std::sort(numbers.begin(), numbers.end());  // effects do not depend on a hash
   for (const std::int64_t number : numbers) {
     forget_trial(*study, {id, TrialNumber{number}}, protocol::RevokeCode::cancelled);
+  }
+  if (study->asked) {
+    detach(*study);
+    queued -= static_cast<std::int64_t>(study->asked->fresh.size());
+    if (study->asked->due) silences.erase({*study->asked->due, id});
   }
   studies.erase(id);
 }
@@ -132,7 +152,14 @@ void State::restore_study(const storage::RunningStudy& stored) {
               .queue = {},
               .rank = {}});
   Study& study = studies.at(row.id);
+  if (row.spec.kind == protocol::StudyKind::asked) {
+    study.asked.emplace();
+    study.asked->generation = row.generation;
+    study.asked->wanted = row.wanted;
+    study.asked->away = now;
+  }
   for (const storage::RunningTrial& trial : stored.unfinished) restore_trial(study, trial);
+  if (study.asked) return;  // only its owner ends it, and nothing is leased without
   // A trial whose only attempt met a conflict has no row, and later ones may have one. Then the
   // cursor starts over: storage refuses the trials that are finished, one by one.
   const auto rows =
@@ -147,6 +174,19 @@ void State::restore_trial(Study& study, const storage::RunningTrial& stored) {
   const TrialKey key = stored.key;
   Trial& trial = study.trials[to_int(key.number)];
   trial.checkpoint = stored.checkpoint;
+  if (study.asked) {
+    AskedPart& part = trial.asked.emplace();
+    part.params = stored.params;
+    part.log = stored.suggested;
+    for (const storage::Suggestion& one : part.log) part.log_bytes += bytes_of(one);
+    part.next_position = static_cast<std::int64_t>(part.log.size());
+    part.ran = !stored.attempts.empty();
+    if (!part.ran) {
+      ++queued;
+      study.asked->fresh.push_back(key.number);
+      return;
+    }
+  }
   std::optional<protocol::Failure> spent;
   for (const storage::AttemptRow& row : stored.attempts) {
     trial.doubled |= row.kind == protocol::AttemptKind::duplicate;
@@ -164,11 +204,12 @@ void State::restore_trial(Study& study, const storage::RunningTrial& stored) {
       if (auto last = spend(trial, row.device, *row.failure)) spent = std::move(last);
     }
   }
+  if (study.asked && !trial.open.empty()) trial.asked->lead = trial.open.front();
   rank(study);
   if (!spent) return settle(key, 0);
   // The server stopped between the failure and its consequence.
   trial.failing = true;
-  propose(storage::FailTrial{key, *std::move(spent)}, PendingFail{key});
+  propose(storage::FailTrial{key, *spent}, PendingFail{key, *spent, {}});
 }
 
 }  // namespace hyperflock::dispatch

@@ -41,6 +41,7 @@ std::optional<TrialKey> State::choose_tail(const Session& session) const {
   const auto& refused = session.cannot_run;
   for (const auto& [id, study] : studies) {
     if (study.project != session.project || study.ending || study.has_work()) continue;
+    if (study.asked && (!study.asked->owner || study.asked->room > 0)) continue;  // R51
     if (std::find(refused.begin(), refused.end(), id) != refused.end()) continue;
     if (!protocol::unmet(study.spec, session.capabilities).empty()) continue;
     const auto here = expected_run(study, session.capabilities.device_class);
@@ -62,7 +63,8 @@ std::optional<TrialKey> State::choose_tail(const Session& session) const {
 
 std::optional<TransitionId> State::start_tail(SessionId id) {
   Session& session = sessions.at(id);
-  if (draining || read_only || session.idle_order == 0) return std::nullopt;
+  if (draining || read_only || session.idle_order == 0 || awaits_owner(session))
+    return std::nullopt;
   const std::optional<TrialKey> key = choose_tail(session);
   if (!key) return std::nullopt;
   leave_queue(session, id);

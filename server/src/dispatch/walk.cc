@@ -54,6 +54,14 @@ Said apply(Scenario& s, const Action& a) {
       return s.after(a.amount);
     case Kind::restart:
       return s.restart();
+    case Kind::suggest:
+      return s.suggest(a.worker, a.id, a.name, a.distribution);
+    case Kind::claim:
+      return s.claim(a.worker, a.id, a.next);
+    case Kind::leave:
+      return s.leave(a.worker);
+    case Kind::says:
+      return s.says(a.worker, a.reply);
   }
   return {};
 }
@@ -77,9 +85,9 @@ Said apply(Reference& r, const Action& a) {
     case Kind::beat:
       return r.beat(a.worker, a.id, a.amount, a.pulse);
     case Kind::report:
-      return r.report(a.worker, a.id, 1);
+      return r.report(a.worker, a.id, 1, a.amount);
     case Kind::should_prune:
-      return r.should_prune(a.worker, a.id);
+      return r.should_prune(a.worker, a.id, a.amount);
     case Kind::complete:
       return r.complete(a.worker, a.id, a.next);
     case Kind::failed:
@@ -96,6 +104,14 @@ Said apply(Reference& r, const Action& a) {
       return r.after(a.amount);
     case Kind::restart:
       return r.restart();
+    case Kind::suggest:
+      return r.suggest(a.worker, a.id, a.name, a.distribution);
+    case Kind::claim:
+      return r.claim(a.worker, a.id, a.next);
+    case Kind::leave:
+      return r.leave(a.worker);
+    case Kind::says:
+      return r.says(a.worker, a.reply);
   }
   return {};
 }
@@ -113,10 +129,11 @@ bool names_change(const std::string& line) {
 }  // namespace
 
 std::string text_of(const Action& a) {
-  static constexpr std::array<const char*, 18> kNames{
+  static constexpr std::array<const char*, 22> kNames{
       "open",    "close clean", "close lost",    "submit",       "cancel",   "replay",
       "ready",   "beat",        "report",        "should_prune", "complete", "failed",
-      "release", "checkpoint",  "revoke device", "drain",        "after",    "restart"};
+      "release", "checkpoint",  "revoke device", "drain",        "after",    "restart",
+      "suggest", "claim",       "leave",         "says"};
   std::string out = kNames[static_cast<std::size_t>(a.kind)];
   if (!a.worker.empty()) out += ' ' + a.worker;
   if (a.id != 0) out += " #" + std::to_string(a.id);
@@ -126,6 +143,14 @@ std::string text_of(const Action& a) {
   if (a.next) out += " next";
   if (a.amount != 0) out += ' ' + std::to_string(a.amount);
   for (const AttemptId id : a.held) out += " holds #" + std::to_string(to_int(id));
+  if (a.kind == Kind::suggest) out += ' ' + a.name + ' ' + a.distribution;
+  if (a.kind == Kind::says) {
+    out += " room " + std::to_string(a.reply.room) + (a.reply.finish ? " finish" : "");
+    for (const auto& one : a.reply.asked) out += " asks t" + std::to_string(to_int(one.trial));
+    for (const auto& one : a.reply.answers)
+      out += " answers " + std::to_string(one.id) + ' ' + one.value + one.code;
+  }
+  if (a.kind == Kind::submit && a.study.directions > 0) out += " asked";
   if (a.kind == Kind::submit) {
     out += " of " + std::to_string(a.study.trials) + " in " + a.study.project + " '" +
            a.study.submit_key + "' limit " + std::to_string(a.study.time_limit_ms) + " stall " +
@@ -145,9 +170,38 @@ void Pair::store_in(std::unique_ptr<storage::Storage> storage) {
   real_.restart();
 }
 
+void Pair::take_in(Said& said) {
+  bool any = true;
+  while (std::exchange(any, false)) {
+    for (const std::string owner : {"m", "n"}) {
+      const Reference::Study* study = model_.owned_by(owner);
+      if (study == nullptr || !real_.owes(owner)) continue;
+      any = true;
+      for (std::string& line : real_.says(owner, {.room = study->room, .finish = study->finish}))
+        said.push_back(std::move(line));
+    }
+  }
+  Said items;
+  for (const std::string& line : said) {
+    const std::size_t begin = line.find(" < batch ");
+    if (begin == std::string::npos) {
+      items.push_back(line);
+      continue;
+    }
+    const std::string owner = line.substr(0, begin) + " < ";
+    for (std::size_t at = line.find(": "); at != std::string::npos;) {
+      const std::size_t end = line.find(", ", at + 2);
+      items.push_back(owner + line.substr(at + 2, end == std::string::npos ? end : end - at - 2));
+      at = end;
+    }
+  }
+  said = std::move(items);
+}
+
 std::optional<std::string> Pair::act(const Action& action) {
   Said real = apply(real_, action);
   Said model = apply(model_, action);
+  take_in(real);
   if (auto wrong = compare_said(std::move(real), std::move(model))) return wrong;
   return compare_state();
 }
@@ -159,6 +213,8 @@ std::optional<std::string> Pair::act_and_fail(const Action& action) {
   if (real_.held_batches() == 0) {  // it needed no storage
     real_.resume();
     apply(model_, action);
+    Said said;
+    take_in(said);
     return compare_state();
   }
   std::int64_t starts = 0;
@@ -231,7 +287,22 @@ std::optional<std::string> Pair::compare_state() const {
     queued += static_cast<std::int64_t>(study.queue.size());
     for (const auto& [number, trial] : study.trials) queued += trial.due.has_value();
   }
+  for (const auto& [id, study] : model_.studies())
+    queued += static_cast<std::int64_t>(study.fresh.size());
   if (counters.queued != queued) return "another number of trials that wait";
+  std::int64_t owners = 0;
+  std::int64_t calls = 0;
+  std::int64_t demand = 0;
+  for (const auto& [id, study] : model_.studies()) {
+    owners += !study.owner.empty();
+    calls += static_cast<std::int64_t>(study.questions.size());
+    if (!study.owner.empty()) demand += std::min(study.room, study.waiting);
+  }
+  if (counters.owners != owners) return "another number of owners";
+  if (counters.calls_waiting != calls) return "another number of calls that wait";
+  if (counters.demand != demand)
+    return "another demand: " + std::to_string(counters.demand) + ", the model " +
+           std::to_string(demand);
   return std::nullopt;
 }
 

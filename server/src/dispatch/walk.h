@@ -34,6 +34,10 @@ struct Action {
     drain,
     after,
     restart,
+    suggest,
+    claim,
+    leave,
+    says,
   };
   Kind kind = Kind::ready;
   std::string worker{};
@@ -45,6 +49,9 @@ struct Action {
   std::int64_t amount = 0;  // progress, step or milliseconds
   std::vector<AttemptId> held{};
   StudyOptions study{};
+  std::string name{};  // of a suggestion
+  std::string distribution{};
+  protocol::OwnerReply reply{};
 };
 std::string text_of(const Action& action);
 
@@ -67,6 +74,8 @@ class Pair {
   static std::string project_of(const std::string& worker) { return worker == "e" ? "q" : "p"; }
 
  private:
+  // Owners take in all that they are sent; what they are told, item by item in place of batches.
+  void take_in(Said& said);
   std::optional<std::string> compare_said(Said real, Said model) const;
   std::optional<std::string> compare_state() const;
 

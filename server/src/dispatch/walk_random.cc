@@ -16,6 +16,7 @@ class Walk {
       : seed_(seed),
         name_("w" + std::to_string(seed)),
         calm_(seed % 3 == 0),
+        owned_(false),
         pair_(settings(seed)),
         store_(store.get()) {
     if (!store) return;
@@ -91,6 +92,10 @@ class Walk {
       case Kind::cancel:
       case Kind::replay:
       case Kind::close_clean:
+      case Kind::suggest:
+      case Kind::claim:
+      case Kind::leave:
+      case Kind::says:
         return true;
       default:
         return false;
@@ -190,6 +195,7 @@ class Walk {
       const auto most = static_cast<std::uint64_t>(kSpans[span]);
       return {.kind = Kind::after, .amount = static_cast<std::int64_t>(1 + draw(most))};
     }
+    if (owned_ && chance(4)) return draw_owner_action();
     if (chance(60)) return {.kind = Kind::restart};
     if (chance(50)) return {.kind = Kind::cancel, .id = any_study()};
     if (chance(25)) return {.kind = Kind::replay, .id = any_study()};
@@ -210,7 +216,44 @@ class Walk {
                     .submit_key = name_ + (chance(8) ? " same" : " " + std::to_string(++keys_)),
                     .time_limit_ms = chance(2) ? 200'000 : 0,
                     .stall_ms = chance(2) ? 90'000 : 0,
-                    .backend = chance(4) ? "webgpu" : ""};
+                    .backend = chance(4) ? "webgpu" : "",
+                    .directions = owned_ && chance(2) ? 1 : 0};
+    return action;
+  }
+
+  // ---- owners m and n
+
+  Action draw_owner_action() {
+    Action action{.worker = chance(2) ? "m" : "n"};
+    const std::string& owner = action.worker;
+    const Reference::Study* study = pair_.model().owned_by(owner);
+    if (!pair_.model().owner_connected(owner)) {
+      action.kind = Kind::claim;
+      action.id = any_study();
+      action.next = chance(3);
+      return action;
+    }
+    if (study == nullptr ? chance(3) : chance(12)) {
+      action.kind = Kind::leave;
+      return action;
+    }
+    action.kind = Kind::says;
+    action.reply.room = chance(2) ? 0 : static_cast<std::int64_t>(draw(4));
+    action.reply.finish = chance(16);
+    if (study == nullptr) return action;
+    for (const auto& [id, question] : study->questions) {
+      if (chance(3)) continue;
+      protocol::OwnerAnswer answer{id, std::to_string(draw(9)), "", ""};
+      if (question.name.empty()) answer.value = chance(2) ? "true" : "false";
+      if (chance(8)) answer = {id, "", "ValueError", "no"};
+      action.reply.answers.push_back(std::move(answer));
+    }
+    const std::int64_t known = study->trials.empty() ? 0 : study->trials.rbegin()->first + 1;
+    for (std::uint64_t i = draw(3); i > 0 && known < 12; --i) {
+      const auto number =
+          chance(6) ? static_cast<std::int64_t>(draw(4)) : known + static_cast<std::int64_t>(i);
+      action.reply.asked.push_back({TrialNumber{number}, "{}"});
+    }
     return action;
   }
 
@@ -218,6 +261,12 @@ class Walk {
     action.id = any_attempt(action.worker);
     action.next = chance(2);
     action.amount = static_cast<std::int64_t>(draw(9));
+    if (owned_ && chance(4)) {
+      action.kind = Kind::suggest;
+      action.name = std::string(1, static_cast<char>('x' + draw(3)));
+      action.distribution = chance(8) ? "e" : "d";
+      return action;
+    }
     switch (draw(18)) {
       case 0:
         action.kind = chance(2) ? Kind::close_clean : Kind::close_lost;
@@ -300,6 +349,7 @@ class Walk {
   std::uint64_t seed_;
   const std::string name_;
   const bool calm_;
+  const bool owned_;  // with asked studies and their owners
   std::deque<Action> planned_;
   std::int64_t progress_ = 0;
   int keys_ = 0;
@@ -322,6 +372,9 @@ class Borrowed final : public storage::Storage {
   Result<std::vector<storage::TrialDetail>> finished_trials(StudyId id, std::int64_t after,
                                                             std::int64_t limit) override {
     return inner_.finished_trials(id, after, limit);
+  }
+  Result<std::vector<storage::TrialDetail>> unfinished_trials(StudyId id) override {
+    return inner_.unfinished_trials(id);
   }
   Result<std::optional<storage::TrialDetail>> trial(TrialKey key) override {
     return inner_.trial(key);

@@ -45,6 +45,7 @@ enum RouteIndex : std::size_t {
   kCancel,
   kReplay,
   kTrials,
+  kUnfinished,
   kTrial,
   kLog,
   kWorkers,
@@ -56,7 +57,7 @@ enum RouteIndex : std::size_t {
   kMetrics,
 };
 
-constexpr std::array<Route, 19> kRoutes{{
+constexpr std::array<Route, 20> kRoutes{{
     {Method::get, "/", Access::open, Work::handle, 0},
     {Method::get, "/api/me", Access::principal, Work::handle, 0},
     {Method::head, "/api/blobs/{}", Access::principal, Work::handle, 0},
@@ -67,6 +68,7 @@ constexpr std::array<Route, 19> kRoutes{{
     {Method::post, "/api/studies/{}/cancel", Access::principal, Work::handle, kSmallBody},
     {Method::post, "/api/studies/{}/replay", Access::principal, Work::handle, kSmallBody},
     {Method::get, "/api/studies/{}/trials", Access::principal, Work::handle, 0},
+    {Method::get, "/api/studies/{}/unfinished", Access::principal, Work::handle, 0},
     {Method::get, "/api/studies/{}/trials/{}", Access::principal, Work::handle, 0},
     {Method::get, "/api/studies/{}/trials/{}/log", Access::principal, Work::handle, 0},
     {Method::get, "/api/workers", Access::principal, Work::handle, 0},
@@ -200,6 +202,8 @@ class ConsoleSite final : public SiteBase {
         return replay(*request, std::move(reply));
       case kTrials:
         return reply(trials(*request));
+      case kUnfinished:
+        return reply(unfinished(*request));
       case kTrial:
         return reply(trial(*request));
       case kLog:
@@ -388,7 +392,7 @@ class ConsoleSite final : public SiteBase {
           if (const auto error = objection ? objection(**row) : std::nullopt) {
             return reply(error_response(*error));
           }
-          reply(json_response(status, study_row_json(**row)));
+          reply(json_response(status, row_json(**row)));
         });
     if (!posted) {
       reply(error_response(
@@ -418,14 +422,19 @@ class ConsoleSite final : public SiteBase {
     for (const storage::StudyRow& row : *rows) {
       if (!may_see(request.principal, row)) continue;
       if (!std::exchange(first, false)) out += ',';
-      out += study_row_json(row);
+      out += row_json(row);
     }
     return json_response(200, out + "]}");
   }
 
+  std::string row_json(const storage::StudyRow& row) const {
+    return study_row_json(row,
+                          context_.service.is_owned(row.id) ? Sampler::attached : Sampler::away);
+  }
+
   Response study(const Request& request) const {
     const auto row = readable_study(request);
-    return row ? json_response(200, study_row_json(*row)) : error_response(row.error());
+    return row ? json_response(200, row_json(*row)) : error_response(row.error());
   }
 
   // What a trial printed, in memory: its newest lines after the cursor.
@@ -461,6 +470,16 @@ class ConsoleSite final : public SiteBase {
     });
     page.integer("cursor", cursor).end();
     return json_response(200, std::move(out));
+  }
+
+  Response unfinished(const Request& request) const {
+    const auto row = readable_study(request);
+    if (!row) return error_response(row.error());
+    const auto found = context_.storage.unfinished_trials(row->id);
+    if (!found) return error_response(found.error());
+    std::string out = R"({"trials":)";
+    append_list(out, *found, [&](const storage::TrialDetail& one) { out += trial_row_json(one); });
+    return json_response(200, out + '}');
   }
 
   Response trial(const Request& request) const {
@@ -556,6 +575,7 @@ class ConsoleSite final : public SiteBase {
     context_.service.counters(
         [reply = std::move(reply), &metrics = context_.metrics](const dispatch::Counters& now) {
           metrics.dispatcher(now.workers, now.leased, now.queued, now.read_only);
+          metrics.owners(now.owners, now.calls_waiting);
           Response response;
           response.content_type = "text/plain; version=0.0.4; charset=utf-8";
           response.headers.emplace_back("Cache-Control", "no-store");

@@ -13,6 +13,7 @@ namespace {
 using protocol::append_float;
 using protocol::append_integer;
 using protocol::append_list;
+using protocol::append_string;
 using protocol::name_of;
 using protocol::ObjectWriter;
 
@@ -83,9 +84,32 @@ void append_attempt(std::string& out, const storage::AttemptRow& attempt) {
   row.end();
 }
 
+void append_suggested(std::string& out, const std::vector<storage::Suggestion>& log) {
+  append_list(out, log, [&out](const storage::Suggestion& one) {
+    append_list(out, std::array<std::string_view, 3>{one.name, one.distribution, one.value},
+                [&out](std::string_view text) { append_string(out, text); });
+  });
+}
+
+// What only the row of an asked study has.
+void append_asked(ObjectWriter& study, const storage::StudyRow& row, Sampler sampler) {
+  study.text("kind", name_of(row.spec.kind));
+  std::string& out = study.begin("directions");
+  append_list(out, row.spec.directions,
+              [&out](protocol::Direction one) { append_string(out, name_of(one)); });
+  study.integer("wanted", row.wanted);
+  if (row.generation == 0) return;  // nobody has claimed it
+  ObjectWriter(study.begin("sampler"))
+      .integer("generation", row.generation)
+      .boolean("attached", sampler == Sampler::attached)
+      .text("label", row.sampler)
+      .integer("since", row.sampler_since)
+      .end();
+}
+
 }  // namespace
 
-std::string study_row_json(const storage::StudyRow& row) {
+std::string study_row_json(const storage::StudyRow& row, Sampler sampler) {
   std::string out;
   out.reserve(1024);
   ObjectWriter study(out);
@@ -114,14 +138,16 @@ std::string study_row_json(const storage::StudyRow& row) {
       .text("sha256", row.spec.bundle.sha256)
       .integer("bytes", row.spec.bundle.bytes)
       .end();
+  const bool asked = row.spec.kind == protocol::StudyKind::asked;
   if (row.best_trial) {
     const std::int64_t number = to_int(*row.best_trial);
     ObjectWriter(study.begin("best"))
         .integer("trial", number)
         .number("value", row.best_value)
-        .text("params", protocol::grid_point(row.spec.space, number))
+        .text("params", asked ? row.best_params : protocol::grid_point(row.spec.space, number))
         .end();
   }
+  if (asked) append_asked(study, row, sampler);
   study.end();
   return out;
 }
@@ -148,6 +174,8 @@ std::string trial_row_json(const storage::TrialDetail& detail, Detail amount) {
       .integer("load_ms", metrics.load_ms)
       .integer("seq", row.seq);
   if (row.failure) append_failure(trial.begin("error"), *row.failure);
+  if (!row.suggested.empty()) append_suggested(trial.begin("suggested"), row.suggested);
+  if (detail.attempt && !detail.attempt->attrs.empty()) trial.text("attrs", detail.attempt->attrs);
   if (amount == Detail::full) {
     append_list(trial.begin("points"), detail.points, [&out](const protocol::Point& point) {
       out += '[';

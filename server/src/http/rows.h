@@ -8,9 +8,10 @@
 
 namespace hyperflock::http {
 
-enum class Detail { row, full };  // full: with points and attempts_list
+enum class Detail { row, full };        // full: with points and attempts_list
+enum class Sampler { away, attached };  // whether the owner of an asked study is connected
 
-std::string study_row_json(const storage::StudyRow& row);
+std::string study_row_json(const storage::StudyRow& row, Sampler sampler = Sampler::away);
 std::string trial_row_json(const storage::TrialDetail& detail, Detail amount = Detail::row);
 
 }  // namespace hyperflock::http

@@ -64,6 +64,8 @@ class Service {
   virtual void end_sessions(std::vector<std::int64_t> tokens, Sessions why) = 0;
   virtual void workers(std::function<void(std::vector<dispatch::WorkerView>)> done) = 0;
   virtual void counters(std::function<void(dispatch::Counters)> done) = 0;
+  // Whether the owner of this asked study is connected.
+  virtual bool is_owned(StudyId study) const = 0;
   virtual Health health() const = 0;
 };
 

@@ -114,11 +114,13 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
   }
 
   Credit on_message(protocol::ClientMessage message) override {
+    if (auto* reply = std::get_if<protocol::OwnerReply>(&message)) return on_reply(*reply);
     const auto* asked = std::get_if<protocol::Watch>(&message);
     if (asked == nullptr) {
-      send_error(Error{"unknown_type", "A researcher's session takes watch only."});
+      send_error(Error{"unknown_type", "A researcher's session takes watch and reply only."});
       return Credit::given;
     }
+    if (asked->own) return on_claim(*asked);
     if (watches_.size() >= kWatchesPerConnection && !watches_.contains(asked->study)) {
       send_error(
           Error{"too_many", "One connection may watch at most 16 studies; open another one."});
@@ -132,22 +134,89 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
     return Credit::given;
   }
 
-  void on_ended(How) override { watches_.clear(); }
+  // A new claim takes the place of an earlier one of this connection.
+  Credit on_claim(const protocol::Watch& asked) {
+    end_claim();
+    claim_ = context_.hub.next_session();
+    claimed_ = asked.study;
+    const bool posted = context_.readers.post(
+        [self = shared_from_this(), id = asked.study, own = *asked.own, claim = *claim_] {
+          auto row = std::make_shared<Result<storage::StudyRow>>(self->own_study(id));
+          self->post([row, own, claim](ClientSession& session) {
+            session.claim(std::move(*row), own, claim);
+          });
+        });
+    if (!posted) {
+      claim_.reset();
+      send_error(Error{"storage_unavailable", "The server has too much to do; claim it again."});
+    }
+    return Credit::given;
+  }
+
+  void claim(Result<storage::StudyRow> row, const protocol::OwnerClaim& own, SessionId claim) {
+    if (claim_ != claim) return;  // claimed otherwise, or closed meanwhile
+    if (!row) {
+      claim_.reset();
+      return send_error(row.error());
+    }
+    const auto open = channel();
+    if (!open) return;
+    attached_ = true;
+    context_.hub.claim(dispatch::StudyClaimed{.session = claim,
+                                              .study = std::move(*row),
+                                              .label = own.label,
+                                              .standby = own.standby,
+                                              .quota = quota()},
+                       open);
+  }
+
+  // As it is now; administrators have none.
+  storage::Quota quota() const {
+    const auto now = context_.book.principal(principal_->id);
+    const bool limited = now && now->role != storage::PrincipalRole::admin;
+    return limited ? now->quota : storage::Quota{};
+  }
+
+  // One that comes before its claim was read is no owner's yet.
+  Credit on_reply(protocol::OwnerReply& reply) {
+    if (!attached_ || claimed_ != reply.study) {
+      send_error(
+          Error{"not_owner", "Claim the study by `watch` with `own` before you speak for it."});
+      return Credit::given;
+    }
+    context_.hub.owner_reply(*claim_, std::move(reply));
+    return Credit::owed;
+  }
+
+  void end_claim() {
+    if (attached_) context_.hub.owner_closed(*claim_);
+    attached_ = false;
+    claim_.reset();
+  }
+
+  void on_ended(How) override {
+    watches_.clear();
+    end_claim();
+  }
+
+  // On a reader thread: the study, where the caller may see it.
+  Result<storage::StudyRow> own_study(StudyId id) const {
+    auto study = context_.storage.study(id);
+    if (!study) return study.error();
+    const bool mine = *study && (principal_->role == storage::PrincipalRole::admin ||
+                                 (*study)->owner == principal_->name);
+    if (mine) return std::move(**study);
+    return Error{"unknown_study", "There is no such study, or it belongs to somebody else.",
+                 "study"};
+  }
 
   // On a reader thread.
   Rows read(StudyId id, std::int64_t after) const {
     Rows rows;
     rows.cursor = after;
-    const auto study = context_.storage.study(id);
+    const auto study = own_study(id);
     if (!study) {
       rows.error = study.error();
-      return rows;
-    }
-    const bool mine = *study && (principal_->role == storage::PrincipalRole::admin ||
-                                 (*study)->owner == principal_->name);
-    if (!mine) {
-      rows.error = Error{"unknown_study", "There is no such study, or it belongs to somebody else.",
-                         "study"};
       return rows;
     }
     auto finished = context_.storage.finished_trials(id, after, kRowsPerUpdate);
@@ -155,7 +224,8 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
       rows.error = finished.error();
       return rows;
     }
-    rows.study = http::study_row_json(**study);
+    rows.study = http::study_row_json(
+        *study, context_.hub.is_owned(id) ? http::Sampler::attached : http::Sampler::away);
     std::size_t bytes = 0;
     for (const storage::TrialDetail& trial : *finished) {
       rows.trials.push_back(http::trial_row_json(trial));
@@ -230,6 +300,9 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
   std::optional<storage::Principal> principal_;  // written once, before the first read()
   std::map<StudyId, std::shared_ptr<Watch>> watches_;
   bool paused_ = false;
+  std::optional<SessionId> claim_;  // of the study that this connection owns, or wants to
+  StudyId claimed_{};
+  bool attached_ = false;  // the hub knows of the claim
 };
 
 void Watch::wake() {

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <random>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -57,10 +58,14 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
   };
   struct Connected {
     std::shared_ptr<Peer> peer;
-    std::string device;
+    std::string device;  // empty: a study's owner
+  };
+  struct Claiming {
+    dispatch::StudyClaimed event;
+    std::shared_ptr<Peer> peer;
   };
   using Task = std::function<void()>;
-  using Input = std::variant<dispatch::Event, Opening, CommitDone, Task>;
+  using Input = std::variant<dispatch::Event, Opening, Claiming, CommitDone, Task>;
 
   Impl(asio::io_context& io, storage::Storage& storage, http::ReaderPool& readers,
        http::OutputBook& outputs, ops::Metrics& metrics, const HubSettings& settings)
@@ -186,6 +191,11 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
     handle(dispatch::DrainStarted{});
   }
 
+  bool is_owned(StudyId study) const {
+    const std::lock_guard lock(owned_mutex_);
+    return owned_.contains(study);
+  }
+
   const dispatch::Dispatcher& dispatcher() const { return dispatcher_; }
   GroupCommit& writer() { return commit_; }
 
@@ -210,6 +220,7 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
       std::visit(Overloaded{
                      [this](const dispatch::Event& event) { on_event(event); },
                      [this](Opening& opening) { on_open(std::move(opening)); },
+                     [this](Claiming& claiming) { on_claim(std::move(claiming)); },
                      [this](CommitDone& done) { on_commit_done(std::move(done)); },
                      [](Task& task) { task(); },
                  },
@@ -224,18 +235,28 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
   void on_event(const dispatch::Event& event) {
     if (const auto* closed = std::get_if<dispatch::SessionClosed>(&event)) {
       peers_.erase(closed->session);
-      open_sessions = peers_.size();
+      open_sessions = peers_.size() - owners_;
+    } else if (const auto* gone = std::get_if<dispatch::OwnerClosed>(&event)) {
+      owners_ -= peers_.erase(gone->session);
     }
     handle(event);
-    const auto* message = std::get_if<dispatch::MessageReceived>(&event);
-    if (message != nullptr) give_credit(message->session);
+    if (const auto* message = std::get_if<dispatch::MessageReceived>(&event))
+      give_credit(message->session);
+    if (const auto* reply = std::get_if<dispatch::OwnerReplied>(&event))
+      give_credit(reply->session);
   }
 
   void on_open(Opening opening) {
     peers_.insert_or_assign(opening.event.session,
                             Connected{std::move(opening.peer), opening.event.device});
-    open_sessions = peers_.size();
+    open_sessions = peers_.size() - owners_;
     handle(opening.event);
+  }
+
+  void on_claim(Claiming claiming) {
+    peers_.insert_or_assign(claiming.event.session, Connected{std::move(claiming.peer), {}});
+    ++owners_;
+    handle(claiming.event);
   }
 
   // Workers bring more only while the writer keeps up.
@@ -278,6 +299,14 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
                 outputs_.add(printed.trial, printed.attempt, std::move(printed.lines),
                              printed.dropped);
                 output_watchers_.wake(printed.trial.study);
+              },
+              [this](dispatch::OwnerChanged& changed) {
+                const std::lock_guard lock(owned_mutex_);
+                if (changed.attached) {
+                  owned_.insert(changed.study);
+                } else {
+                  owned_.erase(changed.study);
+                }
               },
           },
           effect);
@@ -416,6 +445,9 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
   http::ReaderPool& readers_;
   http::OutputBook& outputs_;
 
+  mutable std::mutex owned_mutex_;
+  std::set<StudyId> owned_;  // asked studies whose owner is attached; under owned_mutex_
+
   std::mutex inbox_mutex_;
   std::vector<Input>
       inbox_;  // bounded by the credits of peers and by the requests that HTTP admits
@@ -430,9 +462,10 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
 
   std::vector<Input> working_;
   std::vector<CommitGroup> staged_;
-  std::size_t unsettled_ = 0;  // transitions without an outcome
-  std::unordered_map<SessionId, Connected> peers_;
-  std::vector<std::shared_ptr<Peer>> owed_;  // credits held back while the writer is behind
+  std::size_t unsettled_ = 0;                       // transitions without an outcome
+  std::unordered_map<SessionId, Connected> peers_;  // devices and owners
+  std::size_t owners_ = 0;                          // of them
+  std::vector<std::shared_ptr<Peer>> owed_;         // credits held back while the writer is behind
   Watchers watchers_;
   TokenSessions token_sessions_;
   Watchers output_watchers_;
@@ -470,6 +503,20 @@ void Hub::closed(SessionId session, dispatch::SessionClosed::How how) {
 }
 
 std::size_t Hub::sessions() const { return impl_->open_sessions; }
+
+void Hub::claim(dispatch::StudyClaimed event, std::shared_ptr<Peer> peer) {
+  impl_->push(Impl::Claiming{std::move(event), std::move(peer)});
+}
+
+void Hub::owner_reply(SessionId session, protocol::OwnerReply reply) {
+  impl_->push(dispatch::Event(dispatch::OwnerReplied{session, std::move(reply)}));
+}
+
+void Hub::owner_closed(SessionId session) {
+  impl_->push(dispatch::Event(dispatch::OwnerClosed{session}));
+}
+
+bool Hub::is_owned(StudyId study) const { return impl_->is_owned(study); }
 
 void Hub::watch(StudyId study, std::weak_ptr<Watcher> watcher) {
   impl_->push(Impl::Task(

@@ -49,6 +49,13 @@ class Hub final : public http::Service {
   void closed(SessionId session, dispatch::SessionClosed::How how);
   std::size_t sessions() const;
 
+  // Owners of asked studies (R42). `peer` is kept until owner_closed(); each owner_reply() is
+  // followed by one Peer::credit().
+  void claim(dispatch::StudyClaimed event, std::shared_ptr<Peer> peer);
+  void owner_reply(SessionId session, protocol::OwnerReply reply);
+  void owner_closed(SessionId session);
+  bool is_owned(StudyId study) const override;
+
   // Wakes the watcher once now and after each durable change of the study, until it is gone.
   void watch(StudyId study, std::weak_ptr<Watcher> watcher);
   // The same when a trial of the study has printed something.

@@ -47,6 +47,7 @@ struct ServeConfig {
   std::uint64_t max_checkpoint_bytes = std::uint64_t{64} << 20;
   Millis lease_ms = 45'000;
   Millis heartbeat_ms = 10'000;
+  Millis call_ms = 60'000;  // a device's call waits for a study's owner for so long (R43)
   Millis hello_ms = 5'000;
   Millis slow_peer_ms = 20'000;
   Millis drain_ms = 10'000;

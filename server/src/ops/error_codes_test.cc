@@ -152,6 +152,41 @@ struct Saving {
 
 std::string saved(const std::string& bytes) { return Saving().save(bytes); }
 
+// A study with an owner, whose one trial a device runs.
+struct Asking {
+  explicit Asking(Millis call_ms = 60'000)
+      : server([call_ms](ServeConfig& config) { config.call_ms = call_ms; }),
+        owner(server, server.submit_asked()),
+        worker(server, server.join()) {
+    owner.receive();
+    owner.asks({0});
+    attempt = worker.await_lease().attempt;
+    owner.item<protocol::StartedCall>();
+  }
+  void suggest(const std::string& distribution) {
+    worker.send(protocol::Call{.id = 1,
+                               .attempt = attempt,
+                               .method = "suggest",
+                               .step = {},
+                               .points = {},
+                               .name = "x",
+                               .distribution = distribution});
+  }
+  TestServer server;
+  TestOwner owner;
+  TestWorker worker;
+  AttemptId attempt{};
+};
+
+// What the owner of a study hears after `does`.
+std::string owner_told(const std::function<void(TestOwner&)>& does) {
+  const TestServer server;
+  TestOwner owner(server, server.submit_asked());
+  owner.receive();
+  does(owner);
+  return json_at(owner.socket().receive_text(10'000), "code");
+}
+
 // ---- one way to raise each
 
 using Provoke = std::string (*)();
@@ -285,6 +320,50 @@ const std::map<std::string, Provoke>& provocations() {
              http_request(server.compute(), "POST", "/api/project", {}, R"({"code":"no"})"));
        }},
       {"unknown_study", [] { return answered("GET", "/api/studies/9"); }},
+      {"not_asked",
+       [] {
+         const TestServer server;
+         TestOwner owner(server, server.submit(1));
+         return json_at(owner.socket().receive_text(10'000), "code");
+       }},
+      {"not_owner",
+       [] {
+         return owner_told(
+             [](TestOwner& owner) { owner.send(protocol::OwnerReply{.study = StudyId{9}}); });
+       }},
+      {"trial_exists", [] { return owner_told([](TestOwner& owner) { owner.asks({0, 0}); }); }},
+      {"study_stopped",
+       [] { return owner_told([](TestOwner& owner) { owner.says({.finish = true}); }); }},
+      {"suggest_mismatch",
+       [] {
+         Asking asking;
+         asking.suggest("{}");
+         asking.owner.answers(asking.owner.item<protocol::SuggestCall>().id, "1");
+         asking.worker.receive<protocol::Reply>();
+         asking.suggest("[]");
+         return code_of(asking.worker);
+       }},
+      {"no_owner",
+       [] {
+         Asking asking(1);
+         asking.owner.socket().close(1000);
+         asking.suggest("{}");
+         return code_of(asking.worker);
+       }},
+      {"owner_error",
+       [] {
+         Asking asking;
+         asking.suggest("{}");
+         const std::int64_t id = asking.owner.item<protocol::SuggestCall>().id;
+         asking.owner.says({.answers = {{id, "", "ValueError", "low > high"}}});
+         return code_of(asking.worker);
+       }},
+      {"not_a_grid",
+       [] {
+         const TestServer server;
+         const std::string study = "/api/studies/" + std::to_string(server.submit_asked());
+         return code_of(server.rest("POST", study + "/replay", "{}"));
+       }},
       {"unknown_device",
        [] {
          const TestServer server;

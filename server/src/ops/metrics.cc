@@ -75,7 +75,12 @@ struct Metrics::Impl {
   Gauge& workers = gauge(registry, "workers_connected", "Devices with an open session.");
   Gauge& attempts_running = gauge(registry, "attempts_running", "Attempts that hold a lease.");
   Gauge& trials_queued =
-      gauge(registry, "trials_queued_again", "Trials that wait for another attempt.");
+      gauge(registry, "trials_queued_again",
+            "Trials that wait for an attempt: another one, or the first of those asked for.");
+  Gauge& owners =
+      gauge(registry, "study_owners_attached", "Asked studies whose owner is connected.");
+  Gauge& calls_waiting =
+      gauge(registry, "owner_calls_waiting", "Calls of devices that wait for a study's owner.");
   Gauge& read_only = gauge(registry, "read_only", "1 while storage refuses writes.");
   Gauge& not_after = gauge(registry, "tls_certificate_not_after_seconds",
                            "When the certificate ends, seconds since 1970; 0 without TLS.");
@@ -114,6 +119,11 @@ void Metrics::dispatcher(std::int64_t workers, std::int64_t leased, std::int64_t
   impl_->attempts_running.Set(static_cast<double>(leased));
   impl_->trials_queued.Set(static_cast<double>(queued));
   impl_->read_only.Set(read_only ? 1 : 0);
+}
+
+void Metrics::owners(std::int64_t attached, std::int64_t calls_waiting) {
+  impl_->owners.Set(static_cast<double>(attached));
+  impl_->calls_waiting.Set(static_cast<double>(calls_waiting));
 }
 
 std::string Metrics::text() const {

@@ -36,6 +36,8 @@ class Metrics {
   void certificate(std::int64_t not_after_s);
   // State of the dispatcher, set when somebody asks for the metrics.
   void dispatcher(std::int64_t workers, std::int64_t leased, std::int64_t queued, bool read_only);
+  // Of asked studies.
+  void owners(std::int64_t attached, std::int64_t calls_waiting);
 
   std::string text() const;
 

@@ -182,6 +182,7 @@ class RunningServer final : public Server {
     net::HubSettings settings;
     settings.dispatch.lease_ms = config.lease_ms;
     settings.dispatch.heartbeat_ms = config.heartbeat_ms;
+    settings.dispatch.call_ms = config.call_ms;
     settings.dispatch.server_version = kVersion;
     settings.dropped = [this](const std::vector<std::string>& blobs) {
       checkpoints_->drop(blobs);

@@ -84,6 +84,17 @@ std::int64_t TestServer::submit(int trials, const std::string& key) const {
   return nlohmann::json::parse(answer.body).at("study");
 }
 
+std::int64_t TestServer::submit_asked(const std::string& key, int directions) const {
+  const std::string bundle = "a bundle";
+  nlohmann::json asked = nlohmann::json::parse(spec(1, key, upload(bundle), bundle.size()));
+  asked.erase("space");
+  asked["kind"] = "asked";
+  asked["directions"] = std::vector<std::string>(static_cast<std::size_t>(directions), "maximize");
+  const auto answer = rest("POST", "/api/studies", asked.dump());
+  EXPECT_EQ(answer.status, 201) << answer.body;
+  return nlohmann::json::parse(answer.body).at("study");
+}
+
 double TestServer::metric(const std::string& name) const {
   const std::string text = net::http_request(console(), "GET", "/metrics").body;
   const std::size_t line = text.find("\n" + name + " ");
@@ -124,6 +135,15 @@ protocol::Lease TestWorker::ready() {
   return receive<protocol::LeaseOffer>().lease;
 }
 
+protocol::Lease TestWorker::await_lease() {
+  send(protocol::Ready{});
+  std::string text;
+  do {
+    text = socket_.receive_text(10'000);
+  } while (json_at(text, "type") == "wait");
+  return take<protocol::LeaseOffer>(text).lease;
+}
+
 protocol::TrialResult TestWorker::result(AttemptId attempt, double value, std::int64_t seq,
                                          bool next) {
   protocol::TrialResult result;
@@ -152,6 +172,49 @@ std::optional<protocol::ServerMessage> TestWorker::parse(const std::string& text
 
 void TestWorker::unexpected(const std::string& text) {
   ADD_FAILURE() << "unexpected: " << (text.empty() ? "nothing" : text);
+}
+
+TestOwner::TestOwner(const TestServer& server, std::int64_t study, bool standby)
+    : TestOwner(server, server.secrets().researcher_token, study, standby) {}
+
+TestOwner::TestOwner(const TestServer& server, const std::string& token, std::int64_t study,
+                     bool standby)
+    : socket_(server.console(), "/ws/client"), study_{study} {
+  protocol::Hello hello;
+  hello.protocol = protocol::kProtocolVersion;
+  hello.role = protocol::Role::researcher;
+  hello.token = token;
+  hello.agent = "test";
+  send(hello);
+  EXPECT_EQ(json_at(socket_.receive_text(10'000), "type"), "welcome");
+  send(protocol::Watch{.study = study_, .own = protocol::OwnerClaim{"test", standby}});
+}
+
+protocol::OwnerCall TestOwner::receive() {
+  const std::string text = socket_.receive_text(10'000);
+  const auto parsed = protocol::parse_server_message(text);
+  const auto* call = parsed ? std::get_if<protocol::OwnerCall>(&*parsed) : nullptr;
+  EXPECT_NE(call, nullptr) << "unexpected: " << text;
+  if (call == nullptr) return {};
+  taken_ = call->batch;
+  return *call;
+}
+
+void TestOwner::says(protocol::OwnerReply reply) {
+  reply.study = study_;
+  reply.taken = taken_;
+  room_ = reply.room;
+  send(std::move(reply));
+}
+
+void TestOwner::asks(const std::vector<std::int64_t>& numbers, std::int64_t room) {
+  protocol::OwnerReply reply{.room = room};
+  for (const std::int64_t number : numbers) reply.asked.push_back({TrialNumber{number}, "{}"});
+  says(std::move(reply));
+}
+
+void TestOwner::answers(std::int64_t id, const std::string& value) {
+  says({.room = room_, .answers = {{id, value, "", ""}}});
 }
 
 std::string json_at(const std::string& text, const std::string& path) {

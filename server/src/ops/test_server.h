@@ -2,6 +2,8 @@
 // scratch folder, and the clients that speak to it.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <functional>
 #include <memory>
 #include <optional>
@@ -48,6 +50,8 @@ class TestServer {
   std::string upload(const std::string& bytes) const;
   // Submits a grid {"x": [0..trials)}; the study's id.
   std::int64_t submit(int trials, const std::string& key = "key") const;
+  // Submits an asked study; its id.
+  std::int64_t submit_asked(const std::string& key = "key", int directions = 1) const;
   // A counter or gauge without labels, as /metrics gives it.
   double metric(const std::string& name) const;
   // True once the study's row has this state; a study ends in a commit of its own, after the last
@@ -79,6 +83,8 @@ class TestWorker {
   }
 
   protocol::Lease ready();  // says ready and waits for the lease
+  // The same where the work may still have to come: each `wait` before it is passed over.
+  protocol::Lease await_lease();
   static protocol::ClientMessage hello(const TestDevice& device, std::vector<AttemptId> held = {});
   static protocol::TrialResult result(AttemptId attempt, double value, std::int64_t seq = 1,
                                       bool next = false);
@@ -101,6 +107,46 @@ class TestWorker {
 
   net::TestWebSocket socket_;
   std::optional<protocol::Welcome> welcome_;
+};
+
+// The owner of an asked study over a real WebSocket.
+class TestOwner {
+ public:
+  // Says hello and claims the study.
+  TestOwner(const TestServer& server, std::int64_t study, bool standby = false);
+  TestOwner(const TestServer& server, const std::string& token, std::int64_t study, bool standby);
+
+  void send(const protocol::ClientMessage& message) { socket_.send(protocol::serialize(message)); }
+  // The next batch; fails the test where something else comes. It counts as taken in.
+  protocol::OwnerCall receive();
+  // The next item of the next batches, as `T`.
+  template <typename T>
+  T item() {
+    while (items_.empty()) {
+      const protocol::OwnerCall call = receive();
+      if (call.study == StudyId{}) return {};
+      items_.insert(items_.end(), call.calls.begin(), call.calls.end());
+      if (items_.empty()) continue;
+      says({.room = room_});
+    }
+    T* wanted = std::get_if<T>(&items_.front());
+    EXPECT_NE(wanted, nullptr) << "another item, of kind " << items_.front().index();
+    T out = wanted != nullptr ? std::move(*wanted) : T{};
+    items_.erase(items_.begin());
+    return out;
+  }
+  void says(protocol::OwnerReply reply);
+  void asks(const std::vector<std::int64_t>& numbers, std::int64_t room = 0);
+  void answers(std::int64_t id, const std::string& value);
+
+  net::TestWebSocket& socket() { return socket_; }
+
+ private:
+  net::TestWebSocket socket_;
+  StudyId study_{};
+  std::int64_t taken_ = 0;
+  std::int64_t room_ = 0;
+  std::vector<protocol::OwnerCallItem> items_;
 };
 
 // Values out of JSON text, for expectations. The path is keys and indices: "trials.0.state".

@@ -212,8 +212,8 @@ struct OwnerReply {
   std::int64_t taken = 0;  // the newest batch that it has taken in
   std::int64_t room = 0;   // trials that it would ask for now
   std::optional<std::int64_t> target{};
-  std::vector<OwnerAnswer> answers;  // "replies" on the wire
-  std::vector<AskedTrial> asked;
+  std::vector<OwnerAnswer> answers{};  // "replies" on the wire
+  std::vector<AskedTrial> asked{};
   bool finish = false;
   bool operator==(const OwnerReply&) const = default;
 };

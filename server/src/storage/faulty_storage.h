@@ -109,6 +109,9 @@ class FaultyStorage final : public Storage {
     return read<std::vector<TrialDetail>>(
         [&] { return inner_->finished_trials(id, after, limit); });
   }
+  Result<std::vector<TrialDetail>> unfinished_trials(StudyId id) override {
+    return read<std::vector<TrialDetail>>([&] { return inner_->unfinished_trials(id); });
+  }
   Result<std::optional<TrialDetail>> trial(TrialKey key) override {
     return read<std::optional<TrialDetail>>([&] { return inner_->trial(key); });
   }

@@ -152,6 +152,7 @@ class Judge {
     }
     attempt->verdict = judged.verdict;
     attempt->row.values = result.values;
+    attempt->row.attrs = result.attrs;
     if (!result.failure || !attempt->row.failure) attempt->row.failure = result.failure;
     attempt->row.metrics = result.metrics;
     attempt->row.backend = result.backend;
@@ -260,6 +261,72 @@ class Judge {
     ledger::reopened(*study);
     result.applied = Applied::applied;
     return result;
+  }
+
+  Outcome operator()(const ClaimStudy& claim) {
+    StudyRow* study = find(state_.studies, claim.study);
+    if (study == nullptr || study->spec.kind != protocol::StudyKind::asked)
+      return of_study(Applied::conflict, claim.study);
+    if (study->state == StudyState::cancelled) return of_study(Applied::superseded, claim.study);
+    if (!ledger::is_running(*study)) {
+      const auto excess =
+          excess_of(claim.quota, used_by(state_, study->owner), {1, study->total, 0});
+      if (excess) {
+        Outcome refused = of_study(Applied::superseded, claim.study);
+        refused.excess = excess;
+        return refused;
+      }
+      ledger::reopened(*study);
+    }
+    ledger::claimed(*study, claim.label, now_);
+    Outcome claimed = of_study(Applied::applied, claim.study);
+    claimed.id = study->generation;
+    return claimed;
+  }
+
+  Outcome operator()(const AskTrials& ask) {
+    StudyRow* study = find(state_.studies, ask.study);
+    if (study == nullptr) return of_study(Applied::conflict, ask.study);
+    if (!ledger::is_running(*study) || study->generation != ask.generation)
+      return of_study(Applied::superseded, ask.study);
+    Outcome asked = of_study(Applied::applied, ask.study);
+    const auto more = static_cast<std::int64_t>(ask.trials.size());
+    asked.excess =
+        excess_of({.trials = ask.quota.trials}, used_by(state_, study->owner), {0, more, 0});
+    if (asked.excess) {
+      asked.applied = Applied::superseded;
+      return asked;
+    }
+    for (const AskedRow& row : ask.trials) {
+      const auto [entry, is_new] = state_.trials.try_emplace({ask.study, row.number});
+      if (!is_new) continue;
+      TrialRow& trial = entry->second.row;
+      trial.key = entry->first;
+      trial.params = row.params;
+      trial.seed = row.seed;
+      trial.started_at = now_;
+      ledger::trial_asked(*study);
+      asked.trials.push_back(row.number);
+    }
+    if (ask.wanted) study->wanted = *ask.wanted;
+    return asked;
+  }
+
+  Outcome operator()(const StoreSuggestion& store) {
+    Trial* trial = find(state_.trials, store.trial);
+    if (trial == nullptr) return outcome(Applied::conflict, store.trial);
+    if (trial->row.state != TrialState::running ||
+        state_.studies.at(store.trial.study).generation != store.generation) {
+      return outcome(Applied::superseded, store.trial);
+    }
+    std::vector<Suggestion>& log = trial->row.suggested;
+    const bool known = std::any_of(log.begin(), log.end(), [&](const Suggestion& one) {
+      return one.name == store.suggestion.name;
+    });
+    if (known) return outcome(Applied::repeated, store.trial);
+    log.push_back(store.suggestion);
+    trial->row.params = store.params;
+    return outcome(Applied::applied, store.trial);
   }
 
   Outcome operator()(const EraseDevice& erase) {
@@ -414,7 +481,7 @@ class MemoryStorage final : public Storage {
     const std::shared_lock lock = reading();
     std::vector<StudyRow> rows;
     rows.reserve(state_.studies.size());
-    for (const auto& [id, study] : state_.studies) rows.push_back(study);
+    for (const auto& [id, study] : state_.studies) rows.push_back(with_best(study));
     std::reverse(rows.begin(), rows.end());
     return rows;
   }
@@ -422,7 +489,7 @@ class MemoryStorage final : public Storage {
   Result<std::optional<StudyRow>> study(StudyId id) override {
     const std::shared_lock lock = reading();
     const StudyRow* row = find(state_.studies, id);
-    return row == nullptr ? std::nullopt : std::optional(*row);
+    return row == nullptr ? std::nullopt : std::optional(with_best(*row));
   }
 
   Result<std::vector<TrialDetail>> finished_trials(StudyId id, std::int64_t after,
@@ -438,12 +505,23 @@ class MemoryStorage final : public Storage {
     return page;
   }
 
+  Result<std::vector<TrialDetail>> unfinished_trials(StudyId id) override {
+    const std::shared_lock lock = reading();
+    std::vector<TrialDetail> page;
+    for (auto entry = state_.trials.lower_bound({id, TrialNumber{0}});
+         entry != state_.trials.end() && entry->first.study == id; ++entry) {
+      if (entry->second.row.state == TrialState::running) page.push_back(detail(entry->second));
+    }
+    return page;
+  }
+
   Result<std::optional<TrialDetail>> trial(TrialKey key) override {
     const std::shared_lock lock = reading();
     const Trial* found = find(state_.trials, key);
     if (found == nullptr) return std::optional<TrialDetail>();
     TrialDetail all = detail(*found);
     all.attempts_list = attempts_of(*found);
+    if (!all.attempt) return std::optional(std::move(all));
     Lineage lineage(*all.attempt);
     while (const auto id = lineage.wanted()) {
       const Attempt& attempt = state_.attempts.at(*id);
@@ -493,9 +571,16 @@ class MemoryStorage final : public Storage {
   }
 
   // The functions below need the lock.
+  StudyRow with_best(StudyRow study) const {
+    if (study.spec.kind == protocol::StudyKind::asked && study.best_trial)
+      study.best_params = state_.trials.at({study.id, *study.best_trial}).row.params;
+    return study;
+  }
+
   TrialDetail detail(const Trial& trial) const {
     TrialDetail all;
     all.trial = trial.row;
+    if (trial.attempts.empty()) return all;  // asked, and never leased
     all.attempt =
         state_.attempts.at(trial.row.accepted_attempt.value_or(trial.attempts.back())).row;
     if (trial.row.accepted_attempt) all.trial.values = all.attempt->values;
@@ -521,6 +606,9 @@ class MemoryStorage final : public Storage {
       running.unfinished.push_back({trial->first,
                                     attempts_of(trial->second, trial->second.forgiven),
                                     kept.empty() ? std::nullopt : std::optional(kept.back())});
+      if (study.spec.kind != protocol::StudyKind::asked) continue;
+      running.unfinished.back().params = trial->second.row.params;
+      running.unfinished.back().suggested = trial->second.row.suggested;
     }
     return running;
   }

@@ -44,8 +44,23 @@ struct StudyRow {
   std::int64_t created_at = 0;
   std::int64_t finished_at = 0;  // 0: not yet
   // Best complete trial by the first value, in the study's direction; the lowest number wins a tie.
+  // None where the study has several directions.
   std::optional<TrialNumber> best_trial;
   double best_value = 0;
+  std::string best_params{};  // of an asked study's best trial; only where a row is read
+  // Of an asked study (R42): its claims so far, and who made the last one.
+  std::int64_t generation = 0;
+  std::string sampler{};
+  std::int64_t sampler_since = 0;
+  std::int64_t wanted = 0;  // trials that its owner means to have; 0: unknown
+};
+
+// What a trial of an asked study was given for a name (R47).
+struct Suggestion {
+  std::string name;
+  std::string distribution;  // JSON text
+  std::string value;         // JSON text
+  bool operator==(const Suggestion&) const = default;
 };
 
 struct TrialRow {
@@ -60,6 +75,7 @@ struct TrialRow {
   std::int64_t finished_at = 0;
   std::int64_t seq = 0;  // order of finishing over all studies, from 1; 0: not finished
   std::optional<protocol::Failure> failure;
+  std::vector<Suggestion> suggested{};  // in the order in which they were given
 };
 
 struct AttemptRow {
@@ -79,9 +95,11 @@ struct AttemptRow {
   std::int64_t result_seq = 0;  // seq of the stored result, 0: none
   std::int64_t started_at = 0;
   std::int64_t finished_at = 0;
+  std::string attrs{};  // JSON text that came with its result; empty: none
 };
 
-// A trial with its deciding attempt (the accepted one, else the newest).
+// A trial with its deciding attempt (the accepted one, else the newest; none where it was asked and
+// never ran).
 struct TrialDetail {
   TrialRow trial;
   std::optional<AttemptRow> attempt;

@@ -204,7 +204,7 @@ std::optional<Excess> Writer::excess_of_replay(const ReplayTrials& replay) {
     Query study = db_->query("SELECT owner, total FROM studies WHERE id = ?", replay.study);
     study.next();
     owner = study.text(0);
-    asked.trials = study.integer(1);
+    asked.trials = study.integer(1) + find_study(replay.study)->row.total;
   }
   write_changed_studies();  // what ended in this batch runs no more
   return excess_of(replay.quota, used_by(owner), asked);

@@ -35,6 +35,19 @@ std::vector<AttemptRow> attempts_from(Db& db, std::int64_t newest, std::int64_t 
   return attempts;
 }
 
+std::vector<Suggestion> suggestions_of(Db& db, TrialKey key) {
+  std::vector<Suggestion> log;
+  Query row = db.query(kSelectSuggestions, key.study, key.number);
+  while (row.next())
+    log.push_back({std::string(row.text(0)), std::string(row.text(1)), std::string(row.text(2))});
+  return log;
+}
+
+bool is_asked(Db& db, StudyId id) {
+  return db.query("SELECT 1 FROM studies WHERE id = ? AND kind = ?", id, protocol::StudyKind::asked)
+      .next();
+}
+
 // Fills in the attempt that decides a trial: the accepted one, else the newest.
 void add_deciding_attempt(Db& db, TrialDetail& detail, std::int64_t newest) {
   TrialRow& trial = detail.trial;
@@ -48,8 +61,27 @@ void add_deciding_attempt(Db& db, TrialDetail& detail, std::int64_t newest) {
 std::vector<StudyRow> studies_between(Db& db, std::int64_t first, std::int64_t last) {
   std::vector<StudyRow> found;
   Query row = db.query(kSelectStudies, first, last);
-  while (row.next()) found.push_back(read_study(row));
+  while (row.next()) {
+    found.push_back(read_study(row));
+    StudyRow& study = found.back();
+    if (study.spec.kind != protocol::StudyKind::asked || !study.best_trial) continue;
+    Query best = db.query("SELECT params FROM trials WHERE study = ? AND number = ?", study.id,
+                          *study.best_trial);
+    if (best.next()) study.best_params = best.text(0);
+  }
   return found;
+}
+
+// A page of trials, with what decides them and their logs.
+std::vector<TrialDetail> details(Db& db, Query trials, StudyId id) {
+  std::vector<TrialDetail> page;
+  const bool asked = is_asked(db, id);
+  while (trials.next()) {
+    page.push_back(read_trial(trials));
+    add_deciding_attempt(db, page.back(), newest_attempt_of(trials));
+    if (asked) page.back().trial.suggested = suggestions_of(db, page.back().trial.key);
+  }
+  return page;
 }
 
 std::optional<protocol::Checkpoint> newest_checkpoint(Db& db, TrialKey key) {
@@ -76,6 +108,7 @@ RunningStudy running_study(Db& db, StudyRow row) {
   RunningStudy running;
   running.study = std::move(row);
   const StudyId id = running.study.id;
+  const bool asked = running.study.spec.kind == protocol::StudyKind::asked;
   {
     Query next = db.query("SELECT coalesce(max(number) + 1, 0) FROM trials WHERE study = ?", id);
     next.next();
@@ -83,10 +116,13 @@ RunningStudy running_study(Db& db, StudyRow row) {
   }
   Query trials = db.query(kSelectUnfinishedTrials, id);
   while (trials.next()) {
-    const TrialKey key = read_trial(trials).trial.key;
+    TrialRow trial = read_trial(trials).trial;
     running.unfinished.push_back(
-        {key, attempts_from(db, newest_attempt_of(trials), forgiven_attempt_of(trials)),
-         newest_checkpoint(db, key)});
+        {trial.key, attempts_from(db, newest_attempt_of(trials), forgiven_attempt_of(trials)),
+         newest_checkpoint(db, trial.key)});
+    if (!asked) continue;
+    running.unfinished.back().params = std::move(trial.params);
+    running.unfinished.back().suggested = suggestions_of(db, trial.key);
   }
   return running;
 }
@@ -209,15 +245,16 @@ std::optional<StudyRow> study(Db& db, StudyId id) {
 std::vector<TrialDetail> finished_trials(Db& db, StudyId id, std::int64_t after,
                                          std::int64_t limit) {
   const Transaction view(db, Transaction::Kind::read);
-  std::vector<TrialDetail> page;
   // A negative limit would mean "all" to SQLite, and seq 0 is "not finished".
-  Query trials = db.query(kSelectFinishedTrials, id, std::max<std::int64_t>(after, 0),
-                          std::max<std::int64_t>(limit, 0));
-  while (trials.next()) {
-    page.push_back(read_trial(trials));
-    add_deciding_attempt(db, page.back(), newest_attempt_of(trials));
-  }
-  return page;
+  return details(db,
+                 db.query(kSelectFinishedTrials, id, std::max<std::int64_t>(after, 0),
+                          std::max<std::int64_t>(limit, 0)),
+                 id);
+}
+
+std::vector<TrialDetail> unfinished_trials(Db& db, StudyId id) {
+  const Transaction view(db, Transaction::Kind::read);
+  return details(db, db.query(kSelectUnfinishedTrials, id), id);
 }
 
 std::optional<TrialDetail> trial(Db& db, TrialKey key) {
@@ -228,6 +265,7 @@ std::optional<TrialDetail> trial(Db& db, TrialKey key) {
   const std::int64_t newest = newest_attempt_of(row);
   add_deciding_attempt(db, detail, newest);
   detail.attempts_list = attempts_from(db, newest);
+  detail.trial.suggested = suggestions_of(db, key);
   if (detail.attempt) detail.points = curve_of(db, *detail.attempt);
   return detail;
 }
@@ -254,7 +292,7 @@ Usage usage(Db& db, const std::string& owner) {
   Usage used;
   {
     Query running = db.query(
-        "SELECT count(*), CAST(min(total(total), ?3) AS INTEGER)"
+        "SELECT count(*), CAST(min(total(total + asked), ?3) AS INTEGER)"
         " FROM studies JOIN study_progress ON study = id WHERE owner = ?1 AND state = ?2",
         owner, StudyState::running, kManyTrials);
     running.next();

@@ -55,6 +55,7 @@ std::vector<StudyRow> studies(Db& db);
 std::optional<StudyRow> study(Db& db, StudyId id);
 std::vector<TrialDetail> finished_trials(Db& db, StudyId id, std::int64_t after,
                                          std::int64_t limit);
+std::vector<TrialDetail> unfinished_trials(Db& db, StudyId id);
 std::optional<TrialDetail> trial(Db& db, TrialKey key);
 std::optional<AttemptRow> attempt(Db& db, AttemptId id);
 std::vector<std::string> checkpoint_blobs(Db& db);

@@ -35,6 +35,7 @@ static_assert(is_numbered({Cause::worker_lost, Cause::user_error, Cause::out_of_
                            Cause::device_lost, Cause::timeout, Cause::invalid, Cause::cancelled}));
 static_assert(is_numbered({protocol::CheckpointFormat::tree, protocol::CheckpointFormat::npz}));
 static_assert(is_numbered({Direction::minimize, Direction::maximize}));
+static_assert(is_numbered({protocol::StudyKind::grid, protocol::StudyKind::asked}));
 static_assert(is_numbered({Verdict::accepted, Verdict::evidence, Verdict::recorded}));
 static_assert(is_numbered({PrincipalRole::admin, PrincipalRole::researcher}));
 static_assert(is_numbered({PrincipalState::active, PrincipalState::pending, PrincipalState::refused,
@@ -100,7 +101,7 @@ StudyRow read_study(const Query& row) {
   study.owner = owned(row, 1);
   study.project = owned(row, 2);
   study.spec = std::move(spec).value();
-  study.total = row.integer(4);
+  study.total = row.integer(4) + row.integer(16);
   study.created_at = row.integer(5);
   study.state = static_cast<StudyState>(row.integer(6));
   study.complete = row.integer(7);
@@ -112,6 +113,10 @@ StudyRow read_study(const Query& row) {
   study.finished_at = row.integer(13);
   if (const auto best = row.maybe_integer(14)) study.best_trial = TrialNumber{*best};
   study.best_value = row.real(15);
+  study.generation = row.integer(17);
+  study.sampler = owned(row, 18);
+  study.sampler_since = row.integer(19);
+  study.wanted = row.integer(20);
   return study;
 }
 
@@ -154,6 +159,7 @@ StoredAttempt read_attempt(const Query& row) {
   attempt.failure = read_failure(row, 16);
   attempt.from = read_checkpoint(row, 20);
   attempt.adapter = owned(row, 25);
+  attempt.attrs = owned(row, 26);
   return stored;
 }
 

@@ -99,6 +99,9 @@ Result<std::vector<TrialDetail>> SqliteStorage::finished_trials(StudyId id, std:
                                                                 std::int64_t limit) {
   return guarded([&] { return sqlite::finished_trials(*readers_.borrow(), id, after, limit); });
 }
+Result<std::vector<TrialDetail>> SqliteStorage::unfinished_trials(StudyId id) {
+  return guarded([&] { return sqlite::unfinished_trials(*readers_.borrow(), id); });
+}
 Result<std::optional<TrialDetail>> SqliteStorage::trial(TrialKey key) {
   return guarded([&] { return sqlite::trial(*readers_.borrow(), key); });
 }

@@ -52,6 +52,7 @@ class SqliteStorage final : public Storage {
   Result<std::optional<StudyRow>> study(StudyId id) override;
   Result<std::vector<TrialDetail>> finished_trials(StudyId id, std::int64_t after,
                                                    std::int64_t limit) override;
+  Result<std::vector<TrialDetail>> unfinished_trials(StudyId id) override;
   Result<std::optional<TrialDetail>> trial(TrialKey key) override;
   Result<std::optional<AttemptRow>> attempt(AttemptId id) override;
   Result<std::vector<std::string>> checkpoint_blobs() override;

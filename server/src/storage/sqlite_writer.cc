@@ -85,10 +85,11 @@ Outcome Writer::apply_one(const CreateStudy& create) {
 
 void Writer::add_study(const CreateStudy& create) {
   db_->run(
-      "INSERT INTO studies (id, owner, project, submit_key, direction, total, created_at, spec)"
-      " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      "INSERT INTO studies (id, owner, project, submit_key, direction, total, created_at, spec,"
+      " kind, objectives) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       create.id, create.owner, create.project, create.spec.submit_key, create.spec.direction,
-      create.total, now_, protocol::serialize_study_spec(create.spec));
+      create.total, now_, protocol::serialize_study_spec(create.spec), create.spec.kind,
+      std::max<std::size_t>(create.spec.directions.size(), 1));
   db_->run(
       "INSERT INTO study_progress (study, state, complete, pruned, failed, running, attempts,"
       " cursor, finished_at, best_value) VALUES (?, ?, 0, 0, 0, 0, 0, 0, 0, 0)",
@@ -118,6 +119,8 @@ Outcome Writer::apply_one(const StartAttempt& start) {
       previous = trial.integer(1);
     }
   }
+  // One that was asked has a row before its first attempt.
+  const std::optional<std::int64_t> before = previous == 0 ? std::nullopt : previous;
   const CheckpointColumns from(start.from ? &*start.from : nullptr);
   const int inserted = db_->run(
       "INSERT OR IGNORE INTO attempts (id, study, number, previous, kind, state, result_seq,"
@@ -125,9 +128,9 @@ Outcome Writer::apply_one(const StartAttempt& start) {
       " result_values, resumed_attempt, resumed_format, resumed_sha256, resumed_bytes,"
       " resumed_step, adapter)"
       " VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, ?, 0, ?, ?, ?, '', x'', ?, ?, ?, ?, ?, ?)",
-      start.attempt, start.trial.study, start.trial.number, previous, start.kind,
-      AttemptState::live, now_, start.device, start.device_class, start.engine, from.attempt,
-      from.format, from.sha256, from.bytes, from.step, start.adapter);
+      start.attempt, start.trial.study, start.trial.number, before, start.kind, AttemptState::live,
+      now_, start.device, start.device_class, start.engine, from.attempt, from.format, from.sha256,
+      from.bytes, from.step, start.adapter);
   if (inserted == 0) return outcome(Applied::conflict, start.trial);
   if (previous) {
     db_->run(
@@ -204,9 +207,9 @@ Outcome Writer::apply_one(const StoreResult& store) {
 
   db_->run(
       "UPDATE attempts SET state = ?, verdict = ?, result_seq = ?, load_ms = ?, run_ms = ?,"
-      " finished_at = ?, backend = ?, result_values = ? WHERE id = ?",
+      " finished_at = ?, backend = ?, result_values = ?, attrs = ? WHERE id = ?",
       state, *judged.verdict, result.seq, result.metrics.load_ms, result.metrics.run_ms, now_,
-      result.backend, as_blob(result.values), result.attempt);
+      result.backend, as_blob(result.values), result.attrs, result.attempt);
   if (result.failure.has_value() != has_failure) {
     const FailureColumns failure(result.failure ? &*result.failure : nullptr);
     db_->run(
@@ -349,7 +352,8 @@ Writer::Study* Writer::find_study(StudyId id) {
   if (const auto kept = studies_.find(id); kept != studies_.end()) return &kept->second;
   Query row = db_->query(
       "SELECT direction, state, complete, pruned, failed, running, attempts, cursor, finished_at,"
-      " best_trial, best_value FROM studies JOIN study_progress ON study = id WHERE id = ?",
+      " best_trial, best_value, kind, objectives, asked, generation, sampler, sampler_since,"
+      " wanted FROM studies JOIN study_progress ON study = id WHERE id = ?",
       id);
   if (!row.next()) return nullptr;
   StudyRow study;
@@ -365,6 +369,13 @@ Writer::Study* Writer::find_study(StudyId id) {
   study.finished_at = row.integer(8);
   if (const auto best = row.maybe_integer(9)) study.best_trial = TrialNumber{*best};
   study.best_value = row.real(10);
+  study.spec.kind = static_cast<protocol::StudyKind>(row.integer(11));
+  study.spec.directions.assign(static_cast<std::size_t>(row.integer(12)), study.spec.direction);
+  study.total = row.integer(13);
+  study.generation = row.integer(14);
+  study.sampler = row.text(15);
+  study.sampler_since = row.integer(16);
+  study.wanted = row.integer(17);
   return &studies_.emplace(id, Study{std::move(study), false}).first->second;
 }
 
@@ -379,10 +390,11 @@ void Writer::write_changed_studies() {
     const StudyRow& row = study->row;
     db_->run(
         "UPDATE study_progress SET state = ?, complete = ?, pruned = ?, failed = ?, running = ?,"
-        " attempts = ?, cursor = ?, finished_at = ?, best_trial = ?, best_value = ?"
-        " WHERE study = ?",
+        " attempts = ?, cursor = ?, finished_at = ?, best_trial = ?, best_value = ?, asked = ?,"
+        " generation = ?, sampler = ?, sampler_since = ?, wanted = ? WHERE study = ?",
         row.state, row.complete, row.pruned, row.failed, row.running, row.attempts, row.cursor,
-        row.finished_at, row.best_trial, row.best_value, row.id);
+        row.finished_at, row.best_trial, row.best_value, row.total, row.generation, row.sampler,
+        row.sampler_since, row.wanted, row.id);
     study->changed = false;
   }
   changed_.clear();

@@ -32,7 +32,8 @@ class Writer {
 
  private:
   // A study's counters, kept between batches and written once per batch in which they changed. Of
-  // StudyRow::spec only the direction is filled.
+  // StudyRow::spec only the kind and the directions are filled, and `total` counts asked trials
+  // alone.
   struct Study {
     StudyRow row;
     bool changed = false;  // is in changed_
@@ -47,6 +48,13 @@ class Writer {
   Outcome apply_one(const FailTrial& fail);
   Outcome apply_one(const EndStudy& end);
   Outcome apply_one(const ReplayTrials& replay);
+
+  // sqlite_asked.cc
+  Outcome apply_one(const ClaimStudy& claim);
+  Outcome apply_one(const AskTrials& ask);
+  Outcome apply_one(const StoreSuggestion& store);
+  // The limit of its owner's quota that so many more trials of the study would break.
+  std::optional<Excess> excess_of_trials(const AskTrials& ask, std::int64_t more);
 
   // sqlite_identity.cc
   Outcome apply_one(const CreatePrincipal& create);

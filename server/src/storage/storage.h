@@ -22,6 +22,8 @@ struct RunningTrial {
   TrialKey key;
   std::vector<AttemptRow> attempts;
   std::optional<protocol::Checkpoint> checkpoint{};  // its newest
+  std::string params{};                              // these two of an asked study
+  std::vector<Suggestion> suggested{};
 };
 struct RunningStudy {
   StudyRow study;
@@ -71,6 +73,8 @@ class Storage {
   // Finished trials with seq > after in order of seq, at most `limit`, without points.
   virtual Result<std::vector<TrialDetail>> finished_trials(StudyId id, std::int64_t after,
                                                            std::int64_t limit) = 0;
+  // The trials of an asked study that have no outcome yet, by number, without points.
+  virtual Result<std::vector<TrialDetail>> unfinished_trials(StudyId id) = 0;
   // One trial with points and all attempts.
   virtual Result<std::optional<TrialDetail>> trial(TrialKey key) = 0;
   virtual Result<std::optional<AttemptRow>> attempt(AttemptId id) = 0;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "storage/records.h"
 
@@ -12,6 +13,18 @@ inline bool is_running(const StudyRow& study) { return study.state == StudyState
 
 // A trial got its row.
 inline void trial_started(StudyRow& study) { ++study.running; }
+
+// The owner of an asked study asked for a trial.
+inline void trial_asked(StudyRow& study) {
+  ++study.total;
+  ++study.running;
+}
+
+inline void claimed(StudyRow& study, const std::string& label, std::int64_t now) {
+  ++study.generation;
+  study.sampler = label;
+  study.sampler_since = now;
+}
 
 inline void attempt_started(StudyRow& study) { ++study.attempts; }
 
@@ -24,6 +37,7 @@ inline void leave(StudyRow& study, TrialState was) {
 }
 
 inline bool is_better(const StudyRow& study, TrialNumber number, double value) {
+  if (study.spec.directions.size() > 1) return false;
   if (!study.best_trial) return true;
   if (value == study.best_value) return number < *study.best_trial;
   return study.spec.direction == protocol::Direction::minimize ? value < study.best_value

@@ -105,11 +105,50 @@ struct ReplayTrials {
   Quota quota{};
 };
 
+// Guard: the study exists and is an asked one (else `conflict`), was not cancelled (else
+// `superseded`); where it had finished, `quota` holds it as ReplayTrials says. It runs (again), and
+// has a new generation, Outcome::id.
+struct ClaimStudy {
+  StudyId study{};
+  std::string label;
+  Quota quota{};
+};
+
+// A trial that the owner of a study asked for.
+struct AskedRow {
+  TrialNumber number{};
+  std::string params;
+  std::uint32_t seed = 0;
+};
+
+// Guard: the study exists (else `conflict`), runs and has this generation, and `quota` holds the
+// new trials (else `superseded`, with Outcome::excess). Trials that have a row are left as they
+// are; Outcome::trials are the others, in order, which get theirs. `wanted` is kept where given.
+struct AskTrials {
+  StudyId study{};
+  std::int64_t generation = 0;
+  std::vector<AskedRow> trials;
+  std::optional<std::int64_t> wanted{};
+  Quota quota{};
+};
+
+// Guard: the trial has a row (else `conflict`), is unfinished and its study has this generation
+// (else `superseded`). A name that was given before keeps its value (`repeated`). `params` is the
+// trial's new text, `position` the suggestion's place in the trial's log.
+struct StoreSuggestion {
+  TrialKey trial;
+  std::int64_t generation = 0;
+  std::int64_t position = 0;
+  Suggestion suggestion;
+  std::string params;
+};
+
 using Transition =
     std::variant<CreateStudy, StartAttempt, StoreResult, EndAttempt, AppendPoints, StoreCheckpoint,
-                 FailTrial, EndStudy, ReplayTrials, CreatePrincipal, UpdatePrincipal, CreateToken,
-                 RevokeToken, CreateProject, CreateEnrolment, RevokeEnrolment, CreateDevice,
-                 RevokeDevice, EraseDevice, OwnBlob, NoteAudit, TrimAudit>;
+                 FailTrial, EndStudy, ReplayTrials, ClaimStudy, AskTrials, StoreSuggestion,
+                 CreatePrincipal, UpdatePrincipal, CreateToken, RevokeToken, CreateProject,
+                 CreateEnrolment, RevokeEnrolment, CreateDevice, RevokeDevice, EraseDevice, OwnBlob,
+                 NoteAudit, TrimAudit>;
 
 enum class Applied {
   applied,     // the guard held; the change is durable
@@ -124,10 +163,11 @@ struct Outcome {
   std::optional<StudyId> study;              // CreateStudy: the study's id
   std::optional<protocol::Verdict> verdict;  // StoreResult
   std::int64_t seq = 0;               // the trial's finishing order, when it finished by this
-  std::vector<TrialNumber> trials{};  // ReplayTrials: those that run again, in order
-  std::int64_t id = 0;                // of the person, token, project or code that was made
-  std::int64_t token = 0;             // CreatePrincipal: of the first token
-  std::optional<Excess> excess{};  // CreateStudy, ReplayTrials, OwnBlob: the limit that refused it
+  std::vector<TrialNumber> trials{};  // ReplayTrials: those that run again; AskTrials: new ones
+  std::int64_t id = 0;     // of the person, token, project or code that was made; ClaimStudy: the
+                           // generation
+  std::int64_t token = 0;  // CreatePrincipal: of the first token
+  std::optional<Excess> excess{};      // the limit of a quota that refused it
   std::vector<std::string> dropped{};  // blobs of checkpoints that nothing names any more
   bool operator==(const Outcome&) const = default;
 };
