@@ -103,6 +103,8 @@ class AskedStudy:
         self._outstanding = False
         self._demand_told = -1
         self.points_in_pages = True
+        # How many trials the quota has room for.
+        self.quota: int | None = None
         # Whether devices give up what they wait for.
         self.closing = False
 
@@ -171,6 +173,11 @@ class AskedStudy:
                     _protocol.Error(
                         "trial_exists", "it is there", study=self.study, trial=item.trial
                     )
+                )
+                continue
+            if self.quota is not None and len(self.trials) >= self.quota:
+                errors.append(
+                    _protocol.Error("quota_exceeded", "no room", study=self.study, trial=item.trial)
                 )
                 continue
             self.trials[item.trial] = AskedTrial(item.trial)

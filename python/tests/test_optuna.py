@@ -13,7 +13,7 @@ import hyperflock
 import hyperflock.optuna
 import optuna
 import pytest
-from fake_asked import Devices
+from fake_asked import AskedTrial, Devices
 from fake_console import FakeConsole
 from hyperflock import Client
 from hyperflock._protocol import Direction
@@ -85,10 +85,10 @@ def test_n_trials_is_exact_with_many_devices(
     server: FakeConsole, client: Client, storage: optuna.storages.BaseStorage
 ) -> None:
     study = optuna.create_study(storage=storage, sampler=TPESampler(seed=1))
-    with Devices(server, given.curved, 4):
-        optimize(study, given.curved, 12, client=client)
+    with Devices(server, given.square, 4):
+        optimize(study, given.square, 12, client=client)
         assert [t.number for t in study.trials] == list(range(12))
-        optimize(study, given.curved, 3, client=client)
+        optimize(study, given.square, 3, client=client)
     assert len(study.trials) == 15
     assert all(t.state.is_finished() for t in study.trials)
     assert server.asked[1].generation == 2
@@ -531,3 +531,27 @@ def test_a_sampler_sees_attributes_in_its_constraints_func(
         optimize(study, given.curved, 15, client=client)
     assert told(study) == told(plain)
     assert all("constraints" in t.system_attrs for t in study.trials)
+
+
+def test_a_quota_that_is_used_up_leaves_nothing_running(
+    server: FakeConsole, client: Client
+) -> None:
+    def callback(study: optuna.Study, trial: FrozenTrial) -> None:
+        server.asked[1].quota = 3
+
+    study = optuna.create_study()
+    with Devices(server, given.square), pytest.raises(hyperflock.ServerError) as caught:
+        optimize(study, given.square, callbacks=[callback], client=client)
+    assert caught.value.code == "quota_exceeded"
+    assert [t.state for t in study.trials] == [TrialState.COMPLETE] * 3 + [TrialState.FAIL]
+
+
+def test_a_number_of_another_study_is_told(server: FakeConsole, client: Client) -> None:
+    def callback(study: optuna.Study, trial: FrozenTrial) -> None:
+        if trial.number == 0:
+            server.asked[1].trials[1] = AskedTrial(1)
+
+    study = optuna.create_study()
+    with Devices(server, given.square), pytest.raises(hyperflock.OwnerError) as caught:
+        optimize(study, given.square, callbacks=[callback], client=client)
+    assert caught.value.code == "study_differs"

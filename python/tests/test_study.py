@@ -323,6 +323,9 @@ def test_studies_and_study_and_trial(client: Client, server: FakeConsole) -> Non
     ids = [client.grid(objective, SPACE, name=f"s{n}").id for n in range(3)]
     assert [s.id for s in client.studies()] == ids[::-1]
     assert client.study(ids[1]).name == "s1"
+    assert client.study("s1").id == ids[1]
+    with pytest.raises(hyperflock.NotFoundError, match="no study 'none'"):
+        client.study("none")
     server.finish(ids[1], 2, value=3.0)
     assert client.study(ids[1]).trial(2).points == ((0, 0.5),)
     with pytest.raises(hyperflock.NotFoundError) as caught:

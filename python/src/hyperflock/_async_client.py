@@ -21,7 +21,7 @@ from hyperflock._blobs import upload_missing
 from hyperflock._bundle import bundle_objective
 from hyperflock._data import prepare
 from hyperflock._dry_run import DryRun
-from hyperflock._errors import AuthError, HyperflockError
+from hyperflock._errors import AuthError, HyperflockError, NotFoundError
 from hyperflock._grid import Scalar, dimensions_of
 from hyperflock._http import Http, Origin
 from hyperflock._loop import in_thread
@@ -31,6 +31,7 @@ from hyperflock._runtime import DEFAULT_RUNTIME, chainer_of
 from hyperflock._schema import convert
 from hyperflock._settings import settings
 from hyperflock._submission import DryRunChoice, GridOptions, Submission, key_of
+from hyperflock._text import clean
 from hyperflock._wheels import read_wheels
 
 if TYPE_CHECKING:
@@ -238,14 +239,19 @@ class AsyncClient:
         await upload_missing(self._http, made.blobs, progress)
         return self._study(await self._http.post("/api/studies", body), progress)
 
-    async def study(self, study_id: int) -> AsyncStudy:
-        """Find a study by its id.
+    async def study(self, study_id: int | str) -> AsyncStudy:
+        """Find a study by its id, or the newest one by its name.
 
         Raises
         ------
         NotFoundError
             There is none.
         """
+        if isinstance(study_id, str) and not study_id.isdecimal():
+            for study in await self.studies():
+                if study.row.name == study_id:
+                    return study
+            raise NotFoundError(f"there is no study '{clean(study_id, limit=100)}'")
         return self._study(await self._http.get(f"/api/studies/{number_of(study_id, 'study')}"))
 
     async def studies(self) -> list[AsyncStudy]:

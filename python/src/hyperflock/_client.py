@@ -115,8 +115,8 @@ class Client:
         """Send what `grid` and the command prepare."""
         return Study(_loop.run(self._core.submit(made, progress)))
 
-    def study(self, study_id: int) -> Study:
-        """Find a study by its id.
+    def study(self, study_id: int | str) -> Study:
+        """Find a study by its id, or the newest one by its name.
 
         Raises
         ------

@@ -94,6 +94,8 @@ def sweep(owner: Owner, http: Http) -> None:
 
 def leave(owner: Owner, http: Http) -> None:
     """End what this process began and the server never heard of: another one owns the study now."""
+    if not owner.live:
+        return
     known = {row.trial for row in unfinished_rows(http, owner.row)}
     for number in set(owner.live) - known:
         if _row_of(http, owner.row.study, number) is None:

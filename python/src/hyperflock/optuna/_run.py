@@ -11,13 +11,14 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import optuna
 from msgspec import UNSET
 
 from hyperflock import _loop
-from hyperflock._errors import OwnerError, server_error
+from hyperflock._errors import HyperflockError, OwnerError, ServerError, server_error
 from hyperflock._http import Http
 from hyperflock._owning import OwnerLink
 from hyperflock._protocol import AskedTrial, Error, OwnerAnswer, OwnerCall, OwnerReply, StudyRow
@@ -36,8 +37,6 @@ _SLICE_S = 0.5
 _LOOK_S = 10.0
 # After a claim the owner before may still have been in the middle of something.
 _SWEEP_S = 5.0
-# Of what the server refuses of a reply: it has the trial already.
-_HARMLESS = frozenset({"trial_exists"})
 _ENDED = frozenset({"study_cancelled", "study_stopped"})
 _FINISH_S = 5.0
 
@@ -131,6 +130,7 @@ class Run:
         self._told_room = -1
         self._finished_before = 0
         self._is_over = False
+        self._again: set[int] = set()
         self._look_at = self._sweep_at = math.inf
 
     def until_done(self) -> None:
@@ -150,8 +150,8 @@ class Run:
                 self._step()
             if self._generation:
                 sweep(self._owner, self._http)
-        except OwnerError as error:
-            if error.code == "owner_replaced":
+        except (OwnerError, ServerError):
+            with suppress(HyperflockError):  # what was raised first is the reason
                 leave(self._owner, self._http)
             raise
         if self._generation:
@@ -209,6 +209,7 @@ class Run:
         now = time.monotonic()
         self._look_at, self._sweep_at = now + _LOOK_S, now + _SWEEP_S
         again = reconcile(self._owner, self._http)
+        self._again.update(again)
         row = self._look()
         self._finished_before = row.done - self._owner.finished
         if self._plan.to_target:
@@ -308,8 +309,14 @@ class Run:
         return row
 
     def _refused(self, error: Error) -> None:
-        if error.code in _HARMLESS:
-            return
+        if error.code == "trial_exists":
+            if error.trial in self._again:
+                return  # what was asked before a connection broke had arrived
+            raise OwnerError(
+                f"trial {error.trial} is at the server already, of another Optuna study; take "
+                f"client.study({self._owner.row.study}).to_optuna(), or a study of another name",
+                code="study_differs",
+            )
         if error.code in _ENDED:
             self._look()
         if self._generation == 0:
