@@ -2,8 +2,8 @@
 // statistics, the two sums of its gradient, and the gradient itself. The normalization is fused
 // with what follows it, and is left to the kernels' bodies. Sums run over blocks of up to 1024
 // elements and then pairwise over these, so that they err no more than the bodies' own; the
-// gradient has the bits of its body. One caller at a time; channels are shared out among the team's
-// threads.
+// gradient does the operations of its body in their order. One caller at a time; channels are
+// shared out among the team's threads.
 #pragma once
 
 #include <optional>
