@@ -209,6 +209,8 @@ void State::rank(Study& study) {
     project.ranked.erase({*study.rank, study.id});
     study.rank.reset();
   }
+  // One that has room stays ranked when work appears.
+  if (study.asked && study.has_work() && !project.idle.empty()) stirred.insert(study.project);
   if (!has_work || study.rank) return;
   study.rank = study.running;
   project.ranked.emplace(study.running, study.id);

@@ -156,6 +156,15 @@ TEST(Owners, R45_AStudyWithRoomTakesPartInTheChoice) {
   EXPECT_THAT(s.ready("b"), Contains("b < lease #1 trial 0"));
 }
 
+TEST(Owners, R45_WhoWaitsForTheOwnerGetsWhatIsIssuedAgain) {
+  Scenario s = owned();
+  s.worker("a").asks("nb", {0}, 5);
+  s.ready("a");
+  s.worker("b").ready("b");
+  s.failed("a", 1, protocol::Cause::device_lost);
+  EXPECT_THAT(s.after(1'000), Contains("b < lease #2 trial 0"));
+}
+
 TEST(Owners, R45_WhoCannotRunTheStudyIsNoDemand) {
   Scenario s;
   s.study({.backend = "webgpu", .directions = 1});

@@ -30,7 +30,7 @@ Said Reference::open(const std::string& worker, const std::vector<AttemptId>& he
     said_.push_back(worker + " closed 4003 device_revoked");
     return done();
   }
-  sessions_[worker] = {project, {}};
+  sessions_[worker] = {project, {}, next_session_++};
   std::string welcome = "welcome";
   for (const Id id : std::vector<Id>(open_of(worker))) {
     Attempt& attempt = attempts_.at(id);
@@ -359,6 +359,7 @@ Said Reference::restart() {
   begin();
   sessions_.clear();
   revoked_.clear();  // those of the store are refused at the edge
+  next_question_ = 1;
   draining_ = false;
   next_study_ =
       studies_.empty() ? first_study_ : std::max(first_study_, studies_.rbegin()->first + 1);

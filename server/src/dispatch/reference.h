@@ -60,13 +60,18 @@ class Reference {
     bool ran = false;
     bool superseded = false;
   };
+  struct Waiter {
+    std::string worker;
+    Id attempt = 0;
+    Id session = 0;  // whose call it was
+  };
   struct Question {
     Id trial = 0;
     Id attempt = 0;
     std::string name;  // empty: should_prune
     std::string distribution;
     Instant since;
-    std::vector<std::pair<std::string, Id>> waiters;  // devices with their attempts
+    std::vector<Waiter> waiters;
   };
   struct Speed {
     Id runs = 0;
@@ -147,6 +152,7 @@ class Reference {
   struct Session {
     std::string project;
     std::vector<Id> refused;  // studies that it cannot run
+    Id number = 0;
   };
   struct Started {
     Id attempt = 0;
@@ -198,6 +204,7 @@ class Reference {
   void ask_owner(Study& study, Question question);
   void tell_question(const Study& study, Id id);
   void refuse_questions(Study& study, Id trial);
+  void tell_waiters(const Question& question, const std::string& what);
   void drop_waiter(const Attempt& attempt);
   std::optional<Instant> silence(const Study& study, const Question& question) const;
   bool wants(const Study& study) const {
@@ -246,6 +253,7 @@ class Reference {
   std::vector<Claim> claims_;       // in the order in which they came
   std::set<std::string> awaiting_;  // idle workers that are an owner's demand
   Id next_question_ = 1;
+  Id next_session_ = 1;
   Id first_study_ = 1;
   Id first_attempt_ = 1;
   Id next_study_ = 1;

@@ -88,7 +88,8 @@ Said Reference::should_prune(const std::string& worker, Id id, Id step) {
   Study& study = studies_.at(attempt->study);
   if (study.asked() && leads(*attempt)) {
     const Id question = next_question_;
-    ask_owner(study, {attempt->trial, id, "", "", now_, {{worker, id}}});
+    ask_owner(study,
+              {attempt->trial, id, "", "", now_, {{worker, id, sessions_.at(worker).number}}});
     std::string text = "prune " + std::to_string(question) + " t" + std::to_string(attempt->trial) +
                        ' ' + number(id);
     if (fresh) text += ' ' + std::to_string(step);
@@ -349,8 +350,7 @@ Said Reference::after(Millis ms) {
       }
       for (const Id number : over) {
         any = true;
-        for (const auto& [worker, attempt] : study.questions.at(number).waiters)
-          say_error(worker, "no_owner");
+        tell_waiters(study.questions.at(number), "error no_owner");
         study.questions.erase(number);
       }
     }

@@ -125,8 +125,9 @@ void Reference::end_claims(Id study, const std::string& code) {
 
 Said Reference::says(const std::string& owner, const protocol::OwnerReply& reply) {
   begin();
-  const auto found = studies_.find(to_int(reply.study));
-  if (found == studies_.end() || found->second.owner != owner) {
+  auto found = studies_.begin();
+  while (found != studies_.end() && found->second.owner != owner) ++found;
+  if (found == studies_.end()) {
     said_.push_back(owner + " < error not_owner");
     return done();
   }
@@ -145,7 +146,7 @@ Said Reference::says(const std::string& owner, const protocol::OwnerReply& reply
           .log.push_back({question.name, question.distribution, given.value});
       changed_.insert(found->first);
     }
-    for (const auto& [worker, attempt] : question.waiters) say(worker, text);
+    tell_waiters(question, text);
   }
   const bool stopped = study.finish;
   if (stopped && !reply.asked.empty()) tell(study, "error study_stopped");
@@ -250,14 +251,16 @@ Said Reference::suggest(const std::string& worker, Id id, const std::string& nam
   for (auto& [other, question] : study.questions) {
     if (question.trial != attempt->trial || question.name != name) continue;
     if (question.distribution == distribution) {
-      question.waiters.emplace_back(worker, id);
+      question.waiters.push_back({worker, id, sessions_.at(worker).number});
     } else {
       say_error(worker, "suggest_mismatch");
     }
     return done();
   }
   const Id question = next_question_;
-  ask_owner(study, {attempt->trial, id, name, distribution, now_, {{worker, id}}});
+  ask_owner(
+      study,
+      {attempt->trial, id, name, distribution, now_, {{worker, id, sessions_.at(worker).number}}});
   tell_question(study, question);
   return done();
 }
@@ -276,16 +279,24 @@ void Reference::tell_question(const Study& study, Id id) {
 void Reference::refuse_questions(Study& study, Id trial) {
   std::erase_if(study.questions, [&](const auto& one) {
     if (one.second.trial != trial) return false;
-    for (const auto& [worker, attempt] : one.second.waiters) say_error(worker, "study_stopped");
+    tell_waiters(one.second, "error study_stopped");
     return true;
   });
+}
+
+// A device that came back since then asks again.
+void Reference::tell_waiters(const Question& question, const std::string& what) {
+  for (const Waiter& one : question.waiters) {
+    if (connected(one.worker) && sessions_.at(one.worker).number == one.session)
+      say(one.worker, what);
+  }
 }
 
 void Reference::drop_waiter(const Attempt& attempt) {
   Study& study = studies_.at(attempt.study);
   for (auto& [id, question] : study.questions) {
     std::erase_if(question.waiters,
-                  [&](const auto& waiter) { return waiter.second == attempt.id; });
+                  [&](const Waiter& waiter) { return waiter.attempt == attempt.id; });
   }
   std::erase_if(study.questions, [&](const auto& one) {
     return one.second.name.empty() && one.second.attempt == attempt.id;

@@ -241,7 +241,10 @@ std::optional<std::string> Pair::compare_said(Said real, Said model) const {
   }
   for (const std::int64_t study : model_.changed()) {
     const std::string line = "study " + std::to_string(study) + " changed";
-    if (!woken.contains(line)) return "nobody was told: " + line;
+    if (!woken.contains(line)) {
+      return "nobody was told: " + line + "\n  the dispatcher said" + joined(real) +
+             "\n  the model" + joined(model);
+    }
   }
   std::erase_if(real, names_change);
   std::sort(real.begin(), real.end());

@@ -16,7 +16,7 @@ class Walk {
       : seed_(seed),
         name_("w" + std::to_string(seed)),
         calm_(seed % 3 == 0),
-        owned_(false),
+        owned_(seed % 3 == 1),
         pair_(settings(seed)),
         store_(store.get()) {
     if (!store) return;
@@ -112,6 +112,7 @@ class Walk {
       action.study.stall_ms = 0;
       return action;
     }
+    if (owned_ && chance(5)) return draw_owner_action();
     if (!planned_.empty()) {
       const Action action = planned_.front();
       planned_.pop_front();
