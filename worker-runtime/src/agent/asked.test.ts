@@ -3,6 +3,7 @@
 import { beforeEach, expect, test } from "vitest";
 import { answerText } from "../channel/block.ts";
 import { kComplete, Scenario } from "./scenario.fixture.ts";
+import { kSamplerMs } from "./work.ts";
 
 let s: Scenario;
 
@@ -34,6 +35,29 @@ test("A suggestion that Python asks for again takes the points of the first alon
   expect(calls).toMatchObject([{ id: 2, points: [[4, 0.5]] }]);
   s.hear({ type: "reply", id: 1, text: "1" });
   expect(s.deeds, "nobody waits for the first").toEqual([]);
+});
+
+test("Python is kept while the sampler thinks about the next trial, and not for longer.", () => {
+  const wait = { type: "wait" as const, delay_ms: 1_000, reason: "no_work" as const };
+  const finish = (attempt: number) => {
+    s.outcome(attempt);
+    s.hear({ type: "result_ack", attempt, seq: 1, verdict: "accepted" }, wait);
+  };
+  s.running(7, { asked: true });
+  finish(7);
+  expect(
+    s
+      .after(1_000)
+      .hear(wait)
+      .deeds.map(({ kind }) => kind),
+  ).toEqual(["contributed"]);
+  s.lease(8, { asked: true }).on({ kind: "running", attempt: 8 });
+  finish(8);
+  expect(s.deeds.map(({ kind }) => kind)).toEqual(["run", "contributed"]);
+  s.after(kSamplerMs - 1);
+  expect(s.deeds).toEqual([]);
+  s.after(1);
+  expect(s.deeds).toEqual([{ kind: "idle" }]);
 });
 
 test("R43: without an owner the attempt is given back, and Python interrupted.", () => {

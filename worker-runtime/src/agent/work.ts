@@ -18,6 +18,8 @@ import type { AgentAction, EventOf } from "./events.ts";
 export const kInterruptGraceMs = 400;
 /** After `ready`, or after a result that asked for more: when to ask again. */
 const kAskAgainMs = 10_000;
+/** A sampler may think for so long about the next trial of its study before Python is taken for idle. */
+export const kSamplerMs = 10_000;
 const kCannotRunLimit = 3;
 const kResendLimit = 8;
 /** Whose fault a crash is; others are the device's. */
@@ -46,6 +48,9 @@ export class Work {
   #ending: { readonly attempt: number; readonly killAt: number } | null = null;
   #askAt: number | null = null;
   #waiting: WaitReason | null = null;
+  /** The last attempt was an Optuna study's, whose next trial exists once the sampler has heard of its end. */
+  #wasAsked = false;
+  #idleAt: number | null = null;
   #callId = 0;
   #cannotRun = 0;
 
@@ -72,9 +77,9 @@ export class Work {
 
   get deadlines(): readonly (number | null)[] {
     const killAt = this.#ending?.killAt ?? null;
-    if (!this.#around.isConnected) return [killAt, this.#limitAt];
+    if (!this.#around.isConnected) return [killAt, this.#limitAt, this.#idleAt];
     const attempt = this.#attempt;
-    return [killAt, this.#askAt, attempt?.flushAt ?? null, attempt?.resendAt ?? null];
+    return [killAt, this.#idleAt, this.#askAt, attempt?.flushAt ?? null, attempt?.resendAt ?? null];
   }
 
   // ---- the clock and the connection
@@ -85,6 +90,7 @@ export class Work {
       this.#onEnded(now);
     }
     if (this.#limitAt !== null && now >= this.#limitAt) this.#endAtLimit(now);
+    if (this.#idleAt !== null && now >= this.#idleAt) this.#idle();
     if (!this.#around.isConnected) return;
     if (this.#askAt !== null && now >= this.#askAt) this.ask(now);
     this.#attempt?.flush(now);
@@ -132,6 +138,7 @@ export class Work {
     this.#attempt = null;
     this.#ending = null;
     this.#askAt = null;
+    this.#idleAt = null;
   }
 
   // ---- what the server says
@@ -146,6 +153,8 @@ export class Work {
     this.#attempt = new Attempt(lease, now);
     this.#askAt = null;
     this.#waiting = null;
+    this.#idleAt = null;
+    this.#wasAsked = lease.asked === true;
     // An interrupted predecessor may still be ending; see #onEnded.
     if (this.#ending === null) this.#around.act({ kind: "run", lease });
   }
@@ -154,7 +163,8 @@ export class Work {
     if (!this.#around.isWorking || this.#attempt !== null) return;
     this.#waiting = message.reason;
     this.#askAt = now + message.delay_ms;
-    if (this.#ending === null) this.#around.act({ kind: "idle" });
+    if (this.#wasAsked) this.#idleAt ??= now + kSamplerMs;
+    else if (this.#ending === null) this.#idle();
   }
 
   onAck(message: ServerMessages["ack"]): void {
@@ -326,6 +336,12 @@ export class Work {
     this.#forgetUpload();
     attempt.finish({ outcome: "failed", error }, runMs, this.#around.isWorking, "");
     this.#interrupt(attempt, now);
+  }
+
+  #idle(): void {
+    this.#idleAt = null;
+    this.#wasAsked = false;
+    if (this.#attempt === null) this.#around.act({ kind: "idle" });
   }
 
   #forgetUpload(): void {
