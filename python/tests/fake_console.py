@@ -265,7 +265,8 @@ class FakeConsole:
                 rows = [{"line": i + 1, "attempt": 7, "text": t} for i, t in enumerate(lines)]
                 return _json(200, {"lines": rows[after:], "cursor": len(rows)})
             case "GET", ["trials", number]:
-                for row in finished:
+                rows = finished if asked is None else [*finished, *asked.unfinished()]
+                for row in rows:
                     if row["trial"] == int(number):
                         points = [[0, 0.5]] if asked is None else asked.trials[int(number)].points
                         return _json(200, {"points": points, "attempts_list": [], **row})

@@ -67,6 +67,7 @@ def reconcile(owner: Owner, http: Http) -> list[int]:
         trial_id = add_row(study, row, found)
         if number not in ended:
             owner.take(trial_id, started=found.attempts > 0)
+            _add_points(owner, http, found)
     again: list[int] = []
     for number, trial in running.items():
         if _study_of(trial) != row.study:
@@ -76,6 +77,7 @@ def reconcile(owner: Owner, http: Http) -> list[int]:
         elif number in open_rows:
             if number not in owner.live:
                 owner.take(trial._trial_id, started=open_rows[number].attempts > 0)
+                _add_points(owner, http, open_rows[number])
             _catch_up(owner, number, open_rows[number])
         elif number in owner.live:
             again.append(number)
@@ -152,6 +154,13 @@ def _catch_up(owner: Owner, number: int, row: TrialRow) -> None:
     stored = owner.study._storage.get_trial(live.trial._trial_id)
     live.trial._cached_frozen_trial.params = dict(stored.params)
     live.trial._cached_frozen_trial.distributions = dict(stored.distributions)
+
+
+def _add_points(owner: Owner, http: Http, row: TrialRow) -> None:
+    """Read what a running trial reported to the owner before this one."""
+    if row.attempts:
+        told = trial_row(http, row.study, row.trial)
+        owner.report(row.trial, told.points if isinstance(told.points, list) else [])
 
 
 def _add_params(study: optuna.Study, trial_id: int, row: TrialRow) -> None:
