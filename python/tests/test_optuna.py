@@ -252,10 +252,14 @@ def test_ctrl_c_leaves_what_runs_and_the_next_call_goes_on(
     assert told(client.study(1).to_optuna()) == told(again)
 
 
-def test_study_in_memory_comes_back_by_its_name(server: FakeConsole, client: Client) -> None:
+@pytest.mark.parametrize("in_pages", [True, False])
+def test_study_in_memory_comes_back_by_its_name(
+    server: FakeConsole, client: Client, in_pages: bool
+) -> None:
     first = optuna.create_study(study_name="mine", sampler=RandomSampler(seed=1))
     with Devices(server, given.curved, 2):
         optimize(first, given.curved, 6, client=client)
+        server.asked[1].points_in_pages = in_pages
         second = optuna.create_study(study_name="mine", sampler=RandomSampler(seed=2))
         optimize(second, given.curved, 2, client=client)
     assert list(server.asked) == [1]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from math import isfinite
@@ -143,7 +143,7 @@ def hole(study: int) -> FrozenTrial:
 
 
 def finished_rows(
-    http: Http, study: StudyRow, wanted: Iterable[int] | None = None
+    http: Http, study: StudyRow, wanted: Container[int] | None = None
 ) -> list[TrialRow]:
     """Fetch the finished trials with their curves, by number.
 
@@ -156,7 +156,7 @@ def finished_rows(
     wanted
         The numbers whose curves matter; None: of all trials.
     """
-    return _loop.run(_finished_rows(http, study.study, None if wanted is None else set(wanted)))
+    return _loop.run(_finished_rows(http, study.study, wanted))
 
 
 def unfinished_rows(http: Http, study: StudyRow) -> list[TrialRow]:
@@ -187,7 +187,7 @@ def add_row(study: optuna.Study, row: StudyRow, trial: TrialRow) -> int:
     return storage.create_new_trial(study._study_id, template_trial=frozen_trial(row, trial))
 
 
-async def _finished_rows(http: Http, study: int, wanted: set[int] | None) -> list[TrialRow]:
+async def _finished_rows(http: Http, study: int, wanted: Container[int] | None) -> list[TrialRow]:
     newest: dict[int, TrialRow] = {}
     cursor = 0
     while True:

@@ -104,15 +104,15 @@ def leave(owner: Owner, http: Http) -> None:
             tell(owner.study, number, Outcome(TrialState.FAIL))
 
 
-class _Missing(set[int]):
+class _Missing:
     """The numbers of trials that run here, and all behind the last one."""
 
     def __init__(self, running: Mapping[int, FrozenTrial], first: int) -> None:
-        super().__init__(running)
+        self._running = running
         self._first = first
 
     def __contains__(self, number: object) -> bool:
-        return super().__contains__(number) or (isinstance(number, int) and number >= self._first)
+        return number in self._running or (isinstance(number, int) and number >= self._first)
 
 
 def _refuse_conflicts(
