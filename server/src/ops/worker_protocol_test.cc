@@ -89,7 +89,7 @@ TEST_F(WorkerProtocolTest, HeartbeatsReportsAndCallsAreAnswered) {
   EXPECT_EQ(worker.receive<Ack>(), (Ack{lease.attempt, 1}));
   worker.send(protocol::Call{5, lease.attempt, "should_prune", 1, {{2, 0.125}}});
   EXPECT_EQ(worker.receive<protocol::Reply>(), (protocol::Reply{5, false}));
-  worker.send(protocol::Call{6, lease.attempt, "suggest", std::nullopt, {}});
+  worker.send(protocol::Call{6, lease.attempt, "shell", std::nullopt, {}});
   const auto error = worker.receive<ErrorMessage>();
   EXPECT_EQ(error.code, "unknown_method");
   EXPECT_EQ(error.id, 6);
