@@ -22,7 +22,7 @@ gemm::Problem convolution(bool forward) {
   p.m = kResults;
   gemm::Window window;
   window.used = 2;
-  for (const std::size_t i : {1, 2}) {
+  for (const std::size_t i : {std::size_t{1}, std::size_t{2}}) {
     gemm::WindowAxis& axis = window.axes[i];
     axis.extent = i == 1 ? kHeight : kWidth;
     axis.columns = forward ? axis.extent : 3;
