@@ -34,7 +34,7 @@ describeStories({
   touchPx: kTouchPx,
   show: async (page, name, language) => {
     await page.goto(`${stories.origin}/selftest.html?story=${name}&lang=${language}`);
-    await page.locator("[data-verdict]").waitFor({ timeout: 5_000 });
+    await page.locator("[data-verdict]").waitFor({ timeout: 30_000 });
   },
 });
 
