@@ -56,6 +56,15 @@ WindowAxis& axis_of(Window& window, int axes, int axis) {
   return window.axes[static_cast<std::size_t>(kWindowAxes - axes + axis)];
 }
 
+// Whether the elements along the view's axes from `first` on follow each other in C order.
+bool follow_each_other(const View& view, int first, std::int64_t item) {
+  for (int axis = view.ndim() - 1; axis >= first; --axis) {
+    if (view.shape[axis] != 1 && view.strides[axis] != item) return false;
+    item *= view.shape[axis];
+  }
+  return true;
+}
+
 bool all(const Dims& dims, std::int64_t value) {
   return std::all_of(dims.begin(), dims.end(), [&](std::int64_t each) { return each == value; });
 }
@@ -462,9 +471,14 @@ Status Convolutions::run_phase(const Array& gradient, const Array& weights, cons
   Problem problem = problem_for(out, sizes.channels, how.groups);
   Array rows = weights;
   const Lies a(weights);
-  if (terms == 1 && a.strides[1] == 1) {  // a window of one place: rows of channels as they lie
-    problem.a = {kernel.offset / static_cast<std::int64_t>(size_of(weights.dtype)), a.strides[1],
-                 a.strides[0], step(problem, sizes.results * a.strides[0])};
+  const auto item = static_cast<std::int64_t>(size_of(weights.dtype));
+  // Rows of channels as they lie: a window of one place, or, where the device's kernels look
+  // through windows anyway, places that follow each other.
+  const bool as_they_lie = follow_each_other(kernel, 3, item) &&
+                           (terms == 1 ? a.strides[1] == 1 : out.storage->backend().is_device());
+  if (as_they_lie) {
+    problem.a = {kernel.offset / item, a.strides[1], a.strides[0],
+                 step(problem, sizes.results * a.strides[0])};
   } else {  // small, and read many times: laid out as rows of channels
     auto copied = launcher_.copy({weights.dtype, kernel, weights.storage}, weights.dtype);
     if (!copied) return copied.error();

@@ -22,8 +22,10 @@ constexpr std::uint32_t kRowsWorkgroup = 256;  // of reductions and scans
 constexpr std::int64_t kBusyReduction = 1024;
 constexpr std::int64_t kBusyScan = 512;
 // A lane of a split row takes at least so many units, and a row is split that gives each lane four
-// times as many.
+// times as many; or sixteen times, where the rows have workgroups enough to keep most of a device
+// busy without a second dispatch.
 constexpr std::int64_t kLaneUnits = 8;
+constexpr std::int64_t kSomeBlocks = 64;
 constexpr std::int64_t kSplitScan = 8192;  // rows longer than this are split where there are few
 
 Error refused(const Kernel& kernel, const std::string& what) {
@@ -80,16 +82,22 @@ void cut(const Kernel& kernel, const lower::Walks& walks, bool quads, Look& look
   else
     look.lanes = lanes_along(units);
   const std::int64_t blocks = ceil_div(rows << look.lanes, kRowsWorkgroup);
-  const bool split = 4 * blocks <= kBusyReduction && units >> look.lanes >= 4 * kLaneUnits;
+  const std::int64_t long_enough = (blocks < kSomeBlocks ? 4 : 16) * kLaneUnits;
+  const bool split = 4 * blocks <= kBusyReduction && units >> look.lanes >= long_enough;
   look.rows = split ? Rows::split : look.lanes == 0 ? Rows::thread : Rows::group;
 }
 
-// Whether the elements of a row follow each other, and every row begins as the first does.
+// Whether the elements of a row follow each other by fours, and every four begins as the first
+// does: in rows of several axes a four must not reach over the end of the last one.
 bool in_groups_of_four(const lower::Walks& walks, std::size_t v, std::int64_t item) {
   const lower::Walk& inner = walks.inner;
-  if (inner.shape.size() != 1 || inner.strides[v][0] != item) return false;
-  return std::ranges::all_of(walks.outer.strides[v],
-                             [&](std::int64_t stride) { return stride % (item * 4) == 0; });
+  const int last = inner.shape.size() - 1;
+  if (last < 0 || inner.strides[v][last] != item) return false;
+  if (last > 0 && inner.shape[last] % 4 != 0) return false;
+  const auto whole = [&](std::int64_t stride) { return stride % (item * 4) == 0; };
+  for (int axis = 0; axis < last; ++axis)
+    if (!whole(inner.strides[v][axis])) return false;
+  return std::ranges::all_of(walks.outer.strides[v], whole);
 }
 
 // The place of `value` in the list, to which it is added where it is new.

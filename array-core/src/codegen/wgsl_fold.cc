@@ -101,14 +101,18 @@ std::string Generator::run_map() {
 }
 
 std::string Generator::run_fours() {
+  // Of a row of several axes, a four lies on the last one.
+  const bool along_one = plan_.inner_ndim == 1;
   std::string text = "fn fours(row: i32, first: i32) -> Total {\n" + coordinates_of_rows();
+  if (!along_one) text += coordinates("d", "first", plan_.inner_ndim, From::inner_extent);
   for (Id p = 0; p < k_.params.size(); ++p) {
     if (!grouped(p)) continue;
     const std::size_t size = size_of(param(p).dtype);
     const std::string q = "q" + num(p);
-    // Its row steps through one inner axis, by one element.
     text += "  let " + q + " = u32(" + integer(From::offset, p) +
-            steps("c", p, plan_.loop_ndim, From::outer_stride) + " + first)" +
+            (along_one ? steps("c", p, plan_.loop_ndim, From::outer_stride) + " + first"
+                       : both_steps(p)) +
+            ")" +
             (size == 4   ? ""
              : size == 2 ? " >> 1u"
                          : " >> 2u") +

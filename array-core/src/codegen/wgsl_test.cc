@@ -200,6 +200,31 @@ TEST(Wgsl, LongRowsAreSplitAndJoined) {
   EXPECT_EQ(stages(1, 1 << 20), Rows::split);
   EXPECT_EQ(stages(1000, 1 << 15), Rows::group);
   EXPECT_EQ(stages(1000, 8), Rows::thread);
+  // Few rows are cut sooner than those whose workgroups keep most of a device busy.
+  EXPECT_EQ(stages(16, 1 << 16), Rows::split);
+  EXPECT_EQ(stages(64, 1 << 16), Rows::group);
+  EXPECT_EQ(stages(64, 1 << 17), Rows::split);
+}
+
+TEST(Wgsl, RowsOfSeveralAxesAreReadByFoursWhereTheLastHasWholeOnes) {
+  Builder k("sum");
+  const auto x = k.in("x", DType::float32);
+  const auto y = k.out("y", DType::float32);
+  k.reduce(
+      k.read(x), std::nullopt, [](ir::Value a, ir::Value b) { return a + b; },
+      [&](ir::Value total) { k.store(y, total); });
+  const ir::Kernel kernel = k.take();
+  const auto by_fours = [&](std::int64_t images, std::int64_t places) {
+    const std::int64_t channels = 64;
+    const View data{{images, channels, places}, {channels * places * 4, places * 4, 4}, 0};
+    const Launch launch{{images, channels, places},
+                        5,
+                        {{1, 1, 1 << 30, data, {}}, {2, 2, 1 << 20, {{channels}, {4}, 0}, {}}}};
+    const auto plan = make_plan(kernel, launch, {});
+    return plan->quads;
+  };
+  EXPECT_TRUE(by_fours(16, 1024));
+  EXPECT_FALSE(by_fours(16, 49));
 }
 
 TEST(Grid, GoesTwoDimensionalBeyondTheLimit) {

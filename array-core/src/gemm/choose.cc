@@ -25,6 +25,8 @@ constexpr std::int64_t kMostLongSplits = 256;
 constexpr Tile kWindowTile{64, 64, 16, 8, 4};
 constexpr std::int64_t kWindowTiles = 512;
 constexpr std::int64_t kWindowDepth = 256;
+// Shorter sums are not worth a second dispatch, which adds their parts.
+constexpr std::int64_t kShortWindowSum = 1280;
 // Fewer terms do not give 32 invocations enough to do.
 constexpr std::int64_t kShortRow = 32;
 // Of the result's vector, a workgroup's.
@@ -87,6 +89,7 @@ bool is_half_idle(const Tile& tile, const Problem& problem) {
 
 // Into how many parts a convolution's sum is cut, so that there are enough workgroups.
 std::int64_t window_parts(const Problem& problem, const Tile& tile) {
+  if (problem.k < kShortWindowSum) return 1;
   const std::int64_t wanted =
       std::min(kWindowTiles / count(tile, problem), problem.k / kWindowDepth);
   return std::clamp<std::int64_t>(wanted, 1, kMostLongSplits);

@@ -129,6 +129,7 @@ TEST(Choose, ConvolutionsAreCutUntilThereAreEnoughWorkgroups) {
   EXPECT_EQ(of_large.depth, 7168U);
   EXPECT_EQ(choose(window(64, 512, 512, 4, 4), kLarge).splits, 4U);  // of 128 tiles
   EXPECT_FALSE(choose(window(64, 128, 128, 32, 32), kLarge).variant.split);
+  EXPECT_FALSE(choose(window(16, 128, 128, 16, 16), kLarge).variant.split);  // a short sum
   // Half of a tile is not left idle where a smaller one does.
   EXPECT_EQ(choose(weights_gradient(32, 3, 64, 224, 224), kLarge).variant.tile, tiles().back());
   EXPECT_EQ(choose(window(128, 16, 16, 28, 28), kLarge).variant.tile, tiles()[4]);

@@ -145,6 +145,12 @@ void reductions_of(CaseWriter& writer, DType dtype, Op op) {
       numbers(dtype, 20, {4, 5}, {5, 1}, 0), false);
   add("outer two", {4, 10, 5}, 5, numbers(dtype, 200, {4, 10, 5}, {50, 5, 1}, 0),
       numbers(dtype, 10, {10}, {1}, 0), false);
+  add("outer two by fours", {4, 10, 12}, 5, numbers(dtype, 480, {4, 10, 12}, {120, 12, 1}, 0),
+      numbers(dtype, 10, {10}, {1}, 0), false);
+  add("outer two by fours, offset", {4, 10, 12}, 5,
+      numbers(dtype, 484, {4, 10, 12}, {120, 12, 1}, 1), numbers(dtype, 10, {10}, {1}, 0), false);
+  add("apart", {4, 3, 2, 8}, 13, numbers(dtype, 256, {4, 3, 2, 8}, {64, 16, 8, 1}, 0),
+      numbers(dtype, 3, {3}, {1}, 0), false);
   add("split rows", {3, 17000}, 2, numbers(dtype, 51000, {3, 17000}, {17000, 1}, 0),
       numbers(dtype, 3, {3}, {1}, 0), false);
   add("broadcast", {6, 40}, 2, numbers(dtype, 40, {40}, {1}, 0), numbers(dtype, 6, {6}, {1}, 0),
@@ -227,6 +233,27 @@ void bests(CaseWriter& writer) {
   add({2, 40000}, 2, 2);
   add({300, 40}, 1, 40);
   add({20000, 5}, 1, 5);
+  add({4, 10, 12}, 5, 10);
+  add({3, 2, 4000}, 5, 2);
+}
+
+// Rows over two axes of which one operand is read by fours, the others element by element: the
+// sums of a normalization's gradient.
+void mixed_rows(CaseWriter& writer) {
+  Builder k("mixed");
+  const auto x = k.in("x", DType::int32);
+  const auto each = k.in("each", DType::int32);
+  const auto turned = k.in("turned", DType::int32);
+  const auto y = k.out("y", DType::int32);
+  k.reduce(
+      k.read(x) * k.read(each) + k.read(turned), std::nullopt,
+      [](ir::Value a, ir::Value b) { return a + b; }, [&](ir::Value total) { k.store(y, total); });
+  must(writer.add("mixed rows", k.take(), {4, 10, 12}, 5,
+                  {numbers(DType::int32, 480, {4, 10, 12}, {120, 12, 1}, 0),
+                   numbers(DType::int32, 12, {4, 10, 12}, {0, 0, 1}, 0),
+                   numbers(DType::int32, 480, {4, 10, 12}, {1, 4, 40}, 0),
+                   numbers(DType::int32, 10, {10}, {1}, 0)}),
+       writer, "mixed rows");
 }
 
 // Running sums with the numbers of their elements, every cut: alone, a workgroup, several.
@@ -362,6 +389,7 @@ void add_reduction_cases(CaseWriter& writer) {
     reductions_of(writer, dtype, Op::minimum);
   reductions_of(writer, DType::boolean, Op::logical_and);
   bests(writer);
+  mixed_rows(writer);
   for (const DType dtype : {DType::uint8, DType::int32, DType::int64})
     scans(writer, dtype, dtype == DType::int32);
   float_sum(writer);
