@@ -10,12 +10,23 @@ do_e2e() { npx vitest run --root tests/e2e; }
 stage hostile_test "server web runtime browser python_package"
 do_hostile_test() {
   HOSTILE=short npx vitest run --root tests/hostile
-  CHAOS=1 npx vitest run --root tests/chaos
+  CHAOS=1 npx vitest run --root tests/chaos chaos.test.ts
 }
 
 # ./run chaos [SEEDS]: exactly once under seeded schedules of everything that goes wrong.
 stage chaos "server web runtime browser python_package" alone
-do_chaos() { npx vitest run --root tests/chaos; }
+do_chaos() { npx vitest run --root tests/chaos chaos.test.ts; }
+
+# ./run chaos --optuna [SEED]: 50 notebooks killed for each kind of storage, 50 phones' processes and 50 tabs.
+stage chaos_optuna "server web runtime browser python_package" alone
+do_chaos_optuna() {
+  export KILLS="${KILLS:-50}" SEED="${SEED:-1}"
+  HYPERFLOCK_TEST_KILLS=$KILLS HYPERFLOCK_TEST_SEED=$SEED \
+    HYPERFLOCK_TEST_SERVER_BIN="$ROOT/build/release/bin/hyperflock-server" \
+    python3 -m pytest -q -rP -p no:cacheprovider -c python/pyproject.toml --rootdir python \
+    python/tests/test_optuna_kills.py
+  npx vitest run --root tests/chaos optuna_tabs.test.ts
+}
 
 # ./run hostile [NAME]: what a trial's code may try against a volunteer; all of it, or the attempts whose name has NAME in it.
 stage hostile "server web runtime browser python_package" alone

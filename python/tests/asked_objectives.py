@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import time
 from typing import Any
 
 import optuna
@@ -17,6 +19,11 @@ def curved(trial: Any) -> float:
         if trial.should_prune():
             raise optuna.TrialPruned
     trial.set_user_attr("kind", kind)
+    return float(x * x / 4 + n)
+
+
+def curve_end(x: float, n: int, kind: str | None) -> float:
+    """What `curved` gives."""
     return float(x * x / 4 + n)
 
 
@@ -71,3 +78,27 @@ def stopping(trial: Any) -> float:
 def endless(trial: Any) -> float:
     """Give what no JSON number can."""
     return float(trial.suggest_categorical("x", ["inf", "-inf"]))
+
+
+STEPS = 6
+
+
+def resumable(trial: Any) -> float:
+    """Walk in steps that a checkpoint keeps, so that another device ends where this one would."""
+    x = trial.suggest_float("x", 0, 1)
+    state = trial.resume() or {"step": 0, "walked": 0.0}
+    for step in range(state["step"], STEPS):
+        time.sleep(0.05)
+        state = {"step": step + 1, "walked": state["walked"] + x * random.random()}
+        trial.report(state["walked"], step)
+        trial.checkpoint(state)
+    return float(state["walked"])
+
+
+def walked(x: float, seed: int) -> float:
+    """What `resumable` gives, without a device: a trial's generators begin with its seed."""
+    chance = random.Random(seed)
+    total = 0.0
+    for _ in range(STEPS):
+        total += x * chance.random()
+    return total

@@ -67,6 +67,7 @@ class AskedTrial:
     points: list[tuple[int, float]] = field(default_factory=list)
     told: int = 0
     row: dict[str, Any] = field(default_factory=dict)
+    attrs: str | None = None
 
 
 class AskedStudy:
@@ -180,7 +181,8 @@ class AskedStudy:
                     _protocol.Error("quota_exceeded", "no room", study=self.study, trial=item.trial)
                 )
                 continue
-            self.trials[item.trial] = AskedTrial(item.trial)
+            attrs = item.attrs if isinstance(item.attrs, str) else None
+            self.trials[item.trial] = AskedTrial(item.trial, attrs=attrs)
             self.queue.append(item.trial)
             self.asked.append(item.trial)
         self.most_waiting = max(self.most_waiting, len(self.queue))
@@ -415,8 +417,9 @@ class DeviceTrial:
     def __init__(self, asked: AskedStudy, trial: AskedTrial) -> None:
         self._asked, self._trial = asked, trial
         self.number = trial.number
-        self.user_attrs: dict[str, Any] = {}
-        self.system_attrs: dict[str, Any] = {}
+        given = json.loads(trial.attrs or "{}")
+        self.user_attrs: dict[str, Any] = given.get("user", {})
+        self.system_attrs: dict[str, Any] = given.get("system", {})
         self.params: dict[str, Any] = {}
         self.study = DeviceStudy()
         self._step: int | None = None

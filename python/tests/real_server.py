@@ -23,10 +23,11 @@ START_S = 30.0
 
 
 class Server:
-    """One server process on a state folder; may be killed and started again."""
+    """One server process on a state folder, with options of its own; may be started again."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *options: str) -> None:
         self.folder = folder
+        self.options = options
         self.process: subprocess.Popen[bytes] | None = None
         self.ports = ("0", "0")
 
@@ -46,6 +47,7 @@ class Server:
                     *("--app", self.folder / "app", "--runtime", self.folder / "runtime"),
                     *("--credentials-file", self.folder / "credentials.json"),
                     *("--ready-file", ready),
+                    *self.options,
                 ],
                 stdout=log,
                 stderr=log,

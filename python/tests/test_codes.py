@@ -132,6 +132,12 @@ def _serve(scene: Scene, **told: str) -> None:
     serve(scene.client, 1, Description(**told))
 
 
+def _enqueued(scene: Scene) -> None:
+    study = optuna.create_study()
+    study.enqueue_trial({}, user_attrs={"notes": "n" * 40_000})
+    _optimize(scene, study)
+
+
 def _replaced(scene: Scene) -> None:
     def callback(study: optuna.Study, trial: object) -> None:
         again = optuna.create_study(study_name=study.study_name)
@@ -208,6 +214,7 @@ def _sent(**options: Any) -> Callable[[Scene], object]:
 
 PROVOCATIONS: dict[str, Callable[[Scene], object]] = {
     "arrays_alive": _arrays_alive,
+    "attributes_too_large": _enqueued,
     "bad_ca": _bad_ca,
     "bad_factory": lambda s: _serve(s, sampler="json:dumps"),
     "bad_field": lambda s: s.client.grid(objective, {"x": [object()]}),  # type: ignore[list-item]

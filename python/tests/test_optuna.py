@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import asked_objectives as given
 import hyperflock
@@ -119,6 +120,24 @@ def test_enqueued_trials_come_first_and_callbacks_see_each_trial(
     assert (study.trials[0].value, study.trials[0].user_attrs) == (6.25, {"mine": 1})
     here = threading.current_thread().name
     assert seen == [(number, TrialState.COMPLETE, here) for number in range(3)]
+
+
+def test_an_enqueued_trials_attributes_are_there_in_the_objective(
+    server: FakeConsole, client: Client, storage: optuna.storages.BaseStorage
+) -> None:
+    def objective(trial: Any) -> float:
+        return given.square(trial) + trial.user_attrs.get("more", 0)
+
+    study = optuna.create_study(storage=storage)
+    for more in range(3):
+        study.enqueue_trial({"x": 2.0}, user_attrs={"more": more, "notes": "é" * 4_000})
+    with Devices(server, objective, 3), patch.object(_run, "MAX_REPLY_BYTES", 60_000):
+        optimize(study, given.square, 4, client=client)
+    assert [t.value for t in study.trials[:3]] == [4.0, 5.0, 6.0]
+    assert server.asked[1].trials[3].attrs is None
+    again = client.study(1).to_optuna()
+    assert told(again) == told(study)
+    assert again.trials[2].system_attrs == study.trials[2].system_attrs
 
 
 def test_a_callback_stops_the_study(server: FakeConsole, client: Client) -> None:

@@ -1,80 +1,122 @@
-"""Notebooks killed at random moments: nothing lost, nothing doubled, nothing left running."""
+"""Notebooks and phones killed at random moments: nothing lost, nothing doubled, nothing running.
+
+The real server, real processes on both sides, SIGKILL. ``HYPERFLOCK_TEST_KILLS`` and
+``HYPERFLOCK_TEST_SEED`` say how many and by which seed: ``./run chaos --optuna``.
+"""
 
 from __future__ import annotations
 
-import json
 import os
-import random
-import subprocess
-import sys
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
-from asked_objectives import curved
-from fake_asked import Devices
-from fake_console import FakeConsole
-from hyperflock import Client
+from asked_objectives import curve_end, walked
+from hyperflock._protocol import Failure
+from hyperflock.optuna._rebuild import trial_row
+from kill_stage import PHONES, Stage, until
 from optuna.trial import TrialState
 
-SCRIPT = Path(__file__).with_name("optuna_notebook.py")
-# So many in a test; more are for a long run by hand.
-KILLS = int(os.environ.get("HYPERFLOCK_TEST_KILLS", "1"))
+pytestmark = pytest.mark.server
+
+KILLS = int(os.environ.get("HYPERFLOCK_TEST_KILLS", "2"))
+SEED = int(os.environ.get("HYPERFLOCK_TEST_SEED", "1"))
+KINDS = ["sqlite", "memory"] if KILLS < 10 else ["journal", "sqlite", "memory"]
+# So long may it take from a claim until nothing runs that nobody computes.
+SETTLED_S = 10.0
+# Devices that a trial may be lost with; then it is poison (R18).
+POISON = 3
 
 
-def started(server: FakeConsole, storage: str, goal: int) -> subprocess.Popen[str]:
-    command = [sys.executable, str(SCRIPT), server.url, server.token, storage, str(goal)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "begun\n"
-    return process
+@pytest.mark.parametrize("kind", KINDS)
+def test_killed_notebooks_lose_and_double_nothing(tmp_path: Path, kind: str) -> None:
+    left: set[int] = set()
+    longest_s, most_waiting = 0.0, 0
+    with Stage(tmp_path, kind, SEED) as stage:
+        for kill in range(KILLS):
+            notebook = stage.begin("curved", "--goal", "1000000")
+            # Each other one may die before its claim, or in the middle of it.
+            if kill % 2 == 0:
+                longest_s = max(longest_s, stage.settled_s(notebook, left))
+                stage.until_done(notebook, stage.done + 2)
+                time.sleep(stage.moments.random() / 4)
+            else:
+                time.sleep(stage.moments.random())
+            left = stage.kill(notebook)
+            most_waiting = max(most_waiting, len(stage.unfinished()))
+        study = stage.study
+        assert study is not None
+        goal = study.row.complete + study.row.pruned + 5
+        last = stage.begin("curved", "--goal", str(goal))
+        longest_s = max(longest_s, stage.settled_s(last, left))
+        trials = last.result()
+        assert stage.running() == set()
+        told = [trial for notebook in stage.notebooks for trial in notebook.told]
+        study = stage.client.study(1)
+        rows = {trial.number: trial for trial in study.trials}
+        again = study.to_optuna()
+        assert len(stage.client.studies()) == 1
+        # Lost: what the server has counted is there, as it was; and what was told stays.
+        good = {number: row for number, *row in trials if row[0] in ("COMPLETE", "PRUNED")}
+        assert sorted(good) == sorted(rows)
+        for number, (state, params, values) in good.items():
+            assert (state, params) == (rows[number].state.upper(), rows[number].params)
+            if state == "COMPLETE":
+                assert values == list(rows[number].values) == [curve_end(**params)]
+        assert [trial for trial in told if trial not in trials] == []
+        # Doubled: each was told once, and one attempt of each counted.
+        assert [n for n, times in Counter(trial[0] for trial in told).items() if times > 1] == []
+        for number in rows:
+            attempts = study.trial(number).attempt_list or ()
+            assert [a.state for a in attempts].count("accepted") == 1
+        # Running: nothing.
+        assert {state for _, state, *_ in trials} <= {"COMPLETE", "PRUNED", "FAIL"}
+        made = {t.number: [t.state.name, t.params, t.values] for t in again.trials}
+        assert {n: made[n] for n in good} == good
+        assert all(t.state is not TrialState.RUNNING for t in again.trials)
+    assert longest_s < SETTLED_S
+    # Nobody asks ahead what the one before has asked already: each phone has one and one waits.
+    assert most_waiting <= 3 * PHONES
+    print(
+        f"\n{kind}: {KILLS} notebooks killed, {len(good)} trials finished once, "
+        f"{len(trials) - len(good)} ended unheard of; settled within {longest_s:.2f} s of a claim"
+    )
 
 
-def killed(server: FakeConsole, storage: str, moments: random.Random) -> None:
-    with started(server, storage, 10**6) as process:
-        seen = len(server.asked[1].finished()) if server.asked else 0
-        deadline = time.monotonic() + 20
-        while not server.asked or len(server.asked[1].finished()) < seen + 3:
-            assert process.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.005)
-        time.sleep(moments.random() / 4)
-        process.kill()
+def test_killed_phones_leave_exactly_n_trials(tmp_path: Path) -> None:
+    n_trials = 4 * KILLS + 6
+    with Stage(tmp_path, "memory", SEED) as stage:
+        notebook = stage.begin("resumable", "--trials", str(n_trials))
+        for kill in range(KILLS):
+            stage.until_done(notebook, 4 * kill)
+            computing = until("a phone that computes", stage.computing)
+            time.sleep(stage.moments.random() / 4)
+            stage.phones.pop(stage.moments.choice(computing)).kill()
+            stage.add_phone()
+        trials = notebook.result()
+        assert len(trials) == n_trials
+        row = stage.client.study(1).row
+        assert (row.state, row.total, row.done) == ("finished", n_trials, n_trials)
+        lost, resumed = check_phones(stage, trials)
+    print(f"\n{KILLS} phones killed: {n_trials} trials, {lost} attempts lost, {resumed} went on")
 
 
-def last(server: FakeConsole, storage: str, more: int) -> list[Any]:
-    with started(server, storage, len(server.asked[1].trials) + more) as process:
-        out, _ = process.communicate(timeout=60)
-    assert process.returncode == 0
-    told: list[Any] = json.loads(out)
-    return told
-
-
-@pytest.mark.parametrize(
-    "kind", ["sqlite", "memory"] if KILLS < 10 else ["journal", "sqlite", "memory"]
-)
-def test_no_trial_is_lost_doubled_or_left_running(
-    server: FakeConsole, client: Client, tmp_path: Path, kind: str
-) -> None:
-    storage = {"sqlite": f"sqlite:///{tmp_path}/study.db", "memory": "-"}.get(kind)
-    if storage is None:
-        storage = str(tmp_path / "journal.log")
-    moments = random.Random(KILLS)
-    with Devices(server, curved, 3):
-        for _ in range(KILLS):
-            killed(server, storage, moments)
-        told = last(server, storage, 5)
-    assert list(server.asked) == [1]
-    rows = {row["trial"]: row for row in server.asked[1].finished()}
-    good = {number: row for number, *row in told if row[0] in ("COMPLETE", "PRUNED")}
-    assert sorted(good) == sorted(rows)
-    for number, (state, params, _) in good.items():
-        assert (state, params) == (
-            rows[number]["state"].upper(),
-            json.loads(rows[number]["params"]),
-        )
-    assert {state for _, state, *_ in told} <= {"COMPLETE", "PRUNED", "FAIL"}
-    again = client.study(1).to_optuna()
-    assert [[t.number, t.state.name, t.params, t.values] for t in again.trials][: len(told)] == told
-    assert all(t.state is not TrialState.RUNNING for t in again.trials)
+def check_phones(stage: Stage, trials: list[Any]) -> tuple[int, int]:
+    """Check each trial; how many attempts were lost, and how many went on from a checkpoint."""
+    lost = resumed = 0
+    for number, state, params, values in trials:
+        trial = trial_row(stage.client._core._http, 1, number)
+        assert isinstance(trial.attempts_list, list)
+        gone = [run.device.device for run in trial.attempts_list if run.state == "expired"]
+        lost += len(gone)
+        resumed += sum(isinstance(run.resumed_from, int) for run in trial.attempts_list)
+        if state == "FAIL":
+            assert isinstance(trial.error, Failure)
+            assert (trial.error.code, len(set(gone))) == ("poison", POISON)
+            continue
+        # However many devices it took: what one alone would give.
+        assert (state, values) == ("COMPLETE", [walked(params["x"], trial.seed)])
+        assert [run.state for run in trial.attempts_list].count("accepted") == 1
+    return lost, resumed

@@ -67,7 +67,11 @@ class WorkerDevice(Devices):
             "params": "{}",
             "seed": _grid.trial_seed(spec.seed, trial.number),
             "chainer": spec.runtime.chainer,
-            "asked": {"directions": len(spec.directions), "suggested": None},
+            "asked": {
+                "directions": len(spec.directions),
+                "suggested": None,
+                "attrs": trial.attrs,
+            },
         }
         data = {d.name: (d.kind, self._blobs[d.sha256], d.filename) for d in spec.data}
         bridge.set_bridge(Bridge(asked, trial))

@@ -276,10 +276,11 @@ class OwnerAnswer(Struct):
 
 
 class AskedTrial(Struct):
-    """A trial that an owner's sampler was asked for."""
+    """A trial that an owner's sampler was asked for, and what it begins with."""
 
     trial: Count
     params: Params = "{}"
+    attrs: Attrs | UnsetType = UNSET
 
 
 class OwnerReply(Struct, tag_field="type", tag="reply"):
@@ -349,6 +350,7 @@ class LeaseBody(Struct):
     asked: bool | UnsetType = UNSET
     directions: Annotated[int, Meta(ge=1, le=8)] | UnsetType = UNSET
     suggested: Suggested | UnsetType = UNSET
+    attrs: Attrs | UnsetType = UNSET
 
 
 class Lease(Struct, tag_field="type", tag="lease"):

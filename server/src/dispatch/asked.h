@@ -74,6 +74,7 @@ struct Asked {
 // What a trial of such a study has beyond others.
 struct AskedPart {
   std::string params = "{}";                     // JSON text
+  std::string attrs{};                           // that it was asked with; JSON text
   std::vector<storage::Suggestion> log{};        // durable
   std::size_t log_bytes = 0;                     // what it takes in `lease.suggested`
   std::int64_t next_position = 0;                // in the log

@@ -190,6 +190,7 @@ protocol::Lease State::lease_of(AttemptId id, const Attempt& attempt) {
     lease.asked = true;
     lease.directions = static_cast<std::int64_t>(study.spec.directions.size());
     if (!part.log.empty()) lease.suggested = log_text(part.log);
+    lease.attrs = part.attrs;
   }
   return lease;
 }

@@ -192,6 +192,7 @@ Outcome ModelStore::apply_one(const storage::AskTrials& t) {
     const auto [trial, is_new] = study.trials.try_emplace(to_int(row.number));
     if (!is_new) continue;
     trial->second.params = row.params;
+    trial->second.attrs = row.attrs;
     ++study.created.total;
     out.trials.push_back(row.number);
   }
@@ -232,7 +233,7 @@ storage::Snapshot ModelStore::load() const {
       running.study.failed += trial.state == storage::TrialState::failed;
       if (trial.state != storage::TrialState::running) continue;
       storage::RunningTrial unfinished{
-          {id, TrialNumber{number}}, {}, trial.checkpoint, trial.params, trial.log};
+          {id, TrialNumber{number}}, {}, trial.checkpoint, trial.params, trial.log, trial.attrs};
       for (const auto& [attempt, row] : attempts) {
         if (row.trial == unfinished.key && attempt > trial.forgiven)
           unfinished.attempts.push_back(row);

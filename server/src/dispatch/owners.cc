@@ -240,8 +240,8 @@ void State::on(const OwnerReplied& event) {
                            .quota = asked.quota};
     ask.trials.reserve(reply.asked.size());
     for (const protocol::AskedTrial& one : reply.asked) {
-      ask.trials.push_back(
-          {one.trial, one.params, protocol::trial_seed(study->spec.seed, to_int(one.trial))});
+      ask.trials.push_back({one.trial, one.params,
+                            protocol::trial_seed(study->spec.seed, to_int(one.trial)), one.attrs});
     }
     asked.asking += static_cast<std::int64_t>(ask.trials.size());
     PendingAsk what{event.session, study->id, ask.trials};
@@ -279,7 +279,9 @@ void State::on_outcome(PendingAsk& what, const storage::Outcome& outcome) {
       ++next;
       ++study->total;
       ++queued;
-      study->trials[to_int(row.number)].asked.emplace().params = row.params;
+      AskedPart& part = study->trials[to_int(row.number)].asked.emplace();
+      part.params = row.params;
+      part.attrs = row.attrs;
       study->asked->fresh.push_back(row.number);
     }
   }

@@ -119,6 +119,18 @@ TEST(Owners, R44_WhatWasAskedWaitsOverARestart) {
   EXPECT_THAT(s.claim("nb", 1), Contains("a < lease #1 trial 2"));
 }
 
+TEST(Owners, R44_EachLeaseCarriesWhatTheTrialWasAskedWith) {
+  Scenario s = owned();
+  s.worker("a");
+  s.says("nb", {.asked = {{TrialNumber{0}, "{}", R"({"user":{"n":1}})"}}});
+  EXPECT_THAT(s.ready("a"), Contains(R"(a < lease #1 trial 0 as {"user":{"n":1}})"));
+  s.release("a", 1);
+  s.restart();
+  s.claim("nb", 1);
+  s.worker("b");
+  EXPECT_THAT(s.ready("b"), Contains(R"(b < lease #2 trial 0 as {"user":{"n":1}})"));
+}
+
 TEST(Owners, R45_DemandIsWhatWaitsAndFindsRoom) {
   Scenario s = owned();
   s.worker("a").worker("b").worker("c");

@@ -21,7 +21,8 @@ std::string lease_text(const protocol::Lease& lease) {
          (lease.checkpoint ? " from " + number(lease.checkpoint->attempt) + '/' +
                                  std::to_string(lease.checkpoint->blob.bytes)
                            : "") +
-         (lease.suggested.empty() ? "" : " with " + lease.params);
+         (lease.suggested.empty() ? "" : " with " + lease.params) +
+         (lease.attrs.empty() ? "" : " as " + lease.attrs);
 }
 
 // Devices c and d are phones, the others desktops.

@@ -29,8 +29,9 @@ class ModelStore {
     int acceptances = 0;                             // more than one breaks R11
     AttemptId forgiven{0};                           // attempts up to it count no more
     std::optional<protocol::Checkpoint> checkpoint;  // the newest
-    std::string params{};                            // these two of an asked study
+    std::string params{};                            // these three of an asked study
     std::vector<storage::Suggestion> log{};
+    std::string attrs{};
   };
   struct StudyState {
     storage::CreateStudy created;

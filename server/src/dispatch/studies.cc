@@ -177,6 +177,7 @@ void State::restore_trial(Study& study, const storage::RunningTrial& stored) {
   if (study.asked) {
     AskedPart& part = trial.asked.emplace();
     part.params = stored.params;
+    part.attrs = stored.attrs;
     part.log = stored.suggested;
     for (const storage::Suggestion& one : part.log) part.log_bytes += bytes_of(one);
     part.next_position = static_cast<std::int64_t>(part.log.size());

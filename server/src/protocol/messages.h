@@ -203,6 +203,7 @@ struct OwnerAnswer {
 struct AskedTrial {
   TrialNumber trial{};
   std::string params = "{}";  // JSON text
+  std::string attrs{};        // JSON text of what the trial begins with; empty: nothing
   bool operator==(const AskedTrial&) const = default;
 };
 
@@ -260,6 +261,7 @@ struct Lease {
   bool asked = false;           // of an asked study
   std::int64_t directions = 0;  // how many values a result has; 0: the study does not say
   std::string suggested{};      // the trial's log as JSON text (R47); empty: none
+  std::string attrs{};          // what it was asked with (R44); empty: nothing
   bool operator==(const Lease&) const = default;
 };
 

@@ -25,6 +25,7 @@ AskedTrial read_asked(const Value& in) {
   out.trial = in["trial"].as_id<TrialNumber>(0);
   if (const Value params = in.find("params"); params.present())
     out.params = params.as_text_bytes(kMaxParamsBytes);
+  out.attrs = in.find("attrs").as_text_bytes(kMaxAttrsBytes);
   return out;
 }
 
@@ -202,7 +203,10 @@ void append_owner_reply(std::string& out, const OwnerReply& reply) {
     answer.end();
   });
   append_list(w.begin("asked"), reply.asked, [&](const AskedTrial& one) {
-    ObjectWriter(out).integer("trial", to_int(one.trial)).text("params", one.params).end();
+    ObjectWriter asked(out);
+    asked.integer("trial", to_int(one.trial)).text("params", one.params);
+    if (!one.attrs.empty()) asked.text("attrs", one.attrs);
+    asked.end();
   });
   w.boolean("finish", reply.finish).end();
 }

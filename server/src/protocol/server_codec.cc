@@ -226,9 +226,9 @@ std::size_t expected_bytes(const ServerMessage& message) {
   if (const auto* offer = std::get_if<LeaseOffer>(&message)) lease = &offer->lease;
   if (const auto* ack = std::get_if<ResultAck>(&message); ack != nullptr && ack->lease)
     lease = &*ack->lease;
-  return lease == nullptr
-             ? kSmall
-             : kLease + lease->params.size() + lease->suggested.size() + lease->data.size() * 256;
+  return lease == nullptr ? kSmall
+                          : kLease + lease->params.size() + lease->suggested.size() +
+                                lease->attrs.size() + lease->data.size() * 256;
 }
 
 }  // namespace

@@ -103,6 +103,7 @@ Lease read_lease(const Value& in) {
   if (const Value count = in.find("directions"); count.present())
     out.directions = count.as_integer({.low = 1, .high = kMaxValues});
   out.suggested = in.find("suggested").as_text_bytes(kMaxSuggestedBytes);
+  out.attrs = in.find("attrs").as_text_bytes(kMaxAttrsBytes);
   return out;
 }
 
@@ -179,6 +180,7 @@ void append_lease(std::string& out, const Lease& lease) {
   if (lease.asked) w.boolean("asked", true);
   if (lease.directions > 0) w.integer("directions", lease.directions);
   if (!lease.suggested.empty()) w.text("suggested", lease.suggested);
+  if (!lease.attrs.empty()) w.text("attrs", lease.attrs);
   w.end();
 }
 

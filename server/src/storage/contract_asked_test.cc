@@ -105,6 +105,18 @@ TEST_P(StorageContract, R44_AskedTrialsHaveRowsInAnyOrderOfTheirNumbers) {
   EXPECT_THAT(snapshot.studies.at(0).unfinished.at(2).attempts, IsEmpty());
 }
 
+TEST_P(StorageContract, R44_WhatATrialIsAskedWithIsKept) {
+  apply(claimed());
+  AskTrials some = ask(1, 1, {0, 1});
+  some.trials.at(1).attrs = R"({"user": {"name": "é"}})";
+  apply_one(some);
+  reopen();
+  const Snapshot snapshot = storage().load().value();
+  ASSERT_THAT(snapshot.studies.at(0).unfinished, SizeIs(2));
+  EXPECT_EQ(snapshot.studies.at(0).unfinished.at(0).attrs, "");
+  EXPECT_EQ(snapshot.studies.at(0).unfinished.at(1).attrs, R"({"user": {"name": "é"}})");
+}
+
 TEST_P(StorageContract, R44_AskedTrialsRunLikeOthers) {
   apply(claimed());
   apply({ask(1, 1, {0, 1}), start(1, key(1, 0)), start(2, key(1, 0), "tablet"),

@@ -26,6 +26,7 @@ struct Trial {
   std::vector<AttemptId> attempts;
   std::size_t forgiven = 0;                       // how many of them came before the last replay
   std::vector<protocol::Checkpoint> checkpoints;  // oldest first
+  std::string attrs{};                            // that it was asked with
 };
 
 struct State {
@@ -305,6 +306,7 @@ class Judge {
       trial.params = row.params;
       trial.seed = row.seed;
       trial.started_at = now_;
+      entry->second.attrs = row.attrs;
       ledger::trial_asked(*study);
       asked.trials.push_back(row.number);
     }
@@ -609,6 +611,7 @@ class MemoryStorage final : public Storage {
       if (study.spec.kind != protocol::StudyKind::asked) continue;
       running.unfinished.back().params = trial->second.row.params;
       running.unfinished.back().suggested = trial->second.row.suggested;
+      running.unfinished.back().attrs = trial->second.attrs;
     }
     return running;
   }

@@ -49,8 +49,9 @@ Outcome Writer::apply_one(const AskTrials& ask) {
   for (const AskedRow& row : ask.trials) {
     const int inserted = db_->run(
         "INSERT OR IGNORE INTO trials (study, number, state, seq, attempts, newest_attempt, seed,"
-        " started_at, finished_at, params) VALUES (?, ?, ?, 0, 0, 0, ?, ?, 0, ?)",
-        ask.study, row.number, TrialState::running, row.seed, now_, row.params);
+        " started_at, finished_at, params, asked_attrs)"
+        " VALUES (?, ?, ?, 0, 0, 0, ?, ?, 0, ?, ?)",
+        ask.study, row.number, TrialState::running, row.seed, now_, row.params, row.attrs);
     if (inserted == 0) continue;
     ledger::trial_asked(study->row);
     asked.trials.push_back(row.number);

@@ -123,6 +123,7 @@ RunningStudy running_study(Db& db, StudyRow row) {
     if (!asked) continue;
     running.unfinished.back().params = std::move(trial.params);
     running.unfinished.back().suggested = suggestions_of(db, trial.key);
+    running.unfinished.back().attrs = asked_attrs_of(trials);
   }
   return running;
 }

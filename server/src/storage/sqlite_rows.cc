@@ -138,6 +138,7 @@ TrialDetail read_trial(const Query& row) {
 
 std::int64_t newest_attempt_of(const Query& trial_row) { return trial_row.integer(6); }
 std::int64_t forgiven_attempt_of(const Query& trial_row) { return trial_row.integer(15); }
+std::string asked_attrs_of(const Query& trial_row) { return owned(trial_row, 16); }
 
 StoredAttempt read_attempt(const Query& row) {
   StoredAttempt stored;

@@ -55,11 +55,13 @@ struct CheckpointColumns {
 std::int64_t newest_attempt_of(const Query& trial_row);
 // The newest attempt that a replay has forgiven, 0 where there was none.
 std::int64_t forgiven_attempt_of(const Query& trial_row);
+// What the trial was asked with.
+std::string asked_attrs_of(const Query& trial_row);
 
 #define HYPERFLOCK_TRIAL_COLUMNS                                                        \
   "SELECT study, number, state, seq, attempts, accepted_attempt, newest_attempt, seed," \
   " started_at, finished_at, params, failure_cause, failure_code, failure_message,"     \
-  " failure_traceback, forgiven_attempt FROM trials "
+  " failure_traceback, forgiven_attempt, asked_attrs FROM trials "
 
 // Studies with ids ?1..?2, newest first.
 inline constexpr Sql kSelectStudies =

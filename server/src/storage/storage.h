@@ -22,8 +22,9 @@ struct RunningTrial {
   TrialKey key;
   std::vector<AttemptRow> attempts;
   std::optional<protocol::Checkpoint> checkpoint{};  // its newest
-  std::string params{};                              // these two of an asked study
+  std::string params{};                              // these three of an asked study
   std::vector<Suggestion> suggested{};
+  std::string attrs{};  // that it was asked with
 };
 struct RunningStudy {
   StudyRow study;

@@ -119,6 +119,7 @@ struct AskedRow {
   TrialNumber number{};
   std::string params;
   std::uint32_t seed = 0;
+  std::string attrs{};  // JSON text that each lease of it carries; empty: none
 };
 
 // Guard: the study exists (else `conflict`), runs and has this generation, and `quota` holds the

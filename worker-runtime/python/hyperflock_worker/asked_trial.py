@@ -26,6 +26,7 @@ from optuna.distributions import (
 )
 
 from hyperflock_worker import bridge
+from hyperflock_worker.attributes import Attributes
 from hyperflock_worker.metrics import finite, real_number
 from hyperflock_worker.trial import SuggestMismatchError, Trial
 
@@ -41,7 +42,9 @@ class SuggestInvalidError(ValueError):
 
 
 class StudyElsewhereError(AttributeError):
-    """The study was asked for something that only its owner has."""
+    """The trial was asked for something that only the study's owner has."""
+
+    code = "study_elsewhere"
 
 
 class StudyOfTrial:
@@ -77,6 +80,8 @@ class AskedTrial(Trial):
         What earlier attempts were given: for each name the JSON texts of distribution and value.
     directions : int
         How many objectives the study has.
+    attributes : Mapping
+        What the trial begins with, as of `Attributes`: an enqueued one may have some.
     """
 
     def __init__(
@@ -88,8 +93,10 @@ class AskedTrial(Trial):
         *,
         suggested: Mapping[str, tuple[str, str]] | None = None,
         directions: int = 1,
+        attributes: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
         super().__init__(number, {}, data, seed, checkpoint)
+        self._attributes = Attributes(attributes or {})
         self._log = dict(suggested or {})
         self._directions = directions
         self._values: dict[str, Any] = {}
@@ -109,6 +116,23 @@ class AskedTrial(Trial):
     @property
     def study(self) -> StudyOfTrial:
         return self._study
+
+    @property
+    def relative_params(self) -> NoReturn:
+        """Not here: ``suggest_*`` gives them one by one."""
+        raise StudyElsewhereError(
+            "trial.relative_params is not available inside a trial: the sampler is with the "
+            "process that owns the study; suggest_* gives what it drew"
+        )
+
+    @property
+    def storage(self) -> NoReturn:
+        """Not here; `optuna.artifacts.upload_artifact` asks for it."""
+        raise StudyElsewhereError(
+            "trial.storage is not available inside a trial, and so artifacts cannot be uploaded "
+            "there: the storage is with the process that owns the study; what is small can be sent "
+            "by trial.set_user_attr and uploaded in a callback of optimize"
+        )
 
     def __repr__(self) -> str:
         return f"AskedTrial(number={self._number}, params={self._values})"

@@ -15,6 +15,7 @@ import json
 import math
 import warnings
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -36,11 +37,22 @@ class AttributeRefusedError(ValueError):
 
 
 class Attributes:
-    """The attributes of one trial; the last value of a key counts."""
+    """The attributes of one trial; the last value of a key counts.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    begins_with : Mapping
+        ``{"user": {...}, "system": {...}}``, what the study's owner gave the trial; either may be
+        missing.
+    """
+
+    def __init__(self, begins_with: Mapping[str, Mapping[str, Any]] = MappingProxyType({})) -> None:
         self._values: dict[Kind, dict[str, Any]] = {"user": {}, "system": {}}
         self._bytes: dict[tuple[Kind, str], int] = {}
+        for kind, values in self._values.items():
+            for key, value in begins_with.get(kind, {}).items():
+                values[key] = value
+                self._bytes[kind, key] = len(json.dumps({key: value}))
 
     def of(self, kind: Kind) -> dict[str, Any]:
         """A copy, as Optuna gives it."""

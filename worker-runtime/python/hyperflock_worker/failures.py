@@ -24,6 +24,7 @@ CAUSES = {
     "import_failed": "user_error",
     "suggest_mismatch": "user_error",
     "suggest_invalid": "user_error",
+    "study_elsewhere": "user_error",
     "attribute_not_json": "user_error",
     "attributes_too_large": "user_error",
     "owner_error": "user_error",
@@ -47,6 +48,10 @@ CAUSES = {
 }
 
 
+_OF_ASKED_TRIALS = {
+    "SuggestInvalidError": "suggest_invalid",
+    "StudyElsewhereError": "study_elsewhere",
+}
 _CALL_CODES = frozenset({"owner_error", "study_stopped", "call_timeout"})
 
 
@@ -121,8 +126,9 @@ def code_of(error: BaseException) -> str:
     # What the study's owner, or the server in its place, answered to a call.
     if isinstance(error, CallError) and error.code in _CALL_CODES:
         return error.code
-    if _is_own(error, "SuggestInvalidError"):
-        return "suggest_invalid"
+    for name, code in _OF_ASKED_TRIALS.items():
+        if _is_own(error, name):
+            return code
     if isinstance(error, MemoryError):
         return "out_of_memory"
     if _is_arraycores(error, "DeviceLostError"):

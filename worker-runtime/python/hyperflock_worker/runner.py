@@ -52,7 +52,8 @@ def run_attempt(spec_json: str, bundle: Any, data: Any, checkpoint: Any = ()) ->
         ``{"attempt", "study", "trial", "entry": "module:function", "params": "<JSON text>",
         "seed", "chainer", "device", "asked"}``; the last two may be missing: what `devices.Offer`
         reads, and for a trial of an Optuna study ``{"directions": int, "suggested": "<JSON text>"
-        or null}``, the text of ``{name: [distribution, value]}``, both JSON texts.
+        or null, "attrs": "<JSON text>" or null}``: the texts of ``{name: [distribution, value]}``,
+        both JSON texts, and of the attributes that it begins with, ``{"user", "system"}``.
     bundle : bytes or a JavaScript buffer
         Zip of source files.
     data : dict, or a JavaScript object
@@ -160,6 +161,7 @@ def _trial_of(
         seed,
         saved,
         suggested={name: (str(of), str(value)) for name, (of, value) in logged.items()},
+        attributes=json.loads(asked.get("attrs") or "{}"),
         directions=int(asked["directions"]),
     )
 

@@ -22,10 +22,13 @@ def owner(monkeypatch: pytest.MonkeyPatch) -> Iterator[Owner]:
     bridge.set_bridge(None)
 
 
-def asked(body: str, directions: int = 1, suggested: str | None = None) -> dict[str, Any]:
+def asked(
+    body: str, directions: int = 1, suggested: str | None = None, attrs: str | None = None
+) -> dict[str, Any]:
     """Run an objective with this body."""
     source = f"import math, optuna\ndef objective(trial):\n    {body}"
-    return attempt(source, asked={"directions": directions, "suggested": suggested}, params="{}")
+    spec = {"directions": directions, "suggested": suggested, "attrs": attrs}
+    return attempt(source, asked=spec, params="{}")
 
 
 def test_an_objective_asks_reports_and_says_something_of_itself() -> None:
@@ -45,6 +48,12 @@ def test_the_log_of_earlier_attempts_comes_with_the_spec(owner: Owner) -> None:
     )
     assert outcome["values"] == [0.75]
     assert owner.asked == []
+
+
+def test_attributes_that_it_begins_with_come_with_the_spec() -> None:
+    outcome = asked("return trial.user_attrs['n']", attrs='{"user": {"n": 3}}')
+    assert outcome["values"] == [3.0]
+    assert json.loads(outcome["attrs"]) == {"user": {"n": 3}}
 
 
 @pytest.mark.parametrize(
@@ -107,6 +116,7 @@ def test_a_pruned_trial_keeps_its_attributes() -> None:
     ("body", "code", "cause"),
     [
         ("trial.suggest_float('', 0, 1)", "suggest_invalid", "user_error"),
+        ("trial.study.best_value", "study_elsewhere", "user_error"),
         ("trial.suggest_float('refused', 0, 1)", "owner_error", "user_error"),
         ("trial.suggest_float('over', 0, 1)", "study_stopped", "cancelled"),
         ("trial.suggest_float('slow', 0, 1)", "call_timeout", "worker_lost"),

@@ -8,6 +8,7 @@ import math
 import sys
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -216,6 +217,8 @@ def test_the_study_is_elsewhere_but_can_be_stopped() -> None:
     with pytest.raises(StudyElsewhereError, match=r"trial.study.best_value is not available"):
         _ = one.study.best_value
     assert not hasattr(one.study, "trials")
+    with pytest.raises(StudyElsewhereError, match="suggest_"):
+        _ = one.relative_params
     assert one.attributes_text({}) == ""
     one.study.stop()
     assert json.loads(one.attributes_text({})) == {"stop": True}
@@ -230,10 +233,33 @@ def test_it_is_optunas_trial_to_code_that_asks() -> None:
 
 def test_it_has_all_that_optunas_trial_offers() -> None:
     offered = {name for name in dir(optuna.trial.Trial) if not name.startswith("_")}
-    # What the sampler drew for all names at once is where the sampler is.
-    assert offered - {*dir(AskedTrial)} == {"relative_params"}
+    assert offered <= {*dir(AskedTrial)}
     of_version_4 = {"set_system_attr", "system_attrs"}
     assert of_version_4 <= {*dir(AskedTrial)}
+
+
+def test_what_it_was_enqueued_with_is_there_and_travels_back() -> None:
+    given = {"user": {"origin": [1]}, "system": {"fixed_params": {"x": 1.0}}}
+    one = trial(attributes=given)
+    assert (one.user_attrs, one.system_attrs) == (given["user"], given["system"])
+    one.user_attrs["origin"].append(2)
+    one.set_user_attr("seen", True)
+    told = {"user": {"origin": [1], "seen": True}, "system": given["system"]}
+    assert json.loads(one.attributes_text({})) == told
+    with pytest.raises(AttributeRefusedError, match="57344"):
+        trial(attributes={"user": {"long": "x" * 50_000}}).set_user_attr("more", "x" * 8_000)
+
+
+def test_artifacts_are_refused_before_anything_is_written(tmp_path: Path) -> None:
+    (tmp_path / "weights").write_bytes(b"1")
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    store = optuna.artifacts.FileSystemArtifactStore(kept)
+    with pytest.raises(StudyElsewhereError, match="artifacts cannot be uploaded"):
+        optuna.artifacts.upload_artifact(
+            artifact_store=store, file_path=str(tmp_path / "weights"), study_or_trial=trial()
+        )
+    assert list(kept.iterdir()) == []
 
 
 def attributes() -> list[Trial]:

@@ -452,10 +452,11 @@ describe("Checkpoints", () => {
 
 describe("A trial of an Optuna study", () => {
   const archive = new Uint8Array([7]);
-  const asked = { asked: true, directions: 2, suggested: '{"rate":["{}","0.5"]}' };
+  const attrs = '{"user":{"n":1}}';
+  const asked = { asked: true, directions: 2, suggested: '{"rate":["{}","0.5"]}', attrs };
   const runs = () => thread(0).told.filter((message) => message.kind === "run");
 
-  test("gets Optuna with its thread's first attempt, and its log with each.", async () => {
+  test("gets Optuna with its thread's first attempt, its log and attributes with each.", async () => {
     fetchOptuna = async (tell) => {
       tell(3, 4);
       return [archive];
@@ -467,8 +468,8 @@ describe("A trial of an Optuna study", () => {
     await settled();
     expect(runs().map(({ packages }) => packages)).toEqual([[archive], []]);
     expect(runs().map(({ spec }) => spec.asked)).toEqual([
-      { directions: 2, suggested: asked.suggested },
-      { directions: 1, suggested: null },
+      { directions: 2, suggested: asked.suggested, attrs },
+      { directions: 1, suggested: null, attrs: null },
     ]);
     expect(events).toContainEqual({ kind: "loading", loaded: 13, total: 14 });
   });

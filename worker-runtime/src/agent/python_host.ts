@@ -230,7 +230,11 @@ export class PythonHost {
       chainer,
       device: wanted === undefined ? null : (this.#options.arraycore?.offer(wanted) ?? null),
       asked: isAsked
-        ? { directions: lease.directions ?? 1, suggested: lease.suggested ?? null }
+        ? {
+            directions: lease.directions ?? 1,
+            suggested: lease.suggested ?? null,
+            attrs: lease.attrs ?? null,
+          }
         : null,
     };
     const arraycore = thread.hasArraycore ? null : fetched;

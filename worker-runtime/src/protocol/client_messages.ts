@@ -169,7 +169,11 @@ export const kClientSchemas = {
     replies: v.optional(list(ownerAnswer, kOwnerItems), []),
     asked: v.optional(
       list(
-        fields({ trial: count, params: v.optional(textBytes(kParamsBytes), "{}") }),
+        fields({
+          trial: count,
+          params: v.optional(textBytes(kParamsBytes), "{}"),
+          attrs: v.exactOptional(textBytes(kAttrsBytes)),
+        }),
         kOwnerItems,
       ),
       [],

@@ -74,6 +74,7 @@ const lease = fields({
   asked: v.exactOptional(flag),
   directions: v.exactOptional(integer(1, 8)),
   suggested: v.exactOptional(textBytes(256 * 1024)),
+  attrs: v.exactOptional(textBytes(kAttrsBytes)),
 });
 
 const flagReply = fields({ type: constant("reply"), id: count, value: flag });

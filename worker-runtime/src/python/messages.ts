@@ -53,6 +53,16 @@ export interface DeviceOffer {
   readonly budget_bytes: number;
 }
 
+/** What a trial of an Optuna study has beyond others. */
+export interface AskedSpec {
+  /** How many objectives. */
+  readonly directions: number;
+  /** JSON text of what was suggested before. */
+  readonly suggested: string | null;
+  /** JSON text of the attributes that it begins with. */
+  readonly attrs: string | null;
+}
+
 /** The attempt as `hyperflock_worker.runner.run_attempt` reads it. */
 export interface AttemptSpec {
   readonly attempt: number;
@@ -65,8 +75,8 @@ export interface AttemptSpec {
   readonly chainer: string;
   /** Null: the study asks for no device. */
   readonly device: DeviceOffer | null;
-  /** Of a trial of an Optuna study: how many objectives, and the text of what was suggested before. */
-  readonly asked: { readonly directions: number; readonly suggested: string | null } | null;
+  /** Null: not of an Optuna study. */
+  readonly asked: AskedSpec | null;
 }
 
 /** What the attempt goes on from. */

@@ -33,8 +33,9 @@ from optuna.storages import InMemoryStorage
 from optuna.study._tell import _tell_with_warning
 from optuna.trial import FrozenTrial, TrialState
 
-from hyperflock._errors import ObjectiveError
+from hyperflock._errors import HyperflockError, ObjectiveError
 from hyperflock._protocol import (
+    AskedTrial,
     FinishedCall,
     OwnerAnswer,
     OwnerCallItem,
@@ -47,6 +48,9 @@ from hyperflock._protocol import (
 )
 from hyperflock._text import clean
 from hyperflock.optuna._rebuild import TAG, Outcome, tag
+
+# Of those that a trial is enqueued with; with the device's own they may take 56 KiB.
+MAX_ATTRS_BYTES = 32 << 10
 
 Callback = Callable[[optuna.Study, FrozenTrial], None]
 
@@ -107,6 +111,29 @@ class Owner:
             # An owner that takes over ends what the one before has just begun.
             with suppress(UpdateFinishedTrialError):
                 return self.take(self._made() if trial_id is None else trial_id)
+
+    def asked(self, number: int) -> AskedTrial:
+        """Say what the server is told of a live trial: an enqueued one has attributes.
+
+        Raises
+        ------
+        HyperflockError
+            ``attributes_too_large``.
+        """
+        trial = self.live[number].trial._cached_frozen_trial
+        system = {key: value for key, value in trial.system_attrs.items() if key != TAG}
+        given = {"user": trial.user_attrs, "system": system}
+        if not any(given.values()):
+            return AskedTrial(number)
+        text = json.dumps({kind: values for kind, values in given.items() if values})
+        if len(text.encode()) > MAX_ATTRS_BYTES:
+            raise HyperflockError(
+                f"the attributes that trial {number} was enqueued with take {len(text.encode())} "
+                f"bytes as JSON, but may take {MAX_ATTRS_BYTES} at most; give data by "
+                "optimize(data=...)",
+                code="attributes_too_large",
+            )
+        return AskedTrial(number, attrs=text)
 
     def _made(self) -> int:
         storage, study = self.study._storage, self.row.study

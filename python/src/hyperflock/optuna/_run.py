@@ -216,7 +216,7 @@ class Run:
             left = row.goal - self._finished_before
             self._plan.n_trials = left if row.wanted else None
         self._notice("sampling")
-        self._reply(asked=[AskedTrial(number) for number in again])
+        self._reply(asked=[self._owner.asked(number) for number in again])
         self._moved()
 
     def _stand_by(self) -> None:
@@ -235,7 +235,7 @@ class Run:
         for _ in range(min(wanted, self._room(), MAX_ITEMS)):
             if self._tpe is not None:
                 self._tpe.tell(len(owner.live) + 1)
-            asked.append(AskedTrial(owner.ask()))
+            asked.append(owner.asked(owner.ask()))
         return asked
 
     # ---- what the server is told
@@ -248,6 +248,10 @@ class Run:
         finish: bool = False,
     ) -> None:
         self._told_room = self._room()
+        asked = list(asked)
+        while (first := _fitting(asked)) < len(asked):
+            self._send(asked=asked[:first])
+            del asked[:first]
         self._send(replies, asked, finish=finish)
 
     def _send(
@@ -336,3 +340,13 @@ class Run:
             "study_cancelled",
             f"study {owner.row.study} was cancelled; another name begins a new one",
         )
+
+
+def _fitting(asked: Sequence[AskedTrial]) -> int:
+    """How many of these go into one reply."""
+    size = 0
+    for count, one in enumerate(asked):
+        size += 100 + (2 * len(one.attrs) if isinstance(one.attrs, str) else 0)
+        if size > MAX_REPLY_BYTES and count:
+            return count
+    return len(asked)

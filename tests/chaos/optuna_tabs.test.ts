@@ -1,0 +1,112 @@
+// An Optuna study in real tabs that are killed one after the other, by a crash of their renderer or by their closing: the
+// study ends with exactly its trials. KILLS says how many, SEED when and whom: ./run chaos --optuna.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { launchChromium } from "../../worker-runtime/node/chromium.ts";
+import {
+  joinVolunteer,
+  runPython,
+  Server,
+  type StudyRow,
+  type TrialRow,
+  until,
+  type Volunteer,
+} from "../e2e/stack.ts";
+import { randomOf } from "./schedule.ts";
+
+const kTabs = 3;
+const kSteps = 6;
+/** Devices that a trial may be lost with; then it is poison (R18). */
+const kPoison = 3;
+const kills = Number(process.env.KILLS || 50);
+const seed = Number(process.env.SEED || 1);
+
+let server: Server;
+let browser: Browser;
+
+beforeAll(async () => {
+  server = await Server.start({ args: ["--lease-ms", "4000", "--heartbeat-ms", "500"] });
+  browser = await launchChromium();
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.dispose();
+});
+
+async function crash(tab: Volunteer): Promise<void> {
+  const crashed = tab.page.waitForEvent("crash");
+  const session = await tab.context.newCDPSession(tab.page);
+  session.send("Page.crash").catch(() => {}); // Nobody is left to answer.
+  await crashed;
+}
+
+/** One of the tabs that compute. */
+async function victimOf(tabs: readonly Volunteer[], random: () => number): Promise<Volunteer> {
+  return until("a tab that computes", async () => {
+    const panels = tabs.map(({ page }) => page.locator('.panel[data-phase="computing"]').count());
+    const counts = await Promise.all(panels);
+    const computing = tabs.filter((_, i) => (counts[i] ?? 0) > 0);
+    return computing[Math.floor(random() * computing.length)];
+  });
+}
+
+test(`${kills} tabs are killed and the study has exactly its trials`, async () => {
+  const random = randomOf(seed);
+  const trials = 4 * kills + 6;
+  const joinUrl = await server.joinUrl();
+  let tabs = await Promise.all(
+    Array.from({ length: kTabs }, () => joinVolunteer(browser, joinUrl)),
+  );
+  const { researcher_token: token } = await server.credentials();
+  const notebook = await runPython(server, [
+    ...["python/tests/optuna_notebook.py", server.console, token, "-", "resumable"],
+    ...["--trials", String(trials)],
+  ]);
+  const study = () => server.newestStudy();
+  for (let kill = 0; kill < kills; kill += 1) {
+    await until("progress", async () => {
+      if (notebook.child.exitCode !== null) throw new Error(notebook.output());
+      return ((await study())?.complete ?? -1) >= 3 * kill;
+    });
+    const victim = await victimOf(tabs, random);
+    await sleep(300 * random());
+    if (random() < 0.5) await crash(victim);
+    await victim.context.close();
+    tabs = [...tabs.filter((tab) => tab !== victim), await joinVolunteer(browser, joinUrl)];
+  }
+  expect(await notebook.done, notebook.output()).toBe(0);
+
+  const told: [number, string, object, number[] | null][] = JSON.parse(
+    notebook.output().trim().split("\n").at(-1) ?? "",
+  );
+  expect(told.map(([number]) => number)).toEqual(Array.from({ length: trials }, (_, i) => i));
+  const row = await study();
+  expect(row).toMatchObject({ state: "finished", total: trials } satisfies Partial<StudyRow>);
+  let ended = 0;
+  let resumed = 0;
+  for (const [number, state, , values] of told) {
+    const trial = await server.api<TrialRow>(`/api/studies/${row?.study}/trials/${number}`);
+    const attempts = trial.attempts_list ?? [];
+    const gone = attempts.filter(({ state }) => state === "expired" || state === "released");
+    ended += gone.length;
+    resumed += attempts.filter(({ resumed_from }) => resumed_from !== undefined).length;
+    if (state === "FAIL") {
+      expect(trial.error).toMatchObject({ cause: "worker_lost", code: "poison" });
+      const lost = gone.filter(({ state }) => state === "expired");
+      expect(new Set(lost.map(({ device }) => device.device)).size).toBe(kPoison);
+      continue;
+    }
+    expect([state, values]).toEqual(["COMPLETE", trial.values]);
+    expect(attempts.filter(({ state }) => state === "accepted")).toHaveLength(1);
+    // One curve over all attempts that it took, and the value is its end.
+    expect(trial.points?.map(([step]) => step)).toEqual(
+      Array.from({ length: kSteps }, (_, i) => i),
+    );
+    expect(trial.points?.at(-1)?.[1]).toBe(values?.[0]);
+  }
+  console.log(
+    `${kills} tabs killed: ${trials} trials, ${ended} attempts ended early, ${resumed} went on from a checkpoint`,
+  );
+}, 1_800_000);

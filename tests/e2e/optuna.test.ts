@@ -1,0 +1,147 @@
+// Optuna studies over two volunteers' browsers, one of which waits by JSPI: values from the study's own sampler, pruning by
+// its own pruner, attributes and what was raised come back to the researcher's process; and a trial whose browser is killed
+// ends elsewhere with the numbers of an unbroken one. Real Chromium.
+
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { launchChromium } from "../../worker-runtime/node/chromium.ts";
+import { CountingProxy } from "./counting_proxy.ts";
+import {
+  joinVolunteer,
+  type PythonRun,
+  runPython,
+  Server,
+  type StudyRow,
+  type TrialRow,
+  until,
+  type Volunteer,
+} from "./stack.ts";
+
+interface Told {
+  readonly state: "COMPLETE" | "PRUNED" | "FAIL";
+  readonly params: { readonly x: number; readonly shape: string; readonly slope?: number };
+  readonly value: string;
+  readonly steps: readonly number[];
+  readonly user: Readonly<Record<string, unknown>>;
+  readonly constraint: number;
+}
+
+let server: Server;
+let browser: Browser;
+let proxy: CountingProxy;
+let volunteers: Volunteer[];
+
+beforeAll(async () => {
+  server = await Server.start({ args: ["--lease-ms", "4000", "--heartbeat-ms", "500"] });
+  const isolation = ["cross-origin-opener-policy", "cross-origin-embedder-policy"];
+  proxy = await CountingProxy.start(server.compute, isolation);
+  browser = await launchChromium();
+  volunteers = [
+    await joinVolunteer(browser, await server.joinUrl()),
+    await joinVolunteer(browser, await server.joinUrl(proxy.origin)),
+  ];
+});
+afterAll(async () => {
+  await browser?.close();
+  await proxy?.close();
+  await server?.dispose();
+});
+
+/** Starts a script once both volunteers wait, so that each gets one of the first two trials. */
+async function optimize(script: string): Promise<PythonRun> {
+  await until("two idle devices", async () => {
+    const { workers } = await server.api<{ workers: { state: string }[] }>("/api/workers");
+    return workers.filter(({ state }) => state === "idle").length === 2;
+  });
+  return runPython(server, [`tests/e2e/objectives/${script}`]);
+}
+
+async function told<T>(run: PythonRun): Promise<T> {
+  expect(await run.done, run.output()).toBe(0);
+  return JSON.parse(run.output().trim().split("\n").at(-1) ?? "") as T;
+}
+
+const trialsOf = async (study: number, count: number) =>
+  Promise.all(
+    Array.from({ length: count }, (_, trial) =>
+      server.api<TrialRow>(`/api/studies/${study}/trials/${trial}`),
+    ),
+  );
+
+test("a study ends as it would on the researcher's machine", async () => {
+  const isolated = volunteers.map(({ page }) => page.evaluate(() => crossOriginIsolated));
+  expect(await Promise.all(isolated)).toEqual([true, false]);
+  const trials = await told<Told[]>(await optimize("optuna_study.py"));
+
+  // The enqueued values in their order: four good trials, three bad ones, one that raises.
+  expect(trials.map(({ params }) => params.x)).toEqual([1, -1, 1, 0.5, 8, 8, 8, 9]);
+  const good = Array<string>(4).fill("COMPLETE");
+  const bad = Array<string>(3).fill("PRUNED");
+  expect(trials.map(({ state }) => state)).toEqual([...good, ...bad, "FAIL"]);
+  for (const { params, user, constraint, state, steps, value } of trials) {
+    const { x, shape, slope } = params;
+    const isSquare = shape === "square";
+    // Defined by run: the slope is asked for by trials of the one shape alone.
+    expect(slope === undefined).toBe(isSquare);
+    expect(user).toEqual({ origin: "by hand", seen: `by hand ${shape}` });
+    const height = isSquare ? x * x : Number(slope) * Math.abs(x);
+    expect(constraint).toBe(height - 50);
+    if (state === "COMPLETE") {
+      expect(steps).toEqual([0, 1, 2, 3, 4]);
+      expect(value).toBe(x === -1 ? "inf" : "1.0");
+    }
+    // The answer was used by the very call: no further step was reported.
+    if (state === "PRUNED") expect(steps).toEqual([0]);
+  }
+
+  const study = await server.newestStudy();
+  expect(study).toMatchObject({
+    state: "finished",
+    total: 8,
+    complete: 4,
+    failed: 1,
+  } satisfies Partial<StudyRow>);
+  const rows = await trialsOf(study?.study ?? 0, trials.length);
+  const devices = rows.flatMap((row) => row.attempts_list?.map(({ device }) => device.device));
+  expect(new Set(devices).size, "both took part").toBe(2);
+  expect(rows.at(-1)?.error).toMatchObject({ cause: "user_error", code: "objective_raised" });
+  for (const { errors } of volunteers) expect(errors).toEqual([]);
+});
+
+test("a trial whose browser is killed ends on another with the very numbers of an unbroken one", async () => {
+  const run = await optimize("optuna_resuming.py");
+  const study = await until("the study", async () => {
+    const newest = await server.newestStudy();
+    return newest?.name === "resuming" && newest.study;
+  });
+  const path = `/api/studies/${study}/trials`;
+  await until("the stop, behind a checkpoint, and the other trial's end", async () => {
+    const { lines } = await server
+      .api<{ lines: { text: string }[] }>(`${path}/1/log`)
+      .catch(() => ({ lines: [] }));
+    const { complete } = await server.api<StudyRow>(`/api/studies/${study}`);
+    return complete === 1 && lines.some(({ text }) => text === "stopped");
+  });
+  const computing = await until("the tab that computes alone", async () => {
+    const panels = volunteers.map(({ page }) => page.locator('.panel[data-phase="computing"]'));
+    const counts = await Promise.all(panels.map((panel) => panel.count()));
+    return counts.filter((count) => count > 0).length === 1 && volunteers[counts.indexOf(1)];
+  });
+  const session = await computing.context.newCDPSession(computing.page);
+  session.send("Page.crash").catch(() => {}); // Nobody is left to answer.
+
+  type Curve = Readonly<Record<string, number>>;
+  const [unbroken, broken] = await told<[number, Curve][]>(run);
+  expect(Object.keys(unbroken?.[1] ?? {})).toHaveLength(6);
+  expect(broken).toEqual(unbroken);
+  const [, row] = await trialsOf(study, 2);
+  const [killed, resumed] = row?.attempts_list ?? [];
+  expect(killed).toMatchObject({ state: "expired" });
+  expect(resumed).toMatchObject({
+    state: "accepted",
+    resumed_from: killed?.attempt,
+    resumed_step: 3,
+  });
+  expect(resumed?.device.device).not.toBe(killed?.device.device);
+  expect(resumed?.device).toMatchObject({ backend: "cpu" });
+});
