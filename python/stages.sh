@@ -9,8 +9,40 @@ do_python_package() {
   mark python_package "$key"
 }
 
+PYTHON_TESTS=(-m pytest -q -p no:cacheprovider -c python/pyproject.toml --rootdir python)
+
+# With the share of the package's lines that the tests run: below python/pyproject.toml's fail_under the stage fails.
 stage python_test "python_package server runtime web browser npm array_core_wasm"
 do_python_test() {
-  HYPERFLOCK_TEST_SERVER_BIN="$ROOT/build/release/bin/hyperflock-server" \
-    python3 -m pytest -q -p no:cacheprovider -c python/pyproject.toml --rootdir python python/tests
+  export COVERAGE_FILE=$ROOT/build/coverage/data HYPERFLOCK_TEST_SERVER_BIN="$ROOT/build/release/bin/hyperflock-server"
+  mkdir -p build/coverage
+  python3 -m coverage run --rcfile=python/pyproject.toml "${PYTHON_TESTS[@]}" python/tests
+  python3 -m coverage report --rcfile=python/pyproject.toml
+}
+
+# The older Optuna beside the newer one, and what depends on it.
+stage python_optuna4 "tools"
+do_python_optuna4() {
+  local key
+  key=$(fingerprint python/requirements)
+  up_to_date python_optuna4 "$key" && [[ -d build/optuna4/site-packages/optuna ]] && return 0
+  rm -rf build/optuna4
+  build/venv/bin/python -m pip install --no-deps --require-hashes --only-binary=:all: --target build/optuna4/site-packages \
+    -r python/requirements/optuna4.txt
+  mark python_optuna4 "$key"
+}
+
+stage python_optuna4_test "python_optuna4 python_package server runtime"
+do_python_optuna4_test() {
+  export PYTHONPATH=$ROOT/build/optuna4/site-packages HYPERFLOCK_TEST_SERVER_BIN="$ROOT/build/release/bin/hyperflock-server"
+  python3 -c 'import optuna; assert optuna.__version__.startswith("4."), optuna.__version__'
+  python3 "${PYTHON_TESTS[@]}" python/tests/test_optuna_examples.py python/tests/test_optuna_pruning.py \
+    python/tests/test_storage.py python/tests/test_storage_case.py
+}
+
+# ./run python-versions [VERSION...]: the wheel and the tests on each Python that is here; see python/tests/versions.sh.
+stage python_wheel "python_package server runtime web browser npm array_core_wasm"
+do_python_wheel() {
+  rm -rf build/wheel
+  (cd python && ../build/venv/bin/python -m hatchling build -t wheel -d ../build/wheel)
 }

@@ -102,3 +102,14 @@ def walked(x: float, seed: int) -> float:
     for _ in range(STEPS):
         total += x * chance.random()
     return total
+
+
+def descending(trial: Any) -> float:
+    """Nine steps down from where x puts it."""
+    x = trial.suggest_float("x", 0, 10)
+    rate = trial.suggest_float("rate", 0.1, 1, log=True)
+    for step in range(1, 10):
+        trial.report(x + 10 / (1 + rate * step), step)
+        if trial.should_prune():
+            raise optuna.TrialPruned
+    return float(x + 10 / (1 + rate * 9))

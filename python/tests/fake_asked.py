@@ -355,15 +355,19 @@ class AskedStudy:
             "suggested": [list(item) for item in trial.suggested],
         }
 
-    def unfinished(self) -> list[dict[str, Any]]:
+    def unfinished(self, *, with_points: bool = False) -> list[dict[str, Any]]:
         """Give the rows of trials without an outcome."""
         found = sorted(self.trials.values(), key=lambda t: t.number)
-        return [self._row(trial) for trial in found if not trial.row]
+        rows = [self._row(trial) for trial in found if not trial.row]
+        return self._with_points(rows) if with_points else rows
 
     def finished(self, *, with_points: bool = False) -> list[dict[str, Any]]:
         """Give the rows of finished trials, in the order in which they finished."""
         rows = sorted((t.row for t in self.trials.values() if t.row), key=lambda r: r["seq"])
-        if not (with_points and self.points_in_pages):
+        return self._with_points(rows) if with_points else rows
+
+    def _with_points(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        if not self.points_in_pages:
             return rows
         return [{**row, "points": self.trials[row["trial"]].points} for row in rows]
 

@@ -40,6 +40,8 @@ class FakeConsole:
         self.specs: dict[int, _spec.StudySpec] = {}
         self.by_key: dict[str, int] = {}
         self.finished: dict[int, list[dict[str, Any]]] = {}
+        # Numbers of grids' trials that run, by study.
+        self.begun: dict[int, set[int]] = {}
         self.cancelled: set[int] = set()
         # Method and path of every request, in order; hello and watch messages of the WebSocket.
         self.requests: list[str] = []
@@ -110,10 +112,34 @@ class FakeConsole:
                 },
             }
             row.update(fields)
+            self.begun.get(study, set()).discard(number)
             # One that failed may finish again: the later row takes the place of the earlier one.
             self.finished[study] = [r for r in self.finished[study] if r["trial"] != number]
             self.finished[study].append(row)
         self._call(self._notify)
+
+    def begin(self, study: int, number: int) -> None:
+        """Let a trial of a grid run, also one that failed before."""
+        with self.lock:
+            self.begun.setdefault(study, set()).add(number)
+            self.finished[study] = [r for r in self.finished[study] if r["trial"] != number]
+
+    def _running_row(self, study: int, number: int) -> dict[str, Any]:
+        spec = self.specs[study]
+        return {
+            "study": study,
+            "trial": number,
+            "state": "running",
+            "params": point_text(spec, number),
+            "seed": _grid.trial_seed(spec.seed, number),
+            "values": [],
+            "attempts": 1,
+            "started_at": NOW,
+            "finished_at": 0,
+            "run_ms": 0,
+            "load_ms": 0,
+            "seq": 0,
+        }
 
     def cancel(self, study: int) -> None:
         with self.lock:
@@ -233,10 +259,19 @@ class FakeConsole:
 
     def _about(self, method: str, study: int, rest: list[str], query: str) -> _Answer:
         asked = self.asked.get(study)
-        finished = self.finished[study] if asked is None else asked.finished(with_points=True)
+        with_points = "points=1" in query.split("&")
+        if asked is None:
+            finished = self.finished[study]
+            unfinished = [self._running_row(study, n) for n in sorted(self.begun.get(study, ()))]
+            if with_points:
+                finished = [{"points": [[0, 0.5]], **row} for row in finished]
+                unfinished = [{"points": [[0, 0.5]], **row} for row in unfinished]
+        else:
+            finished = asked.finished(with_points=with_points)
+            unfinished = asked.unfinished(with_points=with_points)
         match method, rest:
-            case "GET", ["unfinished"] if asked is not None:
-                return _json(200, {"trials": asked.unfinished()})
+            case "GET", ["unfinished"]:
+                return _json(200, {"trials": unfinished})
             case "GET", []:
                 return _json(200, self.study_row(study))
             case "GET", ["placement"]:
@@ -265,8 +300,7 @@ class FakeConsole:
                 rows = [{"line": i + 1, "attempt": 7, "text": t} for i, t in enumerate(lines)]
                 return _json(200, {"lines": rows[after:], "cursor": len(rows)})
             case "GET", ["trials", number]:
-                rows = finished if asked is None else [*finished, *asked.unfinished()]
-                for row in rows:
+                for row in [*finished, *unfinished]:
                     if row["trial"] == int(number):
                         points = [[0, 0.5]] if asked is None else asked.trials[int(number)].points
                         return _json(200, {"points": points, "attempts_list": [], **row})

@@ -49,6 +49,7 @@ def main(folder: Path, names: list[str]) -> None:
     """Compare each script with itself."""
     compat.install()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
+    print("optuna", optuna.__version__)
     for name in names:
         with FakeConsole() as console:
             os.environ.update(HYPERFLOCK_URL=console.url, HYPERFLOCK_TOKEN=console.token)

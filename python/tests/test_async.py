@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -120,7 +120,7 @@ def test_what_is_no_number_names_no_study_and_no_trial(server: FakeConsole, give
     async def main() -> None:
         client = AsyncClient(server.url, server.token)
         study = await client.grid(objective, SPACE)
-        asks = [lambda: study.trial(given)]
+        asks: list[Callable[[], Any]] = [lambda: study.trial(given)]
         if given not in ("first", "-1"):  # those would be a study's name
             asks.append(lambda: client.study(given))
         for ask in asks:

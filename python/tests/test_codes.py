@@ -10,6 +10,7 @@ import asyncio
 import re
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -28,6 +29,7 @@ from hyperflock import (
     Client,
     HyperflockError,
     _cli,
+    _cli_dashboard,
     _connection,
     _data,
     _dry_run,
@@ -41,6 +43,7 @@ from hyperflock import (
     _up,
 )
 from hyperflock._codes import BUNDLE_CODES, CODES
+from hyperflock.optuna import Storage
 from hyperflock.optuna._optimize import own
 from hyperflock.optuna._owner import Owner
 from hyperflock.optuna._run import Plan
@@ -126,7 +129,7 @@ def _other_directions(scene: Scene) -> None:
     own(owner, scene.client, Plan(0))
 
 
-def _serve(scene: Scene, **told: str) -> None:
+def _serve(scene: Scene, **told: Any) -> None:
     study = optuna.create_study()
     hyperflock.optuna.optimize(study, square, 0, client=scene.client)
     serve(scene.client, 1, Description(**told))
@@ -166,6 +169,22 @@ def _differing(scene: Scene) -> None:
 def _no_pandas(scene: Scene) -> None:
     scene.monkeypatch.setitem(sys.modules, "pandas", None)
     scene.client.grid(objective, SPACE).to_pandas()
+
+
+def _no_pyarrow(scene: Scene) -> None:
+    scene.monkeypatch.setitem(sys.modules, "pyarrow", None)
+    scene.client.grid(objective, SPACE).export("parquet")
+
+
+def _no_plotter(scene: Scene) -> None:
+    for name in ("optuna.visualization", "optuna.visualization.matplotlib"):
+        scene.monkeypatch.setattr(import_module(name), "is_available", lambda: False)
+    scene.client.grid(objective, SPACE).plot("rank")
+
+
+def _no_dashboard(scene: Scene) -> None:
+    scene.monkeypatch.setitem(sys.modules, "optuna_dashboard", None)
+    _cli_dashboard.dashboard(url=scene.server.url, token=scene.server.token)
 
 
 def _broken_dry_run(scene: Scene) -> None:
@@ -218,7 +237,7 @@ PROVOCATIONS: dict[str, Callable[[Scene], object]] = {
     "bad_ca": _bad_ca,
     "bad_factory": lambda s: _serve(s, sampler="json:dumps"),
     "bad_field": lambda s: s.client.grid(objective, {"x": [object()]}),  # type: ignore[list-item]
-    "bad_format": lambda s: s.client.grid(objective, SPACE).export("xlsx"),  # type: ignore[arg-type]
+    "bad_format": lambda s: s.client.grid(objective, SPACE).export("xlsx"),  # type: ignore[call-overload]
     "bad_number": _sent(time_limit_s=-1.0),
     "bad_once": _sent(once=True),
     "bad_plot": lambda s: _plots.plot("pie", s.client.grid(objective, SPACE).row, []),  # type: ignore[arg-type]
@@ -240,14 +259,18 @@ PROVOCATIONS: dict[str, Callable[[Scene], object]] = {
     "metric_not_number": lambda s: hyperflock.run_local(lambda trial: "1", {}),
     "missing_field": lambda s: _protocol.parse_server('{"type": "refused"}'),
     "no_complete_trial": lambda s: s.client.grid(objective, SPACE).best_trial,
+    "no_dashboard": _no_dashboard,
     "no_optuna": _no_optuna,
     "no_pandas": _no_pandas,
+    "no_plotter": _no_plotter,
+    "no_pyarrow": _no_pyarrow,
     "not_optuna_study": lambda s: _optimize(s, "no study"),
     "objective_failed": lambda s: _optimize(s, optuna.create_study()),
     "owner_replaced": _replaced,
     "no_token": lambda s: Client(s.server.url),
     "not_found": lambda s: s.answered(404),
     "rate_limited": lambda s: s.answered(429),
+    "read_only_storage": lambda s: optuna.create_study(storage=Storage(s.client)),
     "server_already_up": _already_up,
     "server_error": lambda s: s.answered(418),
     "server_failed": lambda s: s.local_server("echo 'no port is free' >&2; exit 1"),

@@ -128,6 +128,15 @@ def test_export_and_plot_write_what_python_writes(
         assert file.read_text() == study.plot(kind).svg
 
 
+def test_parquet_goes_to_standard_output_as_it_is(
+    study_id: str, client: Client, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    assert _cli.run(["export", study_id, "--format", "parquet"]) == 0
+    out, _ = capsysbinary.readouterr()
+    assert out[:4] == out[-4:] == b"PAR1"
+    assert out == client.study(study_id).export("parquet")
+
+
 def test_cancel_and_replay_change_a_study(
     capsys: pytest.CaptureFixture[str], server: FakeConsole, study_id: str
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import dataclasses
 import io
@@ -9,15 +10,30 @@ import json
 import os
 import sys
 import xml.etree.ElementTree as ET
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import hyperflock.optuna
+import msgspec
 import numpy as np
+import optuna
 import pandas
+import pyarrow.parquet
 import pytest
+from asked_objectives import square
 from fake_console import FakeConsole
-from hyperflock import AsyncStudy, Client, HyperflockError, NoCompleteTrialError, Study, _plots
+from hyperflock import (
+    AsyncStudy,
+    Client,
+    HyperflockError,
+    NoCompleteTrialError,
+    Study,
+    _html,
+    _plots,
+)
 from hyperflock._grid import Scalar
+from hyperflock._protocol import SamplerRow
 from objectives import objective
 
 EVIL = "\x1b[2J<script>alert(1)</script>&\"'"
@@ -78,6 +94,34 @@ def test_json_keeps_every_value_and_its_kind(study: Study) -> None:
     assert told["trials"][2]["values"] == [0.5, 7.0]
 
 
+def test_parquet_has_the_columns_of_the_table(study: Study, tmp_path: Path) -> None:
+    path = tmp_path / "trials.parquet"
+    content = study.export("parquet", path)
+    assert path.read_bytes() == content
+    table = pyarrow.parquet.read_table(io.BytesIO(content))
+    assert table.column_names == list(study.to_pandas().columns)
+    kinds = {name: str(kind) for name, kind in zip(table.column_names, table.schema.types)}  # noqa: B905
+    assert (kinds["number"], kinds["value_1"], kinds["state"]) == ("int64", "double", "string")
+    assert kinds["finished_at"] == "timestamp[ms, tz=UTC]"
+    assert (kinds["params_flag"], kinds["params_depth"]) == ("bool", "int64")
+    rows = table.to_pylist()
+    assert [row["value"] for row in rows] == [0.25, None, 0.5]
+    assert [row["params_layers"] for row in rows] == [2**62, 2**62, 1]
+    assert [row["params_depth"] for row in rows] == [None, 3, 3]
+    # Of several kinds: JSON text.
+    assert [json.loads(row["params_mixed"]) for row in rows] == ["a", 1, 1]
+    assert rows[0]["params_kind"] == "=1+1"
+    assert str(rows[0]["finished_at"]) == "2025-11-21 00:00:01+00:00"
+
+
+def test_parquet_of_no_trials_has_the_same_kinds(client: Client, study: Study) -> None:
+    empty = client.grid(objective, SPACE).export("parquet")
+    full = pyarrow.parquet.read_schema(io.BytesIO(study.export("parquet")))
+    assert pyarrow.parquet.read_schema(io.BytesIO(empty)).equals(
+        full.remove(full.get_field_index("value_1"))
+    )
+
+
 def test_file_is_written_whole_or_not_at_all(study: Study, tmp_path: Path) -> None:
     path = tmp_path / "trials.csv"
     path.write_text("old")
@@ -88,7 +132,7 @@ def test_file_is_written_whole_or_not_at_all(study: Study, tmp_path: Path) -> No
         study.export("csv", tmp_path / "none" / "trials.csv")
     assert caught.value.code == "cannot_write"
     with pytest.raises(HyperflockError) as caught:
-        study.export("xlsx")  # type: ignore[arg-type]
+        study.export("xlsx")  # type: ignore[call-overload]
     assert caught.value.code == "bad_format"
 
 
@@ -152,6 +196,40 @@ def test_notebook_shows_a_study_with_every_text_escaped(study: Study) -> None:
     assert cells["best kind"] == "b"
     assert isinstance(study._core, AsyncStudy)
     assert study._core._repr_html_() == shown
+
+
+def test_notebook_says_that_a_study_waits_for_its_sampler(
+    client: Client, server: FakeConsole
+) -> None:
+    optuna_study = optuna.create_study()
+    hyperflock.optuna.optimize(optuna_study, square, 0, client=client)
+    row = client.study(1).row
+    waiting = msgspec.structs.replace(
+        row, state="running", sampler=SamplerRow(1, False, "notebook", 0)
+    )
+    assert "<td" in _html.study(waiting)
+    assert "none now: the study waits for one" in _html.study(waiting)
+
+
+def test_notebook_shows_a_client_with_its_newest_studies(
+    client: Client, server: FakeConsole, study: Study
+) -> None:
+    for _ in range(10):
+        client.grid(objective, {"x": [1, 2]})
+    page = ET.fromstring(client._repr_html_())
+    assert page.findtext(".//caption/strong") == f"Hyperflock at {server.url}"
+    assert [head.text for head in page.findall(".//th[@scope='col']")] == [
+        *("id", "name", "state", "done", "best")
+    ]
+    rows = [[cell.text for cell in row.findall("td")] for row in page.findall(".//tr")[1:]]
+    assert [row[0] for row in rows] == [str(n) for n in range(11, 1, -1)]
+    assert page.findtext("p") == "and 1 older ones: client.studies()"
+    shown = _html.client(server.url, [study.refresh().row])
+    assert ET.fromstring(shown).find(".//script") is None
+    assert "&lt;script&gt;" in shown
+    assert "token" not in repr(client) + shown
+    server.faults = [503] * 20
+    assert "no answer now" in client._repr_html_()
 
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -235,9 +313,43 @@ def test_ticks_span_the_values() -> None:
         assert 0 <= _plots._height(low, ticks[0], ticks[-1]) <= 400
 
 
+@pytest.fixture
+def searched(client: Client, server: FakeConsole) -> Study:
+    study = client.grid(objective, {"x": [1, 2, 3], "y": [0.5, 0.25]}, direction="maximize")
+    for number in range(6):
+        server.finish(study.id, number, value=float(number % 3))
+    return study
+
+
+def test_plots_of_optunas_are_plotly_figures(searched: Study) -> None:
+    figure = searched.plot("optimization_history")
+    assert figure.layout.title.text == "Optimization History Plot"
+    assert sorted(figure.data[0].y) == [0, 0, 1, 1, 2, 2]
+    shown = searched.plot("slice", params=["x"])
+    assert shown.layout.xaxis.title.text == "x"
+    again = asyncio.run(_plotted(searched))
+    assert again.layout.title.text == figure.layout.title.text
+
+
+async def _plotted(study: Study) -> Any:
+    return await AsyncStudy(study._core._http, study.row).plot("optimization_history")
+
+
+def test_plots_of_optunas_are_matplotlibs_without_plotly(
+    searched: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    plotly = import_module("optuna.visualization")  # as an attribute it may be a stand-in
+    monkeypatch.setattr(plotly, "is_available", lambda: False)
+    axes = searched.plot("optimization_history")
+    assert axes.get_title() == "Optimization History Plot"
+    axes.figure.clear()
+
+
 def test_plots_that_cannot_be_are_refused(client: Client, study: Study) -> None:
     with pytest.raises(HyperflockError) as caught:
-        study.plot("pie")  # type: ignore[arg-type]
+        study.plot("pie")  # type: ignore[call-overload]
     assert caught.value.code == "bad_plot"
+    assert "param_importances" in caught.value.message
     with pytest.raises(NoCompleteTrialError):
         client.grid(objective, SPACE).plot()

@@ -509,7 +509,9 @@ def test_progress_bar(
     study = optuna.create_study(study_name="shown")
     with Devices(server, given.square):
         optimize(study, given.square, 3, show_progress_bar=True, client=client)
-    assert "shown: 100%" in capsys.readouterr().err
+    shown = capsys.readouterr().err
+    assert "shown: 100%" in shown
+    assert f"best={study.best_value:.6g}" in shown
 
 
 def test_what_was_asked_ahead_is_not_asked_again_by_the_next_owner(

@@ -206,6 +206,8 @@ def test_one_device_and_a_seeded_tpe_give_what_plain_optuna_gives(
     found = client.studies()[0]
     assert (found.state, found.row.total, found.row.wanted) == ("finished", 20, 20)
     assert told(found.to_optuna()) == told(plain)
+    view = optuna.load_study(study_name=found.name, storage=hyperflock.optuna.Storage(client))
+    assert told(view) == told(plain)
 
 
 def test_several_devices_and_objectives(real: Server, client: Client) -> None:

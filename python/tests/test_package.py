@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import hyperflock
@@ -29,17 +30,37 @@ HEAVY = [
 ]
 
 
-def test_import_loads_nothing_heavy_and_takes_less_than_0_3_s() -> None:
-    code = (
-        "import sys, time\nstart = time.perf_counter()\nimport hyperflock\n"
-        f"print(time.perf_counter() - start, [m for m in {HEAVY} if m in sys.modules])"
-    )
+def test_import_loads_nothing_heavy() -> None:
+    """How long it takes is measured by ./run bench python; no test depends on time."""
+    code = f"import sys, hyperflock; print([m for m in {HEAVY} if m in sys.modules])"
     out = subprocess.run(
         [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60
     ).stdout
-    seconds, _, loaded = out.partition(" ")
-    assert loaded.strip() == "[]"
-    assert float(seconds) <= 0.3
+    assert out.strip() == "[]"
+
+
+def test_wheel_is_whole_and_imports_on_its_own(tmp_path: Path) -> None:
+    root = Path(__file__).parents[1]
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(build, cwd=root, check=True, capture_output=True, timeout=60)
+    (wheel,) = tmp_path.glob("hyperflock-*-py3-none-any.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    sources = root / "src"
+    assert {p.relative_to(sources).as_posix() for p in sources.rglob("*.py")} <= names
+    assert {"hyperflock/py.typed", "hyperflock/_worker/hyperflock_worker/runner.py"} <= names
+    assert not any("test" in name for name in names)
+    # Without site-packages: nothing but the wheel is needed to import it.
+    code = (
+        f"import sys; sys.path.insert(0, {str(wheel)!r}); import hyperflock; "
+        "from importlib.metadata import metadata; print(hyperflock.__file__); "
+        "print(metadata('hyperflock')['Requires-Python'])"
+    )
+    out = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code],
+        check=True, capture_output=True, text=True, timeout=60,
+    ).stdout.split()  # fmt: skip
+    assert out == [f"{wheel}/hyperflock/__init__.py", ">=3.10"]
 
 
 def test_every_public_name_is_there() -> None:

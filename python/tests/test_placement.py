@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import hyperflock
 import pytest
@@ -81,7 +82,7 @@ def test_back_end_and_requirements_are_sent(client: Client, server: FakeConsole)
     ],
 )
 def test_what_is_wrong_is_refused_before_anything_is_sent(
-    client: Client, server: FakeConsole, options: dict[str, object], field: str
+    client: Client, server: FakeConsole, options: dict[str, Any], field: str
 ) -> None:
     with pytest.raises(HyperflockError) as caught:
         client.grid(objective, SPACE, **options)

@@ -15,9 +15,9 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
-from hyperflock import _export, _plots
+from hyperflock import _export, _parquet, _plots
 from hyperflock._bars import Bar, wanted
 from hyperflock._connection import watch
 from hyperflock._errors import (
@@ -26,12 +26,12 @@ from hyperflock._errors import (
     NotFoundError,
     WaitTimeoutError,
 )
-from hyperflock._export import Format
+from hyperflock._export import Format, TextFormat
 from hyperflock._http import Http
 from hyperflock._log import log_lines
 from hyperflock._loop import in_thread
 from hyperflock._placement import Placement, placement_of
-from hyperflock._plots import Plot, PlotKind
+from hyperflock._plots import OptunaPlot, Plot, PlotKind
 from hyperflock._protocol import BestRow, StudyRow, TrialRow, Update
 from hyperflock._results import TrialResult, trial_result
 from hyperflock._schema import convert
@@ -165,16 +165,38 @@ class AsyncStudy(StudyView):
         """Fetch the finished trials as a table; see `Study.to_pandas`."""
         return _export.frame(self.row, await self.trials())
 
-    async def export(self, format: Format, path: str | Path | None = None) -> str:
-        """Fetch the finished trials as text, into a file as well; see `Study.export`."""
-        trials = await self.trials()
-        text = _export.text(format, (await self.refresh()).row, trials)
-        if path is not None:
-            _export.write(Path(path), text)
-        return text
+    @overload
+    async def export(self, format: TextFormat, path: str | Path | None = None) -> str: ...
 
-    async def plot(self, kind: PlotKind = "history") -> Plot:
+    @overload
+    async def export(self, format: Literal["parquet"], path: str | Path | None = None) -> bytes: ...
+
+    async def export(self, format: Format, path: str | Path | None = None) -> str | bytes:
+        """Fetch the finished trials as text or as Parquet; see `Study.export`."""
+        trials = await self.trials()
+        row = (await self.refresh()).row
+        content: str | bytes
+        if format == "parquet":
+            content = _parquet.parquet(row, trials)
+        else:
+            content = _export.text(format, row, trials)
+        if path is not None:
+            _export.write(Path(path), content)
+        return content
+
+    @overload
+    async def plot(self, kind: PlotKind = "history") -> Plot: ...
+
+    @overload
+    async def plot(self, kind: OptunaPlot, **options: Any) -> Any: ...
+
+    async def plot(self, kind: PlotKind | OptunaPlot = "history", **options: Any) -> Any:
         """Fetch the finished trials as a picture; see `Study.plot`."""
+        if kind in _plots.OPTUNA_KINDS:
+            study = await self.to_optuna()
+            from hyperflock.optuna._pictures import draw
+
+            return draw(study, kind, options)
         return _plots.plot(kind, self.row, await self.trials())
 
     async def to_optuna(self) -> optuna.Study:

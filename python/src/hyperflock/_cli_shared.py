@@ -75,6 +75,15 @@ def show_text(text: str) -> None:
     sys.stdout.flush()
 
 
+def show_content(content: str | bytes) -> None:
+    """Print a text, or bytes as they are."""
+    if isinstance(content, str):
+        show_text(content)
+        return
+    sys.stdout.buffer.write(content)
+    sys.stdout.buffer.flush()
+
+
 def show_json(value: Any) -> None:
     """Print a value for programs."""
     show_text(json.dumps(value, indent=2, allow_nan=False) + "\n")

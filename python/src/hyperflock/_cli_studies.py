@@ -20,6 +20,7 @@ from hyperflock._cli_shared import (
     command,
     complain,
     console,
+    show_content,
     show_json,
     show_lines,
     show_text,
@@ -37,6 +38,7 @@ class Format(str, Enum):
     csv = "csv"
     json = "json"
     jsonl = "jsonl"
+    parquet = "parquet"
 
 
 class Kind(str, Enum):
@@ -119,6 +121,7 @@ def trials(
     "hyperflock export 3 > trials.csv",
     "hyperflock export 3 --format json -o trials.json",
     "hyperflock export 3 --format jsonl | jq .params",
+    "hyperflock export 3 --format parquet -o trials.parquet",
 )
 def export(
     study_id: StudyId,
@@ -131,11 +134,12 @@ def export(
     url: Url = None,
     token: Token = None,
 ) -> int:
-    """Write a study's finished trials as CSV, JSON or JSON lines."""
+    """Write a study's finished trials as CSV, JSON, JSON lines or Parquet."""
     study = Client(url, token).study(study_id)
-    text = study.export("json" if as_json else format.value, output)
+    kind: _export.Format = "json" if as_json else format.value
+    content = study.export(kind, output)
     if output is None:
-        show_text(text)
+        show_content(content)
     return 0
 
 

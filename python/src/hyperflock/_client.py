@@ -6,16 +6,19 @@ threads. Whatever it asks for runs on the background loop (_loop.py).
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
-from hyperflock import _loop
+from hyperflock import _html, _loop
 from hyperflock._async_client import AsyncClient, Data, Objective, Space
 from hyperflock._dry_run import DryRun
+from hyperflock._errors import HyperflockError
 from hyperflock._grid import Scalar
 from hyperflock._local import run_local
+from hyperflock._protocol import StudyRow
 from hyperflock._study import Study
 from hyperflock._submission import GridOptions, Submission
 
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+# A notebook's cell waits for what is shown below it.
+_SHOW_S = 2.0
 
 
 def _as_in(core: Callable[..., Any], returns: str) -> Callable[[_F], _F]:
@@ -72,6 +77,16 @@ class Client:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    def __repr__(self) -> str:
+        return f"<Client of {self.url}>"
+
+    def _repr_html_(self) -> str:
+        """Show the newest studies in a notebook, which waits no longer than two seconds for it."""
+        rows: list[StudyRow] | None = None
+        with contextlib.suppress(HyperflockError):
+            rows = [study.row for study in _loop.run(self._core.studies(), _SHOW_S)]
+        return _html.client(self.url, rows)
 
     def close(self) -> None:
         """Close idle connections; studies go on."""

@@ -1,4 +1,4 @@
-"""A study's finished trials as CSV, JSON, JSON lines or a pandas table.
+"""A study's finished trials as CSV, JSON, JSON lines or a pandas table; Parquet is in _parquet.py.
 
     text("csv", study.row, study.trials)
     frame(study.row, study.trials)
@@ -31,8 +31,9 @@ from hyperflock._text import clean, csv_cell
 if TYPE_CHECKING:
     import pandas
 
-Format = Literal["csv", "json", "jsonl"]
-FORMATS: tuple[Format, ...] = ("csv", "json", "jsonl")
+TextFormat = Literal["csv", "json", "jsonl"]
+Format = Literal["csv", "json", "jsonl", "parquet"]
+FORMATS: tuple[Format, ...] = ("csv", "json", "jsonl", "parquet")
 
 # Column and dtype; a parameter's dtype is made of its values in the space.
 _HEAD = (("number", "int64"), ("state", "str"), ("value", "float64"))
@@ -53,7 +54,7 @@ _MIDDLE = (
 )
 
 
-def text(format: Format, study: StudyRow, trials: Sequence[TrialResult]) -> str:
+def text(format: TextFormat, study: StudyRow, trials: Sequence[TrialResult]) -> str:
     """Write the trials; see `Study.export`.
 
     Raises
@@ -75,7 +76,7 @@ def text(format: Format, study: StudyRow, trials: Sequence[TrialResult]) -> str:
     )
 
 
-def write(path: Path, content: str) -> None:
+def write(path: Path, content: str | bytes) -> None:
     """Write a file whole or not at all.
 
     Raises
@@ -86,8 +87,8 @@ def write(path: Path, content: str) -> None:
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}-")
         try:
-            with open(handle, "w", encoding="utf-8", newline="") as file:
-                file.write(content)
+            with open(handle, "wb") as file:
+                file.write(content.encode() if isinstance(content, str) else content)
             # As any new file of its owner's, not as secret as a temporary one.
             mask = os.umask(0)
             os.umask(mask)
@@ -104,11 +105,11 @@ def write(path: Path, content: str) -> None:
 
 def csv_rows(study: StudyRow, trials: Sequence[TrialResult]) -> Iterator[list[Any]]:
     """A head and one row per trial; a column for each parameter."""
-    columns = _columns(study, trials)
+    columns = columns_of(study, trials)
     names = [d.name for d in space_of(study, trials)]
     yield [csv_cell(name) for name, _ in columns]
     for trial in trials:
-        yield [_csv_value(value) for value in _values(names, trial, len(columns))]
+        yield [_csv_value(value) for value in values_of(names, trial, len(columns))]
 
 
 def study_dict(row: StudyRow) -> dict[str, Any]:
@@ -162,9 +163,9 @@ def frame(study: StudyRow, trials: Sequence[TrialResult]) -> pandas.DataFrame:
             "export('csv') needs nothing",
             code="no_pandas",
         ) from None
-    columns = _columns(study, trials)
+    columns = columns_of(study, trials)
     names = [d.name for d in space_of(study, trials)]
-    rows = [_values(names, trial, len(columns)) for trial in trials]
+    rows = [values_of(names, trial, len(columns)) for trial in trials]
     # Before pandas 3 its dtype of texts made the text "None" of a missing one.
     text_dtype = "object" if pandas.__version__.startswith(("1.", "2.")) else "str"
     table = {}
@@ -177,14 +178,16 @@ def frame(study: StudyRow, trials: Sequence[TrialResult]) -> pandas.DataFrame:
     return pandas.DataFrame(table)
 
 
-def _columns(study: StudyRow, trials: Sequence[TrialResult]) -> list[tuple[str, str]]:
+def columns_of(study: StudyRow, trials: Sequence[TrialResult]) -> list[tuple[str, str]]:
+    """Name and dtype of every column; a parameter's follows the space."""
     several = max((len(trial.values) for trial in trials), default=0)
     more = [(f"value_{index}", "float64") for index in range(1, several)]
     params = [(f"params_{d.name}", _dtype(d)) for d in space_of(study, trials)]
     return [*_HEAD, *more, *_MIDDLE, *params]
 
 
-def _values(names: Sequence[str], trial: TrialResult, width: int) -> list[Any]:
+def values_of(names: Sequence[str], trial: TrialResult, width: int) -> list[Any]:
+    """One trial's row, as wide as the columns, which end with the parameters of these names."""
     error = trial.error
     more: list[Any] = list(trial.values[1:])
     more += [None] * (width - len(_HEAD) - len(_MIDDLE) - len(names) - len(more))

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from hyperflock._errors import HyperflockError, NoCompleteTrialError
 from hyperflock._export import write
@@ -24,6 +24,22 @@ from hyperflock._text import clean
 
 PlotKind = Literal["history", "parallel"]
 KINDS: tuple[PlotKind, ...] = ("history", "parallel")
+# Those of Optuna's own, which plotly or Matplotlib draws.
+OptunaPlot = Literal[
+    "contour",
+    "edf",
+    "hypervolume_history",
+    "intermediate_values",
+    "optimization_history",
+    "parallel_coordinate",
+    "param_importances",
+    "pareto_front",
+    "rank",
+    "slice",
+    "terminator_improvement",
+    "timeline",
+]
+OPTUNA_KINDS: tuple[OptunaPlot, ...] = get_args(OptunaPlot)
 
 # Beyond that a picture is slow to show and no clearer.
 MAX_POINTS = 4000
@@ -68,7 +84,7 @@ class Plot:
         write(Path(path), self.svg)
 
 
-def plot(kind: PlotKind, study: StudyRow, trials: Sequence[TrialResult]) -> Plot:
+def plot(kind: PlotKind | OptunaPlot, study: StudyRow, trials: Sequence[TrialResult]) -> Plot:
     """Draw the complete trials; see `Study.plot`.
 
     Raises
@@ -80,7 +96,8 @@ def plot(kind: PlotKind, study: StudyRow, trials: Sequence[TrialResult]) -> Plot
     """
     if kind not in KINDS:
         raise HyperflockError(
-            f"there is no plot {kind!r}; take one of {', '.join(KINDS)}", code="bad_plot"
+            f"there is no plot {kind!r}; take one of {', '.join([*KINDS, *OPTUNA_KINDS])}",
+            code="bad_plot",
         )
     complete = [trial for trial in trials if trial.state == "complete" and trial.values]
     if not complete:

@@ -12,13 +12,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from hyperflock import _loop
 from hyperflock._async_study import AsyncStudy
-from hyperflock._export import Format
+from hyperflock._export import Format, TextFormat
 from hyperflock._placement import Placement
-from hyperflock._plots import Plot, PlotKind
+from hyperflock._plots import OPTUNA_KINDS, OptunaPlot, Plot, PlotKind
 from hyperflock._protocol import StudyRow
 from hyperflock._results import TrialResult
 from hyperflock._view import StudyView
@@ -173,15 +173,25 @@ class Study(StudyView):
         """
         return _loop.run(self._core.to_optuna())
 
-    def export(self, format: Format, path: str | Path | None = None) -> str:
-        """Give the finished trials as text; with ``path`` also write it there, whole or not at all.
+    @overload
+    def export(self, format: TextFormat, path: str | Path | None = None) -> str: ...
+
+    @overload
+    def export(self, format: Literal["parquet"], path: str | Path | None = None) -> bytes: ...
+
+    def export(self, format: Format, path: str | Path | None = None) -> str | bytes:
+        """Give the finished trials as text or as Parquet's bytes.
+
+        With ``path`` they are also written there, whole or not at all.
 
         Parameters
         ----------
         format
             ``csv``: one row per trial, the columns of `to_pandas`. A text that a spreadsheet
             program would take for a formula gets an apostrophe in front. ``json``: the study and
-            its trials, every value of its own kind. ``jsonl``: one trial a line.
+            its trials, every value of its own kind. ``jsonl``: one trial a line. ``parquet``: the
+            columns of `to_pandas` as Apache Arrow has them; a parameter whose values are of several
+            kinds is JSON text. Needs pyarrow.
         path
             A file; what was there is replaced.
 
@@ -189,25 +199,54 @@ class Study(StudyView):
         ------
         HyperflockError
             ``bad_format``: there is no such format. ``cannot_write``: the file cannot be written.
+            ``no_pyarrow``: pyarrow is not installed.
         """
+        if format == "parquet":
+            return _loop.run(self._core.export(format, path))
         return _loop.run(self._core.export(format, path))
 
-    def plot(self, kind: PlotKind = "history") -> Plot:
-        """Draw the finished trials; a notebook shows the picture, ``save`` writes it as SVG.
+    @overload
+    def plot(self, kind: PlotKind = "history") -> Plot: ...
+
+    @overload
+    def plot(self, kind: OptunaPlot, **options: Any) -> Any: ...
+
+    def plot(self, kind: PlotKind | OptunaPlot = "history", **options: Any) -> Any:
+        """Draw the finished trials; a notebook shows the picture.
 
         Parameters
         ----------
         kind
             ``history``: values in the order in which trials finished, and the best so far.
             ``parallel``: one axis for each parameter and one for the value, a line for each trial.
+            Or one of Optuna's: ``contour``, ``edf``, ``hypervolume_history``,
+            ``intermediate_values``, ``optimization_history``, ``parallel_coordinate``,
+            ``param_importances``, ``pareto_front``, ``rank``, ``slice``,
+            ``terminator_improvement``, ``timeline``.
+        **options
+            Keyword arguments of ``optuna.visualization.plot_<kind>``.
+
+        Returns
+        -------
+        Plot
+            Of ``history`` and ``parallel``; ``save`` writes it as SVG. Of Optuna's kinds a plotly
+            figure, or Matplotlib's axes where plotly is not installed.
 
         Raises
         ------
         NoCompleteTrialError
             None is complete yet.
+        OptunaMissingError
+            ``no_optuna``: a kind of Optuna's without Optuna.
         HyperflockError
-            ``bad_plot``: there is no such kind.
+            ``bad_plot``: there is no such kind. ``no_plotter``: a kind of Optuna's with neither
+            plotly nor Matplotlib.
         """
+        if kind in OPTUNA_KINDS:
+            study = self.to_optuna()
+            from hyperflock.optuna._pictures import draw
+
+            return draw(study, kind, options)  # in this thread, as Matplotlib wants it
         return _loop.run(self._core.plot(kind))
 
     def _say_detached(self) -> None:

@@ -1,5 +1,6 @@
 #include "http/console_site.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <functional>
@@ -26,6 +27,7 @@ using protocol::ObjectWriter;
 constexpr std::uint64_t kSpecBody = std::uint64_t{512} * 1024;
 constexpr std::int64_t kDefaultPage = 500;
 constexpr std::int64_t kLargestPage = 5'000;
+constexpr std::size_t kPointsPerPage = 50'000;
 constexpr std::size_t kReportsShown = 100;
 constexpr std::array<std::string_view, 1> kPages{"/research"};
 // Stricter than kPagePolicy: nothing computes at this origin, so it needs no WebAssembly and no
@@ -461,14 +463,10 @@ class ConsoleSite final : public SiteBase {
     if (!asked) return error_response(asked.error());
     const auto found = context_.storage.finished_trials(row->id, asked->after, asked->limit);
     if (!found) return error_response(found.error());
-    std::int64_t cursor = asked->after;
     std::string out;
     ObjectWriter page(out);
-    append_list(page.begin("trials"), *found, [&](const storage::TrialDetail& one) {
-      out += trial_row_json(one);
-      cursor = one.trial.seq;
-    });
-    page.integer("cursor", cursor).end();
+    append_trials(page.begin("trials"), *found, request.query);
+    page.integer("cursor", found->empty() ? asked->after : found->back().trial.seq).end();
     return json_response(200, std::move(out));
   }
 
@@ -478,8 +476,27 @@ class ConsoleSite final : public SiteBase {
     const auto found = context_.storage.unfinished_trials(row->id);
     if (!found) return error_response(found.error());
     std::string out = R"({"trials":)";
-    append_list(out, *found, [&](const storage::TrialDetail& one) { out += trial_row_json(one); });
+    append_trials(out, *found, request.query);
     return json_response(200, out + '}');
+  }
+
+  // With `points=1` each row has its curve, as long as the page has room for it; who finds a row
+  // without asks for that trial alone.
+  void append_trials(std::string& out, const std::vector<storage::TrialDetail>& page,
+                     std::string_view query) const {
+    std::size_t room = query_value(query, "points") == "1" ? kPointsPerPage : 0;
+    append_list(out, page, [&](const storage::TrialDetail& one) {
+      if (room > 0) {
+        const auto whole = context_.storage.trial(one.trial.key);
+        // It may have gone on since the page was read.
+        if (whole && *whole && (*whole)->trial.seq == one.trial.seq) {
+          room -= std::min(room, (*whole)->points.size());
+          out += trial_row_json(**whole, Detail::curve);
+          return;
+        }
+      }
+      out += trial_row_json(one);
+    });
   }
 
   Response trial(const Request& request) const {

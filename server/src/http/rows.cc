@@ -176,7 +176,7 @@ std::string trial_row_json(const storage::TrialDetail& detail, Detail amount) {
   if (row.failure) append_failure(trial.begin("error"), *row.failure);
   if (!row.suggested.empty()) append_suggested(trial.begin("suggested"), row.suggested);
   if (detail.attempt && !detail.attempt->attrs.empty()) trial.text("attrs", detail.attempt->attrs);
-  if (amount == Detail::full) {
+  if (amount != Detail::row) {
     append_list(trial.begin("points"), detail.points, [&out](const protocol::Point& point) {
       out += '[';
       append_integer(out, point.step);
@@ -184,6 +184,8 @@ std::string trial_row_json(const storage::TrialDetail& detail, Detail amount) {
       append_float(out, point.value);
       out += ']';
     });
+  }
+  if (amount == Detail::full) {
     append_list(trial.begin("attempts_list"), detail.attempts_list,
                 [&out](const storage::AttemptRow& attempt) { append_attempt(out, attempt); });
   }

@@ -8,8 +8,8 @@
 
 namespace hyperflock::http {
 
-enum class Detail { row, full };        // full: with points and attempts_list
-enum class Sampler { away, attached };  // whether the owner of an asked study is connected
+enum class Detail { row, curve, full };  // curve: with points; full: with attempts_list too
+enum class Sampler { away, attached };   // whether the owner of an asked study is connected
 
 std::string study_row_json(const storage::StudyRow& row, Sampler sampler = Sampler::away);
 std::string trial_row_json(const storage::TrialDetail& detail, Detail amount = Detail::row);

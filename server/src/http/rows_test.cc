@@ -100,6 +100,7 @@ TEST(TrialRow, CompleteWithItsDevice) {
 
   detail.points = {{0, 0.5}, {1, 2}};
   detail.attempts_list = {attempt};
+  EXPECT_EQ(trial_row_json(detail, Detail::curve), row + R"(,"points":[[0,0.5],[1,2.0]]})");
   EXPECT_EQ(
       trial_row_json(detail, Detail::full),
       row +

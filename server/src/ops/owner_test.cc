@@ -79,6 +79,9 @@ TEST(Owner, ATrialFromItsAskToItsOutcome) {
   const std::string open = server.rest("GET", path(study, "/unfinished")).body;
   EXPECT_EQ(json_at(open, "trials.0.suggested.0.2"), "0.25");
   EXPECT_EQ(json_at(open, "trials.0.state"), "running");
+  const std::string curves = server.rest("GET", path(study, "/unfinished?points=1")).body;
+  EXPECT_EQ(json_at(curves, "trials.0.points"), "[[1,0.5],[2,0.75]]");
+  EXPECT_EQ(json_at(curves, "trials.0.suggested.0.2"), "0.25");
 
   auto result = TestWorker::result(lease.attempt, 0.5);
   result.attrs = R"({"user":{}})";

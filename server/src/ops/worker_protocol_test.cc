@@ -58,6 +58,11 @@ TEST_F(WorkerProtocolTest, JoinHelloReadyLeaseResultNextLease) {
   const auto trial = server_.rest("GET", "/api/studies/" + std::to_string(study) + "/trials/0");
   EXPECT_EQ(json_at(trial.body, "points"), "[[0,0.25]]");
   EXPECT_EQ(json_at(trial.body, "device.backend"), "cpu");
+  const std::string trials = "/api/studies/" + std::to_string(study) + "/trials";
+  const auto page = server_.rest("GET", trials + "?points=1");
+  EXPECT_EQ(json_at(page.body, "trials.0.points"), "[[0,0.25]]");
+  EXPECT_EQ(json_at(page.body, "cursor"), json_at(row.body, "cursor"));
+  EXPECT_THAT(server_.rest("GET", trials).body, ::testing::Not(::testing::HasSubstr("points")));
   EXPECT_EQ(json_at(trial.body, "attempts_list.0.state"), "accepted");
 }
 

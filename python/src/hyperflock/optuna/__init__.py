@@ -14,5 +14,6 @@ from hyperflock.optuna._version import check_version
 check_version()
 
 from hyperflock.optuna._optimize import optimize  # noqa: E402
+from hyperflock.optuna._storage import Storage  # noqa: E402
 
-__all__ = ["optimize"]
+__all__ = ["Storage", "optimize"]

@@ -6,12 +6,14 @@ The thread that calls it samples, prunes, stores and runs the callbacks.
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 import socket
 import sys
+import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,8 @@ from hyperflock.optuna._owner import Callback, Owner
 from hyperflock.optuna._rebuild import IDENTITY
 from hyperflock.optuna._run import Plan, Run
 from hyperflock.optuna._sense import parallel_tpe
+
+_LOOK_S = 1.0
 
 
 def optimize(
@@ -83,7 +87,7 @@ def optimize(
     gc_after_trial
         Of no use here: devices clean up after each trial.
     show_progress_bar
-        Show one on standard error.
+        Show one on standard error: how many have finished and run, and the best value.
     client
         The server; None: as ``hyperflock.Client()`` finds it.
     name
@@ -255,9 +259,19 @@ def _loop_of(study: optuna.Study) -> Iterator[None]:
 @contextmanager
 def _bar(shown: bool, plan: Plan, owner: Owner) -> Iterator[Callable[[], None]]:
     bar = Bar(shown, total=plan.n_trials, desc=owner.row.name, unit="trial")
+    looked_at = -math.inf
+    notes: dict[str, object] = {}
 
     def moved() -> None:
-        bar.move(owner.finished, running=len(owner.live))
+        nonlocal looked_at
+        now = time.monotonic()
+        # Asking a storage for the best one costs more the more trials it has.
+        due = now - looked_at >= _LOOK_S or owner.finished == plan.n_trials
+        if shown and due and len(owner.row.aims) == 1:
+            looked_at = now
+            with suppress(ValueError):  # none is complete yet
+                notes["best"] = f"{owner.study.best_value:.6g}"
+        bar.move(owner.finished, running=len(owner.live), **notes)
 
     try:
         yield moved

@@ -8,11 +8,11 @@ before its first lease on. Blocking; any thread but the background loop's.
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from math import isfinite
 from typing import Any
 
@@ -25,11 +25,11 @@ from optuna.distributions import (
 from optuna.trial import FrozenTrial, TrialState
 
 from hyperflock import _loop
-from hyperflock._async_study import number_of
 from hyperflock._http import Http
 from hyperflock._protocol import Failure, StudyRow, TrialRow
 from hyperflock._results import params_of
 from hyperflock._schema import convert
+from hyperflock.optuna import _pages
 
 TAG = "hyperflock:trial"
 IDENTITY = "hyperflock:identity"
@@ -40,8 +40,6 @@ STATES = {
     "cancelled": TrialState.FAIL,
     "running": TrialState.RUNNING,
 }
-_PAGE = 500
-_AT_ONCE = 8
 
 
 @dataclass(frozen=True)
@@ -100,15 +98,32 @@ def outcome_of(row: TrialRow) -> Outcome:
 def suggestions_of(row: TrialRow) -> dict[str, tuple[BaseDistribution, Any]]:
     """Give distribution and value of each name that was suggested, in that order."""
     told = row.suggested if isinstance(row.suggested, list) else []
-    return {name: (json_to_distribution(kind), json.loads(value)) for name, kind, value in told}
+    return {name: (_distribution(kind), json.loads(value)) for name, kind, value in told}
 
 
-def frozen_trial(study: StudyRow, row: TrialRow) -> FrozenTrial:
-    """Make Optuna's trial of a row, finished or running, for `create_new_trial`."""
+@lru_cache(1024)
+def _distribution(text: str) -> BaseDistribution:
+    """Read a distribution; a study's trials have the same ones over and over."""
+    return json_to_distribution(text)
+
+
+def choices_of(study: StudyRow) -> dict[str, CategoricalDistribution]:
+    """Give a grid's space as distributions; empty for an asked study."""
+    return {d.name: CategoricalDistribution(d.values) for d in study.space}
+
+
+def frozen_trial(
+    study: StudyRow, row: TrialRow, choices: Mapping[str, CategoricalDistribution] | None = None
+) -> FrozenTrial:
+    """Make Optuna's trial of a row, finished or running, for `create_new_trial`.
+
+    Whoever makes many of a study gives its `choices_of`.
+    """
     outcome = outcome_of(row)
     suggested = suggestions_of(row)
     if study.kind != "asked":
-        choices = {d.name: CategoricalDistribution(d.values) for d in study.space}
+        if choices is None:
+            choices = choices_of(study)
         suggested = {n: (choices[n], v) for n, v in params_of(row.params).items() if n in choices}
     points = dict(row.points) if isinstance(row.points, list) else {}
     values: list[float] | None = list(outcome.values) or None
@@ -116,14 +131,16 @@ def frozen_trial(study: StudyRow, row: TrialRow) -> FrozenTrial:
         # As Optuna's own `tell` does: the last value that was reported.
         last = points[max(points)]
         values = [last] if isfinite(last) else None
+    ended = when(row.finished_at) if outcome.state.is_finished() else None
     return FrozenTrial(
         number=-1,
         trial_id=-1,
         state=outcome.state,
         value=None,
         values=values,
-        datetime_start=_when(row.started_at),
-        datetime_complete=_when(row.finished_at) if outcome.state.is_finished() else None,
+        # One that was cancelled before it began has ended all the same.
+        datetime_start=when(row.started_at) or ended,
+        datetime_complete=ended,
         params={name: value for name, (_, value) in suggested.items()},
         distributions={name: kind for name, (kind, _) in suggested.items()},
         user_attrs=dict(outcome.user_attrs),
@@ -156,7 +173,13 @@ def finished_rows(
     wanted
         The numbers whose curves matter; None: of all trials.
     """
-    return _loop.run(_finished_rows(http, study.study, wanted))
+
+    async def found() -> list[TrialRow]:
+        rows, _ = await _pages.newer(http, study.study, 0, points=wanted is None)
+        newest = {row.trial: row for row in rows}
+        return await _pages.with_points(http, study.study, newest.values(), wanted)
+
+    return sorted(_loop.run(found()), key=lambda row: row.trial)
 
 
 def unfinished_rows(http: Http, study: StudyRow) -> list[TrialRow]:
@@ -174,42 +197,24 @@ def to_optuna(http: Http, row: StudyRow) -> optuna.Study:
     """Make an Optuna study in memory of a study at the server; see `Study.to_optuna`."""
     made = optuna.create_study(study_name=row.name, directions=row.aims)
     made._storage.set_study_system_attr(made._study_id, IDENTITY, f"name:{row.name}")
+    choices = choices_of(row)
     for finished in finished_rows(http, row):
-        add_row(made, row, finished)
+        add_row(made, row, finished, choices)
     return made
 
 
-def add_row(study: optuna.Study, row: StudyRow, trial: TrialRow) -> int:
+def add_row(
+    study: optuna.Study,
+    row: StudyRow,
+    trial: TrialRow,
+    choices: Mapping[str, CategoricalDistribution] | None = None,
+) -> int:
     """Add a trial under its own number, behind those that the study has; its id in the storage."""
     storage = study._storage
     for _ in range(len(study.get_trials(deepcopy=False)), trial.trial):
         storage.create_new_trial(study._study_id, template_trial=hole(row.study))
-    return storage.create_new_trial(study._study_id, template_trial=frozen_trial(row, trial))
-
-
-async def _finished_rows(http: Http, study: int, wanted: Container[int] | None) -> list[TrialRow]:
-    newest: dict[int, TrialRow] = {}
-    cursor = 0
-    while True:
-        where = f"/api/studies/{study}/trials?after={cursor}&limit={_PAGE}&points=1"
-        page = await http.get(where)
-        rows = [convert(row, TrialRow) for row in page["trials"]]
-        newest.update({row.trial: row for row in rows})
-        cursor = int(page["cursor"])
-        if not rows:
-            break
-    gate = asyncio.Semaphore(_AT_ONCE)
-
-    async def with_points(row: TrialRow) -> TrialRow:
-        # A page may leave curves out, and the study's best is asked for more often than all of it.
-        if isinstance(row.points, list) or (wanted is not None and row.trial not in wanted):
-            return row
-        async with gate:
-            told = await http.get(f"/api/studies/{study}/trials/{number_of(row.trial, 'trial')}")
-        return convert(told, TrialRow)
-
-    found = await asyncio.gather(*map(with_points, newest.values()))
-    return sorted(found, key=lambda row: row.trial)
+    template = frozen_trial(row, trial, choices)
+    return storage.create_new_trial(study._study_id, template_trial=template)
 
 
 def _object(value: object) -> dict[str, Any]:
@@ -227,6 +232,7 @@ def _exact(text: object, value: float) -> float:
     return float(text) if isinstance(text, str) and text in {"inf", "-inf"} else value
 
 
-def _when(milliseconds: int) -> datetime | None:
+def when(milliseconds: int) -> datetime | None:
+    """Read a time of the server's."""
     # Optuna's times are local and know no zone.
     return datetime.fromtimestamp(milliseconds / 1000) if milliseconds else None

@@ -1,0 +1,75 @@
+"""How long it takes to import the package, in a fresh Python each time.
+
+    python package_bench.py --out build/reports/python.json [--rounds 15]
+
+Medians of interleaved rounds; the peer is Optuna's own import in the same environment. Ends with 1
+where a goal is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+GOAL_S = 0.3
+CODE = "import time; begun = time.perf_counter(); import {}; print(time.perf_counter() - begun)"
+
+
+def import_s(module: str) -> float:
+    """Seconds of one import, without the interpreter's own start."""
+    command = [sys.executable, "-c", CODE.format(module)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
+    return float(done.stdout)
+
+
+def measured(rounds: int) -> dict[str, Any]:
+    """Measure and give the report."""
+    seconds: dict[str, list[float]] = {"hyperflock": [], "hyperflock.optuna": [], "optuna": []}
+    load = os.getloadavg()[0]
+    for _ in range(rounds + 1):
+        for module, found in seconds.items():
+            found.append(import_s(module))
+    # The first of each compiled and read files that the others found.
+    middle = {module: statistics.median(found[1:]) for module, found in seconds.items()}
+    figures = [
+        {
+            "name": "import_s",
+            "value": middle["hyperflock"],
+            "unit": "s",
+            "op": "<=",
+            "goal": GOAL_S,
+        },
+        {
+            "name": "import_optuna_s",
+            "value": middle["hyperflock.optuna"],
+            "unit": "s",
+            "peer": {"name": "import optuna", "value": middle["optuna"]},
+        },
+    ]
+    machine = {"python": platform.python_version(), "cores": os.cpu_count(), "load": round(load, 1)}
+    return {"name": "python", "machine": machine, "figures": figures}
+
+
+def main() -> int:
+    """Measure, write the report, say what came of it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--rounds", type=int, default=15)
+    options = parser.parse_args()
+    report = measured(options.rounds)
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    options.out.write_text(json.dumps(report, indent=2) + "\n")
+    for figure in report["figures"]:
+        print(f"{figure['name']} {figure['value']:.4f} {figure['unit']}")
+    return 0 if report["figures"][0]["value"] <= GOAL_S else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,28 @@
+"""Binh and Korn's functions with their two constraints, as Optuna 4 has them: by the sampler.
+
+A value above 0 is a violation; ``constrained.py`` is the same for Optuna 5.
+"""
+
+import hyperflock
+import optuna
+
+
+def objective(trial):
+    x = trial.suggest_float("x", -2, 8)
+    y = trial.suggest_float("y", -3, 5)
+    circle = (x - 5) ** 2 + y**2 - 25
+    outside = -((x - 8) ** 2) - (y + 3) ** 2 + 7.7
+    trial.set_user_attr("constraints", [circle, outside])
+    return 4 * x**2 + 4 * y**2, (x - 5) ** 2 + (y - 5) ** 2
+
+
+def constraints(trial):
+    return trial.user_attrs["constraints"]
+
+
+if __name__ == "__main__":
+    sampler = optuna.samplers.TPESampler(seed=15, constraints_func=constraints)
+    study = optuna.create_study(directions=["minimize", "minimize"], sampler=sampler)
+    hyperflock.optuna.optimize(study, objective, n_trials=16, client=hyperflock.Client())
+    for trial in study.best_trials:
+        print(trial.number, trial.values, trial.params)

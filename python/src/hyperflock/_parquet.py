@@ -1,0 +1,60 @@
+"""A study's finished trials as Parquet: the columns of the pandas table, each of one kind.
+
+    content = parquet(study.row, study.trials)
+
+Pure; any thread.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from hyperflock._errors import HyperflockError
+from hyperflock._export import columns_of, values_of
+from hyperflock._protocol import StudyRow
+from hyperflock._results import TrialResult, space_of
+
+
+def parquet(study: StudyRow, trials: Sequence[TrialResult]) -> bytes:
+    """Write the trials; see `Study.export`.
+
+    Raises
+    ------
+    HyperflockError
+        ``no_pyarrow``: pyarrow is not installed.
+    """
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise HyperflockError(
+            "pyarrow is not installed; 'pip install hyperflock[parquet]' brings it, and "
+            "export('csv') needs nothing",
+            code="no_pyarrow",
+        ) from None
+    kinds: dict[str, Any] = {
+        "bool": pyarrow.bool_(),
+        "boolean": pyarrow.bool_(),
+        "int64": pyarrow.int64(),
+        "Int64": pyarrow.int64(),
+        "float64": pyarrow.float64(),
+        "str": pyarrow.string(),
+        "datetime64[ns, UTC]": pyarrow.timestamp("ms", tz="UTC"),
+        "object": pyarrow.string(),
+    }
+    columns = columns_of(study, trials)
+    names = [dimension.name for dimension in space_of(study, trials)]
+    rows = [values_of(names, trial, len(columns)) for trial in trials]
+    table = {}
+    for index, (name, dtype) in enumerate(columns):
+        values = [row[index] for row in rows]
+        if dtype == "object":
+            # A parameter of several kinds: a column of Arrow's has one.
+            values = [None if value is None else json.dumps(value) for value in values]
+        table[name] = pyarrow.array(values, type=kinds[dtype])
+    file = io.BytesIO()
+    pyarrow.parquet.write_table(pyarrow.table(table), file)
+    return file.getvalue()

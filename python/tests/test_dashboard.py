@@ -1,0 +1,115 @@
+"""optuna-dashboard on a server's studies: the real application, asked as its pages ask it."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+from wsgiref.util import setup_testing_defaults
+
+import optuna
+import optuna_dashboard
+import pytest
+from fake_console import FakeConsole
+from hyperflock import Client, _cli
+from hyperflock.optuna import Storage
+from objectives import objective
+from optuna.trial import TrialState
+from test_storage import asked
+
+optuna.logging.set_verbosity(optuna.logging.ERROR)
+
+
+class Dashboard:
+    """The application, without a socket."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._app: Any = optuna_dashboard.wsgi(storage)
+
+    def ask(self, path: str, method: str = "GET", body: object = None) -> tuple[str, Any]:
+        """Give status and JSON, or text, of an answer."""
+        content = json.dumps(body).encode()
+        path, _, query = path.partition("?")
+        environ: dict[str, Any] = {
+            "REQUEST_METHOD": method,
+            "PATH_INFO": path,
+            "QUERY_STRING": query,
+            "CONTENT_TYPE": "application/json",
+            "CONTENT_LENGTH": str(len(content)),
+            "wsgi.input": io.BytesIO(content),
+        }
+        setup_testing_defaults(environ)
+        told: list[str] = []
+        chunks = self._app(environ, lambda status, headers, *_: told.append(status))
+        text = b"".join(chunks).decode()
+        if hasattr(chunks, "close"):
+            chunks.close()
+        return told[0], json.loads(text) if path.startswith("/api") and text else text
+
+
+def test_dashboard_shows_an_asked_study_and_a_grid(server: FakeConsole, client: Client) -> None:
+    own = asked(server, client, 8)
+    grid = client.grid(objective, {"x": [1, 2]}, name="grid", direction="maximize")
+    server.finish(grid.id, 1, value=0.5)
+    server.begin(grid.id, 0)
+    dashboard = Dashboard(Storage(client))
+    status, told = dashboard.ask("/api/studies")
+    assert status.startswith("200")
+    assert {(s["study_id"], s["study_name"]) for s in told["study_summaries"]} == {
+        (1, "mine"),
+        (2, "grid"),
+    }
+    status, told = dashboard.ask("/api/studies/1?after=0")
+    assert status.startswith("200")
+    assert [t["state"] for t in told["trials"]] == [
+        {TrialState.COMPLETE: "Complete", TrialState.PRUNED: "Pruned"}[t.state] for t in own.trials
+    ]
+    first = told["trials"][0]
+    assert {p["name"]: p["param_external_value"] for p in first["params"]} == {
+        name: str(value) for name, value in own.trials[0].params.items()
+    }
+    assert [(p["step"], p["value"]) for p in first["intermediate_values"]] == list(
+        own.trials[0].intermediate_values.items()
+    )
+    assert told["best_trials"][0]["number"] == own.best_trial.number
+    status, told = dashboard.ask("/api/studies/2?after=0")
+    assert [t["state"] for t in told["trials"]] == ["Running", "Complete"]
+    assert dashboard.ask("/api/studies/3?after=0")[0].startswith("404")
+    assert "<html" in dashboard.ask("/dashboard")[1]
+    status, told = dashboard.ask("/api/studies/1/param_importances?evaluator=ped_anova")
+    assert status.startswith("200")
+    assert {item["name"] for item in told["param_importances"][0]} == {"x", "n", "kind"}
+    assert len(dashboard.ask("/csv/1")[1].splitlines()) == 9
+
+
+def test_notes_are_written_where_there_is_a_place_for_them(
+    server: FakeConsole, client: Client, tmp_path: Path
+) -> None:
+    asked(server, client, 1)
+    note = {"version": 1, "body": "the third figure"}
+    kept = f"sqlite:///{tmp_path}/notes.db"
+    dashboard = Dashboard(Storage(client, attributes=kept))
+    assert dashboard.ask("/api/studies/1/note", "PUT", note)[0].startswith("204")
+    told = Dashboard(Storage(client, attributes=kept)).ask("/api/studies/1?after=0")[1]
+    assert told["note"] == note
+    without = Dashboard(Storage(client))
+    assert without.ask("/api/studies/1?after=0")[1]["note"]["body"] == ""
+    assert without.ask("/api/studies/1/note", "PUT", note)[0].startswith("500")
+
+
+def test_command_serves_it(server: FakeConsole, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["dashboard", "--url", server.url, "--token", server.token, "--port", "8099"]
+    with patch.object(optuna_dashboard, "run_server") as served:
+        assert _cli.run([*arguments, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out) == {"url": "http://127.0.0.1:8099"}
+        (storage,), options = served.call_args
+        assert storage.get_all_studies() == []
+        assert options == {"host": "127.0.0.1", "port": 8099}
+        assert _cli.run([*arguments[:-3], "wrong"]) == _cli.EXIT_REFUSED
+    assert "[unauthorized]" in capsys.readouterr().err
+    with patch.dict(sys.modules, {"optuna_dashboard": None}):
+        assert _cli.run(arguments) == _cli.EXIT_REFUSED
+    assert "[no_dashboard]" in capsys.readouterr().err
