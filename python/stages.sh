@@ -9,6 +9,18 @@ do_python_package() {
   mark python_package "$key"
 }
 
+# What Optuna's gRPC storage, a peer of bench optuna_vs, needs beside Optuna: nothing else here does.
+stage bench_peers "tools"
+do_bench_peers() {
+  local key
+  key=$(fingerprint python/bench/requirements.txt)
+  up_to_date bench_peers "$key" && return 0
+  rm -rf build/bench-peers
+  build/venv/bin/python -m pip install --require-hashes --only-binary=:all: --target build/bench-peers \
+    -r python/bench/requirements.txt
+  mark bench_peers "$key"
+}
+
 PYTHON_TESTS=(-m pytest -q -p no:cacheprovider -c python/pyproject.toml --rootdir python)
 
 # With the share of the package's lines that the tests run: below python/pyproject.toml's fail_under the stage fails.

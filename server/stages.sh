@@ -37,16 +37,26 @@ do_server_test() { run_ctest debug; }
 stage server_race_test "server_tsan tools"
 do_server_race_test() { run_ctest tsan; }
 
+# FUZZERS: the names of those that are wanted; empty: all.
 stage fuzzers "clang"
-do_fuzzers() { build_preset fuzz; }
+do_fuzzers() {
+  # shellcheck disable=SC2086
+  build_preset fuzz ${FUZZERS:+$FUZZERS fuzz_corpus}
+}
+
+# check_fuzzers NAME_fuzz...: before anything is built for a name that there is not.
+check_fuzzers() {
+  local wanted names
+  names=$(basename -s .cc -a ./*/fuzz/*_fuzz.cc)
+  for wanted in "$@"; do
+    [[ $'\n'$names$'\n' == *$'\n'"$wanted"$'\n'* ]] || die "there is no fuzzer '$wanted' among" $names
+  done
+}
 
 # Each binary NAME_fuzz begins with the seeds in the tree (PART/fuzz/corpus/NAME_fuzz) and those written by its build
 # (build/fuzz/corpus/NAME); what it finds new is kept in build/corpus. fuzz_command [NAME_fuzz...]: those, or all.
 fuzz_command() {
-  local binary name wanted seeds found=0
-  for wanted in "$@"; do
-    [[ -x build/fuzz/bin/$wanted ]] || die "there is no fuzzer '$wanted' among $(cd build/fuzz/bin && echo *_fuzz)"
-  done
+  local binary name seeds found=0
   for binary in build/fuzz/bin/*_fuzz; do
     name=${binary##*/}
     [[ $# -eq 0 || " $* " == *" $name "* ]] || continue

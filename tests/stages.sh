@@ -79,6 +79,12 @@ bench_server() { build/release/bin/cycle_bench --server build/release/bin/hyperf
 bench flood "server tools"
 bench_flood() { build/release/bin/flood_bench --server build/release/bin/hyperflock-server --state build/bench-state --out build/reports/flood.json "$@"; }
 
+bench asked "server tools"
+bench_asked() { build/release/bin/asked_bench --server build/release/bin/hyperflock-server --state build/bench-state --out build/reports/asked.json "$@"; }
+
+bench optuna_vs "server python_package bench_peers"
+bench_optuna_vs() { python3 python/bench/optuna_vs.py "$@"; }
+
 bench first_compute "server web runtime browser python_package"
 bench_first_compute() { node tests/e2e/bench_first_compute.ts --out build/reports/first_compute.json "$@"; }
 

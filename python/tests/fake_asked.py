@@ -95,6 +95,8 @@ class AskedStudy:
         self.asked: list[int] = []
         self.most_running = 0
         self.most_waiting = 0
+        # Batches that were taken in before any of their calls was answered.
+        self.taken_early = 0
         self._seq = 0
         self._call_id = 0
         self._calls: list[OwnerCallItem] = []
@@ -186,8 +188,9 @@ class AskedStudy:
             self.queue.append(item.trial)
             self.asked.append(item.trial)
         self.most_waiting = max(self.most_waiting, len(self.queue))
-        if reply.taken >= self._batch:
+        if self._outstanding and reply.taken >= self._batch:
             self._outstanding = False
+            self.taken_early += bool(self._open_calls) and not reply.replies
         self.finishing = reply.finish
         self._finish_if_done()
         self.changed.notify_all()

@@ -493,6 +493,14 @@ def test_tpe_gets_its_constant_liar_where_several_compute(
     assert sampler._constant_liar is False
 
 
+def test_the_next_batch_travels_while_one_is_answered(server: FakeConsole, client: Client) -> None:
+    study = optuna.create_study(sampler=RandomSampler(seed=1))
+    with Devices(server, given.square, 3):
+        optimize(study, given.square, 16, client=client)
+    assert server.asked[1].taken_early > 0
+    assert [t.number for t in study.trials if t.state is TrialState.COMPLETE] == list(range(16))
+
+
 def test_large_replies_leave_in_parts(
     server: FakeConsole, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,56 +24,75 @@ std::int64_t integer_of(const std::string& json_text, const char* key) {
   return protocol::Value(*json, problem)[key].as_integer();
 }
 
-// A grid of 10^8 points, so that it does not end.
-std::string endless_grid(const std::string& sha256, std::size_t bytes) {
-  std::string values = "[0";
-  for (int i = 1; i < 10'000; ++i) {
-    values += ',';
-    values += std::to_string(i);
-  }
-  values += "]";
+std::string study_of(const std::string& name, const std::string& sha256, std::size_t bytes,
+                     const std::string& trials) {
   std::string out;
   protocol::ObjectWriter spec(out);
-  spec.text("name", "cycle_bench")
-      .text("submit_key", "cycle_bench")
+  spec.text("name", name)
+      .text("submit_key", name)
       .text("direction", "maximize")
       .text("entry", "bench:run");
   protocol::ObjectWriter(spec.begin("bundle"))
       .text("sha256", sha256)
       .integer("bytes", static_cast<std::int64_t>(bytes))
       .end();
-  spec.raw("space",
-           R"([{"name":"a","values":)" + values + R"(},{"name":"b","values":)" + values + "}]");
+  out += trials;
   spec.raw("data", "[]").integer("seed", 1).raw("runtime", R"({"chainer":"7.8.1"})");
   spec.raw("limits", R"({"time_limit_ms":3600000,"stall_ms":0})").raw("provenance", "{}").end();
   return out;
 }
 
-}  // namespace
-
-std::int64_t submit(const ServerProcess& server) {
+// `trials`: the fields of the spec that say where they come from.
+std::int64_t submit_study(const ServerProcess& server, const std::string& name,
+                          const std::string& trials) {
   const std::string bundle = "not a bundle: nobody runs it";
   const std::string sha256 = auth::token_hash(bundle);
   const net::Headers token{{"Authorization", "Bearer " + server.researcher_token()}};
   require(net::http_request(server.console_port(), "PUT", "/api/blobs/" + sha256, token, bundle),
           201, "PUT blob");
   const auto made = require(net::http_request(server.console_port(), "POST", "/api/studies", token,
-                                              endless_grid(sha256, bundle.size())),
+                                              study_of(name, sha256, bundle.size(), trials)),
                             201, "POST study");
   return integer_of(made.body, "study");
 }
 
+// A grid of 10^8 points, so that it does not end.
+std::string endless_grid() {
+  std::string values = "[0";
+  for (int i = 1; i < 10'000; ++i) {
+    values += ',';
+    values += std::to_string(i);
+  }
+  values += "]";
+  return R"(,"space":[{"name":"a","values":)" + values + R"(},{"name":"b","values":)" + values +
+         "}]";
+}
+
+}  // namespace
+
+std::int64_t submit(const ServerProcess& server) {
+  return submit_study(server, "cycle_bench", endless_grid());
+}
+
+std::int64_t submit_asked(const ServerProcess& server) {
+  return submit_study(server, "asked_bench", R"(,"kind":"asked")");
+}
+
 std::vector<Device> join(const ServerProcess& server, int count) {
+  return join(server.compute_port(), server.enrolment_code(), count);
+}
+
+std::vector<Device> join(std::uint16_t compute_port, const std::string& enrolment_code, int count) {
   std::string body;
   protocol::ObjectWriter(body)
-      .text("code", server.enrolment_code())
+      .text("code", enrolment_code)
       .text("class", "node")
       .text("engine", "bench")
       .end();
   std::vector<Device> devices;
   for (int i = 0; i < count; ++i) {
-    const auto joined = require(
-        net::http_request(server.compute_port(), "POST", "/api/join", {}, body), 201, "join");
+    const auto joined =
+        require(net::http_request(compute_port, "POST", "/api/join", {}, body), 201, "join");
     const auto json = protocol::parse_object(joined.body);
     protocol::Problem problem;
     const protocol::Value device(*json, problem);

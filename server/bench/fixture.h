@@ -14,7 +14,10 @@ namespace hyperflock::bench {
 
 // A grid of 10^8 points; the study's number.
 std::int64_t submit(const ServerProcess& server);
+// A study whose trials its owner asks for, of one direction.
+std::int64_t submit_asked(const ServerProcess& server);
 std::vector<Device> join(const ServerProcess& server, int count);
+std::vector<Device> join(std::uint16_t compute_port, const std::string& enrolment_code, int count);
 // /metrics, and the value of a metric without labels in it.
 std::string metrics(const ServerProcess& server);
 double metric(const std::string& text, const std::string& name);

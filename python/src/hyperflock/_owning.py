@@ -5,7 +5,8 @@
         link.send(OwnerReply(study=3, taken=batch.batch, room=1), batch.generation)
 
 The socket lives on the background loop (_loop.py); `next` and `send` are for one other thread. The
-server has one batch on its way at a time, so the queue between the threads is bounded by it.
+server has one batch on its way at a time, so the queue between the threads is bounded by what that
+thread takes in before it has answered.
 """
 
 from __future__ import annotations

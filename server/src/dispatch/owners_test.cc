@@ -210,6 +210,23 @@ TEST(Owners, R46_OneBatchIsOnItsWayAtATime) {
   EXPECT_THAT(s.says("nb", {}), IsEmpty());
 }
 
+TEST(Owners, R46_ABatchMayBeTakenInBeforeItIsAnswered) {
+  Scenario s = owned();
+  s.worker("a").worker("b").asks("nb", {0, 1});
+  s.ready("a");
+  s.ready("b");
+  s.says("nb", {});
+  s.says("nb", {});
+  EXPECT_THAT(s.suggest("a", 1, "x"), ElementsAre("nb < batch 3 demand 0: suggest 1 t0 #1 x"));
+  EXPECT_THAT(s.suggest("b", 2, "x"), IsEmpty());
+  EXPECT_THAT(s.says("nb", {}), ElementsAre("nb < batch 4 demand 0: suggest 2 t1 #2 x"));
+  // Batch 3 is named again while batch 4 is on its way.
+  EXPECT_THAT(s.says("nb", {.taken = 3, .answers = {{1, "0.5", "", ""}}}),
+              ElementsAre("a < reply 0.5", "study 1 changed"));
+  EXPECT_THAT(s.suggest("a", 1, "y"), IsEmpty());
+  EXPECT_THAT(s.says("nb", {}), ElementsAre("nb < batch 5 demand 0: suggest 3 t0 #1 y"));
+}
+
 TEST(Owners, R46_ABatchHasAtMostAThousandItems) {
   Scenario s = owned();
   s.worker("a").asks("nb", {0});

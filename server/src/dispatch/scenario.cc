@@ -414,7 +414,7 @@ Said Scenario::leave(const std::string& owner) {
 Said Scenario::says(const std::string& owner, protocol::OwnerReply reply) {
   Owner& speaker = owners_.at(owner);
   reply.study = speaker.study;
-  reply.taken = speaker.taken = speaker.sent;
+  if (reply.taken == 0) reply.taken = speaker.taken = speaker.sent;
   return handle(OwnerReplied{sessions_.at(owner), std::move(reply)});
 }
 

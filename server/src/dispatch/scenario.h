@@ -116,7 +116,8 @@ class Scenario {
               bool next = false);
   Said suggest(const std::string& worker, std::int64_t attempt, const std::string& name,
                const std::string& distribution = "d");
-  // Owners of asked studies, by name as workers are. A reply takes in the newest batch.
+  // Owners of asked studies, by name as workers are. A reply that names no batch takes in the
+  // newest.
   Said claim(const std::string& owner, std::int64_t study, bool standby = false);
   Said leave(const std::string& owner);
   Said says(const std::string& owner, protocol::OwnerReply reply);

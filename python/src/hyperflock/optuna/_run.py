@@ -193,6 +193,11 @@ class Run:
         if batch.generation != self._generation:
             self._attach(batch)
             return
+        self._taken = batch.batch
+        if not batch.demand and batch.calls:
+            # The next batch travels while this one is answered. Where trials are asked for it must
+            # wait: it would ask for them again.
+            self._reply()
         out = _Outgoing()
         for call in batch.calls:
             answer = self._owner.answer(call)
@@ -200,7 +205,6 @@ class Run:
                 out.add(answer)
             if out.is_due:
                 self._send(replies=out.take())
-        self._taken = batch.batch
         self._reply(out.take(), self._ask(batch.demand))
         self._moved()
 

@@ -1,0 +1,416 @@
+"""Trials a second against Optuna's own storages: ``./run bench optuna_vs [FIGURE...]``.
+
+Our side is whole: the server on SQLite (``synchronous=FULL``), emulated phones that run the
+objective over their WebSockets, and `hyperflock.optuna.optimize` with a study in memory. The peers
+run the same objective in as many threads or processes as suit them best, which is tried first.
+Rounds are interleaved; a figure is the ratio of the medians. A peer that does not end within its
+limit is judged by what it had finished, which favours it: storages get slower with each trial.
+
+Writes one report, ``build/reports/optuna_vs.json``. Ends with 1 where a goal is missed, or where a
+study does not hold what its trials reported.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import platform
+import shutil
+import signal
+import sqlite3
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import optuna
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path.insert(0, str(ROOT / "python" / "tests"))
+
+from real_server import Server  # noqa: E402
+
+PHONES = 100
+# How much the two sides' reports by trial may differ: trials that run side by side begin before
+# the pruner has seen enough.
+ALIKE = 0.05
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A storage to compare with.
+
+    Attributes
+    ----------
+    about : str
+        What it is, for the report.
+    goal : float
+        The ratio that we want to reach.
+    workers : tuple of int
+        How many threads or processes are tried.
+    worker : str
+        What they are.
+    """
+
+    about: str
+    goal: float
+    workers: tuple[int, ...]
+    worker: str = "process"
+
+
+PEERS = {
+    "journal": Peer("JournalStorage, one file", 3, (1, 2, 4)),
+    "grpc": Peer("GrpcStorageProxy, its server on SQLite", 20, (1, 2, 4)),
+    "memory": Peer("InMemoryStorage", 0.3, (1, 2), "thread"),
+}
+TPE = "optuna_tpe_sampler_share"
+FIGURES = [*(f"optuna_vs_{name}" for name in PEERS), TPE]
+
+
+class FailedError(Exception):
+    """A side gave no figure, or one that does not count; the text says why."""
+
+
+@dataclass
+class Side:
+    """What was measured of one side, round by round."""
+
+    rounds: list[dict[str, Any]]
+
+    @property
+    def rates(self) -> list[float]:
+        """Trials a second."""
+        return [one["trials"] / one["seconds"] for one in self.rounds]
+
+    @property
+    def median(self) -> float:
+        """The median of them."""
+        return float(statistics.median(self.rates))
+
+    @property
+    def reports_per_trial(self) -> float:
+        """How often a trial reported."""
+        reports = sum(int(one["reports"]) for one in self.rounds)
+        return reports / sum(int(one["trials"]) for one in self.rounds)
+
+    @property
+    def spread(self) -> str:
+        """The slowest and the fastest round."""
+        return f"{min(self.rates):.3g} to {max(self.rates):.3g} in {len(self.rounds)} rounds"
+
+
+def told_by(command: list[str], env: dict[str, str]) -> dict[str, Any]:
+    """Run a program and read the JSON of its last line.
+
+    Raises
+    ------
+    FailedError
+        It failed.
+    """
+    done = subprocess.run(
+        [sys.executable, *command],
+        env={**os.environ, **env},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    lines = done.stdout.strip().splitlines()
+    if done.returncode or not lines:
+        raise FailedError(f"{Path(command[0]).name} ended with {done.returncode}")
+    told: dict[str, Any] = json.loads(lines[-1])
+    return told
+
+
+def run_peer(
+    name: str, workers: int, given: argparse.Namespace, seed: int, trials: int, sampler: str
+) -> dict[str, Any]:
+    """Run one study of a peer."""
+    return told_by(
+        [
+            *(str(HERE / "vs_peers.py"), name, "--workers", str(workers), "--seed", str(seed)),
+            *("--trials", str(trials), "--limit", str(given.limit), "--sampler", sampler),
+            *("--folder", str(given.state)),
+        ],
+        {"PYTHONPATH": str(ROOT / "build" / "bench-peers"), "PYTHONWARNINGS": "ignore"},
+    )
+
+
+@contextmanager
+def phones(server: Server, count: int) -> Iterator[subprocess.Popen[str]]:
+    """Keep emulated phones on a server."""
+    program = str(ROOT / "build" / "release" / "bin" / "asked_load")
+    port = server.compute.rpartition(":")[2]
+    code = server.credentials["enrolment_code"]
+    crowd = subprocess.Popen(
+        [program, "--port", port, "--code", code, "--devices", str(count)],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert crowd.stdout is not None
+        if crowd.stdout.readline().strip() != "ready":
+            raise FailedError("the emulated phones did not get ready")
+        yield crowd
+    finally:
+        crowd.kill()
+        crowd.wait()
+
+
+def run_ours(given: argparse.Namespace, seed: int, sampler: str, *options: str) -> dict[str, Any]:
+    """Run one study of ours on a server of its own, and look whether the server has all of it.
+
+    Raises
+    ------
+    FailedError
+        Something is missing on one side.
+    """
+    folder = given.state / "ours"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    server = Server(folder).start()
+    try:
+        with phones(server, given.phones) as crowd:
+            told = told_by(
+                [
+                    *(str(HERE / "vs_owner.py"), "--console", server.console),
+                    *("--trials", str(given.trials), "--seed", str(seed)),
+                    *("--sampler", sampler, *options),
+                ],
+                {"HYPERFLOCK_TOKEN": server.credentials["researcher_token"]},
+            )
+            crowd.send_signal(signal.SIGTERM)
+            ran = json.loads(crowd.communicate(timeout=30)[0])
+        server.stop()
+        check_ours(folder / "state" / "hyperflock.db", told, ran, given.trials)
+    finally:
+        server.kill()
+    return told
+
+
+def check_ours(database: Path, told: dict[str, Any], ran: dict[str, Any], trials: int) -> None:
+    """Compare what the study, the server's database and the phones have counted.
+
+    Raises
+    ------
+    FailedError
+        They differ.
+    """
+    with sqlite3.connect(database) as db:
+        accepted, attempts = db.execute(
+            "SELECT (SELECT count(*) FROM trials WHERE accepted_attempt IS NOT NULL),"
+            " (SELECT count(*) FROM attempts)"
+        ).fetchone()
+        (points,) = db.execute("SELECT count(*) FROM points").fetchone()
+        (suggested,) = db.execute("SELECT count(*) FROM suggestions").fetchone()
+    counted = {
+        "trials of the study": (told["trials"], trials),
+        "accepted trials": (accepted, trials),
+        "attempts": (attempts, trials),
+        "points": (points, told["reports"]),
+        "suggestions": (suggested, 3 * trials),
+        "pruned trials": (ran["pruned"], told["pruned"]),
+        "completed trials": (ran["complete"], trials - told["pruned"]),
+        "calls": (ran["calls"], 3 * trials + told["reports"]),
+    }
+    for what, (found, wanted) in counted.items():
+        if found != wanted:
+            raise FailedError(f"{found} {what}, not {wanted}")
+
+
+def best_workers(name: str, given: argparse.Namespace) -> int:
+    """Find out with how many workers a peer is fastest, by a fifth of a study each."""
+    rates: dict[int, float] = {}
+    for workers in PEERS[name].workers:
+        try:
+            told = run_peer(name, workers, given, 1, max(20, given.trials // 5), "random")
+        except FailedError as problem:
+            print(f"    {name}, {workers} workers: {problem}", flush=True)
+            continue
+        rates[workers] = told["trials"] / told["seconds"]
+        print(f"    {name}, {workers} workers: {rates[workers]:.1f} trials/s", flush=True)
+    if not rates:
+        raise FailedError(f"{name} runs with no number of workers")
+    return max(rates, key=lambda workers: rates[workers])
+
+
+def measure(names: list[str], given: argparse.Namespace) -> tuple[dict[str, Side], dict[str, int]]:
+    """Measure all sides, a round after the other."""
+    workers = {name: best_workers(name, given) for name in names}
+    sides = {name: Side([]) for name in ["ours", *names]}
+    for turn in range(1, given.rounds + 1):
+        for name, side in sides.items():
+            if name == "ours":
+                told = run_ours(given, turn, "random")
+            else:
+                told = run_peer(name, workers[name], given, turn, given.trials, "random")
+            side.rounds.append(told)
+            print(
+                f"    round {turn}, {name}: {side.rates[-1]:.1f} trials/s, {told['trials']} trials,"
+                f" {told['pruned']} pruned, {told['reports']} reports",
+                flush=True,
+            )
+    return sides, workers
+
+
+def rows_of(sides: dict[str, Side], workers: dict[str, int]) -> list[dict[str, Any]]:
+    """Make the figures of what was measured."""
+    ours = sides["ours"]
+    rows: list[dict[str, Any]] = []
+    for name in workers:
+        peer, side = PEERS[name], sides[name]
+        row: dict[str, Any] = {
+            "name": f"optuna_vs_{name}",
+            "value": ours.median / side.median,
+            "unit": "x",
+            "op": ">=",
+            "goal": peer.goal,
+        }
+        ratio = ours.reports_per_trial / side.reports_per_trial
+        if abs(ratio - 1) > ALIKE:
+            row |= {
+                "value": None,
+                "error": f"{ours.reports_per_trial:.2f} reports a trial, the peer "
+                f"{side.reports_per_trial:.2f}: these are not the same studies",
+            }
+        rows.append(row)
+    rows.append(
+        {
+            "name": "optuna_trials_per_s",
+            "value": ours.median,
+            "unit": "1/s",
+            "note": ours.spread,
+        }
+    )
+    rows.append(
+        {
+            "name": "optuna_reports_per_s",
+            "value": ours.median * ours.reports_per_trial,
+            "unit": "1/s",
+        }
+    )
+    for name, count in workers.items():
+        peer, side = PEERS[name], sides[name]
+        plural = "" if count == 1 else "es" if peer.worker == "process" else "s"
+        rows.append(
+            {
+                "name": f"optuna_{name}_trials_per_s",
+                "value": side.median,
+                "unit": "1/s",
+                "note": f"{peer.about}, {count} {peer.worker}{plural}: {side.spread}",
+            }
+        )
+    return rows
+
+
+def tpe_rows(given: argparse.Namespace) -> list[dict[str, Any]]:
+    """Measure how much of our run with TPE is inside of the sampler."""
+    ours = run_ours(given, 1, "tpe", "--stopwatch")
+    peer = run_peer("memory", 1, given, 1, given.trials, "tpe")
+    rate = ours["trials"] / ours["seconds"]
+    return [
+        {
+            "name": TPE,
+            "value": 100 * ours["sampler_s"] / ours["seconds"],
+            "unit": "%",
+            "op": ">=",
+            "goal": 50,
+        },
+        {
+            "name": "optuna_tpe_trials_per_s",
+            "value": rate,
+            "unit": "1/s",
+            "peer": {
+                "name": "InMemoryStorage, 1 thread",
+                "value": peer["trials"] / peer["seconds"],
+            },
+        },
+    ]
+
+
+def rows_or_errors(
+    measure_rows: Callable[[], list[dict[str, Any]]], names: list[str]
+) -> list[dict[str, Any]]:
+    """Make figures; where that fails, rows that say why."""
+    try:
+        return measure_rows()
+    except FailedError as problem:
+        return [{"name": name, "value": None, "error": str(problem)} for name in names]
+
+
+def machine(load: float, phone_count: int) -> dict[str, Any]:
+    """What the figures were measured on."""
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    models = [line.split(": ", 1)[1] for line in lines if line.startswith("model name")]
+    return {
+        "cpu": models[0] if models else platform.machine(),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "optuna": optuna.__version__,
+        "load before": f"{load:.2f}",
+        "phones": phone_count,
+    }
+
+
+def main() -> int:
+    """Measure what is asked for, keep the other figures of an earlier run."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("figures", nargs="*", metavar="FIGURE", help=", ".join(FIGURES))
+    parser.add_argument("--list", action="store_true", help="print the figures")
+    parser.add_argument("--out", type=Path, default=ROOT / "build" / "reports" / "optuna_vs.json")
+    parser.add_argument("--state", type=Path, default=ROOT / "build" / "bench-state" / "optuna_vs")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--trials", type=int, default=1000)
+    parser.add_argument("--phones", type=int, default=PHONES)
+    parser.add_argument("--limit", type=float, default=60.0, help="seconds of a peer's round")
+    given = parser.parse_args()
+    if given.list:
+        print("\n".join(FIGURES))
+        return 0
+    wanted = given.figures or FIGURES
+    if unknown := set(wanted) - set(FIGURES):
+        parser.error(f"there is no figure {', '.join(sorted(unknown))}; --list names them")
+    os.environ.setdefault(
+        "HYPERFLOCK_TEST_SERVER_BIN", str(ROOT / "build" / "release" / "bin" / "hyperflock-server")
+    )
+    given.state.mkdir(parents=True, exist_ok=True)
+    load = os.getloadavg()[0]
+    names = [name for name in PEERS if f"optuna_vs_{name}" in wanted]
+    rows: list[dict[str, Any]] = []
+    if names:
+        compared = [f"optuna_vs_{name}" for name in names]
+        rows += rows_or_errors(lambda: rows_of(*measure(names, given)), compared)
+    if TPE in wanted:
+        rows += rows_or_errors(lambda: tpe_rows(given), [TPE])
+    when = datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M")
+    kept = json.loads(given.out.read_text())["figures"] if given.out.exists() else []
+    new = {row["name"] for row in rows}
+    report = {
+        "name": "optuna_vs",
+        "machine": machine(load, given.phones),
+        "figures": [
+            *({**row, "when": when} for row in rows),
+            *(row for row in kept if row["name"] not in new),
+        ],
+    }
+    given.out.parent.mkdir(parents=True, exist_ok=True)
+    given.out.write_text(json.dumps(report, indent=2) + "\n")
+    missed = [
+        row["name"]
+        for row in rows
+        if row["value"] is None or row["value"] < row.get("goal", -math.inf)
+    ]
+    for name in missed:
+        print(f"missed: {name}")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,62 @@
+// Devices that run the trials of an asked study, in a closed loop over real WebSocket frames: three
+// suggestions, ten reports each followed by should_prune, the result, the next lease. They compute
+// the objective of python/bench/vs_objective.py. One thread, one epoll.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "emulator.h"
+#include "net/test_client.h"
+#include "protocol/messages.h"
+
+namespace hyperflock::bench {
+
+class AskedEmulator {
+ public:
+  struct Counts {
+    std::int64_t complete = 0;
+    std::int64_t pruned = 0;
+    std::int64_t calls = 0;  // suggestions and should_prune that were answered
+    std::int64_t trials() const { return complete + pruned; }
+  };
+
+  // Opens a session for each device, which asks for work. Throws std::runtime_error.
+  AskedEmulator(std::uint16_t compute_port, const std::vector<Device>& devices);
+  ~AskedEmulator();
+  AskedEmulator(const AskedEmulator&) = delete;
+  AskedEmulator& operator=(const AskedEmulator&) = delete;
+
+  // Until `done` says so; it is asked every few milliseconds. False where the server closed a
+  // connection first.
+  bool run(const std::function<bool()>& done);
+  const Counts& counts() const { return counts_; }
+
+ private:
+  struct Worker {
+    net::TestWebSocket socket;
+    std::string received{};
+    AttemptId attempt{};
+    std::int64_t id = 0;   // of its calls
+    std::int64_t seq = 0;  // of its messages
+    std::size_t next_name = 0;
+    std::int64_t step = 0;
+    bool stalls = false;  // its curve does
+    double value = 0;     // of the objective, from what was suggested
+    protocol::Outcome outcome = protocol::Outcome::complete;
+  };
+
+  void begin(Worker& worker, const protocol::Lease& lease);
+  void go_on(Worker& worker);
+  void finish(Worker& worker, protocol::Outcome outcome);
+  void on_message(Worker& worker, const protocol::ServerMessage& message);
+  bool pull(Worker& worker);
+
+  std::vector<Worker> workers_;
+  int epoll_ = -1;
+  Counts counts_;
+};
+
+}  // namespace hyperflock::bench

@@ -1,0 +1,58 @@
+// Emulated devices for the asked studies of a running server: they join by an enrolment code, run
+// what they are leased (asked_emulator.h) until SIGTERM or until the server closes a connection,
+// and then print one line of JSON. The line before it is "ready".
+//
+//   asked_load --port 8780 --code hfe_... --devices 100
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+
+#include "asked_emulator.h"
+#include "fixture.h"
+
+namespace hyperflock::bench {
+namespace {
+
+volatile std::sig_atomic_t stopped = 0;
+
+struct Options {
+  std::uint16_t port = 0;
+  std::string code;
+  int devices = 100;
+};
+
+int run(const Options& options) {
+  AskedEmulator emulator(options.port, join(options.port, options.code, options.devices));
+  std::printf("ready\n");
+  std::fflush(stdout);
+  emulator.run([] { return stopped != 0; });
+  const AskedEmulator::Counts& counts = emulator.counts();
+  std::printf(R"({"complete": %lld, "pruned": %lld, "calls": %lld})"
+              "\n",
+              static_cast<long long>(counts.complete), static_cast<long long>(counts.pruned),
+              static_cast<long long>(counts.calls));
+  return 0;
+}
+
+}  // namespace
+}  // namespace hyperflock::bench
+
+int main(int argc, char** argv) {
+  hyperflock::bench::Options options;
+  CLI::App app{"Emulated devices that run the trials of asked studies."};
+  app.add_option("--port", options.port, "of the compute origin, on 127.0.0.1")->required();
+  app.add_option("--code", options.code, "enrolment code")->required();
+  app.add_option("--devices", options.devices, "emulated devices")
+      ->check(CLI::Range(1, 250))
+      ->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  std::signal(SIGTERM, [](int) { hyperflock::bench::stopped = 1; });
+  try {
+    return hyperflock::bench::run(options);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}
