@@ -44,6 +44,8 @@ enum RouteIndex : std::size_t {
   kSubmit,
   kStudies,
   kStudy,
+  kSpec,
+  kStudyBlob,
   kCancel,
   kReplay,
   kTrials,
@@ -59,7 +61,7 @@ enum RouteIndex : std::size_t {
   kMetrics,
 };
 
-constexpr std::array<Route, 20> kRoutes{{
+constexpr std::array<Route, 22> kRoutes{{
     {Method::get, "/", Access::open, Work::handle, 0},
     {Method::get, "/api/me", Access::principal, Work::handle, 0},
     {Method::head, "/api/blobs/{}", Access::principal, Work::handle, 0},
@@ -67,6 +69,8 @@ constexpr std::array<Route, 20> kRoutes{{
     {Method::post, "/api/studies", Access::principal, Work::handle, kSpecBody},
     {Method::get, "/api/studies", Access::principal, Work::handle, 0},
     {Method::get, "/api/studies/{}", Access::principal, Work::handle, 0},
+    {Method::get, "/api/studies/{}/spec", Access::principal, Work::handle, 0},
+    {Method::get, "/api/studies/{}/blobs/{}", Access::principal, Work::handle, 0},
     {Method::post, "/api/studies/{}/cancel", Access::principal, Work::handle, kSmallBody},
     {Method::post, "/api/studies/{}/replay", Access::principal, Work::handle, kSmallBody},
     {Method::get, "/api/studies/{}/trials", Access::principal, Work::handle, 0},
@@ -198,6 +202,10 @@ class ConsoleSite final : public SiteBase {
         return reply(studies(*request));
       case kStudy:
         return reply(study(*request));
+      case kSpec:
+        return reply(spec(*request));
+      case kStudyBlob:
+        return reply(study_blob(*request));
       case kCancel:
         return cancel(*request, std::move(reply));
       case kReplay:
@@ -437,6 +445,30 @@ class ConsoleSite final : public SiteBase {
   Response study(const Request& request) const {
     const auto row = readable_study(request);
     return row ? json_response(200, row_json(*row)) : error_response(row.error());
+  }
+
+  // What was submitted: all that decides what the trials compute, and where it came from.
+  Response spec(const Request& request) const {
+    const auto row = readable_study(request);
+    return row ? json_response(200, protocol::serialize_study_spec(row->spec))
+               : error_response(row.error());
+  }
+
+  // Code or data of the study, for whoever may see it.
+  Response study_blob(const Request& request) const {
+    const auto row = readable_study(request);
+    if (!row) return error_response(row.error());
+    const std::string& sha256 = request.captures[1];
+    const auto& data = row->spec.data;
+    const bool named = row->spec.bundle.sha256 == sha256 ||
+                       std::ranges::any_of(data, [&sha256](const protocol::DataRef& one) {
+                         return one.blob.sha256 == sha256;
+                       });
+    const auto path = named ? context_.blobs.path_of(sha256) : std::nullopt;
+    const auto bytes = named ? context_.blobs.size(sha256) : std::nullopt;
+    if (!path || !bytes)
+      return error_response(404, Error{"unknown_blob", "The study names no such blob."});
+    return blob_response(path->string(), *bytes);
   }
 
   // What a trial printed, in memory: its newest lines after the cursor.

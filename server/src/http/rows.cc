@@ -80,6 +80,7 @@ void append_attempt(std::string& out, const storage::AttemptRow& attempt) {
       .integer("finished_at", attempt.finished_at)
       .integer("run_ms", attempt.metrics.run_ms)
       .integer("load_ms", attempt.metrics.load_ms);
+  if (!attempt.software.empty()) row.text("software", attempt.software);
   if (attempt.failure) append_failure(row.begin("error"), *attempt.failure);
   row.end();
 }

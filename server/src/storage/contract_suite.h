@@ -97,6 +97,7 @@ inline StoreResult complete(std::int64_t attempt, std::vector<double> values,
   store.result.values = std::move(values);
   store.result.metrics = {1'500, 2'500};
   store.result.backend = "cpu";
+  store.result.software = "worker/1 numpy/2";
   return store;
 }
 

@@ -154,6 +154,7 @@ class Judge {
     attempt->verdict = judged.verdict;
     attempt->row.values = result.values;
     attempt->row.attrs = result.attrs;
+    attempt->row.software = result.software;
     if (!result.failure || !attempt->row.failure) attempt->row.failure = result.failure;
     attempt->row.metrics = result.metrics;
     attempt->row.backend = result.backend;

@@ -95,7 +95,8 @@ struct AttemptRow {
   std::int64_t result_seq = 0;  // seq of the stored result, 0: none
   std::int64_t started_at = 0;
   std::int64_t finished_at = 0;
-  std::string attrs{};  // JSON text that came with its result; empty: none
+  std::string attrs{};     // JSON text that came with its result; empty: none
+  std::string software{};  // what computed its result, as name/version; empty: no result, or unknown
 };
 
 // A trial with its deciding attempt (the accepted one, else the newest; none where it was asked and

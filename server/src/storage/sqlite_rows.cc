@@ -161,6 +161,7 @@ StoredAttempt read_attempt(const Query& row) {
   attempt.from = read_checkpoint(row, 20);
   attempt.adapter = owned(row, 25);
   attempt.attrs = owned(row, 26);
+  attempt.software = owned(row, 27);
   return stored;
 }
 

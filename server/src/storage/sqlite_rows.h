@@ -79,7 +79,8 @@ inline constexpr Sql kSelectAttempt =
     "SELECT id, study, number, previous, kind, state, result_seq, load_ms, run_ms, started_at,"
     " finished_at, device, device_class, engine, backend, result_values, failure_cause,"
     " failure_code, failure_message, failure_traceback, resumed_attempt, resumed_format,"
-    " resumed_sha256, resumed_bytes, resumed_step, adapter, attrs FROM attempts WHERE id = ?1";
+    " resumed_sha256, resumed_bytes, resumed_step, adapter, attrs, software FROM attempts"
+    " WHERE id = ?1";
 inline constexpr Sql kSelectSuggestions =
     "SELECT name, distribution, value FROM suggestions WHERE study = ?1 AND number = ?2"
     " ORDER BY position";

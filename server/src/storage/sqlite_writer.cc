@@ -207,9 +207,9 @@ Outcome Writer::apply_one(const StoreResult& store) {
 
   db_->run(
       "UPDATE attempts SET state = ?, verdict = ?, result_seq = ?, load_ms = ?, run_ms = ?,"
-      " finished_at = ?, backend = ?, result_values = ?, attrs = ? WHERE id = ?",
+      " finished_at = ?, backend = ?, result_values = ?, attrs = ?, software = ? WHERE id = ?",
       state, *judged.verdict, result.seq, result.metrics.load_ms, result.metrics.run_ms, now_,
-      result.backend, as_blob(result.values), result.attrs, result.attempt);
+      result.backend, as_blob(result.values), result.attrs, result.software, result.attempt);
   if (result.failure.has_value() != has_failure) {
     const FailureColumns failure(result.failure ? &*result.failure : nullptr);
     db_->run(
