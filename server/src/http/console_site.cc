@@ -47,6 +47,8 @@ enum RouteIndex : std::size_t {
   kSpec,
   kStudyBlob,
   kCancel,
+  kPause,
+  kResume,
   kReplay,
   kTrials,
   kUnfinished,
@@ -61,7 +63,7 @@ enum RouteIndex : std::size_t {
   kMetrics,
 };
 
-constexpr std::array<Route, 22> kRoutes{{
+constexpr std::array<Route, 24> kRoutes{{
     {Method::get, "/", Access::open, Work::handle, 0},
     {Method::get, "/api/me", Access::principal, Work::handle, 0},
     {Method::head, "/api/blobs/{}", Access::principal, Work::handle, 0},
@@ -72,6 +74,8 @@ constexpr std::array<Route, 22> kRoutes{{
     {Method::get, "/api/studies/{}/spec", Access::principal, Work::handle, 0},
     {Method::get, "/api/studies/{}/blobs/{}", Access::principal, Work::handle, 0},
     {Method::post, "/api/studies/{}/cancel", Access::principal, Work::handle, kSmallBody},
+    {Method::post, "/api/studies/{}/pause", Access::principal, Work::handle, kSmallBody},
+    {Method::post, "/api/studies/{}/resume", Access::principal, Work::handle, kSmallBody},
     {Method::post, "/api/studies/{}/replay", Access::principal, Work::handle, kSmallBody},
     {Method::get, "/api/studies/{}/trials", Access::principal, Work::handle, 0},
     {Method::get, "/api/studies/{}/unfinished", Access::principal, Work::handle, 0},
@@ -208,6 +212,10 @@ class ConsoleSite final : public SiteBase {
         return reply(study_blob(*request));
       case kCancel:
         return cancel(*request, std::move(reply));
+      case kPause:
+        return pause(*request, true, std::move(reply));
+      case kResume:
+        return pause(*request, false, std::move(reply));
       case kReplay:
         return replay(*request, std::move(reply));
       case kTrials:
@@ -366,6 +374,14 @@ class ConsoleSite final : public SiteBase {
     if (!row) return reply(error_response(row.error()));
     context_.service.cancel_study(row->id,
                                   row_replier(noted(request, "study.cancel"), std::move(reply)));
+  }
+
+  void pause(const Request& request, bool paused, Reply reply) const {
+    const auto row = readable_study(request);
+    if (!row) return reply(error_response(row.error()));
+    context_.service.pause_study(
+        row->id, paused,
+        row_replier(noted(request, paused ? "study.pause" : "study.resume"), std::move(reply)));
   }
 
   void replay(const Request& request, Reply reply) const {

@@ -355,6 +355,20 @@ TEST_F(RestTest, ADeviceReadsTheBlobsOfItsProjectOnly) {
   }
 }
 
+TEST_F(RestTest, AStudyIsPausedAndResumed) {
+  const std::string study = "/api/studies/" + std::to_string(server_.submit(2));
+  EXPECT_EQ(json_at(server_.rest("POST", study + "/pause").body, "paused"), "true");
+  EXPECT_EQ(json_at(server_.rest("POST", study + "/pause").body, "paused"), "true");
+  EXPECT_EQ(json_at(server_.rest("GET", study).body, "state"), "running");
+  EXPECT_EQ(json_at(server_.rest("POST", study + "/resume").body, "paused"), "");
+  server_.rest("POST", study + "/pause");
+  const auto ended = server_.rest("POST", study + "/cancel");
+  EXPECT_EQ(json_at(ended.body, "state"), "cancelled");
+  EXPECT_EQ(json_at(ended.body, "paused"), "");
+  EXPECT_EQ(json_at(server_.rest("POST", study + "/pause").body, "state"), "cancelled");
+  EXPECT_EQ(code_of(server_.rest("POST", "/api/studies/999/pause")), "404 unknown_study");
+}
+
 TEST_F(RestTest, AStudysSpecAndBlobsAreItsOwnersToRead) {
   const std::string bundle(300'000, 'q');
   const std::string sha256 = server_.upload(bundle);

@@ -231,6 +231,15 @@ class Judge {
     return result;
   }
 
+  Outcome operator()(const PauseStudy& pause) {
+    StudyRow* study = find(state_.studies, pause.study);
+    if (study == nullptr) return of_study(Applied::conflict, pause.study);
+    if (!ledger::is_running(*study)) return of_study(Applied::superseded, pause.study);
+    if (study->paused == pause.paused) return of_study(Applied::repeated, pause.study);
+    study->paused = pause.paused;
+    return of_study(Applied::applied, pause.study);
+  }
+
   Outcome operator()(const ReplayTrials& replay) {
     StudyRow* study = find(state_.studies, replay.study);
     if (study == nullptr) return of_study(Applied::conflict, replay.study);

@@ -117,6 +117,7 @@ StudyRow read_study(const Query& row) {
   study.sampler = owned(row, 18);
   study.sampler_since = row.integer(19);
   study.wanted = row.integer(20);
+  study.paused = row.integer(21) != 0;
   return study;
 }
 
