@@ -9,6 +9,10 @@ do_python_package() {
   mark python_package "$key"
 }
 
+# The researcher's documentation as a site; a warning is an error.
+stage docs "python_package"
+do_docs() { python3 -m sphinx -q -W --keep-going -d build/docs/.doctrees python/docs build/docs/python; }
+
 # What Optuna's gRPC storage, a peer of bench optuna_vs, needs beside Optuna: nothing else here does.
 stage bench_peers "tools"
 do_bench_peers() {

@@ -1,6 +1,6 @@
 # Tests that cross parts, the linters, and the benchmarks.
 
-TEST_STAGES=(lint server_test server_race_test array_core_test array_core_wgsl_test array_core_python_test array_core_device_test chainer_suite_test runtime_test worker_test web_test python_test python_optuna4_test python_command_test deploy_test array_core_host_test hostile_test array_core_faults_test e2e)
+TEST_STAGES=(lint server_test server_race_test array_core_test array_core_wgsl_test array_core_python_test array_core_device_test chainer_suite_test runtime_test worker_test web_test python_test python_optuna4_test docs python_command_test deploy_test array_core_host_test hostile_test array_core_faults_test e2e)
 
 # Real browsers, real server, real training: alone, because two volunteers fill two cores.
 stage e2e "server web runtime browser python_package" alone

@@ -43,6 +43,7 @@ class FakeConsole:
         # Numbers of grids' trials that run, by study.
         self.begun: dict[int, set[int]] = {}
         self.cancelled: set[int] = set()
+        self.paused: set[int] = set()
         # Method and path of every request, in order; hello and watch messages of the WebSocket.
         self.requests: list[str] = []
         self.messages: list[_protocol.ClientMessage] = []
@@ -168,6 +169,7 @@ class FakeConsole:
                 "owner": "ada",
                 "project": "default",
                 "state": state,
+                **({"paused": True} if study in self.paused else {}),
                 "direction": spec.direction,
                 "total": total,
                 **count,
@@ -274,6 +276,10 @@ class FakeConsole:
                 return _json(200, {"trials": unfinished})
             case "GET", []:
                 return _json(200, self.study_row(study))
+            case "GET", ["spec"]:
+                return _json(200, msgspec.to_builtins(self.specs[study]))
+            case "GET", ["blobs", sha256]:
+                return _Answer(200, self.blobs[sha256])
             case "GET", ["placement"]:
                 reasons = [{"code": "no_webgpu", "devices": 1}]
                 return _json(200, {"devices": 2, "matching": 1, "reasons": reasons})
@@ -281,6 +287,10 @@ class FakeConsole:
                 self.cancelled.add(study)
                 if asked is not None:
                     asked.cancel()
+                self._notify()
+                return _json(200, self.study_row(study))
+            case "POST", ["pause" | "resume" as change]:
+                (self.paused.add if change == "pause" else self.paused.discard)(study)
                 self._notify()
                 return _json(200, self.study_row(study))
             case "POST", ["replay"]:

@@ -86,7 +86,7 @@ def test_one_client_serves_several_loops(server: FakeConsole) -> None:
     first = _run(client.grid(objective, SPACE))
     assert [study.id for study in _run(client.studies())] == [first.id]
     assert _run(first.cancel()).row.state == "cancelled"
-    assert _run(first.replay()).id == first.id
+    assert _run(first.retry()).id == first.id
     client.close()
 
 

@@ -30,6 +30,7 @@ from hyperflock import (
     HyperflockError,
     _cli,
     _cli_dashboard,
+    _cli_submit,
     _connection,
     _data,
     _dry_run,
@@ -44,6 +45,7 @@ from hyperflock import (
 )
 from hyperflock._codes import BUNDLE_CODES, CODES
 from hyperflock.optuna import Storage
+from hyperflock._submission import Submission
 from hyperflock.optuna._optimize import own
 from hyperflock.optuna._owner import Owner
 from hyperflock.optuna._run import Plan
@@ -56,10 +58,11 @@ SOURCES = Path(hyperflock.__file__).parent
 GUIDE = Path(__file__).resolve().parents[1] / "docs" / "guide.md"
 REST = Path(__file__).resolve().parents[2] / "server" / "docs" / "rest.md"
 SPACE = {"x": [1]}
+_NO_IMPORT = "raise ImportError('not on this machine')\ndef objective(trial):\n    return 1.0\n"
 # Codes of the server's that a class here has for its own.
 SERVERS = {"study_cancelled", "study_exists"}
 # Codes that an owner answers a device's call by; the device fails with `owner_error` then.
-OWNERS = {"sampler_raised", "unknown_trial"}
+OWNERS = {"owner_error", "sampler_raised", "unknown_trial"}
 
 
 class Scene:
@@ -211,6 +214,19 @@ def _time_limit(scene: Scene) -> None:
     raise HyperflockError(error.message, code=error.code)
 
 
+def _replayed(
+    scene: Scene, *, state: str = "complete", damage: bool = False, script: str = ""
+) -> None:
+    source = script or "def objective(trial):\n    return 1.0\n"
+    (scene.folder / "again.py").write_text(source)
+    made = _cli_submit._bundle(str(scene.folder / "again.py"), [])
+    study = scene.client.submit(Submission(made, SPACE, [], "again"))
+    scene.server.finish(study.id, 0, state, value=1.0)
+    if damage:
+        scene.server.blobs[made.sha256] += b" "
+    study.replay(0)
+
+
 def _suggested(scene: Scene) -> None:
     hyperflock.run_local(lambda trial: trial.suggest_float("x", 2.0, 3.0), {"x": 1.0})
 
@@ -244,6 +260,7 @@ PROVOCATIONS: dict[str, Callable[[Scene], object]] = {
     "bad_space": _command("submit", "objectives", "--space", "{"),
     "bad_storage": lambda s: _serve(s, storage="sqlite:///:memory:"),
     "bad_url": lambda s: Client("ftp://x", "t"),
+    "blob_damaged": lambda s: _replayed(s, damage=True),
     "blob_too_large": lambda s: _data._check_size("name", (512 << 20) + 1),
     "cannot_write": lambda s: s.client.grid(objective, SPACE).export("csv", s.folder / "a" / "b"),
     "data_invalid": _sent(data={"a": 7}),
@@ -268,6 +285,7 @@ PROVOCATIONS: dict[str, Callable[[Scene], object]] = {
     "objective_failed": lambda s: _optimize(s, optuna.create_study()),
     "owner_replaced": _replaced,
     "no_token": lambda s: Client(s.server.url),
+    "replay_failed": lambda s: _replayed(s, script=_NO_IMPORT),
     "not_found": lambda s: s.answered(404),
     "rate_limited": lambda s: s.answered(429),
     "read_only_storage": lambda s: optuna.create_study(storage=Storage(s.client)),
@@ -282,6 +300,7 @@ PROVOCATIONS: dict[str, Callable[[Scene], object]] = {
     "time_limit": _time_limit,
     "too_long": _sent(name="n" * 257),
     "too_many": _sent(data={f"d{n}": np.ones(1) for n in range(65)}),
+    "trial_unfinished": lambda s: _replayed(s, state="running"),
     "unauthorized": lambda s: s.answered(401),
     "unknown_runtime": _sent(runtime="chainer-1.0"),
     "unknown_type": lambda s: _protocol.parse_server('{"type": "dance"}'),

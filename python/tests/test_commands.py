@@ -83,11 +83,15 @@ def test_show_tells_a_study_and_a_trial(capsys: pytest.CaptureFixture[str], stud
     shown = json.loads(_run(capsys, "show", study_id, "--json"))
     assert (shown["id"], shown["runtime"], shown["failed"]) == (1, "chainer-7.8.1", 1)
     assert repr(shown["space"]) == "{'x': [0.5, 1], 'act': ['=1+1', 'b']}"
-    trial = _run(capsys, "show", study_id, "--trial", "3")
+    trial = _run(capsys, "show", study_id, "3")
     assert "attempt 7 failed on [2J]0;titleevil31m (phone" in trial
     assert "\n  ValueError: no\n" in trial
-    told = json.loads(_run(capsys, "show", study_id, "--trial", "0", "--json"))
+    where_from = trial.partition("\n\n")[2]
+    assert "computed by     attempt 7, [2J]0;titleevil31m phone" in where_from
+    assert "seeds           0 of the study, " in where_from
+    told = json.loads(_run(capsys, "show", study_id, "0", "--json"))
     assert (told["value"], told["points"]) == (0.25, [[0, 0.5]])
+    assert told["provenance"]["entry"] == "objectives:objective"
 
 
 def test_logs_show_each_failed_trial_or_the_one_that_is_named(
@@ -137,10 +141,16 @@ def test_parquet_goes_to_standard_output_as_it_is(
     assert out == client.study(study_id).export("parquet")
 
 
-def test_cancel_and_replay_change_a_study(
+def test_cancel_and_retry_change_a_study(
     capsys: pytest.CaptureFixture[str], server: FakeConsole, study_id: str
 ) -> None:
-    assert _run(capsys, "replay", study_id) == f"study {study_id} is running, 1 of 4 trials done\n"
+    assert _run(capsys, "retry", study_id) == f"study {study_id} is running, 1 of 4 trials done\n"
+    assert _run(capsys, "pause", study_id) == f"study {study_id} is paused, 1 of 4 trials done\n"
+    assert ["state", "paused"] in [
+        line.split() for line in _run(capsys, "show", study_id).splitlines()
+    ]
+    assert json.loads(_run(capsys, "pause", study_id, "--json"))["paused"] is True
+    assert _run(capsys, "resume", study_id).startswith(f"study {study_id} is running, ")
     assert json.loads(_run(capsys, "cancel", study_id, "--json"))["state"] == "cancelled"
     assert server.requests[-1] == f"POST /api/studies/{study_id}/cancel"
 
@@ -213,6 +223,40 @@ def test_devices_join_and_revoke(
     assert json.loads(_run(capsys, "revoke", "d_1/", "--json"))["revoked"] is True
     assert _cli.run(["revoke", "d_2"]) == 1
     assert capsys.readouterr().err.startswith("error [forbidden]: ")
+
+
+def test_tokens_are_listed_rotated_and_ended(
+    capsys: pytest.CaptureFixture[str], server: FakeConsole, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = server._answer
+    rows = [
+        {"token": 3, "name": EVIL, "created_at": 1, "current": True, "expires_at": 86_400_000},
+        {"token": 4, "name": "ada", "created_at": 1, "current": False, "revoked_at": 2},
+    ]
+    asked: list[Any] = []
+
+    def answer(method: str, path: str, headers: Any, body: bytes) -> Any:
+        match method, path:
+            case "GET", "/api/tokens":
+                return _json(200, {"tokens": rows})
+            case "POST", "/api/tokens/rotate":
+                asked.append(json.loads(body))
+                return _json(201, {"id": 5, "token": "hfr_new", "old": {"token": 3}})
+            case "POST", "/api/tokens/4/revoke":
+                return _json(200, {"token": 4, "revoked": True})
+        return real(method, path, headers, body)
+
+    monkeypatch.setattr(server, "_answer", answer)
+    first, second = (line.split() for line in _run(capsys, "tokens").splitlines()[1:])
+    assert (first[:2], first[4:7]) == (["3", "[2J]0;titleevil31m"], ["in", "use,", "until"])
+    assert (second[:2], second[-1]) == (["4", "ada"], "ended")
+    assert json.loads(_run(capsys, "tokens", "--json")) == rows
+    assert _run(capsys, "tokens", "--rotate", "--grace-hours", "0.5") == "hfr_new\n"
+    assert asked == [{"grace_s": 1800}]
+    assert _run(capsys, "tokens", "--revoke", "4") == "token 4 opens nothing any more\n"
+    assert json.loads(_run(capsys, "tokens", "--revoke", "4", "--json"))["revoked"] is True
+    assert _cli.run(["tokens", "--revoke", "9"]) == 1
+    assert _cli.run(["tokens", "--revoke", "4", "--rotate"]) == 2
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -323,7 +367,7 @@ def test_commands_against_the_real_server(
         assert "[objective_raised] ValueError: no" in _run(capsys, "logs", study)
         rows = list(csv.DictReader(io.StringIO(_run(capsys, "export", study))))
         assert {row["state"] for row in rows} == {"complete", "failed"}
-        assert "study 1 is running, 1 of 2" in _run(capsys, "replay", study)
+        assert "study 1 is running, 1 of 2" in _run(capsys, "retry", study)
         told = json.loads(_run(capsys, "status", "--json"))
         assert (told["role"], told["studies"]["running"]) == ("admin", 1)
         assert told["devices"]["connected"] == 1

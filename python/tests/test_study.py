@@ -227,13 +227,13 @@ def test_trial_that_is_accepted_late_is_yielded_once_and_shown_as_it_is(
     assert _values(study) == [0.5, 1.0, 2.0]
 
 
-def test_replay_runs_failed_trials_again(client: Client, server: FakeConsole) -> None:
+def test_retry_runs_failed_trials_again(client: Client, server: FakeConsole) -> None:
     study = client.grid(objective, SPACE)
     server.finish(study.id, 0, value=0.0)
     server.finish(study.id, 1, "failed", error=FAILURE)
     server.finish(study.id, 2, "failed", error=FAILURE)
     assert [t.state for t in study] == ["complete", "failed", "failed"]
-    assert study.replay().row.state == "running"
+    assert study.retry().row.state == "running"
     assert [t.number for t in study.trials] == [0]
     server.finish(study.id, 2, value=2.0)
     server.finish(study.id, 1, value=1.0)

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         OptunaMissingError,
         OwnerError,
         ProtocolError,
+        ReplayError,
         ServerError,
         ServerUnreachableError,
         SpaceTooLargeError,
@@ -56,6 +57,8 @@ if TYPE_CHECKING:
     from hyperflock._local import LocalRun, run_local
     from hyperflock._placement import Placement, Requires
     from hyperflock._plots import Plot
+    from hyperflock._provenance import Provenance
+    from hyperflock._replay import Replay
     from hyperflock._results import Attempt, TrialError, TrialResult
     from hyperflock._study import Study
     from hyperflock._trainer import CheckpointExtension
@@ -88,6 +91,9 @@ __all__ = [
     "Placement",
     "Plot",
     "ProtocolError",
+    "Provenance",
+    "Replay",
+    "ReplayError",
     "Requires",
     "Scalar",
     "ServerError",
@@ -127,6 +133,8 @@ _HOME = {
     "Placement": "_placement",
     "Requires": "_placement",
     "Plot": "_plots",
+    "Provenance": "_provenance",
+    "Replay": "_replay",
     "run_local": "_local",
     "Scalar": "_grid",
     "grid_point": "_grid",

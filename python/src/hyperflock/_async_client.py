@@ -279,6 +279,28 @@ class AsyncClient:
         """
         await self._http.post(f"/api/devices/{quote(device, safe='')}/revoke", {})
 
+    async def tokens(self) -> list[dict[str, Any]]:
+        """One's own tokens, as the server shows them; an administrator sees everybody's.
+
+        The tokens themselves are not kept anywhere; each goes by its number.
+        """
+        return list((await self._http.get("/api/tokens"))["tokens"])
+
+    async def rotate_token(self, grace_s: int = 86_400) -> str:
+        """Make a new token for oneself; the one in use ends after ``grace_s`` seconds."""
+        return str((await self._http.post("/api/tokens/rotate", {"grace_s": grace_s}))["token"])
+
+    async def revoke_token(self, token: int) -> None:
+        """End a token now, by its number.
+
+        Raises
+        ------
+        ServerError
+            ``unknown_token``: there is none, or it is somebody else's; ``last_admin``: nobody could
+            administer the server without it.
+        """
+        await self._http.post(f"/api/tokens/{number_of(token, 'token')}/revoke", {})
+
     async def server(self) -> dict[str, Any]:
         """Who we are to the server and what it is: name, role, version, join origin, limits."""
         return dict(await self._http.get("/api/me"))

@@ -33,8 +33,10 @@ from hyperflock._loop import in_thread
 from hyperflock._placement import Placement, placement_of
 from hyperflock._plots import OptunaPlot, Plot, PlotKind
 from hyperflock._protocol import BestRow, StudyRow, TrialRow, Update
+from hyperflock._replay import DEFAULT_TOLERANCE, Replay, ReplayOn, fetch_spec, replay
 from hyperflock._results import TrialResult, trial_result
 from hyperflock._schema import convert
+from hyperflock._spec import StudySpec
 from hyperflock._view import StudyView
 
 if TYPE_CHECKING:
@@ -57,6 +59,8 @@ class AsyncStudy(StudyView):
         self._newest: dict[int, TrialResult] = {}
         self._seqs: dict[int, int] = {}
         self._behind = 0
+        # What was submitted never changes.
+        self._spec: StudySpec | None = None
 
     def __aiter__(self) -> AsyncIterator[TrialResult]:
         """Yield each finished trial once, as it finishes; ends when the study has ended."""
@@ -98,9 +102,26 @@ class AsyncStudy(StudyView):
         return known if known and known.state == "complete" else await self.trial(best.trial)
 
     async def trial(self, number: int) -> TrialResult:
-        """Fetch one trial, a running one too, with its `points` and `attempt_list`."""
+        """Fetch one trial, a running one too: `points`, `attempt_list`, `provenance` as well."""
         row = await self._http.get(f"{self._path}/trials/{number_of(number, 'trial')}")
-        return trial_result(convert(row, TrialRow))
+        # A server of before has no such page.
+        with suppress(NotFoundError):
+            self._spec = self._spec or await fetch_spec(self._http, self.id)
+        return trial_result(convert(row, TrialRow), self._spec)
+
+    async def replay(
+        self,
+        trial: int | TrialResult,
+        *,
+        on: ReplayOn = "cpython",
+        tolerance: float = DEFAULT_TOLERANCE,
+        browser: str | None = None,
+    ) -> Replay:
+        """Run a trial of the study again here and compare; see `Study.replay`."""
+        number = trial.number if isinstance(trial, TrialResult) else number_of(trial, "trial")
+        return await replay(
+            self._http, self.id, number, on=on, tolerance=tolerance, browser=browser
+        )
 
     def log(self, number: int, *, follow: bool = False) -> AsyncGenerator[str, None]:
         """Yield the newest lines that a trial printed, of all its attempts.
@@ -139,7 +160,15 @@ class AsyncStudy(StudyView):
         """End the study now: running attempts are revoked, results so far are kept."""
         return await self._change("cancel")
 
-    async def replay(self) -> AsyncStudy:
+    async def pause(self) -> AsyncStudy:
+        """Give its trials to no more devices until `resume`; those that run go on and count."""
+        return await self._change("pause")
+
+    async def resume(self) -> AsyncStudy:
+        """Give its trials to devices again."""
+        return await self._change("resume")
+
+    async def retry(self) -> AsyncStudy:
         """Issue every failed trial again, with fresh budgets; a finished study runs again.
 
         For trials that their own error or lost devices put into quarantine, after the reason is

@@ -1,4 +1,4 @@
-"""The commands about servers and devices: up, down, status, doctor, join, devices, completion.
+"""The commands about servers and who uses them: up, down, status, doctor, join, devices, tokens.
 
 One process, one thread.
 """
@@ -281,6 +281,49 @@ def revoke(
         show_json({"device": device, "revoked": True})
     else:
         print(f"{clean(device)} is shut out")
+    return 0
+
+
+@command(
+    "hyperflock tokens",
+    "hyperflock tokens --rotate --grace-hours 24",
+    "hyperflock tokens --revoke 3 --json",
+)
+def tokens(
+    rotate: Annotated[
+        bool, typer.Option("--rotate", help="Print a new token; the one in use ends later.")
+    ] = False,
+    grace_hours: Annotated[
+        float, typer.Option(min=0, max=8760, help="How long the old one still opens.")
+    ] = 24,
+    ended: Annotated[
+        int | None,
+        typer.Option("--revoke", min=1, help="End the token of this number.", show_default=False),
+    ] = None,
+    as_json: Json = False,
+    url: Url = None,
+    token: Token = None,
+) -> int:
+    """List tokens by number, make a new one for yourself, or end one."""
+    if rotate and ended is not None:
+        raise typer.BadParameter("give one of --rotate and --revoke")
+    client = Client(url, token)
+    if rotate:
+        made = client.rotate_token(round(grace_hours * 3600))
+        if as_json:
+            show_json({"token": made})
+        else:
+            print(made)
+    elif ended is not None:
+        client.revoke_token(ended)
+        if as_json:
+            show_json({"token": ended, "revoked": True})
+        else:
+            print(f"token {ended} opens nothing any more")
+    elif as_json:
+        show_json(client.tokens())
+    else:
+        console().print(_tables.tokens(client.tokens()))
     return 0
 
 

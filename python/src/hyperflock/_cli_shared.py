@@ -48,6 +48,7 @@ Token = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="As JSON.")]
 StudyId = Annotated[int, typer.Argument(metavar="STUDY", min=1, help="The study's id.")]
+TrialNumber = Annotated[int, typer.Argument(metavar="TRIAL", min=0, help="The trial's number.")]
 
 _F = TypeVar("_F", bound=Callable[..., int])
 

@@ -68,17 +68,17 @@ def studies(as_json: Json = False, url: Url = None, token: Token = None) -> int:
     return 0
 
 
-@command("hyperflock show 3", "hyperflock show 3 --trial 17", "hyperflock show 3 --json")
+@command("hyperflock show 3", "hyperflock show 3 17", "hyperflock show 3 17 --json")
 def show(
     study_id: StudyId,
     number: Annotated[
-        int | None, typer.Option("--trial", min=0, help="One trial of it.", show_default=False)
+        int | None, typer.Argument(metavar="[TRIAL]", min=0, help="One trial of it.")
     ] = None,
     as_json: Json = False,
     url: Url = None,
     token: Token = None,
 ) -> int:
-    """Show one study, or one of its trials with its curve and its runs."""
+    """Show one study, or one of its trials: curve, runs, and where its result comes from."""
     study = Client(url, token).study(study_id)
     if number is None:
         if as_json:
@@ -93,6 +93,9 @@ def show(
     show_lines(_tables.trial_lines(trial))
     for text in _tables.attempt_texts(trial):
         print(text)
+    if trial.provenance is not None:
+        print()
+        show_lines(_tables.provenance_lines(trial.provenance))
     return 0
 
 
@@ -201,10 +204,22 @@ def cancel(study_id: StudyId, as_json: Json = False, url: Url = None, token: Tok
     return _changed(Client(url, token).study(study_id).cancel(), as_json)
 
 
-@command("hyperflock replay 3")
-def replay(study_id: StudyId, as_json: Json = False, url: Url = None, token: Token = None) -> int:
+@command("hyperflock pause 3")
+def pause(study_id: StudyId, as_json: Json = False, url: Url = None, token: Token = None) -> int:
+    """Give a study's trials to no more devices; those that run go on and count."""
+    return _changed(Client(url, token).study(study_id).pause(), as_json)
+
+
+@command("hyperflock resume 3")
+def resume(study_id: StudyId, as_json: Json = False, url: Url = None, token: Token = None) -> int:
+    """Give a paused study's trials to devices again."""
+    return _changed(Client(url, token).study(study_id).resume(), as_json)
+
+
+@command("hyperflock retry 3")
+def retry(study_id: StudyId, as_json: Json = False, url: Url = None, token: Token = None) -> int:
     """Issue every failed trial of a study again; a finished study runs again."""
-    return _changed(Client(url, token).study(study_id).replay(), as_json)
+    return _changed(Client(url, token).study(study_id).retry(), as_json)
 
 
 def watch_study(study: Study, *, as_json: bool) -> int:
@@ -244,7 +259,8 @@ def _changed(study: Study, as_json: bool) -> int:
     if as_json:
         show_json(_export.study_dict(study.row))
     else:
-        print(f"study {study.id} is {study.row.state}, {study.done} of {len(study)} trials done")
+        state = "paused" if study.row.paused else study.row.state
+        print(f"study {study.id} is {state}, {study.done} of {len(study)} trials done")
     return 0
 
 

@@ -156,6 +156,18 @@ class Client:
         """Shut a device out; as `AsyncClient.revoke`."""
         _loop.run(self._core.revoke(device))
 
+    def tokens(self) -> list[dict[str, Any]]:
+        """One's own tokens, by their numbers; as `AsyncClient.tokens`."""
+        return _loop.run(self._core.tokens())
+
+    def rotate_token(self, grace_s: int = 86_400) -> str:
+        """Make a new token for oneself; the one in use ends after ``grace_s`` seconds."""
+        return _loop.run(self._core.rotate_token(grace_s))
+
+    def revoke_token(self, token: int) -> None:
+        """End a token now, by its number; as `AsyncClient.revoke_token`."""
+        _loop.run(self._core.revoke_token(token))
+
     def server(self) -> dict[str, Any]:
         """Who we are to the server and what it is: name, role, version, join origin, limits."""
         return _loop.run(self._core.server())

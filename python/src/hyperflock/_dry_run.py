@@ -1,8 +1,9 @@
-"""Tries one trial before anything is queued: in a process of its own, or in a local browser.
+"""Runs one trial here: in a process of its own, or in a local browser. For dry runs and replays.
 
     run = await dry_run(bundle, data, params={"rate": 0.1}, seed=7, runtime="chainer-7.8.1",
                         time_limit_s=60, where="cpython")
     run.value, run.seconds, run.output, run.error
+    ran = await run_job(Job(...), "cpython", time_limit_s=60)
 
 The bundle is unpacked and run by the worker's own code (``hyperflock_worker``), and sees only what
 a volunteer's browser has. A coroutine for any event loop; cancelled, it ends the other process.
@@ -27,7 +28,7 @@ from hyperflock._errors import DryRunError
 from hyperflock._grid import Scalar, params_text
 from hyperflock._loop import in_thread
 from hyperflock._results import TrialError
-from hyperflock._runtime import RUNTIME_PACKAGES, chainer_of
+from hyperflock._runtime import ASKED_PACKAGES, RUNTIME_PACKAGES, chainer_of
 from hyperflock._text import clean
 
 Where = Literal["cpython", "browser"]
@@ -35,6 +36,9 @@ Where = Literal["cpython", "browser"]
 MAX_OUTPUT_CHARACTERS = 1 << 20
 # Above the trial's own limit: for starting Python, or a browser with Pyodide.
 _START_S = {"cpython": 60.0, "browser": 180.0}
+
+# What an Optuna that was installed here imports of its own; the browsers' one is made without.
+_OPTUNA_NEEDS = frozenset({"sqlalchemy", "alembic", "yaml", "greenlet", "mako", "markupsafe"})
 
 _CHILD = Path(__file__).with_name("_dry_run_child.py")
 _CHECKOUT = Path(__file__).resolve().parents[3]
@@ -96,6 +100,75 @@ class DryRun:
         return "\n".join(line.rstrip("\n") for line in lines)
 
 
+@dataclass(frozen=True)
+class Job:
+    """One trial, as the process that runs it needs it.
+
+    Attributes
+    ----------
+    entry, bundle
+        Where the objective is, and the zip that it is in.
+    data
+        With wheels and arrays of the code.
+    params
+        JSON text.
+    seed, number
+        The trial's.
+    runtime
+        ``chainer-7.8.1``.
+    backend
+        What the study asks of devices; None: nothing.
+    opened
+        What a local browser opens for it: ``webgpu`` or ``cpu``.
+    asked
+        Of a trial of an Optuna study: ``{"directions", "suggested"}``, as the runner takes it.
+    again
+        The trial ran before: names that were not suggested then are an error, and `prune_at` says
+        at which step it is told to stop; None: never.
+    """
+
+    entry: str
+    bundle: bytes
+    data: Sequence[DataSet]
+    params: str
+    seed: int
+    runtime: str
+    backend: str | None = None
+    opened: str = "cpu"
+    number: int = 0
+    asked: Mapping[str, Any] | None = None
+    again: bool = False
+    prune_at: int | None = None
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a job came to.
+
+    Attributes
+    ----------
+    outcome : dict
+        As the worker's runner tells it: ``outcome``, ``values``, ``error``, ``backend``.
+    points : tuple of (int, float)
+        What was reported.
+    seconds : float
+        From unpacking the bundle to the result.
+    output : str
+        What was printed, cleaned.
+    versions : dict
+        Of what it ran on, by name.
+    missing : tuple of str
+        Packages that the browsers have, and that it looked for here in vain.
+    """
+
+    outcome: dict[str, Any]
+    points: tuple[tuple[int, float], ...]
+    seconds: float
+    output: str
+    versions: dict[str, str]
+    missing: tuple[str, ...]
+
+
 async def dry_run(
     bundle: Bundle,
     data: Sequence[DataSet],
@@ -107,35 +180,66 @@ async def dry_run(
     where: Where,
     backend: str | None = None,
 ) -> DryRun:
+    """Run one trial; errors as in `run_job`. What the objective raises is in the result."""
+    job = Job(
+        entry=bundle.entry,
+        bundle=bundle.content,
+        data=(*data, *bundle.attached),
+        params=params_text(params),
+        seed=seed,
+        runtime=runtime,
+        backend=backend,
+    )
+    ran = await run_job(job, where, time_limit_s)
+    error = ran.outcome.get("error")
+    return DryRun(
+        where=where,
+        state=ran.outcome["outcome"],
+        params=dict(params),
+        values=tuple(ran.outcome.get("values", ())),
+        points=ran.points,
+        seconds=ran.seconds,
+        output=ran.output,
+        error=TrialError(**error) if error else None,
+        bundle_bytes=len(bundle.content),
+        files=bundle.files,
+    )
+
+
+async def run_job(
+    job: Job, where: Where, time_limit_s: float, *, browser: str | None = None
+) -> Ran:
     """Run one trial.
+
+    Parameters
+    ----------
+    job, where
+        What, and on what.
+    time_limit_s
+        For the trial alone, without the start of Python or of a browser; 0: none.
+    browser
+        The browser's program; None: the one that ``HYPERFLOCK_BROWSER`` names, else Chromium.
 
     Raises
     ------
     DryRunError
         ``dry_run_unavailable``: what it needs is not here. ``dry_run_broken``: the process or the
-        browser ended without an outcome. What the objective raises is in the result.
+        browser ended without an outcome.
     """
     with tempfile.TemporaryDirectory(prefix="hyperflock-dry-run-") as name:
         folder = Path(name).resolve()
-        chainer = chainer_of(runtime)
-        await in_thread(lambda: _write_job(folder, bundle, data, params, seed, chainer, backend))
-        command, cwd = _command(where, folder, runtime)
+        await in_thread(lambda: _write_job(folder, job))
+        command, cwd = _command(where, folder, job)
         limit_s = time_limit_s + _START_S[where] if time_limit_s else None
-        output, ended = await _run(command, cwd, limit_s)
+        output, ended = await _run(command, cwd, limit_s, _browsers(where, browser))
         told = _outcome(folder, ended, output, time_limit_s)
-    outcome = told["outcome"]
-    error = outcome.get("error")
-    return DryRun(
-        where=where,
-        state=outcome["outcome"],
-        params=dict(params),
-        values=tuple(outcome.get("values", ())),
+    return Ran(
+        outcome=told["outcome"],
         points=tuple((int(step), float(value)) for step, value in told["points"]),
         seconds=float(told["seconds"]),
         output=clean(output, keep_lines=True),
-        error=TrialError(**error) if error else None,
-        bundle_bytes=len(bundle.content),
-        files=bundle.files,
+        versions={str(k): str(v) for k, v in told.get("versions", {}).items()},
+        missing=tuple(map(str, told.get("missing", ()))),
     )
 
 
@@ -153,44 +257,42 @@ def worker_packages() -> Path:
     raise DryRunError("the worker's Python packages are not here; install hyperflock again")
 
 
-def _write_job(
-    folder: Path,
-    bundle: Bundle,
-    data: Sequence[DataSet],
-    params: Mapping[str, Scalar],
-    seed: int,
-    chainer: str,
-    backend: str | None,
-) -> None:
+def _write_job(folder: Path, job: Job) -> None:
     files: dict[str, tuple[str, str, str]] = {}
-    for number, item in enumerate((*data, *bundle.attached)):
+    for number, item in enumerate(job.data):
         with item.open() as source, (folder / f"data-{number}").open("wb") as file:
             shutil.copyfileobj(source, file)
         files[item.ref.name] = (item.ref.kind, f"data-{number}", item.ref.filename)
     spec = {
         "attempt": 1,
         "study": 1,
-        "trial": 0,
-        "entry": bundle.entry,
-        "params": params_text(params),
-        "seed": seed,
-        "chainer": chainer,
+        "trial": job.number,
+        "entry": job.entry,
+        "params": job.params,
+        "seed": job.seed,
+        "chainer": chainer_of(job.runtime),
         # Which back ends are here is found out where it runs.
-        "device": None if backend is None else {"wanted": backend},
+        "device": None if job.backend is None else {"wanted": job.backend},
+        "asked": job.asked,
     }
-    job = {
+    packages = RUNTIME_PACKAGES - {"hyperflock", "hyperflock_worker"}
+    if job.asked is not None:
+        packages |= ASKED_PACKAGES | _OPTUNA_NEEDS
+    told = {
         "spec": spec,
         "data": files,
         "worker": [str(worker_packages())],
-        "installed": sorted(RUNTIME_PACKAGES - {"hyperflock", "hyperflock_worker"}),
+        "installed": sorted(packages),
         "folders": sys.path,
+        "again": job.again,
+        "prune_at": job.prune_at,
     }
-    (folder / "bundle.zip").write_bytes(bundle.content)
-    (folder / "job.json").write_text(json.dumps(job), "utf-8")
+    (folder / "bundle.zip").write_bytes(job.bundle)
+    (folder / "job.json").write_text(json.dumps(told), "utf-8")
     shutil.copy(_CHILD, folder / "dry_run.py")
 
 
-def _command(where: Where, folder: Path, piece: str) -> tuple[list[str], Path]:
+def _command(where: Where, folder: Path, job: Job) -> tuple[list[str], Path]:
     script = str(folder / "dry_run.py")
     if where == "cpython":
         return [sys.executable, "-I", "-S", "-X", "utf8", script, str(folder)], folder
@@ -201,21 +303,37 @@ def _command(where: Where, folder: Path, piece: str) -> tuple[list[str], Path]:
     index = runtime / "index.json"
     if not command.is_file() or not index.is_file() or found is None:
         raise DryRunError(
-            "dry_run='browser' needs a checkout of Hyperflock after './run build'; "
-            "use dry_run=True, which needs none"
+            "a run in a browser needs a checkout of Hyperflock after './run build'; "
+            "one on CPython needs none"
         )
     pieces = json.loads(index.read_text("utf-8"))["pieces"]
-    if piece not in pieces:
-        raise DryRunError(f"the built runtime has no {piece}; './run build' makes it")
-    archive = runtime / Path(pieces[piece]["base"]).name / f"{piece}.zip"
-    options = ["--host", "chromium", "--mount", str(folder), "--wheel", str(archive)]
+    options = ["--host", "chromium", "--backend", job.opened, "--mount", str(folder)]
+    for piece in (job.runtime, *(sorted(ASKED_PACKAGES) if job.asked is not None else ())):
+        if piece not in pieces:
+            raise DryRunError(f"the built runtime has no {piece}; './run build' makes it")
+        archive = runtime / Path(pieces[piece]["base"]).name / f"{piece}.zip"
+        options += ["--wheel", str(archive)]
     quiet = "--disable-warning=ExperimentalWarning"
     return [found, quiet, str(command), *options, script, str(folder)], _CHECKOUT
 
 
-async def _run(command: list[str], cwd: Path, limit_s: float | None) -> tuple[str, bool]:
+def _browsers(where: Where, browser: str | None) -> dict[str, str]:
+    """Which browser the command opens, as it is told: by a variable."""
+    given = browser or os.environ.get("HYPERFLOCK_BROWSER")
+    if where == "cpython" or not given:
+        return {}
+    found = shutil.which(given)
+    if found is None:
+        raise DryRunError(f"'{clean(given)}' is no program; give the path of a Chromium")
+    return {"CHROMIUM": found}
+
+
+async def _run(
+    command: list[str], cwd: Path, limit_s: float | None, settings: Mapping[str, str]
+) -> tuple[str, bool]:
     """Run a command; gives what it printed, and whether it ended within its time."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("HYPERFLOCK_")}
+    environment |= settings
     with tempfile.TemporaryFile() as file:
         process = subprocess.Popen(
             command,

@@ -1,4 +1,4 @@
-"""Runs one trial as a volunteer's browser would: the other process of a dry run.
+"""Runs one trial as a volunteer's browser would: the other process of a dry run or a replay.
 
     python -I -S _dry_run_child.py FOLDER     # also in Pyodide, by the worker runtime's command
 
@@ -12,11 +12,16 @@ from __future__ import annotations
 import importlib.abc
 import importlib.machinery
 import json
+import platform
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hyperflock_worker.bridge import LocalBridge
 
 
 class _Installed(importlib.abc.MetaPathFinder):
@@ -25,6 +30,7 @@ class _Installed(importlib.abc.MetaPathFinder):
     def __init__(self, names: Sequence[str], folders: Sequence[str]) -> None:
         self._names = frozenset(names)
         self._folders = list(folders)
+        self.missing: set[str] = set()
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -32,7 +38,8 @@ class _Installed(importlib.abc.MetaPathFinder):
         if path is not None or fullname not in self._names:
             return None
         spec = importlib.machinery.PathFinder.find_spec(fullname, self._folders)
-        if spec is None and fullname in {"numpy", "chainer"}:
+        if spec is None and fullname in {"numpy", "chainer", "optuna"}:
+            self.missing.add(fullname)
             raise ModuleNotFoundError(
                 f"{fullname} is not installed here, though the browsers have it; "
                 "install it, or use dry_run='browser'",
@@ -44,13 +51,16 @@ class _Installed(importlib.abc.MetaPathFinder):
 def main(folder: Path) -> None:
     """Run the job of a folder."""
     job = json.loads((folder / "job.json").read_text("utf-8"))
+    installed = _Installed(job["installed"], job["folders"])
     if sys.platform != "emscripten":
         sys.path[:0] = job["worker"]
-        sys.meta_path.insert(0, _Installed(job["installed"], job["folders"]))
+        sys.meta_path.insert(0, installed)
     from hyperflock_worker import bridge
     from hyperflock_worker.runner import run_attempt
 
     local = bridge.LocalBridge()
+    if job["again"]:
+        _answer_as_before(local, job["prune_at"])
     bridge.set_bridge(local)
     bundle = (folder / "bundle.zip").read_bytes()
     data = {
@@ -60,8 +70,40 @@ def main(folder: Path) -> None:
     begun = time.perf_counter()
     outcome = json.loads(run_attempt(json.dumps(job["spec"]), bundle, data))
     seconds = time.perf_counter() - begun
-    told = {"outcome": outcome, "points": local.reports, "seconds": seconds}
+    told = {
+        "outcome": outcome,
+        "points": local.reports,
+        "seconds": seconds,
+        "missing": sorted(installed.missing),
+        "versions": _versions(),
+    }
     (folder / "outcome.json").write_text(json.dumps(told), "utf-8")
+
+
+def _answer_as_before(local: LocalBridge, prune_at: int | None) -> None:
+    """Let a trial that has its result be pruned where it was, and draw nothing for it."""
+    answer = local.call
+
+    def call(method: str, payload: str) -> str:
+        if method == "should_prune":
+            over = prune_at is not None and local.reports and local.reports[-1][0] >= prune_at
+            return json.dumps({"ok": True, "value": bool(over)})
+        if method != "suggest":
+            return str(answer(method, payload))
+        # What was suggested then the trial knows, and does not ask for.
+        name = json.loads(payload)["name"]
+        message = f"the trial was given no value for '{name}' when it ran before"
+        return json.dumps({"ok": False, "error": {"code": "owner_error", "message": message}})
+
+    local.call = call
+
+
+def _versions() -> dict[str, str]:
+    """Of Python, and of the packages that the trial used."""
+    names = ("numpy", "chainer", "optuna", "pyodide")
+    used = {name: getattr(sys.modules.get(name), "__version__", None) for name in names}
+    found = {name: str(version) for name, version in used.items() if version is not None}
+    return {"python": platform.python_version(), **found}
 
 
 if __name__ == "__main__":

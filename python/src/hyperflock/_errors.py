@@ -66,6 +66,12 @@ class DryRunError(HyperflockError, RuntimeError):
     default_code = "dry_run_unavailable"
 
 
+class ReplayError(HyperflockError, RuntimeError):
+    """A trial cannot be run again here; that it ends differently here is no error."""
+
+    default_code = "replay_failed"
+
+
 class ServerUnreachableError(HyperflockError, ConnectionError):
     """The server did not answer, in spite of retries."""
 

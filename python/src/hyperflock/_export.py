@@ -122,6 +122,7 @@ def study_dict(row: StudyRow) -> dict[str, Any]:
         "owner": clean(row.owner),
         "project": clean(row.project),
         "state": row.state,
+        "paused": bool(row.paused),
         "kind": row.kind or "grid",
         "direction": row.direction,
         "directions": row.aims,

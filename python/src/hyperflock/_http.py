@@ -193,6 +193,10 @@ class Http:
         """GET a JSON answer."""
         return (await self._request("GET", path)).json()
 
+    async def fetch(self, path: str) -> bytes:
+        """GET bytes."""
+        return (await self._request("GET", path)).body
+
     async def post(self, path: str, body: bytes | Mapping[str, Any]) -> Any:
         """POST JSON, get a JSON answer."""
         content = body if isinstance(body, bytes) else json.dumps(dict(body)).encode()

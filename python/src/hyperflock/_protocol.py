@@ -231,6 +231,7 @@ class Result(Struct, tag_field="type", tag="result"):
     backend: Text = ""
     next: bool = False
     attrs: Attrs | UnsetType = UNSET
+    software: Text | UnsetType = UNSET
 
 
 class Release(Struct, tag_field="type", tag="release"):
@@ -462,6 +463,7 @@ class StudyRow(Struct):
     space: list[Dimension]
     runtime: Runtime
     bundle: BlobRef
+    paused: bool | UnsetType = UNSET
     requires: Requirements | UnsetType = UNSET
     finished_at: Count | UnsetType = UNSET
     best: BestRow | UnsetType = UNSET
@@ -515,6 +517,7 @@ class AttemptRow(Struct):
     load_ms: Count
     resumed_from: Id | UnsetType = UNSET
     resumed_step: Count | UnsetType = UNSET
+    software: Annotated[str, Meta(max_length=2 * MAX_TEXT)] | UnsetType = UNSET
     error: Failure | UnsetType = UNSET
 
 

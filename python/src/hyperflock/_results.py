@@ -12,6 +12,8 @@ from typing import Any
 from hyperflock._errors import ProtocolError
 from hyperflock._grid import Scalar
 from hyperflock._protocol import AttemptRow, DeviceRow, Dimension, Failure, StudyRow, TrialRow
+from hyperflock._provenance import Provenance, provenance_of
+from hyperflock._spec import StudySpec
 from hyperflock._text import clean
 
 
@@ -59,6 +61,8 @@ class Attempt:
         None: not yet.
     error : TrialError or None
         Why it failed.
+    resumed_from, resumed_step : int or None
+        The run whose checkpoint this one went on from, and the last step reported before it.
     """
 
     id: int
@@ -75,6 +79,8 @@ class Attempt:
     started_at: datetime | None
     finished_at: datetime | None
     error: TrialError | None
+    resumed_from: int | None = None
+    resumed_step: int | None = None
 
 
 @dataclass(frozen=True)
@@ -92,7 +98,7 @@ class TrialResult:
     values : tuple of float
         What the objective gave.
     seed : int
-        By which it was seeded; `run_local` with it repeats the trial here.
+        By which it was seeded; `Study.replay` repeats the trial here.
     device, device_class, engine, backend, adapter : str or None
         What computed it: its id; ``phone``, ``tablet``, ``desktop`` or ``node``; the browser;
         ``webgpu`` or ``cpu`` (array-core's back ends) or ``numpy``; the graphics adapter's vendor
@@ -107,6 +113,8 @@ class TrialResult:
         The reported curve as (step, value); only from `Study.trial`.
     attempt_list : tuple of Attempt or None
         Every run that the trial took, the first one first; only from `Study.trial`.
+    provenance : Provenance or None
+        Code, data, versions and device behind the result; only from `Study.trial`.
     """
 
     number: int
@@ -127,6 +135,7 @@ class TrialResult:
     error: TrialError | None
     points: tuple[tuple[int, float], ...] | None = None
     attempt_list: tuple[Attempt, ...] | None = None
+    provenance: Provenance | None = None
 
     @property
     def value(self) -> float | None:
@@ -141,7 +150,7 @@ class TrialResult:
             for name in ("started_at", "finished_at"):
                 when = times[name]
                 times[name] = when.isoformat() if when else None
-        for name in ("points", "attempt_list"):
+        for name in ("points", "attempt_list", "provenance"):
             if plain[name] is None:
                 del plain[name]
         return plain
@@ -166,8 +175,15 @@ def space_of(row: StudyRow, trials: Sequence[TrialResult]) -> list[Dimension]:
     return space
 
 
-def trial_result(row: TrialRow) -> TrialResult:
+def trial_result(row: TrialRow, spec: StudySpec | None = None) -> TrialResult:
     """Make a result of a row; texts are cleaned of control characters.
+
+    Parameters
+    ----------
+    row
+        As the server tells it.
+    spec
+        Its study's, for the provenance.
 
     Raises
     ------
@@ -196,6 +212,7 @@ def trial_result(row: TrialRow) -> TrialResult:
         error=_error(row.error) if isinstance(row.error, Failure) else None,
         points=None if points is None else tuple(points),
         attempt_list=None if runs is None else tuple(map(_attempt, runs)),
+        provenance=None if spec is None else provenance_of(row, spec),
     )
 
 
@@ -230,6 +247,8 @@ def _attempt(row: AttemptRow) -> Attempt:
         started_at=_when(row.started_at),
         finished_at=_when(row.finished_at),
         error=_error(row.error) if isinstance(row.error, Failure) else None,
+        resumed_from=row.resumed_from if isinstance(row.resumed_from, int) else None,
+        resumed_step=row.resumed_step if isinstance(row.resumed_step, int) else None,
     )
 
 

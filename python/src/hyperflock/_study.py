@@ -20,6 +20,7 @@ from hyperflock._export import Format, TextFormat
 from hyperflock._placement import Placement
 from hyperflock._plots import OPTUNA_KINDS, OptunaPlot, Plot, PlotKind
 from hyperflock._protocol import StudyRow
+from hyperflock._replay import DEFAULT_TOLERANCE, Replay, ReplayOn
 from hyperflock._results import TrialResult
 from hyperflock._view import StudyView
 
@@ -70,7 +71,7 @@ class Study(StudyView):
         return _loop.run(self._core.best_trial())
 
     def trial(self, number: int) -> TrialResult:
-        """Fetch one trial, a running one too, with its `points` and `attempt_list`."""
+        """Fetch one trial, a running one too: `points`, `attempt_list`, `provenance` as well."""
         return _loop.run(self._core.trial(number))
 
     def log(self, number: int, *, follow: bool = False) -> Iterator[str]:
@@ -101,14 +102,66 @@ class Study(StudyView):
         _loop.run(self._core.cancel())
         return self
 
-    def replay(self) -> Study:
+    def pause(self) -> Study:
+        """Give its trials to no more devices until `resume`; those that run go on and count."""
+        _loop.run(self._core.pause())
+        return self
+
+    def resume(self) -> Study:
+        """Give its trials to devices again."""
+        _loop.run(self._core.resume())
+        return self
+
+    def retry(self) -> Study:
         """Issue every failed trial again, with fresh budgets; a finished study runs again.
 
         For trials that their own error or lost devices put into quarantine, after the reason is
         gone. Trials that succeeded are left alone.
         """
-        _loop.run(self._core.replay())
+        _loop.run(self._core.retry())
         return self
+
+    def replay(
+        self,
+        trial: int | TrialResult,
+        *,
+        on: ReplayOn = "cpython",
+        tolerance: float = DEFAULT_TOLERANCE,
+        browser: str | None = None,
+    ) -> Replay:
+        """Run a trial that has its result again on this machine, and compare.
+
+        Code and data are fetched and checked by their hashes; parameters, suggested values and the
+        seed are the trial's. It runs in a process of its own that sees what a browser has. Where
+        the trial was pruned, it is told to stop at the step at which it was.
+
+        Parameters
+        ----------
+        trial
+            Its number, or the trial itself.
+        on
+            ``cpython``: Python here; Chainer has to be installed for a trial that uses it.
+            ``chromium``: a local headless browser on the same Pyodide, which needs a checkout after
+            ``./run build``.
+        tolerance
+            Two numbers are the same where they differ by no more than this part of the larger one;
+            below 1 by no more than this. Devices round differently, and training lets that grow.
+        browser
+            The browser's program; None: ``HYPERFLOCK_BROWSER``, else Chromium.
+
+        Returns
+        -------
+        Replay
+            ``same``, and what was compared.
+
+        Raises
+        ------
+        ReplayError
+            ``trial_unfinished``, ``blob_damaged``, ``replay_failed``: it cannot be run again.
+        DryRunError
+            ``dry_run_unavailable``, ``dry_run_broken``: not on this machine.
+        """
+        return _loop.run(self._core.replay(trial, on=on, tolerance=tolerance, browser=browser))
 
     def wait(self, timeout_s: float | None = None) -> Study:
         """Wait until the study has ended.

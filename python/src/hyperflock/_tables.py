@@ -5,6 +5,7 @@ Pure. What other people and their devices wrote is cleaned here or before (_text
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any
@@ -12,9 +13,11 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
+from hyperflock._comparison import Compared
 from hyperflock._export import study_dict
 from hyperflock._grid import Scalar
 from hyperflock._protocol import SamplerRow, StudyRow
+from hyperflock._provenance import Provenance
 from hyperflock._results import Attempt, TrialResult
 from hyperflock._study import Study
 from hyperflock._text import clean
@@ -31,17 +34,16 @@ def studies(found: Sequence[Study]) -> Table:
     table = _table("id", "name", "state", "done", "failed", "best", "owner", "created")
     for study in found:
         row = study.row
-        created = datetime.fromtimestamp(row.created_at / 1000, timezone.utc)
         _add(
             table,
             str(study.id),
             study.name,
-            row.state,
+            "paused" if row.paused else row.state,
             f"{study.done}/{row.goal}",
             str(row.failed),
             study.best_text,
             study.owner,
-            created.astimezone().strftime("%Y-%m-%d %H:%M"),
+            _day(row.created_at),
         )
     return table
 
@@ -62,6 +64,27 @@ def devices(found: Sequence[Mapping[str, Any]]) -> Table:
     return table
 
 
+def tokens(found: Sequence[Mapping[str, Any]]) -> Table:
+    """One row per token, as the server's rows tell."""
+    table = _table("id", "name", "made", "state")
+    for row in found:
+        ends = row.get("expires_at")
+        state = "in use" if row.get("current") else "open"
+        if row.get("revoked_at"):
+            state = "ended"
+        elif isinstance(ends, int):
+            state = f"{state}, until {_day(ends)}"
+        made = row.get("created_at")
+        name = clean(str(row.get("name", "-")), limit=60)
+        _add(table, str(row.get("token")), name, _day(made) if made else "-", state)
+    return table
+
+
+def _day(milliseconds: int) -> str:
+    when = datetime.fromtimestamp(milliseconds / 1000, timezone.utc)
+    return when.astimezone().strftime("%Y-%m-%d %H:%M")
+
+
 def study_lines(study: Study) -> list[tuple[str, str]]:
     """One study in detail, as names and texts."""
     row = study.row
@@ -70,7 +93,7 @@ def study_lines(study: Study) -> list[tuple[str, str]]:
     best = told["best"]
     lines = [
         ("study", f"{study.id} '{study.name}'"),
-        ("state", row.state),
+        ("state", "paused" if row.paused else row.state),
         ("trials", f"{study.done} of {row.goal} done ({counts}), {row.running} running"),
         ("attempts", str(row.attempts)),
         ("direction", ", ".join(row.aims)),
@@ -122,6 +145,61 @@ def trial_lines(trial: TrialResult) -> list[tuple[str, str]]:
 def _computed_on(run: Attempt) -> str:
     """The back end, with the graphics adapter where it was one."""
     return f"{run.backend} on {run.adapter}" if run.adapter else run.backend
+
+
+def provenance_lines(told: Provenance) -> list[tuple[str, str]]:
+    """Where a result comes from, as names and texts."""
+    lines = [
+        ("code", f"{told.code_sha256} {told.entry}"),
+        *((f"data {name}", sha256) for name, sha256 in told.data.items()),
+        ("runtime", told.runtime),
+        ("seeds", f"{told.study_seed} of the study, {told.seed} of the trial"),
+    ]
+    if told.attempt is not None:
+        device = filter(None, (told.device, told.device_class, told.engine))
+        ran = " on ".join(filter(None, (told.backend, told.adapter)))
+        lines.append(("computed by", f"attempt {told.attempt}, {' '.join(device)}, {ran}"))
+    if told.software:
+        lines.append(("software", versions_text(told.software)))
+    if told.submitted_with:
+        lines.append(("submitted with", versions_text(told.submitted_with)))
+    for saved in told.checkpoints:
+        step = "before its first step" if saved.step is None else f"after step {saved.step}"
+        lines.append(("goes on from", f"attempt {saved.attempt}, {step}"))
+    return lines
+
+
+def versions_text(versions: Mapping[str, str]) -> str:
+    """Names with versions, for people."""
+    return clean(" ".join(f"{name} {version}" for name, version in versions.items())) or "-"
+
+
+def replayed(found: Sequence[Compared]) -> Table:
+    """One row for each thing that two runs tell; of a long curve what differs most, and its end."""
+    steps = [one for one in found if one.what.startswith("step ")]
+    hidden: set[str] = set()
+    if len(steps) > _LAST:
+        by_difference = sorted(steps[:-1], key=_how_different)
+        hidden = {one.what for one in by_difference[: len(steps) - _LAST]}
+    table = _table("", "recorded", "here", "difference", "")
+    for one in found:
+        if one.what not in hidden:
+            difference = "" if one.difference is None else f"{one.difference:.2g}"
+            mark = "" if one.same else "differs"
+            _add(table, one.what, _told(one.recorded), _told(one.here), difference, mark)
+    if hidden:
+        _add(table, f"{len(hidden)} more steps", "", "", "none of them differs more", "")
+    return table
+
+
+def _how_different(one: Compared) -> float:
+    return one.difference if one.difference is not None else math.inf
+
+
+def _told(value: str | float | None) -> str:
+    if value is None:
+        return "-"
+    return value if isinstance(value, str) else f"{value:.6g}"
 
 
 def attempt_texts(trial: TrialResult) -> list[str]:

@@ -44,6 +44,12 @@ struct StudyCancelRequested {
   RequestId request{};
   StudyId study{};
 };
+// Nothing of the study is to be leased any more, or again (R53).
+struct StudyPauseRequested {
+  RequestId request{};
+  StudyId study{};
+  bool paused = true;
+};
 // Every failed trial of a study is to be issued again (R33). `study` is its row as stored: one that
 // had finished is not in memory any more.
 struct StudyReplayRequested {
@@ -96,8 +102,8 @@ struct DrainStarted {};
 struct Tick {};
 
 using Event = std::variant<SessionOpened, SessionClosed, MessageReceived, StudySubmitted,
-                           StudyCancelRequested, StudyReplayRequested, StudyClaimed, OwnerReplied,
-                           OwnerClosed, CheckpointStored, DeviceRevoked, BatchCommitted,
-                           BatchFailed, Restored, DrainStarted, Tick>;
+                           StudyCancelRequested, StudyPauseRequested, StudyReplayRequested,
+                           StudyClaimed, OwnerReplied, OwnerClosed, CheckpointStored, DeviceRevoked,
+                           BatchCommitted, BatchFailed, Restored, DrainStarted, Tick>;
 
 }  // namespace hyperflock::dispatch

@@ -18,7 +18,7 @@ std::string params_of(const Study& study, std::int64_t number) {
 
 // Takes part in R31's choice though nothing waits to be leased (R45).
 bool wants_to_ask(const Study& study) {
-  return study.asked && study.asked->owner && !study.ending &&
+  return study.asked && study.asked->owner && !study.ending && !study.paused &&
          study.asked->room + study.asked->asking > 0;
 }
 

@@ -130,6 +130,9 @@ void State::on_message(SessionId id, Session& session, const protocol::TrialResu
                      .failure = message.failure,
                      .start = {}};
   protocol::TrialResult result = message;
+  // R52: what is kept with a result names the server that took it, too.
+  result.software = "hyperflock-server/" + settings.server_version;
+  if (!message.software.empty()) result.software += " " + message.software;
   if (const Attempt* attempt = find_live(message.attempt, session.device)) {
     if (const auto& asked = studies.at(attempt->trial.study); asked.asked) {
       check_values(asked.spec, result);

@@ -1,4 +1,6 @@
 // See ModelStore in scenario.h.
+#include <utility>
+
 #include "dispatch/scenario.h"
 
 namespace hyperflock::dispatch {
@@ -148,6 +150,14 @@ Outcome ModelStore::apply_one(const storage::EndStudy& t) {
   return outcome(Applied::applied);
 }
 
+Outcome ModelStore::apply_one(const storage::PauseStudy& t) {
+  const auto found = studies.find(t.study);
+  if (found == studies.end()) return outcome(Applied::conflict);
+  if (found->second.state != storage::StudyState::running) return outcome(Applied::superseded);
+  if (std::exchange(found->second.paused, t.paused) == t.paused) return outcome(Applied::repeated);
+  return outcome(Applied::applied);
+}
+
 Outcome ModelStore::apply_one(const storage::ReplayTrials& t) {
   const auto found = studies.find(t.study);
   if (found == studies.end()) return outcome(Applied::conflict);
@@ -226,6 +236,7 @@ storage::Snapshot ModelStore::load() const {
     running.study.spec = study.created.spec;
     running.study.total = study.created.total;
     running.study.generation = study.generation;
+    running.study.paused = study.paused;
     for (const auto& [number, trial] : study.trials) {
       running.next_number = std::max(running.next_number, number + 1);
       running.study.complete += trial.state == storage::TrialState::complete;

@@ -47,6 +47,7 @@ void State::reset() {
     std::optional<RequestId> request;
     if (const auto* study = std::get_if<PendingStudy>(&what)) request = study->request;
     if (const auto* end = std::get_if<PendingEnd>(&what)) request = end->request;
+    if (const auto* pause = std::get_if<PendingPause>(&what)) request = pause->request;
     if (const auto* replay = std::get_if<PendingReplay>(&what)) request = replay->request;
     if (request) {
       effects.emplace_back(Answer{
@@ -227,6 +228,20 @@ void State::on_outcome(PendingEnd& what, const storage::Outcome& outcome) {
   if (what.request) effects.emplace_back(Answer{*what.request, what.study});
   drop_study(what.study);
   end_claims(what.study, what.request ? "study_cancelled" : "study_stopped");
+}
+
+void State::on_outcome(PendingPause& what, const storage::Outcome& outcome) {
+  if (outcome.applied == Applied::conflict) {
+    effects.emplace_back(Answer{what.request, Error{"unknown_study", "No study has this number."}});
+    return;
+  }
+  // One that has ended is left as it is.
+  if (Study* study = find_study(what.study); study && outcome.applied == Applied::applied) {
+    study->paused = what.paused;
+    rank(*study);
+    changed.insert(what.study);
+  }
+  effects.emplace_back(Answer{what.request, what.study});
 }
 
 void State::on_outcome(PendingReplay& what, const storage::Outcome& outcome) {

@@ -62,6 +62,9 @@ struct ProposalText {
     return "end study " + std::to_string(to_int(t.study)) +
            (t.state == storage::StudyState::cancelled ? " cancelled" : " finished");
   }
+  std::string operator()(const storage::PauseStudy& t) const {
+    return (t.paused ? "pause study " : "resume study ") + std::to_string(to_int(t.study));
+  }
   std::string operator()(const storage::ReplayTrials& t) const {
     return "replay study " + std::to_string(to_int(t.study));
   }
@@ -374,6 +377,10 @@ Said Scenario::submit(const StudyOptions& options) {
 
 Said Scenario::cancel(std::int64_t study) {
   return handle(StudyCancelRequested{RequestId{next_request_++}, StudyId{study}});
+}
+
+Said Scenario::pause(std::int64_t study, bool paused) {
+  return handle(StudyPauseRequested{RequestId{next_request_++}, StudyId{study}, paused});
 }
 
 Said Scenario::replay(std::int64_t study) {

@@ -38,6 +38,7 @@ class ModelStore {
     storage::StudyState state = storage::StudyState::running;
     std::map<std::int64_t, TrialState> trials;
     std::int64_t generation = 0;
+    bool paused = false;
   };
 
   storage::Outcome apply(const storage::Transition& transition);
@@ -59,6 +60,7 @@ class ModelStore {
   storage::Outcome apply_one(const storage::AppendPoints& t);
   storage::Outcome apply_one(const storage::FailTrial& t);
   storage::Outcome apply_one(const storage::EndStudy& t);
+  storage::Outcome apply_one(const storage::PauseStudy& t);
   storage::Outcome apply_one(const storage::ReplayTrials& t);
   storage::Outcome apply_one(const storage::ClaimStudy& t);
   storage::Outcome apply_one(const storage::AskTrials& t);
@@ -102,6 +104,7 @@ class Scenario {
   Said close(const std::string& worker, SessionClosed::How how);
   Said submit(const StudyOptions& options);
   Said cancel(std::int64_t study);
+  Said pause(std::int64_t study, bool paused = true);
   Said replay(std::int64_t study);
   Said ready(const std::string& worker);
   Said beat(const std::string& worker, std::int64_t attempt, std::int64_t progress,

@@ -128,6 +128,30 @@ TEST(Scheduling, R31_ALeaseThatIsStillBeingCommittedCountsAsRunning) {
   EXPECT_EQ(s.store().attempts.at(AttemptId{2}).trial.study, StudyId{2});
 }
 
+TEST(Scheduling, R53_APausedStudyIsLeasedNoMoreAndWhatRunsCounts) {
+  Scenario s;
+  s.worker("a").worker("b").study(3);
+  s.ready("a");
+  EXPECT_THAT(s.pause(1), Contains("study 1 changed"));
+  EXPECT_EQ(s.ready("b"), (Said{"b < wait no_work"}));
+  EXPECT_THAT(s.complete("a", 1, 0.5, true), Contains("a < result_ack #1 accepted"));
+  EXPECT_EQ(s.accepted(), 1);
+  EXPECT_THAT(s.pause(1, false), Contains("b < lease #2 trial 1"));
+}
+
+TEST(Scheduling, R53_APauseOutlivesARestartAndAnotherStudyGoesOn) {
+  Scenario s;
+  s.study(2).study(1);
+  s.pause(1);
+  s.restart();
+  s.worker("a");
+  s.ready("a");
+  EXPECT_EQ(s.last_lease().study, StudyId{2});
+  s.complete("a", 1, 0.5, true);
+  s.pause(1, false);
+  EXPECT_EQ(s.last_lease().study, StudyId{1});
+}
+
 TEST(Scheduling, R32_SeedsOfTrialsComeFromTheStudysSeed) {
   Scenario s;
   s.worker("a");

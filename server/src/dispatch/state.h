@@ -109,6 +109,7 @@ struct Study {
   std::int64_t next_number = 0;  // the grid's cursor (R30)
   std::int64_t running = 0;      // open attempts
   bool ending = false;           // EndStudy is proposed: nothing more is leased
+  bool paused = false;           // nothing more is leased for now (R53)
   std::unordered_map<std::int64_t, Trial>
       trials;  // none left and the cursor at its end: finished (R19)
   std::map<std::uint64_t, TrialNumber> queue;  // to be issued again, before new ones (R31)
@@ -123,13 +124,14 @@ struct Study {
   }
   // A trial waits to be leased.
   bool has_work() const {
-    if (ending) return false;
+    if (ending || paused) return false;
     if (asked) return asked->owner && (!queue.empty() || !asked->fresh.empty());  // R43
     return !queue.empty() || next_number < total;
   }
   // Its owner would ask for another one (R45).
   bool has_room() const {
-    return asked && asked->owner && !ending && asked->waiting < asked->room + asked->asking;
+    return asked && asked->owner && !ending && !paused &&
+           asked->waiting < asked->room + asked->asking;
   }
 };
 
@@ -217,13 +219,18 @@ struct PendingEnd {
   StudyId study{};
   std::optional<RequestId> request;
 };
+struct PendingPause {
+  RequestId request{};
+  StudyId study{};
+  bool paused = true;
+};
 struct PendingReplay {
   RequestId request{};
   Study study;  // as it is where it is not in memory
 };
 using Pending = std::variant<PendingStudy, PendingStart, PendingResult, PendingAck, PendingCall,
-                             PendingPoints, PendingFail, PendingEnd, PendingReplay, PendingClaim,
-                             PendingAsk, PendingSuggestion>;
+                             PendingPoints, PendingFail, PendingEnd, PendingPause, PendingReplay,
+                             PendingClaim, PendingAsk, PendingSuggestion>;
 
 struct State {
   State(Settings given, std::function<std::uint64_t()> source)
@@ -427,12 +434,14 @@ struct State {
   void on_outcome(PendingPoints& what, const storage::Outcome& outcome);
   void on_outcome(PendingFail& what, const storage::Outcome& outcome);
   void on_outcome(PendingEnd& what, const storage::Outcome& outcome);
+  void on_outcome(PendingPause& what, const storage::Outcome& outcome);
   void on_outcome(PendingReplay& what, const storage::Outcome& outcome);
   void settle_result(const PendingResult& what, const storage::Outcome& outcome);
 
   // studies.cc
   void on(const StudySubmitted& event);
   void on(const StudyCancelRequested& event);
+  void on(const StudyPauseRequested& event);
   void on(const StudyReplayRequested& event);
   void on(const CheckpointStored& event);
   void on(const Restored& event);

@@ -51,6 +51,15 @@ void State::on(const StudyCancelRequested& event) {
           PendingEnd{event.study, event.request});
 }
 
+void State::on(const StudyPauseRequested& event) {
+  if (read_only) {
+    effects.emplace_back(Answer{event.request, unavailable()});
+    return;
+  }
+  propose(storage::PauseStudy{event.study, event.paused},
+          PendingPause{event.request, event.study, event.paused});
+}
+
 void State::on(const StudyReplayRequested& event) {
   if (read_only) {
     effects.emplace_back(Answer{event.request, unavailable()});
@@ -152,6 +161,7 @@ void State::restore_study(const storage::RunningStudy& stored) {
               .queue = {},
               .rank = {}});
   Study& study = studies.at(row.id);
+  study.paused = row.paused;
   if (row.spec.kind == protocol::StudyKind::asked) {
     study.asked.emplace();
     study.asked->generation = row.generation;

@@ -40,7 +40,8 @@ std::optional<TrialKey> State::choose_tail(const Session& session) const {
   Millis farthest = 0;
   const auto& refused = session.cannot_run;
   for (const auto& [id, study] : studies) {
-    if (study.project != session.project || study.ending || study.has_work()) continue;
+    if (study.project != session.project || study.ending || study.paused || study.has_work())
+      continue;
     if (study.asked && (!study.asked->owner || study.asked->room > 0)) continue;  // R51
     if (std::find(refused.begin(), refused.end(), id) != refused.end()) continue;
     if (!protocol::unmet(study.spec, session.capabilities).empty()) continue;

@@ -54,6 +54,15 @@ TEST(Tail, R36_TheFirstResultCountsAndTheOtherRunIsRevoked) {
   EXPECT_EQ(s.store().studies.at(StudyId{1}).state, storage::StudyState::finished);
 }
 
+TEST(Tail, R53_APausedStudyGetsNone) {
+  Scenario s = tail();
+  run_for(s, "b", 3, kRunMs + 10'000);
+  s.pause(1);
+  EXPECT_THAT(s.ready("a"), ElementsAre("a < wait no_work"));
+  s.pause(1, false);
+  EXPECT_THAT(s.ready("a"), Contains("a < lease #4 trial 2 again"));
+}
+
 TEST(Tail, R36_OneDuplicateATrial) {
   Scenario s = tail();
   run_for(s, "b", 3, kRunMs + 10'000);

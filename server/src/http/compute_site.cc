@@ -269,7 +269,7 @@ class ComputeSite final : public SiteBase {
     const auto path = context_.blobs.path_of(sha256);
     const auto bytes = context_.blobs.size(sha256);
     if (!*referenced || !path || !bytes) return error_response(404, unknown);
-    return content(*path, *bytes);
+    return blob_response(path->string(), *bytes);
   }
 
   // What this attempt begins with.
@@ -284,16 +284,7 @@ class ComputeSite final : public SiteBase {
     const auto path = context_.checkpoints.path_of(sha256);
     const auto bytes = context_.checkpoints.size(sha256);
     if (!path || !bytes) return error_response(404, unknown);
-    return content(*path, *bytes);
-  }
-
-  static Response content(const std::filesystem::path& path, std::uint64_t bytes) {
-    Response response;
-    response.content_type = "application/octet-stream";
-    // Content by hash never changes; private, because the right to read it is the device's.
-    response.headers.emplace_back("Cache-Control", "private, max-age=31536000, immutable");
-    response.body = FileBody{path.string(), bytes};
-    return response;
+    return blob_response(path->string(), *bytes);
   }
 };
 

@@ -44,7 +44,11 @@ enum RouteIndex : std::size_t {
   kSubmit,
   kStudies,
   kStudy,
+  kSpec,
+  kStudyBlob,
   kCancel,
+  kPause,
+  kResume,
   kReplay,
   kTrials,
   kUnfinished,
@@ -59,7 +63,7 @@ enum RouteIndex : std::size_t {
   kMetrics,
 };
 
-constexpr std::array<Route, 20> kRoutes{{
+constexpr std::array<Route, 24> kRoutes{{
     {Method::get, "/", Access::open, Work::handle, 0},
     {Method::get, "/api/me", Access::principal, Work::handle, 0},
     {Method::head, "/api/blobs/{}", Access::principal, Work::handle, 0},
@@ -67,7 +71,11 @@ constexpr std::array<Route, 20> kRoutes{{
     {Method::post, "/api/studies", Access::principal, Work::handle, kSpecBody},
     {Method::get, "/api/studies", Access::principal, Work::handle, 0},
     {Method::get, "/api/studies/{}", Access::principal, Work::handle, 0},
+    {Method::get, "/api/studies/{}/spec", Access::principal, Work::handle, 0},
+    {Method::get, "/api/studies/{}/blobs/{}", Access::principal, Work::handle, 0},
     {Method::post, "/api/studies/{}/cancel", Access::principal, Work::handle, kSmallBody},
+    {Method::post, "/api/studies/{}/pause", Access::principal, Work::handle, kSmallBody},
+    {Method::post, "/api/studies/{}/resume", Access::principal, Work::handle, kSmallBody},
     {Method::post, "/api/studies/{}/replay", Access::principal, Work::handle, kSmallBody},
     {Method::get, "/api/studies/{}/trials", Access::principal, Work::handle, 0},
     {Method::get, "/api/studies/{}/unfinished", Access::principal, Work::handle, 0},
@@ -198,8 +206,16 @@ class ConsoleSite final : public SiteBase {
         return reply(studies(*request));
       case kStudy:
         return reply(study(*request));
+      case kSpec:
+        return reply(spec(*request));
+      case kStudyBlob:
+        return reply(study_blob(*request));
       case kCancel:
         return cancel(*request, std::move(reply));
+      case kPause:
+        return pause(*request, true, std::move(reply));
+      case kResume:
+        return pause(*request, false, std::move(reply));
       case kReplay:
         return replay(*request, std::move(reply));
       case kTrials:
@@ -360,6 +376,14 @@ class ConsoleSite final : public SiteBase {
                                   row_replier(noted(request, "study.cancel"), std::move(reply)));
   }
 
+  void pause(const Request& request, bool paused, Reply reply) const {
+    const auto row = readable_study(request);
+    if (!row) return reply(error_response(row.error()));
+    context_.service.pause_study(
+        row->id, paused,
+        row_replier(noted(request, paused ? "study.pause" : "study.resume"), std::move(reply)));
+  }
+
   void replay(const Request& request, Reply reply) const {
     auto row = readable_study(request);
     if (!row) return reply(error_response(row.error()));
@@ -437,6 +461,30 @@ class ConsoleSite final : public SiteBase {
   Response study(const Request& request) const {
     const auto row = readable_study(request);
     return row ? json_response(200, row_json(*row)) : error_response(row.error());
+  }
+
+  // What was submitted: all that decides what the trials compute, and where it came from.
+  Response spec(const Request& request) const {
+    const auto row = readable_study(request);
+    return row ? json_response(200, protocol::serialize_study_spec(row->spec))
+               : error_response(row.error());
+  }
+
+  // Code or data of the study, for whoever may see it.
+  Response study_blob(const Request& request) const {
+    const auto row = readable_study(request);
+    if (!row) return error_response(row.error());
+    const std::string& sha256 = request.captures[1];
+    const auto& data = row->spec.data;
+    const bool named = row->spec.bundle.sha256 == sha256 ||
+                       std::ranges::any_of(data, [&sha256](const protocol::DataRef& one) {
+                         return one.blob.sha256 == sha256;
+                       });
+    const auto path = named ? context_.blobs.path_of(sha256) : std::nullopt;
+    const auto bytes = named ? context_.blobs.size(sha256) : std::nullopt;
+    if (!path || !bytes)
+      return error_response(404, Error{"unknown_blob", "The study names no such blob."});
+    return blob_response(path->string(), *bytes);
   }
 
   // What a trial printed, in memory: its newest lines after the cursor.

@@ -119,6 +119,14 @@ Response json_response(int status, std::string text) {
   return response;
 }
 
+Response blob_response(std::string path, std::uint64_t bytes) {
+  Response response;
+  response.content_type = "application/octet-stream";
+  response.headers.emplace_back("Cache-Control", "private, max-age=31536000, immutable");
+  response.body = FileBody{std::move(path), bytes};
+  return response;
+}
+
 Response error_response(int status, const Error& error) {
   std::string text = R"({"error":{"code":)";
   ops::append_json_string(text, error.code);

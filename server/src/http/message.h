@@ -59,6 +59,9 @@ struct Response {
 
 Response json_response(int status, std::string text);
 
+// Content by its hash, which never changes; private, because the right to read it is the caller's.
+Response blob_response(std::string path, std::uint64_t bytes);
+
 // `{"error": {...}}` with the status that belongs to the code. 429 and 503 say when to come again:
 // after Error::retry_after_s where that is known, else soon.
 Response error_response(const Error& error);

@@ -80,6 +80,7 @@ void append_attempt(std::string& out, const storage::AttemptRow& attempt) {
       .integer("finished_at", attempt.finished_at)
       .integer("run_ms", attempt.metrics.run_ms)
       .integer("load_ms", attempt.metrics.load_ms);
+  if (!attempt.software.empty()) row.text("software", attempt.software);
   if (attempt.failure) append_failure(row.begin("error"), *attempt.failure);
   row.end();
 }
@@ -117,8 +118,9 @@ std::string study_row_json(const storage::StudyRow& row, Sampler sampler) {
       .text("name", row.spec.name)
       .text("owner", row.owner)
       .text("project", row.project)
-      .text("state", state_name(row.state))
-      .text("direction", name_of(row.spec.direction))
+      .text("state", state_name(row.state));
+  if (row.paused) study.boolean("paused", true);
+  study.text("direction", name_of(row.spec.direction))
       .integer("total", row.total)
       .integer("complete", row.complete)
       .integer("pruned", row.pruned)

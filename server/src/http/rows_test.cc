@@ -91,6 +91,7 @@ TEST(TrialRow, CompleteWithItsDevice) {
   attempt.engine = "firefox";
   attempt.backend = "cpu";
   attempt.metrics = {5, 6};
+  attempt.software = "worker/1 numpy/2";
   detail.attempt = attempt;
   const std::string row =
       R"({"study":3,"trial":1,"state":"complete","params":"{\"c\":1.0}","seed":4294967295,"values":[1.0,0.25],)"
@@ -106,7 +107,7 @@ TEST(TrialRow, CompleteWithItsDevice) {
       row +
           R"(,"points":[[0,0.5],[1,2.0]],"attempts_list":[{"attempt":8,"kind":"primary","state":"live",)"
           R"("device":{"device":"d_1","class":"phone","engine":"firefox","backend":"cpu"},"values":[],)"
-          R"("started_at":0,"finished_at":0,"run_ms":6,"load_ms":5}]})");
+          R"("started_at":0,"finished_at":0,"run_ms":6,"load_ms":5,"software":"worker/1 numpy/2"}]})");
 }
 
 TEST(TrialRow, FailedWithItsError) {

@@ -38,6 +38,9 @@ class Service {
   // Error besides storage's: `quota_exceeded`.
   virtual void submit_study(Submission submission, std::function<void(Result<Submitted>)> done) = 0;
   virtual void cancel_study(StudyId study, std::function<void(Result<StudyId>)> done) = 0;
+  // Leases nothing of the study, or goes on with it; one that has ended is left as it is.
+  virtual void pause_study(StudyId study, bool paused,
+                           std::function<void(Result<StudyId>)> done) = 0;
   // Issues the failed trials of a study again; `study` as just read from storage. Error besides
   // storage's: `quota_exceeded`, where a study that had ended would run again.
   virtual void replay_study(storage::StudyRow study, storage::Quota quota,

@@ -103,6 +103,12 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
     handle(dispatch::StudyCancelRequested{request, study});
   }
 
+  void pause(StudyId study, bool paused, std::function<void(Result<StudyId>)> done) {
+    const RequestId request = next_request();
+    changes_.emplace(request, std::move(done));
+    handle(dispatch::StudyPauseRequested{request, study, paused});
+  }
+
   void replay(storage::StudyRow study, const storage::Quota& quota,
               std::function<void(Result<StudyId>)> done) {
     const RequestId request = next_request();
@@ -555,6 +561,12 @@ void Hub::submit_study(http::Submission submission,
 void Hub::cancel_study(StudyId study, std::function<void(Result<StudyId>)> done) {
   impl_->push(Impl::Task(
       [impl = impl_.get(), study, done = std::move(done)] { impl->cancel(study, done); }));
+}
+
+void Hub::pause_study(StudyId study, bool paused, std::function<void(Result<StudyId>)> done) {
+  impl_->push(Impl::Task([impl = impl_.get(), study, paused, done = std::move(done)] {
+    impl->pause(study, paused, done);
+  }));
 }
 
 void Hub::replay_study(storage::StudyRow study, storage::Quota quota,

@@ -67,6 +67,7 @@ class Hub final : public http::Service {
   void submit_study(http::Submission submission,
                     std::function<void(Result<http::Submitted>)> done) override;
   void cancel_study(StudyId study, std::function<void(Result<StudyId>)> done) override;
+  void pause_study(StudyId study, bool paused, std::function<void(Result<StudyId>)> done) override;
   void replay_study(storage::StudyRow study, storage::Quota quota,
                     std::function<void(Result<StudyId>)> done) override;
   void store_checkpoint(std::string device, protocol::Checkpoint checkpoint,

@@ -355,6 +355,48 @@ TEST_F(RestTest, ADeviceReadsTheBlobsOfItsProjectOnly) {
   }
 }
 
+TEST_F(RestTest, AStudyIsPausedAndResumed) {
+  const std::string study = "/api/studies/" + std::to_string(server_.submit(2));
+  EXPECT_EQ(json_at(server_.rest("POST", study + "/pause").body, "paused"), "true");
+  EXPECT_EQ(json_at(server_.rest("POST", study + "/pause").body, "paused"), "true");
+  EXPECT_EQ(json_at(server_.rest("GET", study).body, "state"), "running");
+  EXPECT_EQ(json_at(server_.rest("POST", study + "/resume").body, "paused"), "");
+  server_.rest("POST", study + "/pause");
+  const auto ended = server_.rest("POST", study + "/cancel");
+  EXPECT_EQ(json_at(ended.body, "state"), "cancelled");
+  EXPECT_EQ(json_at(ended.body, "paused"), "");
+  EXPECT_EQ(json_at(server_.rest("POST", study + "/pause").body, "state"), "cancelled");
+  EXPECT_EQ(code_of(server_.rest("POST", "/api/studies/999/pause")), "404 unknown_study");
+}
+
+TEST_F(RestTest, AStudysSpecAndBlobsAreItsOwnersToRead) {
+  const std::string bundle(300'000, 'q');
+  const std::string sha256 = server_.upload(bundle);
+  const std::string unnamed = server_.upload("no study names this");
+  const auto made =
+      server_.rest("POST", "/api/studies", TestServer::spec(2, "k", sha256, bundle.size()));
+  ASSERT_EQ(made.status, 201) << made.body;
+  const std::string study = "/api/studies/" + json_at(made.body, "study");
+  const auto spec = server_.rest("GET", study + "/spec");
+  EXPECT_EQ(spec.status, 200);
+  EXPECT_EQ(json_at(spec.body, "bundle.sha256"), sha256);
+  EXPECT_EQ(json_at(spec.body, "submit_key"), "k");
+  EXPECT_EQ(json_at(spec.body, "limits.time_limit_ms"), "3600000");
+  const auto read = server_.rest("GET", study + "/blobs/" + sha256);
+  EXPECT_EQ(read.status, 200);
+  EXPECT_EQ(read.body, bundle);
+  for (const std::string& other : {unnamed, missing_, std::string("x")})
+    EXPECT_EQ(code_of(server_.rest("GET", study + "/blobs/" + other)), "404 unknown_blob");
+  // Somebody else's is not there.
+  const auto person = server_.rest_as(server_.secrets().admin_token, "POST", "/api/researchers",
+                                      R"({"name":"grace"})");
+  ASSERT_EQ(person.status, 201) << person.body;
+  const std::string token = json_at(person.body, "token");
+  for (const std::string& address : {study + "/spec", study + "/blobs/" + sha256})
+    EXPECT_EQ(code_of(server_.rest_as(token, "GET", address)), "404 unknown_study");
+  EXPECT_EQ(server_.rest_as(server_.secrets().admin_token, "GET", study + "/spec").status, 200);
+}
+
 TEST_F(RestTest, MethodsAndPaths) {
   const auto wrong_method = server_.rest("PUT", "/api/studies", "x");
   EXPECT_EQ(code_of(wrong_method), "405 method_not_allowed");

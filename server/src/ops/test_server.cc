@@ -153,6 +153,7 @@ protocol::TrialResult TestWorker::result(AttemptId attempt, double value, std::i
   result.points = {{0, value / 2}};
   result.metrics = {3, 4};
   result.backend = "cpu";
+  result.software = "worker/1";
   result.next = next;
   return result;
 }

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "ops/test_server.h"
+#include "ops/version.h"
 
 namespace hyperflock::ops {
 namespace {
@@ -64,6 +65,8 @@ TEST_F(WorkerProtocolTest, JoinHelloReadyLeaseResultNextLease) {
   EXPECT_EQ(json_at(page.body, "cursor"), json_at(row.body, "cursor"));
   EXPECT_THAT(server_.rest("GET", trials).body, ::testing::Not(::testing::HasSubstr("points")));
   EXPECT_EQ(json_at(trial.body, "attempts_list.0.state"), "accepted");
+  EXPECT_EQ(json_at(trial.body, "attempts_list.0.software"),
+            "hyperflock-server/" + std::string(kVersion) + " worker/1");
 }
 
 TEST_F(WorkerProtocolTest, R14_TheSameResultAgainGetsTheSameAnswer) {

@@ -117,6 +117,7 @@ TrialResult read_result(const Value& in) {
   out.backend = in.find("backend").as_text();
   out.next = in.find("next").as_bool();
   out.attrs = in.find("attrs").as_text_bytes(kMaxAttrsBytes);
+  out.software = in.find("software").as_text();
   return out;
 }
 
@@ -233,6 +234,7 @@ struct Writer {
         .end();
     w.text("backend", m.backend).boolean("next", m.next);
     if (!m.attrs.empty()) w.text("attrs", m.attrs);
+    if (!m.software.empty()) w.text("software", m.software);
     w.end();
   }
   void operator()(const Release& m) const {

@@ -156,6 +156,8 @@ struct TrialResult {
   std::string backend;
   bool next = false;
   std::string attrs{};  // JSON text; empty: none. An asked study's only (R49)
+  // What computed it, as name/version with spaces between; empty: not told (R52).
+  std::string software{};
   bool operator==(const TrialResult&) const = default;
 };
 

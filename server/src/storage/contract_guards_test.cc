@@ -96,6 +96,7 @@ TEST_P(StorageContract, R11_FirstResultIsAccepted) {
   EXPECT_EQ(detail.attempt->engine, "chromium 131");
   EXPECT_EQ(detail.attempt->adapter, "vendor family");
   EXPECT_EQ(detail.attempt->backend, "cpu");
+  EXPECT_EQ(detail.attempt->software, "worker/1 numpy/2");
   EXPECT_EQ(detail.attempt->metrics, (protocol::RunMetrics{1'500, 2'500}));
   EXPECT_EQ(detail.attempt->result_seq, 3);
   EXPECT_EQ(detail.attempt->started_at, kNow);
@@ -347,6 +348,23 @@ TEST_P(StorageContract, R12_ALateResultOfAForgivenAttemptIsAcceptedToo) {
   EXPECT_EQ(study(1).running, 0);
   EXPECT_EQ(study(1).complete, 1);
   EXPECT_EQ(applied(ReplayTrials{StudyId{1}}), Applied::repeated);
+}
+
+TEST_P(StorageContract, R53_AStudyIsPausedWhileItRuns) {
+  EXPECT_EQ(apply_one(pause_study(1)).applied, Applied::conflict);
+  apply_one(create_study(1));
+  EXPECT_EQ(apply_one(pause_study(1, false)).applied, Applied::repeated);
+  EXPECT_EQ(apply_one(pause_study(1)).applied, Applied::applied);
+  EXPECT_EQ(apply_one(pause_study(1)).applied, Applied::repeated);
+  EXPECT_TRUE(storage().study(StudyId{1}).value()->paused);
+  EXPECT_TRUE(storage().load().value().studies.at(0).study.paused);
+  EXPECT_EQ(apply_one(pause_study(1, false)).applied, Applied::applied);
+  EXPECT_FALSE(storage().study(StudyId{1}).value()->paused);
+  // One that has ended is paused no more.
+  apply_one(pause_study(1));
+  apply_one(end_study(1, StudyState::finished));
+  EXPECT_FALSE(storage().study(StudyId{1}).value()->paused);
+  EXPECT_EQ(apply_one(pause_study(1)).applied, Applied::superseded);
 }
 
 }  // namespace

@@ -97,6 +97,7 @@ inline StoreResult complete(std::int64_t attempt, std::vector<double> values,
   store.result.values = std::move(values);
   store.result.metrics = {1'500, 2'500};
   store.result.backend = "cpu";
+  store.result.software = "worker/1 numpy/2";
   return store;
 }
 
@@ -135,6 +136,9 @@ inline AppendPoints append(std::int64_t attempt, std::vector<protocol::Point> po
 
 inline FailTrial fail(TrialKey trial) { return {trial, a_failure("poison")}; }
 
+inline PauseStudy pause_study(std::int64_t study, bool paused = true) {
+  return {StudyId{study}, paused};
+}
 inline EndStudy end_study(std::int64_t study, StudyState state) { return {StudyId{study}, state}; }
 
 inline CreateDevice create_device(const std::string& id) {

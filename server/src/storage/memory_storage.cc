@@ -154,6 +154,7 @@ class Judge {
     attempt->verdict = judged.verdict;
     attempt->row.values = result.values;
     attempt->row.attrs = result.attrs;
+    attempt->row.software = result.software;
     if (!result.failure || !attempt->row.failure) attempt->row.failure = result.failure;
     attempt->row.metrics = result.metrics;
     attempt->row.backend = result.backend;
@@ -228,6 +229,15 @@ class Judge {
     Outcome result = of_study(Applied::applied, end.study);
     result.dropped.assign(dropped.begin(), dropped.end());
     return result;
+  }
+
+  Outcome operator()(const PauseStudy& pause) {
+    StudyRow* study = find(state_.studies, pause.study);
+    if (study == nullptr) return of_study(Applied::conflict, pause.study);
+    if (!ledger::is_running(*study)) return of_study(Applied::superseded, pause.study);
+    if (study->paused == pause.paused) return of_study(Applied::repeated, pause.study);
+    study->paused = pause.paused;
+    return of_study(Applied::applied, pause.study);
   }
 
   Outcome operator()(const ReplayTrials& replay) {

@@ -34,6 +34,7 @@ struct StudyRow {
   std::string project;
   protocol::StudySpec spec;
   StudyState state = StudyState::running;
+  bool paused = false;  // nothing of it is leased; of a running study only (R53)
   std::int64_t total = 0;
   std::int64_t complete = 0;
   std::int64_t pruned = 0;
@@ -95,7 +96,8 @@ struct AttemptRow {
   std::int64_t result_seq = 0;  // seq of the stored result, 0: none
   std::int64_t started_at = 0;
   std::int64_t finished_at = 0;
-  std::string attrs{};  // JSON text that came with its result; empty: none
+  std::string attrs{};     // JSON text that came with its result; empty: none
+  std::string software{};  // what computed its result, as name/version; empty: not told
 };
 
 // A trial with its deciding attempt (the accepted one, else the newest; none where it was asked and

@@ -117,6 +117,7 @@ StudyRow read_study(const Query& row) {
   study.sampler = owned(row, 18);
   study.sampler_since = row.integer(19);
   study.wanted = row.integer(20);
+  study.paused = row.integer(21) != 0;
   return study;
 }
 
@@ -161,6 +162,7 @@ StoredAttempt read_attempt(const Query& row) {
   attempt.from = read_checkpoint(row, 20);
   attempt.adapter = owned(row, 25);
   attempt.attrs = owned(row, 26);
+  attempt.software = owned(row, 27);
   return stored;
 }
 

@@ -67,7 +67,7 @@ std::string asked_attrs_of(const Query& trial_row);
 inline constexpr Sql kSelectStudies =
     "SELECT id, owner, project, spec, total, created_at, state, complete, pruned, failed, running,"
     " attempts, cursor, finished_at, best_trial, best_value, asked, generation, sampler,"
-    " sampler_since, wanted"
+    " sampler_since, wanted, paused"
     " FROM studies JOIN study_progress ON study = id WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC";
 inline constexpr Sql kSelectTrial = HYPERFLOCK_TRIAL_COLUMNS "WHERE study = ?1 AND number = ?2";
 // seq > ?2: 0 leaves out the unfinished ones.
@@ -79,7 +79,8 @@ inline constexpr Sql kSelectAttempt =
     "SELECT id, study, number, previous, kind, state, result_seq, load_ms, run_ms, started_at,"
     " finished_at, device, device_class, engine, backend, result_values, failure_cause,"
     " failure_code, failure_message, failure_traceback, resumed_attempt, resumed_format,"
-    " resumed_sha256, resumed_bytes, resumed_step, adapter, attrs FROM attempts WHERE id = ?1";
+    " resumed_sha256, resumed_bytes, resumed_step, adapter, attrs, software FROM attempts"
+    " WHERE id = ?1";
 inline constexpr Sql kSelectSuggestions =
     "SELECT name, distribution, value FROM suggestions WHERE study = ?1 AND number = ?2"
     " ORDER BY position";

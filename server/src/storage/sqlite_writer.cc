@@ -207,9 +207,9 @@ Outcome Writer::apply_one(const StoreResult& store) {
 
   db_->run(
       "UPDATE attempts SET state = ?, verdict = ?, result_seq = ?, load_ms = ?, run_ms = ?,"
-      " finished_at = ?, backend = ?, result_values = ?, attrs = ? WHERE id = ?",
+      " finished_at = ?, backend = ?, result_values = ?, attrs = ?, software = ? WHERE id = ?",
       state, *judged.verdict, result.seq, result.metrics.load_ms, result.metrics.run_ms, now_,
-      result.backend, as_blob(result.values), result.attrs, result.attempt);
+      result.backend, as_blob(result.values), result.attrs, result.software, result.attempt);
   if (result.failure.has_value() != has_failure) {
     const FailureColumns failure(result.failure ? &*result.failure : nullptr);
     db_->run(
@@ -296,6 +296,16 @@ Outcome Writer::apply_one(const EndStudy& end) {
   Outcome result = of_study(Applied::applied, end.study);
   result.dropped = drop_checkpoints(end.study);
   return result;
+}
+
+Outcome Writer::apply_one(const PauseStudy& pause) {
+  Study* study = find_study(pause.study);
+  if (study == nullptr) return of_study(Applied::conflict, pause.study);
+  if (!ledger::is_running(study->row)) return of_study(Applied::superseded, pause.study);
+  if (study->row.paused == pause.paused) return of_study(Applied::repeated, pause.study);
+  study->row.paused = pause.paused;
+  touch(*study);
+  return of_study(Applied::applied, pause.study);
 }
 
 void Writer::cancel_trials(Study& study) {
@@ -391,10 +401,10 @@ void Writer::write_changed_studies() {
     db_->run(
         "UPDATE study_progress SET state = ?, complete = ?, pruned = ?, failed = ?, running = ?,"
         " attempts = ?, cursor = ?, finished_at = ?, best_trial = ?, best_value = ?, asked = ?,"
-        " generation = ?, sampler = ?, sampler_since = ?, wanted = ? WHERE study = ?",
+        " generation = ?, sampler = ?, sampler_since = ?, wanted = ?, paused = ? WHERE study = ?",
         row.state, row.complete, row.pruned, row.failed, row.running, row.attempts, row.cursor,
         row.finished_at, row.best_trial, row.best_value, row.total, row.generation, row.sampler,
-        row.sampler_since, row.wanted, row.id);
+        row.sampler_since, row.wanted, row.paused ? 1 : 0, row.id);
     study->changed = false;
   }
   changed_.clear();

@@ -47,6 +47,7 @@ class Writer {
   Outcome apply_one(const StoreCheckpoint& store);
   Outcome apply_one(const FailTrial& fail);
   Outcome apply_one(const EndStudy& end);
+  Outcome apply_one(const PauseStudy& pause);
   Outcome apply_one(const ReplayTrials& replay);
 
   // sqlite_asked.cc

@@ -86,6 +86,7 @@ inline void trial_cancelled(StudyRow& study, std::int64_t seq) {
 
 inline void ended(StudyRow& study, StudyState state, std::int64_t now) {
   study.state = state;
+  study.paused = false;
   study.finished_at = now;
 }
 

@@ -94,6 +94,13 @@ struct EndStudy {
   StudyState state = StudyState::finished;
 };
 
+// Guard: the study exists (else `conflict`), is running (else `superseded`) and is not as it is to
+// be already (else `repeated`). A study that ends is paused no more.
+struct PauseStudy {
+  StudyId study{};
+  bool paused = true;
+};
+
 // Guard: the study exists (else `conflict`), was not cancelled (else `superseded`) and has failed
 // trials (else `repeated`); where it does not run, `quota` holds it beside what its owner uses
 // (else `superseded`, with Outcome::excess): all of its trials count again. Those that failed are
@@ -146,10 +153,10 @@ struct StoreSuggestion {
 
 using Transition =
     std::variant<CreateStudy, StartAttempt, StoreResult, EndAttempt, AppendPoints, StoreCheckpoint,
-                 FailTrial, EndStudy, ReplayTrials, ClaimStudy, AskTrials, StoreSuggestion,
-                 CreatePrincipal, UpdatePrincipal, CreateToken, RevokeToken, CreateProject,
-                 CreateEnrolment, RevokeEnrolment, CreateDevice, RevokeDevice, EraseDevice, OwnBlob,
-                 NoteAudit, TrimAudit>;
+                 FailTrial, EndStudy, PauseStudy, ReplayTrials, ClaimStudy, AskTrials,
+                 StoreSuggestion, CreatePrincipal, UpdatePrincipal, CreateToken, RevokeToken,
+                 CreateProject, CreateEnrolment, RevokeEnrolment, CreateDevice, RevokeDevice,
+                 EraseDevice, OwnBlob, NoteAudit, TrimAudit>;
 
 enum class Applied {
   applied,     // the guard held; the change is durable

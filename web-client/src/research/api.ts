@@ -47,6 +47,8 @@ export interface Api {
   workers(): Promise<readonly WorkerRow[]>;
   placement(study: number): Promise<PlacementRow>;
   cancel(study: number): Promise<StudyRow>;
+  pause(study: number): Promise<StudyRow>;
+  resume(study: number): Promise<StudyRow>;
   replay(study: number): Promise<StudyRow>;
   /** A new join link of the first project. */
   joinLink(): Promise<string>;
@@ -99,6 +101,14 @@ export class ConsoleApi implements Api {
 
   cancel(study: number): Promise<StudyRow> {
     return this.#ask("POST", `/api/studies/${study}/cancel`, studyOf);
+  }
+
+  pause(study: number): Promise<StudyRow> {
+    return this.#ask("POST", `/api/studies/${study}/pause`, studyOf);
+  }
+
+  resume(study: number): Promise<StudyRow> {
+    return this.#ask("POST", `/api/studies/${study}/resume`, studyOf);
   }
 
   replay(study: number): Promise<StudyRow> {

@@ -215,12 +215,18 @@ describe("following", () => {
 });
 
 describe("the buttons", () => {
-  it("cancel a study and replay its failed trials", async () => {
+  it("pause and cancel a study and replay its failed trials", async () => {
     const { store, api } = scenario("#/studies/7");
     await settled();
     await store.replayFailed();
     await settled();
     expect(store.study.value?.failed).toBe(0);
+    await store.pauseStudy(true);
+    await settled();
+    expect(store.study.value?.isPaused).toBe(true);
+    await store.pauseStudy(false);
+    await settled();
+    expect(store.study.value?.isPaused).toBe(false);
     await store.cancelStudy();
     await settled();
     expect(store.study.value?.state).toBe("cancelled");

@@ -159,6 +159,13 @@ export class ResearchStore {
     });
   }
 
+  /** Gives the study's trials to devices no more, or again. */
+  async pauseStudy(isPaused: boolean): Promise<void> {
+    await this.#act(async (api, study) => {
+      this.study.value = isPaused ? await api.pause(study) : await api.resume(study);
+    });
+  }
+
   /** Issues the study's failed trials again. */
   async replayFailed(): Promise<void> {
     await this.#act(async (api, study) => {

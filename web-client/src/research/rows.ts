@@ -30,6 +30,8 @@ export interface StudyRow {
   readonly owner: string;
   readonly project: string;
   readonly state: StudyState;
+  /** It runs, and nothing of it is given to devices. */
+  readonly isPaused: boolean;
   readonly direction: "minimize" | "maximize";
   readonly total: number;
   readonly complete: number;
@@ -227,6 +229,7 @@ export function studyOf(value: unknown): StudyRow {
     owner: row.text("owner"),
     project: row.text("project"),
     state: row.oneOf("state", studyStates),
+    isPaused: row.has("paused"),
     direction: row.oneOf("direction", ["minimize", "maximize"]),
     total: row.number("total"),
     complete: row.number("complete"),

@@ -20,7 +20,10 @@ function StudyCard({ study, store }: { readonly study: StudyRow; readonly store:
             {study.name}
           </a>
         </h2>
-        <StateChip state={study.state} label={words.studyStates[study.state]} />
+        <StateChip
+          state={study.state}
+          label={study.isPaused ? words.studyPaused : words.studyStates[study.state]}
+        />
       </div>
       <ProgressBar label={`${words.study.progress}: ${study.name}`} {...progress} />
       <dl class="pairs">

@@ -248,6 +248,17 @@ function Actions({ study, store }: Props) {
         <button
           type="button"
           class="button button-quiet button-small"
+          data-action={study.isPaused ? "resume" : "pause"}
+          aria-disabled={busy}
+          onClick={() => void store.pauseStudy(!study.isPaused)}
+        >
+          {study.isPaused ? words.resume : words.pause}
+        </button>
+      ) : null}
+      {study.state === "running" ? (
+        <button
+          type="button"
+          class="button button-quiet button-small"
           data-action="cancel"
           onClick={() => dialog.current?.showModal()}
         >
@@ -340,7 +351,10 @@ export function StudyView({ store }: { readonly store: ResearchStore }) {
       <div class="title-row">
         <h1 tabIndex={-1}>{studyName(store, route.study)}</h1>
         {study === null ? null : (
-          <StateChip state={study.state} label={words.studyStates[study.state]} />
+          <StateChip
+            state={study.state}
+            label={study.isPaused ? words.studyPaused : words.studyStates[study.state]}
+          />
         )}
       </div>
       {study === null && store.problem.value === null ? <p class="quiet">{words.loading}</p> : null}

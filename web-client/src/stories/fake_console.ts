@@ -75,6 +75,16 @@ export class FakeConsole implements Api {
     return this.#change(study, { state: "cancelled" });
   }
 
+  async pause(study: number) {
+    await this.#call("pause", study);
+    return this.#change(study, { paused: true });
+  }
+
+  async resume(study: number) {
+    await this.#call("resume", study);
+    return this.#change(study, { paused: undefined });
+  }
+
   async replay(study: number) {
     await this.#call("replay", study);
     return this.#change(study, { state: "running", failed: 0, finished_at: undefined });

@@ -25,9 +25,9 @@ import { PythonHost } from "./python_host.ts";
 import { spawnGpu } from "./spawn_gpu.ts";
 import { spawnPython } from "./spawn_python.ts";
 import { Store } from "./store.ts";
+import { kAgentName } from "./version.ts";
 import { viewOf } from "./view.ts";
 
-const kAgentName = "hyperflock-worker/0.1.0";
 /** The page is told of changes at most this often. */
 const kTellMs = 100;
 /** How long a closing socket may take before the thread ends without it. */

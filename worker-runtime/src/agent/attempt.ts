@@ -30,6 +30,12 @@ type Outgoing =
   | ClientMessages["output"]
   | Result;
 
+/** What computed an attempt: array-core's back end or NumPy, and versions (R52); empty: nobody could say. */
+export interface Computer {
+  readonly backend: string;
+  readonly software: string;
+}
+
 interface OpenCall {
   readonly message: ClientMessages["call"];
   /** The call channel's number of it. */
@@ -162,7 +168,8 @@ export class Attempt {
     }
   }
 
-  finish(outcome: Outcome, runMs: number, next: boolean, backend: string): void {
+  /** `by`: what computed it. */
+  finish(outcome: Outcome, runMs: number, next: boolean, by: Computer): void {
     this.#upload = null;
     this.#packLines();
     this.#giveUpCall();
@@ -175,9 +182,10 @@ export class Attempt {
       seq: this.#nextSeq(),
       points: this.#takeUnsent(),
       metrics: { load_ms: Math.max(0, loadMs), run_ms: Math.max(0, this.#runMs) },
-      backend,
+      backend: by.backend,
       next,
       ...(outcome.attrs === undefined ? {} : { attrs: outcome.attrs }),
+      ...(by.software === "" ? {} : { software: by.software }),
     };
     this.#result = resultOf(common, outcome);
     this.#fresh.push(this.#result);

@@ -67,8 +67,9 @@ export type AgentEvent =
       readonly attempt: number;
       readonly outcome: Outcome;
       readonly runMs: number;
-      /** What it computed on; empty: nobody could say. */
+      /** What it computed on, and by which versions (R52); empty: nobody could say. */
       readonly backend: string;
+      readonly software: string;
     }
   // The attempt could not begin: assets or data are missing.
   | {

@@ -142,6 +142,7 @@ describe("Work", () => {
         metrics: { load_ms: 2_000, run_ms: 1_500 },
         backend: "numpy",
         next: true,
+        software: "worker/1",
       },
     ]);
   });

@@ -611,4 +611,13 @@ describe("A study that asks for a device", () => {
     thread(0).say({ kind: "outcome", attempt: 7, outcome, runMs: 1 });
     expect(events.at(-1)).toMatchObject({ kind: "outcome", backend });
   });
+
+  test("R52: says what computed it: the worker, the runtime, and its packages' versions.", async () => {
+    host.run(lease(7));
+    await load(0);
+    await finish(0, 7);
+    const versions = "pyodide/1 numpy/1 chainer/7.8.1";
+    const software = `hyperflock-worker/0.1.0 runtime/r ${versions}`;
+    expect(events.at(-1)).toMatchObject({ kind: "outcome", software });
+  });
 });

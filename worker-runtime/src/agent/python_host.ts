@@ -22,6 +22,7 @@ import type { BlobWanted } from "./blob_cache.ts";
 import type { AgentEvent } from "./events.ts";
 import { Allowance, parseFromPython } from "./from_python.ts";
 import { backendOf, parseOutcome } from "./outcome.ts";
+import { kAgentName } from "./version.ts";
 
 /** Loading that shows no progress for this long is given up. */
 const kLoadSilenceMs = 90_000;
@@ -72,6 +73,8 @@ interface Thread {
   readonly settle: { resolve(): void; reject(error: Error): void };
   /** Null until the index is there. */
   chainer: string | null;
+  /** What it has loaded, as versions (R52). */
+  software: string;
   /** Study, bundle and versions whose code this Pyodide has run. */
   usedFor: string | null;
   /** array-core was handed over. */
@@ -213,6 +216,7 @@ export class PythonHost {
     const { bundle, data, checkpoint } = await blobs;
     const fetched = await parts;
     const archives = await packages;
+    const index = await this.#readIndex();
     if (this.#job !== job || this.#thread !== thread) return;
     this.#job = null;
     thread.usedFor = usedFor;
@@ -241,6 +245,7 @@ export class PythonHost {
     thread.hasArraycore ||= arraycore !== null;
     const optuna = thread.hasOptuna ? [] : archives;
     thread.hasOptuna ||= isAsked;
+    thread.software = softwareOf(index, chainer, isAsked);
     const transfer = [bundle, ...data.map((file) => file.bytes), ...optuna].map((b) => b.buffer);
     if (checkpoint !== null) transfer.push(checkpoint.bytes.buffer);
     const run = { spec, bundle, data, checkpoint, arraycore, packages: optuna };
@@ -327,6 +332,7 @@ export class PythonHost {
       loaded: promise,
       settle: { resolve, reject },
       chainer,
+      software: "",
       usedFor: null,
       hasArraycore: false,
       hasOptuna: false,
@@ -431,6 +437,7 @@ export class PythonHost {
           runMs: message.runMs,
           outcome: parseOutcome(message.outcome),
           backend: backendOf(message.outcome),
+          software: thread.software,
         });
         break;
       case "gpu":
@@ -484,6 +491,13 @@ function piecesOf(index: RuntimeIndex, chainer: string): RuntimePiece[] {
     if (piece !== undefined) return piece;
     throw new PythonError("unknown_runtime", `This server's runtime has no ${name}.`);
   });
+}
+
+/** What an attempt is computed by; the index was believed before, and trial code has no say in it. */
+function softwareOf(index: RuntimeIndex, chainer: string, isAsked: boolean): string {
+  const names = ["pyodide", "numpy", ...(isAsked ? ["optuna"] : [])];
+  const versions = names.map((name) => `${name}/${index.pieces[name]?.version ?? "unknown"}`);
+  return [kAgentName, `runtime/${index.runtime}`, ...versions, `chainer/${chainer}`].join(" ");
 }
 
 function isPoint(step: number, value: number): boolean {

@@ -133,7 +133,8 @@ export class Scenario {
   }
 
   outcome(attempt: number, outcome: Outcome = kComplete): this {
-    return this.on({ kind: "outcome", attempt, outcome, runMs: 1_500, backend: "numpy" });
+    const by = { backend: "numpy", software: "worker/1" };
+    return this.on({ kind: "outcome", attempt, outcome, runMs: 1_500, ...by });
   }
 
   report(attempt: number, step: number, value = 0.5): this {

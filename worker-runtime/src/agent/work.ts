@@ -10,7 +10,7 @@ import type {
   ServerMessages,
   WaitReason,
 } from "../protocol/index.ts";
-import { Attempt } from "./attempt.ts";
+import { Attempt, type Computer } from "./attempt.ts";
 import { Backoff } from "./backoff.ts";
 import type { AgentAction, EventOf } from "./events.ts";
 
@@ -22,6 +22,8 @@ const kAskAgainMs = 10_000;
 export const kSamplerMs = 10_000;
 const kCannotRunLimit = 3;
 const kResendLimit = 8;
+/** Nothing computed that could say what it is. */
+const kNobody: Computer = { backend: "", software: "" };
 /** Whose fault a crash is; others are the device's. */
 const kCrashCauses: Readonly<Record<string, Failure["cause"]>> = {
   out_of_memory: "out_of_memory",
@@ -276,7 +278,7 @@ export class Work {
       this.#onEnded(now);
     } else if (this.#runs(event.attempt)) {
       this.#forgetUpload();
-      this.#attempt?.finish(event.outcome, event.runMs, this.#around.isWorking, event.backend);
+      this.#attempt?.finish(event.outcome, event.runMs, this.#around.isWorking, event);
     }
   }
 
@@ -294,7 +296,7 @@ export class Work {
     const cause = kCrashCauses[code] ?? "device_lost";
     const outcome = { outcome: "failed" as const, error: { cause, code, message, traceback: "" } };
     const runMs = now - (this.#attempt?.runningAt ?? now);
-    this.onOutcome({ kind: "outcome", attempt, outcome, runMs, backend: "" }, now);
+    this.onOutcome({ kind: "outcome", attempt, outcome, runMs, ...kNobody }, now);
   }
 
   // ---- within
@@ -334,7 +336,7 @@ export class Work {
     const error = { cause: "timeout" as const, code: "time_limit", message, traceback: "" };
     const runMs = now - (attempt.runningAt ?? now);
     this.#forgetUpload();
-    attempt.finish({ outcome: "failed", error }, runMs, this.#around.isWorking, "");
+    attempt.finish({ outcome: "failed", error }, runMs, this.#around.isWorking, kNobody);
     this.#interrupt(attempt, now);
   }
 

@@ -97,6 +97,7 @@ const resultTail = {
   backend: v.optional(text(), ""),
   next: v.optional(flag, false),
   attrs: v.exactOptional(textBytes(kAttrsBytes)),
+  software: v.exactOptional(text()),
 };
 
 const values = v.pipe(list(number, 8), v.minLength(1, "bad_field"));

@@ -46,6 +46,7 @@ export interface Words {
   };
 
   readonly studyStates: Readonly<Record<StudyState, string>>;
+  readonly studyPaused: string;
   readonly trialStates: Readonly<Record<TrialState, string>>;
   readonly attemptStates: Readonly<Record<AttemptState, string>>;
   readonly classes: Readonly<Record<"phone" | "tablet" | "desktop" | "node", string>>;
@@ -98,6 +99,8 @@ export interface Words {
     readonly owner: string;
     readonly createdAt: string;
     readonly finishedAt: string;
+    readonly pause: string;
+    readonly resume: string;
     readonly cancel: string;
     readonly cancelTitle: string;
     readonly cancelText: string;

@@ -42,6 +42,7 @@ export const en: Words = {
   },
 
   studyStates: { running: "Running", finished: "Finished", cancelled: "Cancelled" },
+  studyPaused: "Paused",
   trialStates: {
     running: "Running",
     complete: "Complete",
@@ -111,6 +112,8 @@ export const en: Words = {
     owner: "Submitted by",
     createdAt: "Submitted at",
     finishedAt: "Ended",
+    pause: "Pause the study",
+    resume: "Resume the study",
     cancel: "Cancel the study",
     cancelTitle: "Cancel this study?",
     cancelText:

@@ -43,6 +43,7 @@ export const ja: Words = {
   },
 
   studyStates: { running: "実行中", finished: "終了", cancelled: "中止" },
+  studyPaused: "一時停止中",
   trialStates: {
     running: "実行中",
     complete: "完了",
@@ -117,6 +118,8 @@ export const ja: Words = {
     owner: "登録者",
     createdAt: "登録日時",
     finishedAt: "終了",
+    pause: "スタディを一時停止",
+    resume: "スタディを再開",
     cancel: "スタディを中止",
     cancelTitle: "このスタディを中止しますか？",
     cancelText:

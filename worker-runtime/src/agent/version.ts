@@ -1,0 +1,3 @@
+// The worker's name and version, as servers are told them.
+
+export const kAgentName = "hyperflock-worker/0.1.0";
