@@ -44,8 +44,8 @@ from hyperflock import (
     _up,
 )
 from hyperflock._codes import BUNDLE_CODES, CODES
-from hyperflock.optuna import Storage
 from hyperflock._submission import Submission
+from hyperflock.optuna import Storage
 from hyperflock.optuna._optimize import own
 from hyperflock.optuna._owner import Owner
 from hyperflock.optuna._run import Plan
