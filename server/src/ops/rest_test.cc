@@ -396,6 +396,8 @@ TEST_F(RestTest, AStudysSpecAndBlobsAreItsOwnersToRead) {
   for (const std::string& address : {study + "/spec", study + "/blobs/" + sha256})
     EXPECT_EQ(code_of(server_.rest_as(token, "GET", address)), "404 unknown_study");
   EXPECT_EQ(server_.rest_as(server_.secrets().admin_token, "GET", study + "/spec").status, 200);
+  const auto log = server_.rest_as(server_.secrets().admin_token, "GET", "/api/audit?limit=5000");
+  EXPECT_NE(log.body.find(R"("action":"study.read")"), std::string::npos) << log.body;
 }
 
 TEST_F(RestTest, MethodsAndPaths) {
