@@ -23,7 +23,7 @@ import optuna
 import pytest
 from asked_objectives import raising, square
 from fake_asked import Devices
-from fake_console import FakeConsole
+from fake_console import FakeConsole, _json
 from hyperflock import (
     AsyncClient,
     Client,
@@ -222,6 +222,18 @@ def _replayed(
     study.replay(0)
 
 
+def _not_mine(scene: Scene) -> None:
+    answer = scene.server._answer
+    scene.monkeypatch.setattr(
+        scene.server,
+        "_answer",
+        lambda method, path, *rest: (
+            _json(200, {"name": "grace"}) if path == "/api/me" else answer(method, path, *rest)
+        ),
+    )
+    scene.client.grid(objective, SPACE).replay(0)
+
+
 def _suggested(scene: Scene) -> None:
     hyperflock.run_local(lambda trial: trial.suggest_float("x", 2.0, 3.0), {"x": 1.0})
 
@@ -300,6 +312,7 @@ PROVOCATIONS: dict[str, Callable[[Scene], object]] = {
     "unauthorized": lambda s: s.answered(401),
     "unknown_runtime": _sent(runtime="chainer-1.0"),
     "unknown_type": lambda s: _protocol.parse_server('{"type": "dance"}'),
+    "untrusted_code": _not_mine,
     "usage": _command("dance"),
     "wait_timeout": lambda s: s.client.grid(objective, SPACE).wait(timeout_s=0),
 }

@@ -160,6 +160,27 @@ def test_suggested_values_are_those_of_the_log(client: Client, server: FakeConso
     assert other.error.message.endswith("given no value for 'x' when it ran before")
 
 
+def test_attributes_that_a_trial_was_asked_with_are_there_again(
+    client: Client, server: FakeConsole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "enqueued.py").write_text(
+        "def objective(trial):\n"
+        "    return trial.suggest_float('x', 0, 1) + trial.user_attrs.get('more', 0)\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "enqueued", raising=False)
+    import enqueued  # type: ignore[import-not-found]
+
+    study = optuna.create_study()
+    with Devices(server, enqueued.objective):
+        hyperflock.optuna.optimize(study, enqueued.objective, 1, client=client)
+    row = server.asked[1].trials[0].row
+    row["values"] = [row["values"][0] + 5.0]
+    row["asked_attrs"] = json.dumps({"user": {"more": 5.0}, "system": {}})
+    found = client.study(1).replay(0)
+    assert found.same, str(found)
+
+
 def test_provenance_follows_the_checkpoints_of_a_result(
     client: Client, server: FakeConsole, objective: Any
 ) -> None:
@@ -168,6 +189,7 @@ def test_provenance_follows_the_checkpoints_of_a_result(
     run: dict[str, Any] = {"kind": "primary", "state": "released", "device": device, "values": []}
     times = {"started_at": 1, "finished_at": 2, "run_ms": 3, "load_ms": 4}
     software = f"hyperflock-server/0.1.0 hyperflock-worker/0.1.0 runtime/{'a' * 64} numpy/2.4.3"
+    software += " hyperflock-server/9.9.9"  # by a device that pretends
     runs = [
         {**run, **times, "attempt": 4},
         {**run, **times, "attempt": 6, "resumed_from": 4},
@@ -242,8 +264,11 @@ def test_replay_of_what_a_device_computed(
         assert f"hyperflock-server {hyperflock.__version__} test-worker 1 numpy 2.4.3" in out
         study.cancel()
         # Code and data of a study are its owner's to read.
-        stranger = Client(real.console, real.credentials["admin_token"])
-        assert stranger.study(study.id).replay(0).same
+        stranger = Client(real.console, real.credentials["admin_token"]).study(study.id)
+        with pytest.raises(ReplayError) as refused:
+            stranger.replay(0)
+        assert refused.value.code == "untrusted_code"
+        assert stranger.replay(0, trust=True).same
 
 
 @pytest.mark.browser

@@ -116,11 +116,12 @@ class AsyncStudy(StudyView):
         on: ReplayOn = "cpython",
         tolerance: float = DEFAULT_TOLERANCE,
         browser: str | None = None,
+        trust: bool = False,
     ) -> Replay:
         """Run a trial of the study again here and compare; see `Study.replay`."""
         number = trial.number if isinstance(trial, TrialResult) else number_of(trial, "trial")
         return await replay(
-            self._http, self.id, number, on=on, tolerance=tolerance, browser=browser
+            self._http, self.id, number, on=on, tolerance=tolerance, browser=browser, trust=trust
         )
 
     def log(self, number: int, *, follow: bool = False) -> AsyncGenerator[str, None]:

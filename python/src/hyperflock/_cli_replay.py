@@ -58,6 +58,9 @@ def replay(
         str | None,
         typer.Option(help="The browser's program, for --on chromium.", show_default=False),
     ] = None,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="Run the code of somebody else's study.")
+    ] = False,
     as_json: Json = False,
     url: Url = None,
     token: Token = None,
@@ -70,7 +73,7 @@ def replay(
     place: ReplayOn = on.value
     try:
         study = Client(url, token).study(study_id)
-        found = study.replay(number, on=place, tolerance=tolerance, browser=browser)
+        found = study.replay(number, on=place, tolerance=tolerance, browser=browser, trust=trust)
     except ServerUnreachableError:
         raise
     except HyperflockError as error:

@@ -68,6 +68,7 @@ CODES: dict[str, str] = {
     "unauthorized": "the server, or a proxy, answered 401 without a code",
     "unknown_runtime": "there is no such `runtime`",
     "unknown_type": "the server sent a message of a type that this version does not know",
+    "untrusted_code": "a replay would run the code of somebody else's study here",
     "usage": "the command's arguments are wrong",
     "wait_timeout": "a study did not end within the time that was given",
 }

@@ -40,6 +40,16 @@ _START_S = {"cpython": 60.0, "browser": 180.0}
 # What an Optuna that was installed here imports of its own; the browsers' one is made without.
 _OPTUNA_NEEDS = frozenset({"sqlalchemy", "alembic", "yaml", "greenlet", "mako", "markupsafe"})
 
+# What the other process gets of the environment: no tokens, keys or addresses.
+_KEPT = frozenset(
+    {
+        *("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "TEMP", "TMP"),
+        *("SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "ARRAYCORE_LIBRARY"),
+        *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"),
+        *("CHROMIUM", "CHROMIUM_FLAGS", "DISPLAY", "XDG_RUNTIME_DIR"),
+    }
+)
+
 _CHILD = Path(__file__).with_name("_dry_run_child.py")
 _CHECKOUT = Path(__file__).resolve().parents[3]
 
@@ -332,8 +342,7 @@ async def _run(
     command: list[str], cwd: Path, limit_s: float | None, settings: Mapping[str, str]
 ) -> tuple[str, bool]:
     """Run a command; gives what it printed, and whether it ended within its time."""
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("HYPERFLOCK_")}
-    environment |= settings
+    environment = {**{k: v for k, v in os.environ.items() if k in _KEPT}, **settings}
     with tempfile.TemporaryFile() as file:
         process = subprocess.Popen(
             command,

@@ -543,6 +543,7 @@ class TrialRow(Struct):
     attempts_list: list[AttemptRow] | UnsetType = UNSET
     suggested: list[tuple[Name, Distribution, Answer]] | UnsetType = UNSET
     attrs: Attrs | UnsetType = UNSET
+    asked_attrs: Attrs | UnsetType = UNSET
 
 
 class Update(Struct, tag_field="type", tag="update"):

@@ -111,7 +111,12 @@ def software_of(run: AttemptRow) -> dict[str, str]:
     """Read ``name/version name/version``; a word without a version has an empty one."""
     words = run.software.split() if isinstance(run.software, str) else []
     pairs = (clean(word).partition("/") for word in words)
-    return {name: version for name, _, version in pairs if name}
+    found: dict[str, str] = {}
+    for name, _, version in pairs:
+        # The server's own word comes first: what a device says of it counts for nothing.
+        if name:
+            found.setdefault(name, version)
+    return found
 
 
 def _lineage(run: AttemptRow | None, by_id: dict[int, AttemptRow]) -> tuple[Saved, ...]:

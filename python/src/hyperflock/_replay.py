@@ -109,6 +109,7 @@ async def replay(
     on: ReplayOn,
     tolerance: float,
     browser: str | None = None,
+    trust: bool = False,
 ) -> Replay:
     """Run a trial again; see `Study.replay`.
 
@@ -127,6 +128,8 @@ async def replay(
         raise HyperflockError(
             "the tolerance is not a number from 0 on", code="bad_number", field="tolerance"
         )
+    if not trust:
+        await _refuse_code_of_others(http, study)
     spec = await fetch_spec(http, study)
     row = convert(await http.get(f"/api/studies/{study}/trials/{number}"), TrialRow)
     recorded = trial_result(row, spec)
@@ -142,6 +145,16 @@ async def replay(
         browser=browser,
     )
     return _judged(study, on, float(tolerance), recorded, ran)
+
+
+async def _refuse_code_of_others(http: Http, study: int) -> None:
+    owner = (await http.get(f"/api/studies/{study}")).get("owner")
+    if owner != (await http.get("/api/me")).get("name"):
+        raise ReplayError(
+            f"study {study} is {clean(str(owner), limit=60)}'s: its code would run here; "
+            "say trust=True, or --trust, if you would run it yourself",
+            code="untrusted_code",
+        )
 
 
 async def _job(
@@ -160,7 +173,11 @@ async def _job(
         logged = row.suggested if isinstance(row.suggested, list) else []
         directions = spec.directions if isinstance(spec.directions, list) else [spec.direction]
         values = {name: [distribution, value] for name, distribution, value in logged}
-        asked = {"directions": len(directions), "suggested": json.dumps(values)}
+        asked = {
+            "directions": len(directions),
+            "suggested": json.dumps(values),
+            "attrs": row.asked_attrs if isinstance(row.asked_attrs, str) else None,
+        }
     wanted = spec.runtime.backend
     points = recorded.points or ()
     return Job(

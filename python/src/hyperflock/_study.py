@@ -128,6 +128,7 @@ class Study(StudyView):
         on: ReplayOn = "cpython",
         tolerance: float = DEFAULT_TOLERANCE,
         browser: str | None = None,
+        trust: bool = False,
     ) -> Replay:
         """Run a trial that has its result again on this machine, and compare.
 
@@ -148,6 +149,9 @@ class Study(StudyView):
             below 1 by no more than this. Devices round differently, and training lets that grow.
         browser
             The browser's program; None: ``HYPERFLOCK_BROWSER``, else Chromium.
+        trust
+            Run the code of somebody else's study, which an administrator can ask for. A replay is
+            no sandbox: the process has none of this one's environment and all of the user's rights.
 
         Returns
         -------
@@ -158,10 +162,13 @@ class Study(StudyView):
         ------
         ReplayError
             ``trial_unfinished``, ``blob_damaged``, ``replay_failed``: it cannot be run again.
+            ``untrusted_code``: it is somebody else's, without ``trust``.
         DryRunError
             ``dry_run_unavailable``, ``dry_run_broken``: not on this machine.
         """
-        return _loop.run(self._core.replay(trial, on=on, tolerance=tolerance, browser=browser))
+        return _loop.run(
+            self._core.replay(trial, on=on, tolerance=tolerance, browser=browser, trust=trust)
+        )
 
     def wait(self, timeout_s: float | None = None) -> Study:
         """Wait until the study has ended.

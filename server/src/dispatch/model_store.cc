@@ -143,6 +143,7 @@ Outcome ModelStore::apply_one(const storage::EndStudy& t) {
   if (found == studies.end()) return outcome(Applied::conflict);
   if (found->second.state != storage::StudyState::running) return outcome(Applied::repeated);
   found->second.state = t.state;
+  found->second.paused = false;
   for (auto& [number, trial] : found->second.trials) {
     trial.checkpoint.reset();
     if (trial.state == storage::TrialState::running) trial.state = storage::TrialState::cancelled;

@@ -237,8 +237,7 @@ void State::on_outcome(PendingPause& what, const storage::Outcome& outcome) {
   }
   // One that has ended is left as it is.
   if (Study* study = find_study(what.study); study && outcome.applied == Applied::applied) {
-    study->paused = what.paused;
-    rank(*study);
+    set_paused(*study, what.paused || pause_pending(what.study));
     changed.insert(what.study);
   }
   effects.emplace_back(Answer{what.request, what.study});

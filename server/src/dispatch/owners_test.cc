@@ -10,6 +10,7 @@ namespace {
 using protocol::Cause;
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::IsSupersetOf;
 using ::testing::Not;
@@ -166,6 +167,30 @@ TEST(Owners, R45_AStudyWithRoomTakesPartInTheChoice) {
   // for, the other is.
   EXPECT_THAT(s.ready("a"), ElementsAre("a < wait no_work", "nb < batch 1 demand 1"));
   EXPECT_THAT(s.ready("b"), Contains("b < lease #1 trial 0"));
+}
+
+TEST(Owners, R53_APausedStudyIsLeasedNothingAndAsksItsOwnerForNothing) {
+  Scenario s = owned();
+  s.worker("a").worker("b");
+  s.asks("nb", {0}, 5);
+  s.study(1);
+  s.pause(1);
+  // Neither the trial that waits nor the room keeps a device from the other study.
+  EXPECT_THAT(s.ready("a"), Contains("a < lease #1 trial 0"));
+  EXPECT_EQ(s.last_lease().study, StudyId{2});
+  EXPECT_THAT(s.ready("b"), Not(Contains(HasSubstr("demand"))));
+  EXPECT_THAT(s.pause(1, false), Contains("b < lease #2 trial 0"));
+  EXPECT_EQ(s.last_lease().study, StudyId{1});
+}
+
+TEST(Owners, R53_WhoWaitedForAnOwnerIsServedElsewhereOnceItsStudyIsPaused) {
+  Scenario s = owned();
+  s.worker("a");
+  s.asks("nb", {}, 1);
+  EXPECT_THAT(s.ready("a"), Contains("nb < batch 1 demand 1"));
+  s.study(1);  // younger: the device waits for the owner
+  EXPECT_THAT(s.pause(1), Contains("a < lease #1 trial 0"));
+  EXPECT_EQ(s.last_lease().study, StudyId{2});
 }
 
 TEST(Owners, R45_WhoWaitsForTheOwnerGetsWhatIsIssuedAgain) {

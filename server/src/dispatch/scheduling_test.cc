@@ -11,6 +11,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 protocol::StudySpec spec_of_two_names() {
   protocol::StudySpec spec;
@@ -137,6 +138,21 @@ TEST(Scheduling, R53_APausedStudyIsLeasedNoMoreAndWhatRunsCounts) {
   EXPECT_THAT(s.complete("a", 1, 0.5, true), Contains("a < result_ack #1 accepted"));
   EXPECT_EQ(s.accepted(), 1);
   EXPECT_THAT(s.pause(1, false), Contains("b < lease #2 trial 1"));
+}
+
+TEST(Scheduling, R53_NothingIsLeasedOnceAPauseIsProposed) {
+  Scenario s;
+  s.worker("a").study(3);
+  s.hold();
+  s.pause(1);
+  EXPECT_EQ(s.ready("a"), (Said{"a < wait no_work"}));
+  s.pause(1, false);
+  s.pause(1);
+  // The resume in between is committed first, and the pause behind it is under way.
+  EXPECT_THAT(s.commit(2), Not(Contains(HasSubstr("lease"))));
+  EXPECT_THAT(s.resume(), Not(Contains(HasSubstr("lease"))));
+  EXPECT_TRUE(s.store().studies.at(StudyId{1}).paused);
+  EXPECT_THAT(s.pause(1, false), Contains("a < lease #1 trial 0"));
 }
 
 TEST(Scheduling, R53_APauseOutlivesARestartAndAnotherStudyGoesOn) {

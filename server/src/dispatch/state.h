@@ -442,6 +442,9 @@ struct State {
   void on(const StudySubmitted& event);
   void on(const StudyCancelRequested& event);
   void on(const StudyPauseRequested& event);
+  void set_paused(Study& study, bool paused);
+  // A pause of the study has no outcome yet: a resume before it leases nothing.
+  bool pause_pending(StudyId id) const;
   void on(const StudyReplayRequested& event);
   void on(const CheckpointStored& event);
   void on(const Restored& event);

@@ -56,8 +56,23 @@ void State::on(const StudyPauseRequested& event) {
     effects.emplace_back(Answer{event.request, unavailable()});
     return;
   }
+  // At once, as with a cancel: what is proposed from now on would leave after the answer.
+  if (Study* study = find_study(event.study); study && event.paused) set_paused(*study, true);
   propose(storage::PauseStudy{event.study, event.paused},
           PendingPause{event.request, event.study, event.paused});
+}
+
+void State::set_paused(Study& study, bool paused) {
+  study.paused = paused;
+  rank(study);
+  stirred.insert(study.project);  // who waited for it may have work elsewhere, or here again
+}
+
+bool State::pause_pending(StudyId id) const {
+  return std::any_of(pending.begin(), pending.end(), [id](const auto& one) {
+    const auto* pause = std::get_if<PendingPause>(&one.second);
+    return pause != nullptr && pause->study == id && pause->paused;
+  });
 }
 
 void State::on(const StudyReplayRequested& event) {

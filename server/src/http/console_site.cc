@@ -27,7 +27,6 @@ using protocol::ObjectWriter;
 constexpr std::uint64_t kSpecBody = std::uint64_t{512} * 1024;
 constexpr std::int64_t kDefaultPage = 500;
 constexpr std::int64_t kLargestPage = 5'000;
-constexpr std::size_t kPointsPerPage = 50'000;
 constexpr std::size_t kReportsShown = 100;
 constexpr std::array<std::string_view, 1> kPages{"/research"};
 // Stricter than kPagePolicy: nothing computes at this origin, so it needs no WebAssembly and no
@@ -112,6 +111,11 @@ const Table& table() {
 
 Error unknown_study() {
   return Error{"unknown_study", "There is no such study, or it belongs to somebody else."};
+}
+
+Error closed_project() {
+  return Error{"forbidden",
+               "This study's project is not open to you any more; ask an administrator."};
 }
 
 // Administrators have no limit.
@@ -207,9 +211,9 @@ class ConsoleSite final : public SiteBase {
       case kStudy:
         return reply(study(*request));
       case kSpec:
-        return reply(spec(*request));
+        return spec(*request, std::move(reply));
       case kStudyBlob:
-        return reply(study_blob(*request));
+        return study_blob(*request, std::move(reply));
       case kCancel:
         return cancel(*request, std::move(reply));
       case kPause:
@@ -379,6 +383,9 @@ class ConsoleSite final : public SiteBase {
   void pause(const Request& request, bool paused, Reply reply) const {
     const auto row = readable_study(request);
     if (!row) return reply(error_response(row.error()));
+    // As for a replay: what was computed stays, and nothing more is.
+    if (!paused && !auth::IdentityBook::may_use(request.principal, row->project))
+      return reply(error_response(closed_project()));
     context_.service.pause_study(
         row->id, paused,
         row_replier(noted(request, paused ? "study.pause" : "study.resume"), std::move(reply)));
@@ -388,10 +395,8 @@ class ConsoleSite final : public SiteBase {
     auto row = readable_study(request);
     if (!row) return reply(error_response(row.error()));
     // Whoever lost a project keeps what was computed there, and has nothing more computed.
-    if (!auth::IdentityBook::may_use(request.principal, row->project)) {
-      return reply(error_response(Error{
-          "forbidden", "This study's project is not open to you any more; ask an administrator."}));
-    }
+    if (!auth::IdentityBook::may_use(request.principal, row->project))
+      return reply(error_response(closed_project()));
     context_.service.replay_study(std::move(*row), quota_of(request.principal),
                                   row_replier(noted(request, "study.replay"), std::move(reply)));
   }
@@ -464,16 +469,17 @@ class ConsoleSite final : public SiteBase {
   }
 
   // What was submitted: all that decides what the trials compute, and where it came from.
-  Response spec(const Request& request) const {
+  void spec(const Request& request, Reply reply) const {
     const auto row = readable_study(request);
-    return row ? json_response(200, protocol::serialize_study_spec(row->spec))
-               : error_response(row.error());
+    if (!row) return reply(error_response(row.error()));
+    reply_noted(request, *row, json_response(200, protocol::serialize_study_spec(row->spec)),
+                std::move(reply));
   }
 
   // Code or data of the study, for whoever may see it.
-  Response study_blob(const Request& request) const {
+  void study_blob(const Request& request, Reply reply) const {
     const auto row = readable_study(request);
-    if (!row) return error_response(row.error());
+    if (!row) return reply(error_response(row.error()));
     const std::string& sha256 = request.captures[1];
     const auto& data = row->spec.data;
     const bool named = row->spec.bundle.sha256 == sha256 ||
@@ -482,9 +488,20 @@ class ConsoleSite final : public SiteBase {
                        });
     const auto path = named ? context_.blobs.path_of(sha256) : std::nullopt;
     const auto bytes = named ? context_.blobs.size(sha256) : std::nullopt;
-    if (!path || !bytes)
-      return error_response(404, Error{"unknown_blob", "The study names no such blob."});
-    return blob_response(path->string(), *bytes);
+    if (!path || !bytes) {
+      const Error unknown{"unknown_blob", "The study names no such blob."};
+      return reply(error_response(404, unknown));
+    }
+    reply_noted(request, *row, blob_response(path->string(), *bytes), std::move(reply));
+  }
+
+  // An administrator who reads somebody else's code or data leaves a note of it.
+  void reply_noted(const Request& request, const storage::StudyRow& row, Response response,
+                   Reply reply) const {
+    if (row.owner == request.principal.name) return reply(std::move(response));
+    storage::NoteAudit what = noted(request, "study.read");
+    what.entry.object = std::to_string(to_int(row.id));
+    note(what, [response = std::move(response), reply = std::move(reply)] { reply(response); });
   }
 
   // What a trial printed, in memory: its newest lines after the cursor.
@@ -528,22 +545,25 @@ class ConsoleSite final : public SiteBase {
     return json_response(200, out + '}');
   }
 
-  // With `points=1` each row has its curve, as long as the page has room for it; who finds a row
-  // without asks for that trial alone.
+  // With `points=1` the rows have their curves, as long as there is room for them.
   void append_trials(std::string& out, const std::vector<storage::TrialDetail>& page,
                      std::string_view query) const {
-    std::size_t room = query_value(query, "points") == "1" ? kPointsPerPage : 0;
+    const bool wanted = query_value(query, "points") == "1";
+    CurveRoom room;
     append_list(out, page, [&](const storage::TrialDetail& one) {
-      if (room > 0) {
-        const auto whole = context_.storage.trial(one.trial.key);
-        // It may have gone on since the page was read.
-        if (whole && *whole && (*whole)->trial.seq == one.trial.seq) {
-          room -= std::min(room, (*whole)->points.size());
-          out += trial_row_json(**whole, Detail::curve);
-          return;
-        }
+      if (!wanted || (one.attempt && !room.is_left())) {
+        out += trial_row_json(one);
+        return;
       }
-      out += trial_row_json(one);
+      if (!one.attempt) {  // it never ran: nothing is read to know that
+        out += trial_row_json(one, Detail::curve);
+        return;
+      }
+      const auto whole = context_.storage.trial(one.trial.key);
+      room.take(whole && *whole ? (*whole)->points.size() : 0);
+      // It may have gone on since the page was read.
+      const bool same = whole && *whole && (*whole)->trial.seq == one.trial.seq;
+      out += same ? trial_row_json(**whole, Detail::curve) : trial_row_json(one);
     });
   }
 

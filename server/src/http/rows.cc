@@ -178,6 +178,7 @@ std::string trial_row_json(const storage::TrialDetail& detail, Detail amount) {
   if (row.failure) append_failure(trial.begin("error"), *row.failure);
   if (!row.suggested.empty()) append_suggested(trial.begin("suggested"), row.suggested);
   if (detail.attempt && !detail.attempt->attrs.empty()) trial.text("attrs", detail.attempt->attrs);
+  if (!row.asked_attrs.empty()) trial.text("asked_attrs", row.asked_attrs);
   if (amount != Detail::row) {
     append_list(trial.begin("points"), detail.points, [&out](const protocol::Point& point) {
       out += '[';

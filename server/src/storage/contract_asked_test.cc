@@ -115,6 +115,8 @@ TEST_P(StorageContract, R44_WhatATrialIsAskedWithIsKept) {
   ASSERT_THAT(snapshot.studies.at(0).unfinished, SizeIs(2));
   EXPECT_EQ(snapshot.studies.at(0).unfinished.at(0).attrs, "");
   EXPECT_EQ(snapshot.studies.at(0).unfinished.at(1).attrs, R"({"user": {"name": "é"}})");
+  EXPECT_EQ(trial(1, 0).trial.asked_attrs, "");
+  EXPECT_EQ(trial(1, 1).trial.asked_attrs, R"({"user": {"name": "é"}})");
 }
 
 TEST_P(StorageContract, R44_AskedTrialsRunLikeOthers) {

@@ -533,6 +533,7 @@ class MemoryStorage final : public Storage {
     if (found == nullptr) return std::optional<TrialDetail>();
     TrialDetail all = detail(*found);
     all.attempts_list = attempts_of(*found);
+    all.trial.asked_attrs = found->attrs;
     if (!all.attempt) return std::optional(std::move(all));
     Lineage lineage(*all.attempt);
     while (const auto id = lineage.wanted()) {

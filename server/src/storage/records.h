@@ -77,6 +77,7 @@ struct TrialRow {
   std::int64_t seq = 0;  // order of finishing over all studies, from 1; 0: not finished
   std::optional<protocol::Failure> failure;
   std::vector<Suggestion> suggested{};  // in the order in which they were given
+  std::string asked_attrs{};  // what each lease of it carries, JSON text; read with one trial alone
 };
 
 struct AttemptRow {

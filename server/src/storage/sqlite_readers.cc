@@ -267,6 +267,7 @@ std::optional<TrialDetail> trial(Db& db, TrialKey key) {
   add_deciding_attempt(db, detail, newest);
   detail.attempts_list = attempts_from(db, newest);
   detail.trial.suggested = suggestions_of(db, key);
+  detail.trial.asked_attrs = asked_attrs_of(row);
   if (detail.attempt) detail.points = curve_of(db, *detail.attempt);
   return detail;
 }
