@@ -39,6 +39,7 @@ class Attempt:
     def __init__(self, lease: LeaseBody) -> None:
         self.number = lease.trial
         self.lease = lease
+        self.attrs = lease.attrs if isinstance(lease.attrs, str) else ""
         self.points: list[tuple[int, float]] = []
 
 
