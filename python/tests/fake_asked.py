@@ -44,7 +44,7 @@ from optuna.distributions import (
     distribution_to_json,
 )
 
-WAIT_S = 20.0
+WAIT_S = 60.0
 NOW = 1_763_683_200_000
 
 

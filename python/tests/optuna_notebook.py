@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import warnings
 from typing import Any
 
 import asked_objectives
@@ -31,7 +32,9 @@ def storage_of(where: str) -> BaseStorage | str | None:
     if not where.endswith(".log"):
         return None if where == "-" else where
     # A killed process leaves its lock behind, for half a minute by default.
-    lock = JournalFileOpenLock(where, grace_period=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        lock = JournalFileOpenLock(where, grace_period=1)
     return JournalStorage(JournalFileBackend(where, lock_obj=lock))
 
 

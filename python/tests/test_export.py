@@ -29,7 +29,9 @@ from hyperflock import (
     HyperflockError,
     NoCompleteTrialError,
     Study,
+    _export,
     _html,
+    _parquet,
     _plots,
 )
 from hyperflock._grid import Scalar
@@ -112,6 +114,24 @@ def test_parquet_has_the_columns_of_the_table(study: Study, tmp_path: Path) -> N
     assert [json.loads(row["params_mixed"]) for row in rows] == ["a", 1, 1]
     assert rows[0]["params_kind"] == "=1+1"
     assert str(rows[0]["finished_at"]) == "2025-11-21 00:00:01+00:00"
+
+
+def test_integers_that_no_column_holds_are_rounded_or_text(
+    client: Client, server: FakeConsole
+) -> None:
+    made = client.grid(objective, {"x": [2**60 + 1, 0.5]})
+    server.finish(made.id, 0, value=0.25)
+    (row,) = pyarrow.parquet.read_table(io.BytesIO(made.export("parquet"))).to_pylist()
+    assert row["params_x"] == 2.0**60
+    # An asked study's may be longer than any column's.
+    asked = msgspec.structs.replace(made.row, kind="asked", space=[])
+    long = [
+        dataclasses.replace(made.trials[0], number=number, params={"x": value, "y": value})
+        for number, value in enumerate((2**63, 10**400, 7))
+    ]
+    rows = pyarrow.parquet.read_table(io.BytesIO(_parquet.parquet(asked, long))).to_pylist()
+    assert [json.loads(row["params_x"]) for row in rows] == [2**63, 10**400, 7]
+    assert _export.frame(asked, long)["params_x"].tolist() == [2**63, 10**400, 7]
 
 
 def test_parquet_of_no_trials_has_the_same_kinds(client: Client, study: Study) -> None:

@@ -14,7 +14,7 @@ import hyperflock
 import hyperflock.optuna
 import optuna
 import pytest
-from fake_asked import AskedTrial, Devices
+from fake_asked import WAIT_S, AskedTrial, Devices
 from fake_console import FakeConsole
 from hyperflock import Client
 from hyperflock._protocol import Direction
@@ -325,7 +325,7 @@ def test_what_finished_while_nobody_listened_is_told(
     def slow(trial: Any) -> float:
         value = given.curved(trial)
         if trial.number < 2:
-            held.wait(20)
+            held.wait(WAIT_S)
         trial.set_user_attr("slow", trial.number)
         return value
 
@@ -339,7 +339,7 @@ def test_what_finished_while_nobody_listened_is_told(
             optimize(study, given.curved, callbacks=[callback], client=client)
         server.asked[1].points_in_pages = in_pages
         held.set()
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + WAIT_S
         while len(server.asked[1].finished()) < 4:
             assert time.monotonic() < deadline
             time.sleep(0.01)
@@ -366,12 +366,12 @@ def test_the_newest_owner_wins(server: FakeConsole, client: Client, tmp_path: Pa
     thread = threading.Thread(target=run)
     with Devices(server, given.square):
         thread.start()
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + WAIT_S
         while 1 not in server.asked or len(server.asked[1].finished()) < 2:
             assert time.monotonic() < deadline
             time.sleep(0.01)
         optimize(study, given.square, 2, client=client)
-        thread.join(20)
+        thread.join(WAIT_S)
     assert isinstance(first[0], hyperflock.OwnerError)
     assert first[0].code == "owner_replaced"
     assert all(t.state.is_finished() for t in study.trials)
@@ -415,7 +415,7 @@ def test_another_device_goes_on_and_the_pruner_forgets_what_is_superseded(
 
     def play() -> None:
         with server.asked_more:
-            server.asked_more.wait_for(lambda: 1 in server.asked, 20)
+            server.asked_more.wait_for(lambda: 1 in server.asked, WAIT_S)
         asked = server.asked[1]
         trial = asked.lease("first")
         assert trial is not None
@@ -436,7 +436,7 @@ def test_another_device_goes_on_and_the_pruner_forgets_what_is_superseded(
     thread = threading.Thread(target=play)
     thread.start()
     optimize(study, given.square, 1, client=client)
-    thread.join(20)
+    thread.join(WAIT_S)
     assert curves == [{0: 10.0, 1: 11.0, 2: 12.0, 3: 13.0}, {0: 10.0, 1: 11.0, 2: 1.0}]
     assert study.trials[0].intermediate_values == {0: 5.0}
 

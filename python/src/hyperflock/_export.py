@@ -206,6 +206,8 @@ def _dtype(dimension: Dimension) -> str:
     kinds = {type(value) for value in dimension.values}
     missing = type(None) in kinds
     kinds.discard(type(None))
+    if any(isinstance(value, int) and not -(2**63) <= value < 2**63 for value in dimension.values):
+        return "object"  # an asked study's integers may have any length
     if kinds == {bool}:
         return "boolean" if missing else "bool"
     if kinds == {int}:

@@ -54,6 +54,9 @@ def parquet(study: StudyRow, trials: Sequence[TrialResult]) -> bytes:
         if dtype == "object":
             # A parameter of several kinds: a column of Arrow's has one.
             values = [None if value is None else json.dumps(value) for value in values]
+        elif dtype == "float64":
+            # Integers among them: pyarrow takes none that a double would round.
+            values = [None if value is None else float(value) for value in values]
         table[name] = pyarrow.array(values, type=kinds[dtype])
     file = io.BytesIO()
     pyarrow.parquet.write_table(pyarrow.table(table), file)

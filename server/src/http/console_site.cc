@@ -27,7 +27,6 @@ using protocol::ObjectWriter;
 constexpr std::uint64_t kSpecBody = std::uint64_t{512} * 1024;
 constexpr std::int64_t kDefaultPage = 500;
 constexpr std::int64_t kLargestPage = 5'000;
-constexpr std::size_t kPointsPerPage = 50'000;
 constexpr std::size_t kReportsShown = 100;
 constexpr std::array<std::string_view, 1> kPages{"/research"};
 // Stricter than kPagePolicy: nothing computes at this origin, so it needs no WebAssembly and no
@@ -546,22 +545,25 @@ class ConsoleSite final : public SiteBase {
     return json_response(200, out + '}');
   }
 
-  // With `points=1` each row has its curve, as long as the page has room for it; who finds a row
-  // without asks for that trial alone.
+  // With `points=1` the rows have their curves, as long as there is room for them.
   void append_trials(std::string& out, const std::vector<storage::TrialDetail>& page,
                      std::string_view query) const {
-    std::size_t room = query_value(query, "points") == "1" ? kPointsPerPage : 0;
+    const bool wanted = query_value(query, "points") == "1";
+    CurveRoom room;
     append_list(out, page, [&](const storage::TrialDetail& one) {
-      if (room > 0) {
-        const auto whole = context_.storage.trial(one.trial.key);
-        // It may have gone on since the page was read.
-        if (whole && *whole && (*whole)->trial.seq == one.trial.seq) {
-          room -= std::min(room, (*whole)->points.size());
-          out += trial_row_json(**whole, Detail::curve);
-          return;
-        }
+      if (!wanted || (one.attempt && !room.is_left())) {
+        out += trial_row_json(one);
+        return;
       }
-      out += trial_row_json(one);
+      if (!one.attempt) {  // it never ran: nothing is read to know that
+        out += trial_row_json(one, Detail::curve);
+        return;
+      }
+      const auto whole = context_.storage.trial(one.trial.key);
+      room.take(whole && *whole ? (*whole)->points.size() : 0);
+      // It may have gone on since the page was read.
+      const bool same = whole && *whole && (*whole)->trial.seq == one.trial.seq;
+      out += same ? trial_row_json(**whole, Detail::curve) : trial_row_json(one);
     });
   }
 

@@ -2,6 +2,8 @@
 // any thread.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
 
 #include "storage/records.h"
@@ -10,6 +12,24 @@ namespace hyperflock::http {
 
 enum class Detail { row, curve, full };  // curve: with points; full: with attempts_list too
 enum class Sampler { away, attached };   // whether the owner of an asked study is connected
+
+// How much of one answer may be curves: reading one costs as much as its trial, writing it as much
+// as its points. Rows that find no room have none, and whoever wants theirs asks for one trial.
+class CurveRoom {
+ public:
+  static constexpr std::size_t kCurves = 500;
+  static constexpr std::size_t kPoints = 50'000;
+
+  bool is_left() const { return curves_ < kCurves && points_ < kPoints; }
+  void take(std::size_t points) {
+    ++curves_;
+    points_ += std::min(points, kPoints);
+  }
+
+ private:
+  std::size_t curves_ = 0;
+  std::size_t points_ = 0;
+};
 
 std::string study_row_json(const storage::StudyRow& row, Sampler sampler = Sampler::away);
 std::string trial_row_json(const storage::TrialDetail& detail, Detail amount = Detail::row);

@@ -110,6 +110,21 @@ TEST(TrialRow, CompleteWithItsDevice) {
           R"("started_at":0,"finished_at":0,"run_ms":6,"load_ms":5,"software":"worker/1 numpy/2"}]})");
 }
 
+TEST(CurveRoom, EndsWithTheCurvesOrThePoints) {
+  CurveRoom many;
+  for (std::size_t i = 0; i < CurveRoom::kCurves; ++i) {
+    EXPECT_TRUE(many.is_left());
+    many.take(0);
+  }
+  EXPECT_FALSE(many.is_left());
+
+  CurveRoom long_ones;
+  long_ones.take(CurveRoom::kPoints - 1);
+  EXPECT_TRUE(long_ones.is_left());
+  long_ones.take(1);
+  EXPECT_FALSE(long_ones.is_left());
+}
+
 TEST(TrialRow, FailedWithItsError) {
   storage::TrialDetail detail;
   detail.trial.key = {StudyId{1}, TrialNumber{0}};
