@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
@@ -17,10 +18,12 @@ import optuna
 import pytest
 from fake_asked import WAIT_S, AskedTrial, Devices
 from fake_console import FakeConsole
-from hyperflock import Client
+from hyperflock import Client, _protocol
 from hyperflock._protocol import Direction
 from hyperflock.optuna import _owner, _run
+from hyperflock.optuna._owner import Owner
 from hyperflock.optuna._rebuild import TAG
+from optuna.distributions import FloatDistribution, distribution_to_json
 from optuna.samplers import GridSampler, QMCSampler, RandomSampler, TPESampler
 from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial, TrialState
@@ -551,6 +554,25 @@ def test_the_next_batch_travels_while_one_is_answered(server: FakeConsole, clien
         optimize(study, given.square, 16, client=client)
     assert server.asked[1].taken_early > 0
     assert [t.number for t in study.trials if t.state is TrialState.COMPLETE] == list(range(16))
+
+
+def test_a_batch_that_wants_trials_is_taken_in_with_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Every answer leaves at once: none of them may say that the batch was taken in.
+    monkeypatch.setattr(_run, "HOLD_S", -1.0)
+    study = optuna.create_study(sampler=TPESampler(seed=1))
+    owner = Owner(study, SimpleNamespace(study=1))  # type: ignore[arg-type]
+    sent: list[_protocol.OwnerReply] = []
+    link: Any = SimpleNamespace(send=lambda reply, generation: sent.append(reply))
+    run = _run.Run(owner, link, None, _run.Plan())  # type: ignore[arg-type]
+    run._generation = 1
+    kind = distribution_to_json(FloatDistribution(0, 1))
+    calls: list[Any] = [
+        _protocol.SuggestCall(7 + i, owner.ask(), 1, _protocol.SuggestArgs("x", kind))
+        for i in range(2)
+    ]
+    run._take(_protocol.OwnerCall(study=1, generation=1, batch=5, demand=2, calls=calls))
+    told = [(reply.taken, len(reply.replies), len(reply.asked)) for reply in sent]
+    assert told == [(0, 1, 0), (0, 1, 0), (5, 0, 2)]
 
 
 def test_large_replies_leave_in_parts(

@@ -74,6 +74,7 @@ class Chaos {
                                .stall_ms = chance(2) ? 90'000 : 0}));
       case 3:
         if (chance(6)) return hear(s_.cancel(static_cast<std::int64_t>(1 + draw(5))));
+        if (chance(5)) return hear(s_.pause(static_cast<std::int64_t>(1 + draw(5)), chance(2)));
         return hear(s_.replay(static_cast<std::int64_t>(1 + draw(5))));
       case 4:
         return hear(s_.after(static_cast<Millis>(draw(60'000))));
@@ -158,6 +159,7 @@ class Chaos {
         ASSERT_EQ(finished, study.created.total) << "study " << to_int(id);
       }
     }
+    check_paused();
     if (lost_rows_ || s_.held_batches() > 0 || s_.dispatcher().counters().read_only) return;
     std::map<std::string, int> open;
     for (const auto& [id, row] : s_.store().attempts) {
@@ -172,10 +174,38 @@ class Chaos {
     for (const auto& [device, count] : open) ASSERT_LE(count, max_leases_) << device;
   }
 
+  // R53: a study that is paused before and after an event got no attempt by it, once nothing of
+  // before the pause is under way.
+  void check_paused() {
+    std::map<StudyId, std::size_t> paused;
+    if (s_.held_batches() == 0) {
+      for (const auto& [id, study] : s_.store().studies) {
+        if (study.paused) paused[id] = 0;
+      }
+    }
+    if (!paused.empty()) {
+      for (const auto& [id, row] : s_.store().attempts) {
+        if (const auto found = paused.find(row.trial.study); found != paused.end()) ++found->second;
+      }
+    }
+    for (const auto& [id, attempts] : paused) {
+      if (const auto before = paused_.find(id); before != paused_.end()) {
+        ASSERT_EQ(attempts, before->second) << "study " << to_int(id) << " is paused";
+      }
+    }
+    paused_ = std::move(paused);
+  }
+
   // Peace: whatever is left must come to its end, and nothing may be left behind.
   void settle() {
     hear(s_.resume());
     if (s_.dispatcher().counters().read_only) hear(s_.restored());
+    std::vector<std::int64_t> resting;
+    for (const auto& [id, study] : s_.store().studies) {
+      if (study.paused) resting.push_back(to_int(id));
+    }
+    for (const std::int64_t study : resting) hear(s_.pause(study, false));
+    paused_.clear();
     for (int round = 0; round < 100 && running(); ++round) {
       for (const std::string worker : {"a", "b", "c", "d", "e"}) {
         hear(s_.open(worker, {}, worker == "e" ? "q" : "p"));
@@ -216,6 +246,7 @@ class Chaos {
   bool lost_rows_ = false;  // an attempt's end did not reach storage, which still has it as live
   Scenario s_;
   std::map<std::string, std::vector<std::int64_t>> leased_;
+  std::map<StudyId, std::size_t> paused_;  // attempts of each paused study after the last event
 };
 
 class Random : public ::testing::TestWithParam<int> {};

@@ -157,6 +157,8 @@ TEST_F(RestTest, NothingIsReplayedInAProjectThatIsNotOpenAnyMore) {
       server_.rest_as(admin, "POST", "/api/researchers/" + owner, R"({"projects":[]})").status,
       200);
   EXPECT_EQ(code_of(server_.rest("POST", path + "/replay")), "403 forbidden");
+  EXPECT_EQ(server_.rest("POST", path + "/pause").status, 200);
+  EXPECT_EQ(code_of(server_.rest("POST", path + "/resume")), "403 forbidden");
   EXPECT_EQ(server_.rest("GET", path).status, 200);
   EXPECT_EQ(server_.rest_as(admin, "POST", path + "/replay").status, 200);
 }

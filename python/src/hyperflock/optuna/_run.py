@@ -193,11 +193,12 @@ class Run:
         if batch.generation != self._generation:
             self._attach(batch)
             return
-        self._taken = batch.batch
-        if not batch.demand and batch.calls:
+        if not batch.demand:
             # The next batch travels while this one is answered. Where trials are asked for it must
-            # wait: it would ask for them again.
-            self._reply()
+            # wait until they have left: it would ask for them again.
+            self._taken = batch.batch
+            if batch.calls:
+                self._reply()
         out = _Outgoing()
         for call in batch.calls:
             answer = self._owner.answer(call)
@@ -205,7 +206,7 @@ class Run:
                 out.add(answer)
             if out.is_due:
                 self._send(replies=out.take())
-        self._reply(out.take(), self._ask(batch.demand))
+        self._reply(out.take(), self._ask(batch.demand), taken=batch.batch)
         self._moved()
 
     def _attach(self, batch: OwnerCall) -> None:
@@ -252,13 +253,17 @@ class Run:
         replies: Sequence[OwnerAnswer] = (),
         asked: Sequence[AskedTrial] = (),
         *,
+        taken: int | None = None,
         finish: bool = False,
     ) -> None:
+        """Send what there is; its last message tells that batch ``taken`` was taken in."""
         self._told_room = self._room()
         asked = list(asked)
         while (first := _fitting(asked)) < len(asked):
             self._send(asked=asked[:first])
             del asked[:first]
+        if taken is not None:
+            self._taken = taken
         self._send(replies, asked, finish=finish)
 
     def _send(
