@@ -46,6 +46,7 @@ from hyperflock import (
 from hyperflock._codes import BUNDLE_CODES, CODES
 from hyperflock._submission import Submission
 from hyperflock.optuna import Storage
+from hyperflock.optuna._attributes import attributes_text
 from hyperflock.optuna._optimize import own
 from hyperflock.optuna._owner import Owner
 from hyperflock.optuna._run import Plan
@@ -136,12 +137,6 @@ def _serve(scene: Scene, **told: Any) -> None:
     study = optuna.create_study()
     hyperflock.optuna.optimize(study, square, 0, client=scene.client)
     serve(scene.client, 1, Description(**told))
-
-
-def _enqueued(scene: Scene) -> None:
-    study = optuna.create_study()
-    study.enqueue_trial({}, user_attrs={"notes": "n" * 40_000})
-    _optimize(scene, study)
 
 
 def _replaced(scene: Scene) -> None:
@@ -261,7 +256,8 @@ def _sent(**options: Any) -> Callable[[Scene], object]:
 
 PROVOCATIONS: dict[str, Callable[[Scene], object]] = {
     "arrays_alive": _arrays_alive,
-    "attributes_too_large": _enqueued,
+    "attribute_not_json": lambda s: attributes_text(0, {"model": object()}, {}),
+    "attributes_too_large": lambda s: attributes_text(0, {"notes": "n" * 40_000}, {}),
     "bad_ca": _bad_ca,
     "bad_factory": lambda s: _serve(s, sampler="json:dumps"),
     "bad_field": lambda s: s.client.grid(objective, {"x": [object()]}),  # type: ignore[list-item]

@@ -13,13 +13,14 @@ from unittest.mock import patch
 import asked_objectives as given
 import hyperflock
 import hyperflock.optuna
+import numpy as np
 import optuna
 import pytest
 from fake_asked import WAIT_S, AskedTrial, Devices
 from fake_console import FakeConsole
 from hyperflock import Client, _protocol
 from hyperflock._protocol import Direction
-from hyperflock.optuna import _run
+from hyperflock.optuna import _owner, _run
 from hyperflock.optuna._owner import Owner
 from hyperflock.optuna._rebuild import TAG
 from optuna.distributions import FloatDistribution, distribution_to_json
@@ -141,6 +142,57 @@ def test_an_enqueued_trials_attributes_are_there_in_the_objective(
     again = client.study(1).to_optuna()
     assert told(again) == told(study)
     assert again.trials[2].system_attrs == study.trials[2].system_attrs
+
+
+def test_numpys_numbers_may_be_enqueued(server: FakeConsole, client: Client) -> None:
+    def objective(trial: Any) -> float:
+        n, kind = trial.suggest_int("n", 1, 5), trial.suggest_categorical("kind", [1, 2])
+        x = trial.suggest_float("x", 0.0, 1.0)
+        return float(n * kind + x + sum(trial.user_attrs["row"]) + trial.user_attrs["epochs"])
+
+    study = optuna.create_study()
+    study.enqueue_trial(
+        {"n": np.int64(3), "kind": np.int64(2), "x": np.float32(0.5)},
+        user_attrs={"epochs": np.int64(7), "row": np.ones(2)},
+    )
+    with Devices(server, objective):
+        optimize(study, given.square, 1, client=client)
+    assert study.trials[0].value == 15.5
+
+
+def test_a_trial_whose_attributes_cannot_travel_fails_alone(
+    server: FakeConsole, client: Client
+) -> None:
+    study = optuna.create_study()
+    seen: list[tuple[int, TrialState]] = []
+    study.enqueue_trial({"x": 1.0}, user_attrs={"model": object()})
+    study.enqueue_trial({"x": 2.0})
+    study.enqueue_trial({"x": 3.0}, user_attrs={"notes": "n" * 40_000})
+    with Devices(server, given.square), patch.object(_owner._logger, "warning") as warned:
+        optimize(
+            study,
+            given.square,
+            5,
+            callbacks=[lambda study, trial: seen.append((trial.number, trial.state))],
+            client=client,
+        )
+    fails, good = TrialState.FAIL, TrialState.COMPLETE
+    assert [trial.state for trial in study.trials] == [fails, good, fails, good, good]
+    assert study.trials[1].value == 4.0
+    assert sorted(seen) == [(trial.number, trial.state) for trial in study.trials]
+    texts = [str(call.args[0]) for call in warned.call_args_list]
+    assert ["[attribute_not_json]" in texts[0], "[attributes_too_large]" in texts[1]] == [True] * 2
+    # The server has never heard of the two, and means to have no more than the others.
+    assert (server.asked[1].asked, server.asked[1].target) == ([1, 3, 4], 3)
+
+
+def test_a_study_of_such_a_trial_alone_ends(server: FakeConsole, client: Client) -> None:
+    study = optuna.create_study()
+    study.enqueue_trial({}, user_attrs={"notes": "n" * 40_000})
+    with Devices(server, given.square):
+        optimize(study, given.square, 1, client=client)
+    assert [trial.state for trial in study.trials] == [TrialState.FAIL]
+    assert (server.asked[1].asked, server.asked[1].state) == ([], "finished")
 
 
 def test_a_callback_stops_the_study(server: FakeConsole, client: Client) -> None:

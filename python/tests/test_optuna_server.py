@@ -232,6 +232,19 @@ def test_what_an_objective_raises_ends_the_call(real: Server, client: Client) ->
     assert {t.state for t in again.trials} == {TrialState.COMPLETE, TrialState.FAIL}
 
 
+def test_trials_that_cannot_travel_are_holes_to_the_server(real: Server, client: Client) -> None:
+    study = optuna.create_study()
+    for notes in ("n" * 40_000, "short", "n" * 40_000):
+        study.enqueue_trial({"x": 2.0}, user_attrs={"notes": notes})
+    with Phones(real, given.square):
+        hyperflock.optuna.optimize(study, given.square, 4, client=client)
+    states = [TrialState.FAIL, TrialState.COMPLETE, TrialState.FAIL, TrialState.COMPLETE]
+    assert [t.state for t in study.trials] == states
+    held = client.studies()[0]
+    assert (held.row.state, held.row.total, held.row.done) == ("finished", 2, 2)
+    assert [t.state for t in held.to_optuna().trials] == states
+
+
 def test_ctrl_c_and_another_owner_of_the_same_storage(
     real: Server, client: Client, tmp_path: Path
 ) -> None:

@@ -12,7 +12,8 @@ from hyperflock._errors import BundleError
 
 CODES: dict[str, str] = {
     "arrays_alive": "this process holds arrays of array-core's, which a local run would end",
-    "attributes_too_large": "the attributes that a trial was enqueued with take more than 32 KiB",
+    "attribute_not_json": "an enqueued trial's attribute has no JSON form; that trial fails",
+    "attributes_too_large": "an enqueued trial's attributes take over 32 KiB; that trial fails",
     "bad_ca": "`HYPERFLOCK_CA` names no PEM file of certificates",
     "bad_factory": "`--sampler` or `--pruner` names nothing that makes one",
     "bad_field": "a name or a value is of a kind that cannot travel; `field` says which",

@@ -36,6 +36,7 @@ from optuna.trial import FrozenTrial, TrialState
 from hyperflock._errors import HyperflockError, ObjectiveError
 from hyperflock._protocol import (
     AskedTrial,
+    Failure,
     FinishedCall,
     OwnerAnswer,
     OwnerCallItem,
@@ -47,10 +48,8 @@ from hyperflock._protocol import (
     SuggestCall,
 )
 from hyperflock._text import clean
+from hyperflock.optuna._attributes import attributes_text, plain
 from hyperflock.optuna._rebuild import TAG, Outcome, tag
-
-# Of those that a trial is enqueued with; with the device's own they may take 56 KiB.
-MAX_ATTRS_BYTES = 32 << 10
 
 Callback = Callable[[optuna.Study, FrozenTrial], None]
 
@@ -76,6 +75,8 @@ class Owner:
         Trials without an outcome, by number.
     finished : int
         How many of this call's trials have their outcome.
+    unheard : int
+        How many of those the server never heard of.
     failure : BaseException or None
         What the call ends with once nothing is live any more.
     """
@@ -92,6 +93,7 @@ class Owner:
         self.row = row
         self.live: dict[int, Live] = {}
         self.finished = 0
+        self.unheard = 0
         self.failure: BaseException | None = None
         self._catch = catch
         self._callbacks = list(callbacks)
@@ -112,28 +114,22 @@ class Owner:
             with suppress(UpdateFinishedTrialError):
                 return self.take(self._made() if trial_id is None else trial_id)
 
-    def asked(self, number: int) -> AskedTrial:
+    def asked(self, number: int) -> AskedTrial | None:
         """Say what the server is told of a live trial: an enqueued one has attributes.
 
-        Raises
-        ------
-        HyperflockError
-            ``attributes_too_large``.
+        None where those cannot travel (``attribute_not_json``, ``attributes_too_large``): the trial
+        has failed then, and the study goes on.
         """
         trial = self.live[number].trial._cached_frozen_trial
         system = {key: value for key, value in trial.system_attrs.items() if key != TAG}
-        given = {"user": trial.user_attrs, "system": system}
-        if not any(given.values()):
-            return AskedTrial(number)
-        text = json.dumps({kind: values for kind, values in given.items() if values})
-        if len(text.encode()) > MAX_ATTRS_BYTES:
-            raise HyperflockError(
-                f"the attributes that trial {number} was enqueued with take {len(text.encode())} "
-                f"bytes as JSON, but may take {MAX_ATTRS_BYTES} at most; give data by "
-                "optimize(data=...)",
-                code="attributes_too_large",
-            )
-        return AskedTrial(number, attrs=text)
+        try:
+            text = attributes_text(number, trial.user_attrs, system)
+        except HyperflockError as error:
+            self.unheard += 1
+            failure = Failure("invalid", error.code, str(error))
+            self.finish(number, Outcome(TrialState.FAIL, error=failure))
+            return None
+        return AskedTrial(number, attrs=text) if text else AskedTrial(number)
 
     def _made(self) -> int:
         storage, study = self.study._storage, self.row.study
@@ -203,7 +199,7 @@ class Owner:
             message = f"the sampler has no running trial {call.trial}"
             return OwnerAnswer(call.id, code="unknown_trial", message=message)
         try:
-            return OwnerAnswer(call.id, value=json.dumps(work(call, live.trial)))
+            return OwnerAnswer(call.id, value=json.dumps(work(call, live.trial), default=plain))
         except Exception as error:
             live.raised = error
             message = clean(f"{type(error).__name__}: {error}", limit=1000)

@@ -216,12 +216,13 @@ class Run:
         again = reconcile(self._owner, self._http)
         self._again.update(again)
         row = self._look()
-        self._finished_before = row.done - self._owner.finished
+        self._finished_before = row.done - (self._owner.finished - self._owner.unheard)
         if self._plan.to_target:
             left = row.goal - self._finished_before
             self._plan.n_trials = left if row.wanted else None
         self._notice("sampling")
-        self._reply(asked=[self._owner.asked(number) for number in again])
+        told = map(self._owner.asked, again)
+        self._reply(asked=[one for one in told if one is not None])
         self._moved()
 
     def _stand_by(self) -> None:
@@ -236,11 +237,13 @@ class Run:
         wanted = demand
         if self._plan.n_jobs != 1:
             wanted += max(0, ahead(owner.study, computing + demand) - owner.waiting)
-        asked = []
-        for _ in range(min(wanted, self._room(), MAX_ITEMS)):
+        asked: list[AskedTrial] = []
+        while len(asked) < min(wanted, MAX_ITEMS) and self._room():
             if self._tpe is not None:
                 self._tpe.tell(len(owner.live) + 1)
-            asked.append(owner.asked(owner.ask()))
+            one = owner.asked(owner.ask())
+            if one is not None:
+                asked.append(one)
         return asked
 
     # ---- what the server is told
@@ -297,7 +300,7 @@ class Run:
         if self._plan.n_trials is None:
             return 0
         here = max(self._plan.n_trials, self._owner.finished + len(self._owner.live))
-        return self._finished_before + here
+        return self._finished_before + here - self._owner.unheard
 
     # ---- when it ends
 
