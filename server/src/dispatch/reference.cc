@@ -187,7 +187,7 @@ std::optional<Reference::Id> Reference::choose(const std::string& worker, bool w
   const std::string& project = sessions_.at(worker).project;
   for (const auto& [id, study] : studies_) {
     if (study.options.project != project || !may_run(worker, id)) continue;
-    const bool room = with_room && wants(study) && study.waiting < study.room;
+    const bool room = with_room && wants(study) && study.waiting < study.room + study.asking;
     if (!has_work(study) && !room) continue;
     if (!best || running_of(id) < running_of(*best)) best = id;
   }

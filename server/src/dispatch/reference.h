@@ -92,6 +92,7 @@ class Reference {
     Instant away{};
     Id generation = 0;
     Id room = 0;
+    Id asking = 0;  // trials that its owner has asked for, not written yet
     Id waiting = 0;
     bool finish = false;
     std::map<Id, Question> questions{};
@@ -209,7 +210,7 @@ class Reference {
   std::optional<Instant> silence(const Study& study, const Question& question) const;
   bool wants(const Study& study) const {
     return study.asked() && !study.owner.empty() && study.state == storage::StudyState::running &&
-           study.room > 0;
+           study.room + study.asking > 0;
   }
   std::string log_text(const Trial& trial) const;
 
