@@ -23,6 +23,7 @@ struct Settings {
                                 // objective's clock starts after
   Millis tail_ms = 20'000;      // a run that ends sooner gets no duplicate (R36)
   Millis call_ms = 60'000;      // a call waits for an owner for so long (R43)
+  Millis hold_ms = 10'000;      // a worker waits for an owner alone for so long (R45)
   int max_leases = 1;
   std::string server_version = "0.1.0";
 };

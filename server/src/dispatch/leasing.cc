@@ -40,6 +40,7 @@ std::optional<TransitionId> State::seek(SessionId id, int tries) {
   Project& project = projects[found->second.project];
   std::optional<TransitionId> started = pump(project, id);
   if (!started) started = start_own(project, id);
+  if (!started) started = start_other(project, id);
   if (!started) started = start_tail(id);
   if (started) std::get<PendingStart>(pending.at(*started)).tries = tries;
   return started;
@@ -86,9 +87,21 @@ std::optional<TransitionId> State::start_own(const Project& project, SessionId i
   return start(*study, id, session);
 }
 
+std::optional<TransitionId> State::start_other(const Project& project, SessionId id) {
+  Session& session = sessions.at(id);
+  if (draining || read_only || session.idle_order == 0 || !awaits_owner(session) ||
+      now - session.idle_since < settings.hold_ms)
+    return std::nullopt;
+  Study* study = choose(project, session, Among::work);
+  if (study == nullptr) return std::nullopt;
+  leave_queue(session, id);
+  return start(*study, id, session);
+}
+
 void State::join_queue(Session& session, SessionId id) {
   if (session.idle_order != 0) return;  // it keeps its place
   session.idle_order = next_order++;
+  session.idle_since = now;
   Project& project = projects[session.project];
   project.idle.emplace(session.idle_order, id);
   if (!project.owned.empty()) stirred.insert(session.project);
@@ -114,13 +127,13 @@ bool State::awaits_owner(const Session& session) {
   return session.awaits != 0 && session.awaits == projects[session.project].round;
 }
 
-Study* State::choose(const Project& project, const Session& session) {
+Study* State::choose(const Project& project, const Session& session, Among among) {
   const auto& refused = session.cannot_run;
   for (const auto& [running, id] : project.ranked) {
     if (std::find(refused.begin(), refused.end(), id) != refused.end()) continue;
     Study* study = find_study(id);
-    if (!study->has_work() && !study->has_room())
-      continue;  // as many wait as its owner has room for
+    // Where there is no room as many wait as its owner has room for.
+    if (!study->has_work() && (among == Among::work || !study->has_room())) continue;
     if (protocol::unmet(study->spec, session.capabilities).empty()) return study;
   }
   return nullptr;

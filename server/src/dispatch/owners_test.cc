@@ -193,6 +193,22 @@ TEST(Owners, R53_WhoWaitedForAnOwnerIsServedElsewhereOnceItsStudyIsPaused) {
   EXPECT_EQ(s.last_lease().study, StudyId{2});
 }
 
+TEST(Owners, R45_WhoWaitsTooLongForAnOwnerTakesOthersWork) {
+  Scenario s = owned();
+  s.study(2);
+  s.worker("a");
+  s.asks("nb", {}, 1);
+  EXPECT_THAT(s.ready("a"), ElementsAre("a < wait no_work", "nb < batch 1 demand 1"));
+  s.after(9'999);
+  EXPECT_THAT(s.ready("a"), ElementsAre("a < wait no_work"));
+  s.after(1);
+  EXPECT_THAT(s.ready("a"), Contains("a < lease #1 trial 0"));
+  // What is asked at last has its turn: the other study has a trial left, too.
+  s.asks("nb", {0}, 0);
+  s.worker("b");
+  EXPECT_THAT(s.ready("b"), Contains("b < lease #2 trial 0"));
+}
+
 TEST(Owners, R45_WhoWaitsForTheOwnerGetsWhatIsIssuedAgain) {
   Scenario s = owned();
   s.worker("a").asks("nb", {0}, 5);

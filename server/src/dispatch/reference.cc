@@ -182,12 +182,13 @@ bool Reference::may_run(const std::string& worker, Id study) const {
   return studies_.at(study).options.backend != "webgpu" || has_webgpu(worker);
 }
 
-std::optional<Reference::Id> Reference::choose(const std::string& worker) const {
+std::optional<Reference::Id> Reference::choose(const std::string& worker, bool with_room) const {
   std::optional<Id> best;
   const std::string& project = sessions_.at(worker).project;
   for (const auto& [id, study] : studies_) {
     if (study.options.project != project || !may_run(worker, id)) continue;
-    if (!has_work(study) && !(wants(study) && study.waiting < study.room)) continue;
+    const bool room = with_room && wants(study) && study.waiting < study.room + study.asking;
+    if (!has_work(study) && !room) continue;
     if (!best || running_of(id) < running_of(*best)) best = id;
   }
   return best;
@@ -217,19 +218,24 @@ std::vector<Reference::Started> Reference::pump(const std::string& project) {
       awaiting_.insert(worker);
       continue;
     }
-    Id trial = study.next;
-    if (study.queue.empty() && study.asked()) {
-      trial = study.fresh.front();
-      study.fresh.erase(study.fresh.begin());
-    } else if (study.queue.empty()) {
-      ++study.next;
-    } else {
-      trial = study.queue.front();
-      study.queue.erase(study.queue.begin());
-    }
-    out.push_back(start(*chosen, trial, worker, false));
+    out.push_back(start_next(*chosen, worker));
   }
   return out;
+}
+
+Reference::Started Reference::start_next(Id id, const std::string& worker) {
+  Study& study = studies_.at(id);
+  Id trial = study.next;
+  if (study.queue.empty() && study.asked()) {
+    trial = study.fresh.front();
+    study.fresh.erase(study.fresh.begin());
+  } else if (study.queue.empty()) {
+    ++study.next;
+  } else {
+    trial = study.queue.front();
+    study.queue.erase(study.queue.begin());
+  }
+  return start(id, trial, worker, false);
 }
 
 Reference::Started Reference::start(Id study, Id trial, const std::string& worker, bool again) {
@@ -290,9 +296,19 @@ std::optional<std::pair<Reference::Id, Reference::Id>> Reference::tail(
 
 std::vector<Reference::Started> Reference::seek(const std::string& worker) {
   if (!connected(worker) || !has_room(worker)) return {};
-  if (std::find(idle_.begin(), idle_.end(), worker) == idle_.end()) idle_.push_back(worker);
+  if (std::find(idle_.begin(), idle_.end(), worker) == idle_.end()) {
+    idle_.push_back(worker);
+    idle_since_[worker] = now_;
+  }
   std::vector<Started> out = pump(sessions_.at(worker).project);
   const bool waits = std::find(idle_.begin(), idle_.end(), worker) != idle_.end();
+  const bool held = waits && !draining_ && awaiting_.contains(worker);
+  if (held && now_ - idle_since_.at(worker) >= settings_.hold_ms) {  // R45
+    if (const auto other = choose(worker, false)) {
+      out.push_back(start_next(*other, worker));
+      return out;
+    }
+  }
   const bool may_double = waits && !draining_ && !awaiting_.contains(worker);
   if (const auto slow = may_double ? tail(worker) : std::nullopt) {
     studies_.at(slow->first).trials.at(slow->second).doubled = true;

@@ -92,6 +92,7 @@ class Reference {
     Instant away{};
     Id generation = 0;
     Id room = 0;
+    Id asking = 0;  // trials that its owner has asked for, not written yet
     Id waiting = 0;
     bool finish = false;
     std::map<Id, Question> questions{};
@@ -209,13 +210,14 @@ class Reference {
   std::optional<Instant> silence(const Study& study, const Question& question) const;
   bool wants(const Study& study) const {
     return study.asked() && !study.owner.empty() && study.state == storage::StudyState::running &&
-           study.room > 0;
+           study.room + study.asking > 0;
   }
   std::string log_text(const Trial& trial) const;
 
   bool has_work(const Study& study) const;
   Id running_of(Id study) const;
-  std::optional<Id> choose(const std::string& worker) const;
+  std::optional<Id> choose(const std::string& worker, bool with_room = true) const;
+  Started start_next(Id study, const std::string& worker);
   bool has_room(const std::string& worker);
   std::vector<Started> pump(const std::string& project);
   std::vector<Started> seek(const std::string& worker);
@@ -244,6 +246,7 @@ class Reference {
   std::map<std::string, Session> sessions_;
   std::map<std::string, std::vector<Id>> open_;  // live attempts by device, in the order of leases
   std::vector<std::string> idle_;                // in the order in which they asked
+  std::map<std::string, Instant> idle_since_;
   std::set<std::string> revoked_;
   std::map<Id, Study> studies_;
   std::map<Id, Attempt> attempts_;

@@ -152,9 +152,14 @@ void Reference::result(const std::string& worker, Id id, std::optional<Cause> ca
     sessions_.at(worker).refused.push_back(attempt->study);
   }
   // R15: the next lease is in the same batch, after the result.
-  const std::vector<Started> started = next ? seek(worker) : std::vector<Started>();
-  const bool leased = std::any_of(started.begin(), started.end(),
-                                  [&](const Started& one) { return one.worker == worker; });
+  std::vector<Started> started;
+  if (next) {
+    started = seek(worker);
+  } else if (was_live) {  // R31: with one less that runs another study may be next for who is held
+    started = pump(studies_.at(attempt->study).options.project);
+  }
+  const bool leased = next && std::any_of(started.begin(), started.end(),
+                                          [&](const Started& one) { return one.worker == worker; });
   std::string ack;
   if (attempt == nullptr) {
     say_error(worker, "unknown_attempt");

@@ -151,6 +151,11 @@ Said Reference::says(const std::string& owner, const protocol::OwnerReply& reply
   const bool stopped = study.finish;
   if (stopped && !reply.asked.empty()) tell(study, "error study_stopped");
   study.finish = reply.finish || (study.finish && study.room == 0);
+  if (!stopped && !reply.asked.empty()) {  // who has no place any more goes before they are written
+    study.asking = static_cast<Id>(reply.asked.size());
+    finish_event();
+    study.asking = 0;
+  }
   for (const protocol::AskedTrial& one : reply.asked) {
     if (stopped) break;
     changed_.insert(found->first);

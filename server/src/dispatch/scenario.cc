@@ -248,7 +248,9 @@ void Scenario::note(const Effect& effect, Said& said) {
     const std::string name = name_of_session(send->session);
     if (const auto* call = std::get_if<protocol::OwnerCall>(&send->message);
         call != nullptr && owners_.contains(name)) {
-      owners_.at(name).sent = call->batch;
+      Owner& told = owners_.at(name);
+      told.sent = call->batch;
+      if (call->batch == 0) told.taken = 0;  // a new generation counts from there
     }
     said.push_back(name + " < " + text_of(send->message));
   } else if (const auto* close = std::get_if<Close>(&effect)) {

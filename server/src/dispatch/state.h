@@ -47,6 +47,7 @@ struct Session {
   std::string project;
   protocol::Capabilities capabilities;
   std::uint64_t idle_order = 0;     // place in the project's queue of idle workers; 0: not idle
+  Instant idle_since{};             // of one in that queue
   int pending = 0;                  // proposals without an outcome
   std::vector<StudyId> cannot_run;  // oldest first
   std::uint64_t awaits = 0;         // the round in which it became an owner's demand (R45)
@@ -366,13 +367,17 @@ struct State {
   // Serves the session itself, where more workers for whom there is nothing stand before it than a
   // round passes over.
   std::optional<TransitionId> start_own(const Project& project, SessionId id);
+  // Serves the session from another study, where it has waited long enough for an owner (R45).
+  std::optional<TransitionId> start_other(const Project& project, SessionId id);
   void join_queue(Session& session, SessionId id);
   void leave_queue(Session& session, SessionId id);
   bool has_room(const Session& session);  // R27
   // It is idle, and the owner of the study that is next for it is told so.
   bool awaits_owner(const Session& session);
-  // The study that is next for this worker (R31); null where none matches.
-  Study* choose(const Project& project, const Session& session);
+  // The study that is next for this worker (R31), of those with work or of those, too, whose owner
+  // has room to ask; null where none matches.
+  enum class Among { work_or_room, work };
+  Study* choose(const Project& project, const Session& session, Among among = Among::work_or_room);
   TransitionId start(Study& study, SessionId id, Session& session);
   TransitionId start_attempt(Study& study, TrialKey key, protocol::AttemptKind kind, SessionId id,
                              Session& session);
