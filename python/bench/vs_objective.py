@@ -49,6 +49,16 @@ class Tally:
         """How many trials finished."""
         return self.complete + self.pruned
 
+    def report(self, seconds: float) -> dict[str, float]:
+        """Give what a run prints for the benchmark."""
+        return {
+            "trials": self.trials,
+            "pruned": self.pruned,
+            "stalled": self.stalled,
+            "reports": self.reports,
+            "seconds": seconds,
+        }
+
 
 def objective(trial: optuna.Trial) -> float:
     """Run one trial."""

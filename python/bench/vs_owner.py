@@ -86,16 +86,8 @@ def main() -> None:
         profile.disable()
         profile.dump_stats(given.profile)
     seconds = time.monotonic() - begun
-    found = tally(study)
-    told = {
-        "trials": found.trials,
-        "pruned": found.pruned,
-        "stalled": found.stalled,
-        "reports": found.reports,
-        "seconds": seconds,
-        **{name: watch.seconds for name, watch in watches.items()},
-    }
-    print(json.dumps(told))
+    watched = {name: watch.seconds for name, watch in watches.items()}
+    print(json.dumps(tally(study).report(seconds) | watched))
 
 
 if __name__ == "__main__":

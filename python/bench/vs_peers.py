@@ -158,15 +158,7 @@ def main() -> None:
             study, seconds = run_shared(
                 given.storage, Path(folder), given.workers, given.trials, given.limit, given.seed
             )
-    found = tally(study)
-    told = {
-        "trials": found.trials,
-        "pruned": found.pruned,
-        "stalled": found.stalled,
-        "reports": found.reports,
-        "seconds": seconds,
-    }
-    print(json.dumps(told))
+    print(json.dumps(tally(study).report(seconds)))
 
 
 if __name__ == "__main__":

@@ -20,16 +20,16 @@ import hyperflock.optuna
 import optuna
 from fake_console import FakeConsole
 from hyperflock_worker import compat
+from told import told
 from worker_device import WorkerDevice
 
 
-def told(study: optuna.Study) -> list[tuple[Any, ...]]:
-    """Give what both runs must agree on."""
+def compared(study: optuna.Study) -> list[tuple[Any, ...]]:
+    """Give what both runs must agree on, the sampler's own attributes too."""
     return [
-        (t.number, t.state, t.values, t.params, t.distributions, t.intermediate_values,
-         t.user_attrs, {k: v for k, v in t.system_attrs.items() if "hyperflock" not in k})
-        for t in study.trials
-    ]  # fmt: skip
+        (*common, {k: v for k, v in trial.system_attrs.items() if "hyperflock" not in k})
+        for common, trial in zip(told(study), study.trials, strict=True)
+    ]
 
 
 def run(script: Path) -> optuna.Study:
@@ -58,7 +58,7 @@ def main(folder: Path, names: list[str]) -> None:
             with WorkerDevice(console):
                 study = run(folder / name)
         assert len(study.trials) >= 16, name
-        for here, there in zip(told(plain), told(study), strict=True):
+        for here, there in zip(compared(plain), compared(study), strict=True):
             assert here == there, f"{name}: {here} is not {there}"
         states = sorted({t.state.name for t in study.trials})
         print(name, len(study.trials), *states)

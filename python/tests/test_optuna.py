@@ -27,6 +27,7 @@ from optuna.distributions import FloatDistribution, distribution_to_json
 from optuna.samplers import GridSampler, QMCSampler, RandomSampler, TPESampler
 from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial, TrialState
+from told import told
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 
@@ -35,22 +36,6 @@ def optimize(
     study: optuna.Study, objective: Any, n_trials: int | None = None, **options: Any
 ) -> None:
     hyperflock.optuna.optimize(study, objective, n_trials, **options)
-
-
-def told(study: optuna.Study) -> list[tuple[Any, ...]]:
-    """What the bars compare of each trial."""
-    return [
-        (
-            t.number,
-            t.state,
-            t.values,
-            t.params,
-            t.distributions,
-            t.intermediate_values,
-            t.user_attrs,
-        )
-        for t in study.trials
-    ]
 
 
 def storage_of(kind: str, folder: Path) -> optuna.storages.BaseStorage:

@@ -27,6 +27,7 @@ from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial, TrialState
 from real_server import Server
+from told import told
 from websockets.exceptions import ConnectionClosed
 
 pytestmark = pytest.mark.server
@@ -177,21 +178,6 @@ class Phones:
 def client(real: Server) -> Iterator[Client]:
     with real.client() as made:
         yield made
-
-
-def told(study: optuna.Study) -> list[tuple[Any, ...]]:
-    return [
-        (
-            t.number,
-            t.state,
-            t.values,
-            t.params,
-            t.distributions,
-            t.intermediate_values,
-            t.user_attrs,
-        )
-        for t in study.trials
-    ]
 
 
 def test_one_device_and_a_seeded_tpe_give_what_plain_optuna_gives(

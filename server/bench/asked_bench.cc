@@ -4,17 +4,16 @@
 //
 //   asked_bench --server build/release/bin/hyperflock-server --state build/bench-state --out
 //   build/reports/asked.json
-#include <CLI/CLI.hpp>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
 #include <stdexcept>
 #include <thread>
 
 #include "asked_emulator.h"
 #include "disk_probe.h"
 #include "fixture.h"
+#include "program.h"
 #include "protocol/codec.h"
 #include "report.h"
 #include "server_process.h"
@@ -22,10 +21,9 @@
 namespace hyperflock::bench {
 namespace {
 
-struct Options {
-  std::string server;
-  std::string state;
-  std::string out;
+constexpr const char* kFolder = "asked_bench";
+
+struct Options : ProgramOptions {
   double seconds = 10;
   int devices = 100;
 };
@@ -79,9 +77,7 @@ class Owner {
 
 int run(Options options) {
   using Clock = std::chrono::steady_clock;
-  options.state += "/asked_bench";  // only what this program made is removed
-  std::filesystem::remove_all(options.state);
-  std::filesystem::create_directories(options.state);
+  make_state(options, kFolder);
   const double disk = durable_writes_per_s(options.state, 1);
   ServerProcess server(options.server, options.state, {"--log-level", "warning"});
   const StudyId study{submit_asked(server)};
@@ -135,13 +131,7 @@ int run(Options options) {
 int main(int argc, char** argv) {
   hyperflock::bench::Options options;
   CLI::App app{"Calls a second through one owner of an asked study."};
-  app.add_option("--server", options.server, "the release build's hyperflock-server")
-      ->required()
-      ->check(CLI::ExistingFile);
-  app.add_option("--state", options.state,
-                 "a folder on a real disk; a folder asked_bench in it is made anew")
-      ->required();
-  app.add_option("--out", options.out, "the report")->required();
+  hyperflock::bench::add_options(app, options, hyperflock::bench::kFolder);
   app.add_option("--seconds", options.seconds, "measured time")
       ->check(CLI::Range(1.0, 600.0))
       ->capture_default_str();
@@ -149,10 +139,5 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 250))
       ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
-  try {
-    return hyperflock::bench::run(options);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 1;
-  }
+  return hyperflock::bench::exit_status([&] { return hyperflock::bench::run(options); });
 }

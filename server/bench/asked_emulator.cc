@@ -25,36 +25,14 @@ constexpr std::int64_t kSteps = 10;
 constexpr double kStallsAbove = 2.5;
 constexpr std::int64_t kStallsAt = 4;
 
-protocol::ServerMessage parse(std::string_view text) {
-  auto message = protocol::parse_server_message(text);
-  if (!message)
-    throw std::runtime_error("the server sent what is no message: " + std::string(text));
-  return std::move(*message);
-}
-
-void send(net::TestWebSocket& socket, const protocol::ClientMessage& message) {
-  socket.send(protocol::serialize(message));
-}
-
 }  // namespace
 
 AskedEmulator::AskedEmulator(std::uint16_t compute_port, const std::vector<Device>& devices)
     : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
   workers_.reserve(devices.size());
   for (const Device& device : devices) {
-    workers_.push_back(Worker{.socket = net::TestWebSocket(compute_port, "/ws/worker")});
-    protocol::Hello hello;
-    hello.protocol = protocol::kProtocolVersion;
-    hello.role = protocol::Role::device;
-    hello.device = device.id;
-    hello.secret = device.secret;
-    hello.agent = "asked_load";
-    hello.capabilities = {{"cpu"}, 4096, 2, "bench", "node"};
+    workers_.push_back(Worker{.socket = open_session(compute_port, device, "asked_load")});
     net::TestWebSocket& socket = workers_.back().socket;
-    send(socket, hello);
-    if (!std::holds_alternative<protocol::Welcome>(parse(socket.receive_text())))
-      throw std::runtime_error("no welcome");
-    send(socket, protocol::Ready{});
     epoll_event event{};
     event.events = EPOLLIN;
     event.data.u64 = workers_.size() - 1;

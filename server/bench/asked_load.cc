@@ -3,7 +3,6 @@
 // and then print one line of JSON. The line before it is "ready".
 //
 //   asked_load --port 8780 --code hfe_... --devices 100
-#include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
 #include <stdexcept>
@@ -11,6 +10,7 @@
 
 #include "asked_emulator.h"
 #include "fixture.h"
+#include "program.h"
 
 namespace hyperflock::bench {
 namespace {
@@ -49,10 +49,5 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   std::signal(SIGTERM, [](int) { hyperflock::bench::stopped = 1; });
-  try {
-    return hyperflock::bench::run(options);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 1;
-  }
+  return hyperflock::bench::exit_status([&] { return hyperflock::bench::run(options); });
 }

@@ -13,28 +13,6 @@
 #include "protocol/codec.h"
 
 namespace hyperflock::bench {
-namespace {
-
-protocol::Hello hello_of(const Device& device) {
-  protocol::Hello hello;
-  hello.protocol = protocol::kProtocolVersion;
-  hello.role = protocol::Role::device;
-  hello.device = device.id;
-  hello.secret = device.secret;
-  hello.agent = "cycle_bench";
-  hello.capabilities = {{"cpu"}, 4096, 2, "bench", "node"};
-  return hello;
-}
-
-protocol::ServerMessage parse(std::string_view text) {
-  auto message = protocol::parse_server_message(text);
-  if (!message)
-    throw std::runtime_error("the server sent what is no message: " + std::string(text));
-  return std::move(*message);
-}
-
-}  // namespace
-
 Emulator::Emulator(std::uint16_t compute_port, const std::vector<Device>& devices,
                    Clock::duration pace)
     : pace_(pace), epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
@@ -42,8 +20,9 @@ Emulator::Emulator(std::uint16_t compute_port, const std::vector<Device>& device
   acknowledged_.reserve(1'000'000);
   workers_.reserve(devices.size());
   for (const Device& device : devices) {
-    workers_.push_back(Worker{net::TestWebSocket(compute_port, "/ws/worker"), {}, 0, 0, {}, false});
-    open_session(workers_.back(), device);
+    workers_.push_back(
+        Worker{open_session(compute_port, device, "cycle_bench"), {}, 0, 0, {}, false});
+    take_first(workers_.back());
   }
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     epoll_event event{};
@@ -55,12 +34,7 @@ Emulator::Emulator(std::uint16_t compute_port, const std::vector<Device>& device
 
 Emulator::~Emulator() { ::close(epoll_); }
 
-void Emulator::open_session(Worker& worker, const Device& device) {
-  worker.socket.send(protocol::serialize(protocol::ClientMessage(hello_of(device))));
-  if (!std::holds_alternative<protocol::Welcome>(parse(worker.socket.receive_text()))) {
-    throw std::runtime_error("no welcome");
-  }
-  worker.socket.send(protocol::serialize(protocol::ClientMessage(protocol::Ready{})));
+void Emulator::take_first(Worker& worker) {
   const protocol::ServerMessage answer = parse(worker.socket.receive_text());
   const auto* offer = std::get_if<protocol::LeaseOffer>(&answer);
   if (offer == nullptr) throw std::runtime_error("no first lease");

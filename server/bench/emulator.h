@@ -10,14 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "device.h"
 #include "net/test_client.h"
 
 namespace hyperflock::bench {
-
-struct Device {
-  std::string id;
-  std::string secret;
-};
 
 class Emulator {
  public:
@@ -57,7 +53,7 @@ class Emulator {
     bool idle = false;  // waits for its time to send
   };
 
-  void open_session(Worker& worker, const Device& device);
+  void take_first(Worker& worker);
   void send_result(Worker& worker);
   void on_frames(Worker& worker);
   void send_due_results();

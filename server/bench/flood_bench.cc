@@ -5,26 +5,24 @@
 //
 //   flood_bench --server build/release/bin/hyperflock-server --state build/bench-state --out
 //   build/reports/flood.json
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
 #include <future>
 #include <stdexcept>
 
 #include "emulator.h"
 #include "fixture.h"
 #include "flood.h"
+#include "program.h"
 #include "report.h"
 #include "server_process.h"
 
 namespace hyperflock::bench {
 namespace {
 
-struct Options {
-  std::string server;
-  std::string state;
-  std::string out;
+constexpr const char* kFolder = "flood_bench";
+
+struct Options : ProgramOptions {
   int rounds = 3;
   int sockets = 5'000;
   double seconds = 6;  // of each quiet time and of each slow reader
@@ -41,9 +39,7 @@ void append(std::vector<double>& to, std::vector<double> from) {
 }
 
 int run(Options options) {
-  options.state += "/flood_bench";  // only what this program made is removed
-  std::filesystem::remove_all(options.state);
-  std::filesystem::create_directories(options.state);
+  make_state(options, kFolder);
   ServerProcess server(options.server, options.state, {"--log-level", "warning"});
   const std::int64_t study = submit(server);
   Emulator emulator(server.compute_port(), join(server, kWorkers), kPace);
@@ -116,13 +112,7 @@ int run(Options options) {
 int main(int argc, char** argv) {
   hyperflock::bench::Options options;
   CLI::App app{"What joined workers feel of a flood of strangers and of a slow reader."};
-  app.add_option("--server", options.server, "the release build's hyperflock-server")
-      ->required()
-      ->check(CLI::ExistingFile);
-  app.add_option("--state", options.state,
-                 "a folder on a real disk; a folder flood_bench in it is made anew")
-      ->required();
-  app.add_option("--out", options.out, "the report")->required();
+  hyperflock::bench::add_options(app, options, hyperflock::bench::kFolder);
   app.add_option("--rounds", options.rounds, "of quiet, flood, quiet and slow reader")
       ->check(CLI::Range(1, 50))
       ->capture_default_str();
@@ -133,10 +123,5 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(0.5, 600.0))
       ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
-  try {
-    return hyperflock::bench::run(options);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 1;
-  }
+  return hyperflock::bench::exit_status([&] { return hyperflock::bench::run(options); });
 }

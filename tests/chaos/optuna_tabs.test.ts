@@ -6,6 +6,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { launchChromium } from "../../worker-runtime/node/chromium.ts";
 import {
+  crash,
   joinVolunteer,
   runPython,
   Server,
@@ -34,13 +35,6 @@ afterAll(async () => {
   await browser?.close();
   await server?.dispose();
 });
-
-async function crash(tab: Volunteer): Promise<void> {
-  const crashed = tab.page.waitForEvent("crash");
-  const session = await tab.context.newCDPSession(tab.page);
-  session.send("Page.crash").catch(() => {}); // Nobody is left to answer.
-  await crashed;
-}
 
 /** One of the tabs that compute. */
 async function victimOf(tabs: readonly Volunteer[], random: () => number): Promise<Volunteer> {

@@ -6,7 +6,15 @@ import { basename, join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { launchChromium } from "../../worker-runtime/node/chromium.ts";
-import { joinVolunteer, queueStudy, Server, type StudyRow, type TrialRow, until } from "./stack.ts";
+import {
+  crash,
+  joinVolunteer,
+  queueStudy,
+  Server,
+  type StudyRow,
+  type TrialRow,
+  until,
+} from "./stack.ts";
 
 const kDevicesToPoison = 3;
 
@@ -77,8 +85,7 @@ test("three crashed renderers make a trial poison; a study beside it finishes", 
       }
       return undefined;
     });
-    const session = await computing.context.newCDPSession(computing.page);
-    session.send("Page.crash").catch(() => {}); // Nobody is left to answer.
+    await crash(computing);
     volunteers = volunteers.filter((volunteer) => volunteer !== computing);
     await until("the end of its lease", async () => {
       const lost = (await trial()).attempts_list?.filter(({ state }) => state === "expired");

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { launchChromium } from "../../worker-runtime/node/chromium.ts";
 import { CountingProxy } from "./counting_proxy.ts";
 import {
+  crash,
   joinVolunteer,
   type PythonRun,
   runPython,
@@ -127,8 +128,7 @@ test("a trial whose browser is killed ends on another with the very numbers of a
     const counts = await Promise.all(panels.map((panel) => panel.count()));
     return counts.filter((count) => count > 0).length === 1 && volunteers[counts.indexOf(1)];
   });
-  const session = await computing.context.newCDPSession(computing.page);
-  session.send("Page.crash").catch(() => {}); // Nobody is left to answer.
+  await crash(computing);
 
   type Curve = Readonly<Record<string, number>>;
   const [unbroken, broken] = await told<[number, Curve][]>(run);

@@ -196,6 +196,14 @@ export interface Volunteer {
   readonly errors: string[];
 }
 
+/** A tab's renderer ends as it does when the device has no memory left: no code of the page runs. */
+export async function crash(tab: Pick<Volunteer, "context" | "page">): Promise<void> {
+  const crashed = tab.page.waitForEvent("crash");
+  const session = await tab.context.newCDPSession(tab.page);
+  session.send("Page.crash").catch(() => {}); // Nobody is left to answer.
+  await crashed;
+}
+
 /** Opens the join page as a phone would show it and taps Start. */
 export async function joinVolunteer(browser: Browser, joinUrl: string): Promise<Volunteer> {
   const context = await browser.newContext({

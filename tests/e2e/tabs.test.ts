@@ -1,11 +1,12 @@
 // A volunteer's tabs at a real server: two of them, one that is killed, one that is closed; and a page that is not isolated.
 
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { en } from "../../web-client/src/i18n/en.ts";
 import { launchChromium } from "../../worker-runtime/node/chromium.ts";
 import { CountingProxy } from "./counting_proxy.ts";
 import {
+  crash,
   openVolunteer,
   queueStudy,
   runPython,
@@ -35,14 +36,6 @@ const attemptsOf = async (study: number) =>
 const phase = (page: Page, name: string) =>
   page.locator(`.panel[data-phase="${name}"]`).waitFor({ timeout: 60_000 });
 
-/** The renderer ends as it does when the device has no memory left: no code of the page runs. */
-async function kill(context: BrowserContext, page: Page): Promise<void> {
-  const crashed = page.waitForEvent("crash");
-  const session = await context.newCDPSession(page);
-  void session.send("Page.crash").catch(() => {});
-  await crashed;
-}
-
 test("one tab computes, another may take over; killed, it says so and goes on; closed, it gives back at once", async () => {
   const study = await queueStudy(server, ["tests/e2e/objectives/constant.py", "--endless"]);
   const context = await browser.newContext({ locale: "en-US" });
@@ -61,7 +54,7 @@ test("one tab computes, another may take over; killed, it says so and goes on; c
   await phase(second, "computing");
   expect((await attemptsOf(study)).map(({ state }) => state)).toEqual(["released", "live"]);
 
-  await kill(context, second);
+  await crash({ context, page: second });
   const { page: third } = await openVolunteer(context, joinUrl);
   await third
     .locator(".panel-advice", { hasText: en.states.interruptedTrial("1", "constant") })

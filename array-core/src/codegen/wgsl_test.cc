@@ -180,14 +180,18 @@ TEST(Wgsl, NarrowAtomicsExchangeTheWordThatHoldsThem) {
   EXPECT_NE(text.find("atomicCompareExchangeWeak(&b0[e >> 1u], word, "), std::string::npos);
 }
 
-TEST(Wgsl, LongRowsAreSplitAndJoined) {
+ir::Kernel sum_of_rows() {
   Builder k("sum");
   const auto x = k.in("x", DType::float32);
   const auto y = k.out("y", DType::float32);
   k.reduce(
       k.read(x), std::nullopt, [](ir::Value a, ir::Value b) { return a + b; },
       [&](ir::Value total) { k.store(y, total); });
-  const ir::Kernel kernel = k.take();
+  return k.take();
+}
+
+TEST(Wgsl, LongRowsAreSplitAndJoined) {
+  const ir::Kernel kernel = sum_of_rows();
   const auto stages = [&](std::int64_t rows, std::int64_t length) {
     const Launch launch{{rows, length},
                         2,
@@ -207,13 +211,7 @@ TEST(Wgsl, LongRowsAreSplitAndJoined) {
 }
 
 TEST(Wgsl, RowsOfSeveralAxesAreReadByFoursWhereTheLastHasWholeOnes) {
-  Builder k("sum");
-  const auto x = k.in("x", DType::float32);
-  const auto y = k.out("y", DType::float32);
-  k.reduce(
-      k.read(x), std::nullopt, [](ir::Value a, ir::Value b) { return a + b; },
-      [&](ir::Value total) { k.store(y, total); });
-  const ir::Kernel kernel = k.take();
+  const ir::Kernel kernel = sum_of_rows();
   const auto by_fours = [&](std::int64_t images, std::int64_t places) {
     const std::int64_t channels = 64;
     const View data{{images, channels, places}, {channels * places * 4, places * 4, 4}, 0};

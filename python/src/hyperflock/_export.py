@@ -105,11 +105,11 @@ def write(path: Path, content: str | bytes) -> None:
 
 def csv_rows(study: StudyRow, trials: Sequence[TrialResult]) -> Iterator[list[Any]]:
     """A head and one row per trial; a column for each parameter."""
-    columns = columns_of(study, trials)
+    heads = _heads(study, trials)
     names = [d.name for d in space_of(study, trials)]
-    yield [csv_cell(name) for name, _ in columns]
+    yield [csv_cell(name) for name, _ in heads]
     for trial in trials:
-        yield [_csv_value(value) for value in values_of(names, trial, len(columns))]
+        yield [_csv_value(value) for value in _values(names, trial, len(heads))]
 
 
 def study_dict(row: StudyRow) -> dict[str, Any]:
@@ -164,14 +164,10 @@ def frame(study: StudyRow, trials: Sequence[TrialResult]) -> pandas.DataFrame:
             "export('csv') needs nothing",
             code="no_pandas",
         ) from None
-    columns = columns_of(study, trials)
-    names = [d.name for d in space_of(study, trials)]
-    rows = [values_of(names, trial, len(columns)) for trial in trials]
     # Before pandas 3 its dtype of texts made the text "None" of a missing one.
     text_dtype = "object" if pandas.__version__.startswith(("1.", "2.")) else "str"
     table = {}
-    for index, (name, dtype) in enumerate(columns):
-        values = [row[index] for row in rows]
+    for name, dtype, values in columns_of(study, trials):
         if dtype == "datetime64[ns, UTC]":
             table[name] = pandas.Series(pandas.to_datetime(values, utc=True)).astype(dtype)
         else:
@@ -179,7 +175,18 @@ def frame(study: StudyRow, trials: Sequence[TrialResult]) -> pandas.DataFrame:
     return pandas.DataFrame(table)
 
 
-def columns_of(study: StudyRow, trials: Sequence[TrialResult]) -> list[tuple[str, str]]:
+def columns_of(
+    study: StudyRow, trials: Sequence[TrialResult]
+) -> Iterator[tuple[str, str, list[Any]]]:
+    """Give each column's name, dtype and values, of Python's own kinds."""
+    heads = _heads(study, trials)
+    names = [d.name for d in space_of(study, trials)]
+    rows = [_values(names, trial, len(heads)) for trial in trials]
+    for index, (name, dtype) in enumerate(heads):
+        yield name, dtype, [row[index] for row in rows]
+
+
+def _heads(study: StudyRow, trials: Sequence[TrialResult]) -> list[tuple[str, str]]:
     """Name and dtype of every column; a parameter's follows the space."""
     several = max((len(trial.values) for trial in trials), default=0)
     more = [(f"value_{index}", "float64") for index in range(1, several)]
@@ -187,7 +194,7 @@ def columns_of(study: StudyRow, trials: Sequence[TrialResult]) -> list[tuple[str
     return [*_HEAD, *more, *_MIDDLE, *params]
 
 
-def values_of(names: Sequence[str], trial: TrialResult, width: int) -> list[Any]:
+def _values(names: Sequence[str], trial: TrialResult, width: int) -> list[Any]:
     """One trial's row, as wide as the columns, which end with the parameters of these names."""
     error = trial.error
     more: list[Any] = list(trial.values[1:])

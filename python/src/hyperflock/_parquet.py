@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from hyperflock._errors import HyperflockError
-from hyperflock._export import columns_of, values_of
+from hyperflock._export import columns_of
 from hyperflock._protocol import StudyRow
-from hyperflock._results import TrialResult, space_of
+from hyperflock._results import TrialResult
 
 
 def parquet(study: StudyRow, trials: Sequence[TrialResult]) -> bytes:
@@ -45,12 +45,8 @@ def parquet(study: StudyRow, trials: Sequence[TrialResult]) -> bytes:
         "datetime64[ns, UTC]": pyarrow.timestamp("ms", tz="UTC"),
         "object": pyarrow.string(),
     }
-    columns = columns_of(study, trials)
-    names = [dimension.name for dimension in space_of(study, trials)]
-    rows = [values_of(names, trial, len(columns)) for trial in trials]
     table = {}
-    for index, (name, dtype) in enumerate(columns):
-        values = [row[index] for row in rows]
+    for name, dtype, values in columns_of(study, trials):
         if dtype == "object":
             # A parameter of several kinds: a column of Arrow's has one.
             values = [None if value is None else json.dumps(value) for value in values]

@@ -112,13 +112,7 @@ void State::on_outcome(PendingClaim& what, const storage::Outcome& outcome) {
   if (outcome.applied != Applied::applied) {
     if (claim != claims.end()) {
       if (outcome.excess) {
-        const Error error = storage::quota_error(*outcome.excess);
-        tell_owner(what.session, protocol::ErrorMessage{.code = error.code,
-                                                        .message = error.message,
-                                                        .field = error.field,
-                                                        .id = {},
-                                                        .attempt = {},
-                                                        .study = id});
+        over_quota(what.session, *outcome.excess, id);
       } else {
         const bool cancelled = outcome.applied == Applied::superseded;
         owner_error(what.session, cancelled ? "study_cancelled" : "not_asked", id);
@@ -257,13 +251,7 @@ void State::on_outcome(PendingAsk& what, const storage::Outcome& outcome) {
   Study* study = find_study(what.study);
   if (study != nullptr) study->asked->asking -= static_cast<std::int64_t>(what.rows.size());
   if (outcome.excess) {
-    const Error error = storage::quota_error(*outcome.excess);
-    tell_owner(what.session, protocol::ErrorMessage{.code = error.code,
-                                                    .message = error.message,
-                                                    .field = error.field,
-                                                    .id = {},
-                                                    .attempt = {},
-                                                    .study = what.study});
+    over_quota(what.session, *outcome.excess, what.study);
   } else if (outcome.applied != Applied::applied && !what.rows.empty()) {
     owner_error(what.session, "study_stopped", what.study);
   }
@@ -308,6 +296,16 @@ void State::owner_error(SessionId owner, std::string_view code, StudyId study,
                         .attempt = {},
                         .study = study,
                         .trial = trial});
+}
+
+void State::over_quota(SessionId owner, const storage::Excess& excess, StudyId study) {
+  const Error error = storage::quota_error(excess);
+  tell_owner(owner, protocol::ErrorMessage{.code = error.code,
+                                           .message = error.message,
+                                           .field = error.field,
+                                           .id = {},
+                                           .attempt = {},
+                                           .study = study});
 }
 
 void State::add_item(Study& study, protocol::OwnerCallItem item) {

@@ -385,20 +385,7 @@ Said Scenario::pause(std::int64_t study, bool paused) {
   return handle(StudyPauseRequested{RequestId{next_request_++}, StudyId{study}, paused});
 }
 
-Said Scenario::replay(std::int64_t study) {
-  storage::StudyRow row;  // as a reader of storage gives it
-  row.id = StudyId{study};
-  if (const auto found = store_.studies.find(row.id); found != store_.studies.end()) {
-    const storage::CreateStudy& created = found->second.created;
-    row.owner = created.owner;
-    row.project = created.project;
-    row.spec = created.spec;
-    row.total = created.total;
-  }
-  return handle(StudyReplayRequested{RequestId{next_request_++}, std::move(row)});
-}
-
-Said Scenario::claim(const std::string& owner, std::int64_t study, bool standby) {
+storage::StudyRow Scenario::row_of(std::int64_t study) const {
   storage::StudyRow row;
   row.id = StudyId{study};
   if (const auto found = store_.studies.find(row.id); found != store_.studies.end()) {
@@ -408,10 +395,18 @@ Said Scenario::claim(const std::string& owner, std::int64_t study, bool standby)
     row.spec = created.spec;
     row.total = created.total;
   }
+  return row;
+}
+
+Said Scenario::replay(std::int64_t study) {
+  return handle(StudyReplayRequested{RequestId{next_request_++}, row_of(study)});
+}
+
+Said Scenario::claim(const std::string& owner, std::int64_t study, bool standby) {
   const SessionId id{next_session_++};
   sessions_[owner] = id;
   owners_[owner] = {.study = StudyId{study}};
-  return handle(StudyClaimed{id, std::move(row), owner, standby});
+  return handle(StudyClaimed{id, row_of(study), owner, standby});
 }
 
 Said Scenario::leave(const std::string& owner) {

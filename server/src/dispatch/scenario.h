@@ -202,6 +202,7 @@ class Scenario {
   Said handle(const Event& event);
   void note(const Effect& effect, Said& said);
   std::string name_of_session(SessionId id) const;
+  storage::StudyRow row_of(std::int64_t study) const;  // as a reader of storage gives it
   std::string text_of(const protocol::ServerMessage& message);
   Event committed(const Batch& batch);
   storage::Outcome apply(const storage::Transition& transition);

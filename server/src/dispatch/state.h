@@ -314,6 +314,7 @@ struct State {
   void tell_owner(SessionId owner, protocol::ServerMessage message);
   void owner_error(SessionId owner, std::string_view code, StudyId study,
                    std::optional<TrialNumber> trial = {});
+  void over_quota(SessionId owner, const storage::Excess& excess, StudyId study);
   bool is_owned(StudyId study) const;  // or is about to be
   void propose_claim(SessionId id, Claim& claim);
   // The first claim that stands by, where nobody owns the study.

@@ -15,103 +15,66 @@ using protocol::Cause;
 using storage::StudyState;
 using storage::TrialState;
 
-Said apply(Scenario& s, const Action& a) {
-  const protocol::Point point{a.amount, 0.5};
-  switch (a.kind) {
-    case Kind::open:
-      return s.open(a.worker, a.held, Pair::project_of(a.worker));
-    case Kind::close_clean:
-      return s.close(a.worker, How::clean);
-    case Kind::close_lost:
-      return s.close(a.worker, How::lost);
-    case Kind::submit:
-      return s.submit(a.study);
-    case Kind::cancel:
-      return s.cancel(a.id);
-    case Kind::replay:
-      return s.replay(a.id);
-    case Kind::ready:
-      return s.ready(a.worker);
-    case Kind::beat:
-      return s.beat(a.worker, a.id, a.amount, a.pulse);
-    case Kind::report:
-      return s.report(a.worker, a.id, 1, {point});
-    case Kind::should_prune:
-      return s.should_prune(a.worker, a.id, {point});
-    case Kind::complete:
-      return s.complete(a.worker, a.id, 0.5, a.next);
-    case Kind::failed:
-      return s.failed(a.worker, a.id, a.cause, a.next);
-    case Kind::release:
-      return s.release(a.worker, a.id, a.reason);
-    case Kind::checkpoint:
-      return s.checkpoint(a.worker, a.id, a.amount);
-    case Kind::revoke_device:
-      return s.revoke_device(a.worker);
-    case Kind::drain:
-      return s.drain();
-    case Kind::after:
-      return s.after(a.amount);
-    case Kind::restart:
-      return s.restart();
-    case Kind::suggest:
-      return s.suggest(a.worker, a.id, a.name, a.distribution);
-    case Kind::claim:
-      return s.claim(a.worker, a.id, a.next);
-    case Kind::leave:
-      return s.leave(a.worker);
-    case Kind::says:
-      return s.says(a.worker, a.reply);
-  }
-  return {};
+// The reference knows no values, only steps.
+Said report(Scenario& s, const Action& a) { return s.report(a.worker, a.id, 1, {{a.amount, 0.5}}); }
+Said report(Reference& r, const Action& a) { return r.report(a.worker, a.id, 1, a.amount); }
+Said should_prune(Scenario& s, const Action& a) {
+  return s.should_prune(a.worker, a.id, {{a.amount, 0.5}});
 }
+Said should_prune(Reference& r, const Action& a) {
+  return r.should_prune(a.worker, a.id, a.amount);
+}
+Said complete(Scenario& s, const Action& a) { return s.complete(a.worker, a.id, 0.5, a.next); }
+Said complete(Reference& r, const Action& a) { return r.complete(a.worker, a.id, a.next); }
 
-Said apply(Reference& r, const Action& a) {
+// To the dispatcher, or to the reference.
+template <typename World>
+Said apply(World& world, const Action& a) {
   switch (a.kind) {
     case Kind::open:
-      return r.open(a.worker, a.held, Pair::project_of(a.worker));
+      return world.open(a.worker, a.held, Pair::project_of(a.worker));
     case Kind::close_clean:
-      return r.close(a.worker, How::clean);
+      return world.close(a.worker, How::clean);
     case Kind::close_lost:
-      return r.close(a.worker, How::lost);
+      return world.close(a.worker, How::lost);
     case Kind::submit:
-      return r.submit(a.study);
+      return world.submit(a.study);
     case Kind::cancel:
-      return r.cancel(a.id);
+      return world.cancel(a.id);
     case Kind::replay:
-      return r.replay(a.id);
+      return world.replay(a.id);
     case Kind::ready:
-      return r.ready(a.worker);
+      return world.ready(a.worker);
     case Kind::beat:
-      return r.beat(a.worker, a.id, a.amount, a.pulse);
+      return world.beat(a.worker, a.id, a.amount, a.pulse);
     case Kind::report:
-      return r.report(a.worker, a.id, 1, a.amount);
+      return report(world, a);
     case Kind::should_prune:
-      return r.should_prune(a.worker, a.id, a.amount);
+      return should_prune(world, a);
     case Kind::complete:
-      return r.complete(a.worker, a.id, a.next);
+      return complete(world, a);
     case Kind::failed:
-      return r.failed(a.worker, a.id, a.cause, a.next);
+      return world.failed(a.worker, a.id, a.cause, a.next);
     case Kind::release:
-      return r.release(a.worker, a.id, a.reason);
+      return world.release(a.worker, a.id, a.reason);
     case Kind::checkpoint:
-      return r.checkpoint(a.worker, a.id, a.amount);
+      return world.checkpoint(a.worker, a.id, a.amount);
     case Kind::revoke_device:
-      return r.revoke_device(a.worker);
+      return world.revoke_device(a.worker);
     case Kind::drain:
-      return r.drain();
+      return world.drain();
     case Kind::after:
-      return r.after(a.amount);
+      return world.after(a.amount);
     case Kind::restart:
-      return r.restart();
+      return world.restart();
     case Kind::suggest:
-      return r.suggest(a.worker, a.id, a.name, a.distribution);
+      return world.suggest(a.worker, a.id, a.name, a.distribution);
     case Kind::claim:
-      return r.claim(a.worker, a.id, a.next);
+      return world.claim(a.worker, a.id, a.next);
     case Kind::leave:
-      return r.leave(a.worker);
+      return world.leave(a.worker);
     case Kind::says:
-      return r.says(a.worker, a.reply);
+      return world.says(a.worker, a.reply);
   }
   return {};
 }

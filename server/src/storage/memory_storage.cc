@@ -245,13 +245,7 @@ class Judge {
     if (study == nullptr) return of_study(Applied::conflict, replay.study);
     if (study->state == StudyState::cancelled) return of_study(Applied::superseded, replay.study);
     if (study->failed > 0 && !ledger::is_running(*study)) {
-      const auto excess =
-          excess_of(replay.quota, used_by(state_, study->owner), {1, study->total, 0});
-      if (excess) {
-        Outcome refused = of_study(Applied::superseded, replay.study);
-        refused.excess = excess;
-        return refused;
-      }
+      if (auto refused = refused_reopening(*study, replay.quota)) return std::move(*refused);
     }
     Outcome result = of_study(Applied::repeated, replay.study);
     for (auto entry = state_.trials.lower_bound({replay.study, TrialNumber{0}});
@@ -280,13 +274,7 @@ class Judge {
       return of_study(Applied::conflict, claim.study);
     if (study->state == StudyState::cancelled) return of_study(Applied::superseded, claim.study);
     if (!ledger::is_running(*study)) {
-      const auto excess =
-          excess_of(claim.quota, used_by(state_, study->owner), {1, study->total, 0});
-      if (excess) {
-        Outcome refused = of_study(Applied::superseded, claim.study);
-        refused.excess = excess;
-        return refused;
-      }
+      if (auto refused = refused_reopening(*study, claim.quota)) return std::move(*refused);
       ledger::reopened(*study);
     }
     ledger::claimed(*study, claim.label, now_);
@@ -427,6 +415,15 @@ class Judge {
       added |= attempt.points.emplace(point.step, point.value).second;
     }
     return added;
+  }
+
+  // Where an ended study that runs again would be more than its owner may have.
+  std::optional<Outcome> refused_reopening(const StudyRow& study, const Quota& quota) const {
+    const auto excess = excess_of(quota, used_by(state_, study.owner), {1, study.total, 0});
+    if (!excess) return std::nullopt;
+    Outcome refused = of_study(Applied::superseded, study.id);
+    refused.excess = excess;
+    return refused;
   }
 
   std::optional<Excess> excess_of_study(const CreateStudy& create) const {

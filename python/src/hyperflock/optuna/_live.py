@@ -43,29 +43,28 @@ class LiveTrials:
             return self._trials
 
     async def _look(self) -> None:
-        open_rows = await unfinished(self._http, self.row.study)
-        missing = await self._merge(open_rows)
+        found = await self._fetched()
+        missing = _missing(found)
         if missing - self._holes.keys():
-            # What began between the two requests is found by a third; nobody has begun the rest.
-            missing = await self._merge(await unfinished(self._http, self.row.study))
+            # What began between the two requests is found by two more; nobody has begun the rest.
+            found = await self._fetched()
+            missing = _missing(found)
         for number in missing:
-            self._holes.setdefault(number, self._hole(number))
-        known = {trial.number: trial for trial in self._trials}
-        known.update((number, self._holes[number]) for number in missing)
-        self._trials = [known[number] for number in sorted(known)]
+            if number not in self._holes:
+                self._holes[number] = self._hole(number)
+            found[number] = self._holes[number]
+        self._trials = [found[number] for number in sorted(found)]
 
-    async def _merge(self, open_rows: list[TrialRow]) -> set[int]:
-        """Take what runs and what has finished since; the numbers that lack in between."""
+    async def _fetched(self) -> dict[int, FrozenTrial]:
+        """Fetch what runs, then what has finished since; every known trial by number."""
+        open_rows = await unfinished(self._http, self.row.study)
         rows, cursor = await newer(self._http, self.row.study, self._cursor)
         fresh = {row.trial: self._trial(row) for row in rows}
-        # One that failed earlier and runs now was issued again.
-        running = {row.trial: self._trial(row) for row in open_rows if row.trial not in fresh}
         self._finished.update(fresh)
         self._cursor = cursor
-        found = {**self._finished, **running}
-        self._trials = [found[number] for number in sorted(found)]
-        last = self._trials[-1].number if self._trials else -1
-        return set() if len(found) == last + 1 else set(range(last)) - found.keys()
+        # One that failed earlier and runs now was issued again.
+        running = {row.trial: self._trial(row) for row in open_rows if row.trial not in fresh}
+        return {**self._finished, **running}
 
     def _trial(self, row: TrialRow) -> FrozenTrial:
         trial = frozen_trial(self.row, row, self._choices)
@@ -84,3 +83,8 @@ class LiveTrials:
         trial.number = number
         trial._trial_id = self.row.study * NUMBERS + number
         return trial
+
+
+def _missing(found: dict[int, FrozenTrial]) -> set[int]:
+    """Numbers that lack below the largest one."""
+    return set(range(max(found, default=0))) - found.keys()

@@ -44,10 +44,11 @@ async def newer(
     return found, cursor
 
 
-async def unfinished(http: Http, study: int) -> list[TrialRow]:
+async def unfinished(http: Http, study: int, *, points: bool = True) -> list[TrialRow]:
     """Fetch the trials that have begun, or were asked, and have no outcome; by number."""
-    page = await http.get(f"/api/studies/{study}/unfinished?points=1")
-    rows = _rows(page)
+    rows = _rows(await http.get(f"/api/studies/{study}/unfinished{'?points=1' if points else ''}"))
+    if not points:
+        return rows
     begun = await with_points(http, study, [row for row in rows if row.attempts])
     waiting = [row for row in rows if not row.attempts]
     return sorted([*begun, *waiting], key=lambda row: row.trial)

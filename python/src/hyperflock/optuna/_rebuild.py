@@ -184,8 +184,7 @@ def finished_rows(
 
 def unfinished_rows(http: Http, study: StudyRow) -> list[TrialRow]:
     """Fetch the trials that were asked and have no outcome, by number."""
-    page = _loop.run(http.get(f"/api/studies/{study.study}/unfinished"))
-    return [convert(row, TrialRow) for row in page["trials"]]
+    return _loop.run(_pages.unfinished(http, study.study, points=False))
 
 
 def trial_row(http: Http, study: int, number: int) -> TrialRow:
