@@ -14,6 +14,7 @@ import copy
 import json
 import math
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -53,6 +54,9 @@ from hyperflock.optuna._rebuild import TAG, Outcome, tag
 
 Callback = Callable[[optuna.Study, FrozenTrial], None]
 
+# Begins the key of a system attribute by which Optuna tells of an artifact.
+ARTIFACT = "artifacts:"
+
 _logger = optuna.logging.get_logger("optuna.hyperflock")
 
 
@@ -79,6 +83,9 @@ class Owner:
         How many of those the server never heard of.
     failure : BaseException or None
         What the call ends with once nothing is live any more.
+    bring : callable or None
+        Begins to fetch what a trial uploaded, so that callbacks find it; of a trial that uploaded
+        something the outcome is told when that is done.
     """
 
     def __init__(
@@ -95,8 +102,10 @@ class Owner:
         self.finished = 0
         self.unheard = 0
         self.failure: BaseException | None = None
+        self.bring: Callable[[int], Future[None]] | None = None
         self._catch = catch
         self._callbacks = list(callbacks)
+        self._ending: list[tuple[Future[None], int, Outcome]] = []
 
     @property
     def waiting(self) -> int:
@@ -188,8 +197,20 @@ class Owner:
             case FinishedCall(args=args):
                 self.report(call.trial, call.points)
                 outcome = Outcome.of(args.state, args.values, args.attrs, args.error)
-                self.finish(call.trial, outcome)
+                uploaded = any(key.startswith(ARTIFACT) for key in outcome.system_attrs)
+                if uploaded and self.bring is not None and call.trial in self.live:
+                    self._ending.append((self.bring(call.trial), call.trial, outcome))
+                else:
+                    self.finish(call.trial, outcome)
         return None
+
+    def settle(self) -> bool:
+        """Tell the outcomes of trials whose artifacts have come; whether there were any."""
+        ended = [one for one in self._ending if one[0].done()]
+        self._ending = [one for one in self._ending if one not in ended]
+        for _, number, outcome in ended:
+            self.finish(number, outcome)
+        return bool(ended)
 
     def _answered(
         self, call: SuggestCall | PruneCall, work: Callable[[Any, optuna.Trial], Any]

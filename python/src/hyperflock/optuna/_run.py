@@ -170,6 +170,9 @@ class Run:
 
     def _step(self) -> None:
         item = self._link.next(_SLICE_S)
+        if self._owner.settle() and self._generation:
+            self._reply()
+            self._moved()
         if isinstance(item, Error):
             self._refused(item)
         elif item is not None:
