@@ -107,6 +107,7 @@ def test_command_serves_it(server: FakeConsole, capsys: pytest.CaptureFixture[st
         assert json.loads(capsys.readouterr().out) == {"url": "http://127.0.0.1:8099"}
         (storage,), options = served.call_args
         assert storage.get_all_studies() == []
+        assert isinstance(options.pop("artifact_store"), ArtifactStore)
         assert options == {"host": "127.0.0.1", "port": 8099}
         assert _cli.run([*arguments[:-3], "wrong"]) == _cli.EXIT_REFUSED
     assert "[unauthorized]" in capsys.readouterr().err
