@@ -2,7 +2,7 @@
 
     store = hyperflock.optuna.ArtifactStore(client, study=3)     # one of Optuna's, for reading
     stores = Stores.of(objective)                                # those that an objective uses
-    Bringer(http, row, stores).bring(7)                          # trial 7's, in the background
+    Bringer(http, row, stores).bring(["0f3c-..."])               # in the background
 
 A device sends each artifact to the server under the label of the store that it was written to;
 `Stores` finds the object of that label in this process.
@@ -15,11 +15,12 @@ import io
 import sys
 import types
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, Protocol
 
+import optuna
 from msgspec import UNSET
 from optuna.artifacts.exceptions import ArtifactNotFound
 
@@ -31,6 +32,7 @@ from hyperflock._http import Http
 from hyperflock._protocol import ArtifactRow, StudyRow
 from hyperflock._runtime import is_library
 from hyperflock._text import clean
+from hyperflock.optuna._rebuild import TAG, artifacts_of
 
 _AT_ONCE = 2
 # Containers inside of containers that are looked through.
@@ -147,6 +149,10 @@ class Stores:
                 return found
         return by_label[0] if by_label else None
 
+    def have(self, identity: str) -> bool:
+        """Whether one of them has an artifact."""
+        return any(_has(store, identity) for store in self._stores)
+
 
 class Bringer:
     """Brings artifacts from the server into the stores, in threads of its own.
@@ -166,22 +172,38 @@ class Bringer:
         self._pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="hyperflock-artifacts")
         self._told: set[str] = set()
 
-    def bring(self, number: int | None = None) -> Future[None]:
-        """Begin to bring a trial's artifacts, or what lacks of all; never raises, but warns."""
-        return self._pool.submit(self._bring, number)
+    def bring(self, ids: Collection[str], trial: int | None = None) -> Future[None]:
+        """Begin to bring these artifacts, of one trial or of any; never raises, but warns."""
+        return self._pool.submit(self._bring, frozenset(ids), trial)
+
+    def lacking(self, study: optuna.Study) -> list[str]:
+        """Find what the study's finished trials of the server uploaded and no store has."""
+        trials = study.get_trials(deepcopy=False)
+        told = [t.system_attrs for t in trials if t.state.is_finished() and TAG in t.system_attrs]
+        found = [identity for attrs in told for identity in artifacts_of(attrs)]
+        try:
+            return [identity for identity in found if not self._stores.have(identity)]
+        except Exception as error:  # of whichever store it is
+            self._warn(clean(f"{type(error).__name__}: {error}", limit=300))
+            return []
 
     def close(self) -> None:
         """Forget what has not begun."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def _bring(self, number: int | None) -> None:
+    def _bring(self, ids: frozenset[str], trial: int | None) -> None:
         study = self._row.study
+        if not ids:
+            return
         try:
-            for row in _loop.run(_artifacts.rows(self._http, study, number)):
+            # What a trial says and the server does not know was of a run that does not count.
+            for row in _loop.run(_artifacts.rows(self._http, study, trial)):
+                if row.id not in ids:
+                    continue
                 store = self._stores.get("" if row.store is UNSET else row.store)
                 if store is None:
-                    self._warn("they match none of the stores that the objective uses", row)
-                elif number is not None or not _has(store, row.id):
+                    self._warn("it matches none of the stores that the objective uses", row)
+                else:
                     content = _loop.run(_artifacts.content_of(self._http, study, row))
                     store.write(row.id, io.BytesIO(content))
         except Exception as error:  # a store's own, too: the trial's result counts all the same

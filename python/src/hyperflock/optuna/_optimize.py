@@ -265,16 +265,15 @@ def _loop_of(study: optuna.Study) -> Iterator[None]:
 
 @contextmanager
 def _bringing(owner: Owner, http: Http, stores: Stores | None) -> Iterator[None]:
-    """Let artifacts come into the stores: those of each trial, and what an owner before left."""
+    """Let artifacts come into the stores: of each trial, in the end what owners before left."""
     if not stores:
         yield
         return
     bringer = Bringer(http, owner.row, stores)
     owner.bring = bringer.bring
     try:
-        lacking = bringer.bring()
         yield
-        lacking.result()
+        bringer.bring(bringer.lacking(owner.study)).result()
     finally:
         bringer.close()
 

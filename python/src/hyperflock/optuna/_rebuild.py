@@ -33,6 +33,7 @@ from hyperflock.optuna import _pages
 
 TAG = "hyperflock:trial"
 IDENTITY = "hyperflock:identity"
+_ARTIFACT = "artifacts:"
 STATES = {
     "complete": TrialState.COMPLETE,
     "pruned": TrialState.PRUNED,
@@ -88,6 +89,11 @@ class Outcome:
             stop=told.get("stop") is True,
             error=error if isinstance(error, Failure) else None,
         )
+
+
+def artifacts_of(system_attrs: Mapping[str, Any]) -> list[str]:
+    """Give the ids of the artifacts that a trial's attributes tell of, as Optuna writes them."""
+    return [key.removeprefix(_ARTIFACT) for key in system_attrs if key.startswith(_ARTIFACT)]
 
 
 def outcome_of(row: TrialRow) -> Outcome:

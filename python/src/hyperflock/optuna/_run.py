@@ -219,7 +219,8 @@ class Run:
         again = reconcile(self._owner, self._http)
         self._again.update(again)
         row = self._look()
-        self._finished_before = row.done - (self._owner.finished - self._owner.unheard)
+        owner = self._owner
+        self._finished_before = row.done - (owner.finished + owner.ending - owner.unheard)
         if self._plan.to_target:
             left = row.goal - self._finished_before
             self._plan.n_trials = left if row.wanted else None
