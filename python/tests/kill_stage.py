@@ -123,8 +123,10 @@ class Stage:
         self._stack.close()
 
     def _kill_all(self) -> None:
-        for started in [*self.phones.values(), *self.notebooks]:
-            started.kill()
+        for phone in self.phones.values():
+            phone.kill()
+        for notebook in self.notebooks:
+            notebook.kill()
 
     # ---- phones
 

@@ -86,7 +86,8 @@ class Attempt:
 
     def result(self, outcome: dict[str, Any]) -> _protocol.Result:
         """Make the message of what `run_attempt` gave."""
-        told = {k: outcome[k] for k in ("outcome", "values", "attrs", "backend") if k in outcome}
+        names = ("outcome", "values", "attrs", "backend")
+        told: dict[str, Any] = {name: outcome[name] for name in names if name in outcome}
         if "error" in outcome:
             told["error"] = _protocol.Failure(**outcome["error"])
         return _protocol.Result(

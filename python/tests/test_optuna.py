@@ -115,7 +115,7 @@ def test_an_enqueued_trials_attributes_are_there_in_the_objective(
     server: FakeConsole, client: Client, storage: optuna.storages.BaseStorage
 ) -> None:
     def objective(trial: Any) -> float:
-        return given.square(trial) + trial.user_attrs.get("more", 0)
+        return given.square(trial) + float(trial.user_attrs.get("more", 0))
 
     study = optuna.create_study(storage=storage)
     for more in range(3):
