@@ -22,6 +22,7 @@ import urllib3
 from device import WAIT_S, Device
 from hyperflock import _protocol
 from hyperflock._protocol import LeaseBody
+from tied import tied
 from websockets.exceptions import ConnectionClosed
 
 WORKER = Path(__file__).parents[2] / "worker-runtime" / "python"
@@ -228,7 +229,7 @@ class StartedPhone:
 
     def __init__(self, compute: str, code: str) -> None:
         command = [sys.executable, __file__, compute, code]
-        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self._process = subprocess.Popen(tied(command), stdout=subprocess.PIPE, text=True)
         assert self._process.stdout is not None
         self.device = self._process.stdout.readline().strip()
         assert self.device, "the phone did not join"
