@@ -85,6 +85,9 @@ bench_asked() { build/release/bin/asked_bench --server build/release/bin/hyperfl
 bench optuna_vs "server python_package bench_peers"
 bench_optuna_vs() { python3 python/bench/optuna_vs.py "$@"; }
 
+bench storage_view "server python_package"
+bench_storage_view() { python3 python/bench/storage_view.py --out build/reports/storage_view.json "$@"; }
+
 bench first_compute "server web runtime browser python_package"
 bench_first_compute() { node tests/e2e/bench_first_compute.ts --out build/reports/first_compute.json "$@"; }
 
