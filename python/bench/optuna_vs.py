@@ -37,6 +37,7 @@ ROOT = HERE.parents[1]
 sys.path.insert(0, str(ROOT / "python" / "tests"))
 
 from real_server import Server  # noqa: E402
+from tied import tied  # noqa: E402
 
 PHONES = 100
 # How much the two sides' reports by trial may differ: trials that run side by side begin before
@@ -116,7 +117,7 @@ def told_by(command: list[str], env: dict[str, str]) -> dict[str, Any]:
         It failed.
     """
     done = subprocess.run(
-        [sys.executable, *command],
+        tied([sys.executable, *command]),
         env={**os.environ, **env},
         stdout=subprocess.PIPE,
         text=True,
@@ -150,7 +151,7 @@ def phones(server: Server, count: int) -> Iterator[subprocess.Popen[str]]:
     port = server.compute.rpartition(":")[2]
     code = server.credentials["enrolment_code"]
     crowd = subprocess.Popen(
-        [program, "--port", port, "--code", code, "--devices", str(count)],
+        tied([program, "--port", port, "--code", code, "--devices", str(count)]),
         stdout=subprocess.PIPE,
         text=True,
     )

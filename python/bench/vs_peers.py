@@ -11,6 +11,7 @@ import contextlib
 import json
 import multiprocessing
 import socket
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -24,6 +25,10 @@ from optuna.samplers import BaseSampler, RandomSampler, TPESampler
 from optuna.storages import BaseStorage, GrpcStorageProxy, JournalStorage, get_storage
 from optuna.storages.journal import JournalFileBackend
 from vs_objective import objective, tally
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+
+from tied import end_with_parent
 
 START_S = 300.0
 NAME = "vs"
@@ -54,6 +59,7 @@ def work(
     ends: Synchronized[float],
 ) -> None:
     """Run one worker's share of the trials; tells when the last worker ended."""
+    end_with_parent()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     study = optuna.load_study(
         study_name=NAME,
@@ -69,6 +75,7 @@ def work(
 
 def serve_grpc(url: str, port: int) -> None:
     """Serve a database over gRPC, as Optuna's documentation shows it."""
+    end_with_parent()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     optuna.storages.run_grpc_proxy_server(get_storage(url), host="127.0.0.1", port=port)
 

@@ -28,6 +28,7 @@ from optuna.storages import BaseStorage, RDBStorage
 from optuna.trial import TrialState
 from phone import StartedPhone
 from real_server import Server
+from tied import tied
 
 PHONES = 3
 WAIT_S = 60.0
@@ -50,7 +51,7 @@ class Notebook:
         token = server.credentials["researcher_token"]
         command = [sys.executable, optuna_notebook.__file__, server.console, token, *arguments]
         with out.open("wb") as file:
-            self._process = subprocess.Popen(command, stdout=file)
+            self._process = subprocess.Popen(tied(command), stdout=file)
         until("a notebook that begins", lambda: self.is_alive() and self.lines())
 
     def is_alive(self) -> bool:
@@ -123,8 +124,10 @@ class Stage:
         self._stack.close()
 
     def _kill_all(self) -> None:
-        for started in [*self.phones.values(), *self.notebooks]:
-            started.kill()
+        for phone in self.phones.values():
+            phone.kill()
+        for notebook in self.notebooks:
+            notebook.kill()
 
     # ---- phones
 

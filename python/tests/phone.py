@@ -23,6 +23,7 @@ import urllib3
 from device import WAIT_S, Device
 from hyperflock import _protocol
 from hyperflock._protocol import LeaseBody
+from tied import tied
 from websockets.exceptions import ConnectionClosed
 
 WORKER = Path(__file__).parents[2] / "worker-runtime" / "python"
@@ -91,7 +92,8 @@ class Attempt:
 
     def result(self, outcome: dict[str, Any]) -> _protocol.Result:
         """Make the message of what `run_attempt` gave."""
-        told = {k: outcome[k] for k in ("outcome", "values", "attrs", "backend") if k in outcome}
+        names = ("outcome", "values", "attrs", "backend")
+        told: dict[str, Any] = {name: outcome[name] for name in names if name in outcome}
         if "error" in outcome:
             told["error"] = _protocol.Failure(**outcome["error"])
         return _protocol.Result(
@@ -232,7 +234,7 @@ class StartedPhone:
 
     def __init__(self, compute: str, code: str) -> None:
         command = [sys.executable, __file__, compute, code]
-        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self._process = subprocess.Popen(tied(command), stdout=subprocess.PIPE, text=True)
         assert self._process.stdout is not None
         self.device = self._process.stdout.readline().strip()
         assert self.device, "the phone did not join"

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from device import Device
 from hyperflock import Client
+from tied import tied
 
 START_S = 30.0
 
@@ -39,19 +40,16 @@ class Server:
         for name in ("app", "runtime"):
             (self.folder / name).mkdir(exist_ok=True)
         with (self.folder / "server.log").open("ab") as log:
-            self.process = subprocess.Popen(
-                [
-                    *(binary, "serve", "--state", self.folder / "state"),
-                    *("--compute", f"127.0.0.1:{self.ports[0]}"),
-                    *("--console", f"127.0.0.1:{self.ports[1]}"),
-                    *("--app", self.folder / "app", "--runtime", self.folder / "runtime"),
-                    *("--credentials-file", self.folder / "credentials.json"),
-                    *("--ready-file", ready),
-                    *self.options,
-                ],
-                stdout=log,
-                stderr=log,
-            )
+            command: list[str | os.PathLike[str]] = [
+                *(binary, "serve", "--state", self.folder / "state"),
+                *("--compute", f"127.0.0.1:{self.ports[0]}"),
+                *("--console", f"127.0.0.1:{self.ports[1]}"),
+                *("--app", self.folder / "app", "--runtime", self.folder / "runtime"),
+                *("--credentials-file", self.folder / "credentials.json"),
+                *("--ready-file", ready),
+                *self.options,
+            ]
+            self.process = subprocess.Popen(tied(command), stdout=log, stderr=log)
         deadline = time.monotonic() + START_S
         while not ready.exists():
             assert self.process.poll() is None, (self.folder / "server.log").read_text()

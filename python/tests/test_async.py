@@ -15,9 +15,10 @@ import hyperflock
 import numpy as np
 import pytest
 from fake_console import FakeConsole
-from hyperflock import AsyncClient, AsyncStudy, Client, Study, _loop
+from hyperflock import AsyncClient, AsyncStudy, Client, Study, _loop, _plots
 from hyperflock._http import MAX_CONNECTIONS
 from hyperflock._protocol import Watch
+from hyperflock.optuna import _pictures
 from objectives import objective
 from travelling_helper import endless, holding
 
@@ -58,6 +59,35 @@ def test_study_is_submitted_iterated_and_asked(server: FakeConsole, tmp_path: Pa
             assert client.url == server.url
 
     _run(main())
+
+
+def test_pictures_are_drawn_beside_the_loop(
+    server: FakeConsole, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[str] = []
+
+    def noted(draw: Callable[..., _T]) -> Callable[..., _T]:
+        def draws(*arguments: object) -> _T:
+            drawn.append(threading.current_thread().name)
+            return draw(*arguments)
+
+        return draws
+
+    monkeypatch.setattr(_plots, "plot", noted(_plots.plot))
+    monkeypatch.setattr(_pictures, "draw", noted(_pictures.draw))
+
+    async def main() -> None:
+        async with AsyncClient(server.url, server.token) as client:
+            study = await client.grid(objective, SPACE)
+            server.finish(study.id, 0, value=0.5)
+            assert "history of 1 trials" in (await study.plot()).svg
+            assert (await study.plot("edf")).data
+            # Matplotlib's windows belong to the thread that opens them.
+            monkeypatch.setattr(_pictures, "has_plotly", lambda: False)
+            await study.plot("edf")
+
+    _run(main())
+    assert drawn == ["hyperflock-work", "hyperflock-work", threading.current_thread().name]
 
 
 def test_studies_are_watched_side_by_side_while_other_work_goes_on(server: FakeConsole) -> None:

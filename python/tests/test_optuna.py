@@ -115,7 +115,7 @@ def test_an_enqueued_trials_attributes_are_there_in_the_objective(
     server: FakeConsole, client: Client, storage: optuna.storages.BaseStorage
 ) -> None:
     def objective(trial: Any) -> float:
-        return given.square(trial) + trial.user_attrs.get("more", 0)
+        return given.square(trial) + float(trial.user_attrs.get("more", 0))
 
     study = optuna.create_study(storage=storage)
     for more in range(3):
@@ -240,6 +240,71 @@ def test_what_the_sampler_raises_comes_out_as_it_is(server: FakeConsole, client:
     with Devices(server, given.square), pytest.raises(ZeroDivisionError, match="no sample"):
         optimize(study, given.square, 5, client=client)
     assert [t.state for t in study.trials] == [TrialState.FAIL]
+
+
+class RaisesLater(RandomSampler):
+    """Raises when one trial more than ``first`` begins."""
+
+    def __init__(self, error: BaseException, first: int) -> None:
+        super().__init__(seed=1)
+        self._error, self._first = error, first
+
+    def before_trial(self, study: optuna.Study, trial: FrozenTrial) -> None:
+        if trial.number >= self._first:
+            raise self._error
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError("no trial"), KeyboardInterrupt()])
+def test_what_ends_the_call_within_an_ask_leaves_no_trial_that_the_server_does_not_know(
+    server: FakeConsole,
+    client: Client,
+    storage: optuna.storages.BaseStorage,
+    error: BaseException,
+) -> None:
+    study = optuna.create_study(
+        study_name="mine", storage=storage, sampler=RaisesLater(error, first=5)
+    )
+    study.enqueue_trial({"x": 1.0})
+    # The first batch asks for six, in vain.
+    with (
+        patch.object(_owner._logger, "warning") as warned,
+        patch.object(_run, "ahead", lambda study, computing: 10),
+        Devices(server, given.square),
+        pytest.raises(type(error)),
+    ):
+        optimize(study, given.square, 20, client=client)
+    known = server.asked[1].trials
+    assert {t.number for t in study.trials if t.state is TrialState.RUNNING} <= set(known)
+    lost = [t.number for t in study.trials if t.state is TrialState.FAIL]
+    assert lost
+    assert not set(lost) & set(known)
+    texts = [str(call.args[0]) for call in warned.call_args_list]
+    assert [repr(error) in text for text in texts] == [True] * len(lost)
+    # What is left goes on, and ends.
+    again = optuna.load_study(study_name="mine", storage=storage, sampler=RandomSampler(seed=2))
+    with Devices(server, given.square):
+        optimize(again, given.square, 3, client=client)
+    assert all(t.state.is_finished() for t in again.trials)
+    assert [t.number for t in again.trials if t.state is TrialState.FAIL] == lost
+
+
+def test_a_callback_that_raises_within_an_ask_leaves_no_trial_running(
+    server: FakeConsole, client: Client
+) -> None:
+    def callback(study: optuna.Study, trial: FrozenTrial) -> None:
+        raise OSError("disk full")
+
+    study = optuna.create_study()
+    study.enqueue_trial({"x": 1.0})
+    study.enqueue_trial({"x": 2.0}, user_attrs={"model": object()})  # fails as it is asked
+    with (
+        patch.object(_run, "ahead", lambda study, computing: 2),
+        Devices(server, given.square),
+        pytest.raises(OSError, match="disk full"),
+    ):
+        optimize(study, given.square, 5, callbacks=[callback], client=client)
+    assert [t.state for t in study.trials] == [TrialState.FAIL] * 2
+    assert not server.asked[1].trials
 
 
 def test_several_objectives_and_constraints(

@@ -109,3 +109,19 @@ def test_clean_keeps_what_people_write() -> None:
     assert clean("Zoë 世界 😀 €5") == "Zoë 世界 😀 €5"
     assert clean("a\u202eb\u2066c\u200bd\x1b[31me\r") == "abcd[31me"
     assert clean("abcdef", limit=4) == "abc…"
+
+
+@pytest.mark.parametrize("named", [[], ["3.99"]])
+def test_python_versions_fails_where_there_is_no_python(tmp_path: Path, named: list[str]) -> None:
+    found = subprocess.run(
+        ["/bin/bash", Path(__file__).parent / "versions.sh", "none.whl", *named],
+        env={"PATH": str(tmp_path), "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.returncode == 1
+    versions = named or ["3.10", "3.11", "3.12", "3.13", "3.14"]
+    assert found.stdout.splitlines() == [f"Python {version}: not here" for version in versions]
+    assert found.stderr.startswith("looked for pythonVERSION on PATH, ")
+    assert f"{tmp_path}/.pyenv/versions/VERSION.*/bin/python" in found.stderr

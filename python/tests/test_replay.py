@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import hyperflock.optuna
 import numpy as np
 import optuna
 import pytest
-from asked_objectives import curved
+from asked_objectives import curved, sometimes_nan
 from device import params
 from fake_asked import Devices
 from fake_console import FakeConsole
@@ -38,15 +39,19 @@ def objective(trial):
 """
 
 
-@pytest.fixture
-def objective(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A researcher's function in a file of its own."""
-    (tmp_path / "again.py").write_text(SCRIPT)
-    monkeypatch.syspath_prepend(str(tmp_path))
+def _again(folder: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> Any:
+    (folder / "again.py").write_text(text)
+    monkeypatch.syspath_prepend(str(folder))
     monkeypatch.delitem(sys.modules, "again", raising=False)
     import again  # type: ignore[import-not-found]
 
     return again.objective
+
+
+@pytest.fixture
+def objective(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A researcher's function in a file of its own."""
+    return _again(tmp_path, monkeypatch, SCRIPT)
 
 
 def _expected(number: int, x: float) -> tuple[float, list[list[float]]]:
@@ -230,6 +235,49 @@ def test_what_is_missing_here_is_said(
     with pytest.raises(hyperflock.DryRunError) as caught:
         study.replay(0, on="chromium", browser=str(tmp_path / "none"))
     assert caught.value.code == "dry_run_unavailable"
+
+
+def test_a_trial_that_was_pruned_without_a_point_is_pruned_again(
+    client: Client, server: FakeConsole
+) -> None:
+    class EndsNan(optuna.pruners.BasePruner):
+        def prune(self, study: optuna.Study, trial: optuna.trial.FrozenTrial) -> bool:
+            return any(map(math.isnan, trial.intermediate_values.values()))
+
+    study = optuna.create_study(pruner=EndsNan())
+    with Devices(server, sometimes_nan):
+        hyperflock.optuna.optimize(study, sometimes_nan, 3, client=client)
+    # It reported NaN, which no curve keeps.
+    assert study.trials[2].state is optuna.trial.TrialState.PRUNED
+    assert server.asked[1].trials[2].points == []
+    found = client.study(1).replay(2)
+    assert found.same, str(found)
+
+
+def test_only_a_failure_for_want_of_a_package_is_one(
+    client: Client, server: FakeConsole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = """
+def objective(trial):
+    try:
+        import chainer
+    except ImportError:
+        chainer = None
+    if trial.params["x"] == 2:
+        raise ValueError("too large")
+    import chainer as needed
+    return 1.0
+"""
+    study = client.grid(_again(tmp_path, monkeypatch, text), {"x": [1, 2]})
+    server.finish(study.id, 0, value=1.0, points=[])
+    error = {"cause": "user_error", "code": "objective_raised", "message": "ValueError: too large"}
+    server.finish(study.id, 1, "failed", points=[], error={**error, "traceback": "T"})
+    with pytest.raises(hyperflock.DryRunError, match="chainer is not installed here") as caught:
+        study.replay(0)
+    assert caught.value.code == "dry_run_unavailable"
+    # It can do without Chainer, and fails as it did.
+    found = study.replay(1)
+    assert found.same, str(found)
 
 
 @pytest.mark.server

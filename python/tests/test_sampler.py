@@ -28,6 +28,13 @@ def make_sampler() -> optuna.samplers.BaseSampler:
     return optuna.samplers.RandomSampler(seed=5)
 
 
+class Unable(optuna.samplers.RandomSampler):
+    """A sampler that can begin no trial."""
+
+    def before_trial(self, study: optuna.Study, trial: FrozenTrial) -> None:
+        raise ZeroDivisionError("no trial")
+
+
 def leave_after(count: int) -> Any:
     """A callback by which a notebook ends in the middle, when it has seen some trials."""
     seen: list[int] = []
@@ -124,6 +131,19 @@ def test_service_stops_where_an_objective_raises(server: FakeConsole, client: Cl
     with Devices(server, given.raising):
         Service(client, Description(catch=True)).join()
     assert [row["state"] for row in server.asked[1].finished()] == ["failed"] * 3
+
+
+def test_service_whose_sampler_cannot_be_asked_leaves_no_trial_running(
+    server: FakeConsole, client: Client, tmp_path: Path
+) -> None:
+    storage = f"sqlite:///{tmp_path}/study.db"
+    study = optuna.create_study(study_name="mine", storage=storage)
+    hyperflock.optuna.optimize(study, given.square, 0, client=client)
+    server.asked[1].target = 3
+    service = Service(client, Description(storage, sampler="test_sampler:Unable"))
+    with Devices(server, given.square), pytest.raises(ZeroDivisionError):
+        service.join()
+    assert [t.state for t in study.trials] == [TrialState.FAIL]
 
 
 def test_command_prints_what_becomes_of_each_study(

@@ -64,6 +64,24 @@ def test_view_of_an_asked_study_is_the_researchers_own(server: FakeConsole, clie
     assert len(figure.data) == 12
 
 
+def test_what_a_caller_does_to_its_trials_stays_there(server: FakeConsole, client: Client) -> None:
+    def objective(trial: Any) -> float:
+        trial.set_user_attr("notes", {"seen": [1, 2]})
+        return given.curved(trial)
+
+    own = optuna.create_study(study_name="mine", sampler=optuna.samplers.RandomSampler(seed=7))
+    with Devices(server, objective):
+        hyperflock.optuna.optimize(own, given.curved, 4, client=client)
+    view = optuna.load_study(study_name="mine", storage=Storage(client))
+    for trial in view.trials:
+        trial.user_attrs["notes"]["seen"].append(3)
+        for told in (trial.params, trial.distributions, trial.intermediate_values, trial.values):
+            assert told
+            told.clear()
+        trial.state = TrialState.FAIL
+    assert [plain(t) for t in view.trials] == [plain(t) for t in own.trials]
+
+
 def test_view_of_a_grid_has_what_runs_and_stands_in_for_what_does_not(
     server: FakeConsole, client: Client
 ) -> None:

@@ -12,6 +12,9 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const SERVER = join(ROOT, "build/release/bin/hyperflock-server");
+// Whoever is killed hard disposes of nothing: the server must not outlive its parent (on Linux).
+const SETPRIV = "/usr/bin/setpriv";
+const TIED = existsSync(SETPRIV) ? [SETPRIV, "--pdeathsig", "KILL", "--"] : [];
 const PYTHON = join(ROOT, "build/venv/bin/python");
 
 export interface Credentials {
@@ -88,7 +91,7 @@ export class Server {
     if (!existsSync(SERVER)) throw new Error("The server is not built: ./run build");
     const ready = join(this.state, "ready.json");
     await rm(ready, { force: true });
-    const [command = SERVER, ...before] = [...this.#wrapper, SERVER];
+    const [command = SERVER, ...before] = [...TIED, ...this.#wrapper, SERVER];
     const child = spawn(
       command,
       [

@@ -235,13 +235,19 @@ class AsyncStudy(StudyView):
     async def plot(self, kind: OptunaPlot, **options: Any) -> Any: ...
 
     async def plot(self, kind: PlotKind | OptunaPlot = "history", **options: Any) -> Any:
-        """Fetch the finished trials as a picture; see `Study.plot`."""
+        """Fetch the finished trials as a picture; see `Study.plot`.
+
+        Another thread draws it, but what Matplotlib draws: its windows belong to the caller's.
+        """
         if kind in _plots.OPTUNA_KINDS:
             study = await self.to_optuna()
-            from hyperflock.optuna._pictures import draw
+            from hyperflock.optuna._pictures import draw, has_plotly
 
-            return draw(study, kind, options)
-        return _plots.plot(kind, self.row, await self.trials())
+            if not has_plotly():
+                return draw(study, kind, options)
+            return await in_thread(lambda: draw(study, kind, options))
+        trials = await self.trials()
+        return await in_thread(lambda: _plots.plot(kind, self.row, trials))
 
     async def to_optuna(self) -> optuna.Study:
         """Fetch the finished trials as an Optuna study; see `Study.to_optuna`."""

@@ -168,7 +168,7 @@ class Ran:
     versions : dict
         Of what it ran on, by name.
     missing : tuple of str
-        Packages that the browsers have, and that it looked for here in vain.
+        Packages that the browsers have, and for want of which it failed here.
     """
 
     outcome: dict[str, Any]

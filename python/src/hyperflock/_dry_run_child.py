@@ -30,7 +30,7 @@ class _Installed(importlib.abc.MetaPathFinder):
     def __init__(self, names: Sequence[str], folders: Sequence[str]) -> None:
         self._names = frozenset(names)
         self._folders = list(folders)
-        self.missing: set[str] = set()
+        self._missing: set[str] = set()
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -39,13 +39,20 @@ class _Installed(importlib.abc.MetaPathFinder):
             return None
         spec = importlib.machinery.PathFinder.find_spec(fullname, self._folders)
         if spec is None and fullname in {"numpy", "chainer", "optuna"}:
-            self.missing.add(fullname)
+            self._missing.add(fullname)
             raise ModuleNotFoundError(
-                f"{fullname} is not installed here, though the browsers have it; "
-                "install it, or use dry_run='browser'",
-                name=fullname,
+                f"{_not_here(fullname)}; install it, or use dry_run='browser'", name=fullname
             )
         return spec
+
+    def for_want_of(self, error: dict[str, str]) -> list[str]:
+        """Give what was missing and is in an error's text; the rest the objective did without."""
+        shown = error["message"] + error["traceback"]
+        return sorted(name for name in self._missing if _not_here(name) in shown)
+
+
+def _not_here(name: str) -> str:
+    return f"{name} is not installed here, though the browsers have it"
 
 
 def main(folder: Path) -> None:
@@ -74,7 +81,7 @@ def main(folder: Path) -> None:
         "outcome": outcome,
         "points": local.reports,
         "seconds": seconds,
-        "missing": sorted(installed.missing),
+        "missing": installed.for_want_of(outcome["error"]) if "error" in outcome else [],
         "versions": _versions(),
     }
     (folder / "outcome.json").write_text(json.dumps(told), "utf-8")
@@ -86,8 +93,9 @@ def _answer_as_before(local: LocalBridge, prune_at: int | None) -> None:
 
     def call(method: str, payload: str) -> str:
         if method == "should_prune":
-            over = prune_at is not None and local.reports and local.reports[-1][0] >= prune_at
-            return json.dumps({"ok": True, "value": bool(over)})
+            # A step that has no point is one too: no curve keeps a NaN.
+            over = prune_at is not None and json.loads(payload)["step"] >= prune_at
+            return json.dumps({"ok": True, "value": over})
         if method != "suggest":
             return str(answer(method, payload))
         # What was suggested then the trial knows, and does not ask for.

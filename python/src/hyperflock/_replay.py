@@ -195,7 +195,7 @@ async def _job(
         number=row.trial,
         asked=asked,
         again=True,
-        prune_at=points[-1][0] if recorded.state == "pruned" and points else None,
+        prune_at=None if recorded.state != "pruned" else points[-1][0] if points else 0,
     )
 
 

@@ -83,6 +83,8 @@ class Owner:
     bring : callable or None
         Begins to fetch artifacts by their ids, so that callbacks find them; the outcome of a trial
         that uploaded some is told when that is done.
+    untold : set of int
+        Ids in the storage of trials that run there and that the server has not been told of.
     """
 
     def __init__(
@@ -100,6 +102,7 @@ class Owner:
         self.unheard = 0
         self.failure: BaseException | None = None
         self.bring: Callable[[Collection[str], int], Future[None]] | None = None
+        self.untold: set[int] = set()
         self._catch = catch
         self._callbacks = list(callbacks)
         self._ending: dict[int, tuple[Future[None], Outcome]] = {}
@@ -146,6 +149,7 @@ class Owner:
         storage, study = self.study._storage, self.row.study
         if isinstance(storage, InMemoryStorage):  # nobody sees it in between, and it dies with us
             trial_id = storage.create_new_trial(self.study._study_id)
+            self.untold.add(trial_id)
             number = storage.get_trial_number_from_id(trial_id)
             storage.set_trial_system_attr(trial_id, TAG, tag(study, number))
             return trial_id
@@ -154,6 +158,7 @@ class Owner:
             state=TrialState.RUNNING, system_attrs={TAG: {"study": study}}
         )
         trial_id = storage.create_new_trial(self.study._study_id, template_trial=template)
+        self.untold.add(trial_id)
         number = storage.get_trial_number_from_id(trial_id)
         storage.set_trial_system_attr(trial_id, TAG, tag(study, number))
         return trial_id
@@ -174,6 +179,7 @@ class Owner:
                 mark = tag(self.row.study, trial.number)
                 storage.set_trial_system_attr(trial._trial_id, TAG, mark)
                 if storage.set_trial_state_values(trial._trial_id, state=TrialState.RUNNING):
+                    self.untold.add(trial._trial_id)
                     return trial._trial_id
                 storage.set_trial_system_attr(trial._trial_id, TAG, None)
             except UpdateFinishedTrialError:
@@ -294,6 +300,7 @@ class Owner:
         if live is None:
             return
         self.finished += 1
+        self.untold.discard(live.trial._trial_id)
         set_attributes(self.study, live.trial._trial_id, outcome)
         tell(self.study, number, outcome)
         frozen = self.study._storage.get_trial(live.trial._trial_id)
@@ -303,6 +310,26 @@ class Owner:
         self._note_failure(number, outcome, live.raised)
         for callback in self._callbacks:
             callback(self.study, copy.deepcopy(frozen))
+
+    def told(self, asked: Iterable[AskedTrial]) -> None:
+        """Hear that a reply names these trials: from now on they are the server's too."""
+        self.untold.difference_update(self.live[one.trial].trial._trial_id for one in asked)
+
+    def fail_untold(self, error: BaseException) -> None:
+        """Fail what the server has not been told of: with this error the call ends.
+
+        The callbacks do not run: it is one of them, the sampler or Ctrl-C that ends the call.
+        """
+        failure = Failure("user_error", "sampler_raised", repr(error))
+        outcome = Outcome(TrialState.FAIL, error=failure)
+        for trial_id in sorted(self.untold):
+            with suppress(Exception):  # what was raised first is the reason
+                trial = self.study._storage.get_trial(trial_id)
+                self.live.pop(trial.number, None)
+                if not trial.state.is_finished():
+                    tell(self.study, trial.number, outcome)
+                    self._log(self.study._storage.get_trial(trial_id), outcome)
+        self.untold.clear()
 
     def _note_failure(self, number: int, outcome: Outcome, raised: Exception | None) -> None:
         error = outcome.error

@@ -15,6 +15,11 @@ import optuna
 from hyperflock._errors import HyperflockError
 
 
+def has_plotly() -> bool:
+    """Whether plotly draws, which works in any thread."""
+    return optuna.visualization.is_available()
+
+
 def draw(study: optuna.Study, kind: str, options: Mapping[str, Any]) -> Any:
     """Make a plot of ``optuna.visualization``.
 

@@ -150,9 +150,12 @@ class Run:
                 self._step()
             if self._generation:
                 sweep(self._owner, self._http)
-        except (OwnerError, ServerError):
-            with suppress(HyperflockError):  # what was raised first is the reason
-                leave(self._owner, self._http)
+        except BaseException as error:
+            # A sampler, a callback, Ctrl-C: no trial keeps running that the server does not know.
+            self._owner.fail_untold(error)
+            if isinstance(error, OwnerError | ServerError):
+                with suppress(HyperflockError):  # what was raised first is the reason
+                    leave(self._owner, self._http)
             raise
         if self._generation:
             self._finish()
@@ -217,6 +220,7 @@ class Run:
         now = time.monotonic()
         self._look_at, self._sweep_at = now + _LOOK_S, now + _SWEEP_S
         again = reconcile(self._owner, self._http)
+        self._owner.untold.update(self._owner.live[n].trial._trial_id for n in again)
         self._again.update(again)
         row = self._look()
         owner = self._owner
@@ -286,6 +290,7 @@ class Run:
             asked=list(asked),
             finish=finish,
         )
+        self._owner.told(asked)
         self._link.send(reply, self._generation)
 
     def _room(self) -> int:

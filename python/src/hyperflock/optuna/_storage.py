@@ -130,7 +130,7 @@ class Storage(BaseStorage):
         """Give a study's trials as they are now, by number."""
         trials = self._of(study_id).trials()
         found = [trial for trial in trials if states is None or trial.state in states]
-        return copy.deepcopy(found) if deepcopy else found
+        return [_copied(trial) for trial in found] if deepcopy else found
 
     def get_trial(self, trial_id: int) -> FrozenTrial:
         """Give a trial as it is now."""
@@ -232,6 +232,21 @@ class Storage(BaseStorage):
 
     def _key(self, row: StudyRow) -> str:
         return f"{self._client.url} study {row.study}"
+
+
+def _copied(trial: FrozenTrial) -> FrozenTrial:
+    """Copy a trial, whose caller may change all of it but a distribution: those never change.
+
+    A deep copy of a study costs more than to ask the server for what is new.
+    """
+    made = copy.copy(trial)
+    for name, value in vars(trial).items():
+        if isinstance(value, list):
+            setattr(made, name, list(value))
+        elif isinstance(value, dict):
+            own = copy.deepcopy(value) if value and name.endswith("_attrs") else dict(value)
+            setattr(made, name, own)
+    return made
 
 
 def _directions(row: StudyRow) -> list[StudyDirection]:
