@@ -10,8 +10,10 @@ storage and stay as they are. Blocking; the thread of the owner.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 import optuna
+from optuna.exceptions import UpdateFinishedTrialError
 from optuna.trial import FrozenTrial, TrialState
 
 from hyperflock._errors import NotFoundError, OwnerError
@@ -82,7 +84,7 @@ def reconcile(owner: Owner, http: Http) -> list[int]:
         elif number in owner.live:
             again.append(number)
         else:
-            study.tell(number, state=TrialState.FAIL, skip_if_finished=True)
+            tell(study, number, Outcome(TrialState.FAIL))
     return sorted(again)
 
 
@@ -139,9 +141,10 @@ def _tell_ended(owner: Owner, trial: FrozenTrial, row: TrialRow) -> None:
 
 def _complete(study: optuna.Study, trial: FrozenTrial, row: TrialRow) -> None:
     storage = study._storage
-    _add_params(study, trial._trial_id, row)
-    for step, value in row.points if isinstance(row.points, list) else []:
-        storage.set_trial_intermediate_value(trial._trial_id, step, value)
+    with suppress(UpdateFinishedTrialError):  # the owner before was faster by a moment
+        _add_params(study, trial._trial_id, row)
+        for step, value in row.points if isinstance(row.points, list) else []:
+            storage.set_trial_intermediate_value(trial._trial_id, step, value)
     outcome = outcome_of(row)
     set_attributes(study, trial._trial_id, outcome)
     tell(study, trial.number, outcome)
@@ -150,7 +153,8 @@ def _complete(study: optuna.Study, trial: FrozenTrial, row: TrialRow) -> None:
 def _catch_up(owner: Owner, number: int, row: TrialRow) -> None:
     """Suggest again what the server's log has, so that the trial here has it too."""
     live = owner.live[number]
-    _add_params(owner.study, live.trial._trial_id, row)
+    with suppress(UpdateFinishedTrialError):
+        _add_params(owner.study, live.trial._trial_id, row)
     stored = owner.study._storage.get_trial(live.trial._trial_id)
     live.trial._cached_frozen_trial.params = dict(stored.params)
     live.trial._cached_frozen_trial.distributions = dict(stored.distributions)

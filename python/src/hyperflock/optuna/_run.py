@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-import optuna
 from msgspec import UNSET
+from optuna.trial import TrialState
 
 from hyperflock import _loop
 from hyperflock._errors import HyperflockError, OwnerError, ServerError, server_error
@@ -24,7 +24,8 @@ from hyperflock._owning import OwnerLink
 from hyperflock._protocol import AskedTrial, Error, OwnerAnswer, OwnerCall, OwnerReply, StudyRow
 from hyperflock._schema import convert
 from hyperflock._text import clean
-from hyperflock.optuna._owner import Owner
+from hyperflock.optuna._owner import Owner, tell
+from hyperflock.optuna._rebuild import Outcome
 from hyperflock.optuna._reconcile import leave, reconcile, sweep
 from hyperflock.optuna._sense import ParallelTpe, ahead
 
@@ -356,7 +357,7 @@ class Run:
         owner = self._owner
         for number in list(owner.live):
             del owner.live[number]
-            owner.study.tell(number, state=optuna.trial.TrialState.FAIL, skip_if_finished=True)
+            tell(owner.study, number, Outcome(TrialState.FAIL))
         raise server_error(
             "study_cancelled",
             f"study {owner.row.study} was cancelled; another name begins a new one",
