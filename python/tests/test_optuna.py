@@ -733,5 +733,6 @@ def test_what_the_owner_before_ends_meanwhile_is_no_error(
         return change(trial_id, *args, **options)
 
     with patch.object(study._storage, "set_trial_state_values", changed):
-        assert reconcile(Owner(study, client.study(1).row), client._core._http) == []
+        agreed = reconcile(Owner(study, client.study(1).row), client._core._http)
+    assert agreed == ([], 1)
     assert study.trials[1].state is TrialState.FAIL

@@ -220,12 +220,13 @@ class Run:
         self._generation, self._taken = batch.generation, batch.batch
         now = time.monotonic()
         self._look_at, self._sweep_at = now + _LOOK_S, now + _SWEEP_S
-        again = reconcile(self._owner, self._http)
+        again, ended = reconcile(self._owner, self._http)
         self._owner.untold.update(self._owner.live[n].trial._trial_id for n in again)
         self._again.update(again)
-        row = self._look()
+        # Not the row's count: what has ended since, this owner will hear of, and count itself.
         owner = self._owner
-        self._finished_before = row.done - (owner.finished + owner.ending - owner.unheard)
+        self._finished_before = ended - (owner.finished + owner.ending - owner.unheard)
+        row = self._look()
         if self._plan.to_target:
             left = row.goal - self._finished_before
             self._plan.n_trials = left if row.wanted else None
