@@ -66,16 +66,23 @@ bool walk_all(const Options& options) {
   return true;
 }
 
-bool explore_all(const Options& options) {
+bool explore_orders(int depth, Pauses pauses) {
   const auto start = std::chrono::steady_clock::now();
-  const Explored found = explore(options.depth);
+  const Explored found = explore(depth, pauses);
   if (found.disagreement) {
     std::printf("%s\n", found.disagreement->c_str());
     return false;
   }
-  std::printf("%lld orders of %d events of two workers and two trials agree with it, %.0f s\n",
-              static_cast<long long>(found.sequences), options.depth, seconds_since(start));
+  std::printf("%lld orders of %d events of two workers and two trials%s agree with it, %.0f s\n",
+              static_cast<long long>(found.sequences), depth,
+              pauses == Pauses::some ? ", with pauses," : "", seconds_since(start));
   return true;
+}
+
+// With pauses, of which there are two more events, one event less.
+bool explore_all(const Options& options) {
+  return explore_orders(options.depth, Pauses::none) &&
+         explore_orders(options.depth - 1, Pauses::some);
 }
 
 }  // namespace

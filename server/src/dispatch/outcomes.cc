@@ -226,6 +226,7 @@ void State::on_outcome(PendingEnd& what, const storage::Outcome& outcome) {
   }
   if (outcome.applied == Applied::applied) changed.insert(what.study);
   if (what.request) effects.emplace_back(Answer{*what.request, what.study});
+  if (!what.request) tell_rest(what.study);
   drop_study(what.study);
   end_claims(what.study, what.request ? "study_cancelled" : "study_stopped");
 }

@@ -330,7 +330,19 @@ void State::flush_owner(StudyId id) {
   const std::int64_t demand = asked.demand();
   asked.told = std::min(asked.told, demand);  // what it asked for, or who left: nothing to tell
   if (asked.sent != asked.taken || (asked.items.empty() && demand == asked.told)) return;
-  protocol::OwnerCall batch{.study = id,
+  send_batch(*study, demand);
+}
+
+void State::tell_rest(StudyId id) {
+  Study* study = find_study(id);
+  if (study == nullptr || !study->asked || !study->asked->owner) return;
+  while (!study->asked->items.empty()) send_batch(*study, 0);
+}
+
+// REQUIRES: it has an owner.
+void State::send_batch(Study& study, std::int64_t demand) {
+  Asked& asked = *study.asked;
+  protocol::OwnerCall batch{.study = study.id,
                             .generation = asked.generation,
                             .batch = ++asked.sent,
                             .demand = demand,
@@ -345,7 +357,7 @@ void State::flush_owner(StudyId id) {
     asked.items.pop_front();
   }
   asked.item_bytes = asked.items.empty() ? 0 : asked.item_bytes - bytes;
-  tell_owner(owner, std::move(batch));
+  tell_owner(*asked.owner, std::move(batch));
 }
 
 }  // namespace hyperflock::dispatch

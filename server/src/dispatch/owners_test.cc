@@ -351,6 +351,15 @@ TEST(Owners, R49_ALateResultIsToldToo) {
   EXPECT_THAT(s.complete("a", 1), Contains("nb < batch 2 demand 0: finished t0 complete"));
 }
 
+TEST(Owners, R49_WhatASlowOwnerHasNotHeardIsToldBeforeItsStudysEnd) {
+  Scenario s = owned();
+  s.worker("a").asks("nb", {0});
+  s.says("nb", {.finish = true});
+  EXPECT_THAT(s.ready("a"), Contains(HasSubstr("nb < batch")));  // which it does not take in
+  EXPECT_THAT(s.complete("a", 1), IsSupersetOf({HasSubstr("finished t0 complete"),
+                                                HasSubstr("nb < error study_stopped")}));
+}
+
 TEST(Owners, R50_FinishEndsTheStudyOnceNoTrialIsUnfinished) {
   Scenario s = owned();
   s.worker("a").asks("nb", {0});

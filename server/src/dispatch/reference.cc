@@ -110,6 +110,7 @@ Said Reference::cancel(Id study) {
   said_.push_back("answer study " + std::to_string(study));
   if (found->second.state != StudyState::running) return done();
   found->second.state = StudyState::cancelled;
+  found->second.paused = false;
   found->second.queue.clear();
   for (auto& [id, trial] : found->second.trials) {
     trial.due.reset();
@@ -120,6 +121,22 @@ Said Reference::cancel(Id study) {
   withdraw(study, {}, "cancelled");
   if (found->second.asked()) end_claims(study, "study_cancelled");
   found->second.fresh.clear();
+  finish_event();
+  return done();
+}
+
+Said Reference::pause(Id study, bool paused) {
+  begin();
+  const auto found = studies_.find(study);
+  if (found == studies_.end()) {
+    said_.emplace_back("answer unknown_study");
+    return done();
+  }
+  said_.push_back("answer study " + std::to_string(study));
+  Study& one = found->second;
+  if (one.state != StudyState::running || one.paused == paused) return done();
+  one.paused = paused;
+  changed_.insert(study);
   finish_event();
   return done();
 }
@@ -156,6 +173,7 @@ void Reference::end_if_finished(Id study) {
     if (trial.state == TrialState::running) return;
   }
   one.state = StudyState::finished;
+  one.paused = false;
   one.speeds.clear();
   for (auto& [id, trial] : one.trials) trial.saved.reset();
   changed_.insert(study);
@@ -165,7 +183,7 @@ void Reference::end_if_finished(Id study) {
 // ---- who gets which trial
 
 bool Reference::has_work(const Study& study) const {
-  if (study.state != StudyState::running) return false;
+  if (study.state != StudyState::running || study.paused) return false;
   if (study.asked()) return !study.owner.empty() && !(study.queue.empty() && study.fresh.empty());
   return !study.queue.empty() || study.next < study.options.trials;
 }
@@ -270,7 +288,8 @@ std::optional<std::pair<Reference::Id, Reference::Id>> Reference::tail(
   for (const auto& [id, study] : studies_) {
     const auto all = study.speeds.find("");
     if (study.options.project != session.project || study.state != StudyState::running) continue;
-    if (has_work(study) || all == study.speeds.end() || all->second.runs < 2) continue;
+    if (study.paused || has_work(study) || all == study.speeds.end() || all->second.runs < 2)
+      continue;
     if (study.asked() && (study.owner.empty() || study.room > 0)) continue;
     if (!may_run(worker, id)) continue;
     for (const auto& [number, trial] : study.trials) {

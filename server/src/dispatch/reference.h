@@ -82,6 +82,7 @@ class Reference {
   struct Study {
     StudyOptions options;
     storage::StudyState state = storage::StudyState::running;
+    bool paused = false;
     Id next = 0;  // the grid's cursor
     std::map<Id, Trial> trials;
     std::vector<Id> queue;                // to be issued again
@@ -112,6 +113,7 @@ class Reference {
   Said close(const std::string& worker, SessionClosed::How how);
   Said submit(const StudyOptions& options);
   Said cancel(Id study);
+  Said pause(Id study, bool paused);
   Said replay(Id study);
   Said ready(const std::string& worker);
   Said beat(const std::string& worker, Id attempt, Id progress, protocol::PulseState state);
@@ -210,7 +212,7 @@ class Reference {
   std::optional<Instant> silence(const Study& study, const Question& question) const;
   bool wants(const Study& study) const {
     return study.asked() && !study.owner.empty() && study.state == storage::StudyState::running &&
-           study.room + study.asking > 0;
+           !study.paused && study.room + study.asking > 0;
   }
   std::string log_text(const Trial& trial) const;
 
@@ -231,7 +233,8 @@ class Reference {
   void end(Attempt& attempt, storage::AttemptState state);  // it is no longer open
   void let_go(Attempt& attempt, storage::AttemptState state);
   void settle(Id study, Id trial, Millis delay);
-  void count_failure(const Attempt& attempt, protocol::Cause cause, const std::string& code);
+  // True where the trial has failed for good: it is finished then, but not finish_trial()ed.
+  bool count_failure(const Attempt& attempt, protocol::Cause cause, const std::string& code);
   void finish_trial(Id study, Id trial);
   void end_if_finished(Id study);
   void withdraw(Id study, std::optional<Id> trial, const std::string& code);

@@ -161,6 +161,7 @@ void Reference::result(const std::string& worker, Id id, std::optional<Cause> ca
   const bool leased = next && std::any_of(started.begin(), started.end(),
                                           [&](const Started& one) { return one.worker == worker; });
   std::string ack;
+  bool failed = false;
   if (attempt == nullptr) {
     say_error(worker, "unknown_attempt");
   } else {
@@ -174,7 +175,7 @@ void Reference::result(const std::string& worker, Id id, std::optional<Cause> ca
           trial.saved.reset();
           settle(attempt->study, attempt->trial, 0);
         } else {
-          count_failure(*attempt, *cause, "code");
+          failed = count_failure(*attempt, *cause, "code");
         }
       }
     } else if (!attempt->verdict && !trial.accepted && study.state == StudyState::running) {
@@ -198,6 +199,8 @@ void Reference::result(const std::string& worker, Id id, std::optional<Cause> ca
   if (!leased && !ack.empty()) say(worker, std::exchange(ack, {}));
   deliver(started, worker, ack);
   if (next && !leased) ask(worker);
+  // What a failure for good ends is ended by a batch of its own, behind the result's.
+  if (failed) finish_trial(attempt->study, attempt->trial);
 }
 
 void Reference::end(Attempt& attempt, AttemptState state) {
@@ -228,21 +231,23 @@ void Reference::settle(Id study, Id id, Millis delay) {
   }
 }
 
-void Reference::count_failure(const Attempt& attempt, Cause cause, const std::string& code) {
+bool Reference::count_failure(const Attempt& attempt, Cause cause, const std::string& code) {
   Trial& trial = trial_of(attempt);
-  if (trial.state != TrialState::running) return;  // two runs of it failed in one moment
+  if (trial.state != TrialState::running) return false;  // two runs of it failed in one moment
   const auto index = static_cast<std::size_t>(cause);
   const int nth = ++trial.failures[index];
   if (cause == Cause::worker_lost) trial.lost_with.insert(attempt.device);
   const bool poison = cause == Cause::worker_lost && trial.lost_with.size() >= kPoisonDevices;
-  if (!poison && (kBudget[index] == 0 || nth < kBudget[index]))
-    return settle(attempt.study, attempt.trial, back_off(cause, nth));
+  if (!poison && (kBudget[index] == 0 || nth < kBudget[index])) {
+    settle(attempt.study, attempt.trial, back_off(cause, nth));
+    return false;
+  }
   trial.state = TrialState::failed;
   trial.failure_code = poison ? "poison" : code;
   if (Study& study = studies_.at(attempt.study); study.asked()) {
     tell(study, "finished t" + std::to_string(attempt.trial) + " failed " + trial.failure_code);
   }
-  finish_trial(attempt.study, attempt.trial);
+  return true;
 }
 
 void Reference::finish_trial(Id study, Id id) {
@@ -369,7 +374,9 @@ Said Reference::after(Millis ms) {
 void Reference::overdue(Attempt& attempt, const std::string& rule) {
   if (rule == "lease_expired") {
     end(attempt, AttemptState::expired);
-    return count_failure(attempt, Cause::worker_lost, rule);
+    if (count_failure(attempt, Cause::worker_lost, rule))
+      finish_trial(attempt.study, attempt.trial);
+    return;
   }
   say(attempt.device,
       "revoke " + number(attempt.id) + (rule == "stalled" ? " stalled" : " timeout"));
@@ -379,7 +386,8 @@ void Reference::overdue(Attempt& attempt, const std::string& rule) {
     known.gap = std::max(known.gap, (now_ - attempt.progressed) / 4);
   }
   const bool learnt = rule == "stalled" && studies_.at(attempt.study).options.stall_ms == 0;
-  count_failure(attempt, learnt ? Cause::worker_lost : Cause::timeout, rule);
+  if (count_failure(attempt, learnt ? Cause::worker_lost : Cause::timeout, rule))
+    finish_trial(attempt.study, attempt.trial);
 }
 
 }  // namespace hyperflock::dispatch

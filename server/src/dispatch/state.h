@@ -325,6 +325,9 @@ struct State {
   void end_claims(StudyId study, std::string_view code);
   // Sends the next batch, where one is due (R46).
   void flush_owner(StudyId id);
+  // All that waits to be told, also to an owner that has not taken in the batch before (R49).
+  void tell_rest(StudyId id);
+  void send_batch(Study& study, std::int64_t demand);
   void add_item(Study& study, protocol::OwnerCallItem item);
 
   // curves.cc

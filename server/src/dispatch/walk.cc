@@ -41,6 +41,10 @@ Said apply(World& world, const Action& a) {
       return world.submit(a.study);
     case Kind::cancel:
       return world.cancel(a.id);
+    case Kind::pause:
+      return world.pause(a.id, true);
+    case Kind::resume:
+      return world.pause(a.id, false);
     case Kind::replay:
       return world.replay(a.id);
     case Kind::ready:
@@ -92,11 +96,11 @@ bool names_change(const std::string& line) {
 }  // namespace
 
 std::string text_of(const Action& a) {
-  static constexpr std::array<const char*, 22> kNames{
-      "open",    "close clean", "close lost",    "submit",       "cancel",   "replay",
-      "ready",   "beat",        "report",        "should_prune", "complete", "failed",
-      "release", "checkpoint",  "revoke device", "drain",        "after",    "restart",
-      "suggest", "claim",       "leave",         "says"};
+  static constexpr std::array<const char*, 24> kNames{
+      "open",     "close clean", "close lost", "submit",     "cancel",        "pause",
+      "resume",   "replay",      "ready",      "beat",       "report",        "should_prune",
+      "complete", "failed",      "release",    "checkpoint", "revoke device", "drain",
+      "after",    "restart",     "suggest",    "claim",      "leave",         "says"};
   std::string out = kNames[static_cast<std::size_t>(a.kind)];
   if (!a.worker.empty()) out += ' ' + a.worker;
   if (a.id != 0) out += " #" + std::to_string(a.id);
@@ -224,6 +228,7 @@ std::optional<std::string> Pair::compare_state() const {
     const std::string name = "study " + std::to_string(id);
     const auto& study = store.studies.at(StudyId{id});
     if (study.state != expected.state) return name + " has another state";
+    if (study.paused != expected.paused) return name + " is paused, or not, otherwise";
     if (study.trials.size() != expected.trials.size()) return name + " has other trials";
     for (const auto& [number, trial] : expected.trials) {
       const auto& stored = study.trials.at(number);

@@ -21,6 +21,8 @@ struct Action {
     close_lost,
     submit,
     cancel,
+    pause,
+    resume,
     replay,
     ready,
     beat,
@@ -94,8 +96,9 @@ struct Explored {
 };
 // Two workers hold the two trials of a study: every order of `depth` events out of results (late
 // and duplicate ones too), reconnections with and without their attempts, new leases, and time that
-// passes.
-Explored explore(int depth);
+// passes; with pauses, out of the study's pause and resumption as well.
+enum class Pauses { none, some };
+Explored explore(int depth, Pauses pauses = Pauses::none);
 
 // A storage that several walks use one after the other, and that none of them owns.
 std::unique_ptr<storage::Storage> borrow(storage::Storage& storage);

@@ -16,8 +16,13 @@ std::vector<std::int64_t> attempts_of(const Pair& pair, const std::string& worke
 }
 
 // What may happen next. An attempt that ended is late, one that has a result a duplicate.
-std::vector<Action> choices(const Pair& pair) {
+std::vector<Action> choices(const Pair& pair, Pauses pauses) {
   std::vector<Action> out;
+  if (pauses == Pauses::some) {
+    const std::int64_t study = pair.model().first_study();
+    out.push_back({.kind = Kind::pause, .id = study});
+    out.push_back({.kind = Kind::resume, .id = study});
+  }
   out.push_back({.kind = Kind::after, .amount = Settings{}.lease_ms + 1});  // leases expire
   for (const std::string worker : {"a", "b"}) {
     const std::vector<std::int64_t> own = attempts_of(pair, worker);
@@ -36,15 +41,16 @@ std::vector<Action> choices(const Pair& pair) {
 }
 
 struct Search {
-  Explored found;
-  std::vector<std::string> path;
+  Pauses pauses;
+  Explored found{};
+  std::vector<std::string> path{};
 
   void visit(const Pair& pair, int depth) {
     if (depth == 0) {
       ++found.sequences;
       return;
     }
-    for (const Action& action : choices(pair)) {
+    for (const Action& action : choices(pair, pauses)) {
       Pair next = pair;
       path.push_back(text_of(action));
       const auto wrong = next.act(action);
@@ -63,9 +69,9 @@ struct Search {
 
 }  // namespace
 
-Explored explore(int depth) {
+Explored explore(int depth, Pauses pauses) {
   Pair pair{Settings{}};
-  Search search;
+  Search search{pauses};
   const std::vector<Action> begin{
       {.kind = Kind::submit, .study = {.trials = 2, .submit_key = "two"}},
       {.kind = Kind::open, .worker = "a"},

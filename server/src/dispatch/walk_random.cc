@@ -16,7 +16,7 @@ class Walk {
       : seed_(seed),
         name_("w" + std::to_string(seed)),
         calm_(seed % 3 == 0),
-        owned_(seed % 3 == 1),
+        owned_(seed % 3 == 1 || seed % 6 == 3),
         pair_(settings(seed)),
         store_(store.get()) {
     if (!store) return;
@@ -90,6 +90,8 @@ class Walk {
       case Kind::release:
       case Kind::submit:
       case Kind::cancel:
+      case Kind::pause:
+      case Kind::resume:
       case Kind::replay:
       case Kind::close_clean:
       case Kind::suggest:
@@ -126,6 +128,7 @@ class Walk {
     const std::optional<std::int64_t> live = live_attempt(worker);
     if (chance(60)) return {.kind = Kind::restart};
     if (chance(40)) return {.kind = Kind::close_lost, .worker = worker};
+    if (chance(25)) return pause_or_resume();
     if (chance(12)) plan_silence();
     switch (draw(10)) {
       case 0:
@@ -152,6 +155,9 @@ class Walk {
       case 6:
         if (!live || !chance(3)) break;
         return {.kind = Kind::release, .worker = worker, .id = *live};
+      case 7:
+        if (!live || !owned_) break;
+        return question({.worker = worker, .id = *live});
       default:
         break;
     }
@@ -183,6 +189,11 @@ class Walk {
     }
   }
 
+  // More often resumed than paused: most of a walk is about what runs.
+  Action pause_or_resume() {
+    return {.kind = chance(3) ? Kind::pause : Kind::resume, .id = any_study()};
+  }
+
   Action draw_action() {
     if (calm_) return draw_calm_action();
     Action action{.worker = std::string(1, static_cast<char>('a' + draw(5)))};
@@ -200,6 +211,7 @@ class Walk {
     if (chance(60)) return {.kind = Kind::restart};
     if (chance(50)) return {.kind = Kind::cancel, .id = any_study()};
     if (chance(25)) return {.kind = Kind::replay, .id = any_study()};
+    if (chance(20)) return pause_or_resume();
     if (chance(300)) return {.kind = Kind::drain};
     if (worker == "d" && chance(40)) return {.kind = Kind::revoke_device, .worker = worker};
     if (!pair_.model().connected(worker) || chance(14)) {
@@ -258,16 +270,25 @@ class Walk {
     return action;
   }
 
+  Action suggestion(Action action) {
+    action.kind = Kind::suggest;
+    action.name = std::string(1, static_cast<char>('x' + draw(3)));
+    action.distribution = chance(8) ? "e" : "d";
+    return action;
+  }
+
+  Action question(Action action) {
+    if (chance(2)) return suggestion(std::move(action));
+    action.kind = Kind::should_prune;
+    action.amount = static_cast<std::int64_t>(draw(9));
+    return action;
+  }
+
   Action message(Action action) {
     action.id = any_attempt(action.worker);
     action.next = chance(2);
     action.amount = static_cast<std::int64_t>(draw(9));
-    if (owned_ && chance(4)) {
-      action.kind = Kind::suggest;
-      action.name = std::string(1, static_cast<char>('x' + draw(3)));
-      action.distribution = chance(8) ? "e" : "d";
-      return action;
-    }
+    if (owned_ && chance(4)) return suggestion(std::move(action));
     switch (draw(18)) {
       case 0:
         action.kind = chance(2) ? Kind::close_clean : Kind::close_lost;
@@ -323,7 +344,7 @@ class Walk {
         failed += trial.state == storage::TrialState::failed;
       }
       for (const auto& [attempt, one] : pair_.model().attempts()) attempts += one.study == id;
-      if ((*row)->state != expected.state || (*row)->complete != complete ||
+      if ((*row)->state != expected.state || (*row)->paused || (*row)->complete != complete ||
           (*row)->failed != failed || (*row)->running != 0 || (*row)->attempts != attempts) {
         return name + " has a row that counts otherwise";
       }
