@@ -363,7 +363,7 @@ Writer::Study* Writer::find_study(StudyId id) {
   Query row = db_->query(
       "SELECT direction, state, complete, pruned, failed, running, attempts, cursor, finished_at,"
       " best_trial, best_value, kind, objectives, asked, generation, sampler, sampler_since,"
-      " wanted FROM studies JOIN study_progress ON study = id WHERE id = ?",
+      " wanted, paused FROM studies JOIN study_progress ON study = id WHERE id = ?",
       id);
   if (!row.next()) return nullptr;
   StudyRow study;
@@ -386,6 +386,7 @@ Writer::Study* Writer::find_study(StudyId id) {
   study.sampler = row.text(15);
   study.sampler_since = row.integer(16);
   study.wanted = row.integer(17);
+  study.paused = row.integer(18) != 0;
   return &studies_.emplace(id, Study{std::move(study), false}).first->second;
 }
 
