@@ -383,7 +383,7 @@ class Borrowed final : public storage::Storage {
   Result<std::optional<storage::AttemptRow>> attempt(AttemptId id) override {
     return inner_.attempt(id);
   }
-  Result<std::vector<std::string>> checkpoint_blobs() override { return inner_.checkpoint_blobs(); }
+  Result<std::vector<std::string>> kept_blobs() override { return inner_.kept_blobs(); }
   Result<bool> project_references(const std::string& project, const std::string& sha) override {
     return inner_.project_references(project, sha);
   }

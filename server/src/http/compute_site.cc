@@ -105,11 +105,8 @@ class ComputeSite final : public SiteBase {
                 "Name the checkpoint by the 64 lower-case hexadecimal digits of its SHA-256.",
                 "sha256"}));
     }
-    Response too_large = error_response(
-        Error{"checkpoint_too_large", "A checkpoint may have at most " +
-                                          std::to_string(context_.checkpoints.max_bytes()) +
-                                          " bytes on this server: save less of the trial."});
-    return Plan{Plan::Kind::upload, std::move(too_large), context_.checkpoints.max_bytes()};
+    return Plan{Plan::Kind::upload, error_response(checkpoint_too_large(context_)),
+                context_.max_checkpoint_bytes};
   }
 
   void answer(std::shared_ptr<const Request> request, Reply reply) override {
@@ -281,8 +278,8 @@ class ComputeSite final : public SiteBase {
     if (!*attempt || (**attempt).device != request.device.id || !(**attempt).from)
       return error_response(404, unknown);
     const std::string& sha256 = (**attempt).from->blob.sha256;
-    const auto path = context_.checkpoints.path_of(sha256);
-    const auto bytes = context_.checkpoints.size(sha256);
+    const auto path = context_.collected.path_of(sha256);
+    const auto bytes = context_.collected.size(sha256);
     if (!path || !bytes) return error_response(404, unknown);
     return blob_response(path->string(), *bytes);
   }

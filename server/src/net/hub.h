@@ -27,7 +27,7 @@ struct HubSettings {
   std::size_t backlog_limit = 4096;  // transitions that may wait before workers are held back
   Millis first_reload_ms = 100;      // back-off after a failed commit, doubling
   Millis longest_reload_ms = 5'000;
-  // Blobs of checkpoints that nothing names any more; called in the order of the commits.
+  // Uploaded blobs that nothing names any more; called in the order of the commits.
   std::function<void(const std::vector<std::string>&)> dropped = [](const auto&) {};
 };
 

@@ -118,8 +118,8 @@ class FaultyStorage final : public Storage {
   Result<std::optional<AttemptRow>> attempt(AttemptId id) override {
     return read<std::optional<AttemptRow>>([&] { return inner_->attempt(id); });
   }
-  Result<std::vector<std::string>> checkpoint_blobs() override {
-    return read<std::vector<std::string>>([this] { return inner_->checkpoint_blobs(); });
+  Result<std::vector<std::string>> kept_blobs() override {
+    return read<std::vector<std::string>>([this] { return inner_->kept_blobs(); });
   }
   Result<bool> project_references(const std::string& project, const std::string& sha256) override {
     return read<bool>([&] { return inner_->project_references(project, sha256); });

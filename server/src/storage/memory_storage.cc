@@ -548,7 +548,7 @@ class MemoryStorage final : public Storage {
     return found == nullptr ? std::nullopt : std::optional(found->row);
   }
 
-  Result<std::vector<std::string>> checkpoint_blobs() override {
+  Result<std::vector<std::string>> kept_blobs() override {
     const std::shared_lock lock = reading();
     std::set<std::string> blobs;
     for (const auto& [key, trial] : state_.trials) {

@@ -278,7 +278,7 @@ std::optional<AttemptRow> attempt(Db& db, AttemptId id) {
   return std::move(stored->row);
 }
 
-std::vector<std::string> checkpoint_blobs(Db& db) {
+std::vector<std::string> kept_blobs(Db& db) {
   std::vector<std::string> blobs;
   Query rows = db.query("SELECT DISTINCT sha256 FROM checkpoints ORDER BY sha256");
   while (rows.next()) blobs.emplace_back(rows.text(0));

@@ -108,8 +108,8 @@ Result<std::optional<TrialDetail>> SqliteStorage::trial(TrialKey key) {
 Result<std::optional<AttemptRow>> SqliteStorage::attempt(AttemptId id) {
   return guarded([&] { return sqlite::attempt(*readers_.borrow(), id); });
 }
-Result<std::vector<std::string>> SqliteStorage::checkpoint_blobs() {
-  return guarded([&] { return sqlite::checkpoint_blobs(*readers_.borrow()); });
+Result<std::vector<std::string>> SqliteStorage::kept_blobs() {
+  return guarded([&] { return sqlite::kept_blobs(*readers_.borrow()); });
 }
 Result<bool> SqliteStorage::project_references(const std::string& project,
                                                const std::string& sha256) {

@@ -79,8 +79,8 @@ class Storage {
   // One trial with points and all attempts.
   virtual Result<std::optional<TrialDetail>> trial(TrialKey key) = 0;
   virtual Result<std::optional<AttemptRow>> attempt(AttemptId id) = 0;
-  // SHA-256 of every checkpoint that is kept, in order.
-  virtual Result<std::vector<std::string>> checkpoint_blobs() = 0;
+  // SHA-256 of every blob that an attempt uploaded and a row still names, each once, in order.
+  virtual Result<std::vector<std::string>> kept_blobs() = 0;
   // True where a study of `project` names the blob as its bundle or data.
   virtual Result<bool> project_references(const std::string& project,
                                           const std::string& sha256) = 0;

@@ -176,7 +176,7 @@ struct Outcome {
                            // generation
   std::int64_t token = 0;  // CreatePrincipal: of the first token
   std::optional<Excess> excess{};      // the limit of a quota that refused it
-  std::vector<std::string> dropped{};  // blobs of checkpoints that nothing names any more
+  std::vector<std::string> dropped{};  // uploaded blobs that no row names any more
   bool operator==(const Outcome&) const = default;
 };
 
