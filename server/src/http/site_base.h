@@ -41,6 +41,7 @@ struct SiteContext {
   std::string join_origin;  // the compute origin as volunteers see it, without a slash at the end
   std::uint64_t max_blob_bytes = std::uint64_t{512} << 20;
   std::uint64_t max_checkpoint_bytes = std::uint64_t{64} << 20;
+  std::uint64_t max_artifact_bytes = std::uint64_t{64} << 20;
   bool open_metrics = false;      // /metrics without a token
   bool open_registration = true;  // anybody may ask to become a researcher
 };

@@ -72,6 +72,8 @@ class Hub final : public http::Service {
                     std::function<void(Result<StudyId>)> done) override;
   void store_checkpoint(std::string device, protocol::Checkpoint checkpoint,
                         std::function<void(Result<storage::Outcome>)> done) override;
+  void store_artifact(storage::StoreArtifact artifact,
+                      std::function<void(Result<storage::Outcome>)> done) override;
   void revoke_device(std::string device, storage::NoteAudit note,
                      std::function<void(Result<storage::Outcome>)> done) override;
   void leave(std::string device, SessionId session) override;

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <chrono>
@@ -260,6 +261,7 @@ class RunningServer final : public Server {
                                .join_origin = compute_origin(),
                                .max_blob_bytes = config_.max_blob_bytes,
                                .max_checkpoint_bytes = config_.max_checkpoint_bytes,
+                               .max_artifact_bytes = config_.max_artifact_bytes,
                                .open_metrics = is_loopback(config_.console),
                                .open_registration = config_.open_registration};
     };
@@ -406,8 +408,10 @@ Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config,
   if (!blobs) return blobs.error();
   const auto kept = storage->kept_blobs();
   if (!kept) return kept.error();
-  auto collected = blobs::CollectedBlobs::open((state / "checkpoints").string(),
-                                               config.max_checkpoint_bytes, *kept);
+  // Artifacts lie there, too: it had its name before there were any.
+  auto collected = blobs::CollectedBlobs::open(
+      (state / "checkpoints").string(),
+      std::max(config.max_checkpoint_bytes, config.max_artifact_bytes), *kept);
   if (!collected) return collected.error();
   auto reports = http::DeviceReports::open(state / "device-reports");
   if (!reports) return reports.error();
