@@ -135,7 +135,7 @@ class FakeConsole:
                 "type": "text/plain",
                 "sha256": hashlib.sha256(content).hexdigest(),
                 "bytes": len(content),
-                "created": 1_763_683_200_000,
+                "created_at": 1_763_683_200_000,
                 **({} if store is None else {"store": store}),
             }
             kept[identity] = (row, content)

@@ -91,7 +91,7 @@ def artifact_of(row: ArtifactRow) -> Artifact:
         type=clean(row.type),
         bytes=row.bytes,
         sha256=row.sha256,
-        created_at=datetime.fromtimestamp(row.created / 1000, timezone.utc),
+        created_at=datetime.fromtimestamp(row.created_at / 1000, timezone.utc),
     )
 
 

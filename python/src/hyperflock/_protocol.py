@@ -532,7 +532,7 @@ class ArtifactRow(Struct):
     type: Text
     sha256: Sha256
     bytes: Count
-    created: Count
+    created_at: Count
     store: Text | UnsetType = UNSET
 
 

@@ -25,7 +25,7 @@ void append_artifact(std::string& out, const storage::ArtifactRow& artifact) {
       .text("store", artifact.store)
       .text("sha256", artifact.blob.sha256)
       .integer("bytes", artifact.blob.bytes)
-      .integer("created", artifact.created_at)
+      .integer("created_at", artifact.created_at)
       .end();
 }
 

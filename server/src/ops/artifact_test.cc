@@ -86,7 +86,7 @@ TEST_F(ArtifactTest, R54_AFileOfATrialReachesItsResearcher) {
   EXPECT_EQ(json_at(page, "artifacts.0.store"), "s/1");
   EXPECT_EQ(json_at(page, "artifacts.0.sha256"), blobs::sha256_hex(kPng));
   EXPECT_EQ(json_at(page, "artifacts.0.bytes"), std::to_string(kPng.size()));
-  EXPECT_GT(std::stoll(json_at(page, "artifacts.0.created")), 1'600'000'000'000);
+  EXPECT_GT(std::stoll(json_at(page, "artifacts.0.created_at")), 1'600'000'000'000);
 
   const auto bytes = read("a-1_B");
   EXPECT_EQ(bytes.status, 200);
