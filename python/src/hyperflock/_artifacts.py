@@ -12,16 +12,33 @@ import hashlib
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from hyperflock import _export
 from hyperflock._errors import HyperflockError, NotFoundError
 from hyperflock._http import Http
-from hyperflock._protocol import ArtifactRow
+from hyperflock._protocol import Count, Id, Sha256, Text
 from hyperflock._schema import convert
 from hyperflock._text import clean
 
+ArtifactId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,64}\Z")]
 _NEVER_NAMES = frozenset({"", ".", ".."})
+
+
+class ArtifactRow(Struct):
+    """A file that a trial uploaded, as the server shows it."""
+
+    id: ArtifactId
+    trial: Count
+    attempt: Id
+    name: Text
+    type: Text
+    sha256: Sha256
+    bytes: Count
+    created_at: Count
+    store: Text | UnsetType = UNSET
 
 
 @dataclass(frozen=True)

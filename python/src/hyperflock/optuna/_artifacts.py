@@ -25,11 +25,12 @@ from msgspec import UNSET
 from optuna.artifacts.exceptions import ArtifactNotFound
 
 from hyperflock import _artifacts, _loop
+from hyperflock._artifacts import ArtifactRow
 from hyperflock._capture_stores import is_store, label_of
 from hyperflock._client import Client
 from hyperflock._errors import HyperflockError, NotFoundError
 from hyperflock._http import Http
-from hyperflock._protocol import ArtifactRow, StudyRow
+from hyperflock._protocol import StudyRow
 from hyperflock._runtime import is_library
 from hyperflock._text import clean
 from hyperflock.optuna._rebuild import TAG, artifacts_of
