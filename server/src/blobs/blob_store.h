@@ -76,6 +76,8 @@ class BlobStore {
   // The blob is gone after a crash too, or it is there: nothing counts on either.
   void remove(std::string_view sha256) const;
   std::uint64_t max_bytes() const { return max_bytes_; }
+  // What the disk still has room for; nothing where it does not say.
+  std::optional<std::uint64_t> free_bytes() const;
 
  private:
   BlobStore(std::filesystem::path folder, std::uint64_t max_bytes)

@@ -61,6 +61,8 @@ class CollectedBlobs {
     return blobs_->path_of(sha256);
   }
   std::optional<std::uint64_t> size(std::string_view sha256) const { return blobs_->size(sha256); }
+  // What the disk still has room for; nothing where it does not say.
+  std::optional<std::uint64_t> free_bytes() const { return blobs_->free_bytes(); }
 
   // Storage names these no more. Never blocks on the disk: sweep() removes the files. Call it in
   // the order of the commits.

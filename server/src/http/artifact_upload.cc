@@ -148,6 +148,11 @@ Result<std::unique_ptr<Upload>> open_artifact_upload(const SiteContext& context,
                  {},
                  admitted.wait_s};
   }
+  // Whoever holds leases could else fill the disk, and the server would take nothing any more.
+  if (context.collected.free_bytes().value_or(context.min_free_bytes) < context.min_free_bytes) {
+    return Error{"artifact_no_room",
+                 "The server's disk is nearly full: its operator has to make room for artifacts."};
+  }
   auto upload = context.collected.begin(artifact.blob.sha256);
   if (!upload) return upload.error();
   return std::unique_ptr<Upload>(

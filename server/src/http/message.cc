@@ -47,6 +47,7 @@ constexpr std::array kStatuses{
     CodeStatus{"rate_limited", 429},
     CodeStatus{"headers_too_large", 431},
     CodeStatus{"internal", 500},
+    CodeStatus{"artifact_no_room", 507},
     CodeStatus{"storage_unavailable", 503},
     CodeStatus{"read_only", 503},
     CodeStatus{"full", 503},

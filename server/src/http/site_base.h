@@ -42,6 +42,7 @@ struct SiteContext {
   std::uint64_t max_blob_bytes = std::uint64_t{512} << 20;
   std::uint64_t max_checkpoint_bytes = std::uint64_t{64} << 20;
   std::uint64_t max_artifact_bytes = std::uint64_t{64} << 20;
+  std::uint64_t min_free_bytes = std::uint64_t{1} << 30;
   bool open_metrics = false;      // /metrics without a token
   bool open_registration = true;  // anybody may ask to become a researcher
 };

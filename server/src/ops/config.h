@@ -46,6 +46,7 @@ struct ServeConfig {
   std::uint64_t max_blob_bytes = std::uint64_t{512} << 20;
   std::uint64_t max_checkpoint_bytes = std::uint64_t{64} << 20;
   std::uint64_t max_artifact_bytes = std::uint64_t{64} << 20;
+  std::uint64_t min_free_bytes = std::uint64_t{1} << 30;  // artifacts leave so much of the disk
   Millis lease_ms = 45'000;
   Millis heartbeat_ms = 10'000;
   Millis call_ms = 60'000;  // a device's call waits for a study's owner for so long (R43)

@@ -133,7 +133,14 @@ std::string by_admin(std::string_view method, std::string_view target, std::stri
 
 // A device that may save checkpoints and artifacts of at most 10 bytes.
 struct Saving {
-  Saving() : worker(server, device) {
+  explicit Saving(std::uint64_t min_free_bytes = 0)
+      : server([min_free_bytes](ServeConfig& config) {
+          config.max_checkpoint_bytes = 10;
+          config.max_artifact_bytes = 10;
+          config.min_free_bytes = min_free_bytes;
+        }),
+        device(server.join()),
+        worker(server, device) {
     server.submit(1);
     attempt = to_int(worker.ready().attempt);
   }
@@ -166,11 +173,8 @@ struct Saving {
       ASSERT_TRUE(storage.value()->apply(many).ok());
     });
   }
-  TestServer server{[](ServeConfig& config) {
-    config.max_checkpoint_bytes = 10;
-    config.max_artifact_bytes = 10;
-  }};
-  TestDevice device = server.join();
+  TestServer server;
+  TestDevice device;
   TestWorker worker;
   std::int64_t attempt = 0;
 };
@@ -341,6 +345,7 @@ const std::map<std::string, Provoke>& provocations() {
          saving.upload("a", "bytes");
          return saving.upload("a", "others");
        }},
+      {"artifact_no_room", [] { return Saving(std::uint64_t{1} << 50).upload("a", "bytes"); }},
       {"artifact_quota",
        [] {
          const Saving saving;

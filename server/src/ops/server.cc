@@ -262,6 +262,7 @@ class RunningServer final : public Server {
                                .max_blob_bytes = config_.max_blob_bytes,
                                .max_checkpoint_bytes = config_.max_checkpoint_bytes,
                                .max_artifact_bytes = config_.max_artifact_bytes,
+                               .min_free_bytes = config_.min_free_bytes,
                                .open_metrics = is_loopback(config_.console),
                                .open_registration = config_.open_registration};
     };

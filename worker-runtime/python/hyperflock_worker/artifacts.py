@@ -31,7 +31,12 @@ MAX_TYPE_BYTES = 127
 ATTRIBUTE = "artifacts:"
 DEFAULT_TYPE = "application/octet-stream"
 
-CODES = frozenset({"artifact_too_large", "artifact_invalid", "artifact_count", "artifact_exists"})
+CODES = frozenset(
+    {
+        *("artifact_too_large", "artifact_invalid", "artifact_count", "artifact_exists"),
+        *("artifact_no_room", "quota_exceeded"),
+    }
+)
 
 
 class ArtifactError(ValueError):
@@ -56,7 +61,7 @@ def upload(
     Raises
     ------
     ArtifactError
-        ``artifact_too_large``, ``artifact_invalid``, ``artifact_count``, ``quota_exceeded``.
+        One of `CODES`.
     ArtifactLostError
         ``artifact_not_stored``.
     """
@@ -129,7 +134,7 @@ def _send(meta: dict[str, Any], store: str, file: BinaryIO) -> None:
     try:
         stored = bridge.artifact(str(meta["artifact_id"]), name, mimetype, store, content)
     except bridge.CallError as error:
-        if error.code in CODES or error.code == "quota_exceeded":
+        if error.code in CODES:
             raise ArtifactError(error.code, str(error)) from None
         raise
     finally:

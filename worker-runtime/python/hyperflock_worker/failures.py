@@ -36,6 +36,7 @@ CAUSES = {
     "artifact_invalid": "user_error",
     "artifact_count": "user_error",
     "artifact_exists": "user_error",
+    "artifact_no_room": "user_error",
     "quota_exceeded": "user_error",
     "metric_not_finite": "invalid",
     "metric_not_number": "invalid",

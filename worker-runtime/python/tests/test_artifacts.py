@@ -132,7 +132,14 @@ def test_the_storage_takes_nothing_else(local: bridge.LocalBridge) -> None:
 
 
 @pytest.mark.parametrize(
-    "code", ["artifact_count", "artifact_exists", "artifact_too_large", "quota_exceeded"]
+    "code",
+    [
+        "artifact_count",
+        "artifact_exists",
+        "artifact_no_room",
+        "artifact_too_large",
+        "quota_exceeded",
+    ],
 )
 def test_a_refusal_of_the_server_is_raised_once_with_its_code(weights: Path, code: str) -> None:
     refusing = Refusing({"ok": False, "error": {"code": code, "message": "no room"}})

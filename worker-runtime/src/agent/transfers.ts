@@ -16,6 +16,8 @@ const kFirstPauseMs = 500;
 const kFirstDownloadPauseMs = 1_000;
 const kLongestPauseMs = 15_000;
 const kDownloadTries = 3;
+/** Insufficient storage: it will not have more soon. */
+const kNoRoom = 507;
 
 /** What an objective saved. */
 export interface Saved {
@@ -59,7 +61,8 @@ export class Transfers {
   /** Null: worth another try. */
   async #put(url: string, saved: Saved, signal: AbortSignal): Promise<string | null> {
     const response = await this.#ask(url, { method: "PUT", body: saved.bytes }, signal);
-    if (response === null || response.status >= 500) return null;
+    const isAway = response === null || (response.status >= 500 && response.status !== kNoRoom);
+    if (isAway) return null;
     if (response.ok) return answerText(true);
     const { code, message } = refusalOf(response.status, await response.json().catch(() => null));
     // An attempt that has ended will be told so elsewhere.
