@@ -66,7 +66,7 @@ class Flags {
     };
     limit("--studies", command_.studies, "studies that may run at a time");
     limit("--trials", command_.trials, "trials of running studies, together");
-    limit("--bytes", command_.bytes, "bytes of bundles and data");
+    limit("--bytes", command_.bytes, "bytes of bundles, data and artifacts");
   }
 
  private:
