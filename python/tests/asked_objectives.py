@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import random
 import time
+from collections.abc import Callable
 from typing import Any
 
 import optuna
+from optuna.artifacts import upload_artifact
 
 
 def curved(trial: Any) -> float:
@@ -113,3 +115,17 @@ def descending(trial: Any) -> float:
         if trial.should_prune():
             raise optuna.TrialPruned
     return float(x + 10 / (1 + rate * 9))
+
+
+def uploading(*stores: Any) -> Callable[[Any], float]:
+    """An objective that uploads a file to each store, as Optuna's documentation writes it."""
+
+    def objective(trial: Any) -> float:
+        x = trial.suggest_float("x", -10, 10)
+        with open("weights.txt", "w") as file:
+            file.write(str(x))
+        for store in stores:
+            upload_artifact(artifact_store=store, file_path="weights.txt", study_or_trial=trial)
+        return float(x * x)
+
+    return objective

@@ -56,6 +56,7 @@ class FakeConsole:
         self.strange_frames: list[str | bytes] = []
         # What trials printed, by study and number.
         self.printed: dict[tuple[int, int], list[str]] = {}
+        self.artifacts: dict[int, dict[str, tuple[dict[str, Any], bytes]]] = {}
         # What is more to a study whose trials an owner asks for.
         self.asked: dict[int, AskedStudy] = {}
         self.asked_more = threading.Condition(self.lock)
@@ -118,6 +119,27 @@ class FakeConsole:
             self.finished[study] = [r for r in self.finished[study] if r["trial"] != number]
             self.finished[study].append(row)
         self._call(self._notify)
+
+    def keep(
+        self, study: int, trial: int, name: str, content: bytes, *, store: str | None = None
+    ) -> str:
+        """Keep what a trial uploaded; its id."""
+        with self.lock:
+            kept = self.artifacts.setdefault(study, {})
+            identity = f"a-{study}-{len(kept)}"
+            row = {
+                "id": identity,
+                "trial": trial,
+                "attempt": 7,
+                "name": name,
+                "type": "text/plain",
+                "sha256": hashlib.sha256(content).hexdigest(),
+                "bytes": len(content),
+                "created_at": 1_763_683_200_000,
+                **({} if store is None else {"store": store}),
+            }
+            kept[identity] = (row, content)
+        return identity
 
     def begin(self, study: int, number: int) -> None:
         """Let a trial of a grid run, also one that failed before."""
@@ -298,6 +320,19 @@ class FakeConsole:
                 self.finished[study] = [r for r in rows if r["state"] != "failed"]
                 self._notify()
                 return _json(200, self.study_row(study))
+            case "GET", ["artifacts"]:
+                given = dict(item.split("=") for item in query.split("&"))
+                kept = [row for row, _ in self.artifacts.get(study, {}).values()]
+                rows = kept[int(given["after"]) :][: self.page]
+                cursor = int(given["after"]) + len(rows)
+                if "trial" in given:
+                    rows = [row for row in kept if row["trial"] == int(given["trial"])]
+                    rows, cursor = rows if given["after"] == "0" else [], 1
+                return _json(200, {"artifacts": rows, "cursor": cursor})
+            case "GET", ["artifacts", identity]:
+                if identity not in self.artifacts.get(study, {}):
+                    return _refusal(404, "unknown_artifact", "there is no such artifact")
+                return _Answer(200, self.artifacts[study][identity][1])
             case "GET", ["trials"]:
                 given = dict(item.split("=") for item in query.split("&"))
                 limit = min(int(given["limit"]), self.page)

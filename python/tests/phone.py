@@ -15,6 +15,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.parse
 from pathlib import Path
 from typing import Any
 
@@ -63,19 +64,23 @@ class Attempt:
             pass
         return json.dumps(answer)
 
-    def checkpoint(self, kind: str, step: int, content: bytes) -> str:
+    def upload(self, head_json: str, content: bytes) -> str:
         device, attempt = self._phone.device, self.lease.attempt
         if points := self._flush():
             device.send(_protocol.Report(attempt, next(self._seq), points))
+        head = json.loads(head_json)
+        kind = head.pop("of")
+        query = urllib.parse.urlencode({k: v for k, v in head.items() if v not in (None, "")})
         name = hashlib.sha256(content).hexdigest()
-        at = "" if step < 0 else f"&step={step}"
         answer = _http.request(
             "PUT",
-            f"{device.compute}/api/attempts/{attempt}/checkpoints/{name}?format={kind}{at}",
+            f"{device.compute}/api/attempts/{attempt}/{kind}s/{name}?{query}",
             headers=self._phone.credentials,
             body=content,
         )
-        return json.dumps({"ok": True, "value": answer.status in (200, 201)})
+        if answer.status in (200, 201):
+            return '{"ok": true, "value": true}'
+        return json.dumps({"ok": False, "error": answer.json()["error"]})
 
     def report(self, step: int, value: float) -> None:
         self._points.append((step, value))

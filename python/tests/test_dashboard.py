@@ -15,7 +15,7 @@ import optuna_dashboard
 import pytest
 from fake_console import FakeConsole
 from hyperflock import Client, _cli
-from hyperflock.optuna import Storage
+from hyperflock.optuna import ArtifactStore, Storage
 from objectives import objective
 from optuna.trial import TrialState
 from test_storage import asked
@@ -26,8 +26,8 @@ optuna.logging.set_verbosity(optuna.logging.ERROR)
 class Dashboard:
     """The application, without a socket."""
 
-    def __init__(self, storage: Storage) -> None:
-        self._app: Any = optuna_dashboard.wsgi(storage)
+    def __init__(self, storage: Storage, artifacts: ArtifactStore | None = None) -> None:
+        self._app: Any = optuna_dashboard.wsgi(storage, artifact_store=artifacts)
 
     def ask(self, path: str, method: str = "GET", body: object = None) -> tuple[str, Any]:
         """Give status and JSON, or text, of an answer."""
@@ -107,6 +107,7 @@ def test_command_serves_it(server: FakeConsole, capsys: pytest.CaptureFixture[st
         assert json.loads(capsys.readouterr().out) == {"url": "http://127.0.0.1:8099"}
         (storage,), options = served.call_args
         assert storage.get_all_studies() == []
+        assert isinstance(options.pop("artifact_store"), ArtifactStore)
         assert options == {"host": "127.0.0.1", "port": 8099}
         assert _cli.run([*arguments[:-3], "wrong"]) == _cli.EXIT_REFUSED
     assert "[unauthorized]" in capsys.readouterr().err

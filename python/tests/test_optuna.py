@@ -23,6 +23,7 @@ from hyperflock._protocol import Direction
 from hyperflock.optuna import _owner, _run
 from hyperflock.optuna._owner import Owner
 from hyperflock.optuna._rebuild import TAG
+from hyperflock.optuna._reconcile import reconcile
 from optuna.distributions import FloatDistribution, distribution_to_json
 from optuna.samplers import GridSampler, QMCSampler, RandomSampler, TPESampler
 from optuna.storages.journal import JournalFileBackend
@@ -712,3 +713,26 @@ def test_a_number_of_another_study_is_told(server: FakeConsole, client: Client) 
     with Devices(server, given.square), pytest.raises(hyperflock.OwnerError) as caught:
         optimize(study, given.square, callbacks=[callback], client=client)
     assert caught.value.code == "study_differs"
+
+
+def test_what_the_owner_before_ends_meanwhile_is_no_error(
+    server: FakeConsole, client: Client, tmp_path: Path
+) -> None:
+    storage = storage_of("sqlite", tmp_path)
+    study = optuna.create_study(study_name="s", storage=storage)
+    with Devices(server, given.square):
+        optimize(study, given.square, 1, client=client)
+    mark = {TAG: {"study": 1, "trial": 1}}
+    template = optuna.trial.create_trial(state=TrialState.RUNNING, system_attrs=mark)
+    late = study._storage.create_new_trial(study._study_id, template_trial=template)
+    elsewhere = storage_of("sqlite", tmp_path)
+    change = study._storage.set_trial_state_values
+
+    def changed(trial_id: int, *args: Any, **options: Any) -> bool:
+        elsewhere.set_trial_state_values(late, TrialState.FAIL)
+        return change(trial_id, *args, **options)
+
+    with patch.object(study._storage, "set_trial_state_values", changed):
+        agreed = reconcile(Owner(study, client.study(1).row), client._core._http)
+    assert agreed == ([], 1)
+    assert study.trials[1].state is TrialState.FAIL

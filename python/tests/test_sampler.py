@@ -7,6 +7,7 @@ import threading
 import time
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import asked_objectives as given
 import hyperflock
@@ -16,6 +17,10 @@ import pytest
 from fake_asked import Devices
 from fake_console import FakeConsole
 from hyperflock import Client, _cli
+from hyperflock._http import Http
+from hyperflock.optuna import _run
+from hyperflock.optuna._owner import Owner
+from hyperflock.optuna._reconcile import Agreed, reconcile
 from hyperflock.optuna._service import Description, serve
 from objectives import objective as plain
 from optuna.trial import FrozenTrial, TrialState
@@ -94,6 +99,37 @@ def test_service_ends_what_a_closed_notebook_began(
     trials = study.trials if storage else client.study(1).to_optuna().trials
     assert [t.number for t in trials] == list(range(10))
     assert all(t.state in DONE for t in trials)
+
+
+def test_service_counts_once_what_ends_while_it_takes_over(
+    server: FakeConsole, client: Client
+) -> None:
+    go = threading.Event()
+
+    def held(trial: Any) -> float:
+        x = float(trial.suggest_float("x", 0, 1))
+        if trial.number == 0:
+            assert go.wait(20)
+        return x
+
+    def agreed(owner: Owner, http: Http) -> Agreed:
+        found = reconcile(owner, http)
+        go.set()
+        deadline = time.monotonic() + 20
+        while 0 not in {row["trial"] for row in server.asked[1].finished()}:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        return found
+
+    study = optuna.create_study(study_name="mine")
+    with Devices(server, held, 2):
+        with pytest.raises(KeyboardInterrupt):
+            hyperflock.optuna.optimize(
+                study, given.square, 6, callbacks=[leave_after(2)], client=client
+            )
+        with patch.object(_run, "reconcile", agreed):
+            Service(client, Description()).join()
+    assert [t.number for t in client.study(1).to_optuna().trials] == list(range(6))
 
 
 def test_service_steps_back_for_a_notebook_and_comes_again(

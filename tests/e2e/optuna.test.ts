@@ -109,6 +109,22 @@ test("a study ends as it would on the researcher's machine", async () => {
   for (const { errors } of volunteers) expect(errors).toEqual([]);
 });
 
+test("what a trial uploads comes into the study's own artifact store", async () => {
+  type Left = readonly [x: number, id: string, name: string, isRight: boolean];
+  const left = await told<Left[]>(await optimize("optuna_artifacts.py"));
+  expect(left.map(([x, , name, isRight]) => [x, name, isRight])).toEqual([
+    [2, "weights & more.npz", true],
+    [3, "weights & more.npz", true],
+  ]);
+  const { study } = (await server.newestStudy()) ?? { study: 0 };
+  const { artifacts } = await server.api<{ artifacts: Record<string, unknown>[] }>(
+    `/api/studies/${study}/artifacts`,
+  );
+  expect(artifacts.map(({ id }) => id).sort()).toEqual(left.map(([, id]) => id).sort());
+  // 100,000 numbers of 8 bytes, and a zip around them.
+  for (const { bytes } of artifacts) expect(bytes).toBeGreaterThan(800_000);
+});
+
 test("a trial whose browser is killed ends on another with the very numbers of an unbroken one", async () => {
   const run = await optimize("optuna_resuming.py");
   const study = await until("the study", async () => {

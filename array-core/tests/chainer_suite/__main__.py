@@ -59,7 +59,9 @@ def unpacked() -> Path | None:
             return None
         WORK.mkdir(parents=True, exist_ok=True)
         with tarfile.open(ARCHIVE) as archive:
-            archive.extractall(WORK, filter="data")
+            # Debian 12's Python has no filters yet.
+            filters = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+            archive.extractall(WORK, **filters)
     return folder
 
 

@@ -23,12 +23,15 @@ from typing import TYPE_CHECKING, Any
 from hyperflock._version import __version__
 
 if TYPE_CHECKING:
+    from hyperflock._artifacts import Artifact
     from hyperflock._async_client import AsyncClient
     from hyperflock._async_study import AsyncStudy
     from hyperflock._client import Client
     from hyperflock._device import Device, device
     from hyperflock._dry_run import DryRun
     from hyperflock._errors import (
+        ArtifactError,
+        ArtifactLostError,
         AuthError,
         BundleError,
         CheckpointError,
@@ -65,6 +68,9 @@ if TYPE_CHECKING:
     from hyperflock._trial import Trial, TrialPruned
 
 __all__ = [
+    "Artifact",
+    "ArtifactError",
+    "ArtifactLostError",
     "AsyncClient",
     "AsyncStudy",
     "Attempt",
@@ -119,6 +125,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "Artifact": "_artifacts",
     "AsyncClient": "_async_client",
     "AsyncStudy": "_async_study",
     "Attempt": "_results",

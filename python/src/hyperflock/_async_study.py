@@ -17,7 +17,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from hyperflock import _export, _parquet, _plots
+from hyperflock import _artifacts, _export, _parquet, _plots
+from hyperflock._artifacts import Artifact
 from hyperflock._bars import Bar, wanted
 from hyperflock._connection import watch
 from hyperflock._errors import (
@@ -147,6 +148,19 @@ class AsyncStudy(StudyView):
         ):  # else its first line would be waited for
             raise NotFoundError(f"study {self.id} has {len(self)} trials, none with number {trial}")
         return log_lines(self._http, self.id, trial, follow=follow)
+
+    async def artifacts(self, trial: int | TrialResult | None = None) -> list[Artifact]:
+        """Fetch the list of files that trials uploaded; see `Study.artifacts`."""
+        number = trial.number if isinstance(trial, TrialResult) else trial
+        return await _artifacts.artifacts(
+            self._http, self.id, None if number is None else number_of(number, "trial")
+        )
+
+    async def download_artifact(self, artifact: Artifact | str, path: str | Path) -> Path:
+        """Write a file that a trial uploaded; see `Study.download_artifact`."""
+        if not isinstance(artifact, Artifact):
+            artifact = await _artifacts.find(self._http, self.id, str(artifact))
+        return await _artifacts.download(self._http, self.id, artifact, Path(path))
 
     async def refresh(self) -> AsyncStudy:
         """Ask the server how the study stands."""

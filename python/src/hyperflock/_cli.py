@@ -4,8 +4,8 @@ Exit codes: 0 done; 1 refused by the server or by a check here; 2 wrong usage; 3
 answer; 4 the watched study ended without a complete trial or was cancelled; 130 detached by Ctrl-C.
 Errors are one line on standard error: ``error [code]: message``.
 
-The commands are in _cli_submit.py, _cli_studies.py, _cli_replay.py, _cli_dashboard.py,
-_cli_sampler.py and _cli_server.py.
+The commands are in _cli_submit.py, _cli_studies.py, _cli_artifacts.py, _cli_replay.py,
+_cli_dashboard.py, _cli_sampler.py and _cli_server.py.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Annotated
 import typer
 
 from hyperflock import (
+    _cli_artifacts,
     _cli_dashboard,
     _cli_replay,
     _cli_sampler,
@@ -49,6 +50,7 @@ __all__ = [
 PARTS = (
     _cli_submit,
     _cli_studies,
+    _cli_artifacts,
     _cli_dashboard,
     _cli_replay,
     _cli_sampler,

@@ -31,7 +31,7 @@ def dashboard(
 
     With --json its address is printed first.
     """
-    from hyperflock.optuna import Storage
+    from hyperflock.optuna import ArtifactStore, Storage
 
     try:
         import optuna_dashboard
@@ -44,5 +44,10 @@ def dashboard(
     client.server()  # says what is wrong with address or token
     if as_json:
         show_json({"url": f"http://{host}:{port}"})
-    optuna_dashboard.run_server(Storage(client, attributes=attributes), host=host, port=port)
+    optuna_dashboard.run_server(
+        Storage(client, attributes=attributes),
+        host=host,
+        port=port,
+        artifact_store=ArtifactStore(client),
+    )
     return 0

@@ -183,6 +183,14 @@ class CheckpointError(HyperflockError, ValueError):
     """A checkpoint cannot be saved or read; on a device alone, a local run keeps none."""
 
 
+class ArtifactError(HyperflockError, ValueError):
+    """A trial's file cannot be uploaded; on a device alone, a local run uploads none."""
+
+
+class ArtifactLostError(HyperflockError, RuntimeError):
+    """A trial's file found no way to the server; on a device alone."""
+
+
 _BY_CODE: dict[str, type[ServerError]] = {
     "bad_token": AuthError,
     "banned": AuthError,
@@ -190,6 +198,7 @@ _BY_CODE: dict[str, type[ServerError]] = {
     "unauthorized": AuthError,
     "wrong_role": AuthError,
     "not_found": NotFoundError,
+    "unknown_artifact": NotFoundError,
     "study_exists": StudyExistsError,
     "unknown_study": NotFoundError,
 }

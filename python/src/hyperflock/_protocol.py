@@ -40,6 +40,7 @@ Distribution = Annotated[str, Meta(max_length=16 * 1024, extra={"unit": "bytes"}
 Suggested = Annotated[str, Meta(max_length=256 * 1024, extra={"unit": "bytes"})]
 Label = Annotated[str, Meta(min_length=1, max_length=128)]
 RefusalCode = Annotated[str, Meta(min_length=1, max_length=64)]
+ArtifactId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,64}\Z")]
 Entry = Annotated[str, Meta(max_length=512)]
 StudyEntry = Annotated[str, Meta(max_length=512, pattern=r"^[^:]+:[^:]+\Z")]
 Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
@@ -519,6 +520,20 @@ class AttemptRow(Struct):
     resumed_step: Count | UnsetType = UNSET
     software: Annotated[str, Meta(max_length=2 * MAX_TEXT)] | UnsetType = UNSET
     error: Failure | UnsetType = UNSET
+
+
+class ArtifactRow(Struct):
+    """A file that a trial uploaded."""
+
+    id: ArtifactId
+    trial: Count
+    attempt: Id
+    name: Text
+    type: Text
+    sha256: Sha256
+    bytes: Count
+    created_at: Count
+    store: Text | UnsetType = UNSET
 
 
 class TrialRow(Struct):

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from hyperflock import _loop
+from hyperflock._artifacts import Artifact
 from hyperflock._async_study import AsyncStudy
 from hyperflock._export import Format, TextFormat
 from hyperflock._placement import Placement
@@ -87,6 +88,43 @@ class Study(StudyView):
         The server keeps them in memory: the newest 1,000 lines of a trial, none after a restart.
         """
         return _loop.iterate(self._core.log(number, follow=follow))
+
+    def artifacts(self, trial: int | TrialResult | None = None) -> list[Artifact]:
+        """List the files that trials uploaded, as they came.
+
+        Those of a trial that has its outcome are of the run that counts; of one that failed, of all
+        of its runs.
+
+        Parameters
+        ----------
+        trial
+            Of one trial alone.
+        """
+        return _loop.run(self._core.artifacts(trial))
+
+    def download_artifact(self, artifact: Artifact | str, path: str | Path) -> Path:
+        """Write a file that a trial uploaded, whole or not at all.
+
+        Parameters
+        ----------
+        artifact
+            The artifact, or its id.
+        path
+            A file, which is replaced, or a folder, in which it gets its own name.
+
+        Returns
+        -------
+        Path
+            Where it is.
+
+        Raises
+        ------
+        NotFoundError
+            ``unknown_artifact``.
+        HyperflockError
+            ``cannot_write``; ``blob_damaged``: the server sent other bytes.
+        """
+        return _loop.run(self._core.download_artifact(artifact, path))
 
     def refresh(self) -> Study:
         """Ask the server how the study stands."""

@@ -13,6 +13,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
+from hyperflock._artifacts import Artifact
 from hyperflock._comparison import Compared
 from hyperflock._export import study_dict
 from hyperflock._grid import Scalar
@@ -22,7 +23,7 @@ from hyperflock._results import Attempt, TrialResult
 from hyperflock._study import Study
 from hyperflock._text import clean
 
-_RIGHT = {"number", "value", "run s", "attempts", "done", "id", "study", "trial"}
+_RIGHT = {"number", "value", "run s", "attempts", "done", "id", "study", "trial", "bytes"}
 _DEVICE = ("device", "class", "engine", "state", "study", "trial")
 _MAX_VALUES = 20
 # So many points of a curve's end are shown.
@@ -53,6 +54,15 @@ def trials(found: Sequence[TrialResult]) -> Table:
     table = _table("number", "params", "value", "run s", "attempts", "device", "note")
     for trial in found:
         _add(table, *_cells(trial))
+    return table
+
+
+def artifacts(found: Sequence[Artifact]) -> Table:
+    """One row per file that a trial uploaded."""
+    table = _table("trial", "name", "bytes", "type", "artifact")
+    for one in found:
+        name, kind = clean(one.name, limit=60), clean(one.type, limit=40)
+        _add(table, str(one.trial), name, f"{one.bytes:,}", kind, one.id)
     return table
 
 

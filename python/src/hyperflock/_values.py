@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hyperflock._capture_stores import is_store, label_of
 from hyperflock._codes import cannot
 from hyperflock._live import a, refusal
 
@@ -65,6 +66,8 @@ class ValueWriter:
             if not ready:
                 raise cannot("value", f"{where}, which needs itself while it is being defined")
             return self._capture.cross(owner, name, home)
+        if is_store(value):
+            return self._store(value, home, where)
         if (error := refusal(value, where)) is not None:
             raise error
         try:
@@ -181,6 +184,14 @@ class ValueWriter:
             self.remember(cls, home, name_)
             return name_
         return self._capture.cross(*self._capture.cls(cls, where), home)
+
+    def _store(self, value: Any, home: Home, where: str) -> str:
+        """Write an artifact store as its label: what a device writes goes to the server."""
+        made = self._capture.reference("optuna.artifacts", "FileSystemArtifactStore", home, where)
+        name = self._capture.variable()
+        home.lines.append(f"{name} = {made}({label_of(value)!r})")
+        self.remember(value, home, name)
+        return name
 
     def _cached(self, value: Any, home: Home, where: str) -> str:
         """A function behind ``functools.lru_cache``, whose cache stays here."""

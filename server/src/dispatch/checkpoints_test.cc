@@ -61,6 +61,16 @@ TEST(Checkpoint, R37_SavingIsASignOfLife) {
   EXPECT_EQ(s.store().attempts.at(AttemptId{1}).state, storage::AttemptState::live);
 }
 
+TEST(Checkpoint, R54_SoIsAnArtifact) {
+  Scenario s = saved();
+  s.after(Settings{}.lease_ms - 1);
+  s.event(ArtifactStored{AttemptId{1}});
+  EXPECT_THAT(s.after(Settings{}.lease_ms - 1), IsEmpty());
+  EXPECT_EQ(s.store().attempts.at(AttemptId{1}).state, storage::AttemptState::live);
+  s.release("a", 1);
+  EXPECT_THAT(s.event(ArtifactStored{AttemptId{1}}), IsEmpty());  // nothing to renew
+}
+
 TEST(Checkpoint, R37_OfAnAttemptThatHasEndedNothingIsKept) {
   Scenario s = saved();
   s.release("a", 1);

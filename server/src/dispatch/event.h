@@ -78,6 +78,10 @@ struct CheckpointStored {
   TrialKey trial;
   protocol::Checkpoint checkpoint;
 };
+// Durable by now: a sign of life of the attempt that uploaded it (R54).
+struct ArtifactStored {
+  AttemptId attempt{};
+};
 // Durable by now: the device's credential is refused at the edge.
 struct DeviceRevoked {
   std::string device;
@@ -101,9 +105,10 @@ struct DrainStarted {};
 // Sent at or after next_deadline().
 struct Tick {};
 
-using Event = std::variant<SessionOpened, SessionClosed, MessageReceived, StudySubmitted,
-                           StudyCancelRequested, StudyPauseRequested, StudyReplayRequested,
-                           StudyClaimed, OwnerReplied, OwnerClosed, CheckpointStored, DeviceRevoked,
-                           BatchCommitted, BatchFailed, Restored, DrainStarted, Tick>;
+using Event =
+    std::variant<SessionOpened, SessionClosed, MessageReceived, StudySubmitted,
+                 StudyCancelRequested, StudyPauseRequested, StudyReplayRequested, StudyClaimed,
+                 OwnerReplied, OwnerClosed, CheckpointStored, ArtifactStored, DeviceRevoked,
+                 BatchCommitted, BatchFailed, Restored, DrainStarted, Tick>;
 
 }  // namespace hyperflock::dispatch

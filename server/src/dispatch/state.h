@@ -456,6 +456,7 @@ struct State {
   bool pause_pending(StudyId id) const;
   void on(const StudyReplayRequested& event);
   void on(const CheckpointStored& event);
+  void on(const ArtifactStored& event);
   void on(const Restored& event);
   void restore_study(const storage::RunningStudy& stored);
   void restore_trial(Study& study, const storage::RunningTrial& stored);

@@ -104,9 +104,13 @@ void State::on(const StudyReplayRequested& event) {
 
 void State::on(const CheckpointStored& event) {
   if (Trial* trial = find_trial(event.trial)) trial->checkpoint = event.checkpoint;
-  const AttemptId id = event.checkpoint.attempt;
-  const auto found = attempts.find(id);
-  if (found != attempts.end() && found->second.committed) touch_running(id, found->second);
+  on(ArtifactStored{event.checkpoint.attempt});
+}
+
+void State::on(const ArtifactStored& event) {
+  const auto found = attempts.find(event.attempt);
+  if (found != attempts.end() && found->second.committed)
+    touch_running(event.attempt, found->second);
 }
 
 void State::open_study(Study study) {

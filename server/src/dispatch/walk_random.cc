@@ -407,7 +407,17 @@ class Borrowed final : public storage::Storage {
   Result<std::optional<storage::AttemptRow>> attempt(AttemptId id) override {
     return inner_.attempt(id);
   }
-  Result<std::vector<std::string>> checkpoint_blobs() override { return inner_.checkpoint_blobs(); }
+  Result<std::vector<storage::ArtifactRow>> artifacts(StudyId study,
+                                                      std::optional<TrialNumber> trial,
+                                                      std::int64_t after,
+                                                      std::int64_t limit) override {
+    return inner_.artifacts(study, trial, after, limit);
+  }
+  Result<std::optional<storage::ArtifactRow>> artifact(StudyId study,
+                                                       const std::string& id) override {
+    return inner_.artifact(study, id);
+  }
+  Result<std::vector<std::string>> kept_blobs() override { return inner_.kept_blobs(); }
   Result<bool> project_references(const std::string& project, const std::string& sha) override {
     return inner_.project_references(project, sha);
   }

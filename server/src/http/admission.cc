@@ -30,7 +30,8 @@ Admission::Admission(const AdmissionLimits& limits)
     : joins_({.burst = limits.joins_burst, .per_second = limits.joins_per_s}),
       strangers_({.burst = limits.strangers_burst, .per_second = limits.strangers_per_s}),
       reports_({.burst = limits.reports_burst, .per_second = limits.reports_per_s}),
-      checkpoints_({.burst = limits.checkpoints_burst, .per_second = limits.checkpoints_per_s}) {}
+      checkpoints_({.burst = limits.checkpoints_burst, .per_second = limits.checkpoints_per_s}),
+      artifacts_({.burst = limits.artifacts_burst, .per_second = limits.artifacts_per_s}) {}
 
 Admission::Verdict Admission::ask(auth::RateLimiter& limiter, const std::string& key) {
   const std::lock_guard lock(mutex_);
@@ -53,6 +54,10 @@ Admission::Verdict Admission::admit_stranger(const std::string& address) {
 
 Admission::Verdict Admission::admit_checkpoint(const std::string& attempt) {
   return ask(checkpoints_, attempt);
+}
+
+Admission::Verdict Admission::admit_artifact(const std::string& attempt) {
+  return ask(artifacts_, attempt);
 }
 
 }  // namespace hyperflock::http

@@ -1,5 +1,5 @@
-// Who may try how often: joins, wrong credentials and self-tests by address, checkpoints by
-// attempt. Any thread.
+// Who may try how often: joins, wrong credentials and self-tests by address, checkpoints and
+// artifacts by attempt. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,8 @@ struct AdmissionLimits {
   double reports_per_s = 0.05;
   double checkpoints_burst = 10;
   double checkpoints_per_s = 0.5;
+  double artifacts_burst = 20;
+  double artifacts_per_s = 1;
 };
 
 class Admission {
@@ -41,6 +43,8 @@ class Admission {
   Verdict admit_stranger(const std::string& address);
   // One more checkpoint of this trial's attempt.
   Verdict admit_checkpoint(const std::string& attempt);
+  // One more artifact of it.
+  Verdict admit_artifact(const std::string& attempt);
 
  private:
   Verdict ask(auth::RateLimiter& limiter, const std::string& key);
@@ -50,6 +54,7 @@ class Admission {
   auth::RateLimiter strangers_;
   auth::RateLimiter reports_;
   auth::RateLimiter checkpoints_;
+  auth::RateLimiter artifacts_;
 };
 
 }  // namespace hyperflock::http

@@ -55,7 +55,7 @@ void export_lines(const SiteContext& context, const Request& request, const Repl
   }
   Response response = json_response(200, std::move(out));
   response.content_type = "application/x-ndjson";
-  response.headers.emplace_back("Content-Disposition", R"(attachment; filename="audit.ndjson")");
+  response.headers.emplace_back("Content-Disposition", attachment("audit.ndjson"));
   reply(std::move(response));
 }
 

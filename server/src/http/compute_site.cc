@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "auth/tokens.h"
+#include "http/artifact_upload.h"
 #include "http/bodies.h"
 #include "http/checkpoint_upload.h"
 #include "http/identity_rest.h"
@@ -31,10 +32,11 @@ enum RouteIndex : std::size_t {
   kBlob,
   kCheckpoint,
   kSave,
+  kArtifact,
   kSocket,
 };
 
-constexpr std::array<Route, 11> kRoutes{{
+constexpr std::array<Route, 12> kRoutes{{
     {Method::get, "/", Access::open, Work::handle, 0},
     {Method::get, "/healthz", Access::open, Work::handle, 0},
     {Method::post, "/api/project", Access::open, Work::handle, kSmallBody},
@@ -45,6 +47,7 @@ constexpr std::array<Route, 11> kRoutes{{
     {Method::get, "/api/blobs/{}", Access::device, Work::handle, 0},
     {Method::get, "/api/attempts/{}/checkpoint", Access::device, Work::handle, 0},
     {Method::put, "/api/attempts/{}/checkpoints/{}", Access::device, Work::upload, 0},
+    {Method::put, "/api/attempts/{}/artifacts/{}", Access::device, Work::upload, 0},
     {Method::get, "/ws/worker", Access::open, Work::websocket, 0},
 }};
 
@@ -72,7 +75,8 @@ class ComputeSite final : public SiteBase {
   explicit ComputeSite(const SiteContext& context) : SiteBase(context, kRoutes, kPages, {}) {}
 
   Result<std::unique_ptr<Upload>> open_upload(const Request& request) override {
-    return open_checkpoint_upload(context_, request);
+    return request.route == kArtifact ? open_artifact_upload(context_, request)
+                                      : open_checkpoint_upload(context_, request);
   }
 
  private:
@@ -97,19 +101,19 @@ class ComputeSite final : public SiteBase {
         "Send the header Authorization: Device <device>:<secret> of a device that has joined."};
   }
 
-  // Nothing of the body is read for a checkpoint that cannot be taken.
+  // Nothing of the body is read for an upload that cannot be taken.
   Plan plan_upload(const Request& request) const override {
     if (!blobs::is_sha256(request.captures.at(1))) {
-      return ready(error_response(
-          Error{"bad_field",
-                "Name the checkpoint by the 64 lower-case hexadecimal digits of its SHA-256.",
-                "sha256"}));
+      return ready(error_response(Error{
+          "bad_field", "Name the bytes by the 64 lower-case hexadecimal digits of their SHA-256.",
+          "sha256"}));
     }
-    Response too_large = error_response(
-        Error{"checkpoint_too_large", "A checkpoint may have at most " +
-                                          std::to_string(context_.checkpoints.max_bytes()) +
-                                          " bytes on this server: save less of the trial."});
-    return Plan{Plan::Kind::upload, std::move(too_large), context_.checkpoints.max_bytes()};
+    if (request.route == kArtifact) {
+      return Plan{Plan::Kind::upload, error_response(artifact_too_large(context_)),
+                  context_.max_artifact_bytes};
+    }
+    return Plan{Plan::Kind::upload, error_response(checkpoint_too_large(context_)),
+                context_.max_checkpoint_bytes};
   }
 
   void answer(std::shared_ptr<const Request> request, Reply reply) override {
@@ -281,8 +285,8 @@ class ComputeSite final : public SiteBase {
     if (!*attempt || (**attempt).device != request.device.id || !(**attempt).from)
       return error_response(404, unknown);
     const std::string& sha256 = (**attempt).from->blob.sha256;
-    const auto path = context_.checkpoints.path_of(sha256);
-    const auto bytes = context_.checkpoints.size(sha256);
+    const auto path = context_.collected.path_of(sha256);
+    const auto bytes = context_.collected.size(sha256);
     if (!path || !bytes) return error_response(404, unknown);
     return blob_response(path->string(), *bytes);
   }

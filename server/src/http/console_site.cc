@@ -14,6 +14,7 @@
 #include "http/identity_rest.h"
 #include "http/router.h"
 #include "http/rows.h"
+#include "http/study_access.h"
 #include "protocol/codec.h"
 #include "protocol/json_writer.h"
 
@@ -95,7 +96,8 @@ struct Table {
   std::vector<Handler> handlers;  // of the rest
 
   Table() {
-    for (const auto& part : {people_routes(), enrolment_routes(), audit_routes()}) {
+    for (const auto& part :
+         {people_routes(), enrolment_routes(), audit_routes(), artifact_routes()}) {
       for (const HandledRoute& one : part) {
         routes.push_back(one.route);
         handlers.push_back(one.handle);
@@ -107,10 +109,6 @@ struct Table {
 const Table& table() {
   static const Table all;
   return all;
-}
-
-Error unknown_study() {
-  return Error{"unknown_study", "There is no such study, or it belongs to somebody else."};
 }
 
 Error closed_project() {
@@ -319,19 +317,6 @@ class ConsoleSite final : public SiteBase {
     return std::nullopt;
   }
 
-  // Studies change through the dispatcher, so what was done to them is noted just after; `then`
-  // runs when it is.
-  void note(const storage::NoteAudit& what, std::function<void()> then) const {
-    context_.service.commit({what},
-                            [then = std::move(then)](const Result<storage::Outcome>&) { then(); });
-  }
-
-  static storage::NoteAudit noted(const Request& request, std::string action) {
-    storage::NoteAudit what = note_of(request, std::move(action), {});
-    what.if_applied = false;
-    return what;
-  }
-
   void submit(const Request& request, Reply reply) const {
     Result<protocol::StudySpec> spec = protocol::parse_study_spec(request.body);
     if (!spec) return reply(error_response(spec.error()));
@@ -340,12 +325,14 @@ class ConsoleSite final : public SiteBase {
     if (const auto missing = missing_blob(*spec)) return reply(error_response(422, *missing));
     // The callbacks run on the hub's strand: the row is written without a database read there, by a
     // reader.
-    auto answer = [this, sent = *spec, project = *project, what = noted(request, "study.submit"),
+    auto answer = [this, sent = *spec, project = *project,
+                   what = study_note(request, "study.submit"),
                    reply = std::move(reply)](Result<Submitted> submitted) mutable {
       if (!submitted) return reply(error_response(submitted.error()));
       if (submitted->how == Submitted::How::created) {
         what.entry.object = std::to_string(to_int(submitted->study));
-        note(what, [this, study = submitted->study, reply] { reply_with_row(study, 201, reply); });
+        note_then(context_, what,
+                  [this, study = submitted->study, reply] { reply_with_row(study, 201, reply); });
       } else {
         reply_with_row(submitted->study, 200, reply, [sent, project](const storage::StudyRow& row) {
           return row.project == project && same_content(sent, row.spec)
@@ -374,31 +361,33 @@ class ConsoleSite final : public SiteBase {
   }
 
   void cancel(const Request& request, Reply reply) const {
-    const auto row = readable_study(request);
+    const auto row = readable_study(context_, request);
     if (!row) return reply(error_response(row.error()));
-    context_.service.cancel_study(row->id,
-                                  row_replier(noted(request, "study.cancel"), std::move(reply)));
+    context_.service.cancel_study(
+        row->id, row_replier(study_note(request, "study.cancel"), std::move(reply)));
   }
 
   void pause(const Request& request, bool paused, Reply reply) const {
-    const auto row = readable_study(request);
+    const auto row = readable_study(context_, request);
     if (!row) return reply(error_response(row.error()));
     // As for a replay: what was computed stays, and nothing more is.
     if (!paused && !auth::IdentityBook::may_use(request.principal, row->project))
       return reply(error_response(closed_project()));
     context_.service.pause_study(
         row->id, paused,
-        row_replier(noted(request, paused ? "study.pause" : "study.resume"), std::move(reply)));
+        row_replier(study_note(request, paused ? "study.pause" : "study.resume"),
+                    std::move(reply)));
   }
 
   void replay(const Request& request, Reply reply) const {
-    auto row = readable_study(request);
+    auto row = readable_study(context_, request);
     if (!row) return reply(error_response(row.error()));
     // Whoever lost a project keeps what was computed there, and has nothing more computed.
     if (!auth::IdentityBook::may_use(request.principal, row->project))
       return reply(error_response(closed_project()));
-    context_.service.replay_study(std::move(*row), quota_of(request.principal),
-                                  row_replier(noted(request, "study.replay"), std::move(reply)));
+    context_.service.replay_study(
+        std::move(*row), quota_of(request.principal),
+        row_replier(study_note(request, "study.replay"), std::move(reply)));
   }
 
   // Answers with the row of the study that changed.
@@ -407,7 +396,8 @@ class ConsoleSite final : public SiteBase {
         [this, what = std::move(what), reply = std::move(reply)](Result<StudyId> changed) mutable {
           if (!changed) return reply(error_response(changed.error()));
           what.entry.object = std::to_string(to_int(*changed));
-          note(what, [this, study = *changed, reply] { reply_with_row(study, 200, reply); });
+          note_then(context_, what,
+                    [this, study = *changed, reply] { reply_with_row(study, 200, reply); });
         };
   }
 
@@ -431,20 +421,6 @@ class ConsoleSite final : public SiteBase {
     }
   }
 
-  // The study of the first capture, where the caller may see it.
-  Result<storage::StudyRow> readable_study(const Request& request) const {
-    const auto id = parse_integer(request.captures.front(), kMaxWireInteger);
-    if (!id) return unknown_study();
-    auto row = context_.storage.study(StudyId{*id});
-    if (!row) return row.error();
-    if (!*row || !may_see(request.principal, **row)) return unknown_study();
-    return std::move(**row);
-  }
-
-  static bool may_see(const storage::Principal& principal, const storage::StudyRow& study) {
-    return principal.role == storage::PrincipalRole::admin || study.owner == principal.name;
-  }
-
   Response studies(const Request& request) const {
     const auto rows = context_.storage.studies();
     if (!rows) return error_response(rows.error());
@@ -464,21 +440,21 @@ class ConsoleSite final : public SiteBase {
   }
 
   Response study(const Request& request) const {
-    const auto row = readable_study(request);
+    const auto row = readable_study(context_, request);
     return row ? json_response(200, row_json(*row)) : error_response(row.error());
   }
 
   // What was submitted: all that decides what the trials compute, and where it came from.
   void spec(const Request& request, Reply reply) const {
-    const auto row = readable_study(request);
+    const auto row = readable_study(context_, request);
     if (!row) return reply(error_response(row.error()));
-    reply_noted(request, *row, json_response(200, protocol::serialize_study_spec(row->spec)),
-                std::move(reply));
+    reply_noted(context_, request, *row,
+                json_response(200, protocol::serialize_study_spec(row->spec)), std::move(reply));
   }
 
   // Code or data of the study, for whoever may see it.
   void study_blob(const Request& request, Reply reply) const {
-    const auto row = readable_study(request);
+    const auto row = readable_study(context_, request);
     if (!row) return reply(error_response(row.error()));
     const std::string& sha256 = request.captures[1];
     const auto& data = row->spec.data;
@@ -492,21 +468,12 @@ class ConsoleSite final : public SiteBase {
       const Error unknown{"unknown_blob", "The study names no such blob."};
       return reply(error_response(404, unknown));
     }
-    reply_noted(request, *row, blob_response(path->string(), *bytes), std::move(reply));
-  }
-
-  // An administrator who reads somebody else's code or data leaves a note of it.
-  void reply_noted(const Request& request, const storage::StudyRow& row, Response response,
-                   Reply reply) const {
-    if (row.owner == request.principal.name) return reply(std::move(response));
-    storage::NoteAudit what = noted(request, "study.read");
-    what.entry.object = std::to_string(to_int(row.id));
-    note(what, [response = std::move(response), reply = std::move(reply)] { reply(response); });
+    reply_noted(context_, request, *row, blob_response(path->string(), *bytes), std::move(reply));
   }
 
   // What a trial printed, in memory: its newest lines after the cursor.
   Response log(const Request& request) const {
-    const auto row = readable_study(request);
+    const auto row = readable_study(context_, request);
     if (!row) return error_response(row.error());
     const auto number = parse_integer(request.captures[1], kMaxWireInteger);
     if (!number) return error_response(Error{"not_found", "The study has no such trial."});
@@ -522,7 +489,7 @@ class ConsoleSite final : public SiteBase {
   }
 
   Response trials(const Request& request) const {
-    const auto row = readable_study(request);
+    const auto row = readable_study(context_, request);
     if (!row) return error_response(row.error());
     const auto asked = page_of(request.query, kDefaultPage, kLargestPage);
     if (!asked) return error_response(asked.error());
@@ -536,7 +503,7 @@ class ConsoleSite final : public SiteBase {
   }
 
   Response unfinished(const Request& request) const {
-    const auto row = readable_study(request);
+    const auto row = readable_study(context_, request);
     if (!row) return error_response(row.error());
     const auto found = context_.storage.unfinished_trials(row->id);
     if (!found) return error_response(found.error());
@@ -573,7 +540,7 @@ class ConsoleSite final : public SiteBase {
   }
 
   Response trial(const Request& request) const {
-    const auto row = readable_study(request);
+    const auto row = readable_study(context_, request);
     if (!row) return error_response(row.error());
     const auto number = parse_integer(request.captures[1], kMaxWireInteger);
     const Error none{"not_found", "The study has no such trial, or nobody has begun it."};
@@ -620,7 +587,7 @@ class ConsoleSite final : public SiteBase {
   // Of the devices that could get work of the study's project: how many may run its trials, and why
   // the others may not (R40).
   void placement(const Request& request, Reply reply) const {
-    const auto row = readable_study(request);
+    const auto row = readable_study(context_, request);
     if (!row) return reply(error_response(row.error()));
     context_.service.workers([project = row->project, spec = row->spec,
                               reply = std::move(reply)](std::vector<dispatch::WorkerView> views) {

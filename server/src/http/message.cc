@@ -11,6 +11,7 @@ namespace hyperflock::http {
 namespace {
 
 constexpr std::int64_t kSoonS = 2;
+constexpr const char* kDownloadPolicy = "default-src 'none'; sandbox; frame-ancestors 'none'";
 
 struct CodeStatus {
   std::string_view code;
@@ -37,6 +38,11 @@ constexpr std::array kStatuses{
     CodeStatus{"blob_too_large", 413},
     CodeStatus{"checkpoint_too_large", 413},
     CodeStatus{"checkpoint_quota", 429},
+    CodeStatus{"artifact_too_large", 413},
+    CodeStatus{"artifact_quota", 429},
+    CodeStatus{"artifact_count", 403},
+    CodeStatus{"artifact_exists", 409},
+    CodeStatus{"unknown_artifact", 404},
     CodeStatus{"unknown_attempt", 404},
     CodeStatus{"rate_limited", 429},
     CodeStatus{"headers_too_large", 431},
@@ -123,6 +129,42 @@ Response blob_response(std::string path, std::uint64_t bytes) {
   Response response;
   response.content_type = "application/octet-stream";
   response.headers.emplace_back("Cache-Control", "private, max-age=31536000, immutable");
+  response.body = FileBody{std::move(path), bytes};
+  return response;
+}
+
+std::string attachment(std::string_view file_name) {
+  constexpr std::string_view kHex = "0123456789ABCDEF";
+  std::string plain;
+  std::string escaped;
+  for (const char c : file_name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (is_alnum(c) || c == '-' || c == '.' || c == '_') {
+      plain += c;
+      escaped += c;
+      continue;
+    }
+    escaped += '%';
+    escaped += kHex[byte >> 4];
+    escaped += kHex[byte & 15];
+    if (byte >= 0x80) {
+      if (byte >= 0xc0) plain += '_';  // one for each character
+    } else {
+      // Within quotes these three are read in different ways.
+      plain += c == '"' || c == '\\' || c == '%' ? '_' : c;
+    }
+  }
+  std::string value = "attachment; filename=\"" + plain + '"';
+  if (plain != file_name) value += "; filename*=UTF-8''" + escaped;
+  return value;
+}
+
+Response download_response(std::string path, std::uint64_t bytes, std::string_view file_name) {
+  Response response;
+  response.content_type = "application/octet-stream";
+  response.headers.emplace_back("Cache-Control", "no-store");
+  response.headers.emplace_back("Content-Disposition", attachment(file_name));
+  response.content_security_policy = kDownloadPolicy;
   response.body = FileBody{std::move(path), bytes};
   return response;
 }

@@ -62,6 +62,15 @@ Response json_response(int status, std::string text);
 // Content by its hash, which never changes; private, because the right to read it is the caller's.
 Response blob_response(std::string path, std::uint64_t bytes);
 
+// The value of Content-Disposition for a file of this name: the name itself where it is plain, else
+// an ASCII form of it and the name beside it (RFC 6266, RFC 8187). REQUIRES: UTF-8 without control
+// characters.
+std::string attachment(std::string_view file_name);
+
+// Bytes from a stranger, to be kept and never shown: whatever a browser takes them for, they run
+// nothing.
+Response download_response(std::string path, std::uint64_t bytes, std::string_view file_name);
+
 // `{"error": {...}}` with the status that belongs to the code. 429 and 503 say when to come again:
 // after Error::retry_after_s where that is known, else soon.
 Response error_response(const Error& error);

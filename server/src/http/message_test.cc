@@ -49,6 +49,15 @@ TEST(ResponseHead, TellsTheTime) {
   EXPECT_TRUE(told) << head;
 }
 
+TEST(Attachment, HasAPlainNameAndWhereThatIsAnotherTheRightOne) {
+  EXPECT_EQ(attachment("audit.ndjson"), R"(attachment; filename="audit.ndjson")");
+  EXPECT_EQ(attachment("my curve (2).png"), R"(attachment; filename="my curve (2).png")");
+  EXPECT_EQ(attachment("a\"b\\c%41.html"),
+            "attachment; filename=\"a_b_c_41.html\"; filename*=UTF-8''a%22b%5Cc%2541.html");
+  EXPECT_EQ(attachment("\xE2\x82\xAC.txt"),  // RFC 8187's example of a sign
+            "attachment; filename=\"_.txt\"; filename*=UTF-8''%E2%82%AC.txt");
+}
+
 TEST(ErrorResponse, StatusFollowsTheCode) {
   EXPECT_EQ(error_response(Error{"bad_field", "Wrong.", "space[0].name"}).status, 422);
   EXPECT_EQ(error_response(Error{"malformed", "No JSON."}).status, 400);

@@ -75,6 +75,24 @@ std::optional<std::string_view> query_value(std::string_view query, std::string_
   return std::nullopt;
 }
 
+std::optional<std::string> unescaped(std::string_view value) {
+  std::string out;
+  out.reserve(value.size());
+  for (std::size_t at = 0; at < value.size(); ++at) {
+    if (value[at] != '%') {
+      out += value[at] == '+' ? ' ' : value[at];
+      continue;
+    }
+    unsigned byte = 0;
+    const char* digits = value.data() + at + 1;
+    if (value.size() - at < 3) return std::nullopt;
+    if (std::from_chars(digits, digits + 2, byte, 16).ptr != digits + 2) return std::nullopt;
+    out += static_cast<char>(byte);
+    at += 2;
+  }
+  return out;
+}
+
 std::optional<std::int64_t> parse_integer(std::string_view text, std::int64_t maximum) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

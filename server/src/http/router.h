@@ -43,6 +43,10 @@ Found find_route(std::span<const Route> routes, Method method, std::string_view 
 // The value of a key in `a=1&b=2`; nothing where it is not there.
 std::optional<std::string_view> query_value(std::string_view query, std::string_view key);
 
+// A value of a query as it was before it was escaped (application/x-www-form-urlencoded: a plus is
+// a space); nothing where an escape is broken.
+std::optional<std::string> unescaped(std::string_view value);
+
 // A decimal integer in 0..maximum and nothing else.
 std::optional<std::int64_t> parse_integer(std::string_view text, std::int64_t maximum);
 

@@ -50,6 +50,13 @@ TEST(QueryValue, TakesOneKey) {
   EXPECT_EQ(query_value("", "after"), std::nullopt);
 }
 
+TEST(Unescaped, GivesWhatWasEscaped) {
+  EXPECT_EQ(unescaped("a+b%20c%2B%C3%bc%00"), std::string("a b c+\xC3\xBC\0", 9));
+  EXPECT_EQ(unescaped(""), "");
+  for (const char* text : {"%", "%4", "a%4", "%G0", "%0G", "%+1", "%-1", "% 1"})
+    EXPECT_EQ(unescaped(text), std::nullopt) << text;
+}
+
 TEST(ParseInteger, TakesDigitsOnly) {
   EXPECT_EQ(parse_integer("0", 10), 0);
   EXPECT_EQ(parse_integer("10", 10), 10);

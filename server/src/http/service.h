@@ -49,6 +49,10 @@ class Service {
   // or its trial has ended; `conflict`: it is not the device's.
   virtual void store_checkpoint(std::string device, protocol::Checkpoint checkpoint,
                                 std::function<void(Result<storage::Outcome>)> done) = 0;
+  // Commits an artifact and renews its attempt's lease. Outcomes as of a checkpoint; `superseded`,
+  // too, with what storage::StoreArtifact says.
+  virtual void store_artifact(storage::StoreArtifact artifact,
+                              std::function<void(Result<storage::Outcome>)> done) = 0;
   // Ends a device's right to work. `conflict`: there is none of this name.
   virtual void revoke_device(std::string device, storage::NoteAudit note,
                              std::function<void(Result<storage::Outcome>)> done) = 0;

@@ -10,7 +10,7 @@
 
 #include "auth/identity_book.h"
 #include "blobs/blob_store.h"
-#include "blobs/checkpoint_store.h"
+#include "blobs/collected_blobs.h"
 #include "http/admission.h"
 #include "http/device_reports.h"
 #include "http/output_book.h"
@@ -30,7 +30,7 @@ struct SiteContext {
   ReaderPool& readers;
   storage::Storage& storage;
   blobs::BlobStore& blobs;
-  blobs::CheckpointStore& checkpoints;
+  blobs::CollectedBlobs& collected;
   const OutputBook& outputs;
   DeviceReports& reports;
   auth::IdentityBook& book;
@@ -40,6 +40,8 @@ struct SiteContext {
   std::string server_version;
   std::string join_origin;  // the compute origin as volunteers see it, without a slash at the end
   std::uint64_t max_blob_bytes = std::uint64_t{512} << 20;
+  std::uint64_t max_checkpoint_bytes = std::uint64_t{64} << 20;
+  std::uint64_t max_artifact_bytes = std::uint64_t{64} << 20;
   bool open_metrics = false;      // /metrics without a token
   bool open_registration = true;  // anybody may ask to become a researcher
 };

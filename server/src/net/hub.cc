@@ -184,6 +184,15 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
            });
   }
 
+  void store_artifact(const storage::StoreArtifact& artifact, Committed done) {
+    commit({artifact}, [this, attempt = artifact.artifact.attempt,
+                        done = std::move(done)](Result<storage::Outcome> outcome) {
+      const bool stored = outcome && outcome->applied == storage::Applied::applied;
+      done(std::move(outcome));
+      if (stored) handle(dispatch::ArtifactStored{attempt});
+    });
+  }
+
   void watch(StudyId study, const std::weak_ptr<Watcher>& watcher) {
     watchers_.add(study, watcher);
   }
@@ -540,6 +549,12 @@ void Hub::store_checkpoint(std::string device, protocol::Checkpoint checkpoint,
   impl_->push(Impl::Task(
       [impl = impl_.get(), device = std::move(device), checkpoint = std::move(checkpoint),
        done = std::move(done)] { impl->store_checkpoint(device, checkpoint, done); }));
+}
+
+void Hub::store_artifact(storage::StoreArtifact artifact,
+                         std::function<void(Result<storage::Outcome>)> done) {
+  impl_->push(Impl::Task([impl = impl_.get(), artifact = std::move(artifact),
+                          done = std::move(done)] { impl->store_artifact(artifact, done); }));
 }
 
 void Hub::attend(std::int64_t token, std::weak_ptr<Peer> peer) {

@@ -27,7 +27,7 @@ struct HubSettings {
   std::size_t backlog_limit = 4096;  // transitions that may wait before workers are held back
   Millis first_reload_ms = 100;      // back-off after a failed commit, doubling
   Millis longest_reload_ms = 5'000;
-  // Blobs of checkpoints that nothing names any more; called in the order of the commits.
+  // Uploaded blobs that nothing names any more; called in the order of the commits.
   std::function<void(const std::vector<std::string>&)> dropped = [](const auto&) {};
 };
 
@@ -72,6 +72,8 @@ class Hub final : public http::Service {
                     std::function<void(Result<StudyId>)> done) override;
   void store_checkpoint(std::string device, protocol::Checkpoint checkpoint,
                         std::function<void(Result<storage::Outcome>)> done) override;
+  void store_artifact(storage::StoreArtifact artifact,
+                      std::function<void(Result<storage::Outcome>)> done) override;
   void revoke_device(std::string device, storage::NoteAudit note,
                      std::function<void(Result<storage::Outcome>)> done) override;
   void leave(std::string device, SessionId session) override;

@@ -3,12 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <filesystem>
-#include <thread>
-
 #include "blobs/sha256.h"
-#include "ops/test_server.h"
+#include "ops/test_uploads.h"
 
 namespace hyperflock::ops {
 namespace {
@@ -17,37 +13,10 @@ using net::HttpAnswer;
 
 const std::string kZip("PK\x03\x04 the rest of an archive", 28);
 
-HttpAnswer ask(const TestServer& server, const TestDevice& device, std::string_view method,
-               const std::string& target, std::string_view body = {}) {
-  return net::http_request(server.compute(), method, target,
-                           {{"Authorization", "Device " + device.id + ":" + device.secret}}, body);
-}
-
-std::string path_of(const protocol::Lease& lease) {
-  return "/api/attempts/" + std::to_string(to_int(lease.attempt));
-}
-
 HttpAnswer save(const TestServer& server, const TestDevice& device, const protocol::Lease& lease,
                 const std::string& bytes, const std::string& query = "?format=tree&step=4") {
   return ask(server, device, "PUT",
              path_of(lease) + "/checkpoints/" + blobs::sha256_hex(bytes) + query, bytes);
-}
-
-std::string code_of(const HttpAnswer& answer) { return json_at(answer.body, "error.code"); }
-
-std::size_t files_in(const TestServer& server) {
-  std::size_t count = 0;
-  for (const auto& entry :
-       std::filesystem::recursive_directory_iterator(server.file("state/checkpoints")))
-    count += entry.is_regular_file();
-  return count;
-}
-
-// Files go a moment after the commit that drops them.
-bool files_become(const TestServer& server, std::size_t count) {
-  for (int i = 0; i < 500 && files_in(server) != count; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  return files_in(server) == count;
 }
 
 class CheckpointTest : public ::testing::Test {

@@ -119,6 +119,11 @@ void add_serve_flags(CLI::App& serve, ServeConfig& config, std::string& compute,
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 32))
       ->capture_default_str();
   serve
+      .add_option("--max-artifact-bytes", config.max_artifact_bytes,
+                  "the largest artifact of a trial")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 32))
+      ->capture_default_str();
+  serve
       .add_option("--lease-ms", config.lease_ms,
                   "how long an attempt lives without a sign of its device")
       ->check(CLI::Range(1'000, 3'600'000))

@@ -45,6 +45,7 @@ struct ServeConfig {
   std::size_t queue_limit_bytes = std::size_t{4} << 20;
   std::uint64_t max_blob_bytes = std::uint64_t{512} << 20;
   std::uint64_t max_checkpoint_bytes = std::uint64_t{64} << 20;
+  std::uint64_t max_artifact_bytes = std::uint64_t{64} << 20;
   Millis lease_ms = 45'000;
   Millis heartbeat_ms = 10'000;
   Millis call_ms = 60'000;  // a device's call waits for a study's owner for so long (R43)

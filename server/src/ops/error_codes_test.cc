@@ -131,20 +131,45 @@ std::string by_admin(std::string_view method, std::string_view target, std::stri
   return code_of(server.rest_as(server.secrets().admin_token, method, target, body));
 }
 
-// A device that may save checkpoints of at most 10 bytes.
+// A device that may save checkpoints and artifacts of at most 10 bytes.
 struct Saving {
   Saving() : worker(server, device) {
     server.submit(1);
     attempt = to_int(worker.ready().attempt);
   }
   std::string save(const std::string& bytes) const {
+    return put("checkpoints", "format=tree", bytes);
+  }
+  std::string upload(const std::string& id, const std::string& bytes) const {
+    return put("artifacts", "name=n&type=t&id=" + id, bytes);
+  }
+  std::string put(const std::string& what, const std::string& query,
+                  const std::string& bytes) const {
     return code_of(http_request(server.compute(), "PUT",
-                                "/api/attempts/" + std::to_string(attempt) + "/checkpoints/" +
-                                    blobs::sha256_hex(bytes) + "?format=tree",
+                                "/api/attempts/" + std::to_string(attempt) + '/' + what + '/' +
+                                    blobs::sha256_hex(bytes) + '?' + query,
                                 {{"Authorization", "Device " + device.id + ":" + device.secret}},
                                 bytes));
   }
-  TestServer server{[](ServeConfig& config) { config.max_checkpoint_bytes = 10; }};
+  // The attempt has as many artifacts as it may.
+  void fill() {
+    server.restart([this] {
+      const auto storage =
+          storage::open_sqlite_storage(database_of(server.config().state_dir), [] { return 1; });
+      std::vector<storage::Transition> many;
+      for (std::int64_t i = 0; i < storage::kMostArtifacts; ++i) {
+        storage::StoreArtifact one{device.id, {}};
+        one.artifact.id = "f" + std::to_string(i);
+        one.artifact.attempt = AttemptId{attempt};
+        many.emplace_back(std::move(one));
+      }
+      ASSERT_TRUE(storage.value()->apply(many).ok());
+    });
+  }
+  TestServer server{[](ServeConfig& config) {
+    config.max_checkpoint_bytes = 10;
+    config.max_artifact_bytes = 10;
+  }};
   TestDevice device = server.join();
   TestWorker worker;
   std::int64_t attempt = 0;
@@ -308,6 +333,32 @@ const std::map<std::string, Provoke>& provocations() {
          std::string code;
          for (int i = 0; i < 50 && code != "checkpoint_quota"; ++i) code = saving.save("no zip");
          return code;
+       }},
+      {"artifact_too_large", [] { return Saving().upload("a", "eleven bytes"); }},
+      {"artifact_exists",
+       [] {
+         const Saving saving;
+         saving.upload("a", "bytes");
+         return saving.upload("a", "others");
+       }},
+      {"artifact_quota",
+       [] {
+         const Saving saving;
+         std::string code;
+         for (int i = 0; i < 50 && code != "artifact_quota"; ++i)
+           code = saving.upload("a", "bytes");
+         return code;
+       }},
+      {"artifact_count",
+       [] {
+         Saving saving;
+         saving.fill();
+         return saving.upload("a", "bytes");
+       }},
+      {"unknown_artifact",
+       [] {
+         const Saving saving;
+         return code_of(saving.server.rest("GET", "/api/studies/1/artifacts/a"));
        }},
       {"unknown_blob",
        [] {

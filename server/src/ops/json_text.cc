@@ -39,6 +39,16 @@ void append_control(std::string& out, unsigned char byte) {
 
 }  // namespace
 
+bool is_utf8(std::string_view text) {
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t length = utf8_length(text, at);
+    if (length == 0) return false;
+    at += length;
+  }
+  return true;
+}
+
 void append_json_string(std::string& out, std::string_view text) {
   out += '"';
   std::size_t at = 0;

@@ -11,6 +11,8 @@ namespace hyperflock::ops {
 // always parses.
 void append_json_string(std::string& out, std::string_view text);
 
+bool is_utf8(std::string_view text);
+
 inline std::string json_string(std::string_view text) {
   std::string out;
   out.reserve(text.size() + 2);

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <chrono>
@@ -16,7 +17,7 @@
 #include "auth/first_start.h"
 #include "auth/identity_book.h"
 #include "blobs/blob_store.h"
-#include "blobs/checkpoint_store.h"
+#include "blobs/collected_blobs.h"
 #include "http/admission.h"
 #include "http/compute_site.h"
 #include "http/console_site.h"
@@ -77,12 +78,12 @@ class RunningServer final : public Server {
  public:
   RunningServer(const ServeConfig& config, std::unique_ptr<storage::Storage> storage,
                 std::unique_ptr<blobs::BlobStore> blobs,
-                std::unique_ptr<blobs::CheckpointStore> checkpoints,
+                std::unique_ptr<blobs::CollectedBlobs> collected,
                 std::unique_ptr<http::DeviceReports> reports, std::unique_ptr<net::Tls> tls)
       : config_(config),
         storage_(std::move(storage)),
         blobs_(std::move(blobs)),
-        checkpoints_(std::move(checkpoints)),
+        collected_(std::move(collected)),
         reports_(std::move(reports)),
         admission_({config.joins_burst, config.joins_per_s}),
         tls_(std::move(tls)),
@@ -185,9 +186,9 @@ class RunningServer final : public Server {
     settings.dispatch.call_ms = config.call_ms;
     settings.dispatch.server_version = kVersion;
     settings.dropped = [this](const std::vector<std::string>& blobs) {
-      checkpoints_->drop(blobs);
+      collected_->drop(blobs);
       // Where there is no room for this task, a later one or the next start removes them.
-      (void)readers_.post([this] { checkpoints_->sweep(); });
+      (void)readers_.post([this] { collected_->sweep(); });
     };
     return settings;
   }
@@ -249,7 +250,7 @@ class RunningServer final : public Server {
                                .readers = readers_,
                                .storage = *storage_,
                                .blobs = *blobs_,
-                               .checkpoints = *checkpoints_,
+                               .collected = *collected_,
                                .outputs = outputs_,
                                .reports = *reports_,
                                .book = book_,
@@ -259,6 +260,8 @@ class RunningServer final : public Server {
                                .server_version = std::string(kVersion),
                                .join_origin = compute_origin(),
                                .max_blob_bytes = config_.max_blob_bytes,
+                               .max_checkpoint_bytes = config_.max_checkpoint_bytes,
+                               .max_artifact_bytes = config_.max_artifact_bytes,
                                .open_metrics = is_loopback(config_.console),
                                .open_registration = config_.open_registration};
     };
@@ -359,7 +362,7 @@ class RunningServer final : public Server {
   Metrics metrics_;
   std::unique_ptr<storage::Storage> storage_;
   std::unique_ptr<blobs::BlobStore> blobs_;
-  std::unique_ptr<blobs::CheckpointStore> checkpoints_;
+  std::unique_ptr<blobs::CollectedBlobs> collected_;
   http::OutputBook outputs_;
   std::unique_ptr<http::DeviceReports> reports_;
   http::StaticFiles files_;  // of compute
@@ -403,18 +406,20 @@ Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config,
   }
   auto blobs = blobs::BlobStore::open((state / "blobs").string(), config.max_blob_bytes);
   if (!blobs) return blobs.error();
-  const auto kept = storage->checkpoint_blobs();
+  const auto kept = storage->kept_blobs();
   if (!kept) return kept.error();
-  auto checkpoints = blobs::CheckpointStore::open((state / "checkpoints").string(),
-                                                  config.max_checkpoint_bytes, *kept);
-  if (!checkpoints) return checkpoints.error();
+  // Artifacts lie there, too: it had its name before there were any.
+  auto collected = blobs::CollectedBlobs::open(
+      (state / "checkpoints").string(),
+      std::max(config.max_checkpoint_bytes, config.max_artifact_bytes), *kept);
+  if (!collected) return collected.error();
   auto reports = http::DeviceReports::open(state / "device-reports");
   if (!reports) return reports.error();
   auto tls = make_tls(config);
   if (!tls) return tls.error();
-  auto server = std::make_unique<RunningServer>(config, std::move(storage), std::move(*blobs),
-                                                std::move(*checkpoints), std::move(*reports),
-                                                std::move(*tls));
+  auto server =
+      std::make_unique<RunningServer>(config, std::move(storage), std::move(*blobs),
+                                      std::move(*collected), std::move(*reports), std::move(*tls));
   const Status started = server->start();
   if (!started) return started.error();
   return std::unique_ptr<Server>(std::move(server));

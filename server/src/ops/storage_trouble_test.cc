@@ -5,7 +5,8 @@
 #include <chrono>
 #include <thread>
 
-#include "ops/test_server.h"
+#include "blobs/sha256.h"
+#include "ops/test_uploads.h"
 #include "storage/faulty_storage.h"
 
 namespace hyperflock::ops {
@@ -104,6 +105,24 @@ TEST_F(StorageTroubleTest, AJoinThatIsNotWrittenIsRefused) {
   EXPECT_EQ(json_at(refused.body, "error.code"), "storage_unavailable");
   ASSERT_TRUE(becomes_ready());
   EXPECT_EQ(http_request(server_->compute(), "POST", "/api/join", {}, body).status, 201);
+}
+
+TEST_F(StorageTroubleTest, R54_AnArtifactThatIsNotWrittenIsRefused) {
+  server_->submit(1);
+  const TestDevice device = server_->join();
+  TestWorker worker(*server_, device);
+  const std::string target =
+      path_of(worker.ready()) + "/artifacts/" + blobs::sha256_hex("bytes") + "?id=a&name=n&type=t";
+  const auto upload = [&] { return ask(*server_, device, "PUT", target, "bytes"); };
+  storage_->script({storage::FailBefore{}});
+  storage_->fail_reads(1);
+  EXPECT_EQ(code_of(upload()), "storage_unavailable");  // nobody knows the attempt
+  const auto refused = upload();
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_EQ(code_of(refused), "storage_unavailable");
+  ASSERT_TRUE(becomes_ready());
+  EXPECT_TRUE(files_become(*server_, 0));
+  EXPECT_EQ(upload().status, 201);
 }
 
 TEST_F(StorageTroubleTest, AConflictOnALeaseIsTriedAgain) {

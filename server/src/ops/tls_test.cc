@@ -2,15 +2,11 @@
 // not; what is wrong with a certificate is said at the start; a renewed one is taken while it runs.
 #include "net/tls.h"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
@@ -18,14 +14,11 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <nlohmann/json.hpp>
-#include <sstream>
 #include <thread>
 
 #include "ops/healthcheck.h"
+#include "ops/test_program.h"
 #include "ops/test_server.h"
-
-extern char** environ;
 
 namespace hyperflock::ops {
 namespace {
@@ -231,64 +224,11 @@ TEST(Tls, HostsOfOrigins) {
   EXPECT_EQ(net::host_of("127.0.0.1:80"), "127.0.0.1");
 }
 
-// The program itself, by its signals.
-class Program {
- public:
-  explicit Program(const ScratchFolder& folder) : ready_(folder.file("ready.json")) {
-    std::vector<std::string> words{HYPERFLOCK_SERVER, "serve",
-                                   "--state",         folder.file("state"),
-                                   "--compute",       "127.0.0.1:0",
-                                   "--console",       "127.0.0.1:0",
-                                   "--tls-cert",      folder.file("cert.pem"),
-                                   "--tls-key",       folder.file("key.pem"),
-                                   "--ready-file",    ready_};
-    std::vector<char*> arguments;
-    for (std::string& word : words) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    posix_spawn_file_actions_t quiet;
-    posix_spawn_file_actions_init(&quiet);
-    for (const int stream : {STDOUT_FILENO, STDERR_FILENO})
-      posix_spawn_file_actions_addopen(&quiet, stream, "/dev/null", O_WRONLY, 0);
-    if (posix_spawn(&pid_, HYPERFLOCK_SERVER, &quiet, nullptr, arguments.data(), environ) != 0)
-      pid_ = -1;
-    posix_spawn_file_actions_destroy(&quiet);
-  }
-  ~Program() {
-    if (pid_ > 0) end();
-  }
-  Program(const Program&) = delete;
-  Program& operator=(const Program&) = delete;
-
-  // The compute port; 0 where it does not come up.
-  std::uint16_t port() const {
-    for (int i = 0; i < 600; ++i) {
-      std::ifstream file(ready_);
-      std::stringstream text;
-      text << file.rdbuf();
-      const auto json = nlohmann::json::parse(text.str(), nullptr, false);
-      if (json.is_object()) return json.at("compute_port").get<std::uint16_t>();
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    }
-    return 0;
-  }
-  void signal(int number) const { ::kill(pid_, number); }
-  // Asks it to end; its status as waitpid gives it.
-  int end() {
-    signal(SIGTERM);
-    int status = -1;
-    ::waitpid(std::exchange(pid_, -1), &status, 0);
-    return status;
-  }
-
- private:
-  std::string ready_;
-  pid_t pid_ = -1;
-};
-
 TEST(Tls, TheProgramReadsItsCertificateAgainOnSighup) {
   const ScratchFolder folder;
   make_certificate(folder, {.serial = 1});
-  Program program(folder);
+  Program program(folder.file("state"), folder.file("ready.json"),
+                  {"--tls-cert", folder.file("cert.pem"), "--tls-key", folder.file("key.pem")});
   const std::uint16_t port = program.port();
   ASSERT_NE(port, 0);
   EXPECT_EQ(TlsClient(port).serial(), 1);

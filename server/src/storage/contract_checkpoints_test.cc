@@ -36,7 +36,7 @@ std::optional<protocol::Checkpoint> newest(Storage& storage, std::int64_t number
   return std::nullopt;
 }
 
-std::vector<std::string> blobs(Storage& storage) { return storage.checkpoint_blobs().value(); }
+std::vector<std::string> blobs(Storage& storage) { return storage.kept_blobs().value(); }
 
 TEST_P(StorageContract, R37_TheNewestIsPassedOnAndTheLineageIsKept) {
   apply(begun());

@@ -121,8 +121,16 @@ class FaultyStorage final : public Storage {
   Result<std::optional<AttemptRow>> attempt(AttemptId id) override {
     return read<std::optional<AttemptRow>>([&] { return inner_->attempt(id); });
   }
-  Result<std::vector<std::string>> checkpoint_blobs() override {
-    return read<std::vector<std::string>>([this] { return inner_->checkpoint_blobs(); });
+  Result<std::vector<ArtifactRow>> artifacts(StudyId study, std::optional<TrialNumber> trial,
+                                             std::int64_t after, std::int64_t limit) override {
+    return read<std::vector<ArtifactRow>>(
+        [&] { return inner_->artifacts(study, trial, after, limit); });
+  }
+  Result<std::optional<ArtifactRow>> artifact(StudyId study, const std::string& id) override {
+    return read<std::optional<ArtifactRow>>([&] { return inner_->artifact(study, id); });
+  }
+  Result<std::vector<std::string>> kept_blobs() override {
+    return read<std::vector<std::string>>([this] { return inner_->kept_blobs(); });
   }
   Result<bool> project_references(const std::string& project, const std::string& sha256) override {
     return read<bool>([&] { return inner_->project_references(project, sha256); });

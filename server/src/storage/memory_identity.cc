@@ -145,18 +145,6 @@ Outcome judge(IdentityState& state, const RevokeDevice& revoke, std::int64_t) {
   return outcome(was ? Applied::repeated : Applied::applied);
 }
 
-Outcome judge(IdentityState& state, const OwnBlob& own, std::int64_t) {
-  if (state.owns(own.owner, own.sha256)) return outcome(Applied::repeated);
-  const Usage used{0, 0, state.bytes_of(own.owner)};
-  if (const auto excess = excess_of(own.quota, used, {0, 0, own.bytes})) {
-    Outcome refused = outcome(Applied::superseded);
-    refused.excess = excess;
-    return refused;
-  }
-  state.owner_blobs.emplace(std::pair(own.owner, own.sha256), own.bytes);
-  return outcome(Applied::applied);
-}
-
 Outcome judge(IdentityState& state, const TrimAudit& trim, std::int64_t) {
   const auto removed =
       std::erase_if(state.audit, [&](const AuditEntry& one) { return one.at < trim.before; });

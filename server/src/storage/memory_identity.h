@@ -39,7 +39,6 @@ Outcome judge(IdentityState& state, const CreateEnrolment& create, std::int64_t 
 Outcome judge(IdentityState& state, const RevokeEnrolment& revoke, std::int64_t now);
 Outcome judge(IdentityState& state, const CreateDevice& create, std::int64_t now);
 Outcome judge(IdentityState& state, const RevokeDevice& revoke, std::int64_t now);
-Outcome judge(IdentityState& state, const OwnBlob& own, std::int64_t now);
 Outcome judge(IdentityState& state, const TrimAudit& trim, std::int64_t now);
 
 std::int64_t note(IdentityState& state, const AuditEntry& entry, std::int64_t now);

@@ -1,6 +1,8 @@
 // The contract in plain maps: for tests and trials of the server without a disk. Nothing survives
 // the process.
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <set>
@@ -8,6 +10,7 @@
 #include <utility>
 
 #include "storage/lineage.h"
+#include "storage/memory_artifacts.h"
 #include "storage/memory_identity.h"
 #include "storage/storage.h"
 #include "storage/study_ledger.h"
@@ -35,6 +38,7 @@ struct State {
   std::map<AttemptId, Attempt> attempts;
   std::map<std::pair<StudyId, std::int64_t>, TrialKey> finished;  // by (study, seq)
   std::set<std::pair<std::string, std::string>> project_blobs;
+  MemoryArtifacts artifacts;
   IdentityState identity;
   std::int64_t last_seq = 0;
 };
@@ -56,6 +60,15 @@ Outcome of_study(Applied applied, StudyId study) {
   Outcome result = outcome(applied);
   result.study = study;
   return result;
+}
+
+// What a checkpoint or an artifact names.
+std::set<std::string> named_blobs(const State& state) {
+  std::set<std::string> blobs = state.artifacts.blobs();
+  for (const auto& [key, trial] : state.trials) {
+    for (const protocol::Checkpoint& one : trial.checkpoints) blobs.insert(one.blob.sha256);
+  }
+  return blobs;
 }
 
 // Judges one transition after the other against the state. Used under the exclusive lock.
@@ -149,7 +162,14 @@ class Judge {
       judged.verdict = protocol::Verdict::accepted;
       judged.seq = accept(key, result);
       judged.dropped = drop_checkpoints(state_.trials.at(key), 0);
+      append(judged.dropped, drop_artifacts(key.study, [&](const ArtifactRow& one) {
+               return one.trial == key && one.attempt != result.attempt;
+             }));
       attempt->row.state = AttemptState::accepted;
+    }
+    if (judged.verdict == protocol::Verdict::evidence) {
+      judged.dropped = drop_artifacts(
+          key.study, [&](const ArtifactRow& one) { return one.attempt == result.attempt; });
     }
     attempt->verdict = judged.verdict;
     attempt->row.values = result.values;
@@ -185,21 +205,40 @@ class Judge {
   }
 
   Outcome operator()(const StoreCheckpoint& store) {
-    const Attempt* attempt = find(state_.attempts, store.checkpoint.attempt);
-    if (attempt == nullptr || attempt->row.device != store.device)
-      return outcome(Applied::conflict);
-    const TrialKey key = attempt->row.trial;
+    Outcome stored = judge_upload(store.checkpoint.attempt, store.device);
+    if (stored.applied != Applied::applied) return stored;
+    const TrialKey key = *stored.trial;
     Trial& trial = state_.trials.at(key);
-    if (attempt->row.state != AttemptState::live || trial.row.state != TrialState::running)
-      return outcome(Applied::superseded, key);
     const auto& kept = trial.checkpoints;
     if (!kept.empty() && kept.back().attempt == store.checkpoint.attempt &&
         kept.back().blob == store.checkpoint.blob) {
       return outcome(Applied::repeated, key);
     }
     trial.checkpoints.push_back(store.checkpoint);
-    Outcome stored = outcome(Applied::applied, key);
     stored.dropped = drop_checkpoints(trial, kKeptCheckpoints);
+    return stored;
+  }
+
+  Outcome operator()(const StoreArtifact& store) {
+    Outcome stored = judge_upload(store.artifact.attempt, store.device);
+    if (stored.applied != Applied::applied) return stored;
+    StudyRow& study = state_.studies.at(stored.trial->study);
+    if (auto objection = state_.artifacts.objection(study.id, store.artifact)) {
+      objection->trial = stored.trial;
+      return std::move(*objection);
+    }
+    stored.excess = excess_of({.bytes = bytes_allowed(study.owner)}, used_by(state_, study.owner),
+                              {0, 0, store.artifact.blob.bytes});
+    if (stored.excess) {
+      stored.applied = Applied::superseded;
+      return stored;
+    }
+    ledger::artifact_stored(study, store.artifact.blob.bytes);
+    ArtifactRow row = store.artifact;
+    row.trial = *stored.trial;
+    row.arrived = study.artifacts;
+    row.created_at = now_;
+    state_.artifacts.add(std::move(row));
     return stored;
   }
 
@@ -219,6 +258,11 @@ class Judge {
     if (study == nullptr) return of_study(Applied::conflict, end.study);
     if (!ledger::is_running(*study)) return of_study(Applied::repeated, end.study);
     std::set<std::string> dropped;
+    for (std::string& blob : drop_artifacts(end.study, [this](const ArtifactRow& one) {
+           return state_.trials.at(one.trial).row.state == TrialState::running;
+         })) {
+      dropped.insert(std::move(blob));
+    }
     for (auto trial = state_.trials.lower_bound({end.study, TrialNumber{0}});
          trial != state_.trials.end() && trial->first.study == end.study; ++trial) {
       for (const std::string& blob : drop_checkpoints(trial->second, 0)) dropped.insert(blob);
@@ -329,6 +373,18 @@ class Judge {
     return outcome(Applied::applied, store.trial);
   }
 
+  Outcome operator()(const OwnBlob& own) {
+    if (state_.identity.owns(own.owner, own.sha256)) return outcome(Applied::repeated);
+    Outcome owned = outcome(Applied::applied);
+    owned.excess = excess_of(own.quota, used_by(state_, own.owner), {0, 0, own.bytes});
+    if (owned.excess) {
+      owned.applied = Applied::superseded;
+      return owned;
+    }
+    state_.identity.owner_blobs.emplace(std::pair(own.owner, own.sha256), own.bytes);
+    return owned;
+  }
+
   Outcome operator()(const EraseDevice& erase) {
     if (state_.identity.devices.erase(erase.device) == 0) return outcome(Applied::conflict);
     for (auto& [id, attempt] : state_.attempts) {
@@ -359,15 +415,16 @@ class Judge {
     return result;
   }
 
-  // What the owner's running studies and blobs amount to.
+  // What the owner's running studies, blobs and artifacts amount to.
   static Usage used_by(const State& state, const std::string& owner) {
-    Usage used;
+    Usage used{0, 0, state.identity.bytes_of(owner)};
     for (const auto& [id, study] : state.studies) {
-      if (study.owner != owner || !ledger::is_running(study)) continue;
+      if (study.owner != owner) continue;
+      used.bytes += study.artifact_bytes;
+      if (!ledger::is_running(study)) continue;
       ++used.studies;
       used.trials = std::min(used.trials + study.total, kManyTrials);
     }
-    used.bytes = state.identity.bytes_of(owner);
     return used;
   }
 
@@ -391,10 +448,40 @@ class Judge {
       blobs.insert(trial.checkpoints.front().blob.sha256);
       trial.checkpoints.erase(trial.checkpoints.begin());
     }
-    for (const auto& [key, one] : state_.trials) {
-      for (const protocol::Checkpoint& other : one.checkpoints) blobs.erase(other.blob.sha256);
-    }
+    return unnamed(std::move(blobs));
+  }
+
+  std::vector<std::string> drop_artifacts(StudyId study,
+                                          const std::function<bool(const ArtifactRow&)>& is_to_go) {
+    return unnamed(state_.artifacts.drop(state_.studies.at(study), is_to_go));
+  }
+
+  std::vector<std::string> unnamed(std::set<std::string> blobs) const {
+    if (blobs.empty()) return {};
+    for (const std::string& named : named_blobs(state_)) blobs.erase(named);
     return {blobs.begin(), blobs.end()};
+  }
+
+  static void append(std::vector<std::string>& all, std::vector<std::string> more) {
+    std::ranges::move(more, std::back_inserter(all));
+  }
+
+  // The guard of what attempts upload, with the trial.
+  Outcome judge_upload(AttemptId id, const std::string& device) const {
+    const Attempt* attempt = find(state_.attempts, id);
+    if (attempt == nullptr || attempt->row.device != device) return outcome(Applied::conflict);
+    const TrialKey key = attempt->row.trial;
+    const bool open = attempt->row.state == AttemptState::live &&
+                      state_.trials.at(key).row.state == TrialState::running;
+    return outcome(open ? Applied::applied : Applied::superseded, key);
+  }
+
+  // The bytes of a researcher's quota; 0: no limit.
+  std::int64_t bytes_allowed(const std::string& owner) const {
+    for (const Principal& one : state_.identity.principals) {
+      if (one.name == owner && one.role == PrincipalRole::researcher) return one.quota.bytes;
+    }
+    return 0;
   }
 
   std::int64_t accept(TrialKey key, const protocol::TrialResult& result) {
@@ -546,12 +633,20 @@ class MemoryStorage final : public Storage {
     return found == nullptr ? std::nullopt : std::optional(found->row);
   }
 
-  Result<std::vector<std::string>> checkpoint_blobs() override {
+  Result<std::vector<ArtifactRow>> artifacts(StudyId study, std::optional<TrialNumber> trial,
+                                             std::int64_t after, std::int64_t limit) override {
     const std::shared_lock lock = reading();
-    std::set<std::string> blobs;
-    for (const auto& [key, trial] : state_.trials) {
-      for (const protocol::Checkpoint& one : trial.checkpoints) blobs.insert(one.blob.sha256);
-    }
+    return state_.artifacts.page(study, trial, after, limit);
+  }
+
+  Result<std::optional<ArtifactRow>> artifact(StudyId study, const std::string& id) override {
+    const std::shared_lock lock = reading();
+    return state_.artifacts.find(study, id);
+  }
+
+  Result<std::vector<std::string>> kept_blobs() override {
+    const std::shared_lock lock = reading();
+    const std::set<std::string> blobs = named_blobs(state_);
     return std::vector<std::string>(blobs.begin(), blobs.end());
   }
 

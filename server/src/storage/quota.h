@@ -13,7 +13,7 @@ namespace hyperflock::storage {
 struct Quota {
   std::int64_t studies = 0;  // that run
   std::int64_t trials = 0;   // of the studies that run, together
-  std::int64_t bytes = 0;    // of bundles and data, each blob once
+  std::int64_t bytes = 0;    // of bundles and data, each blob once, and of each artifact
   bool operator==(const Quota&) const = default;
 };
 
@@ -69,7 +69,7 @@ inline Error quota_error(const Excess& excess) {
       break;
   }
   return {"quota_exceeded",
-          "Your bundles and data would take too many bytes (" + figures +
+          "Your bundles, data and artifacts would take too many bytes (" + figures +
               "): send less, or ask an administrator for more.",
           "bytes"};
 }

@@ -23,6 +23,9 @@ inline bool blames_checkpoint(const protocol::Failure& failure) {
 // So many checkpoints of a trial are kept: the newest, and one that a device may be fetching.
 inline constexpr std::size_t kKeptCheckpoints = 2;
 
+// So many artifacts an attempt may upload.
+inline constexpr std::int64_t kMostArtifacts = 256;
+
 enum class StudyState { running, finished, cancelled };
 enum class TrialState { running, complete, pruned, failed, cancelled };
 // `released` and `expired` attempts may still bring the result that counts (R12).
@@ -53,7 +56,9 @@ struct StudyRow {
   std::int64_t generation = 0;
   std::string sampler{};
   std::int64_t sampler_since = 0;
-  std::int64_t wanted = 0;  // trials that its owner means to have; 0: unknown
+  std::int64_t wanted = 0;          // trials that its owner means to have; 0: unknown
+  std::int64_t artifacts = 0;       // that were stored so far, also those that are gone
+  std::int64_t artifact_bytes = 0;  // of those that are kept
 };
 
 // What a trial of an asked study was given for a name (R47).
@@ -99,6 +104,19 @@ struct AttemptRow {
   std::int64_t finished_at = 0;
   std::string attrs{};     // JSON text that came with its result; empty: none
   std::string software{};  // what computed its result, as name/version; empty: not told
+};
+
+// A file that an attempt uploaded (R54).
+struct ArtifactRow {
+  std::string id;  // the uploader's, unique in its study
+  TrialKey trial;
+  AttemptId attempt{};
+  std::string name;     // of the file, without its folder
+  std::string type;     // MIME
+  std::string store{};  // by which the researcher's process knows where it belongs; may be empty
+  protocol::BlobRef blob;
+  std::int64_t arrived = 0;  // its place among those of its study, from 1
+  std::int64_t created_at = 0;
 };
 
 // A trial with its deciding attempt (the accepted one, else the newest; none where it was asked and

@@ -1,4 +1,5 @@
-// Checkpoints of unfinished trials: kept, superseded and dropped. See sqlite_writer.h.
+// What attempts upload, and checkpoints of unfinished trials: kept, superseded and dropped. See
+// sqlite_writer.h.
 #include <algorithm>
 #include <iterator>
 
@@ -7,27 +8,27 @@
 
 namespace hyperflock::storage::sqlite {
 
-Outcome Writer::apply_one(const StoreCheckpoint& store) {
-  const protocol::Checkpoint& checkpoint = store.checkpoint;
+Outcome Writer::judge_upload(AttemptId attempt, const std::string& device) {
   Outcome outcome;
-  bool open = false;
-  {
-    Query attempt = db_->query(
-        "SELECT a.study, a.number, a.device, a.state, t.state FROM attempts AS a"
-        " JOIN trials AS t ON t.study = a.study AND t.number = a.number WHERE a.id = ?",
-        checkpoint.attempt);
-    if (!attempt.next() || attempt.text(2) != store.device) {
-      outcome.applied = Applied::conflict;
-      return outcome;
-    }
-    outcome.trial = {StudyId{attempt.integer(0)}, TrialNumber{attempt.integer(1)}};
-    open = static_cast<AttemptState>(attempt.integer(3)) == AttemptState::live &&
-           static_cast<TrialState>(attempt.integer(4)) == TrialState::running;
-  }
-  if (!open) {
-    outcome.applied = Applied::superseded;
+  Query row = db_->query(
+      "SELECT a.study, a.number, a.device, a.state, t.state FROM attempts AS a"
+      " JOIN trials AS t ON t.study = a.study AND t.number = a.number WHERE a.id = ?",
+      attempt);
+  if (!row.next() || row.text(2) != device) {
+    outcome.applied = Applied::conflict;
     return outcome;
   }
+  outcome.trial = {StudyId{row.integer(0)}, TrialNumber{row.integer(1)}};
+  const bool open = static_cast<AttemptState>(row.integer(3)) == AttemptState::live &&
+                    static_cast<TrialState>(row.integer(4)) == TrialState::running;
+  if (!open) outcome.applied = Applied::superseded;
+  return outcome;
+}
+
+Outcome Writer::apply_one(const StoreCheckpoint& store) {
+  const protocol::Checkpoint& checkpoint = store.checkpoint;
+  Outcome outcome = judge_upload(checkpoint.attempt, store.device);
+  if (outcome.applied != Applied::applied) return outcome;
   const TrialKey trial = *outcome.trial;
   {
     Query newest = db_->query(kSelectNewestCheckpoint, trial.study, trial.number);
@@ -85,7 +86,12 @@ std::vector<std::string> Writer::unnamed(std::vector<std::string> blobs) {
   std::ranges::sort(blobs);
   blobs.erase(std::unique(blobs.begin(), blobs.end()), blobs.end());
   std::erase_if(blobs, [this](const std::string& blob) {
-    return db_->query("SELECT 1 FROM checkpoints WHERE sha256 = ? LIMIT 1", blob).next();
+    return db_
+        ->query(
+            "SELECT 1 FROM checkpoints WHERE sha256 = ?1"
+            " UNION ALL SELECT 1 FROM artifacts WHERE sha256 = ?1 LIMIT 1",
+            blob)
+        .next();
   });
   return blobs;
 }

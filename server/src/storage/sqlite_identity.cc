@@ -156,6 +156,7 @@ Outcome Writer::apply_one(const OwnBlob& own) {
                              own.sha256);
     if (known.next()) return outcome(Applied::repeated);
   }
+  write_changed_studies();  // with artifacts that came before in this batch
   if (const auto excess = excess_of(own.quota, used_by(own.owner), {0, 0, own.bytes}))
     return refused(*excess);
   add_blob(own.owner, own.sha256, own.bytes);

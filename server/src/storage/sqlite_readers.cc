@@ -286,9 +286,26 @@ std::optional<AttemptRow> attempt(Db& db, AttemptId id) {
   return std::move(stored->row);
 }
 
-std::vector<std::string> checkpoint_blobs(Db& db) {
+std::vector<ArtifactRow> artifacts(Db& db, StudyId study, std::optional<TrialNumber> trial,
+                                   std::int64_t after, std::int64_t limit) {
+  std::vector<ArtifactRow> page;
+  const std::int64_t most = std::max<std::int64_t>(limit, 0);  // a negative one means "all"
+  Query row = trial ? db.query(kSelectArtifactsOfTrial, study, after, most, *trial)
+                    : db.query(kSelectArtifacts, study, after, most);
+  while (row.next()) page.push_back(read_artifact(row));
+  return page;
+}
+
+std::optional<ArtifactRow> artifact(Db& db, StudyId study, const std::string& id) {
+  Query row = db.query(kSelectArtifact, study, id);
+  if (!row.next()) return std::nullopt;
+  return read_artifact(row);
+}
+
+std::vector<std::string> kept_blobs(Db& db) {
   std::vector<std::string> blobs;
-  Query rows = db.query("SELECT DISTINCT sha256 FROM checkpoints ORDER BY sha256");
+  Query rows =
+      db.query("SELECT sha256 FROM checkpoints UNION SELECT sha256 FROM artifacts ORDER BY sha256");
   while (rows.next()) blobs.emplace_back(rows.text(0));
   return blobs;
 }
@@ -309,7 +326,11 @@ Usage usage(Db& db, const std::string& owner) {
     used.studies = running.integer(0);
     used.trials = running.integer(1);
   }
-  Query blobs = db.query("SELECT coalesce(sum(bytes), 0) FROM owner_blobs WHERE owner = ?", owner);
+  Query blobs = db.query(
+      "SELECT (SELECT coalesce(sum(bytes), 0) FROM owner_blobs WHERE owner = ?1)"
+      " + (SELECT coalesce(sum(artifact_bytes), 0)"
+      " FROM studies JOIN study_progress ON study = id WHERE owner = ?1)",
+      owner);
   blobs.next();
   used.bytes = blobs.integer(0);
   return used;

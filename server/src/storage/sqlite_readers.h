@@ -59,7 +59,10 @@ std::vector<TrialDetail> unfinished_trials(Db& db, StudyId id);
 std::optional<TrialDetail> trial(Db& db, TrialKey key);
 std::vector<protocol::Point> curve(Db& db, const AttemptRow& attempt);
 std::optional<AttemptRow> attempt(Db& db, AttemptId id);
-std::vector<std::string> checkpoint_blobs(Db& db);
+std::vector<ArtifactRow> artifacts(Db& db, StudyId study, std::optional<TrialNumber> trial,
+                                   std::int64_t after, std::int64_t limit);
+std::optional<ArtifactRow> artifact(Db& db, StudyId study, const std::string& id);
+std::vector<std::string> kept_blobs(Db& db);
 bool project_references(Db& db, const std::string& project, const std::string& sha256);
 Usage usage(Db& db, const std::string& owner);
 std::vector<AuditEntry> audit(Db& db, std::int64_t after, std::int64_t limit);

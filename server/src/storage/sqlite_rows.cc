@@ -118,6 +118,8 @@ StudyRow read_study(const Query& row) {
   study.sampler_since = row.integer(19);
   study.wanted = row.integer(20);
   study.paused = row.integer(21) != 0;
+  study.artifacts = row.integer(22);
+  study.artifact_bytes = row.integer(23);
   return study;
 }
 
@@ -164,6 +166,20 @@ StoredAttempt read_attempt(const Query& row) {
   attempt.attrs = owned(row, 26);
   attempt.software = owned(row, 27);
   return stored;
+}
+
+ArtifactRow read_artifact(const Query& row) {
+  ArtifactRow artifact;
+  artifact.id = owned(row, 0);
+  artifact.trial = {StudyId{row.integer(1)}, TrialNumber{row.integer(2)}};
+  artifact.attempt = AttemptId{row.integer(3)};
+  artifact.name = owned(row, 4);
+  artifact.type = owned(row, 5);
+  artifact.store = owned(row, 6);
+  artifact.blob = {owned(row, 7), row.integer(8)};
+  artifact.arrived = row.integer(9);
+  artifact.created_at = row.integer(10);
+  return artifact;
 }
 
 }  // namespace hyperflock::storage::sqlite

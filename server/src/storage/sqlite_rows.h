@@ -41,6 +41,8 @@ StoredAttempt read_attempt(const Query& row);
 // The five columns of a checkpoint from `column` on: attempt, format, sha256, bytes, step.
 std::optional<protocol::Checkpoint> read_checkpoint(const Query& row, int column);
 
+ArtifactRow read_artifact(const Query& row);
+
 // A checkpoint as five parameters, nulls where there is none. It must outlive these views of it.
 struct CheckpointColumns {
   explicit CheckpointColumns(const protocol::Checkpoint* checkpoint);
@@ -67,7 +69,7 @@ std::string asked_attrs_of(const Query& trial_row);
 inline constexpr Sql kSelectStudies =
     "SELECT id, owner, project, spec, total, created_at, state, complete, pruned, failed, running,"
     " attempts, cursor, finished_at, best_trial, best_value, asked, generation, sampler,"
-    " sampler_since, wanted, paused"
+    " sampler_since, wanted, paused, artifacts, artifact_bytes"
     " FROM studies JOIN study_progress ON study = id WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC";
 inline constexpr Sql kSelectTrial = HYPERFLOCK_TRIAL_COLUMNS "WHERE study = ?1 AND number = ?2";
 // seq > ?2: 0 leaves out the unfinished ones.
@@ -90,6 +92,19 @@ inline constexpr Sql kSelectNewestCheckpoint =
 inline constexpr Sql kSelectPoints =
     "SELECT step, value FROM points WHERE attempt = ?1 ORDER BY step";
 
+#define HYPERFLOCK_ARTIFACT_COLUMNS                                                          \
+  "SELECT id, study, number, attempt, name, type, store, sha256, bytes, arrived, created_at" \
+  " FROM artifacts "
+
+// arrived > ?2, at most ?3.
+inline constexpr Sql kSelectArtifacts =
+    HYPERFLOCK_ARTIFACT_COLUMNS "WHERE study = ?1 AND arrived > ?2 ORDER BY arrived LIMIT ?3";
+inline constexpr Sql kSelectArtifactsOfTrial = HYPERFLOCK_ARTIFACT_COLUMNS
+    "INDEXED BY artifacts_by_trial WHERE study = ?1 AND number = ?4 AND arrived > ?2 ORDER BY "
+    "arrived LIMIT ?3";
+inline constexpr Sql kSelectArtifact = HYPERFLOCK_ARTIFACT_COLUMNS "WHERE study = ?1 AND id = ?2";
+
+#undef HYPERFLOCK_ARTIFACT_COLUMNS
 #undef HYPERFLOCK_TRIAL_COLUMNS
 
 }  // namespace hyperflock::storage::sqlite

@@ -111,8 +111,16 @@ Result<std::vector<protocol::Point>> SqliteStorage::curve(const AttemptRow& atte
 Result<std::optional<AttemptRow>> SqliteStorage::attempt(AttemptId id) {
   return guarded([&] { return sqlite::attempt(*readers_.borrow(), id); });
 }
-Result<std::vector<std::string>> SqliteStorage::checkpoint_blobs() {
-  return guarded([&] { return sqlite::checkpoint_blobs(*readers_.borrow()); });
+Result<std::vector<ArtifactRow>> SqliteStorage::artifacts(StudyId study,
+                                                          std::optional<TrialNumber> trial,
+                                                          std::int64_t after, std::int64_t limit) {
+  return guarded([&] { return sqlite::artifacts(*readers_.borrow(), study, trial, after, limit); });
+}
+Result<std::optional<ArtifactRow>> SqliteStorage::artifact(StudyId study, const std::string& id) {
+  return guarded([&] { return sqlite::artifact(*readers_.borrow(), study, id); });
+}
+Result<std::vector<std::string>> SqliteStorage::kept_blobs() {
+  return guarded([&] { return sqlite::kept_blobs(*readers_.borrow()); });
 }
 Result<bool> SqliteStorage::project_references(const std::string& project,
                                                const std::string& sha256) {

@@ -56,7 +56,10 @@ class SqliteStorage final : public Storage {
   Result<std::optional<TrialDetail>> trial(TrialKey key) override;
   Result<std::vector<protocol::Point>> curve(const AttemptRow& attempt) override;
   Result<std::optional<AttemptRow>> attempt(AttemptId id) override;
-  Result<std::vector<std::string>> checkpoint_blobs() override;
+  Result<std::vector<ArtifactRow>> artifacts(StudyId study, std::optional<TrialNumber> trial,
+                                             std::int64_t after, std::int64_t limit) override;
+  Result<std::optional<ArtifactRow>> artifact(StudyId study, const std::string& id) override;
+  Result<std::vector<std::string>> kept_blobs() override;
   Result<bool> project_references(const std::string& project, const std::string& sha256) override;
   Result<Usage> usage(const std::string& owner) override;
   Result<std::vector<AuditEntry>> audit(std::int64_t after, std::int64_t limit) override;

@@ -1,5 +1,6 @@
 // The guards of transition.h as SQL: studies, trials and attempts. Their checkpoints are in
-// sqlite_checkpoints.cc, people and devices in sqlite_identity.cc. Writer thread only.
+// sqlite_checkpoints.cc, artifacts in sqlite_artifacts.cc, people and devices in
+// sqlite_identity.cc. Writer thread only.
 #include "storage/sqlite_writer.h"
 
 #include <algorithm>
@@ -32,6 +33,10 @@ Outcome of_study(Applied applied, StudyId study) {
   Outcome result = outcome(applied);
   result.study = study;
   return result;
+}
+
+void append(std::vector<std::string>& all, std::vector<std::string> more) {
+  std::ranges::move(more, std::back_inserter(all));
 }
 
 Applied applied_if(int changed_rows, Applied otherwise) {
@@ -202,8 +207,11 @@ Outcome Writer::apply_one(const StoreResult& store) {
       ledger::trial_accepted(study->row, was, trial.number, result, seq);
       touch(*study);
       judged.dropped = drop_checkpoints(trial, 0);
+      append(judged.dropped, drop_artifacts_of_others(*study, trial, result.attempt));
     }
   }
+  if (judged.verdict == protocol::Verdict::evidence && study != nullptr)
+    judged.dropped = drop_artifacts_of(*study, trial, result.attempt);
 
   db_->run(
       "UPDATE attempts SET state = ?, verdict = ?, result_seq = ?, load_ms = ?, run_ms = ?,"
@@ -290,11 +298,12 @@ Outcome Writer::apply_one(const EndStudy& end) {
   Study* study = find_study(end.study);
   if (study == nullptr) return of_study(Applied::conflict, end.study);
   if (!ledger::is_running(study->row)) return of_study(Applied::repeated, end.study);
+  Outcome result = of_study(Applied::applied, end.study);
+  result.dropped = drop_unfinished_artifacts(*study);
   cancel_trials(*study);
   ledger::ended(study->row, end.state, now_);
   touch(*study);
-  Outcome result = of_study(Applied::applied, end.study);
-  result.dropped = drop_checkpoints(end.study);
+  append(result.dropped, drop_checkpoints(end.study));
   return result;
 }
 
@@ -349,8 +358,7 @@ Outcome Writer::apply_one(const ReplayTrials& replay) {
         " failure_traceback = NULL WHERE study = ? AND number = ?",
         TrialState::running, replay.study, number);
     ledger::trial_replayed(study->row);
-    std::ranges::move(drop_checkpoints({replay.study, number}, 0),
-                      std::back_inserter(result.dropped));
+    append(result.dropped, drop_checkpoints({replay.study, number}, 0));
   }
   ledger::reopened(study->row);
   touch(*study);
@@ -363,7 +371,8 @@ Writer::Study* Writer::find_study(StudyId id) {
   Query row = db_->query(
       "SELECT direction, state, complete, pruned, failed, running, attempts, cursor, finished_at,"
       " best_trial, best_value, kind, objectives, asked, generation, sampler, sampler_since,"
-      " wanted, paused FROM studies JOIN study_progress ON study = id WHERE id = ?",
+      " wanted, paused, artifacts, artifact_bytes FROM studies JOIN study_progress ON study = id "
+      "WHERE id = ?",
       id);
   if (!row.next()) return nullptr;
   StudyRow study;
@@ -387,6 +396,8 @@ Writer::Study* Writer::find_study(StudyId id) {
   study.sampler_since = row.integer(16);
   study.wanted = row.integer(17);
   study.paused = row.integer(18) != 0;
+  study.artifacts = row.integer(19);
+  study.artifact_bytes = row.integer(20);
   return &studies_.emplace(id, Study{std::move(study), false}).first->second;
 }
 
@@ -402,10 +413,12 @@ void Writer::write_changed_studies() {
     db_->run(
         "UPDATE study_progress SET state = ?, complete = ?, pruned = ?, failed = ?, running = ?,"
         " attempts = ?, cursor = ?, finished_at = ?, best_trial = ?, best_value = ?, asked = ?,"
-        " generation = ?, sampler = ?, sampler_since = ?, wanted = ?, paused = ? WHERE study = ?",
+        " generation = ?, sampler = ?, sampler_since = ?, wanted = ?, paused = ?, artifacts = ?,"
+        " artifact_bytes = ? WHERE study = ?",
         row.state, row.complete, row.pruned, row.failed, row.running, row.attempts, row.cursor,
         row.finished_at, row.best_trial, row.best_value, row.total, row.generation, row.sampler,
-        row.sampler_since, row.wanted, row.paused ? 1 : 0, row.id);
+        row.sampler_since, row.wanted, row.paused ? 1 : 0, row.artifacts, row.artifact_bytes,
+        row.id);
     study->changed = false;
   }
   changed_.clear();

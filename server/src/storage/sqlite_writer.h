@@ -45,6 +45,7 @@ class Writer {
   Outcome apply_one(const EndAttempt& end);
   Outcome apply_one(const AppendPoints& append);
   Outcome apply_one(const StoreCheckpoint& store);
+  Outcome apply_one(const StoreArtifact& store);
   Outcome apply_one(const FailTrial& fail);
   Outcome apply_one(const EndStudy& end);
   Outcome apply_one(const PauseStudy& pause);
@@ -86,11 +87,22 @@ class Writer {
   void add_study(const CreateStudy& create);
   // How many of the points are new.
   int add_points(AttemptId attempt, const std::vector<protocol::Point>& points);
-  // Removes all but the newest `kept` checkpoints of a trial, or all of a study's. Gives the blobs
-  // that no row names any more.
+  // Whether the attempt may upload: the guard of checkpoints and artifacts, with the trial.
+  Outcome judge_upload(AttemptId attempt, const std::string& device);
+  // Each gives the blobs that no row names any more.
+  // All but the newest `kept` checkpoints of a trial, or all of a study's.
   std::vector<std::string> drop_checkpoints(TrialKey trial, std::size_t kept);
   std::vector<std::string> drop_checkpoints(StudyId study);
+  // Artifacts: of the trial's attempts but the accepted one, of one attempt, of all trials that
+  // have no outcome; those that `rows` names (arrived, sha256, bytes).
+  std::vector<std::string> drop_artifacts_of_others(Study& study, TrialKey trial,
+                                                    AttemptId accepted);
+  std::vector<std::string> drop_artifacts_of(Study& study, TrialKey trial, AttemptId attempt);
+  std::vector<std::string> drop_unfinished_artifacts(Study& study);
+  std::vector<std::string> drop_artifacts(Study& study, Query rows);
   std::vector<std::string> unnamed(std::vector<std::string> blobs);
+  // The limit of its owner's quota that so many more bytes would break.
+  std::optional<Excess> excess_of_artifact(StudyId study, std::int64_t bytes);
   // Ends each unfinished trial of a study that ends.
   void cancel_trials(Study& study);
   // The finishing order that the next trial gets; it is taken by setting last_seq_.

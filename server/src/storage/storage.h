@@ -82,12 +82,17 @@ class Storage {
   // gives them of the attempt that decides. REQUIRES: `attempt` is as this storage gave it.
   virtual Result<std::vector<protocol::Point>> curve(const AttemptRow& attempt) = 0;
   virtual Result<std::optional<AttemptRow>> attempt(AttemptId id) = 0;
-  // SHA-256 of every checkpoint that is kept, in order.
-  virtual Result<std::vector<std::string>> checkpoint_blobs() = 0;
+  // Of a study, or of one trial of it, with `arrived` > after in that order, at most `limit`.
+  virtual Result<std::vector<ArtifactRow>> artifacts(StudyId study,
+                                                     std::optional<TrialNumber> trial,
+                                                     std::int64_t after, std::int64_t limit) = 0;
+  virtual Result<std::optional<ArtifactRow>> artifact(StudyId study, const std::string& id) = 0;
+  // SHA-256 of every blob that an attempt uploaded and a row still names, each once, in order.
+  virtual Result<std::vector<std::string>> kept_blobs() = 0;
   // True where a study of `project` names the blob as its bundle or data.
   virtual Result<bool> project_references(const std::string& project,
                                           const std::string& sha256) = 0;
-  // What the owner's running studies and blobs amount to.
+  // What the owner's running studies, blobs and artifacts amount to.
   virtual Result<Usage> usage(const std::string& owner) = 0;
   // Entries with id > after, oldest first, at most `limit`.
   virtual Result<std::vector<AuditEntry>> audit(std::int64_t after, std::int64_t limit) = 0;

@@ -84,6 +84,13 @@ inline void trial_cancelled(StudyRow& study, std::int64_t seq) {
   study.cursor = seq;
 }
 
+inline void artifact_stored(StudyRow& study, std::int64_t bytes) {
+  ++study.artifacts;
+  study.artifact_bytes += bytes;
+}
+
+inline void artifact_dropped(StudyRow& study, std::int64_t bytes) { study.artifact_bytes -= bytes; }
+
 inline void ended(StudyRow& study, StudyState state, std::int64_t now) {
   study.state = state;
   study.paused = false;

@@ -79,6 +79,21 @@ struct StoreCheckpoint {
   protocol::Checkpoint checkpoint;
 };
 
+// Guard: as StoreCheckpoint's, of `artifact.attempt`. An artifact of the study with this id is
+// `repeated` where it is the attempt's and has the same bytes, else `superseded` with
+// Refusal::artifact_exists. `superseded`, too, where the attempt has kMostArtifacts
+// (Refusal::artifact_count), and where the quota of the study's owner, as it is stored, does not
+// hold its bytes (Outcome::excess). Its trial, place and time are storage's to fill in.
+//
+// Each artifact counts its bytes for the owner as long as it stays. All of a trial's stay until a
+// result of it is accepted, those of a trial that failed too; then those of its other attempts go.
+// A result that is kept as evidence takes its attempt's along, and EndStudy those of the trials
+// that it cancels.
+struct StoreArtifact {
+  std::string device;
+  ArtifactRow artifact;
+};
+
 // Guard: the trial has a row (else `conflict`), no accepted attempt and is not finished (else
 // `superseded`).
 struct FailTrial {
@@ -153,10 +168,10 @@ struct StoreSuggestion {
 
 using Transition =
     std::variant<CreateStudy, StartAttempt, StoreResult, EndAttempt, AppendPoints, StoreCheckpoint,
-                 FailTrial, EndStudy, PauseStudy, ReplayTrials, ClaimStudy, AskTrials,
-                 StoreSuggestion, CreatePrincipal, UpdatePrincipal, CreateToken, RevokeToken,
-                 CreateProject, CreateEnrolment, RevokeEnrolment, CreateDevice, RevokeDevice,
-                 EraseDevice, OwnBlob, NoteAudit, TrimAudit>;
+                 StoreArtifact, FailTrial, EndStudy, PauseStudy, ReplayTrials, ClaimStudy,
+                 AskTrials, StoreSuggestion, CreatePrincipal, UpdatePrincipal, CreateToken,
+                 RevokeToken, CreateProject, CreateEnrolment, RevokeEnrolment, CreateDevice,
+                 RevokeDevice, EraseDevice, OwnBlob, NoteAudit, TrimAudit>;
 
 enum class Applied {
   applied,     // the guard held; the change is durable
@@ -164,6 +179,9 @@ enum class Applied {
   superseded,  // the guard failed because another won; what the contract says was kept
   conflict,    // the transition does not fit what is stored, or another server took the row first
 };
+
+// Why an artifact of a live attempt was not taken.
+enum class Refusal { artifact_exists, artifact_count };
 
 struct Outcome {
   Applied applied = Applied::applied;
@@ -176,7 +194,8 @@ struct Outcome {
                            // generation
   std::int64_t token = 0;  // CreatePrincipal: of the first token
   std::optional<Excess> excess{};      // the limit of a quota that refused it
-  std::vector<std::string> dropped{};  // blobs of checkpoints that nothing names any more
+  std::optional<Refusal> refusal{};    // StoreArtifact
+  std::vector<std::string> dropped{};  // uploaded blobs that no row names any more
   bool operator==(const Outcome&) const = default;
 };
 

@@ -7,6 +7,7 @@ export class Formatter {
   readonly tag: string;
   readonly #integer: Intl.NumberFormat;
   readonly #megabyte: Intl.NumberFormat;
+  readonly #sizes: readonly [Intl.NumberFormat, Intl.NumberFormat, Intl.NumberFormat];
   readonly #metric: Intl.NumberFormat;
   readonly #scientific: Intl.NumberFormat;
   readonly #value: Intl.NumberFormat;
@@ -26,6 +27,14 @@ export class Formatter {
       minimumFractionDigits: 1,
       maximumFractionDigits: 1,
     });
+    const size = (unit: string) =>
+      new Intl.NumberFormat(tag, {
+        style: "unit",
+        unit,
+        unitDisplay: "short",
+        maximumSignificantDigits: 3,
+      });
+    this.#sizes = [size("byte"), size("kilobyte"), size("megabyte")];
     this.#metric = new Intl.NumberFormat(tag, { maximumSignificantDigits: 4 });
     this.#scientific = new Intl.NumberFormat(tag, {
       notation: "scientific",
@@ -68,6 +77,12 @@ export class Formatter {
   /** Megabytes of 10^6 bytes with one digit after the point. */
   bytes(bytes: number): string {
     return this.#megabyte.format(Math.max(0, bytes) / 1e6);
+  }
+
+  /** A file's size in the unit that fits it: `812 byte`, `3.4 kB`, `12 MB`; units of 1000. */
+  size(bytes: number): string {
+    const at = bytes < 1_000 ? 0 : bytes < 1_000_000 ? 1 : 2;
+    return this.#sizes[at].format(Math.max(0, bytes) / 1_000 ** at);
   }
 
   /** The two largest units that matter: `8 sec`, `3 min 5 sec`, `2 hr 14 min`. */

@@ -1,6 +1,8 @@
 // The console's REST (server/docs/rest.md) with a researcher's token, which travels in the header alone. Page thread.
 
 import {
+  type ArtifactRow,
+  artifactsOf,
   detailOf,
   joinUrlOf,
   type Me,
@@ -19,6 +21,8 @@ import {
 } from "./rows.ts";
 
 const kTimeoutMs = 15_000;
+/** A file of 64 MiB over a slow line. */
+const kDownloadMs = 600_000;
 /** Rows of one page of trials. */
 export const kPageRows = 500;
 
@@ -44,6 +48,9 @@ export interface Api {
     after: number,
   ): Promise<{ readonly trials: readonly TrialRow[]; readonly cursor: number }>;
   trial(study: number, trial: number): Promise<TrialDetail>;
+  /** The files that a trial uploaded; the first 500. */
+  artifacts(study: number, trial: number): Promise<readonly ArtifactRow[]>;
+  artifact(study: number, id: string): Promise<Blob>;
   workers(): Promise<readonly WorkerRow[]>;
   placement(study: number): Promise<PlacementRow>;
   cancel(study: number): Promise<StudyRow>;
@@ -59,6 +66,10 @@ function errorOf(body: unknown, status: number): ConsoleError {
   return typeof error?.code === "string" && typeof error.message === "string"
     ? new ConsoleError(error.code, error.message)
     : new ConsoleError("bad_answer", `The server answered with status ${status}.`);
+}
+
+function unreachable(): ConsoleError {
+  return new ConsoleError("unreachable", "The server cannot be reached.");
 }
 
 export class ConsoleApi implements Api {
@@ -91,6 +102,21 @@ export class ConsoleApi implements Api {
     return this.#ask("GET", `/api/studies/${study}/trials/${trial}`, detailOf);
   }
 
+  artifacts(study: number, trial: number): Promise<readonly ArtifactRow[]> {
+    return this.#ask("GET", `/api/studies/${study}/artifacts?trial=${trial}`, artifactsOf);
+  }
+
+  async artifact(study: number, id: string): Promise<Blob> {
+    const path = `/api/studies/${study}/artifacts/${encodeURIComponent(id)}`;
+    const response = await this.#send("GET", path, kDownloadMs);
+    if (!response.ok) {
+      throw errorOf(await response.json().catch(() => null), response.status);
+    }
+    return response.blob().catch(() => {
+      throw unreachable();
+    });
+  }
+
   workers(): Promise<readonly WorkerRow[]> {
     return this.#ask("GET", "/api/workers", workersOf);
   }
@@ -119,25 +145,28 @@ export class ConsoleApi implements Api {
     return this.#ask("POST", "/api/enrolment", joinUrlOf);
   }
 
-  async #ask<Answer>(
-    method: "GET" | "POST",
-    path: string,
-    read: (body: unknown) => Answer,
-  ): Promise<Answer> {
-    let response: Response;
-    let body: unknown;
+  async #send(method: "GET" | "POST", path: string, timeoutMs: number): Promise<Response> {
     try {
-      response = await this.#fetch(path, {
+      return await this.#fetch(path, {
         method,
         headers: { Authorization: `Bearer ${this.#token}` },
         ...(method === "POST" ? { body: "{}" } : {}),
         cache: "no-store",
         credentials: "omit",
-        signal: AbortSignal.timeout(kTimeoutMs),
+        signal: AbortSignal.timeout(timeoutMs),
       });
     } catch {
-      throw new ConsoleError("unreachable", "The server cannot be reached.");
+      throw unreachable();
     }
+  }
+
+  async #ask<Answer>(
+    method: "GET" | "POST",
+    path: string,
+    read: (body: unknown) => Answer,
+  ): Promise<Answer> {
+    const response = await this.#send(method, path, kTimeoutMs);
+    let body: unknown;
     try {
       body = await response.json();
     } catch {

@@ -255,3 +255,31 @@ describe("the buttons", () => {
     expect(store.joinLink.value).toContain("/join#");
   });
 });
+
+describe("a trial's files", () => {
+  const artifacts = [
+    { id: "a1", trial: 21, name: "weights.npz", bytes: 10 },
+    { id: "b1", trial: 22, name: "other.npz", bytes: 10 },
+  ];
+
+  it("are those of the trial on the page, and go with it", async () => {
+    const { store, go } = scenario("#/studies/7/trials/21", { rows: { artifacts } });
+    await settled();
+    expect(store.files.value).toEqual([{ id: "a1", name: "weights.npz", bytes: 10 }]);
+    go("#/studies/7");
+    expect(store.files.value).toEqual([]);
+  });
+
+  it("are given to the reader, or their refusal is shown", async () => {
+    const faults = { artifact: "unknown_artifact" };
+    const { store, api } = scenario("#/studies/7/trials/21", { rows: { artifacts } });
+    await settled();
+    const saved: Blob[] = [];
+    await store.fetchFile("a1", (content) => saved.push(content));
+    expect(await saved[0]?.text()).toBe("a1");
+    api.rows = { ...api.rows, faults };
+    await store.fetchFile("a1", (content) => saved.push(content));
+    expect(saved).toHaveLength(1);
+    expect(store.refusal.value?.code).toBe("unknown_artifact");
+  });
+});

@@ -6,7 +6,7 @@ import { Formatter } from "../i18n/format.ts";
 import type { Language } from "../i18n/language.ts";
 import { type Api, ConsoleError, kPageRows } from "./api.ts";
 import { hashOf, type Route, routeOf } from "./route.ts";
-import type { Me, PlacementRow, StudyRow, TrialDetail, WorkerRow } from "./rows.ts";
+import type { ArtifactRow, Me, PlacementRow, StudyRow, TrialDetail, WorkerRow } from "./rows.ts";
 import { forgetToken, isToken, keepToken, keptToken, type TokenStore } from "./session.ts";
 import { noTrials, type StudyData, withRows } from "./study_data.ts";
 import { type FilterState, type Sort, sortAfterPress } from "./trials_model.ts";
@@ -66,6 +66,8 @@ export class ResearchStore {
   /** Of study 0, which there is none of, until the first rows are asked for. */
   readonly data: Signal<StudyData> = signal(noTrials(0));
   readonly detail: Signal<TrialDetail | null> = signal(null);
+  /** What the trial of the page uploaded. */
+  readonly files: Signal<readonly ArtifactRow[]> = signal([]);
   readonly workers: Signal<readonly WorkerRow[]> = signal([]);
   /** Of a running study that asks for something of devices; else null. */
   readonly placement: Signal<PlacementRow | null> = signal(null);
@@ -173,6 +175,11 @@ export class ResearchStore {
     });
   }
 
+  /** Fetches a file of the trial; `save` gives it to the reader. */
+  async fetchFile(id: string, save: (content: Blob) => void): Promise<void> {
+    await this.#act(async (api, study) => save(await api.artifact(study, id)));
+  }
+
   async makeJoinLink(): Promise<void> {
     await this.#act(async (api) => {
       this.joinLink.value = await api.joinLink();
@@ -214,6 +221,7 @@ export class ResearchStore {
     }
     const before = this.route.value;
     this.detail.value = null;
+    this.files.value = [];
     this.problem.value = null;
     this.refusal.value = null;
     if (route.page === "studies" || before.page === "studies" || route.study !== before.study) {
@@ -241,6 +249,7 @@ export class ResearchStore {
     this.study.value = null;
     this.data.value = noTrials(0);
     this.detail.value = null;
+    this.files.value = [];
     this.workers.value = [];
     this.placement.value = null;
     this.joinLink.value = null;
@@ -314,10 +323,11 @@ export class ResearchStore {
       }
       return;
     }
-    const [study, workers, detail] = await Promise.all([
+    const [study, workers, detail, files] = await Promise.all([
       api.study(route.study),
       api.workers(),
       route.page === "trial" ? api.trial(route.study, route.trial) : null,
+      route.page === "trial" ? api.artifacts(route.study, route.trial) : [],
     ]);
     if (era !== this.#era) {
       return;
@@ -325,6 +335,7 @@ export class ResearchStore {
     this.study.value = study;
     this.workers.value = workers;
     this.detail.value = detail;
+    this.files.value = files;
     if (route.page === "study") {
       const asks = study.state === "running" && (study.backend !== null || study.hasRequirements);
       const placement = asks ? await api.placement(study.study) : null;

@@ -113,6 +113,13 @@ export interface TrialDetail extends TrialRow {
   readonly attemptsList: readonly AttemptRow[];
 }
 
+/** A file that a trial uploaded. */
+export interface ArtifactRow {
+  readonly id: string;
+  readonly name: string;
+  readonly bytes: number;
+}
+
 export interface WorkerRow {
   readonly device: string;
   readonly class: string;
@@ -299,6 +306,13 @@ export function detailOf(value: unknown): TrialDetail {
     points: row.list("points", pointOf),
     attemptsList: row.list("attempts_list", attemptOf),
   };
+}
+
+export function artifactsOf(value: unknown): readonly ArtifactRow[] {
+  return new Fields(value).list("artifacts", (one) => {
+    const row = new Fields(one);
+    return { id: row.text("id"), name: row.text("name"), bytes: row.number("bytes") };
+  });
 }
 
 export function studiesOf(value: unknown): readonly StudyRow[] {

@@ -2,6 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
+import { saveFile } from "../ui/browser.ts";
 import { canBeLogarithmic, chartOf } from "../ui/chart.ts";
 import { Chart } from "../ui/chart_view.tsx";
 import type { Point } from "../ui/curve.ts";
@@ -192,16 +193,6 @@ function Values({ study, store }: Props) {
   );
 }
 
-/** Gives the reader a file that was made here. */
-function download(name: string, type: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(url);
-}
-
 function Exports({ study, store }: Props) {
   const words = store.words.value.study;
   const { trials } = store.data.value;
@@ -211,7 +202,9 @@ function Exports({ study, store }: Props) {
         type="button"
         class="button button-quiet button-small"
         data-action="csv"
-        onClick={() => download(fileName(study, "csv"), "text/csv", csvOf(study, trials))}
+        onClick={() =>
+          saveFile(fileName(study, "csv"), new Blob([csvOf(study, trials)], { type: "text/csv" }))
+        }
       >
         {words.csv}
       </button>
@@ -219,7 +212,12 @@ function Exports({ study, store }: Props) {
         type="button"
         class="button button-quiet button-small"
         data-action="json"
-        onClick={() => download(fileName(study, "json"), "application/json", jsonOf(study, trials))}
+        onClick={() =>
+          saveFile(
+            fileName(study, "json"),
+            new Blob([jsonOf(study, trials)], { type: "application/json" }),
+          )
+        }
       >
         {words.json}
       </button>

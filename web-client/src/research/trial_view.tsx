@@ -1,5 +1,6 @@
 // One trial: parameters, value, the curve that it reported, its attempts with their devices, its error. Page thread.
 
+import { saveFile } from "../ui/browser.ts";
 import { chartOf } from "../ui/chart.ts";
 import { Chart } from "../ui/chart_view.tsx";
 import { paramText } from "./params.ts";
@@ -189,6 +190,34 @@ function Attempt({
   );
 }
 
+function Files({ store }: { readonly store: ResearchStore }) {
+  const words = store.words.value.trial;
+  const format = store.format.value;
+  return (
+    <section class="card stack" data-part="files">
+      <h2>{words.files}</h2>
+      <p class="quiet">{words.filesNote}</p>
+      <ul class="files">
+        {store.files.value.map(({ id, name, bytes }) => (
+          <li class="file" key={id}>
+            <span class="file-name">{visibleText(name)}</span>
+            <span class="quiet">{format.size(bytes)}</span>
+            <button
+              type="button"
+              class="button button-quiet button-small"
+              disabled={store.busy.value}
+              aria-label={words.downloadNamed(visibleText(name))}
+              onClick={() => void store.fetchFile(id, (content) => saveFile(name, content))}
+            >
+              {words.download}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
 export function TrialView({ store }: { readonly store: ResearchStore }) {
   const route = store.route.value;
   const words = store.words.value;
@@ -220,6 +249,7 @@ export function TrialView({ store }: { readonly store: ResearchStore }) {
           <div class="stack">
             <Summary trial={trial} store={store} />
             <Curve trial={trial} store={store} />
+            {store.files.value.length === 0 ? null : <Files store={store} />}
           </div>
           <div class="stack">
             {trial.error === null ? null : (

@@ -2,13 +2,22 @@
 // thread; stories and tests only.
 
 import { type Api, ConsoleError, kPageRows } from "../research/api.ts";
-import { detailOf, type Me, placementOf, studyOf, trialOf, workersOf } from "../research/rows.ts";
+import {
+  artifactsOf,
+  detailOf,
+  type Me,
+  placementOf,
+  studyOf,
+  trialOf,
+  workersOf,
+} from "../research/rows.ts";
 
 export interface ConsoleRows {
   /** As rest.md has them: each answer is one of these, by its id. */
   readonly studies: readonly Readonly<Record<string, unknown>>[];
   readonly trials: readonly Readonly<Record<string, unknown>>[];
   readonly workers: readonly Readonly<Record<string, unknown>>[];
+  readonly artifacts?: readonly Readonly<Record<string, unknown>>[];
   readonly placement?: Readonly<Record<string, unknown>>;
   /** What fails, by the method's name; `never` does not answer. */
   readonly faults: Readonly<Partial<Record<keyof Api, string>>>;
@@ -58,6 +67,17 @@ export class FakeConsole implements Api {
       throw new ConsoleError("not_found", "There is no such trial.");
     }
     return detailOf({ points: [], attempts_list: [], ...row });
+  }
+
+  async artifacts(_study: number, trial: number) {
+    await this.#call("artifacts", trial);
+    const found = this.rows.artifacts ?? [];
+    return artifactsOf({ artifacts: found.filter((row) => row.trial === trial) });
+  }
+
+  async artifact(_study: number, id: string) {
+    await this.#call("artifact");
+    return new Blob([id]);
   }
 
   async workers() {

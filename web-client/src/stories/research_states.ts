@@ -302,6 +302,13 @@ export const researchStories = {
   study_awkward: story("#/studies/8", { studies: kAwkward, trials: kAwkwardTrials }),
   study_unsaid_problem: story("#/studies/7", { faults: { workers: "odd_code" } }),
   trial_complete: story("#/studies/7/trials/21"),
+  trial_files: story("#/studies/7/trials/21", {
+    artifacts: [
+      { id: "a1", trial: 21, name: "weights.npz", bytes: 1_843_221 },
+      { id: "a2", trial: 21, name: "loss curve of the last epoch, smoothed.png", bytes: 48_112 },
+      { id: "a3", trial: 21, name: "x".repeat(120), bytes: 12 },
+    ],
+  }),
   trial_running: story("#/studies/7/trials/44"),
   trial_failed: story("#/studies/7/trials/30"),
   trial_missing: story("#/studies/7/trials/63"),

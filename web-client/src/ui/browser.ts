@@ -31,6 +31,16 @@ export function listen(target: EventTarget, event: string, listener: () => void)
   return () => target.removeEventListener(event, listener);
 }
 
+/** Gives the reader a file; its name is cut to harmless characters by the browser. */
+export function saveFile(name: string, content: Blob): void {
+  const url = URL.createObjectURL(content);
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
+}
+
 export function show(page: ComponentChild): void {
   const root = document.getElementById("app");
   if (root !== null) {

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from hyperflock_worker.artifacts import ArtifactError, ArtifactLostError
 from hyperflock_worker.checkpoints import CheckpointError
 from hyperflock_worker.devices import Device, device
 from hyperflock_worker.trial import SuggestMismatchError, Trial, TrialPruned
@@ -17,6 +18,8 @@ from hyperflock._fast_step import FastStep, fast_step, scalar
 from hyperflock._trainer import CheckpointExtension
 
 __all__ = [
+    "ArtifactError",
+    "ArtifactLostError",
     "CheckpointError",
     "CheckpointExtension",
     "Client",

@@ -26,6 +26,7 @@ from optuna.distributions import (
 )
 
 from hyperflock_worker import bridge
+from hyperflock_worker.artifacts import StorageOfTrial
 from hyperflock_worker.attributes import Attributes
 from hyperflock_worker.metrics import finite, real_number
 from hyperflock_worker.trial import SuggestMismatchError, Trial
@@ -126,13 +127,14 @@ class AskedTrial(Trial):
         )
 
     @property
-    def storage(self) -> NoReturn:
-        """Not here; `optuna.artifacts.upload_artifact` asks for it."""
-        raise StudyElsewhereError(
-            "trial.storage is not available inside a trial, and so artifacts cannot be uploaded "
-            "there: the storage is with the process that owns the study; what is small can be sent "
-            "by trial.set_user_attr and uploaded in a callback of optimize"
-        )
+    def storage(self) -> StorageOfTrial:
+        """For `optuna.artifacts.upload_artifact` alone."""
+        return StorageOfTrial(self, _no_storage)
+
+    @property
+    def _trial_id(self) -> int:
+        # What Optuna's functions name a trial by to its storage.
+        return self._number
 
     def __repr__(self) -> str:
         return f"AskedTrial(number={self._number}, params={self._values})"
@@ -250,6 +252,13 @@ class AskedTrial(Trial):
             raise
         bridge.progress()
         return str(answer)
+
+
+def _no_storage(name: str) -> NoReturn:
+    raise StudyElsewhereError(
+        f"trial.storage.{name} is not available inside a trial: the storage is with the process "
+        "that owns the study; here it takes what optuna.artifacts.upload_artifact says"
+    )
 
 
 # Code that asks what it was given finds Optuna's trial.

@@ -26,8 +26,12 @@ class Bridge(Protocol):
         """Ask and wait; answers ``{"ok": true, "value"}`` or ``{"ok": false, "error"}`` as JSON."""
         ...
 
-    def checkpoint(self, kind: str, step: int, content: bytes) -> str:
-        """Save what the trial needs to go on; waits, and answers as ``call`` does."""
+    def upload(self, head_json: str, content: bytes) -> str:
+        """Bring bytes to the server; waits, and answers as ``call`` does.
+
+        The head says what they are: ``{"of": "checkpoint", "format", "step"}``, or
+        ``{"of": "artifact", "id", "name", "type", "store"}``.
+        """
         ...
 
     def report(self, step: int, value: float) -> None:
@@ -58,15 +62,24 @@ class LocalBridge:
     Attributes
     ----------
     reports : the points reported so far, as ``(step, value)``.
-    checkpoints : what was saved so far, as ``(format, step, content)``.
+    uploads : what was saved so far, as ``(head, content)``.
     steps : how often progress was made.
     """
 
     def __init__(self, seed: int = 0) -> None:
         self._random = Random(seed)
-        self.checkpoints: list[tuple[str, int, bytes]] = []
+        self.uploads: list[tuple[dict[str, Any], bytes]] = []
         self.reports: list[tuple[int, float]] = []
         self.steps = 0
+
+    @property
+    def checkpoints(self) -> list[tuple[str, int, bytes]]:
+        """The checkpoints among the uploads, as ``(format, step or -1, content)``."""
+        return [
+            (head["format"], -1 if head["step"] is None else head["step"], content)
+            for head, content in self.uploads
+            if head["of"] == "checkpoint"
+        ]
 
     def call(self, method: str, payload_json: str) -> str:
         if method == "should_prune":
@@ -77,8 +90,8 @@ class LocalBridge:
         error = {"code": "unknown_method", "message": f"a local run has no call '{method}'"}
         return json.dumps({"ok": False, "error": error})
 
-    def checkpoint(self, kind: str, step: int, content: bytes) -> str:
-        self.checkpoints.append((kind, step, bytes(content)))
+    def upload(self, head_json: str, content: bytes) -> str:
+        self.uploads.append((json.loads(head_json), bytes(content)))
         return '{"ok": true, "value": true}'
 
     def report(self, step: int, value: float) -> None:
@@ -101,8 +114,8 @@ class PromisingBridge:
     def call(self, method: str, payload_json: str) -> str:
         return str(self._wait(self._module.call(method, payload_json)))
 
-    def checkpoint(self, kind: str, step: int, content: bytes) -> str:
-        return str(self._wait(self._module.checkpoint(kind, step, content)))
+    def upload(self, head_json: str, content: bytes) -> str:
+        return str(self._wait(self._module.upload(head_json, content)))
 
     def report(self, step: int, value: float) -> None:
         room = self._module.report(step, value)
@@ -190,7 +203,35 @@ def checkpoint(kind: str, step: int, content: bytes) -> bool:
     CallError
         As ``call``.
     """
-    return bool(_value_of("checkpoint", current().checkpoint(kind, step, content)))
+    head = {"of": "checkpoint", "format": kind, "step": step if step >= 0 else None}
+    return _upload(head, content)
+
+
+def artifact(identity: str, name: str, mimetype: str, store: str, content: bytes) -> bool:
+    """Bring an artifact to the server; whether it has it.
+
+    Parameters
+    ----------
+    identity : str
+        The artifact's id: 1 to 64 of letters, digits, ``_`` and ``-``.
+    name, mimetype : str
+        The file's own name, and what it is.
+    store : str
+        By which the researcher's process finds its artifact store; empty: by nothing.
+    content : bytes
+        What it holds.
+
+    Raises
+    ------
+    CallError
+        As ``call``.
+    """
+    head = {"of": "artifact", "id": identity, "name": name, "type": mimetype, "store": store}
+    return _upload(head, content)
+
+
+def _upload(head: dict[str, Any], content: bytes) -> bool:
+    return bool(_value_of("upload", current().upload(json.dumps(head), content)))
 
 
 def _value_of(method: str, text: str) -> Any:

@@ -7,6 +7,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+from hyperflock_worker.artifacts import ArtifactError, ArtifactLostError
 from hyperflock_worker.attributes import AttributeRefusedError
 from hyperflock_worker.bridge import CallError
 from hyperflock_worker.checkpoints import CheckpointError
@@ -31,6 +32,11 @@ CAUSES = {
     "checkpoint_not_a_tree": "user_error",
     "checkpoint_too_large": "user_error",
     "checkpoint_malformed": "user_error",
+    "artifact_too_large": "user_error",
+    "artifact_invalid": "user_error",
+    "artifact_count": "user_error",
+    "artifact_exists": "user_error",
+    "quota_exceeded": "user_error",
     "metric_not_finite": "invalid",
     "metric_not_number": "invalid",
     "data_invalid": "invalid",
@@ -44,6 +50,7 @@ CAUSES = {
     "study_stopped": "cancelled",
     # The way to the server is gone, not the objective wrong.
     "call_timeout": "worker_lost",
+    "artifact_not_stored": "worker_lost",
     "interrupted": "cancelled",
 }
 
@@ -116,6 +123,8 @@ def code_of(error: BaseException) -> str:
     if isinstance(
         error,
         AttemptError
+        | ArtifactError
+        | ArtifactLostError
         | AttributeRefusedError
         | CheckpointError
         | SuggestMismatchError

@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from hyperflock_worker import bridge, bundles, compat, devices, failures
+from hyperflock_worker import artifacts, bridge, bundles, compat, devices, failures
 from hyperflock_worker.failures import AttemptError
 from hyperflock_worker.metrics import finite, metric, objective_values
 from hyperflock_worker.seeding import seed_everything
@@ -74,6 +74,7 @@ def run_attempt(spec_json: str, bundle: Any, data: Any, checkpoint: Any = ()) ->
     more: dict[str, Any] = {}
     with contextlib.ExitStack() as stack:
         folder: Path | None = None
+        stack.callback(artifacts.forget)
         try:
             spec = json.loads(spec_json)
             folder = stack.enter_context(_attempt_folder(int(spec["attempt"])))

@@ -10,13 +10,14 @@ from __future__ import annotations
 import datetime
 import math
 import numbers
+import os
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from hyperflock_worker import bridge, checkpoints, random_state
+from hyperflock_worker import artifacts, bridge, checkpoints, random_state
 from hyperflock_worker.attributes import Attributes
 from hyperflock_worker.checkpoints import CheckpointError
 from hyperflock_worker.metrics import metric
@@ -207,6 +208,43 @@ class Trial:
             return False
         finally:
             bridge.progress()
+
+    def upload_artifact(
+        self,
+        file_path: str | os.PathLike[str],
+        *,
+        mimetype: str | None = None,
+        encoding: str | None = None,
+    ) -> str:
+        """Bring a file to the server, for the researcher: weights, a picture, a table.
+
+        It counts with the attempt that uploads it: where another device goes on from a checkpoint,
+        only what is uploaded there stays. In an Optuna study `optuna.artifacts.upload_artifact`
+        does the same.
+
+        Parameters
+        ----------
+        file_path
+            The file; its own name goes along.
+        mimetype, encoding
+            What it is; None: as its name says.
+
+        Returns
+        -------
+        str
+            The artifact's id.
+
+        Raises
+        ------
+        OSError
+            The file cannot be read.
+        ArtifactError
+            ``artifact_too_large``: more than 64 MiB. ``artifact_invalid``: its name or type.
+            ``artifact_count``: too many of one attempt. ``quota_exceeded``: no room for it.
+        ArtifactLostError
+            ``artifact_not_stored``: no connection for minutes.
+        """
+        return artifacts.upload(self, file_path, mimetype, encoding)
 
     def resume(self, target: Any = None) -> Any:
         """Return the newest checkpoint of the trial, or load it into an object of Chainer's.

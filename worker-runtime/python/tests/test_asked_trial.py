@@ -8,7 +8,6 @@ import math
 import sys
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -248,18 +247,6 @@ def test_what_it_was_enqueued_with_is_there_and_travels_back() -> None:
     assert json.loads(one.attributes_text({})) == told
     with pytest.raises(AttributeRefusedError, match="57344"):
         trial(attributes={"user": {"long": "x" * 50_000}}).set_user_attr("more", "x" * 8_000)
-
-
-def test_artifacts_are_refused_before_anything_is_written(tmp_path: Path) -> None:
-    (tmp_path / "weights").write_bytes(b"1")
-    kept = tmp_path / "kept"
-    kept.mkdir()
-    store = optuna.artifacts.FileSystemArtifactStore(kept)
-    with pytest.raises(StudyElsewhereError, match="artifacts cannot be uploaded"):
-        optuna.artifacts.upload_artifact(
-            artifact_store=store, file_path=str(tmp_path / "weights"), study_or_trial=trial()
-        )
-    assert list(kept.iterdir()) == []
 
 
 def attributes() -> list[Trial]:

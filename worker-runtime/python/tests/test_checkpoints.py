@@ -230,14 +230,14 @@ def test_saving_tells_the_bridge_the_last_reported_step(local: bridge.LocalBridg
 
 def test_a_checkpoint_that_the_server_could_not_store_is_no_failure() -> None:
     class Offline(bridge.LocalBridge):
-        def checkpoint(self, kind: str, step: int, content: bytes) -> str:
+        def upload(self, head_json: str, content: bytes) -> str:
             return '{"ok": true, "value": false}'
 
     bridge.set_bridge(Offline())
     assert trial().checkpoint([1]) is False
 
     class Refusing(bridge.LocalBridge):
-        def checkpoint(self, kind: str, step: int, content: bytes) -> str:
+        def upload(self, head_json: str, content: bytes) -> str:
             error = {"code": "checkpoint_too_large", "message": "too large"}
             return json.dumps({"ok": False, "error": error})
 
@@ -247,7 +247,7 @@ def test_a_checkpoint_that_the_server_could_not_store_is_no_failure() -> None:
     assert caught.value.code == "checkpoint_too_large"
 
     class Late(bridge.LocalBridge):
-        def checkpoint(self, kind: str, step: int, content: bytes) -> str:
+        def upload(self, head_json: str, content: bytes) -> str:
             error = {"code": "call_timeout", "message": "late"}
             return json.dumps({"ok": False, "error": error})
 

@@ -29,8 +29,8 @@ class Module(ModuleType):
     def call(self, method: str, payload_json: str) -> Promise:
         return Promise(f'{{"ok": true, "value": "{method} {len(payload_json)}"}}')
 
-    def checkpoint(self, kind: str, step: int, content: bytes) -> Promise:
-        return Promise(f'{{"ok": true, "value": "{kind} {step} {len(content)}"}}')
+    def upload(self, head_json: str, content: bytes) -> Promise:
+        return Promise(f'{{"ok": true, "value": "{len(head_json)} {len(content)}"}}')
 
     def report(self, step: int, value: float) -> Promise | None:
         self.reports.append((step, value))
@@ -64,8 +64,8 @@ def test_a_call_waits_for_its_answer(waited: tuple[Module, list[Promise]]) -> No
     assert len(waited[1]) == 1
 
 
-def test_a_checkpoint_waits_until_it_is_saved(waited: tuple[Module, list[Promise]]) -> None:
-    assert "tree 7 3" in bridge.current().checkpoint("tree", 7, b"abc")
+def test_an_upload_waits_until_it_is_stored(waited: tuple[Module, list[Promise]]) -> None:
+    assert '"2 3"' in bridge.current().upload("{}", b"abc")
     assert len(waited[1]) == 1
 
 

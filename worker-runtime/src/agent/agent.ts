@@ -15,7 +15,6 @@ import { fetchArraycore } from "./arraycore_parts.ts";
 import { ArraycoreSide } from "./arraycore_side.ts";
 import { BlobCache, openByteCache } from "./blob_cache.ts";
 import { capabilitiesOf, heapLimitOf } from "./capabilities.ts";
-import { Checkpoints } from "./checkpoints.ts";
 import { deviceOffer, lentGpu } from "./device_offer.ts";
 import type { AgentAction, AgentEvent } from "./events.ts";
 import { probeGpu } from "./gpu_probe.ts";
@@ -25,6 +24,7 @@ import { PythonHost } from "./python_host.ts";
 import { spawnGpu } from "./spawn_gpu.ts";
 import { spawnPython } from "./spawn_python.ts";
 import { Store } from "./store.ts";
+import { Transfers } from "./transfers.ts";
 import { kAgentName } from "./version.ts";
 import { viewOf } from "./view.ts";
 
@@ -44,7 +44,7 @@ export class Agent {
   readonly #isShared = sharesMemory(globalThis as ProbeScope);
   readonly #isCareful: boolean;
   #capabilities = capabilitiesOf(navigator);
-  readonly #checkpoints: Checkpoints;
+  readonly #transfers: Transfers;
   #uploading: AbortController | null = null;
   #store: Store | null = null;
   #blobs: Promise<BlobCache> | null = null;
@@ -62,7 +62,7 @@ export class Agent {
     this.#code = code;
     this.#isVisible = visible;
     this.#post = post;
-    this.#checkpoints = new Checkpoints({
+    this.#transfers = new Transfers({
       fetch: (url, init) => fetch(url, init),
       authorization: () => this.#authorization,
       random: Math.random,
@@ -95,7 +95,7 @@ export class Agent {
         return cache.get(wanted, this.#authorization, signal);
       },
       fetchCheckpoint: (attempt, checkpoint, signal) =>
-        this.#checkpoints.load(attempt, checkpoint, signal),
+        this.#transfers.loadCheckpoint(attempt, checkpoint, signal),
       emit: (event) => this.#handle(event),
       log: (line) => console.debug(line),
     });
@@ -265,10 +265,10 @@ export class Agent {
     this.#uploading?.abort();
     const uploading = new AbortController();
     this.#uploading = uploading;
-    this.#checkpoints.save(saved, uploading.signal).then(
+    this.#transfers.upload(saved, uploading.signal).then(
       (text) => this.#handle({ kind: "uploaded", attempt, sequence, text }),
       (error: unknown) => {
-        const text = errorText("checkpoint_failed", String(error));
+        const text = errorText("upload_failed", String(error));
         this.#handle({ kind: "uploaded", attempt, sequence, text });
       },
     );

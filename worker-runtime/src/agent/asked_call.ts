@@ -36,7 +36,8 @@ export function parseCall(method: string, payload: string): AskedCall | RefusedC
   }
 }
 
-function argumentsOf(payload: string): unknown {
+/** JSON text's value; null where it is none. */
+export function argumentsOf(payload: string): unknown {
   try {
     return JSON.parse(payload);
   } catch {

@@ -96,7 +96,7 @@ export class Attempt {
     return this.#call;
   }
 
-  /** The call channel's number of the checkpoint that is being uploaded; null: none is. */
+  /** The call channel's number of what is being uploaded; null: none is. */
   get upload(): number | null {
     return this.#upload;
   }

@@ -1,8 +1,9 @@
 // What happens to the agent and what it does about it: the two alphabets of machine.ts. Pure; agent thread.
 
-import type { Checkpoint, ClientMessage, Lease, ServerMessage } from "../protocol/index.ts";
+import type { ClientMessage, Lease, ServerMessage } from "../protocol/index.ts";
 import type { AskedCall, RefusedCall } from "./asked_call.ts";
 import type { Outcome } from "./outcome.ts";
+import type { UploadHead } from "./upload_head.ts";
 
 /** This browser's identity towards one project; the secret goes to the server, and to the page's thread
  * for the one request that outlives the page. */
@@ -47,14 +48,13 @@ export type AgentEvent =
       readonly asked: AskedCall | RefusedCall;
     }
   | {
-      readonly kind: "checkpoint";
+      readonly kind: "upload";
       readonly attempt: number;
       readonly sequence: number;
-      readonly format: Checkpoint["format"];
-      readonly step: number | null;
+      readonly head: UploadHead | RefusedCall;
       readonly bytes: Uint8Array<ArrayBuffer>;
     }
-  // The upload of a checkpoint has ended; `text` is the answer for Python.
+  // An upload has ended; `text` is the answer for Python.
   | {
       readonly kind: "uploaded";
       readonly attempt: number;
@@ -107,13 +107,12 @@ export type AgentAction =
   | { readonly kind: "answer"; readonly sequence: number; readonly text: string }
   /** So many points of the running attempt are with the server. */
   | { readonly kind: "taken"; readonly points: number }
-  /** Brings a checkpoint of the running attempt to the server; `uploaded` follows. */
+  /** Brings a checkpoint or an artifact of the running attempt to the server; `uploaded` follows. */
   | {
       readonly kind: "upload";
       readonly attempt: number;
       readonly sequence: number;
-      readonly format: Checkpoint["format"];
-      readonly step: number | null;
+      readonly head: UploadHead;
       readonly bytes: Uint8Array<ArrayBuffer>;
     }
   /** Whatever is being uploaded is of no use any more. */

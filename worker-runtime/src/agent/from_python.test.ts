@@ -5,12 +5,11 @@ import { Allowance, parseFromPython } from "./from_python.ts";
 
 const report = { kind: "report" as const, attempt: 7, step: 0, value: 0.5 };
 const call = { kind: "call" as const, attempt: 7, sequence: 1, method: "m", payload: "{}" };
-const checkpoint = {
-  kind: "checkpoint" as const,
+const upload = {
+  kind: "upload" as const,
   attempt: 7,
   sequence: 1,
-  format: "tree",
-  step: -1,
+  head: '{"of":"checkpoint","format":"tree","step":null}',
   bytes: new Uint8Array([1]),
 };
 const outcome = { kind: "outcome" as const, attempt: 7, outcome: "{}", runMs: 1 };
@@ -22,7 +21,7 @@ test.each([
   call,
   outcome,
   { kind: "progress", attempt: 7, count: 3 },
-  checkpoint,
+  upload,
   { kind: "output", attempt: 7, text: "epoch 1" },
   { kind: "crashed", code: "out_of_memory", message: "m" },
 ])("$kind is taken as it is", (message) => {
@@ -39,13 +38,10 @@ test.each([
   ["a sequence of 0", { ...call, sequence: 0 }],
   ["a long name", { ...call, method: "m".repeat(257) }],
   ["long arguments", { ...call, payload: "x".repeat(65_537) }],
-  ["a checkpoint that is a pickle", { ...checkpoint, format: "pickle" }],
-  ["a checkpoint without bytes", { ...checkpoint, bytes: "x" }],
-  [
-    "a checkpoint in shared memory",
-    { ...checkpoint, bytes: new Uint8Array(new SharedArrayBuffer(1)) },
-  ],
-  ["a large checkpoint", { ...checkpoint, bytes: new Uint8Array(64 * 1024 * 1024 + 1) }],
+  ["an upload with a long head", { ...upload, head: "x".repeat(65_537) }],
+  ["an upload without bytes", { ...upload, bytes: "x" }],
+  ["an upload in shared memory", { ...upload, bytes: new Uint8Array(new SharedArrayBuffer(1)) }],
+  ["a large upload", { ...upload, bytes: new Uint8Array(64 * 1024 * 1024 + 1) }],
   ["a long line", { kind: "output", attempt: 7, text: "x".repeat(2_001) }],
   ["a long outcome", { ...outcome, outcome: "x".repeat(262_145) }],
   ["an endless run", { ...outcome, runMs: Number.POSITIVE_INFINITY }],
@@ -84,9 +80,9 @@ describe("An allowance", () => {
     expect(admitted(3, 120_000)).toBe(true);
   });
 
-  test("lets a checkpoint through when no call is open.", () => {
+  test("lets an upload through when no call is open.", () => {
     const allowance = new Allowance();
-    const save = (sequence: number) => ({ ...checkpoint, sequence });
+    const save = (sequence: number) => ({ ...upload, sequence });
     expect(allowance.admits(save(1), 0)).toBe(true);
     expect(allowance.admits({ ...call, sequence: 2 }, 120_000)).toBe(false);
     allowance.setAnswered(1);

@@ -7,11 +7,11 @@ import { kControlWords } from "../gpu/layout.ts";
 import { kLineCharacters, kMessageCharacters } from "../protocol/client_messages.ts";
 import {
   kCallMs,
-  kCheckpointBytes,
-  kCheckpointMs,
   kMethodCharacters,
   kPayloadCharacters,
   kProgressMs,
+  kUploadBytes,
+  kUploadMs,
   kWindowPoints,
 } from "../python/bridge.ts";
 import { type FromPython, kOutcomeCharacters } from "../python/messages.ts";
@@ -67,16 +67,15 @@ const fromPython = v.variant("kind", [
     payload: text(kPayloadCharacters),
   }),
   v.object({
-    kind: v.literal("checkpoint"),
+    kind: v.literal("upload"),
     attempt: count,
     sequence,
-    format: v.picklist(["tree", "npz"]),
-    step: v.pipe(v.number(), v.safeInteger(), v.minValue(-1)),
+    head: text(kPayloadCharacters),
     bytes: v.custom<Uint8Array<ArrayBuffer>>(
       (value) =>
         value instanceof Uint8Array &&
         value.buffer instanceof ArrayBuffer &&
-        value.byteLength <= kCheckpointBytes,
+        value.byteLength <= kUploadBytes,
     ),
   }),
   v.object({ kind: v.literal("output"), attempt: count, text: text(kLineCharacters) }),
@@ -127,9 +126,9 @@ export class Allowance {
       this.#points += 1;
       return this.#points <= this.#taken + kWindowPoints;
     }
-    if (message.kind === "call" || message.kind === "checkpoint") {
+    if (message.kind === "call" || message.kind === "upload") {
       if (this.#call !== null && now < this.#call.givenUpAt) return false;
-      const ms = message.kind === "call" ? kCallMs : kCheckpointMs;
+      const ms = message.kind === "call" ? kCallMs : kUploadMs;
       this.#call = { sequence: message.sequence, givenUpAt: now + ms - kSlackMs };
     }
     if (message.kind === "output") {

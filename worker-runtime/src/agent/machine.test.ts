@@ -711,14 +711,14 @@ test("Everything that is sent is in the protocol's limits, whatever the trial sa
 
 describe("Checkpoints and lines", () => {
   const bytes = new Uint8Array([1]);
+  const head = { of: "checkpoint", format: "tree", step: 0 } as const;
   const save = (sequence: number, attempt = 7) =>
-    s.on({ kind: "checkpoint", attempt, sequence, format: "tree", step: 0, bytes });
+    s.on({ kind: "upload", attempt, sequence, head, bytes });
   const upload = (sequence: number) => ({
     kind: "upload",
     attempt: 7,
     sequence,
-    format: "tree",
-    step: 0,
+    head,
     bytes,
   });
 

@@ -172,8 +172,8 @@ export class Machine {
       case "call":
         this.#work.onCall(event);
         break;
-      case "checkpoint":
-        this.#work.onCheckpoint(event, now);
+      case "upload":
+        this.#work.onUpload(event, now);
         break;
       case "uploaded":
         this.#work.onUploaded(event);

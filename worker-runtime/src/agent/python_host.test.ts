@@ -433,18 +433,17 @@ describe("Checkpoints", () => {
     await load(0);
     const bytes = new Uint8Array([1]);
     const said = {
-      kind: "checkpoint",
+      kind: "upload",
       attempt: 7,
       sequence: 1,
-      format: "npz",
-      step: -1,
+      head: '{"of":"checkpoint","format":"npz","step":null}',
       bytes,
     } as const;
     thread(0).say(said);
     thread(0).say({ kind: "output", attempt: 7, text: "epoch 1" });
     thread(0).say({ kind: "output", attempt: 6, text: "of another" });
     expect(events.slice(-2)).toEqual([
-      { ...said, step: null },
+      { ...said, head: { of: "checkpoint", format: "npz", step: null } },
       { kind: "output", attempt: 7, text: "epoch 1" },
     ]);
   });

@@ -22,6 +22,7 @@ import type { BlobWanted } from "./blob_cache.ts";
 import type { AgentEvent } from "./events.ts";
 import { Allowance, parseFromPython } from "./from_python.ts";
 import { backendOf, parseOutcome } from "./outcome.ts";
+import { parseUploadHead } from "./upload_head.ts";
 import { kAgentName } from "./version.ts";
 
 /** Loading that shows no progress for this long is given up. */
@@ -418,12 +419,8 @@ export class PythonHost {
           asked: parseCall(message.method, message.payload),
         });
         break;
-      case "checkpoint":
-        emit({
-          ...message,
-          format: message.format === "npz" ? "npz" : "tree",
-          step: message.step < 0 ? null : message.step,
-        });
+      case "upload":
+        emit({ ...message, head: parseUploadHead(message.head) });
         break;
       case "output":
         emit(message);

@@ -255,12 +255,17 @@ export class Work {
   }
 
   /** The points before it go first: the server may let the next attempt's curve begin with them. */
-  onCheckpoint(event: EventOf<"checkpoint">, now: number): void {
+  onUpload(event: EventOf<"upload">, now: number): void {
     if (!this.#runs(event.attempt)) return;
-    this.#attempt?.openUpload(event.sequence);
+    const { head, sequence } = event;
+    if ("code" in head) {
+      this.#around.act({ kind: "answer", sequence, text: errorText(head.code, head.message) });
+      return;
+    }
+    this.#attempt?.openUpload(sequence);
     this.#attempt?.flushAll();
     this.sendFresh(now);
-    this.#around.act({ ...event, kind: "upload" });
+    this.#around.act({ ...event, head });
   }
 
   onUploaded(event: EventOf<"uploaded">): void {

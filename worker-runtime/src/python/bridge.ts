@@ -7,9 +7,9 @@ import type { FromPython } from "./messages.ts";
 /** Longer than a lease: a call may have to wait for a new connection. */
 export const kCallMs = 120_000;
 /** An upload may have to wait for a new connection, and takes its time on a phone. */
-export const kCheckpointMs = 300_000;
-/** The largest checkpoint; the server's default limit. */
-export const kCheckpointBytes = 64 * 1024 * 1024;
+export const kUploadMs = 300_000;
+/** The largest checkpoint or artifact; the server's default limit. */
+export const kUploadBytes = 64 * 1024 * 1024;
 /** Points that may be on the way to the server; a few full messages. */
 export const kWindowPoints = 4_096;
 /** What a call may carry; the agent takes no more. */
@@ -39,19 +39,18 @@ export interface PyBuffer {
   };
 }
 
-/** What a checkpoint holds: a copy, because the heap is Python's again when it goes on. Null: too much. */
-export function checkpointBytes(from: PyBuffer): Uint8Array<ArrayBuffer> | null {
+/** What is uploaded: a copy, because the heap is Python's again when it goes on. Null: too much. */
+export function uploadBytes(from: PyBuffer): Uint8Array<ArrayBuffer> | null {
   const buffer = from.getBuffer("u8");
   try {
-    return buffer.nbytes > kCheckpointBytes ? null : new Uint8Array(buffer.data);
+    return buffer.nbytes > kUploadBytes ? null : new Uint8Array(buffer.data);
   } finally {
     buffer.release();
   }
 }
 
-export function checkpointTooLarge(): string {
-  const most = `A checkpoint holds at most ${kCheckpointBytes} bytes.`;
-  return errorText("checkpoint_too_large", most);
+export function uploadTooLarge(): string {
+  return errorText("upload_too_large", `An upload has at most ${kUploadBytes} bytes.`);
 }
 
 export class Bridge {
@@ -94,9 +93,9 @@ export class Bridge {
         return answer;
       },
       /** Blocks until the server has the bytes, or has not; `bytes` is a buffer of Python. */
-      checkpoint: (format: string, step: number, bytes: PyBuffer): string => {
+      upload: (head: string, bytes: PyBuffer): string => {
         this.#progress();
-        const answer = this.#saveCheckpoint(String(format), Number(step), bytes);
+        const answer = this.#upload(String(head), bytes);
         this.#progress();
         return answer;
       },
@@ -114,15 +113,15 @@ export class Bridge {
     };
   }
 
-  #saveCheckpoint(format: string, step: number, from: PyBuffer): string {
-    const bytes = checkpointBytes(from);
-    if (bytes === null) return checkpointTooLarge();
+  #upload(head: string, from: PyBuffer): string {
+    checkCall("upload", head);
+    const bytes = uploadBytes(from);
+    if (bytes === null) return uploadTooLarge();
     const attempt = this.#attempt;
     return this.#caller.ask(
-      "checkpoint",
-      (sequence) =>
-        this.#post({ kind: "checkpoint", attempt, sequence, format, step, bytes }, [bytes.buffer]),
-      kCheckpointMs,
+      "upload",
+      (sequence) => this.#post({ kind: "upload", attempt, sequence, head, bytes }, [bytes.buffer]),
+      kUploadMs,
     );
   }
 

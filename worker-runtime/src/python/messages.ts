@@ -132,12 +132,11 @@ export type FromPython =
   | ({ readonly kind: "call"; readonly attempt: number } & CallRequest)
   /** A call that carries bytes; answered as the others are. */
   | {
-      readonly kind: "checkpoint";
+      readonly kind: "upload";
       readonly attempt: number;
       readonly sequence: number;
-      readonly format: string;
-      /** -1: nothing was reported yet. */
-      readonly step: number;
+      /** JSON text of an UploadHead. */
+      readonly head: string;
       readonly bytes: Uint8Array<ArrayBuffer>;
     }
   /** A line that the objective printed. */

@@ -44,29 +44,26 @@ test("Python is told to wait, and a call ends with its answer.", async () => {
   expect(await answer).toBe(answerText(true));
 });
 
-test("A checkpoint is a copy of Python's bytes, and ends with its answer.", async () => {
+test("An upload is a copy of Python's bytes, and ends with its answer.", async () => {
   const heap = new Uint8Array([1, 2, 3]);
   const buffer = (nbytes: number) => ({
     getBuffer: () => ({ data: heap, nbytes, release: () => {} }),
   });
-  const saved = bridge.module.checkpoint("tree", 4, buffer(3));
+  const saved = bridge.module.upload('{"of":"checkpoint"}', buffer(3));
   heap.fill(0);
-  expect(said.filter((message) => message.kind === "checkpoint")).toEqual([
+  expect(said.filter((message) => message.kind === "upload")).toEqual([
     {
-      kind: "checkpoint",
+      kind: "upload",
       attempt: 5,
       sequence: 1,
-      format: "tree",
-      step: 4,
+      head: '{"of":"checkpoint"}',
       bytes: new Uint8Array([1, 2, 3]),
     },
   ]);
   agent.answer(1, answerText(true));
   expect(await saved).toBe(answerText(true));
-  expect(await bridge.module.checkpoint("tree", 5, buffer(2 ** 26 + 1))).toContain(
-    "checkpoint_too_large",
-  );
-  expect(said.filter((message) => message.kind === "checkpoint")).toHaveLength(1);
+  expect(await bridge.module.upload("{}", buffer(2 ** 26 + 1))).toContain("upload_too_large");
+  expect(said.filter((message) => message.kind === "upload")).toHaveLength(1);
 });
 
 test("A late answer to a call that was given up is not the next one's.", async () => {

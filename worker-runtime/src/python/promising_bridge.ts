@@ -6,14 +6,14 @@ import { kInterruptSignal } from "../channel/block.ts";
 import { PostedCaller, PostedWindow } from "../channel/posted_caller.ts";
 import {
   checkCall,
-  checkpointBytes,
-  checkpointTooLarge,
   kCallMs,
-  kCheckpointMs,
   kProgressMs,
+  kUploadMs,
   kWindowPoints,
   noRoomForReports,
   type PyBuffer,
+  uploadBytes,
+  uploadTooLarge,
 } from "./bridge.ts";
 import type { FromPython, ToPython } from "./messages.ts";
 
@@ -75,9 +75,9 @@ export class PromisingBridge {
         checkCall(String(method), String(payload));
         return this.#caller.call(String(method), String(payload), kCallMs);
       },
-      checkpoint: (format: string, step: number, from: PyBuffer): Promise<string> => {
+      upload: (head: string, from: PyBuffer): Promise<string> => {
         this.#move();
-        return this.#saveCheckpoint(String(format), Number(step), from);
+        return this.#upload(String(head), from);
       },
       report: (step: number, value: number): undefined | Promise<void> => {
         this.#move();
@@ -98,17 +98,16 @@ export class PromisingBridge {
   }
 
   // The bytes are copied before anything is waited for.
-  #saveCheckpoint(format: string, step: number, from: PyBuffer): Promise<string> {
-    const bytes = checkpointBytes(from);
-    if (bytes === null) return Promise.resolve(checkpointTooLarge());
+  #upload(head: string, from: PyBuffer): Promise<string> {
+    checkCall("upload", head);
+    const bytes = uploadBytes(from);
+    if (bytes === null) return Promise.resolve(uploadTooLarge());
     const attempt = this.#attempt;
     return this.#caller.ask(
-      "checkpoint",
+      "upload",
       (sequence) =>
-        this.#options.post({ kind: "checkpoint", attempt, sequence, format, step, bytes }, [
-          bytes.buffer,
-        ]),
-      kCheckpointMs,
+        this.#options.post({ kind: "upload", attempt, sequence, head, bytes }, [bytes.buffer]),
+      kUploadMs,
     );
   }
 

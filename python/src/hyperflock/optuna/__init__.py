@@ -13,7 +13,8 @@ from hyperflock.optuna._version import check_version
 
 check_version()
 
+from hyperflock.optuna._artifacts import ArtifactStore  # noqa: E402
 from hyperflock.optuna._optimize import optimize  # noqa: E402
 from hyperflock.optuna._storage import Storage  # noqa: E402
 
-__all__ = ["Storage", "optimize"]
+__all__ = ["ArtifactStore", "Storage", "optimize"]

@@ -26,12 +26,14 @@ from hyperflock._bundle import bundle_objective
 from hyperflock._client import Client
 from hyperflock._data import prepare
 from hyperflock._errors import HyperflockError
+from hyperflock._http import Http
 from hyperflock._owning import OwnerLink
 from hyperflock._placement import Requires, backend_of
 from hyperflock._protocol import Backend, Direction, StudyRow
 from hyperflock._runtime import DEFAULT_RUNTIME
 from hyperflock._submission import Submission
 from hyperflock._wheels import read_wheels
+from hyperflock.optuna._artifacts import Bringer, Stores
 from hyperflock.optuna._owner import Callback, Owner
 from hyperflock.optuna._rebuild import IDENTITY
 from hyperflock.optuna._run import Plan, Run
@@ -139,7 +141,7 @@ def optimize(
     client = Client() if client is None else client
     row = client.submit(made).row
     owner = Owner(study, row, catch=caught, callbacks=callbacks or ())
-    own(owner, client, plan, show_progress_bar=show_progress_bar)
+    own(owner, client, plan, stores=Stores.of(objective), show_progress_bar=show_progress_bar)
 
 
 def own(
@@ -149,16 +151,21 @@ def own(
     *,
     label: str | None = None,
     standby: bool = False,
+    stores: Stores | None = None,
     show_progress_bar: bool = False,
     notice: Callable[[str], None] = lambda text: None,
 ) -> None:
-    """Own a study until the plan is fulfilled; `optimize` and the sampler service are this."""
+    """Own a study until the plan is fulfilled; `optimize` and the sampler service are this.
+
+    What trials upload comes into ``stores``.
+    """
     http = client._core._http
     check_directions(owner.study, owner.row)
     with (
         _loop_of(owner.study),
         parallel_tpe(owner.study.sampler) as tpe,
         _bar(show_progress_bar, plan, owner) as moved,
+        _bringing(owner, http, stores),
     ):
         link = OwnerLink(http, owner.row.study, label or _label(), standby=standby)
         try:
@@ -254,6 +261,21 @@ def _loop_of(study: optuna.Study) -> Iterator[None]:
     finally:
         study._thread_local.in_optimize_loop = False
         study._storage.remove_session()
+
+
+@contextmanager
+def _bringing(owner: Owner, http: Http, stores: Stores | None) -> Iterator[None]:
+    """Let artifacts come into the stores: of each trial, in the end what owners before left."""
+    if not stores:
+        yield
+        return
+    bringer = Bringer(http, owner.row, stores)
+    owner.bring = bringer.bring
+    try:
+        yield
+        bringer.bring(bringer.lacking(owner.study)).result()
+    finally:
+        bringer.close()
 
 
 @contextmanager

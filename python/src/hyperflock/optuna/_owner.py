@@ -13,7 +13,8 @@ from __future__ import annotations
 import copy
 import json
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -49,7 +50,7 @@ from hyperflock._protocol import (
 )
 from hyperflock._text import clean
 from hyperflock.optuna._attributes import attributes_text, plain
-from hyperflock.optuna._rebuild import TAG, Outcome, tag
+from hyperflock.optuna._rebuild import TAG, Outcome, artifacts_of, tag
 
 Callback = Callable[[optuna.Study, FrozenTrial], None]
 
@@ -79,6 +80,9 @@ class Owner:
         How many of those the server never heard of.
     failure : BaseException or None
         What the call ends with once nothing is live any more.
+    bring : callable or None
+        Begins to fetch artifacts by their ids, so that callbacks find them; the outcome of a trial
+        that uploaded some is told when that is done.
     untold : set of int
         Ids in the storage of trials that run there and that the server has not been told of.
     """
@@ -97,9 +101,16 @@ class Owner:
         self.finished = 0
         self.unheard = 0
         self.failure: BaseException | None = None
+        self.bring: Callable[[Collection[str], int], Future[None]] | None = None
         self.untold: set[int] = set()
         self._catch = catch
         self._callbacks = list(callbacks)
+        self._ending: dict[int, tuple[Future[None], Outcome]] = {}
+
+    @property
+    def ending(self) -> int:
+        """How many trials have their outcome and wait for their artifacts."""
+        return len(self._ending)
 
     @property
     def waiting(self) -> int:
@@ -197,6 +208,13 @@ class Owner:
                 self.finish(call.trial, outcome)
         return None
 
+    def settle(self) -> bool:
+        """Tell the outcomes of trials whose artifacts have come; whether there were any."""
+        come = [number for number, (brought, _) in self._ending.items() if brought.done()]
+        for number in come:
+            self._tell(number, self._ending.pop(number)[1])
+        return bool(come)
+
     def _answered(
         self, call: SuggestCall | PruneCall, work: Callable[[Any, optuna.Trial], Any]
     ) -> OwnerAnswer:
@@ -265,7 +283,19 @@ class Owner:
     # ---- telling
 
     def finish(self, number: int, outcome: Outcome) -> None:
-        """Tell a trial's outcome and run the callbacks; one that is not live was told before."""
+        """Tell a trial's outcome and run the callbacks; one that is not live was told before.
+
+        Where it uploaded something and there is a place for it, `settle` does, once that has come.
+        """
+        if number not in self.live or number in self._ending:
+            return
+        uploaded = artifacts_of(outcome.system_attrs)
+        if uploaded and self.bring is not None:
+            self._ending[number] = (self.bring(uploaded, number), outcome)
+        else:
+            self._tell(number, outcome)
+
+    def _tell(self, number: int, outcome: Outcome) -> None:
         live = self.live.pop(number, None)
         if live is None:
             return

@@ -22,6 +22,7 @@ from optuna.distributions import (
     CategoricalDistribution,
     json_to_distribution,
 )
+from optuna.storages import InMemoryStorage
 from optuna.trial import FrozenTrial, TrialState
 
 from hyperflock import _loop
@@ -33,6 +34,7 @@ from hyperflock.optuna import _pages
 
 TAG = "hyperflock:trial"
 IDENTITY = "hyperflock:identity"
+_ARTIFACT = "artifacts:"
 STATES = {
     "complete": TrialState.COMPLETE,
     "pruned": TrialState.PRUNED,
@@ -88,6 +90,11 @@ class Outcome:
             stop=told.get("stop") is True,
             error=error if isinstance(error, Failure) else None,
         )
+
+
+def artifacts_of(system_attrs: Mapping[str, Any]) -> list[str]:
+    """Give the ids of the artifacts that a trial's attributes tell of, as Optuna writes them."""
+    return [key.removeprefix(_ARTIFACT) for key in system_attrs if key.startswith(_ARTIFACT)]
 
 
 def outcome_of(row: TrialRow) -> Outcome:
@@ -157,6 +164,28 @@ def tag(study: int, number: int) -> dict[str, int]:
 def hole(study: int) -> FrozenTrial:
     """Make a failed trial in place of one that the server never knew, so that numbers agree."""
     return optuna.trial.create_trial(state=TrialState.FAIL, system_attrs={TAG: {"study": study}})
+
+
+def is_hole(study: int, trial: FrozenTrial) -> bool:
+    """Whether a trial stands in place of one of the server's study."""
+    return trial.state is TrialState.FAIL and trial.system_attrs == {TAG: {"study": study}}
+
+
+def fill_hole(study: optuna.Study, trial: FrozenTrial, row: TrialRow) -> None:
+    """Let what stood in place of a trial run: the server knows that trial.
+
+    Of a study in memory, which `to_optuna` makes while trials run; no other storage lets a trial
+    that has ended run again.
+    """
+    storage = study._storage
+    assert isinstance(storage, InMemoryStorage)
+    made = optuna.trial.create_trial(
+        state=TrialState.RUNNING, system_attrs={TAG: tag(row.study, row.trial)}
+    )
+    made.number, made._trial_id = trial.number, trial._trial_id
+    made.datetime_start = when(row.started_at) or made.datetime_start
+    with storage._lock:
+        storage._set_trial(trial._trial_id, made)
 
 
 def finished_rows(

@@ -1,6 +1,6 @@
 """Makes an Optuna study and the server agree, right after a claim: nothing runs that nobody knows.
 
-    known = reconcile(owner, http)         # the numbers that the server has
+    agreed = reconcile(owner, http)        # what is to be asked again, and how many have ended
 
 A trial marked as the server's that still runs there goes on, one that finished there is told, one
 that the server never heard of fails. Trials without a mark belong to other processes on the same
@@ -9,9 +9,13 @@ storage and stay as they are. Blocking; the thread of the owner.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
+from contextlib import suppress
+from typing import NamedTuple
 
 import optuna
+from optuna.exceptions import UpdateFinishedTrialError
+from optuna.storages import InMemoryStorage
 from optuna.trial import FrozenTrial, TrialState
 
 from hyperflock._errors import NotFoundError, OwnerError
@@ -23,7 +27,9 @@ from hyperflock.optuna._rebuild import (
     TAG,
     Outcome,
     add_row,
+    fill_hole,
     finished_rows,
+    is_hole,
     outcome_of,
     suggestions_of,
     trial_row,
@@ -31,7 +37,22 @@ from hyperflock.optuna._rebuild import (
 )
 
 
-def reconcile(owner: Owner, http: Http) -> list[int]:
+class Agreed(NamedTuple):
+    """What both sides have in common now.
+
+    Attributes
+    ----------
+    again : list of int
+        Numbers that must be asked again.
+    ended : int
+        How many trials had their outcome at the server. What ends from now on, the owner is told.
+    """
+
+    again: list[int]
+    ended: int
+
+
+def reconcile(owner: Owner, http: Http) -> Agreed:
     """Make both sides agree.
 
     Parameters
@@ -44,8 +65,8 @@ def reconcile(owner: Owner, http: Http) -> list[int]:
 
     Returns
     -------
-    list of int
-        Numbers that must be asked again.
+    Agreed
+        What is to be asked again, and how many have ended.
 
     Raises
     ------
@@ -55,15 +76,19 @@ def reconcile(owner: Owner, http: Http) -> list[int]:
     study, row = owner.study, owner.row
     study._thread_local.cached_all_trials = None
     trials = study.get_trials(deepcopy=False)
-    running = {
-        t.number: t for t in trials if t.state is TrialState.RUNNING and TAG in t.system_attrs
-    }
+    in_memory = isinstance(study._storage, InMemoryStorage)
+    holes = {t.number: t for t in trials if in_memory and is_hole(row.study, t)}
+    wanted = _running(trials).keys() | holes.keys()
     # Curves are fetched of those alone that will be told or added.
     open_rows = {r.trial: r for r in unfinished_rows(http, row)}
-    ended = {r.trial: r for r in finished_rows(http, row, _Missing(running, len(trials)))}
-    _refuse_conflicts(owner, trials, {**ended, **open_rows})
-    for number in sorted({*ended, *open_rows} - set(range(len(trials)))):
-        found = ended.get(number) or open_rows[number]
+    ended = {r.trial: r for r in finished_rows(http, row, _Missing(wanted, len(trials)))}
+    known = {**open_rows, **ended}
+    _refuse_conflicts(owner, trials, known)
+    for number in holes.keys() & known.keys():
+        fill_hole(study, holes[number], known[number])
+    running = _running(study.get_trials(deepcopy=False))
+    for number in sorted(known.keys() - set(range(len(trials)))):
+        found = known[number]
         trial_id = add_row(study, row, found)
         if number not in ended:
             owner.take(trial_id, started=found.attempts > 0)
@@ -82,8 +107,8 @@ def reconcile(owner: Owner, http: Http) -> list[int]:
         elif number in owner.live:
             again.append(number)
         else:
-            study.tell(number, state=TrialState.FAIL, skip_if_finished=True)
-    return sorted(again)
+            tell(study, number, Outcome(TrialState.FAIL))
+    return Agreed(sorted(again), len(ended))
 
 
 def sweep(owner: Owner, http: Http) -> None:
@@ -104,15 +129,19 @@ def leave(owner: Owner, http: Http) -> None:
             tell(owner.study, number, Outcome(TrialState.FAIL))
 
 
-class _Missing:
-    """The numbers of trials that run here, and all behind the last one."""
+def _running(trials: list[FrozenTrial]) -> dict[int, FrozenTrial]:
+    return {t.number: t for t in trials if t.state is TrialState.RUNNING and TAG in t.system_attrs}
 
-    def __init__(self, running: Mapping[int, FrozenTrial], first: int) -> None:
-        self._running = running
+
+class _Missing:
+    """The numbers of trials that have no outcome here, and all behind the last one."""
+
+    def __init__(self, wanted: Set[int], first: int) -> None:
+        self._wanted = wanted
         self._first = first
 
     def __contains__(self, number: object) -> bool:
-        return number in self._running or (isinstance(number, int) and number >= self._first)
+        return number in self._wanted or (isinstance(number, int) and number >= self._first)
 
 
 def _refuse_conflicts(
@@ -139,9 +168,10 @@ def _tell_ended(owner: Owner, trial: FrozenTrial, row: TrialRow) -> None:
 
 def _complete(study: optuna.Study, trial: FrozenTrial, row: TrialRow) -> None:
     storage = study._storage
-    _add_params(study, trial._trial_id, row)
-    for step, value in row.points if isinstance(row.points, list) else []:
-        storage.set_trial_intermediate_value(trial._trial_id, step, value)
+    with suppress(UpdateFinishedTrialError):  # the owner before was faster by a moment
+        _add_params(study, trial._trial_id, row)
+        for step, value in row.points if isinstance(row.points, list) else []:
+            storage.set_trial_intermediate_value(trial._trial_id, step, value)
     outcome = outcome_of(row)
     set_attributes(study, trial._trial_id, outcome)
     tell(study, trial.number, outcome)
@@ -150,7 +180,8 @@ def _complete(study: optuna.Study, trial: FrozenTrial, row: TrialRow) -> None:
 def _catch_up(owner: Owner, number: int, row: TrialRow) -> None:
     """Suggest again what the server's log has, so that the trial here has it too."""
     live = owner.live[number]
-    _add_params(owner.study, live.trial._trial_id, row)
+    with suppress(UpdateFinishedTrialError):
+        _add_params(owner.study, live.trial._trial_id, row)
     stored = owner.study._storage.get_trial(live.trial._trial_id)
     live.trial._cached_frozen_trial.params = dict(stored.params)
     live.trial._cached_frozen_trial.distributions = dict(stored.distributions)

@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-import optuna
 from msgspec import UNSET
+from optuna.trial import TrialState
 
 from hyperflock import _loop
 from hyperflock._errors import HyperflockError, OwnerError, ServerError, server_error
@@ -24,7 +24,8 @@ from hyperflock._owning import OwnerLink
 from hyperflock._protocol import AskedTrial, Error, OwnerAnswer, OwnerCall, OwnerReply, StudyRow
 from hyperflock._schema import convert
 from hyperflock._text import clean
-from hyperflock.optuna._owner import Owner
+from hyperflock.optuna._owner import Owner, tell
+from hyperflock.optuna._rebuild import Outcome
 from hyperflock.optuna._reconcile import leave, reconcile, sweep
 from hyperflock.optuna._sense import ParallelTpe, ahead
 
@@ -173,6 +174,9 @@ class Run:
 
     def _step(self) -> None:
         item = self._link.next(_SLICE_S)
+        if self._owner.settle() and self._generation:
+            self._reply()
+            self._moved()
         if isinstance(item, Error):
             self._refused(item)
         elif item is not None:
@@ -216,11 +220,13 @@ class Run:
         self._generation, self._taken = batch.generation, batch.batch
         now = time.monotonic()
         self._look_at, self._sweep_at = now + _LOOK_S, now + _SWEEP_S
-        again = reconcile(self._owner, self._http)
+        again, ended = reconcile(self._owner, self._http)
         self._owner.untold.update(self._owner.live[n].trial._trial_id for n in again)
         self._again.update(again)
+        # Not the row's count: what has ended since, this owner will hear of, and count itself.
+        owner = self._owner
+        self._finished_before = ended - (owner.finished + owner.ending - owner.unheard)
         row = self._look()
-        self._finished_before = row.done - (self._owner.finished - self._owner.unheard)
         if self._plan.to_target:
             left = row.goal - self._finished_before
             self._plan.n_trials = left if row.wanted else None
@@ -352,7 +358,7 @@ class Run:
         owner = self._owner
         for number in list(owner.live):
             del owner.live[number]
-            owner.study.tell(number, state=optuna.trial.TrialState.FAIL, skip_if_finished=True)
+            tell(owner.study, number, Outcome(TrialState.FAIL))
         raise server_error(
             "study_cancelled",
             f"study {owner.row.study} was cancelled; another name begins a new one",

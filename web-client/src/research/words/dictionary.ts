@@ -163,6 +163,10 @@ export interface Words {
     readonly traceback: string;
     readonly started: string;
     readonly finished: string;
+    readonly files: string;
+    readonly filesNote: string;
+    readonly download: string;
+    readonly downloadNamed: (name: string) => string;
   };
 
   readonly join: {

@@ -179,6 +179,10 @@ export const en: Words = {
     traceback: "Traceback",
     started: "Started",
     finished: "Ended",
+    files: "Files",
+    filesNote: "They come from a volunteer's device: open them with care.",
+    download: "Download",
+    downloadNamed: (name) => `Download ${name}`,
   },
 
   join: {

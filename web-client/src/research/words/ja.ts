@@ -185,6 +185,10 @@ export const ja: Words = {
     traceback: "トレースバック",
     started: "開始",
     finished: "終了",
+    files: "ファイル",
+    filesNote: "ボランティアの端末から届いたファイルです。開くときはご注意ください。",
+    download: "ダウンロード",
+    downloadNamed: (name) => `${name} をダウンロード`,
   },
 
   join: {

@@ -1,14 +1,16 @@
-// Checkpoints on their way to the server and back (PUT and GET /api/attempts/... of server/docs/rest.md). An upload is tried
-// again until it is taken, refused, or its time is over; the attempt goes on either way. Runs on the agent thread.
+// What travels by HTTP for an attempt: checkpoints and artifacts to the server, a checkpoint from it (PUT and GET
+// /api/attempts/... of server/docs/rest.md). An upload is tried again until it is taken, refused, or its time is over.
+// Runs on the agent thread.
 
 import { answerText, errorText } from "../channel/block.ts";
 import { sha256Hex } from "../hex.ts";
 import type { Checkpoint } from "../protocol/index.ts";
 import { refusalOf } from "./api.ts";
 import { Backoff } from "./backoff.ts";
+import type { UploadHead } from "./upload_head.ts";
 
 /** For all tries of one upload together; shorter than what Python waits for. */
-export const kUploadMs = 280_000;
+export const kAllTriesMs = 280_000;
 const kTryMs = 120_000;
 const kFirstPauseMs = 500;
 const kFirstDownloadPauseMs = 1_000;
@@ -18,13 +20,11 @@ const kDownloadTries = 3;
 /** What an objective saved. */
 export interface Saved {
   readonly attempt: number;
-  readonly format: Checkpoint["format"];
-  /** The last step that it reported before. */
-  readonly step: number | null;
+  readonly head: UploadHead;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-export interface CheckpointsOptions {
+export interface TransfersOptions {
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
   readonly authorization: () => string;
   readonly random: () => number;
@@ -33,23 +33,21 @@ export interface CheckpointsOptions {
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-export class Checkpoints {
-  readonly #options: CheckpointsOptions;
+export class Transfers {
+  readonly #options: TransfersOptions;
 
-  constructor(options: CheckpointsOptions) {
+  constructor(options: TransfersOptions) {
     this.#options = options;
   }
 
   /** The answer for Python: true when the server has it, false when it could not be stored, or the server's refusal. */
-  async save(saved: Saved, signal: AbortSignal): Promise<string> {
-    const step = saved.step === null ? "" : `&step=${saved.step}`;
-    const sha256 = await sha256Hex(saved.bytes);
-    const url = `/api/attempts/${saved.attempt}/checkpoints/${sha256}?format=${saved.format}${step}`;
+  async upload(saved: Saved, signal: AbortSignal): Promise<string> {
+    const url = addressOf(saved, await sha256Hex(saved.bytes));
     const { now, pause, random } = this.#options;
-    const until = now() + kUploadMs;
+    const until = now() + kAllTriesMs;
     const backoff = new Backoff(kFirstPauseMs, kLongestPauseMs, random);
     while (!signal.aborted) {
-      const answer = await this.#put(url, saved.bytes, signal);
+      const answer = await this.#put(url, saved, signal);
       if (answer !== null) return answer;
       const ms = backoff.nextMs();
       if (now() + ms >= until) break;
@@ -59,22 +57,20 @@ export class Checkpoints {
   }
 
   /** Null: worth another try. */
-  async #put(
-    url: string,
-    body: Uint8Array<ArrayBuffer>,
-    signal: AbortSignal,
-  ): Promise<string | null> {
-    const response = await this.#ask(url, { method: "PUT", body }, signal);
+  async #put(url: string, saved: Saved, signal: AbortSignal): Promise<string | null> {
+    const response = await this.#ask(url, { method: "PUT", body: saved.bytes }, signal);
     if (response === null || response.status >= 500) return null;
     if (response.ok) return answerText(true);
-    const { code } = refusalOf(response.status, await response.json().catch(() => null));
-    // Too often: the next one may be taken. An attempt that has ended will be told so elsewhere.
-    if (code === "checkpoint_quota" || code === "unknown_attempt") return answerText(false);
-    return errorText(code, `The server did not take the checkpoint (${response.status}).`);
+    const { code, message } = refusalOf(response.status, await response.json().catch(() => null));
+    // An attempt that has ended will be told so elsewhere.
+    if (code === "unknown_attempt") return answerText(false);
+    // Too often: of checkpoints the next one will do, an artifact is wanted itself.
+    if (response.status === 429) return saved.head.of === "artifact" ? null : answerText(false);
+    return errorText(code, message);
   }
 
   /** The bytes that the attempt begins with; null when they are not to be had. */
-  async load(
+  async loadCheckpoint(
     attempt: number,
     checkpoint: Checkpoint,
     signal: AbortSignal,
@@ -104,4 +100,17 @@ export class Checkpoints {
       })
       .catch(() => null);
   }
+}
+
+function addressOf({ attempt, head }: Saved, sha256: string): string {
+  const query = new URLSearchParams();
+  if (head.of === "checkpoint") {
+    query.set("format", head.format);
+    if (head.step !== null) query.set("step", String(head.step));
+    return `/api/attempts/${attempt}/checkpoints/${sha256}?${query}`;
+  }
+  for (const key of ["id", "name", "type", "store"] as const) {
+    if (head[key] !== "") query.set(key, head[key]);
+  }
+  return `/api/attempts/${attempt}/artifacts/${sha256}?${query}`;
 }

@@ -1,6 +1,6 @@
-// Checkpoints of unfinished trials: blobs that go again. A BlobStore whose files are removed when
-// storage names them no more, but never while an upload of the same bytes is under way, which may
-// be about to name them. Any thread.
+// What attempts upload: blobs that go again. A BlobStore whose files are removed when storage names
+// them no more, but never while an upload of the same bytes is under way, which may be about to
+// name them. Any thread.
 //
 //   auto upload = store->begin(sha256);            // Result
 //   upload->append(bytes);  upload->finish();      // the bytes are durable
@@ -22,10 +22,8 @@
 
 namespace hyperflock::blobs {
 
-class CheckpointStore {
+class CollectedBlobs {
  public:
-  static constexpr std::uint64_t kDefaultMaxBytes = std::uint64_t{64} << 20;
-
   // One thread at a time, but named(), which any may call.
   class Upload {
    public:
@@ -33,28 +31,28 @@ class CheckpointStore {
     Upload(const Upload&) = delete;
     Upload& operator=(const Upload&) = delete;
 
-    // Errors: `checkpoint_too_large`, `storage_unavailable`.
+    // Errors: `blob_too_large`, `storage_unavailable`.
     Status append(std::span<const std::byte> bytes);
     // Errors: `hash_mismatch`, `storage_unavailable`. Call it once, after the last append().
     Result<BlobStore::Stored> finish();
     void named();
 
    private:
-    friend class CheckpointStore;
-    Upload(CheckpointStore& store, std::string sha256, std::unique_ptr<BlobStore::Writer> writer)
+    friend class CollectedBlobs;
+    Upload(CollectedBlobs& store, std::string sha256, std::unique_ptr<BlobStore::Writer> writer)
         : store_(store), sha256_(std::move(sha256)), writer_(std::move(writer)) {}
 
-    CheckpointStore& store_;
+    CollectedBlobs& store_;
     const std::string sha256_;
     std::unique_ptr<BlobStore::Writer> writer_;
     bool is_new_ = false;
   };
 
   // Opens the folder and removes each blob that is not among `kept`. REQUIRES: `kept` is sorted, as
-  // Storage::checkpoint_blobs() gives it. Error: `storage_open`.
-  static Result<std::unique_ptr<CheckpointStore>> open(const std::filesystem::path& folder,
-                                                       std::uint64_t max_bytes,
-                                                       const std::vector<std::string>& kept);
+  // Storage::kept_blobs() gives it. Error: `storage_open`.
+  static Result<std::unique_ptr<CollectedBlobs>> open(const std::filesystem::path& folder,
+                                                      std::uint64_t max_bytes,
+                                                      const std::vector<std::string>& kept);
 
   // REQUIRES: is_sha256(sha256). Error: `storage_unavailable`. The store must outlive the upload.
   Result<std::unique_ptr<Upload>> begin(const std::string& sha256);
@@ -63,7 +61,6 @@ class CheckpointStore {
     return blobs_->path_of(sha256);
   }
   std::optional<std::uint64_t> size(std::string_view sha256) const { return blobs_->size(sha256); }
-  std::uint64_t max_bytes() const { return blobs_->max_bytes(); }
 
   // Storage names these no more. Never blocks on the disk: sweep() removes the files. Call it in
   // the order of the commits.
@@ -78,7 +75,7 @@ class CheckpointStore {
     bool named = false;  // after the last drop
   };
 
-  explicit CheckpointStore(std::unique_ptr<BlobStore> blobs) : blobs_(std::move(blobs)) {}
+  explicit CollectedBlobs(std::unique_ptr<BlobStore> blobs) : blobs_(std::move(blobs)) {}
 
   void settle(std::map<std::string, Entry>::iterator entry);
 

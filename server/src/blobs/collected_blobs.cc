@@ -1,23 +1,23 @@
-// See checkpoint_store.h.
-#include "blobs/checkpoint_store.h"
+// See collected_blobs.h.
+#include "blobs/collected_blobs.h"
 
 #include <algorithm>
 #include <iterator>
 
 namespace hyperflock::blobs {
 
-Result<std::unique_ptr<CheckpointStore>> CheckpointStore::open(
-    const std::filesystem::path& folder, std::uint64_t max_bytes,
-    const std::vector<std::string>& kept) {
+Result<std::unique_ptr<CollectedBlobs>> CollectedBlobs::open(const std::filesystem::path& folder,
+                                                             std::uint64_t max_bytes,
+                                                             const std::vector<std::string>& kept) {
   auto blobs = BlobStore::open(folder, max_bytes);
   if (!blobs) return blobs.error();
   for (const std::string& name : (*blobs)->names()) {
     if (!std::ranges::binary_search(kept, name)) (*blobs)->remove(name);
   }
-  return std::unique_ptr<CheckpointStore>(new CheckpointStore(std::move(*blobs)));
+  return std::unique_ptr<CollectedBlobs>(new CollectedBlobs(std::move(*blobs)));
 }
 
-Result<std::unique_ptr<CheckpointStore::Upload>> CheckpointStore::begin(const std::string& sha256) {
+Result<std::unique_ptr<CollectedBlobs::Upload>> CollectedBlobs::begin(const std::string& sha256) {
   auto writer = blobs_->begin();
   if (!writer) return writer.error();
   const std::lock_guard lock(mutex_);
@@ -25,7 +25,7 @@ Result<std::unique_ptr<CheckpointStore::Upload>> CheckpointStore::begin(const st
   return std::unique_ptr<Upload>(new Upload(*this, sha256, std::move(*writer)));
 }
 
-void CheckpointStore::drop(const std::vector<std::string>& blobs) {
+void CollectedBlobs::drop(const std::vector<std::string>& blobs) {
   const std::lock_guard lock(mutex_);
   for (const std::string& blob : blobs) {
     Entry& entry = entries_[blob];
@@ -34,19 +34,19 @@ void CheckpointStore::drop(const std::vector<std::string>& blobs) {
   }
 }
 
-void CheckpointStore::sweep() {
+void CollectedBlobs::sweep() {
   const std::lock_guard lock(mutex_);
   for (auto entry = entries_.begin(); entry != entries_.end();) settle(entry++);
 }
 
 // Forgets a blob that nobody uploads now, and removes it when nothing names it.
-void CheckpointStore::settle(std::map<std::string, Entry>::iterator entry) {
+void CollectedBlobs::settle(std::map<std::string, Entry>::iterator entry) {
   if (entry->second.uploads > 0) return;
   if (entry->second.dropped && !entry->second.named) blobs_->remove(entry->first);
   entries_.erase(entry);
 }
 
-CheckpointStore::Upload::~Upload() {
+CollectedBlobs::Upload::~Upload() {
   writer_.reset();
   const std::lock_guard lock(store_.mutex_);
   const auto entry = store_.entries_.find(sha256_);
@@ -56,21 +56,17 @@ CheckpointStore::Upload::~Upload() {
   store_.settle(entry);
 }
 
-Status CheckpointStore::Upload::append(std::span<const std::byte> bytes) {
-  Status appended = writer_->append(bytes);
-  if (appended || appended.error().code != "blob_too_large") return appended;
-  return Error{"checkpoint_too_large", "A checkpoint holds at most " +
-                                           std::to_string(store_.max_bytes()) +
-                                           " bytes: save less of the trial."};
+Status CollectedBlobs::Upload::append(std::span<const std::byte> bytes) {
+  return writer_->append(bytes);
 }
 
-Result<BlobStore::Stored> CheckpointStore::Upload::finish() {
+Result<BlobStore::Stored> CollectedBlobs::Upload::finish() {
   auto stored = writer_->finish(sha256_);
   is_new_ = stored && stored->is_new;
   return stored;
 }
 
-void CheckpointStore::Upload::named() {
+void CollectedBlobs::Upload::named() {
   const std::lock_guard lock(store_.mutex_);
   store_.entries_.at(sha256_).named = true;
 }

@@ -1,22 +1,20 @@
-// Checkpoints go when nothing names them, and never before.
-#include "blobs/checkpoint_store.h"
+// What attempts uploaded goes when nothing names it, and never before.
+#include "blobs/collected_blobs.h"
 
 #include <gtest/gtest.h>
-
-#include <array>
 
 #include "storage/scratch_folder.h"
 
 namespace hyperflock::blobs {
 namespace {
 
-class CheckpointStoreTest : public ::testing::Test {
+class CollectedBlobsTest : public ::testing::Test {
  protected:
-  using Upload = std::unique_ptr<CheckpointStore::Upload>;
+  using Upload = std::unique_ptr<CollectedBlobs::Upload>;
 
   void open(const std::vector<std::string>& kept) {
     store_.reset();
-    store_ = std::move(CheckpointStore::open(folder_.file("checkpoints"), 1'000, kept)).value();
+    store_ = std::move(CollectedBlobs::open(folder_.file("collected"), 1'000, kept)).value();
   }
   // An upload whose bytes are on the disk.
   Upload uploaded(const std::string& text) {
@@ -33,10 +31,10 @@ class CheckpointStoreTest : public ::testing::Test {
   bool has(const std::string& text) const { return store_->size(sha256_hex(text)).has_value(); }
 
   ScratchFolder folder_;
-  std::unique_ptr<CheckpointStore> store_;
+  std::unique_ptr<CollectedBlobs> store_;
 };
 
-TEST_F(CheckpointStoreTest, WhatIsNamedStaysUntilItIsDropped) {
+TEST_F(CollectedBlobsTest, WhatIsNamedStaysUntilItIsDropped) {
   open({});
   save("one");
   EXPECT_TRUE(has("one"));
@@ -44,20 +42,20 @@ TEST_F(CheckpointStoreTest, WhatIsNamedStaysUntilItIsDropped) {
   EXPECT_FALSE(has("one"));
 }
 
-TEST_F(CheckpointStoreTest, AnUploadThatNothingNamesGoes) {
+TEST_F(CollectedBlobsTest, AnUploadThatNothingNamesGoes) {
   open({});
   uploaded("one").reset();
   EXPECT_FALSE(has("one"));
 }
 
-TEST_F(CheckpointStoreTest, AnUploadThatNothingNamesLeavesWhatWasThereBefore) {
+TEST_F(CollectedBlobsTest, AnUploadThatNothingNamesLeavesWhatWasThereBefore) {
   open({});
   save("one");
   uploaded("one").reset();
   EXPECT_TRUE(has("one"));
 }
 
-TEST_F(CheckpointStoreTest, BytesThatAreDroppedWhileTheyAreUploadedAgainStay) {
+TEST_F(CollectedBlobsTest, BytesThatAreDroppedWhileTheyAreUploadedAgainStay) {
   open({});
   save("one");
   Upload again = uploaded("one");
@@ -69,7 +67,7 @@ TEST_F(CheckpointStoreTest, BytesThatAreDroppedWhileTheyAreUploadedAgainStay) {
   EXPECT_TRUE(has("one"));
 }
 
-TEST_F(CheckpointStoreTest, BytesThatAreNamedBetweenADropAndItsSweepStay) {
+TEST_F(CollectedBlobsTest, BytesThatAreNamedBetweenADropAndItsSweepStay) {
   open({});
   save("one");
   Upload again = uploaded("one");
@@ -80,7 +78,7 @@ TEST_F(CheckpointStoreTest, BytesThatAreNamedBetweenADropAndItsSweepStay) {
   EXPECT_TRUE(has("one"));
 }
 
-TEST_F(CheckpointStoreTest, BytesThatAreDroppedWhileAFailedUploadRunsGo) {
+TEST_F(CollectedBlobsTest, BytesThatAreDroppedWhileAFailedUploadRunsGo) {
   open({});
   save("one");
   Upload again = uploaded("one");
@@ -89,20 +87,13 @@ TEST_F(CheckpointStoreTest, BytesThatAreDroppedWhileAFailedUploadRunsGo) {
   EXPECT_FALSE(has("one"));
 }
 
-TEST_F(CheckpointStoreTest, AStartRemovesWhatNoRowNames) {
+TEST_F(CollectedBlobsTest, AStartRemovesWhatNoRowNames) {
   open({});
   save("kept");
   save("orphan");
   open({sha256_hex("kept")});
   EXPECT_TRUE(has("kept"));
   EXPECT_FALSE(has("orphan"));
-}
-
-TEST_F(CheckpointStoreTest, TheLimitHasItsOwnCode) {
-  open({});
-  Upload upload = std::move(store_->begin(std::string(64, '0'))).value();
-  const std::array<std::byte, 1'001> bytes{};
-  EXPECT_EQ(upload->append(bytes).error().code, "checkpoint_too_large");
 }
 
 }  // namespace

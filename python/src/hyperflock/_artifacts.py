@@ -1,0 +1,147 @@
+"""Files that trials left behind: listed and fetched, each checked by its hash.
+
+    found = await artifacts(http, study=3)
+    content = await content_of(http, 3, found[0])
+
+Names and types come from devices: nothing here makes a path of one. Coroutines; any event loop.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from hyperflock import _export
+from hyperflock._errors import HyperflockError, NotFoundError
+from hyperflock._http import Http
+from hyperflock._protocol import ArtifactRow
+from hyperflock._schema import convert
+from hyperflock._text import clean
+
+_NEVER_NAMES = frozenset({"", ".", ".."})
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """A file that a trial uploaded.
+
+    Attributes
+    ----------
+    id : str
+        Its own in the study; Optuna's ``artifact_id``.
+    trial : int
+        The trial's number.
+    attempt : int
+        The run that uploaded it.
+    name : str
+        The file's name on the device, without a folder.
+    type : str
+        MIME type, as the trial said.
+    bytes : int
+        Its size.
+    sha256 : str
+        Of its content.
+    created_at : datetime
+        When the server had it.
+    """
+
+    id: str
+    trial: int
+    attempt: int
+    name: str
+    type: str
+    bytes: int
+    sha256: str
+    created_at: datetime
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give it as plain values, for JSON."""
+        return {**vars(self), "created_at": self.created_at.isoformat()}
+
+
+async def rows(http: Http, study: int, trial: int | None = None) -> list[ArtifactRow]:
+    """Fetch the rows of a study's artifacts, or of one trial's, as they came."""
+    found: list[ArtifactRow] = []
+    cursor = 0
+    which = "" if trial is None else f"&trial={trial}"
+    while True:
+        page = await http.get(f"/api/studies/{study}/artifacts?after={cursor}{which}")
+        fresh = [convert(row, ArtifactRow) for row in page["artifacts"]]
+        if not fresh:
+            return found
+        found += fresh
+        cursor = int(page["cursor"])
+
+
+async def artifacts(http: Http, study: int, trial: int | None = None) -> list[Artifact]:
+    """Fetch what there is of a study, or of one trial of it, as it came."""
+    return [artifact_of(row) for row in await rows(http, study, trial)]
+
+
+def artifact_of(row: ArtifactRow) -> Artifact:
+    """Make it of the server's row; texts are cleaned."""
+    return Artifact(
+        id=row.id,
+        trial=row.trial,
+        attempt=row.attempt,
+        name=clean(row.name),
+        type=clean(row.type),
+        bytes=row.bytes,
+        sha256=row.sha256,
+        created_at=datetime.fromtimestamp(row.created_at / 1000, timezone.utc),
+    )
+
+
+async def content_of(http: Http, study: int, artifact: Artifact | ArtifactRow) -> bytes:
+    """Fetch an artifact's bytes.
+
+    Raises
+    ------
+    HyperflockError
+        ``blob_damaged``: they are not those of its hash.
+    """
+    content = await http.fetch(f"/api/studies/{study}/artifacts/{artifact.id}")
+    if hashlib.sha256(content).hexdigest() != artifact.sha256:
+        raise HyperflockError(
+            f"the server sent other bytes of the artifact '{artifact.id}' than its hash says",
+            code="blob_damaged",
+        )
+    return content
+
+
+async def find(http: Http, study: int, identity: str) -> Artifact:
+    """Find an artifact by its id.
+
+    Raises
+    ------
+    NotFoundError
+        ``unknown_artifact``.
+    """
+    for artifact in await artifacts(http, study):
+        if artifact.id == identity:
+            return artifact
+    raise NotFoundError(
+        f"study {study} has no artifact '{clean(identity, limit=100)}'", code="unknown_artifact"
+    )
+
+
+async def download(http: Http, study: int, artifact: Artifact, path: Path) -> Path:
+    """Write an artifact to a file, or under its name into a folder; where it is then.
+
+    Raises
+    ------
+    HyperflockError
+        ``cannot_write``, ``blob_damaged``.
+    """
+    target = path / file_name(artifact.name, artifact.id) if path.is_dir() else path
+    _export.write(target, await content_of(http, study, artifact))
+    return target
+
+
+def file_name(name: str, identity: str) -> str:
+    """Give the name under which a device's file may be written here; else its id."""
+    plain = clean(name).replace("/", "_").replace("\\", "_").replace(":", "_")
+    return identity if plain.strip() in _NEVER_NAMES else plain

@@ -1,0 +1,70 @@
+"""The command's ``artifacts``: the files that trials uploaded, listed or fetched. One process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hyperflock import _tables
+from hyperflock._artifacts import Artifact, file_name
+from hyperflock._cli_shared import Json, StudyId, Token, Url, command, console, show_json
+from hyperflock._client import Client
+from hyperflock._errors import HyperflockError
+from hyperflock._study import Study
+
+
+@command("hyperflock artifacts 3", "hyperflock artifacts 3 17 --output weights --json")
+def artifacts(
+    study_id: StudyId,
+    number: Annotated[
+        int | None, typer.Argument(metavar="[TRIAL]", min=0, help="Of one trial of it.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="A folder to write them into, each as TRIAL-NAME; it is made.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Json = False,
+    url: Url = None,
+    token: Token = None,
+) -> int:
+    """List the files that a study's trials uploaded, or fetch them."""
+    study = Client(url, token).study(study_id)
+    found = study.artifacts(number)
+    if output is None:
+        if as_json:
+            show_json([one.as_dict() for one in found])
+        else:
+            console().print(_tables.artifacts(found))
+        return 0
+    files = _fetch(study, found, output)
+    if as_json:
+        show_json(
+            [one.as_dict() | {"file": str(file)} for one, file in zip(found, files, strict=True)]
+        )
+    else:
+        for file in files:
+            print(file)
+    return 0
+
+
+def _fetch(study: Study, found: list[Artifact], folder: Path) -> list[Path]:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise HyperflockError(
+            f"'{folder}' cannot be made: {error.strerror or error}", code="cannot_write"
+        ) from None
+    files: list[Path] = []
+    for one in found:
+        target = folder / f"{one.trial}-{file_name(one.name, one.id)}"
+        if target in files:  # two of one name
+            target = folder / f"{one.trial}-{one.id}-{file_name(one.name, one.id)}"
+        files.append(study.download_artifact(one, target))
+    return files

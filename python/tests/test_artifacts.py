@@ -1,0 +1,335 @@
+"""Files that trials uploaded: listed, fetched, and brought into the researcher's own stores."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import warnings
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import asked_objectives as given
+import hyperflock
+import optuna
+import pytest
+from asked_objectives import uploading as using
+from fake_asked import Devices
+from fake_console import FakeConsole
+from hyperflock import AsyncClient, Client, HyperflockError, NotFoundError, _cli, _loop
+from hyperflock._artifacts import file_name
+from hyperflock._bundle import bundle_objective
+from hyperflock._capture import Capture
+from hyperflock._capture_stores import label_of
+from hyperflock.optuna import ArtifactStore, Storage
+from hyperflock.optuna._artifacts import Stores
+from objectives import objective as grid_objective
+from optuna.artifacts import Backoff, FileSystemArtifactStore, download_artifact
+from optuna.artifacts.exceptions import ArtifactNotFound
+from test_dashboard import Dashboard
+
+optuna.logging.set_verbosity(optuna.logging.ERROR)
+
+
+class Bucket:
+    """A store of another kind, whose connection cannot travel."""
+
+    def __init__(self, bucket: str) -> None:
+        self.bucket = bucket
+        self.connection = threading.Lock()
+        self.held: dict[str, bytes] = {}
+
+    def open_reader(self, artifact_id: str) -> BinaryIO:
+        raise ArtifactNotFound(artifact_id)
+
+    def write(self, artifact_id: str, content_body: BinaryIO) -> None:
+        self.held[artifact_id] = content_body.read()
+
+    def remove(self, artifact_id: str) -> None:
+        raise NotImplementedError
+
+
+def leaving(server: FakeConsole, label: str | None) -> Callable[[Any], float]:
+    """What a device does with it, as far as the server sees."""
+
+    def run(trial: Any) -> float:
+        x = trial.suggest_float("x", -10, 10)
+        identity = server.keep(1, trial.number, "weights.txt", str(x).encode(), store=label)
+        meta = {"artifact_id": identity, "filename": "weights.txt", "mimetype": "text/plain"}
+        trial.system_attrs[f"artifacts:{identity}"] = json.dumps({**meta, "encoding": None})
+        return float(x * x)
+
+    return run
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "artifacts"
+    made.mkdir()
+    return made
+
+
+def optimize(study: optuna.Study, objective: Any, n_trials: int, **options: Any) -> None:
+    hyperflock.optuna.optimize(study, objective, n_trials, **options)
+
+
+def test_what_trials_upload_is_in_the_studys_own_store_when_callbacks_run(
+    server: FakeConsole, client: Client, folder: Path
+) -> None:
+    store = Backoff(FileSystemArtifactStore(folder))
+    seen: list[float] = []
+
+    def look(study: optuna.Study, trial: optuna.trial.FrozenTrial) -> None:
+        [meta] = optuna.artifacts.get_all_artifact_meta(trial, storage=study._storage)
+        with store.open_reader(meta.artifact_id) as file:
+            seen.append(float(file.read()))
+        assert (meta.filename, seen[-1]) == ("weights.txt", trial.params["x"])
+
+    study = optuna.create_study()
+    with Devices(server, leaving(server, str(folder)), 2):
+        optimize(study, using(store), 6, client=client, callbacks=[look])
+    assert len(seen) == 6
+    assert {t.state for t in study.trials} == {optuna.trial.TrialState.COMPLETE}
+    assert len(list(folder.iterdir())) == 6
+
+
+def test_what_came_while_nobody_owned_the_study_is_brought_at_the_next_call(
+    server: FakeConsole, client: Client, folder: Path
+) -> None:
+    study = optuna.create_study(study_name="twice")
+    with Devices(server, leaving(server, "artifacts")):
+        optimize(study, using(store := FileSystemArtifactStore(folder)), 2, client=client)
+        for file in folder.iterdir():
+            file.unlink()
+        server.keep(1, 0, "other.txt", b"of a run that does not count", store="artifacts")
+        optimize(study, using(store), 1, client=client)
+    ids = {"a-1-0", "a-1-1", "a-1-3"}
+    assert {file.name for file in folder.iterdir()} == ids
+    assert {key for t in study.trials for key in t.system_attrs} > {f"artifacts:{i}" for i in ids}
+
+
+def test_a_store_that_cannot_write_loses_no_trial(
+    server: FakeConsole, client: Client, folder: Path
+) -> None:
+    folder.rmdir()
+    study = optuna.create_study()
+    with (
+        Devices(server, leaving(server, "artifacts"), 2),
+        pytest.warns(UserWarning, match=r"stayed at the server \(FileNotFoundError.*ArtifactStore"),
+    ):
+        optimize(study, using(FileSystemArtifactStore(folder)), 3, client=client)
+    assert len(study.trials) == 3
+    [meta] = optuna.artifacts.get_all_artifact_meta(study.trials[0], storage=study._storage)
+    download_artifact(
+        artifact_store=ArtifactStore(client, study=1),
+        artifact_id=meta.artifact_id,
+        file_path=str(folder),
+    )
+    assert float(folder.read_text()) == study.trials[0].params["x"]
+
+
+def test_an_artifact_of_no_store_that_is_here_stays_and_is_told_once(
+    server: FakeConsole, client: Client, tmp_path: Path
+) -> None:
+    stores = [FileSystemArtifactStore(tmp_path / name) for name in ("a", "b")]
+
+    study = optuna.create_study()
+    with warnings.catch_warnings(record=True) as caught, Devices(server, leaving(server, "c"), 1):
+        warnings.simplefilter("always")
+        optimize(study, using(stores[0], stores[1]), 3, client=client)
+    [one] = [str(w.message) for w in caught if "stayed at the server" in str(w.message)]
+    assert "the artifact 'weights.txt' of study 1" in one
+    assert "it matches none of the stores" in one
+
+
+def test_stores_are_found_where_an_objective_has_them(tmp_path: Path) -> None:
+    store = FileSystemArtifactStore(tmp_path / "own")
+
+    class Held:
+        def __init__(self) -> None:
+            self.store = store
+
+        def __call__(self, trial: Any) -> float:
+            return 0.0
+
+        def run(self, trial: Any) -> float:
+            return 0.0
+
+    def takes(trial: Any, store: Any, *, other: Any = None) -> float:
+        return 0.0
+
+    def has(trial: Any, store: Any = store) -> float:
+        return 0.0
+
+    reached = (
+        using(store),
+        Held(),
+        Held().run,
+        has,
+        partial(takes, store=store),
+        partial(partial(takes, other=store), store=None),
+    )
+    for objective in reached:
+        assert Stores.of(objective).get(str(tmp_path / "own")) is store
+    assert not Stores.of(given.square)
+    other = FileSystemArtifactStore(tmp_path / "other" / "name")
+    both = Stores([store, other, store])
+    assert both.get("/home/pyodide/other/name") is other  # a path that is another there
+    assert both.get("own") is store
+    assert both.get("none") is None
+    assert both.get("") is None
+    assert Stores([store]).get("none") is store
+
+
+def test_a_store_travels_as_its_name_whatever_it_holds(tmp_path: Path) -> None:
+    for store, label in (
+        (FileSystemArtifactStore("./artifacts"), "artifacts"),
+        (Backoff(FileSystemArtifactStore("./artifacts")), "artifacts"),
+        (Bucket("models"), "Bucket models"),
+        (FileSystemArtifactStore("x" * 256), ""),
+    ):
+        assert label_of(store) == label
+        objective = using(store)
+        captured = Capture(wheels=frozenset({"optuna"})).take(objective, objective)
+        module = captured.entry.partition(":")[0]
+        text = captured.sources[f"{module}.py"].decode()
+        assert f"FileSystemArtifactStore({label!r})" in text.replace("_hf_optuna_artifacts_", "")
+        bundle_objective(objective, asked=True)
+    with pytest.raises(HyperflockError, match="optuna"):
+        bundle_objective(using(Bucket("models")))  # a grid's devices have no Optuna
+
+
+def test_a_script_with_a_store_at_its_top_travels_whole(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(
+        "import os\nimport optuna\nfrom optuna.artifacts import upload_artifact\n"
+        "base_path = './artifacts'\nos.makedirs(base_path, exist_ok=True)\n"
+        "store = optuna.artifacts.FileSystemArtifactStore(base_path=base_path)\n"
+        "def objective(trial):\n"
+        "    upload_artifact(artifact_store=store, file_path='w', study_or_trial=trial)\n"
+        "    return trial.suggest_float('x', 0, 1)\n"
+    )
+    code = (
+        "import train\nfrom hyperflock._bundle import bundle_objective\n"
+        "from hyperflock.optuna._artifacts import Stores\n"
+        "assert bundle_objective(train.objective, asked=True).files == ('train.py',)\n"
+        "assert Stores.of(train.objective).get('artifacts') is train.store\n"
+        "def wrapped(trial): return train.objective(trial)\n"
+        "assert Stores.of(wrapped).get('artifacts') is train.store\n"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
+
+
+def test_a_study_lists_and_fetches_them(
+    server: FakeConsole, client: Client, tmp_path: Path
+) -> None:
+    study = client.grid(grid_objective, {"x": [1, 2]})
+    server.page = 2
+    for number in (0, 1, 1):
+        server.keep(study.id, number, "w\x1b[2K.txt", f"of {number}".encode())
+    found = study.artifacts()
+    assert [(one.id, one.trial, one.bytes) for one in found] == [
+        ("a-1-0", 0, 4),
+        ("a-1-1", 1, 4),
+        ("a-1-2", 1, 4),
+    ]
+    assert "\x1b" not in found[0].name
+    server.finish(study.id, 1, value=0.5)
+    assert [one.id for one in study.artifacts(study.trials[0])] == ["a-1-1", "a-1-2"]
+    assert found[0].as_dict()["created_at"].startswith("2025-11-21")
+    target = study.download_artifact("a-1-2", tmp_path)
+    assert target.parent == tmp_path
+    assert target.read_bytes() == b"of 1"
+    assert study.download_artifact(found[0], tmp_path / "w").read_bytes() == b"of 0"
+    with pytest.raises(NotFoundError) as caught:
+        study.download_artifact("none", tmp_path)
+    assert caught.value.code == "unknown_artifact"
+    with pytest.raises(HyperflockError) as refused:
+        study.download_artifact(found[0], tmp_path / "no" / "folder" / "w")
+    assert refused.value.code == "cannot_write"
+    server.artifacts[1]["a-1-0"] = (server.artifacts[1]["a-1-0"][0], b"other")
+    with pytest.raises(HyperflockError) as damaged:
+        study.download_artifact(found[0], tmp_path / "w")
+    assert damaged.value.code == "blob_damaged"
+    assert (tmp_path / "w").read_bytes() == b"of 0"
+
+
+def test_coroutines_do_so_too(server: FakeConsole, client: Client, tmp_path: Path) -> None:
+    study = client.grid(grid_objective, {"x": [1]})
+    server.keep(study.id, 0, "w", b"1")
+
+    async def look() -> bytes:
+        core = await AsyncClient(server.url, server.token).study(study.id)
+        [one] = await core.artifacts(0)
+        return (await core.download_artifact(one.id, tmp_path)).read_bytes()
+
+    assert _loop.run(look()) == b"1"
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", " "])
+def test_a_name_that_is_no_files_is_the_id(name: str) -> None:
+    assert file_name(name, "id") == "id"
+
+
+def test_a_name_is_no_path() -> None:
+    assert file_name("../../etc/pass\\wd:x", "id") == ".._.._etc_pass_wd_x"
+
+
+def test_the_command_lists_and_fetches_them(
+    server: FakeConsole, client: Client, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = client.grid(grid_objective, {"x": [1, 2]})
+    for number in (0, 1, 1):
+        server.keep(study.id, number, "w.txt", f"of {number}".encode())
+    to = ["--url", server.url, "--token", server.token]
+    assert _cli.run(["artifacts", "1", *to]) == 0
+    assert "w.txt" in capsys.readouterr().out
+    assert _cli.run(["artifacts", "1", "1", "--json", *to]) == 0
+    assert [one["id"] for one in json.loads(capsys.readouterr().out)] == ["a-1-1", "a-1-2"]
+    folder = tmp_path / "new" / "folder"
+    assert _cli.run(["artifacts", "1", "-o", str(folder), "--json", *to]) == 0
+    files = [Path(one["file"]) for one in json.loads(capsys.readouterr().out)]
+    assert [file.name for file in files] == ["0-w.txt", "1-w.txt", "1-a-1-2-w.txt"]
+    assert [file.read_bytes() for file in files] == [b"of 0", b"of 1", b"of 1"]
+    (tmp_path / "file").write_text("")
+    assert _cli.run(["artifacts", "1", "-o", str(tmp_path / "file"), *to]) == 1
+    assert "cannot_write" in capsys.readouterr().err
+
+
+def test_optunas_view_reads_them_of_all_studies(
+    server: FakeConsole, client: Client, tmp_path: Path
+) -> None:
+    for _ in range(2):
+        client.grid(grid_objective, {"x": [1]})
+    identity = server.keep(1, 0, "w", b"first")
+    store = ArtifactStore(client)
+    with store.open_reader(identity) as file:
+        assert file.read() == b"first"
+    with pytest.raises(ArtifactNotFound):
+        store.open_reader("none")
+    del server.artifacts[1][identity]
+    with pytest.raises(ArtifactNotFound):
+        store.open_reader(identity)
+    for change in (partial(store.write, identity, file), partial(store.remove, identity)):
+        with pytest.raises(HyperflockError) as caught:
+            change()
+        assert caught.value.code == "read_only_storage"
+
+
+def test_the_dashboard_shows_a_trials_files(
+    server: FakeConsole, client: Client, folder: Path
+) -> None:
+    study = optuna.create_study(study_name="mine")
+    with Devices(server, leaving(server, None)):
+        optimize(study, using(FileSystemArtifactStore(folder)), 1, client=client)
+    dashboard = Dashboard(Storage(client), ArtifactStore(client))
+    _, told = dashboard.ask("/api/studies/1?after=0")
+    [trial] = told["trials"]
+    [artifact] = trial["artifacts"]
+    assert artifact["filename"] == "weights.txt"
+    where = f"/artifacts/1/{trial['trial_id']}/{artifact['artifact_id']}"
+    status, content = dashboard.ask(where)
+    assert status.startswith("200")
+    assert float(content) == study.trials[0].params["x"]

@@ -1,0 +1,78 @@
+// The server's program as a process of its own, by its signals. For tests whose target defines
+// HYPERFLOCK_SERVER.
+#pragma once
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdint>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+extern char** environ;
+
+namespace hyperflock::ops {
+
+class Program {
+ public:
+  // Serves `state` on free ports. `ready`: the file in which it says where.
+  Program(const std::string& state, std::string ready, const std::vector<std::string>& more = {})
+      : ready_(std::move(ready)) {
+    std::vector<std::string> words{HYPERFLOCK_SERVER, "serve",       "--state",   state,
+                                   "--compute",       "127.0.0.1:0", "--console", "127.0.0.1:0",
+                                   "--ready-file",    ready_};
+    words.insert(words.end(), more.begin(), more.end());
+    std::vector<char*> arguments;
+    arguments.reserve(words.size() + 1);
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    posix_spawn_file_actions_t quiet;
+    posix_spawn_file_actions_init(&quiet);
+    for (const int stream : {STDOUT_FILENO, STDERR_FILENO})
+      posix_spawn_file_actions_addopen(&quiet, stream, "/dev/null", O_WRONLY, 0);
+    if (posix_spawn(&pid_, HYPERFLOCK_SERVER, &quiet, nullptr, arguments.data(), environ) != 0)
+      pid_ = -1;
+    posix_spawn_file_actions_destroy(&quiet);
+  }
+  ~Program() {
+    if (pid_ > 0) end();
+  }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  // The compute port; 0 where it does not come up.
+  std::uint16_t port() const {
+    for (int i = 0; i < 600; ++i) {
+      std::ifstream file(ready_);
+      std::stringstream text;
+      text << file.rdbuf();
+      const auto json = nlohmann::json::parse(text.str(), nullptr, false);
+      if (json.is_object()) return json.at("compute_port").get<std::uint16_t>();
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    return 0;
+  }
+  void signal(int number) const { ::kill(pid_, number); }
+  // Sends the signal and waits for the end; its status as waitpid gives it.
+  int end(int number = SIGTERM) {
+    signal(number);
+    int status = -1;
+    ::waitpid(std::exchange(pid_, -1), &status, 0);
+    return status;
+  }
+
+ private:
+  std::string ready_;
+  pid_t pid_ = -1;
+};
+
+}  // namespace hyperflock::ops
