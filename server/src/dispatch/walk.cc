@@ -11,7 +11,6 @@ namespace {
 
 using Kind = Action::Kind;
 using How = SessionClosed::How;
-using protocol::Cause;
 using storage::StudyState;
 using storage::TrialState;
 
@@ -127,7 +126,7 @@ std::string text_of(const Action& a) {
   return out;
 }
 
-Pair::Pair(Settings settings) : real_(settings, Scenario::Jitter::least), model_(settings) {}
+Pair::Pair(const Settings& settings) : real_(settings, Scenario::Jitter::least), model_(settings) {}
 
 void Pair::store_in(std::unique_ptr<storage::Storage> storage) {
   const auto before = storage->load();

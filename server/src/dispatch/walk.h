@@ -60,7 +60,7 @@ std::string text_of(const Action& action);
 // The real thing and the model, which have seen the same.
 class Pair {
  public:
-  explicit Pair(Settings settings);
+  explicit Pair(const Settings& settings);
   Pair(const Pair&) = default;
 
   // Over a store that may hold other studies from before; outcomes and restarts are its own.

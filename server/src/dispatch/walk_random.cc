@@ -401,6 +401,9 @@ class Borrowed final : public storage::Storage {
   Result<std::optional<storage::TrialDetail>> trial(TrialKey key) override {
     return inner_.trial(key);
   }
+  Result<std::vector<protocol::Point>> curve(const storage::AttemptRow& attempt) override {
+    return inner_.curve(attempt);
+  }
   Result<std::optional<storage::AttemptRow>> attempt(AttemptId id) override {
     return inner_.attempt(id);
   }

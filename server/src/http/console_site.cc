@@ -526,11 +526,16 @@ class ConsoleSite final : public SiteBase {
         out += trial_row_json(one, Detail::curve);
         return;
       }
-      const auto whole = context_.storage.trial(one.trial.key);
-      room.take(whole && *whole ? (*whole)->points.size() : 0);
-      // It may have gone on since the page was read.
-      const bool same = whole && *whole && (*whole)->trial.seq == one.trial.seq;
-      out += same ? trial_row_json(**whole, Detail::curve) : trial_row_json(one);
+      // Of the row's own attempt: whatever became of the trial since the page was read.
+      auto points = context_.storage.curve(*one.attempt);
+      room.take(points ? points->size() : 0);
+      if (!points) {
+        out += trial_row_json(one);
+        return;
+      }
+      storage::TrialDetail whole = one;
+      whole.points = std::move(points).value();
+      out += trial_row_json(whole, Detail::curve);
     });
   }
 

@@ -136,6 +136,14 @@ TEST_P(StorageContract, R37_TheCurveGoesOnWhereTheCheckpointWasSaved) {
   EXPECT_THAT(trial(1, 0).points,
               ElementsAre(protocol::Point{0, 1.0}, protocol::Point{1, 0.9}, protocol::Point{2, 0.8},
                           protocol::Point{3, 0.6}, protocol::Point{4, 0.4}));
+  // Of any of its attempts, and by a page's row.
+  const auto row = storage().attempt(AttemptId{3}).value();
+  EXPECT_THAT(storage().curve(row.value()).value(),
+              ElementsAre(protocol::Point{0, 1.0}, protocol::Point{1, 0.9}, protocol::Point{2, 0.8},
+                          protocol::Point{3, 0.6}, protocol::Point{4, 0.5}));
+  const auto page = storage().finished_trials(StudyId{1}, 0, 10).value();
+  ASSERT_EQ(page.size(), 1U);
+  EXPECT_EQ(storage().curve(page[0].attempt.value()).value(), trial(1, 0).points);
 }
 
 TEST_P(StorageContract, R37_ACheckpointFromBeforeTheFirstReportHasNoCurve) {

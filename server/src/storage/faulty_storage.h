@@ -115,6 +115,9 @@ class FaultyStorage final : public Storage {
   Result<std::optional<TrialDetail>> trial(TrialKey key) override {
     return read<std::optional<TrialDetail>>([&] { return inner_->trial(key); });
   }
+  Result<std::vector<protocol::Point>> curve(const AttemptRow& attempt) override {
+    return read<std::vector<protocol::Point>>([&] { return inner_->curve(attempt); });
+  }
   Result<std::optional<AttemptRow>> attempt(AttemptId id) override {
     return read<std::optional<AttemptRow>>([&] { return inner_->attempt(id); });
   }

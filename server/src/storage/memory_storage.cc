@@ -618,15 +618,13 @@ class MemoryStorage final : public Storage {
     TrialDetail all = detail(*found);
     all.attempts_list = attempts_of(*found);
     all.trial.asked_attrs = found->attrs;
-    if (!all.attempt) return std::optional(std::move(all));
-    Lineage lineage(*all.attempt);
-    while (const auto id = lineage.wanted()) {
-      const Attempt& attempt = state_.attempts.at(*id);
-      for (const auto& [step, value] : attempt.points) lineage.add({step, value});
-      lineage.go_on(attempt.row.from);
-    }
-    all.points = lineage.points();
+    if (all.attempt) all.points = curve_of(*all.attempt);
     return std::optional(std::move(all));
+  }
+
+  Result<std::vector<protocol::Point>> curve(const AttemptRow& attempt) override {
+    const std::shared_lock lock = reading();
+    return curve_of(attempt);
   }
 
   Result<std::optional<AttemptRow>> attempt(AttemptId id) override {
@@ -690,6 +688,16 @@ class MemoryStorage final : public Storage {
         state_.attempts.at(trial.row.accepted_attempt.value_or(trial.attempts.back())).row;
     if (trial.row.accepted_attempt) all.trial.values = all.attempt->values;
     return all;
+  }
+
+  std::vector<protocol::Point> curve_of(const AttemptRow& row) const {
+    Lineage lineage(row);
+    while (const auto id = lineage.wanted()) {
+      const Attempt& attempt = state_.attempts.at(*id);
+      for (const auto& [step, value] : attempt.points) lineage.add({step, value});
+      lineage.go_on(attempt.row.from);
+    }
+    return lineage.points();
   }
 
   std::vector<AttemptRow> attempts_of(const Trial& trial, std::size_t from = 0) const {

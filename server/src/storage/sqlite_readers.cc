@@ -90,13 +90,16 @@ std::optional<protocol::Checkpoint> newest_checkpoint(Db& db, TrialKey key) {
   return read_checkpoint(row, 0);
 }
 
-// The curve of an attempt: its own points, and those of the attempts that it goes on from.
 std::vector<protocol::Point> curve_of(Db& db, const AttemptRow& attempt) {
   Lineage lineage(attempt);
   while (const auto id = lineage.wanted()) {
     {
       Query points = db.query(kSelectPoints, *id);
       while (points.next()) lineage.add({points.integer(0), points.real(1)});
+    }
+    if (*id == attempt.id) {
+      lineage.go_on(attempt.from);
+      continue;
     }
     const auto row = attempt_by_id(db, to_int(*id));
     lineage.go_on(row ? row->row.from : std::nullopt);
@@ -270,6 +273,11 @@ std::optional<TrialDetail> trial(Db& db, TrialKey key) {
   detail.trial.asked_attrs = asked_attrs_of(row);
   if (detail.attempt) detail.points = curve_of(db, *detail.attempt);
   return detail;
+}
+
+std::vector<protocol::Point> curve(Db& db, const AttemptRow& attempt) {
+  const Transaction view(db, Transaction::Kind::read);
+  return curve_of(db, attempt);
 }
 
 std::optional<AttemptRow> attempt(Db& db, AttemptId id) {

@@ -57,6 +57,7 @@ std::vector<TrialDetail> finished_trials(Db& db, StudyId id, std::int64_t after,
                                          std::int64_t limit);
 std::vector<TrialDetail> unfinished_trials(Db& db, StudyId id);
 std::optional<TrialDetail> trial(Db& db, TrialKey key);
+std::vector<protocol::Point> curve(Db& db, const AttemptRow& attempt);
 std::optional<AttemptRow> attempt(Db& db, AttemptId id);
 std::vector<ArtifactRow> artifacts(Db& db, StudyId study, std::optional<TrialNumber> trial,
                                    std::int64_t after, std::int64_t limit);

@@ -105,6 +105,9 @@ Result<std::vector<TrialDetail>> SqliteStorage::unfinished_trials(StudyId id) {
 Result<std::optional<TrialDetail>> SqliteStorage::trial(TrialKey key) {
   return guarded([&] { return sqlite::trial(*readers_.borrow(), key); });
 }
+Result<std::vector<protocol::Point>> SqliteStorage::curve(const AttemptRow& attempt) {
+  return guarded([&] { return sqlite::curve(*readers_.borrow(), attempt); });
+}
 Result<std::optional<AttemptRow>> SqliteStorage::attempt(AttemptId id) {
   return guarded([&] { return sqlite::attempt(*readers_.borrow(), id); });
 }

@@ -54,6 +54,7 @@ class SqliteStorage final : public Storage {
                                                    std::int64_t limit) override;
   Result<std::vector<TrialDetail>> unfinished_trials(StudyId id) override;
   Result<std::optional<TrialDetail>> trial(TrialKey key) override;
+  Result<std::vector<protocol::Point>> curve(const AttemptRow& attempt) override;
   Result<std::optional<AttemptRow>> attempt(AttemptId id) override;
   Result<std::vector<ArtifactRow>> artifacts(StudyId study, std::optional<TrialNumber> trial,
                                              std::int64_t after, std::int64_t limit) override;

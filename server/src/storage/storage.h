@@ -78,6 +78,9 @@ class Storage {
   virtual Result<std::vector<TrialDetail>> unfinished_trials(StudyId id) = 0;
   // One trial with points and all attempts.
   virtual Result<std::optional<TrialDetail>> trial(TrialKey key) = 0;
+  // The points of an attempt, and before them those of what it goes on from, by step: as trial()
+  // gives them of the attempt that decides. REQUIRES: `attempt` is as this storage gave it.
+  virtual Result<std::vector<protocol::Point>> curve(const AttemptRow& attempt) = 0;
   virtual Result<std::optional<AttemptRow>> attempt(AttemptId id) = 0;
   // Of a study, or of one trial of it, with `arrived` > after in that order, at most `limit`.
   virtual Result<std::vector<ArtifactRow>> artifacts(StudyId study,

@@ -239,13 +239,16 @@ def _copied(trial: FrozenTrial) -> FrozenTrial:
 
     A deep copy of a study costs more than to ask the server for what is new.
     """
-    made = copy.copy(trial)
+    made = FrozenTrial.__new__(FrozenTrial)
+    own = vars(made)
     for name, value in vars(trial).items():
         if isinstance(value, list):
-            setattr(made, name, list(value))
+            own[name] = value.copy()
         elif isinstance(value, dict):
-            own = copy.deepcopy(value) if value and name.endswith("_attrs") else dict(value)
-            setattr(made, name, own)
+            nested = value and name.endswith("_attrs")
+            own[name] = copy.deepcopy(value) if nested else value.copy()
+        else:
+            own[name] = value
     return made
 
 
