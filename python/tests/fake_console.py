@@ -29,6 +29,11 @@ from websockets.server import ServerProtocol
 NOW = 1_763_683_200_000
 
 
+def artifact_id(study: int, count: int) -> str:
+    """Give the id of a study's artifact, by how many were there before."""
+    return f"{study:08x}-0000-4000-8000-{count:012x}"
+
+
 class FakeConsole:
     """One console with one researcher's token."""
 
@@ -126,7 +131,7 @@ class FakeConsole:
         """Keep what a trial uploaded; its id."""
         with self.lock:
             kept = self.artifacts.setdefault(study, {})
-            identity = f"a-{study}-{len(kept)}"
+            identity = artifact_id(study, len(kept))
             row = {
                 "id": identity,
                 "trial": trial,

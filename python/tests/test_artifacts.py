@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 import threading
 import warnings
 from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import replace
+from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -18,14 +22,17 @@ import optuna
 import pytest
 from asked_objectives import uploading as using
 from fake_asked import Devices
-from fake_console import FakeConsole
+from fake_console import FakeConsole, artifact_id
 from hyperflock import AsyncClient, Client, HyperflockError, NotFoundError, _cli, _loop
-from hyperflock._artifacts import file_name
+from hyperflock._artifacts import Artifact, file_name
 from hyperflock._bundle import bundle_objective
 from hyperflock._capture import Capture
 from hyperflock._capture_stores import label_of
-from hyperflock.optuna import ArtifactStore, Storage
+from hyperflock.optuna import ArtifactStore, Storage, _owner
 from hyperflock.optuna._artifacts import Stores
+from hyperflock.optuna._bringing import Bringer
+from hyperflock.optuna._owner import Owner
+from hyperflock.optuna._rebuild import Outcome, artifacts_of
 from objectives import objective as grid_objective
 from optuna.artifacts import Backoff, FileSystemArtifactStore, download_artifact
 from optuna.artifacts.exceptions import ArtifactNotFound
@@ -106,7 +113,7 @@ def test_what_came_while_nobody_owned_the_study_is_brought_at_the_next_call(
             file.unlink()
         server.keep(1, 0, "other.txt", b"of a run that does not count", store="artifacts")
         optimize(study, using(store), 1, client=client)
-    ids = {"a-1-0", "a-1-1", "a-1-3"}
+    ids = {artifact_id(1, 0), artifact_id(1, 1), artifact_id(1, 3)}
     assert {file.name for file in folder.iterdir()} == ids
     assert {key for t in study.trials for key in t.system_attrs} > {f"artifacts:{i}" for i in ids}
 
@@ -142,7 +149,141 @@ def test_an_artifact_of_no_store_that_is_here_stays_and_is_told_once(
         optimize(study, using(stores[0], stores[1]), 3, client=client)
     [one] = [str(w.message) for w in caught if "stayed at the server" in str(w.message)]
     assert "the artifact 'weights.txt' of study 1" in one
-    assert "it matches none of the stores" in one
+    assert "no store that the objective uses is of its name" in one
+
+
+def test_nothing_that_a_store_has_is_replaced_but_what_was_cut_off(
+    server: FakeConsole, client: Client, folder: Path
+) -> None:
+    row = client.grid(grid_objective, {"x": [1]}).row
+    ids = [server.keep(1, 0, "w", f"content {n}".encode(), store=str(folder)) for n in range(3)]
+    (folder / ids[0]).write_bytes(b"cont")  # a process was killed while it wrote
+    (folder / ids[1]).write_bytes(b"another one's")
+    bringer = Bringer(client._core._http, row, Stores([FileSystemArtifactStore(folder)]))
+    bringer.bring(ids).result(20)
+    assert [(folder / i).read_bytes() for i in ids] == [
+        b"content 0",
+        b"another one's",
+        b"content 2",
+    ]
+    with pytest.warns(UserWarning, match="the store has another artifact of that id"):
+        bringer.close()
+
+
+def test_an_attribute_names_an_artifact_only_in_optunas_form() -> None:
+    right = artifact_id(3, 4)
+    names = ["", "../x", "Makefile", right.upper(), f"{right} ", right]
+    assert artifacts_of({f"artifacts:{name}": "{}" for name in names} | {"other": 1}) == [right]
+
+
+class Failing(Bucket):
+    """A store that breaks in the middle of a file."""
+
+    def __init__(self, bucket: str) -> None:
+        super().__init__(bucket)
+        self.tries = 0
+
+    def write(self, artifact_id: str, content_body: BinaryIO) -> None:
+        self.tries += 1
+        self.held[artifact_id] = content_body.read(1)
+        raise OSError("disk full")
+
+    def remove(self, artifact_id: str) -> None:
+        del self.held[artifact_id]
+
+
+def test_a_store_that_breaks_is_left_alone_and_keeps_no_half_of_a_file(
+    server: FakeConsole, client: Client
+) -> None:
+    row = client.grid(grid_objective, {"x": [1]}).row
+    ids = [server.keep(1, 0, f"w{n}", b"content") for n in range(3)]
+    store = Failing("models")
+    bringer = Bringer(client._core._http, row, Stores([store]))
+    bringer.bring(ids).result(20)
+    assert (store.held, store.tries) == ({}, 1)
+    with pytest.warns(UserWarning, match="the artifact 'w0'.*disk full"):
+        bringer.close()
+
+
+def test_one_that_is_damaged_holds_up_no_other(
+    server: FakeConsole, client: Client, folder: Path
+) -> None:
+    row = client.grid(grid_objective, {"x": [1]}).row
+    ids = [server.keep(1, 0, f"w{n}", b"content") for n in range(2)]
+    server.artifacts[1][ids[0]] = (server.artifacts[1][ids[0]][0], b"other")
+    bringer = Bringer(client._core._http, row, Stores([FileSystemArtifactStore(folder)]))
+    bringer.bring(ids).result(20)
+    with pytest.warns(UserWarning, match="w0"):
+        bringer.close()
+    assert [file.name for file in folder.iterdir()] == [ids[1]]
+
+
+class Held:
+    """An owner whose trial 0 has ended and waits for its artifact."""
+
+    def __init__(self, client: Client, *, late: bool = False) -> None:
+        self.study = optuna.create_study()
+        made = client.grid(grid_objective, {"x": [1]})
+        self.told: list[int] = []
+        self.owner = Owner(
+            self.study, made.row, callbacks=[lambda _, t: self.told.append(t.number)]
+        )
+        self.brought: Future[None] = Future()
+        self.owner.bring = lambda ids, trial: self.brought
+        for _ in range(2):
+            self.owner.ask()
+        attrs = {"system": {f"artifacts:{artifact_id(1, 0)}": "{}"}, "stop": True}
+        self.study._thread_local.in_optimize_loop = True
+        self.owner.finish(0, Outcome.of("complete", [0.5], attrs, None))
+
+    @property
+    def states(self) -> list[str]:
+        return [trial.state.name for trial in self.study.trials]
+
+
+def test_an_outcome_waits_for_its_artifacts_but_not_what_it_ends(client: Client) -> None:
+    held = Held(client)
+    assert (held.states, held.owner.ending) == (["RUNNING", "RUNNING"], 1)
+    assert held.study._stop_flag
+    assert not held.owner.settle()
+    held.owner.finish(0, Outcome.of("failed", [], None, None))  # told again by another way
+    held.brought.set_result(None)
+    assert held.owner.settle()
+    assert (held.states, held.told, held.owner.ending) == (["COMPLETE", "RUNNING"], [0], 0)
+
+
+def test_an_outcome_waits_no_longer_than_it_may(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = Held(client)
+    monkeypatch.setattr(_owner, "LATE_S", -1.0)
+    assert held.owner.settle()
+    assert (held.states, held.owner.late) == (["COMPLETE", "RUNNING"], True)
+
+
+def test_what_ends_a_call_loses_no_outcome_that_waits(client: Client) -> None:
+    held = Held(client)
+    held.owner.settle_all()
+    assert (held.states, held.told) == (["COMPLETE", "RUNNING"], [])
+
+
+def test_ctrl_c_while_artifacts_come_keeps_the_outcomes(
+    server: FakeConsole, client: Client, folder: Path
+) -> None:
+    pressed, gone = threading.Event(), threading.Event()
+
+    class Slow(FileSystemArtifactStore):
+        def write(self, artifact_id: str, content_body: BinaryIO) -> None:
+            if not pressed.is_set():
+                pressed.set()
+                signal.raise_signal(signal.SIGINT)
+            gone.wait(20)
+
+    study = optuna.create_study()
+    with Devices(server, leaving(server, str(folder))), pytest.raises(KeyboardInterrupt):
+        optimize(study, using(Slow(folder)), 3, client=client)
+    gone.set()
+    assert study.trials[0].state is optuna.trial.TrialState.COMPLETE
 
 
 def test_stores_are_found_where_an_objective_has_them(tmp_path: Path) -> None:
@@ -231,15 +372,18 @@ def test_a_study_lists_and_fetches_them(
         server.keep(study.id, number, "w\x1b[2K.txt", f"of {number}".encode())
     found = study.artifacts()
     assert [(one.id, one.trial, one.bytes) for one in found] == [
-        ("a-1-0", 0, 4),
-        ("a-1-1", 1, 4),
-        ("a-1-2", 1, 4),
+        (artifact_id(1, 0), 0, 4),
+        (artifact_id(1, 1), 1, 4),
+        (artifact_id(1, 2), 1, 4),
     ]
     assert "\x1b" not in found[0].name
     server.finish(study.id, 1, value=0.5)
-    assert [one.id for one in study.artifacts(study.trials[0])] == ["a-1-1", "a-1-2"]
+    assert [one.id for one in study.artifacts(study.trials[0])] == [
+        artifact_id(1, 1),
+        artifact_id(1, 2),
+    ]
     assert found[0].as_dict()["created_at"].startswith("2025-11-21")
-    target = study.download_artifact("a-1-2", tmp_path)
+    target = study.download_artifact(artifact_id(1, 2), tmp_path)
     assert target.parent == tmp_path
     assert target.read_bytes() == b"of 1"
     assert study.download_artifact(found[0], tmp_path / "w").read_bytes() == b"of 0"
@@ -249,7 +393,7 @@ def test_a_study_lists_and_fetches_them(
     with pytest.raises(HyperflockError) as refused:
         study.download_artifact(found[0], tmp_path / "no" / "folder" / "w")
     assert refused.value.code == "cannot_write"
-    server.artifacts[1]["a-1-0"] = (server.artifacts[1]["a-1-0"][0], b"other")
+    server.artifacts[1][artifact_id(1, 0)] = (server.artifacts[1][artifact_id(1, 0)][0], b"other")
     with pytest.raises(HyperflockError) as damaged:
         study.download_artifact(found[0], tmp_path / "w")
     assert damaged.value.code == "blob_damaged"
@@ -268,13 +412,21 @@ def test_coroutines_do_so_too(server: FakeConsole, client: Client, tmp_path: Pat
     assert _loop.run(look()) == b"1"
 
 
-@pytest.mark.parametrize("name", ["", ".", "..", " "])
-def test_a_name_that_is_no_files_is_the_id(name: str) -> None:
-    assert file_name(name, "id") == "id"
+def test_a_name_is_no_path_and_no_program_reads_it_by_itself() -> None:
+    one = Artifact("id", 7, 1, "", "t/t", 1, "0" * 64, datetime.now(timezone.utc))
 
+    def named(name: str, *taken: str) -> str:
+        return file_name(replace(one, name=name), taken)
 
-def test_a_name_is_no_path() -> None:
-    assert file_name("../../etc/pass\\wd:x", "id") == ".._.._etc_pass_wd_x"
+    assert named("w.npz") == "7-w.npz"
+    assert named("../../etc/pass\\wd:x") == "7-.._.._etc_pass_wd_x"
+    odd = [named(name) for name in ("", "..", ".envrc", "CON")]
+    assert odd == ["7-", "7-.", "7-.envrc", "7-CON"]
+    assert named("W.npz", "7-w.npz") == "7-id-W.npz"
+    long = named("ä" * 120 + ".npz")
+    assert long.startswith("7-ä")
+    assert long.endswith("ä.npz")
+    assert len(long.encode()) < 200
 
 
 def test_the_command_lists_and_fetches_them(
@@ -287,11 +439,14 @@ def test_the_command_lists_and_fetches_them(
     assert _cli.run(["artifacts", "1", *to]) == 0
     assert "w.txt" in capsys.readouterr().out
     assert _cli.run(["artifacts", "1", "1", "--json", *to]) == 0
-    assert [one["id"] for one in json.loads(capsys.readouterr().out)] == ["a-1-1", "a-1-2"]
+    assert [one["id"] for one in json.loads(capsys.readouterr().out)] == [
+        artifact_id(1, 1),
+        artifact_id(1, 2),
+    ]
     folder = tmp_path / "new" / "folder"
     assert _cli.run(["artifacts", "1", "-o", str(folder), "--json", *to]) == 0
     files = [Path(one["file"]) for one in json.loads(capsys.readouterr().out)]
-    assert [file.name for file in files] == ["0-w.txt", "1-w.txt", "1-a-1-2-w.txt"]
+    assert [file.name for file in files] == ["0-w.txt", "1-w.txt", f"1-{artifact_id(1, 2)}-w.txt"]
     assert [file.read_bytes() for file in files] == [b"of 0", b"of 1", b"of 1"]
     (tmp_path / "file").write_text("")
     assert _cli.run(["artifacts", "1", "-o", str(tmp_path / "file"), *to]) == 1

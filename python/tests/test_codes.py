@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import re
+import socket
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -185,6 +186,13 @@ def _no_dashboard(scene: Scene) -> None:
     _cli_dashboard.dashboard(url=scene.server.url, token=scene.server.token)
 
 
+def _dashboard_at_a_port_that_is_taken(scene: Scene) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        _cli_dashboard.dashboard(
+            port=taken.getsockname()[1], url=scene.server.url, token=scene.server.token
+        )
+
+
 def _broken_dry_run(scene: Scene) -> None:
     scene.monkeypatch.setattr(_dry_run, "_CHILD", Path(scene.file("raise SystemExit(3)")))
     scene.dry_run()
@@ -270,6 +278,7 @@ PROVOCATIONS: dict[str, Callable[[Scene], object]] = {
     "bad_url": lambda s: Client("ftp://x", "t"),
     "blob_damaged": lambda s: _replayed(s, damage=True),
     "blob_too_large": lambda s: _data._check_size("name", (512 << 20) + 1),
+    "cannot_listen": _dashboard_at_a_port_that_is_taken,
     "cannot_write": lambda s: s.client.grid(objective, SPACE).export("csv", s.folder / "a" / "b"),
     "data_invalid": _sent(data={"a": 7}),
     "data_not_found": _sent(data={"a": "none.npy"}),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import socket
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,8 @@ import optuna
 import optuna_dashboard
 import pytest
 from fake_console import FakeConsole
-from hyperflock import Client, _cli
+from hyperflock import Client, _cli, _cli_dashboard
+from hyperflock._cli_dashboard import guarded
 from hyperflock.optuna import ArtifactStore, Storage
 from objectives import objective
 from optuna.trial import TrialState
@@ -26,8 +28,14 @@ optuna.logging.set_verbosity(optuna.logging.ERROR)
 class Dashboard:
     """The application, without a socket."""
 
-    def __init__(self, storage: Storage, artifacts: ArtifactStore | None = None) -> None:
-        self._app: Any = optuna_dashboard.wsgi(storage, artifact_store=artifacts)
+    def __init__(
+        self,
+        storage: Storage | None = None,
+        artifacts: ArtifactStore | None = None,
+        *,
+        app: Any = None,
+    ) -> None:
+        self._app = app or optuna_dashboard.wsgi(storage, artifact_store=artifacts)
 
     def ask(self, path: str, method: str = "GET", body: object = None) -> tuple[str, Any]:
         """Give status and JSON, or text, of an answer."""
@@ -102,15 +110,51 @@ def test_notes_are_written_where_there_is_a_place_for_them(
 
 def test_command_serves_it(server: FakeConsole, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["dashboard", "--url", server.url, "--token", server.token, "--port", "8099"]
-    with patch.object(optuna_dashboard, "run_server") as served:
+    with patch.object(_cli_dashboard, "make_server") as served:
         assert _cli.run([*arguments, "--json"]) == 0
         assert json.loads(capsys.readouterr().out) == {"url": "http://127.0.0.1:8099"}
-        (storage,), options = served.call_args
-        assert storage.get_all_studies() == []
-        assert isinstance(options.pop("artifact_store"), ArtifactStore)
-        assert options == {"host": "127.0.0.1", "port": 8099}
+        host, port, app = served.call_args.args
+        assert (host, port) == ("127.0.0.1", 8099)
+        assert Dashboard(app=app).ask("/api/studies")[1] == {"study_summaries": []}
+        assert served.return_value.serve_forever.called
         assert _cli.run([*arguments[:-3], "wrong"]) == _cli.EXIT_REFUSED
     assert "[unauthorized]" in capsys.readouterr().err
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert _cli.run([*arguments[:-1], str(port)]) == _cli.EXIT_REFUSED
+    assert "[cannot_listen]" in capsys.readouterr().err
     with patch.dict(sys.modules, {"optuna_dashboard": None}):
         assert _cli.run(arguments) == _cli.EXIT_REFUSED
     assert "[no_dashboard]" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("mimetype", "shown"),
+    [
+        ("image/png", "image/png"),
+        ("text/plain; charset=utf-8", "text/plain; charset=utf-8"),
+        ("image/svg+xml", None),
+        ("text/html", None),
+        ("TEXT/HTML;x=image/png", None),
+        ("application/pdf", None),
+    ],
+)
+def test_a_trials_file_runs_nothing_on_the_dashboards_page(
+    mimetype: str, shown: str | None
+) -> None:
+    def app(environ: Any, start_response: Any) -> list[bytes]:
+        start_response("200 OK", [("Content-Type", mimetype), ("X-Kept", "1")])
+        return [b"<script>"]
+
+    asked: dict[str, str] = {}
+    environ = {"PATH_INFO": "/artifacts/1/2/3"}
+    body = guarded(app)(environ, lambda status, headers: asked.update(headers))
+    assert list(body) == [b"<script>"]
+    assert asked == {
+        "Content-Type": shown or "application/octet-stream",
+        "X-Kept": "1",
+        "Content-Security-Policy": "default-src 'none'; sandbox; frame-ancestors 'none'",
+        "X-Content-Type-Options": "nosniff",
+    }
+    guarded(app)({"PATH_INFO": "/dashboard"}, lambda status, headers: asked.update(headers))
+    assert asked["Content-Type"] == mimetype

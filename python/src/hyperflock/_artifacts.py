@@ -9,6 +9,8 @@ Names and types come from devices: nothing here makes a path of one. Coroutines;
 from __future__ import annotations
 
 import hashlib
+import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -24,7 +26,10 @@ from hyperflock._schema import convert
 from hyperflock._text import clean
 
 ArtifactId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,64}\Z")]
-_NEVER_NAMES = frozenset({"", ".", ".."})
+# Of paths, and of what Windows allows in no name.
+_NOT_IN_NAMES = re.compile(r'[/\\:*?"<>|]')
+_MAX_STEM_BYTES = 120
+_MAX_SUFFIX = 16
 
 
 class ArtifactRow(Struct):
@@ -153,12 +158,24 @@ async def download(http: Http, study: int, artifact: Artifact, path: Path) -> Pa
     HyperflockError
         ``cannot_write``, ``blob_damaged``.
     """
-    target = path / file_name(artifact.name, artifact.id) if path.is_dir() else path
+    target = path / file_name(artifact) if path.is_dir() else path
     _export.write(target, await content_of(http, study, artifact))
     return target
 
 
-def file_name(name: str, identity: str) -> str:
-    """Give the name under which a device's file may be written here; else its id."""
-    plain = clean(name).replace("/", "_").replace("\\", "_").replace(":", "_")
-    return identity if plain.strip() in _NEVER_NAMES else plain
+def file_name(artifact: Artifact, taken: Collection[str] = ()) -> str:
+    """Give the name under which a device's file is written into a folder.
+
+    The trial's number stands in front, so that none is a hidden file, or one that a program reads
+    by its name. Where ``taken`` has it, in whatever case, the id does too.
+    """
+    plain = _NOT_IN_NAMES.sub("_", clean(artifact.name))
+    stem, dot, suffix = plain.rpartition(".")
+    if not dot or len(suffix) > _MAX_SUFFIX:
+        stem, suffix = plain, ""
+    kept = stem.encode()[:_MAX_STEM_BYTES].decode("utf-8", "ignore")
+    end = f"{kept}.{suffix}" if dot and suffix else kept
+    name = f"{artifact.trial}-{end}"
+    if name.casefold() in {other.casefold() for other in taken}:
+        name = f"{artifact.trial}-{artifact.id}-{end}"
+    return name

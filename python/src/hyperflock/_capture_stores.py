@@ -22,7 +22,7 @@ def label_of(store: Any) -> str:
     """Name a store as it is named on a device, where it is only its name.
 
     A folder's path, else what kind it is and of which bucket; of a store around another the inner
-    one's.
+    one's. Empty: it has no such name, as the folder of the process has none.
     """
     inner = getattr(store, "_backend", None)
     if inner is not None and is_store(inner):
@@ -31,4 +31,4 @@ def label_of(store: Any) -> str:
     bucket = getattr(store, "bucket", getattr(store, "bucket_name", ""))
     label = f"{type(store).__name__} {bucket}".strip() if path is None else str(path)
     fits = label.isprintable() and len(label.encode()) <= MAX_LABEL_BYTES
-    return label if fits else ""
+    return label if fits and label != "." else ""

@@ -63,8 +63,6 @@ def _fetch(study: Study, found: list[Artifact], folder: Path) -> list[Path]:
         ) from None
     files: list[Path] = []
     for one in found:
-        target = folder / f"{one.trial}-{file_name(one.name, one.id)}"
-        if target in files:  # two of one name
-            target = folder / f"{one.trial}-{one.id}-{file_name(one.name, one.id)}"
-        files.append(study.download_artifact(one, target))
+        name = file_name(one, [file.name for file in files])
+        files.append(study.download_artifact(one, folder / name))
     return files

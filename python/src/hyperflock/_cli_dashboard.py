@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import re
+from collections.abc import Callable, Iterable
+from socketserver import ThreadingMixIn
+from typing import Annotated, Any, TypeAlias
+from wsgiref.simple_server import WSGIServer, make_server
 
 import typer
 
 from hyperflock._cli_shared import Json, Token, Url, command, show_json
 from hyperflock._client import Client
 from hyperflock._errors import HyperflockError
+
+Environ: TypeAlias = dict[str, Any]
+Application: TypeAlias = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
+
+_SHOWN = re.compile(r"image/(?!svg)[a-z0-9.+-]+|(audio|video)/[a-z0-9.+-]+|text/plain|text/csv")
+_GUARDS = (
+    ("Content-Security-Policy", "default-src 'none'; sandbox; frame-ancestors 'none'"),
+    ("X-Content-Type-Options", "nosniff"),
+)
 
 
 @command("hyperflock dashboard", "hyperflock dashboard --attributes sqlite:///notes.db --port 8081")
@@ -42,12 +55,47 @@ def dashboard(
         ) from None
     client = Client(url, token)
     client.server()  # says what is wrong with address or token
+    shown = optuna_dashboard.wsgi(
+        Storage(client, attributes=attributes), artifact_store=ArtifactStore(client)
+    )
+    try:
+        server = make_server(host, port, guarded(shown), server_class=_Server)
+    except OSError as error:
+        raise HyperflockError(
+            f"nothing can listen at {host}:{port} ({error.strerror or error}); give another --port",
+            code="cannot_listen",
+        ) from None
     if as_json:
         show_json({"url": f"http://{host}:{port}"})
-    optuna_dashboard.run_server(
-        Storage(client, attributes=attributes),
-        host=host,
-        port=port,
-        artifact_store=ArtifactStore(client),
-    )
+    with server:
+        server.serve_forever()
     return 0
+
+
+class _Server(ThreadingMixIn, WSGIServer):
+    """One thread a request: a large file holds up nobody."""
+
+    daemon_threads = True
+
+
+def guarded(app: Application) -> Application:
+    """Serve trials' files as downloads alone: they come from devices, and this page reads studies.
+
+    The dashboard gives them the MIME type that the device said. Of these only pictures, sound and
+    plain text are shown, and nothing of them runs.
+    """
+
+    def serve(environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
+        if not str(environ.get("PATH_INFO", "")).startswith("/artifacts"):
+            return app(environ, start_response)
+
+        def start(status: str, headers: list[tuple[str, str]], *error: Any) -> Any:
+            kept = [(k, v) for k, v in headers if k.lower() != "content-type"]
+            told = next((v for k, v in headers if k.lower() == "content-type"), "")
+            shown = _SHOWN.fullmatch(told.partition(";")[0].strip().lower())
+            kind = told if shown else "application/octet-stream"
+            return start_response(status, [*kept, ("Content-Type", kind), *_GUARDS], *error)
+
+        return app(environ, start)
+
+    return serve

@@ -26,6 +26,7 @@ CODES: dict[str, str] = {
     "bad_url": "the console's address is none",
     "blob_damaged": "the server sent other bytes than their hash says",
     "blob_too_large": "code or a data set has more bytes than the server takes",
+    "cannot_listen": "`hyperflock dashboard` was given an address that is taken, or none of here",
     "cannot_write": "a file or folder cannot be written",
     "data_invalid": "a data set is nothing that can be sent, or cannot be read as arrays",
     "data_not_found": "a data set's file cannot be read",

@@ -110,7 +110,7 @@ class Study(StudyView):
         artifact
             The artifact, or its id.
         path
-            A file, which is replaced, or a folder, in which it gets its own name.
+            A file, which is replaced, or a folder, in which it is ``TRIAL-NAME``.
 
         Returns
         -------

@@ -111,7 +111,7 @@ class ArtifactUpload final : public AttemptUpload {
     }
     return Error{"artifact_count", "An attempt may upload at most " +
                                        std::to_string(storage::kMostArtifacts) +
-                                       " artifacts: put several files into one."};
+                                       " artifacts of 1 GiB together: upload less."};
   }
 
   Service& service_;

@@ -187,7 +187,9 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
   void store_artifact(const storage::StoreArtifact& artifact, Committed done) {
     commit({artifact}, [this, attempt = artifact.artifact.attempt,
                         done = std::move(done)](Result<storage::Outcome> outcome) {
-      const bool stored = outcome && outcome->applied == storage::Applied::applied;
+      // One that came again is a sign of life, too.
+      const bool stored = outcome && (outcome->applied == storage::Applied::applied ||
+                                      outcome->applied == storage::Applied::repeated);
       done(std::move(outcome));
       if (stored) handle(dispatch::ArtifactStored{attempt});
     });

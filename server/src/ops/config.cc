@@ -120,7 +120,7 @@ void add_serve_flags(CLI::App& serve, ServeConfig& config, std::string& compute,
       ->capture_default_str();
   serve
       .add_option("--max-artifact-bytes", config.max_artifact_bytes,
-                  "the largest artifact of a trial")
+                  "the largest artifact of a trial; devices send none above 64 MiB")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 32))
       ->capture_default_str();
   serve

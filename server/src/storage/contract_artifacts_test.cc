@@ -133,6 +133,18 @@ TEST_P(StorageContract, R54_AnAttemptHasAtMostSoMany) {
   EXPECT_EQ(used(storage()), (kMostArtifacts + 1) * kBytes);
 }
 
+TEST_P(StorageContract, R54_AnAttemptHasAtMostSoManyBytes) {
+  apply(begun());
+  StoreArtifact large = upload(1, "large", 'c');
+  large.artifact.blob.bytes = kMostArtifactBytes - kBytes;
+  EXPECT_EQ(applied(large), Applied::applied);
+  EXPECT_EQ(applied(upload(1, "last", 'd')), Applied::applied);
+  StoreArtifact more = upload(1, "more", 'e');
+  more.artifact.blob.bytes = 1;
+  EXPECT_EQ(apply_one(more).refusal, Refusal::artifact_count);
+  EXPECT_EQ(applied(upload(2, "of_another", 'e')), Applied::applied);
+}
+
 TEST_P(StorageContract, R54_EachCountsForTheOwnerOfTheStudyAsLongAsItStays) {
   CreatePrincipal ada = create_principal("ada", '1');
   ada.principal.quota.bytes = 1'333 + 2 * kBytes;

@@ -18,11 +18,14 @@ std::optional<Outcome> MemoryArtifacts::objection(StudyId study,
     return outcome;
   }
   std::int64_t earlier = 0;
+  std::int64_t bytes = artifact.blob.bytes;
   for (auto row = rows_.lower_bound({study, 0}); row != rows_.end() && row->first.first == study;
        ++row) {
-    earlier += row->second.attempt == artifact.attempt;
+    if (row->second.attempt != artifact.attempt) continue;
+    ++earlier;
+    bytes += row->second.blob.bytes;
   }
-  if (earlier < kMostArtifacts) return std::nullopt;
+  if (earlier < kMostArtifacts && bytes <= kMostArtifactBytes) return std::nullopt;
   outcome.refusal = Refusal::artifact_count;
   return outcome;
 }

@@ -23,8 +23,9 @@ inline bool blames_checkpoint(const protocol::Failure& failure) {
 // So many checkpoints of a trial are kept: the newest, and one that a device may be fetching.
 inline constexpr std::size_t kKeptCheckpoints = 2;
 
-// So many artifacts an attempt may upload.
+// So many artifacts an attempt may upload, and so many bytes of them.
 inline constexpr std::int64_t kMostArtifacts = 256;
+inline constexpr std::int64_t kMostArtifactBytes = std::int64_t{1} << 30;
 
 enum class StudyState { running, finished, cancelled };
 enum class TrialState { running, complete, pruned, failed, cancelled };

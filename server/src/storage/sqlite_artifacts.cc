@@ -27,11 +27,12 @@ Outcome Writer::apply_one(const StoreArtifact& store) {
   }
   {
     Query earlier = db_->query(
-        "SELECT count(*) FROM artifacts INDEXED BY artifacts_by_trial"
+        "SELECT count(*), coalesce(sum(bytes), 0) FROM artifacts INDEXED BY artifacts_by_trial"
         " WHERE study = ? AND number = ? AND attempt = ?",
         trial.study, trial.number, artifact.attempt);
     earlier.next();
-    if (earlier.integer(0) >= kMostArtifacts) {
+    if (earlier.integer(0) >= kMostArtifacts ||
+        earlier.integer(1) + artifact.blob.bytes > kMostArtifactBytes) {
       outcome.refusal = Refusal::artifact_count;
       return outcome;
     }

@@ -81,7 +81,8 @@ struct StoreCheckpoint {
 
 // Guard: as StoreCheckpoint's, of `artifact.attempt`. An artifact of the study with this id is
 // `repeated` where it is the attempt's and has the same bytes, else `superseded` with
-// Refusal::artifact_exists. `superseded`, too, where the attempt has kMostArtifacts
+// Refusal::artifact_exists. `superseded`, too, where the attempt has kMostArtifacts, or
+// would have more than kMostArtifactBytes of them
 // (Refusal::artifact_count), and where the quota of the study's owner, as it is stored, does not
 // hold its bytes (Outcome::excess). Its trial, place and time are storage's to fill in.
 //

@@ -282,4 +282,20 @@ describe("a trial's files", () => {
     expect(saved).toHaveLength(1);
     expect(store.refusal.value?.code).toBe("unknown_artifact");
   });
+
+  it("hold up no button, and come to nobody who has left", async () => {
+    const { store, api, go } = scenario("#/studies/7/trials/21", { rows: { artifacts } });
+    await settled();
+    let answer: (content: Blob) => void = () => {};
+    api.artifact = () => new Promise((resolve) => (answer = resolve));
+    const saved: Blob[] = [];
+    const fetched = store.fetchFile("a1", (content) => saved.push(content));
+    expect([...store.fetching.value]).toEqual(["a1"]);
+    expect(store.busy.value).toBe(false);
+    go("#/studies/7");
+    answer(new Blob(["late"]));
+    await fetched;
+    expect(saved).toEqual([]);
+    expect(store.fetching.value.size).toBe(0);
+  });
 });

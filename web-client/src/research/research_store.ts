@@ -68,6 +68,8 @@ export class ResearchStore {
   readonly detail: Signal<TrialDetail | null> = signal(null);
   /** What the trial of the page uploaded. */
   readonly files: Signal<readonly ArtifactRow[]> = signal([]);
+  /** Ids of files that are on their way; nothing else waits for them. */
+  readonly fetching: Signal<ReadonlySet<string>> = signal(new Set());
   readonly workers: Signal<readonly WorkerRow[]> = signal([]);
   /** Of a running study that asks for something of devices; else null. */
   readonly placement: Signal<PlacementRow | null> = signal(null);
@@ -175,9 +177,30 @@ export class ResearchStore {
     });
   }
 
-  /** Fetches a file of the trial; `save` gives it to the reader. */
+  /** Fetches a file of the trial; `save` gives it to the reader, who may have left the page by then. */
   async fetchFile(id: string, save: (content: Blob) => void): Promise<void> {
-    await this.#act(async (api, study) => save(await api.artifact(study, id)));
+    const api = this.#api;
+    const route = this.route.value;
+    if (api === null || route.page !== "trial" || this.fetching.value.has(id)) {
+      return;
+    }
+    const isHere = () => this.#api === api && this.route.value === route;
+    this.fetching.value = new Set(this.fetching.value).add(id);
+    this.refusal.value = null;
+    try {
+      const content = await api.artifact(route.study, id);
+      if (isHere()) {
+        save(content);
+      }
+    } catch (error) {
+      if (isHere()) {
+        this.refusal.value = problemOf(error);
+      }
+    } finally {
+      const left = new Set(this.fetching.value);
+      left.delete(id);
+      this.fetching.value = left;
+    }
   }
 
   async makeJoinLink(): Promise<void> {

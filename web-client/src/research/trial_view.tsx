@@ -205,7 +205,7 @@ function Files({ store }: { readonly store: ResearchStore }) {
             <button
               type="button"
               class="button button-quiet button-small"
-              disabled={store.busy.value}
+              disabled={store.fetching.value.has(id)}
               aria-label={words.downloadNamed(visibleText(name))}
               onClick={() => void store.fetchFile(id, (content) => saveFile(name, content))}
             >

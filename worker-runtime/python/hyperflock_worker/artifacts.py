@@ -147,7 +147,7 @@ def _label(store: Any) -> str:
     """By what the researcher's process finds the store of its own that this one stands for."""
     path = str(getattr(store, "_base_path", ""))
     fits = path.isprintable() and len(path.encode()) <= MAX_NAME_BYTES
-    return path if fits else ""
+    return path if fits and path != "." else ""
 
 
 @functools.cache

@@ -240,8 +240,8 @@ class Trial:
             The file cannot be read.
         ArtifactError
             ``artifact_too_large``: more than 64 MiB. ``artifact_invalid``: its name or type.
-            ``artifact_count``: too many of one attempt. ``quota_exceeded``, ``artifact_no_room``:
-            no room for it.
+            ``artifact_count``: too many, or too much, of one attempt. ``quota_exceeded``,
+            ``artifact_no_room``: no room for it.
         ArtifactLostError
             ``artifact_not_stored``: no connection for minutes.
         """

@@ -1,8 +1,7 @@
-"""Artifacts of an Optuna study's trials: into the researcher's own stores, and out of the server.
+"""Artifact stores: the server's, for reading, and those that an objective of this process uses.
 
     store = hyperflock.optuna.ArtifactStore(client, study=3)     # one of Optuna's, for reading
     stores = Stores.of(objective)                                # those that an objective uses
-    Bringer(http, row, stores).bring(["0f3c-..."])               # in the background
 
 A device sends each artifact to the server under the label of the store that it was written to;
 `Stores` finds the object of that label in this process.
@@ -12,16 +11,14 @@ from __future__ import annotations
 
 import functools
 import io
+import math
 import sys
+import time
 import types
-import warnings
-from collections.abc import Collection, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, Protocol
 
-import optuna
-from msgspec import UNSET
 from optuna.artifacts.exceptions import ArtifactNotFound
 
 from hyperflock import _artifacts, _loop
@@ -29,13 +26,10 @@ from hyperflock._artifacts import ArtifactRow
 from hyperflock._capture_stores import is_store, label_of
 from hyperflock._client import Client
 from hyperflock._errors import HyperflockError, NotFoundError
-from hyperflock._http import Http
-from hyperflock._protocol import StudyRow
 from hyperflock._runtime import is_library
-from hyperflock._text import clean
-from hyperflock.optuna._rebuild import TAG, artifacts_of
 
-_AT_ONCE = 2
+# A page of the dashboard asks for many at once.
+_LOOK_AGAIN_S = 2.0
 # Containers inside of containers that are looked through.
 _DEPTH = 3
 # What has more items is data.
@@ -47,6 +41,7 @@ class Writes(Protocol):
 
     def open_reader(self, artifact_id: str) -> BinaryIO: ...
     def write(self, artifact_id: str, content_body: BinaryIO) -> None: ...
+    def remove(self, artifact_id: str) -> None: ...
 
 
 class ArtifactStore:
@@ -74,15 +69,18 @@ class ArtifactStore:
         self._client = Client() if client is None else client
         self._http = self._client._core._http
         self._study = study
-        self._known: dict[str, tuple[int, ArtifactRow]] = {}
+        self._known: dict[str, list[tuple[int, ArtifactRow]]] = {}
+        self._looked_at = -math.inf
 
     def open_reader(self, artifact_id: str) -> BinaryIO:
         """Fetch an artifact."""
-        found = self._known.get(artifact_id) or self._find(artifact_id)
-        if found is None:
-            raise ArtifactNotFound(f"{self._client.url} has no artifact {artifact_id!r:.100}")
+        found = self._known.get(artifact_id) or self._look(artifact_id)
+        # Ids come from devices: of two studies with the same one neither is served by it alone.
+        if len(found) != 1:
+            reason = "has several artifacts" if found else "has no artifact"
+            raise ArtifactNotFound(f"{self._client.url} {reason} {artifact_id!r:.100}")
         try:
-            return io.BytesIO(_loop.run(_artifacts.content_of(self._http, *found)))
+            return io.BytesIO(_loop.run(_artifacts.content_of(self._http, *found[0])))
         except NotFoundError:
             self._known.pop(artifact_id, None)
             raise ArtifactNotFound(f"the artifact {artifact_id!r:.100} is gone") from None
@@ -92,20 +90,20 @@ class ArtifactStore:
         raise _read_only()
 
     def remove(self, artifact_id: str) -> NoReturn:
-        """Refuse: artifacts go with their study."""
+        """Refuse: artifacts stay with their study."""
         raise _read_only()
 
-    def _find(self, artifact_id: str) -> tuple[int, ArtifactRow] | None:
-        if self._study is not None:
-            studies = [self._study]
-        else:
-            studies = [study.id for study in self._client.studies()]
-        for study in studies:
-            for row in _loop.run(_artifacts.rows(self._http, study)):
-                self._known[row.id] = (study, row)
-            if artifact_id in self._known:
-                return self._known[artifact_id]
-        return None
+    def _look(self, artifact_id: str) -> list[tuple[int, ArtifactRow]]:
+        """List what there is; what was not there a moment ago is not looked for again."""
+        if time.monotonic() - self._looked_at >= _LOOK_AGAIN_S:
+            one = self._study
+            studies = [study.id for study in self._client.studies()] if one is None else [one]
+            known: dict[str, list[tuple[int, ArtifactRow]]] = {}
+            for study in studies:
+                for row in _loop.run(_artifacts.rows(self._http, study)):
+                    known.setdefault(row.id, []).append((study, row))
+            self._known, self._looked_at = known, time.monotonic()
+        return self._known.get(artifact_id, [])
 
 
 def _read_only() -> HyperflockError:
@@ -149,85 +147,6 @@ class Stores:
                 found = few[0]
                 return found
         return by_label[0] if by_label else None
-
-    def have(self, identity: str) -> bool:
-        """Whether one of them has an artifact."""
-        return any(_has(store, identity) for store in self._stores)
-
-
-class Bringer:
-    """Brings artifacts from the server into the stores, in threads of its own.
-
-    Parameters
-    ----------
-    http, row
-        The study at the server.
-    stores
-        Where to.
-    """
-
-    def __init__(self, http: Http, row: StudyRow, stores: Stores) -> None:
-        self._http = http
-        self._row = row
-        self._stores = stores
-        self._pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="hyperflock-artifacts")
-        self._told: set[str] = set()
-
-    def bring(self, ids: Collection[str], trial: int | None = None) -> Future[None]:
-        """Begin to bring these artifacts, of one trial or of any; never raises, but warns."""
-        return self._pool.submit(self._bring, frozenset(ids), trial)
-
-    def lacking(self, study: optuna.Study) -> list[str]:
-        """Find what the study's finished trials of the server uploaded and no store has."""
-        trials = study.get_trials(deepcopy=False)
-        told = [t.system_attrs for t in trials if t.state.is_finished() and TAG in t.system_attrs]
-        found = [identity for attrs in told for identity in artifacts_of(attrs)]
-        try:
-            return [identity for identity in found if not self._stores.have(identity)]
-        except Exception as error:  # of whichever store it is
-            self._warn(clean(f"{type(error).__name__}: {error}", limit=300))
-            return []
-
-    def close(self) -> None:
-        """Forget what has not begun."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
-
-    def _bring(self, ids: frozenset[str], trial: int | None) -> None:
-        study = self._row.study
-        if not ids:
-            return
-        try:
-            # What a trial says and the server does not know was of a run that does not count.
-            for row in _loop.run(_artifacts.rows(self._http, study, trial)):
-                if row.id not in ids:
-                    continue
-                store = self._stores.get("" if row.store is UNSET else row.store)
-                if store is None:
-                    self._warn("it matches none of the stores that the objective uses", row)
-                else:
-                    content = _loop.run(_artifacts.content_of(self._http, study, row))
-                    store.write(row.id, io.BytesIO(content))
-        except Exception as error:  # a store's own, too: the trial's result counts all the same
-            self._warn(clean(f"{type(error).__name__}: {error}", limit=300))
-
-    def _warn(self, reason: str, row: ArtifactRow | None = None) -> None:
-        if reason in self._told:
-            return
-        self._told.add(reason)
-        what = "artifacts" if row is None else f"the artifact '{clean(row.name, limit=100)}'"
-        warnings.warn(
-            f"{what} of study {self._row.study} stayed at the server ({reason}); read them by "
-            f"hyperflock.optuna.ArtifactStore(client, study={self._row.study})",
-            stacklevel=2,
-        )
-
-
-def _has(store: Writes, identity: str) -> bool:
-    try:
-        store.open_reader(identity).close()
-    except ArtifactNotFound:
-        return False
-    return True
 
 
 def _last(label: str) -> str:

@@ -33,8 +33,9 @@ from hyperflock._protocol import Backend, Direction, StudyRow
 from hyperflock._runtime import DEFAULT_RUNTIME
 from hyperflock._submission import Submission
 from hyperflock._wheels import read_wheels
-from hyperflock.optuna._artifacts import Bringer, Stores
-from hyperflock.optuna._owner import Callback, Owner
+from hyperflock.optuna._artifacts import Stores
+from hyperflock.optuna._bringing import Bringer
+from hyperflock.optuna._owner import LATE_S, Callback, Owner
 from hyperflock.optuna._rebuild import IDENTITY
 from hyperflock.optuna._run import Plan, Run
 from hyperflock.optuna._sense import parallel_tpe
@@ -273,7 +274,12 @@ def _bringing(owner: Owner, http: Http, stores: Stores | None) -> Iterator[None]
     owner.bring = bringer.bring
     try:
         yield
-        bringer.bring(bringer.lacking(owner.study)).result()
+        if owner.late:
+            bringer.stayed(f"they took longer than {LATE_S:.0f} s")
+        try:
+            bringer.bring_lacking(owner.study).result(LATE_S)
+        except TimeoutError:
+            bringer.stayed(f"they took longer than {LATE_S:.0f} s")
     finally:
         bringer.close()
 

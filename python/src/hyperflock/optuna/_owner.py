@@ -13,6 +13,7 @@ from __future__ import annotations
 import copy
 import json
 import math
+import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
@@ -54,6 +55,9 @@ from hyperflock.optuna._rebuild import TAG, Outcome, artifacts_of, tag
 
 Callback = Callable[[optuna.Study, FrozenTrial], None]
 
+# So long an outcome waits for its artifacts.
+LATE_S = 120.0
+
 _logger = optuna.logging.get_logger("optuna.hyperflock")
 
 
@@ -82,7 +86,9 @@ class Owner:
         What the call ends with once nothing is live any more.
     bring : callable or None
         Begins to fetch artifacts by their ids, so that callbacks find them; the outcome of a trial
-        that uploaded some is told when that is done.
+        that uploaded some is told when that is done, or after `LATE_S`.
+    late : bool
+        Whether an outcome was told before its artifacts had come.
     untold : set of int
         Ids in the storage of trials that run there and that the server has not been told of.
     """
@@ -105,7 +111,8 @@ class Owner:
         self.untold: set[int] = set()
         self._catch = catch
         self._callbacks = list(callbacks)
-        self._ending: dict[int, tuple[Future[None], Outcome]] = {}
+        self._ending: dict[int, tuple[Future[None], Outcome, float]] = {}
+        self.late = False
 
     @property
     def ending(self) -> int:
@@ -210,10 +217,29 @@ class Owner:
 
     def settle(self) -> bool:
         """Tell the outcomes of trials whose artifacts have come; whether there were any."""
-        come = [number for number, (brought, _) in self._ending.items() if brought.done()]
-        for number in come:
-            self._tell(number, self._ending.pop(number)[1])
-        return bool(come)
+        now = time.monotonic()
+        for number, (brought, outcome, since) in list(self._ending.items()):
+            if brought.done() or now - since > LATE_S:
+                self.late = self.late or not brought.done()
+                del self._ending[number]
+                self._tell(number, outcome)
+                return True
+        return False
+
+    def settle_all(self) -> None:
+        """Tell what has its outcome, whether its artifacts came or not: the call ends by an error.
+
+        The callbacks do not run, as for any other trial that such a call leaves.
+        """
+        for number in list(self._ending):
+            _, outcome, _ = self._ending.pop(number)
+            with suppress(Exception):  # what was raised first is the reason
+                self._record(number, outcome)
+
+    def step_back(self) -> None:
+        """Forget what runs: another owner goes on with it, and tells what has ended."""
+        self.live.clear()
+        self._ending.clear()
 
     def _answered(
         self, call: SuggestCall | PruneCall, work: Callable[[Any, optuna.Trial], Any]
@@ -289,27 +315,32 @@ class Owner:
         """
         if number not in self.live or number in self._ending:
             return
+        if outcome.stop:
+            self.study.stop()
+        self._note_failure(number, outcome, self.live[number].raised)
         uploaded = artifacts_of(outcome.system_attrs)
         if uploaded and self.bring is not None:
-            self._ending[number] = (self.bring(uploaded, number), outcome)
+            self._ending[number] = (self.bring(uploaded, number), outcome, time.monotonic())
         else:
             self._tell(number, outcome)
 
     def _tell(self, number: int, outcome: Outcome) -> None:
+        frozen = self._record(number, outcome)
+        if frozen is not None:
+            for callback in self._callbacks:
+                callback(self.study, copy.deepcopy(frozen))
+
+    def _record(self, number: int, outcome: Outcome) -> FrozenTrial | None:
         live = self.live.pop(number, None)
         if live is None:
-            return
+            return None
         self.finished += 1
         self.untold.discard(live.trial._trial_id)
         set_attributes(self.study, live.trial._trial_id, outcome)
         tell(self.study, number, outcome)
         frozen = self.study._storage.get_trial(live.trial._trial_id)
         self._log(frozen, outcome)
-        if outcome.stop:
-            self.study.stop()
-        self._note_failure(number, outcome, live.raised)
-        for callback in self._callbacks:
-            callback(self.study, copy.deepcopy(frozen))
+        return frozen
 
     def told(self, asked: Iterable[AskedTrial]) -> None:
         """Hear that a reply names these trials: from now on they are the server's too."""

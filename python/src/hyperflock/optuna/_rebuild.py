@@ -9,6 +9,7 @@ before its first lease on. Blocking; any thread but the background loop's.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -35,6 +36,7 @@ from hyperflock.optuna import _pages
 TAG = "hyperflock:trial"
 IDENTITY = "hyperflock:identity"
 _ARTIFACT = "artifacts:"
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 STATES = {
     "complete": TrialState.COMPLETE,
     "pruned": TrialState.PRUNED,
@@ -93,8 +95,12 @@ class Outcome:
 
 
 def artifacts_of(system_attrs: Mapping[str, Any]) -> list[str]:
-    """Give the ids of the artifacts that a trial's attributes tell of, as Optuna writes them."""
-    return [key.removeprefix(_ARTIFACT) for key in system_attrs if key.startswith(_ARTIFACT)]
+    """Give the ids of the artifacts that a trial's attributes tell of, of Optuna's form alone.
+
+    A device says them, and they become names of files in the researcher's stores.
+    """
+    ids = [key.removeprefix(_ARTIFACT) for key in system_attrs if key.startswith(_ARTIFACT)]
+    return [identity for identity in ids if _UUID.fullmatch(identity)]
 
 
 def outcome_of(row: TrialRow) -> Outcome:

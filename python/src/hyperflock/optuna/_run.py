@@ -35,6 +35,8 @@ MAX_REPLY_BYTES = 256 << 10
 # So long may answers be held back to leave together.
 HOLD_S = 0.05
 _SLICE_S = 0.5
+# While artifacts are on their way, which nothing on the link tells of.
+_ENDING_SLICE_S = 0.02
 _LOOK_S = 10.0
 # After a claim the owner before may still have been in the middle of something.
 _SWEEP_S = 5.0
@@ -152,7 +154,9 @@ class Run:
             if self._generation:
                 sweep(self._owner, self._http)
         except BaseException as error:
-            # A sampler, a callback, Ctrl-C: no trial keeps running that the server does not know.
+            # A sampler, a callback, Ctrl-C: no trial keeps running that has ended, or that the
+            # server does not know.
+            self._owner.settle_all()
             self._owner.fail_untold(error)
             if isinstance(error, OwnerError | ServerError):
                 with suppress(HyperflockError):  # what was raised first is the reason
@@ -173,7 +177,7 @@ class Run:
                 return
 
     def _step(self) -> None:
-        item = self._link.next(_SLICE_S)
+        item = self._link.next(_ENDING_SLICE_S if self._owner.ending else _SLICE_S)
         if self._owner.settle() and self._generation:
             self._reply()
             self._moved()
@@ -237,7 +241,7 @@ class Run:
 
     def _stand_by(self) -> None:
         self._generation = 0
-        self._owner.live.clear()
+        self._owner.step_back()
         self._notice("standing by")
 
     def _ask(self, demand: int) -> list[AskedTrial]:
@@ -356,6 +360,7 @@ class Run:
     def _cancelled(self) -> None:
         """Leave no trial running that nobody computes."""
         owner = self._owner
+        owner.settle_all()
         for number in list(owner.live):
             del owner.live[number]
             tell(owner.study, number, Outcome(TrialState.FAIL))
