@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import functools
 import json
-import mimetypes
 import os
 import uuid
 from collections.abc import Callable
@@ -65,6 +64,9 @@ def upload(
     ArtifactLostError
         ``artifact_not_stored``.
     """
+    # Not at the top: most trials leave nothing behind, and a start compiles what it imports.
+    import mimetypes
+
     identity = str(uuid.uuid4())
     name = os.path.basename(file_path)
     guessed, guessed_encoding = mimetypes.guess_type(name)
