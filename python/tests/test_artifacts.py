@@ -28,7 +28,7 @@ from hyperflock._artifacts import Artifact, file_name
 from hyperflock._bundle import bundle_objective
 from hyperflock._capture import Capture
 from hyperflock._capture_stores import label_of
-from hyperflock.optuna import ArtifactStore, Storage, _owner
+from hyperflock.optuna import ArtifactStore, Storage, _optimize, _owner
 from hyperflock.optuna._artifacts import Stores
 from hyperflock.optuna._bringing import Bringer
 from hyperflock.optuna._owner import Owner
@@ -284,6 +284,28 @@ def test_ctrl_c_while_artifacts_come_keeps_the_outcomes(
         optimize(study, using(Slow(folder)), 3, client=client)
     gone.set()
     assert study.trials[0].state is optuna.trial.TrialState.COMPLETE
+
+
+def test_a_store_that_blocks_holds_up_a_call_no_longer_than_it_may(
+    server: FakeConsole, client: Client, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (_owner, _optimize):
+        monkeypatch.setattr(module, "LATE_S", 0.05)
+    gone = threading.Event()
+
+    class Blocking(FileSystemArtifactStore):
+        def write(self, artifact_id: str, content_body: BinaryIO) -> None:
+            gone.wait(20)
+
+    study = optuna.create_study()
+    with (
+        Devices(server, leaving(server, str(folder))),
+        pytest.warns(UserWarning, match="they took longer than 0 s"),
+    ):
+        optimize(study, using(Blocking(folder)), 3, client=client)
+    assert {trial.state.name for trial in study.trials} == {"COMPLETE"}
+    assert not gone.is_set()
+    gone.set()
 
 
 def test_stores_are_found_where_an_objective_has_them(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ class ArtifactStore:
     """The artifacts that trials uploaded, as Optuna reads them.
 
     For `optuna.artifacts.download_artifact` and for optuna-dashboard. Artifacts come from devices
-    and go with their study, so nothing is written or removed here.
+    and stay with their study, so nothing is written or removed here.
 
     Parameters
     ----------
