@@ -209,7 +209,7 @@ function Files({ store }: { readonly store: ResearchStore }) {
               aria-label={words.downloadNamed(visibleText(name))}
               onClick={() => void store.fetchFile(id, (content) => saveFile(name, content))}
             >
-              {words.download}
+              {store.fetching.value.has(id) ? store.words.value.loading : words.download}
             </button>
           </li>
         ))}
