@@ -1,8 +1,7 @@
 """One study of ours on a running server: ``python vs_owner.py --console URL --trials 1000``.
 
 The token is in ``HYPERFLOCK_TOKEN``. Prints one line of JSON, as vs_peers.py; ``seconds`` is the
-whole call of `hyperflock.optuna.optimize`, and ``sampler_s`` and ``pruner_s`` are what the sampler
-and the pruner took of it.
+whole call of `hyperflock.optuna.optimize`, and ``sampler_s`` is what the sampler took of it.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--sampler", choices=["random", "tpe"], default="random")
-    parser.add_argument("--stopwatch", action="store_true", help="time sampler and pruner")
+    parser.add_argument("--stopwatch", action="store_true", help="time the sampler")
     parser.add_argument("--profile", type=Path, help="write a profile of the thread that samples")
     given = parser.parse_args()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -76,7 +75,6 @@ def main() -> None:
     watches = {}
     if given.stopwatch:
         watches["sampler_s"] = Stopwatch(study.sampler, SAMPLING)
-        watches["pruner_s"] = Stopwatch(study.pruner, ("prune",))
     profile = cProfile.Profile() if given.profile else None
     begun = time.monotonic()
     if profile is not None:

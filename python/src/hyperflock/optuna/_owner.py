@@ -51,6 +51,7 @@ from hyperflock._protocol import (
 )
 from hyperflock._text import clean
 from hyperflock.optuna._attributes import attributes_text, plain
+from hyperflock.optuna._pruning import Percentiles
 from hyperflock.optuna._rebuild import TAG, Outcome, artifacts_of, tag
 
 Callback = Callable[[optuna.Study, FrozenTrial], None]
@@ -111,6 +112,7 @@ class Owner:
         self.untold: set[int] = set()
         self._catch = catch
         self._callbacks = list(callbacks)
+        self._percentiles = Percentiles(study)
         self._ending: dict[int, tuple[Future[None], Outcome, float]] = {}
         self.late = False
 
@@ -195,6 +197,10 @@ class Owner:
 
     # ---- answering
 
+    def begin_batch(self) -> None:
+        """Hear that calls follow, and that the process may have told trials itself meanwhile."""
+        self._percentiles.is_fresh = False
+
     def answer(self, call: OwnerCallItem) -> OwnerAnswer | None:
         """Do what a call says; the answer to those that wait for one."""
         match call:
@@ -272,7 +278,7 @@ class Owner:
         if step is not UNSET and step not in trial._cached_frozen_trial.intermediate_values:
             # It was reported and did not come: no message carries NaN, and Optuna keeps it.
             self.report(call.trial, [(step, math.nan)])
-        return bool(trial.should_prune())
+        return self._percentiles.should_prune(trial)
 
     def report(self, number: int, points: Sequence[tuple[int, float]]) -> None:
         """Set a running trial's intermediate values; a step that was there is overwritten."""
@@ -329,6 +335,7 @@ class Owner:
         if frozen is not None:
             for callback in self._callbacks:
                 callback(self.study, copy.deepcopy(frozen))
+        self._percentiles.is_fresh = False
 
     def _record(self, number: int, outcome: Outcome) -> FrozenTrial | None:
         live = self.live.pop(number, None)

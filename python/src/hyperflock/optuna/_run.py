@@ -211,6 +211,7 @@ class Run:
             if batch.calls:
                 self._reply()
         out = _Outgoing()
+        self._owner.begin_batch()
         for call in batch.calls:
             answer = self._owner.answer(call)
             if answer is not None:
