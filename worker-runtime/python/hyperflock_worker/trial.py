@@ -223,8 +223,8 @@ class Trial:
         """Bring a file to the server, for the researcher: weights, a picture, a table.
 
         Where another device goes on from a checkpoint, what was uploaded before that was saved
-        stays, and what came later goes: it will be uploaded again. In an Optuna study `optuna.artifacts.upload_artifact`
-        does the same.
+        stays, and what came later goes: it will be uploaded again. In an Optuna study
+        `optuna.artifacts.upload_artifact` does the same.
 
         Parameters
         ----------
