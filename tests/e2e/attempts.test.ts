@@ -66,6 +66,15 @@ test("a trial whose page is hidden goes on in another browser, with its curve an
   expect(resumed).toMatchObject({ resumed_from: stopped?.attempt, resumed_step: 3 });
   expect(resumed?.device.device).not.toBe(stopped?.device.device);
   expect(await linesOf()).toEqual(Array.from({ length: 8 }, (_, step) => `step ${step}`));
+  // What was set and uploaded before the checkpoint is the second device's, what came after it nobody's.
+  expect(JSON.parse(trial.attrs ?? "{}").user).toEqual({ began: "here" });
+  const { artifacts } = await server.api<{ artifacts: { name: string; attempt: number }[] }>(
+    `/api/studies/${study}/artifacts`,
+  );
+  expect(artifacts.map(({ name, attempt }) => [name, attempt])).toEqual([
+    ["before.txt", resumed?.attempt],
+    ["end.txt", resumed?.attempt],
+  ]);
   for (const { context } of [first, second]) await context.close();
 });
 

@@ -170,6 +170,8 @@ export interface TrialRow {
   readonly attempts: number;
   readonly run_ms: number;
   readonly points?: readonly (readonly [number, number])[];
+  /** JSON text. */
+  readonly attrs?: string;
   readonly attempts_list?: readonly {
     readonly attempt: number;
     readonly kind: string;

@@ -20,16 +20,22 @@ namespace {
 
 struct Attempt {
   AttemptRow row;
+  std::int64_t from_artifacts = 0;  // that its study had had when what it began with was saved
   std::optional<protocol::Verdict> verdict;  // of its first result
   std::map<std::int64_t, double> points;     // by step
+};
+
+struct Saved {
+  protocol::Checkpoint checkpoint;
+  std::int64_t artifacts = 0;  // that its study had had by then
 };
 
 struct Trial {
   TrialRow row;  // values are filled in when read
   std::vector<AttemptId> attempts;
-  std::size_t forgiven = 0;                       // how many of them came before the last replay
-  std::vector<protocol::Checkpoint> checkpoints;  // oldest first
-  std::string attrs{};                            // that it was asked with
+  std::size_t forgiven = 0;        // how many of them came before the last replay
+  std::vector<Saved> checkpoints;  // oldest first
+  std::string attrs{};             // that it was asked with
 };
 
 struct State {
@@ -66,7 +72,7 @@ Outcome of_study(Applied applied, StudyId study) {
 std::set<std::string> named_blobs(const State& state) {
   std::set<std::string> blobs = state.artifacts.blobs();
   for (const auto& [key, trial] : state.trials) {
-    for (const protocol::Checkpoint& one : trial.checkpoints) blobs.insert(one.blob.sha256);
+    for (const Saved& one : trial.checkpoints) blobs.insert(one.checkpoint.blob.sha256);
   }
   return blobs;
 }
@@ -123,6 +129,7 @@ class Judge {
     ++trial->row.attempts;
     trial->attempts.push_back(start.attempt);
     AttemptRow& attempt = state_.attempts[start.attempt].row;
+    state_.attempts[start.attempt].from_artifacts = artifacts_before(*trial, start.from);
     attempt.id = start.attempt;
     attempt.trial = start.trial;
     attempt.kind = start.kind;
@@ -162,6 +169,7 @@ class Judge {
       judged.verdict = protocol::Verdict::accepted;
       judged.seq = accept(key, result);
       judged.dropped = drop_checkpoints(state_.trials.at(key), 0);
+      state_.artifacts.pass_on(key.study, inherited(*attempt), result.attempt);
       append(judged.dropped, drop_artifacts(key.study, [&](const ArtifactRow& one) {
                return one.trial == key && one.attempt != result.attempt;
              }));
@@ -210,11 +218,11 @@ class Judge {
     const TrialKey key = *stored.trial;
     Trial& trial = state_.trials.at(key);
     const auto& kept = trial.checkpoints;
-    if (!kept.empty() && kept.back().attempt == store.checkpoint.attempt &&
-        kept.back().blob == store.checkpoint.blob) {
+    if (!kept.empty() && kept.back().checkpoint.attempt == store.checkpoint.attempt &&
+        kept.back().checkpoint.blob == store.checkpoint.blob) {
       return outcome(Applied::repeated, key);
     }
-    trial.checkpoints.push_back(store.checkpoint);
+    trial.checkpoints.push_back({store.checkpoint, state_.studies.at(key.study).artifacts});
     stored.dropped = drop_checkpoints(trial, kKeptCheckpoints);
     return stored;
   }
@@ -445,7 +453,7 @@ class Judge {
     if (trial.checkpoints.size() <= kept) return {};
     std::set<std::string> blobs;
     while (trial.checkpoints.size() > kept) {
-      blobs.insert(trial.checkpoints.front().blob.sha256);
+      blobs.insert(trial.checkpoints.front().checkpoint.blob.sha256);
       trial.checkpoints.erase(trial.checkpoints.begin());
     }
     return unnamed(std::move(blobs));
@@ -482,6 +490,27 @@ class Judge {
       if (one.name == owner && one.role == PrincipalRole::researcher) return one.quota.bytes;
     }
     return 0;
+  }
+
+  // How many artifacts its study had had when the checkpoint was saved.
+  static std::int64_t artifacts_before(const Trial& trial,
+                                       const std::optional<protocol::Checkpoint>& from) {
+    const auto& kept = trial.checkpoints;
+    const auto saved = std::find_if(kept.rbegin(), kept.rend(), [&](const Saved& one) {
+      return from && one.checkpoint.attempt == from->attempt && one.checkpoint.blob == from->blob;
+    });
+    return saved == kept.rend() ? 0 : saved->artifacts;
+  }
+
+  // The attempts that one goes on from, each with the place of the last artifact before it saved.
+  std::map<AttemptId, std::int64_t> inherited(const Attempt& attempt) const {
+    std::map<AttemptId, std::int64_t> places;
+    for (const Attempt* one = &attempt; one != nullptr && one->row.from;) {
+      const AttemptId before = one->row.from->attempt;
+      places.emplace(before, one->from_artifacts);
+      one = find(state_.attempts, before);
+    }
+    return places;
   }
 
   std::int64_t accept(TrialKey key, const protocol::TrialResult& result) {
@@ -716,9 +745,9 @@ class MemoryStorage final : public Storage {
       running.next_number = to_int(trial->first.number) + 1;
       if (trial->second.row.state != TrialState::running) continue;
       const auto& kept = trial->second.checkpoints;
-      running.unfinished.push_back({trial->first,
-                                    attempts_of(trial->second, trial->second.forgiven),
-                                    kept.empty() ? std::nullopt : std::optional(kept.back())});
+      running.unfinished.push_back(
+          {trial->first, attempts_of(trial->second, trial->second.forgiven),
+           kept.empty() ? std::nullopt : std::optional(kept.back().checkpoint)});
       if (study.spec.kind != protocol::StudyKind::asked) continue;
       running.unfinished.back().params = trial->second.row.params;
       running.unfinished.back().suggested = trial->second.row.suggested;

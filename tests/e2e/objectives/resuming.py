@@ -10,7 +10,14 @@ HALF, STEPS = 4, 8
 
 def objective(trial: Any) -> float:
     """Give the sum of the steps that all its attempts together have made."""
+    from pathlib import Path
+
     import numpy as np
+
+    def leave(name: str) -> None:
+        path = Path(name)
+        path.write_text(name)
+        trial.upload_artifact(path)
 
     state = trial.resume()
     done = np.zeros(STEPS) if state is None else state["done"]
@@ -19,10 +26,15 @@ def objective(trial: Any) -> float:
         trial.report(float(step), step)
         print(f"step {step}")
         if step == HALF - 1 and state is None:
+            leave("before.txt")
+            trial.set_user_attr("began", "here")
             assert trial.checkpoint({"done": done, "lr": 0.5})
+            leave("after.txt")
+            trial.set_user_attr("too late", True)
             while True:
                 trial.should_prune()
     assert state["lr"] == 0.5
+    leave("end.txt")
     return float(done.sum())
 
 
