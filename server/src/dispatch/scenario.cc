@@ -62,6 +62,9 @@ struct ProposalText {
     return "end study " + std::to_string(to_int(t.study)) +
            (t.state == storage::StudyState::cancelled ? " cancelled" : " finished");
   }
+  std::string operator()(const storage::DeleteStudy& t) const {
+    return "delete study " + std::to_string(to_int(t.study));
+  }
   std::string operator()(const storage::PauseStudy& t) const {
     return (t.paused ? "pause study " : "resume study ") + std::to_string(to_int(t.study));
   }
@@ -400,6 +403,15 @@ storage::StudyRow Scenario::row_of(std::int64_t study) const {
 
 Said Scenario::replay(std::int64_t study) {
   return handle(StudyReplayRequested{RequestId{next_request_++}, row_of(study)});
+}
+
+Said Scenario::remove(std::int64_t study) {
+  const storage::Outcome outcome = apply(storage::DeleteStudy{StudyId{study}});
+  constexpr std::int64_t kFew = 3;
+  if (shadow_ && !shadow_->apply(std::vector<storage::Transition>{storage::SweepDeleted{kFew}}))
+    troubles_.emplace_back("the shadow does not sweep");
+  if (outcome.applied == storage::Applied::applied) return {"deleted"};
+  return {outcome.applied == storage::Applied::superseded ? "study_running" : "unknown_study"};
 }
 
 Said Scenario::claim(const std::string& owner, std::int64_t study, bool standby) {
