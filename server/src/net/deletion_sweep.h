@@ -33,7 +33,7 @@ class DeletionSweep {
 
  private:
   // As long as a few pieces take, so that most of the writer's time is others'.
-  static constexpr std::chrono::milliseconds kGap{20};
+  static constexpr std::chrono::milliseconds kGap{10};
 
   void next() {
     commit_(storage::SweepDeleted{}, [this](const Result<storage::Outcome>& outcome) {

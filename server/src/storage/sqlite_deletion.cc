@@ -11,6 +11,9 @@ namespace {
 
 // Trials that are looked at in one go; a piece may end at any row of them.
 constexpr std::int64_t kTrialsInHand = 256;
+// An artifact takes as long as so many other rows: it is in three indexes, and its blob is looked
+// for in two.
+constexpr std::int64_t kRowsOfArtifact = 4;
 
 Outcome of_study(Applied applied, StudyId study) {
   Outcome result;
@@ -102,18 +105,20 @@ Outcome Writer::apply_one(const SweepDeleted& sweep) {
 }
 
 void Writer::sweep_artifacts(StudyId id, std::int64_t& left, Outcome& outcome) {
+  const std::int64_t most = std::max<std::int64_t>(left / kRowsOfArtifact, 1);
   std::int64_t last = 0;
   std::vector<std::string> blobs;
   {
     Query rows = db_->query(
-        "SELECT arrived, sha256 FROM artifacts WHERE study = ? ORDER BY arrived LIMIT ?", id, left);
+        "SELECT arrived, sha256 FROM artifacts WHERE study = ? ORDER BY arrived LIMIT ?", id, most);
     while (rows.next()) {
       last = rows.integer(0);
       blobs.emplace_back(rows.text(1));
     }
   }
   if (blobs.empty()) return;
-  left -= db_->run("DELETE FROM artifacts WHERE study = ? AND arrived <= ?", id, last);
+  const int gone = db_->run("DELETE FROM artifacts WHERE study = ? AND arrived <= ?", id, last);
+  left = gone < most ? left - gone * kRowsOfArtifact : 0;  // perhaps there are more
   for (std::string& blob : unnamed(std::move(blobs))) outcome.dropped.push_back(std::move(blob));
 }
 

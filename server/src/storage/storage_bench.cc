@@ -98,8 +98,14 @@ double ms_since(Clock::time_point begun) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begun).count();
 }
 
-// A finished study of so many trials, each with a curve of 20 points.
-void fill_study(Storage& storage, std::int64_t trials) {
+// Different for each trial.
+std::string content_of(std::int64_t trial) {
+  const std::string digits = std::to_string(trial);
+  return sha('0').replace(0, digits.size(), digits);
+}
+
+// A finished study of so many trials, each with a curve of 20 points and so many files.
+void fill_study(Storage& storage, std::int64_t trials, std::int64_t files) {
   constexpr std::int64_t kGroup = 500;
   CreateStudy study = create_study(1);
   study.total = trials;
@@ -108,6 +114,13 @@ void fill_study(Storage& storage, std::int64_t trials) {
     std::vector<Transition> batch;
     for (std::int64_t i = first; i < first + kGroup; ++i) {
       batch.emplace_back(start(i, key(1, i - 1), "d3f1a9c07b52e846"));
+      for (std::int64_t file = 0; file < files; ++file) {
+        StoreArtifact upload{"d3f1a9c07b52e846", {}};
+        upload.artifact.id = std::to_string(i) + '-' + std::to_string(file);
+        upload.artifact.attempt = AttemptId{i};
+        upload.artifact.blob = {content_of(i), 1'000};
+        batch.emplace_back(std::move(upload));
+      }
       StoreResult result = complete(i, {0.5}, "d3f1a9c07b52e846");
       for (std::int64_t step = 1; step <= 20; ++step)
         result.result.points.push_back({step, 1.0 / static_cast<double>(step)});
@@ -119,7 +132,7 @@ void fill_study(Storage& storage, std::int64_t trials) {
   if (!ok) std::abort();
 }
 
-// {trials, rows of a piece}
+// {trials, files of each, rows of a piece}
 void sqlite_deletion(benchmark::State& state) {
   if (const char* folder = std::getenv("HYPERFLOCK_BENCH_DIR"); folder != nullptr)
     ::setenv("TMPDIR", folder, 1);
@@ -129,7 +142,7 @@ void sqlite_deletion(benchmark::State& state) {
     state.PauseTiming();
     const ScratchFolder folder;
     const auto storage = SqliteStorage::open(folder.file("db"), wall_now, {}).value();
-    fill_study(*storage, state.range(0));
+    fill_study(*storage, state.range(0), state.range(1));
     state.ResumeTiming();
     const auto begun = Clock::now();
     if (!storage->apply(std::vector<Transition>{DeleteStudy{StudyId{1}}}).ok())
@@ -137,7 +150,7 @@ void sqlite_deletion(benchmark::State& state) {
     first_ms = ms_since(begun);
     for (bool more = true; more;) {
       const auto piece = Clock::now();
-      const auto outcomes = storage->apply(std::vector<Transition>{SweepDeleted{state.range(1)}});
+      const auto outcomes = storage->apply(std::vector<Transition>{SweepDeleted{state.range(2)}});
       more = outcomes.ok() && outcomes.value().front().applied == Applied::applied;
       pieces.push_back(ms_since(piece));
     }
@@ -169,8 +182,8 @@ BENCHMARK(sqlite_cycles)
     ->UseRealTime()
     ->MinTime(3.0);
 BENCHMARK(sqlite_deletion)
-    ->ArgNames({"trials", "rows"})
-    ->ArgsProduct({{100'000}, {1'000, 4'000, 16'000}})
+    ->ArgNames({"trials", "files", "rows"})
+    ->ArgsProduct({{100'000}, {0, 2}, {1'000, 4'000, 16'000}})
     ->UseRealTime()
     ->Unit(benchmark::kMillisecond)
     ->Iterations(1);
