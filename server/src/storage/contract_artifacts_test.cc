@@ -6,6 +6,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 constexpr std::int64_t kBytes = 10;
 
@@ -189,6 +190,46 @@ TEST_P(StorageContract, R54_AnAcceptedResultTakesThoseOfOtherAttemptsAlong) {
   EXPECT_THAT(blobs(storage()), ElementsAre(sha('c'), sha('e')));
   EXPECT_EQ(used(storage()), 2 * kBytes);
   EXPECT_EQ(applied(upload(2, "b", 'd')), Applied::superseded);
+}
+
+// Attempt `id` of trial 0, which begins with a checkpoint that `from` saved.
+StartAttempt going_on(std::int64_t id, std::int64_t from, char digit) {
+  StartAttempt attempt = start(id, key(1, 0));
+  attempt.from = save(from, digit).checkpoint;
+  return attempt;
+}
+
+TEST_P(StorageContract, R54_WhoGoesOnInheritsWhatCameBeforeTheCheckpoint) {
+  apply({create_study(1), start(1, key(1, 0)), start(2, key(1, 1)), upload(1, "before", 'a'),
+         save(1, '7'), upload(1, "between", 'b'), save(1, '8'), upload(1, "after", 'c')});
+  apply({upload(2, "another trial's", 'd'), end(1, AttemptState::expired), going_on(3, 1, '8'),
+         upload(3, "own", 'e'), save(3, '9'), upload(3, "too late", 'f'),
+         end(3, AttemptState::expired)});
+  reopen();
+  apply({going_on(4, 3, '9'), upload(4, "last", '0')});
+  const Outcome accepted = apply_one(complete(4, {0.5}));
+  EXPECT_EQ(accepted.verdict, protocol::Verdict::accepted);
+  EXPECT_THAT(accepted.dropped, UnorderedElementsAre(sha('9'), sha('8'), sha('c'), sha('f')));
+  EXPECT_THAT(ids(storage()), ElementsAre("before", "between", "another trial's", "own", "last"));
+  EXPECT_EQ(used(storage()), 5 * kBytes);
+  reopen();
+  for (const char* id : {"before", "between", "own", "last"})
+    EXPECT_EQ(storage().artifact(StudyId{1}, id).value()->attempt, AttemptId{4}) << id;
+  EXPECT_EQ(storage().artifact(StudyId{1}, "another trial's").value()->attempt, AttemptId{2});
+}
+
+TEST_P(StorageContract, R54_WhatWasInheritedStaysWhenTheFirstDeviceComesBack) {
+  apply({create_study(1), start(1, key(1, 0)), upload(1, "before", 'a'), save(1, '7')});
+  apply({going_on(2, 1, '7'), upload(1, "after", 'b')});  // a duplicate: both run
+  apply({complete(2, {0.5})});
+  EXPECT_EQ(apply_one(complete(1, {0.5})).verdict, protocol::Verdict::evidence);
+  EXPECT_THAT(ids(storage()), ElementsAre("before"));
+}
+
+TEST_P(StorageContract, R54_WhoBeganAnewInheritsNothing) {
+  apply({create_study(1), start(1, key(1, 0)), upload(1, "before", 'a'), save(1, '7'),
+         end(1, AttemptState::expired), start(2, key(1, 0)), complete(2, {0.5})});
+  EXPECT_THAT(ids(storage()), IsEmpty());
 }
 
 TEST_P(StorageContract, R54_ATrialThatFailedKeepsThemUntilAResultCounts) {

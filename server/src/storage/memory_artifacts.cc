@@ -35,6 +35,16 @@ void MemoryArtifacts::add(ArtifactRow artifact) {
   rows_.emplace(place, std::move(artifact));
 }
 
+void MemoryArtifacts::pass_on(StudyId study, const std::map<AttemptId, std::int64_t>& places,
+                              AttemptId to) {
+  if (places.empty()) return;
+  for (auto row = rows_.lower_bound({study, 0}); row != rows_.end() && row->first.first == study;
+       ++row) {
+    const auto place = places.find(row->second.attempt);
+    if (place != places.end() && row->second.arrived <= place->second) row->second.attempt = to;
+  }
+}
+
 std::set<std::string> MemoryArtifacts::drop(
     StudyRow& study, const std::function<bool(const ArtifactRow&)>& is_to_go) {
   std::set<std::string> blobs;

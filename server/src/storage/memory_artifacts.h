@@ -22,6 +22,8 @@ class MemoryArtifacts {
   std::optional<Outcome> objection(StudyId study, const ArtifactRow& artifact) const;
   // REQUIRES: no objection. `artifact.arrived` is its place.
   void add(ArtifactRow artifact);
+  // Gives an attempt those of others that arrived up to each one's place.
+  void pass_on(StudyId study, const std::map<AttemptId, std::int64_t>& places, AttemptId to);
   // Removes those of the study that are to go, and counts them off its row. Gives their blobs.
   std::set<std::string> drop(StudyRow& study,
                              const std::function<bool(const ArtifactRow&)>& is_to_go);

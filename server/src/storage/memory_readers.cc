@@ -40,9 +40,9 @@ RunningStudy running_study(const State& state, const StudyRow& study) {
     running.next_number = to_int(trial->first.number) + 1;
     if (trial->second.row.state != TrialState::running) continue;
     const auto& kept = trial->second.checkpoints;
-    running.unfinished.push_back({trial->first,
-                                  attempts_of(state, trial->second, trial->second.forgiven),
-                                  kept.empty() ? std::nullopt : std::optional(kept.back())});
+    running.unfinished.push_back(
+        {trial->first, attempts_of(state, trial->second, trial->second.forgiven),
+         kept.empty() ? std::nullopt : std::optional(kept.back().checkpoint)});
     if (study.spec.kind != protocol::StudyKind::asked) continue;
     running.unfinished.back().params = trial->second.row.params;
     running.unfinished.back().suggested = trial->second.row.suggested;
@@ -142,7 +142,7 @@ std::optional<AttemptRow> attempt(const State& state, AttemptId id) {
 std::set<std::string> kept_blobs(const State& state) {
   std::set<std::string> blobs = state.artifacts.blobs();
   for (const auto& [key, trial] : state.trials) {
-    for (const protocol::Checkpoint& one : trial.checkpoints) blobs.insert(one.blob.sha256);
+    for (const Saved& one : trial.checkpoints) blobs.insert(one.checkpoint.blob.sha256);
   }
   return blobs;
 }

@@ -17,16 +17,22 @@ namespace hyperflock::storage::memory {
 
 struct Attempt {
   AttemptRow row;
+  std::int64_t from_artifacts = 0;  // that its study had had when what it began with was saved
   std::optional<protocol::Verdict> verdict;  // of its first result
   std::map<std::int64_t, double> points;     // by step
+};
+
+struct Saved {
+  protocol::Checkpoint checkpoint;
+  std::int64_t artifacts = 0;  // that its study had had by then
 };
 
 struct Trial {
   TrialRow row;  // values are filled in when read
   std::vector<AttemptId> attempts;
-  std::size_t forgiven = 0;                       // how many of them came before the last replay
-  std::vector<protocol::Checkpoint> checkpoints;  // oldest first
-  std::string attrs{};                            // that it was asked with
+  std::size_t forgiven = 0;        // how many of them came before the last replay
+  std::vector<Saved> checkpoints;  // oldest first
+  std::string attrs{};             // that it was asked with
 };
 
 struct State {

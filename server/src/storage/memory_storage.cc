@@ -20,6 +20,7 @@ namespace {
 
 using memory::Attempt;
 using memory::find;
+using memory::Saved;
 using memory::State;
 using memory::Trial;
 
@@ -89,6 +90,7 @@ class Judge {
     ++trial->row.attempts;
     trial->attempts.push_back(start.attempt);
     AttemptRow& attempt = state_.attempts[start.attempt].row;
+    state_.attempts[start.attempt].from_artifacts = artifacts_before(*trial, start.from);
     attempt.id = start.attempt;
     attempt.trial = start.trial;
     attempt.kind = start.kind;
@@ -128,6 +130,7 @@ class Judge {
       judged.verdict = protocol::Verdict::accepted;
       judged.seq = accept(key, result);
       judged.dropped = drop_checkpoints(state_.trials.at(key), 0);
+      state_.artifacts.pass_on(key.study, inherited(*attempt), result.attempt);
       append(judged.dropped, drop_artifacts(key.study, [&](const ArtifactRow& one) {
                return one.trial == key && one.attempt != result.attempt;
              }));
@@ -176,11 +179,11 @@ class Judge {
     const TrialKey key = *stored.trial;
     Trial& trial = state_.trials.at(key);
     const auto& kept = trial.checkpoints;
-    if (!kept.empty() && kept.back().attempt == store.checkpoint.attempt &&
-        kept.back().blob == store.checkpoint.blob) {
+    if (!kept.empty() && kept.back().checkpoint.attempt == store.checkpoint.attempt &&
+        kept.back().checkpoint.blob == store.checkpoint.blob) {
       return outcome(Applied::repeated, key);
     }
-    trial.checkpoints.push_back(store.checkpoint);
+    trial.checkpoints.push_back({store.checkpoint, state_.studies.at(key.study).artifacts});
     stored.dropped = drop_checkpoints(trial, kKeptCheckpoints);
     return stored;
   }
@@ -403,7 +406,7 @@ class Judge {
     if (trial.checkpoints.size() <= kept) return {};
     std::set<std::string> blobs;
     while (trial.checkpoints.size() > kept) {
-      blobs.insert(trial.checkpoints.front().blob.sha256);
+      blobs.insert(trial.checkpoints.front().checkpoint.blob.sha256);
       trial.checkpoints.erase(trial.checkpoints.begin());
     }
     return unnamed(std::move(blobs));
@@ -440,6 +443,27 @@ class Judge {
       if (one.name == owner && one.role == PrincipalRole::researcher) return one.quota.bytes;
     }
     return 0;
+  }
+
+  // How many artifacts its study had had when the checkpoint was saved.
+  static std::int64_t artifacts_before(const Trial& trial,
+                                       const std::optional<protocol::Checkpoint>& from) {
+    const auto& kept = trial.checkpoints;
+    const auto saved = std::find_if(kept.rbegin(), kept.rend(), [&](const Saved& one) {
+      return from && one.checkpoint.attempt == from->attempt && one.checkpoint.blob == from->blob;
+    });
+    return saved == kept.rend() ? 0 : saved->artifacts;
+  }
+
+  // The attempts that one goes on from, each with the place of the last artifact before it saved.
+  std::map<AttemptId, std::int64_t> inherited(const Attempt& attempt) const {
+    std::map<AttemptId, std::int64_t> places;
+    for (const Attempt* one = &attempt; one != nullptr && one->row.from;) {
+      const AttemptId before = one->row.from->attempt;
+      places.emplace(before, one->from_artifacts);
+      one = find(state_.attempts, before);
+    }
+    return places;
   }
 
   std::int64_t accept(TrialKey key, const protocol::TrialResult& result) {

@@ -68,6 +68,27 @@ std::optional<Excess> Writer::excess_of_artifact(StudyId study, std::int64_t byt
   return excess_of(quota, used_by(owner), {0, 0, bytes});
 }
 
+std::int64_t Writer::artifacts_before(const StartAttempt& start) {
+  Query saved = db_->query(
+      "SELECT artifacts FROM checkpoints WHERE study = ? AND number = ? AND attempt = ?"
+      " AND sha256 = ? ORDER BY saved DESC LIMIT 1",
+      start.trial.study, start.trial.number, start.from->attempt, start.from->blob.sha256);
+  return saved.next() ? saved.integer(0) : 0;
+}
+
+void Writer::inherit_artifacts(const Study& study, TrialKey trial, AttemptId accepted) {
+  if (study.row.artifacts == 0) return;
+  db_->run(
+      "WITH RECURSIVE line (attempt, last) AS ("
+      " SELECT resumed_attempt, resumed_artifacts FROM attempts WHERE id = ?3"
+      " UNION ALL SELECT resumed_attempt, resumed_artifacts FROM line"
+      " JOIN attempts ON id = line.attempt)"
+      " UPDATE artifacts INDEXED BY artifacts_by_trial SET attempt = ?3"
+      " WHERE study = ?1 AND number = ?2 AND EXISTS ("
+      " SELECT 1 FROM line WHERE line.attempt = artifacts.attempt AND arrived <= last)",
+      trial.study, trial.number, accepted);
+}
+
 std::vector<std::string> Writer::drop_artifacts_of_others(Study& study, TrialKey trial,
                                                           AttemptId accepted) {
   if (study.row.artifacts == 0) return {};

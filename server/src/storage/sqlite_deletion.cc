@@ -1,5 +1,5 @@
 // Studies that are deleted: gone for every reader in one small commit, and their rows behind it in
-// pieces. See sqlite_writer.h and migrations/0010_deleting.sql.
+// pieces. See sqlite_writer.h and migrations/0011_deleting.sql.
 #include <algorithm>
 
 #include "storage/sqlite_rows.h"

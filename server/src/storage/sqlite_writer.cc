@@ -138,11 +138,11 @@ Outcome Writer::apply_one(const StartAttempt& start) {
       "INSERT OR IGNORE INTO attempts (id, study, number, previous, kind, state, result_seq,"
       " load_ms, run_ms, started_at, finished_at, device, device_class, engine, backend,"
       " result_values, resumed_attempt, resumed_format, resumed_sha256, resumed_bytes,"
-      " resumed_step, adapter)"
-      " VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, ?, 0, ?, ?, ?, '', x'', ?, ?, ?, ?, ?, ?)",
+      " resumed_step, adapter, resumed_artifacts)"
+      " VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, ?, 0, ?, ?, ?, '', x'', ?, ?, ?, ?, ?, ?, ?)",
       start.attempt, start.trial.study, start.trial.number, before, start.kind, AttemptState::live,
       now_, start.device, start.device_class, start.engine, from.attempt, from.format, from.sha256,
-      from.bytes, from.step, start.adapter);
+      from.bytes, from.step, start.adapter, start.from ? artifacts_before(start) : 0);
   if (inserted == 0) return outcome(Applied::conflict, start.trial);
   if (previous) {
     db_->run(
@@ -216,6 +216,7 @@ Outcome Writer::apply_one(const StoreResult& store) {
       ledger::trial_accepted(study->row, was, trial.number, result, seq);
       touch(*study);
       judged.dropped = drop_checkpoints(trial, 0);
+      inherit_artifacts(*study, trial, result.attempt);
       append(judged.dropped, drop_artifacts_of_others(*study, trial, result.attempt));
     }
   }

@@ -106,6 +106,10 @@ class Writer {
   // All but the newest `kept` checkpoints of a trial, or all of a study's.
   std::vector<std::string> drop_checkpoints(TrialKey trial, std::size_t kept);
   std::vector<std::string> drop_checkpoints(StudyId study);
+  // How many artifacts its study had had when the checkpoint was saved that an attempt begins with.
+  std::int64_t artifacts_before(const StartAttempt& start);
+  // Gives an accepted attempt those that the attempts it goes on from uploaded before they saved.
+  void inherit_artifacts(const Study& study, TrialKey trial, AttemptId accepted);
   // Artifacts: of the trial's attempts but the accepted one, of one attempt, of all trials that
   // have no outcome; those that `rows` names (arrived, sha256, bytes).
   std::vector<std::string> drop_artifacts_of_others(Study& study, TrialKey trial,

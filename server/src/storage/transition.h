@@ -87,9 +87,10 @@ struct StoreCheckpoint {
 // hold its bytes (Outcome::excess). Its trial, place and time are storage's to fill in.
 //
 // Each artifact counts its bytes for the owner as long as it stays. All of a trial's stay until a
-// result of it is accepted, those of a trial that failed too; then those of its other attempts go.
-// A result that is kept as evidence takes its attempt's along, and EndStudy those of the trials
-// that it cancels.
+// result of it is accepted, those of a trial that failed too. Then the accepted attempt inherits
+// what those that it goes on from had uploaded before they saved, as its own; those of other
+// attempts go. A result that is kept as evidence takes its attempt's along, and EndStudy those of
+// the trials that it cancels.
 struct StoreArtifact {
   std::string device;
   ArtifactRow artifact;

@@ -4,16 +4,19 @@
     attributes.set("user", "epochs", 12)
     attributes.text({"stop": True})      # '{"user": {"epochs": 12}, "stop": true}'
 
-They travel with the result as JSON text, which the researcher's side alone reads. Pure; used on the
-thread that runs the objective.
+They travel with the result as JSON text, which the researcher's side alone reads, and with each
+checkpoint as a file beside its state: who goes on from it has them. Pure; used on the thread that
+runs the objective.
 """
 
 from __future__ import annotations
 
 import copy
+import io
 import json
 import math
 import warnings
+import zipfile
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Literal
@@ -24,6 +27,8 @@ Kind = Literal["user", "system"]
 
 # The protocol's limit is 64 KiB; the rest is for what the runner adds.
 MAX_BYTES = 56 * 1024
+# In a checkpoint's zip.
+MEMBER = "hyperflock_attributes.json"
 CONSTRAINT_PREFIX = "constraints:"
 _CONSTRAINTS_LIST = "constraints"
 
@@ -49,6 +54,7 @@ class Attributes:
     def __init__(self, begins_with: Mapping[str, Mapping[str, Any]] = MappingProxyType({})) -> None:
         self._values: dict[Kind, dict[str, Any]] = {"user": {}, "system": {}}
         self._bytes: dict[tuple[Kind, str], int] = {}
+        self._own: set[tuple[Kind, str]] = set()
         for kind, values in self._values.items():
             for key, value in begins_with.get(kind, {}).items():
                 values[key] = value
@@ -86,6 +92,24 @@ class Attributes:
             )
         self._bytes[kind, key] = size
         self._values[kind][key] = copy.deepcopy(value)
+        self._own.add((kind, key))
+
+    def going_on_from(self, content: bytes) -> Attributes:
+        """Give these and those of a checkpoint; what was set here by `set` counts more than both.
+
+        Raises
+        ------
+        AttributeRefusedError
+            What the checkpoint says is no attributes, or too much with these.
+        """
+        merged = copy.deepcopy(self)
+        told = _told_by(content)
+        for kind in self._values:
+            for key, value in told.get(kind, {}).items():
+                if (kind, key) not in self._own:
+                    merged.set(kind, key, value)
+        merged._own = set(self._own)
+        return merged
 
     @property
     def constraints(self) -> dict[str, float]:
@@ -130,6 +154,25 @@ class Attributes:
         told = {kind: values for kind, values in self._values.items() if values}
         told.update(more)  # type: ignore[arg-type]
         return json.dumps(told, default=_plain) if told else ""
+
+
+def _told_by(content: bytes) -> dict[str, dict[str, Any]]:
+    """Read what an earlier attempt had set, on another person's device perhaps."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            if MEMBER not in archive.namelist():
+                return {}
+            if archive.getinfo(MEMBER).file_size > 2 * MAX_BYTES:
+                raise ValueError("they are too long")
+            told = json.loads(archive.read(MEMBER))
+        if not all(isinstance(told.get(kind, {}), dict) for kind in ("user", "system")):
+            raise TypeError("they are no attributes")
+    except Exception as error:
+        # Whatever bytes another device sends: zipfile, zlib and json raise nearly anything.
+        message = f"the checkpoint's attributes cannot be read: {error}"
+        raise AttributeRefusedError("checkpoint_malformed", message) from error
+    found: dict[str, dict[str, Any]] = told
+    return found
 
 
 def _plain(value: Any) -> Any:

@@ -17,8 +17,8 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from hyperflock_worker import artifacts, bridge, checkpoints, random_state
-from hyperflock_worker.attributes import Attributes
+from hyperflock_worker import artifacts, attributes, bridge, checkpoints, random_state
+from hyperflock_worker.attributes import AttributeRefusedError, Attributes
 from hyperflock_worker.checkpoints import CheckpointError
 from hyperflock_worker.metrics import metric
 from hyperflock_worker.random_state import RandomStateError
@@ -172,7 +172,8 @@ class Trial:
         """Save what the trial needs to go on, should this device go away.
 
         The next attempt of the trial, on whatever device, begins with the newest checkpoint. Where
-        the generators of ``random``, NumPy and array-core stand goes along. Waits until the server
+        the generators of ``random``, NumPy and array-core stand goes along, and so do the
+        attributes that are set by then, and what was uploaded. Waits until the server
         has it. Saving often is of no use: a save each half minute is plenty, and
         of more than some ten at once the server takes one every two seconds.
 
@@ -194,7 +195,10 @@ class Trial:
             ``checkpoint_not_a_tree``: a value of another kind. ``checkpoint_too_large``: more than
             64 MiB, or than the server takes. ``checkpoint_malformed``: the server cannot read it.
         """
-        beside = {random_state.MEMBER: random_state.snapshot()}
+        beside = {
+            random_state.MEMBER: random_state.snapshot(),
+            attributes.MEMBER: self._attributes.text({}) or "{}",
+        }
         kind, content = checkpoints.encode(state, beside)
         step = self._last_step
         if step is None:
@@ -218,9 +222,9 @@ class Trial:
     ) -> str:
         """Bring a file to the server, for the researcher: weights, a picture, a table.
 
-        It counts with the attempt that uploads it: where another device goes on from a checkpoint,
-        only what is uploaded there stays. In an Optuna study `optuna.artifacts.upload_artifact`
-        does the same.
+        Where another device goes on from a checkpoint, what was uploaded before that was saved
+        stays, and what came later goes: it will be uploaded again. In an Optuna study
+        `optuna.artifacts.upload_artifact` does the same.
 
         Parameters
         ----------
@@ -250,7 +254,8 @@ class Trial:
     def resume(self, target: Any = None) -> Any:
         """Return the newest checkpoint of the trial, or load it into an object of Chainer's.
 
-        The random generators go on where they stood when it was saved.
+        The random generators go on where they stood when it was saved, and the attributes that
+        were set by then are set again; one that this attempt has set stays as it is.
 
         Parameters
         ----------
@@ -288,12 +293,14 @@ class Trial:
         kind, _, content = self._saved
         try:
             state = checkpoints.decode(kind, content)
+            found = self._attributes.going_on_from(content)
             random_state.restore(content)
-        except (CheckpointError, RandomStateError) as error:
+        except (CheckpointError, AttributeRefusedError, RandomStateError) as error:
             # It came from another device, which must not be able to fail this attempt.
             code = getattr(error, "code", "checkpoint_malformed")
             print(f"[{code}] {error}; the trial begins anew", file=sys.stderr)
             return None
+        self._attributes = found
         return state
 
     def suggest_float(
