@@ -190,5 +190,40 @@ TEST_F(DeletionTest, R55_PiecesThatAreLeftGoAfterAStart) {
   });
 }
 
+// A study of more rows than one piece goes before the next one's files do.
+TEST_F(DeletionTest, R55_OnePieceFollowsAnother) {
+  const std::int64_t large = server_.submit(3, "large");
+  const std::int64_t small = server_.submit(1, "small");
+  server_.restart([&] {
+    const auto storage = storage::open_sqlite_storage(server_.file("state/hyperflock.db"),
+                                                      [] { return std::int64_t{1}; });
+    std::vector<storage::Transition> batch;
+    for (std::int64_t i = 1; i <= 3; ++i) {
+      storage::StartAttempt start;
+      start.attempt = AttemptId{i};
+      start.trial = {StudyId{large}, TrialNumber{i - 1}};
+      start.device = "d";
+      storage::AppendPoints curve{AttemptId{i}, "d", {}};
+      for (std::int64_t step = 0; step < storage::kSweptRows; ++step)
+        curve.points.push_back({step, 0.5});
+      batch.emplace_back(start);
+      batch.emplace_back(curve);
+    }
+    ASSERT_TRUE((*storage)->apply(batch).ok());
+  });
+  cancel(large);
+  const TestDevice device = server_.join();
+  TestWorker worker(server_, device);
+  const auto lease = worker.ready();
+  ASSERT_EQ(lease.study, StudyId{small});
+  EXPECT_EQ(upload(server_, device, lease, "curve").status, 201);
+  worker.send(TestWorker::result(lease.attempt, 0.5));
+  worker.receive<protocol::ResultAck>();
+  ASSERT_TRUE(server_.reaches(small, "finished"));
+  EXPECT_EQ(remove(large).status, 200);
+  EXPECT_EQ(remove(small).status, 200);
+  EXPECT_TRUE(files_become(server_, 0));
+}
+
 }  // namespace
 }  // namespace hyperflock::ops
