@@ -222,7 +222,7 @@ Event Scenario::committed(const Batch& batch) {
 }
 
 storage::Outcome Scenario::apply(const storage::Transition& transition) {
-  const storage::Outcome expected = store_.apply(transition);
+  storage::Outcome expected = store_.apply(transition);
   if (!shadow_) return expected;
   const auto given = shadow_->apply(std::span(&transition, 1));
   if (!given) {
@@ -434,7 +434,7 @@ Said Scenario::says(const std::string& owner, protocol::OwnerReply reply) {
   return handle(OwnerReplied{sessions_.at(owner), std::move(reply)});
 }
 
-Said Scenario::asks(const std::string& owner, std::vector<std::int64_t> numbers,
+Said Scenario::asks(const std::string& owner, const std::vector<std::int64_t>& numbers,
                     std::int64_t room) {
   protocol::OwnerReply reply{.room = room};
   for (const std::int64_t number : numbers) reply.asked.push_back({TrialNumber{number}, "{}"});

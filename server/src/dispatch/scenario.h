@@ -131,7 +131,8 @@ class Scenario {
   Said claim(const std::string& owner, std::int64_t study, bool standby = false);
   Said leave(const std::string& owner);
   Said says(const std::string& owner, protocol::OwnerReply reply);
-  Said asks(const std::string& owner, std::vector<std::int64_t> numbers, std::int64_t room = 0);
+  Said asks(const std::string& owner, const std::vector<std::int64_t>& numbers,
+            std::int64_t room = 0);
   Said answers(const std::string& owner, std::int64_t id, const std::string& value,
                std::int64_t room = 0);
   Said release(const std::string& worker, std::int64_t attempt,
