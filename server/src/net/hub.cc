@@ -397,6 +397,8 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
       return;
     }
     failures_in_a_row_ = 0;
+    // Not before: a piece that fails again would close every session once more.
+    if (std::exchange(unswept_, false)) sweep_.begin();
     dispatch::BatchCommitted committed;
     committed.outcomes.reserve(done.items.size());
     for (std::size_t i = 0; i < done.items.size(); ++i) {
@@ -461,9 +463,8 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
     }
     read_only = false;
     ops::log(ops::LogLevel::warning, "storage_recovered");
-    const bool unswept = loaded->unswept;
+    unswept_ = loaded->unswept;
     handle(dispatch::Restored{std::move(loaded).value()});
-    if (unswept) sweep_.begin();
   }
 
   // One timer, never moved back for a later deadline: a tick that comes early only looks again.
@@ -517,6 +518,7 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
   std::uint64_t last_request_ = 0;
   std::function<void()> quiet_;
   int failures_in_a_row_ = 0;
+  bool unswept_ = false;  // a deletion waits for a commit that works again
 
   GroupCommit commit_;  // last: its thread calls push()
 };

@@ -2,10 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
+#include <chrono>
+#include <thread>
 
 #include "blobs/sha256.h"
 #include "ops/test_uploads.h"
+#include "storage/faulty_storage.h"
 #include "storage/sqlite_storage.h"
 
 namespace hyperflock::ops {
@@ -188,6 +190,44 @@ TEST_F(DeletionTest, R55_PiecesThatAreLeftGoAfterAStart) {
                                                       [] { return std::int64_t{1}; });
     EXPECT_FALSE((*storage)->load().value().unswept);
   });
+}
+
+// A piece that cannot be written waits until something else is.
+TEST(DeletionTrouble, R55_PiecesGoOnOnceSomethingWasWrittenAgain) {
+  const ScratchFolder folder;
+  auto faulty = std::make_unique<storage::FaultyStorage>(
+      storage::open_sqlite_storage(folder.file("db"), [] { return std::int64_t{1}; }).value());
+  storage::FaultyStorage& storage = *faulty;
+  TestServer server({}, std::move(faulty));
+  const std::int64_t study = server.submit(1);
+  const TestDevice device = server.join();
+  {
+    TestWorker worker(server, device);
+    const auto lease = worker.ready();
+    EXPECT_EQ(
+        ask(server, device, "PUT",
+            path_of(lease) + "/artifacts/" + blobs::sha256_hex("x") + "?id=i&name=n&type=t", "x")
+            .status,
+        201);
+    worker.send(TestWorker::result(lease.attempt, 0.5));
+    worker.receive<protocol::ResultAck>();
+  }
+  ASSERT_TRUE(server.reaches(study, "finished"));
+  storage.script({storage::Pass{}, storage::FailBefore{}});
+  EXPECT_EQ(server.rest("DELETE", "/api/studies/" + std::to_string(study)).status, 200);
+  const std::string body =
+      R"({"code":")" + server.secrets().enrolment_code + R"(","class":"phone","engine":"x"})";
+  const auto join = [&] {
+    return net::http_request(server.compute(), "POST", "/api/join", {}, body).status;
+  };
+  int status = 503;  // while the state is read again
+  for (int i = 0; i < 500 && status == 503; ++i) {
+    EXPECT_EQ(files_in(server), 1U);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    status = join();
+  }
+  EXPECT_EQ(status, 201);
+  EXPECT_TRUE(files_become(server, 0));
 }
 
 // A study of more rows than one piece goes before the next one's files do.
