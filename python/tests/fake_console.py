@@ -68,6 +68,7 @@ class FakeConsole:
         self.page = 500
         self.max_blob_bytes = 512 << 20
         self._seq = 0
+        self._last_study = 0
         self._wake: set[asyncio.Event] = set()
         self._sockets: set[asyncio.StreamWriter] = set()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -277,7 +278,8 @@ class FakeConsole:
             if sha256 not in self.blobs:
                 field = f"data[{index - 1}].sha256" if index else "bundle.sha256"
                 return _refusal(422, "unknown_blob", "a blob was not uploaded", field)
-        study = len(self.specs) + 1
+        self._last_study += 1
+        study = self._last_study
         self.specs[study] = spec
         self.by_key[spec.submit_key] = study
         self.finished[study] = []
@@ -285,6 +287,24 @@ class FakeConsole:
             self.asked[study] = AskedStudy(study, spec, self.lock, self._notify)
             self.asked_more.notify_all()
         return _json(201, self.study_row(study))
+
+    def _delete(self, study: int) -> _Answer:
+        row = self.study_row(study)
+        if row["state"] == "running":
+            return _refusal(409, "study_running", "the study is not over")
+        spec = self.specs.pop(study)
+        del self.by_key[spec.submit_key]
+        files = [kept["bytes"] for kept, _ in self.artifacts.pop(study, {}).values()]
+        named = {blob.sha256 for other in self.specs.values() for blob in _blobs_of(other)}
+        size = sum(files)
+        for blob in _blobs_of(spec):
+            if blob.sha256 not in named and self.blobs.pop(blob.sha256, None) is not None:
+                size += blob.bytes
+        self._notify()
+        trials = row["complete"] + row["pruned"] + row["failed"]
+        return _json(
+            200, {"study": study, "trials": trials, "artifacts": len(files), "bytes": size}
+        )
 
     def _about(self, method: str, study: int, rest: list[str], query: str) -> _Answer:
         asked = self.asked.get(study)
@@ -320,6 +340,8 @@ class FakeConsole:
                 (self.paused.add if change == "pause" else self.paused.discard)(study)
                 self._notify()
                 return _json(200, self.study_row(study))
+            case "DELETE", []:
+                return self._delete(study)
             case "POST", ["replay"]:
                 rows = self.finished[study]
                 self.finished[study] = [r for r in rows if r["state"] != "failed"]
@@ -628,6 +650,10 @@ def _flush(wire: ServerProtocol, writer: asyncio.StreamWriter) -> None:
     for data in wire.data_to_send():
         if data:
             writer.write(data)
+
+
+def _blobs_of(spec: _spec.StudySpec) -> list[Any]:
+    return [spec.bundle, *spec.data]
 
 
 def point_text(spec: _spec.StudySpec, number: int) -> str:

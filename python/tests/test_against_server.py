@@ -152,6 +152,23 @@ def test_cancel_ends_a_study_and_its_iteration(client: Client) -> None:
     assert study.row.complete == 0
 
 
+def test_a_deleted_study_is_gone_and_its_key_is_free(client: Client) -> None:
+    study = client.grid(objective, {"x": [1, 2]}, name="short", once=True)
+    with pytest.raises(hyperflock.ServerError) as running:
+        study.delete()
+    assert running.value.code == "study_running"
+    gone = study.cancel().delete()
+    assert (gone.study, gone.trials, gone.artifacts) == (study.id, 0, 0)
+    with pytest.raises(hyperflock.NotFoundError) as unknown:
+        study.refresh()
+    assert unknown.value.code == "unknown_study"
+    with pytest.raises(hyperflock.NotFoundError):
+        list(study)
+    again = client.grid(objective, {"x": [1, 2]}, name="short", once=True)
+    assert again.id > study.id
+    again.cancel().delete()
+
+
 def test_submit_key_is_idempotent_and_studies_are_listed(client: Client) -> None:
     first = client.grid(objective, {"x": [1]}, name="keyed", submit_key="the same key")
     second = client.grid(objective, {"x": [1]}, name="keyed", submit_key="the same key")

@@ -117,6 +117,8 @@ def test_one_client_serves_several_loops(server: FakeConsole) -> None:
     assert [study.id for study in _run(client.studies())] == [first.id]
     assert _run(first.cancel()).row.state == "cancelled"
     assert _run(first.retry()).id == first.id
+    assert _run(first.delete()).study == first.id
+    assert _run(client.studies()) == []
     client.close()
 
 

@@ -62,7 +62,7 @@ REST = Path(__file__).resolve().parents[2] / "server" / "docs" / "rest.md"
 SPACE = {"x": [1]}
 _NO_IMPORT = "raise ImportError('not on this machine')\ndef objective(trial):\n    return 1.0\n"
 # Codes of the server's that a class here has for its own.
-SERVERS = {"study_cancelled", "study_exists", "unknown_artifact"}
+SERVERS = {"study_cancelled", "study_exists", "study_running", "unknown_artifact"}
 # Codes that an owner answers a device's call by; the device fails with `owner_error` then.
 OWNERS = {"owner_error", "sampler_raised", "unknown_trial"}
 

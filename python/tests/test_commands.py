@@ -155,6 +155,41 @@ def test_cancel_and_retry_change_a_study(
     assert server.requests[-1] == f"POST /api/studies/{study_id}/cancel"
 
 
+def test_delete_asks_and_takes_studies_that_are_over(
+    capsys: pytest.CaptureFixture[str],
+    client: Client,
+    server: FakeConsole,
+    study_id: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def told(*arguments: str) -> tuple[int, str, str]:
+        code = _cli.run(["delete", *arguments])
+        return code, *capsys.readouterr()
+
+    other = str(client.grid(objective, {"x": [1]}).id)
+    server.cancel(int(other))
+    server.keep(int(other), 0, "a.txt", b"12345")
+    code, out, err = told(other, study_id, "--yes")
+    assert (code, out) == (_cli.EXIT_REFUSED, "")
+    assert err.startswith(f"error [study_running]: study {study_id} 'digits ")
+    assert f"hyperflock cancel {study_id}" in err
+    assert not any(escape in err for escape in ESCAPES)
+    server.cancel(int(study_id))
+    assert told(study_id)[0] == _cli.EXIT_USAGE  # nobody to ask
+
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    for answer, code in (("n", _cli.EXIT_REFUSED), ("y", 0)):
+        monkeypatch.setattr("typer.confirm", lambda *_, a=answer, **__: a == "y")
+        told_code, _, asked = told(study_id)
+        assert told_code == code
+        assert asked.startswith(f"study {study_id} 'digits ")
+        assert (int(study_id) in server.specs) == (answer == "n")
+    gone = json.loads(_run(capsys, "delete", other, other, "--yes", "--json"))
+    assert [(one["study"], one["trials"], one["artifacts"]) for one in gone] == [(int(other), 0, 1)]
+    assert gone[0]["bytes"] > 5
+    assert told(other, "--yes")[2].startswith("error [unknown_study]: ")
+
+
 def test_watch_and_submit_give_json_lines(
     capsys: pytest.CaptureFixture[str], client: Client, server: FakeConsole
 ) -> None:

@@ -193,6 +193,19 @@ def refused(call: Callable[[], object]) -> str:
     return caught.value.message
 
 
+def test_a_study_that_was_deleted_is_unknown(server: FakeConsole, client: Client) -> None:
+    grid = client.grid(objective, SPACE)
+    view = Storage(client)
+    assert view.get_all_trials(grid.id) == []
+    grid.cancel().delete()
+    for _ in range(2):
+        with pytest.raises(KeyError):
+            view.get_all_trials(grid.id)
+    with pytest.raises(KeyError):
+        view.get_study_name_from_id(grid.id)
+    assert view.get_all_studies() == []
+
+
 def test_view_begins_and_changes_nothing(server: FakeConsole, client: Client) -> None:
     asked(server, client, 1)
     storage = Storage(client)

@@ -55,6 +55,23 @@ def test_submit_sends_code_data_and_spec(
     assert len(study) == 3
 
 
+def test_what_another_deletion_takes_is_sent_again(
+    client: Client, server: FakeConsole, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = server._answer
+    lost: list[str] = []
+
+    def losing(method: str, path: str, *rest: Any) -> Any:
+        if method == "POST" and path == "/api/studies" and not lost:
+            lost.extend(server.blobs)
+            server.blobs.clear()
+        return answer(method, path, *rest)
+
+    monkeypatch.setattr(server, "_answer", losing)
+    client.grid(objective, SPACE, {"a": np.zeros(2)})
+    assert sorted(lost) == sorted(server.blobs)
+
+
 def test_direction_is_minimize_unless_told(client: Client, server: FakeConsole) -> None:
     assert server.specs[client.grid(objective, SPACE).id].direction == "minimize"
 

@@ -88,6 +88,38 @@ describeStories({
       await page.locator("[data-study-state=cancelled]").waitFor();
       expect(await page.locator("[data-action=cancel]").count()).toBe(0);
     });
+
+    it("says what goes before it deletes a study, and that it went", async () => {
+      const page = pageOf();
+      await show(page, "study_finished", language);
+      await page.locator("[data-action=remove]").focus();
+      await page.keyboard.press("Enter");
+      await page.locator("dialog[open]").waitFor();
+      for (const width of [320, 1280]) {
+        await page.setViewportSize({ width, height: 844 });
+        expect(await violations(page)).toEqual([]);
+        const wide = await page.evaluate(() => {
+          const dialog = document.querySelector("dialog[open]");
+          return (dialog?.scrollWidth ?? 0) - (dialog?.clientWidth ?? 0);
+        });
+        expect(wide).toBeLessThanOrEqual(0);
+      }
+      await page.keyboard.press("Escape");
+      await expect
+        .poll(() => page.evaluate(() => document.activeElement?.getAttribute("data-action")))
+        .toBe("remove");
+      expect(await page.locator("[data-study-state=finished]").count()).toBe(1);
+      await page.keyboard.press("Enter");
+      await page.keyboard.press("Tab"); // past the button that keeps it
+      await page.keyboard.press("Enter");
+      await page.locator("[data-removed]").waitFor();
+      expect(await page.locator("[data-study='5']").count()).toBe(0);
+      await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe("H1");
+      const told = (await page.locator("[data-removed]").textContent()) ?? "none";
+      expect(told).toContain("digits, first round");
+      await expect.poll(() => page.locator("[data-announcement]").textContent()).toBe(told);
+      expect(await problemsAtEachWidth(page, kTouchPx)).toEqual([]);
+    });
   },
 });
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from hyperflock._async_client import AsyncClient
     from hyperflock._async_study import AsyncStudy
     from hyperflock._client import Client
+    from hyperflock._deletion import Deleted
     from hyperflock._device import Device, device
     from hyperflock._dry_run import DryRun
     from hyperflock._errors import (
@@ -80,6 +81,7 @@ __all__ = [
     "CheckpointExtension",
     "Client",
     "DataError",
+    "Deleted",
     "Device",
     "DryRun",
     "DryRunError",
@@ -130,6 +132,7 @@ _HOME = {
     "AsyncStudy": "_async_study",
     "Attempt": "_results",
     "Client": "_client",
+    "Deleted": "_deletion",
     "Device": "_device",
     "device": "_device",
     "DryRun": "_dry_run",

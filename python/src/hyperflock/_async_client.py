@@ -21,7 +21,7 @@ from hyperflock._blobs import upload_missing
 from hyperflock._bundle import bundle_objective
 from hyperflock._data import prepare
 from hyperflock._dry_run import DryRun
-from hyperflock._errors import AuthError, HyperflockError, NotFoundError
+from hyperflock._errors import AuthError, HyperflockError, NotFoundError, ServerError
 from hyperflock._grid import Scalar, dimensions_of
 from hyperflock._http import Http, Origin
 from hyperflock._loop import in_thread
@@ -237,7 +237,15 @@ class AsyncClient:
         """Send what `grid` and the command prepare."""
         body = made.body()  # checks all of it before the first byte leaves
         await upload_missing(self._http, made.blobs, progress)
-        return self._study(await self._http.post("/api/studies", body), progress)
+        try:
+            row = await self._http.post("/api/studies", body)
+        except ServerError as error:
+            if error.code != "unknown_blob":
+                raise
+            # What was there went with a study that was deleted in between.
+            await upload_missing(self._http, made.blobs, progress)
+            row = await self._http.post("/api/studies", body)
+        return self._study(row, progress)
 
     async def study(self, study_id: int | str) -> AsyncStudy:
         """Find a study by its id, or the newest one by its name.

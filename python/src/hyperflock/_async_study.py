@@ -17,10 +17,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from hyperflock import _artifacts, _export, _parquet, _plots
+from hyperflock import _artifacts, _deletion, _export, _parquet, _plots
 from hyperflock._artifacts import Artifact
 from hyperflock._bars import Bar, wanted
 from hyperflock._connection import watch
+from hyperflock._deletion import Deleted
 from hyperflock._errors import (
     HyperflockError,
     NoCompleteTrialError,
@@ -192,6 +193,10 @@ class AsyncStudy(StudyView):
         await self._change("replay")
         self._newest = {n: t for n, t in self._newest.items() if t.state != "failed"}
         return self
+
+    async def delete(self) -> Deleted:
+        """Delete a study that is over, for good; see `Study.delete`."""
+        return await _deletion.delete(self._http, self.id)
 
     async def wait(self, timeout_s: float | None = None) -> AsyncStudy:
         """Wait until the study has ended.

@@ -5,7 +5,7 @@ answer; 4 the watched study ended without a complete trial or was cancelled; 130
 Errors are one line on standard error: ``error [code]: message``.
 
 The commands are in _cli_submit.py, _cli_studies.py, _cli_artifacts.py, _cli_replay.py,
-_cli_dashboard.py, _cli_sampler.py and _cli_server.py.
+_cli_deletion.py, _cli_dashboard.py, _cli_sampler.py and _cli_server.py.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import typer
 from hyperflock import (
     _cli_artifacts,
     _cli_dashboard,
+    _cli_deletion,
     _cli_replay,
     _cli_sampler,
     _cli_server,
@@ -51,6 +52,7 @@ PARTS = (
     _cli_submit,
     _cli_studies,
     _cli_artifacts,
+    _cli_deletion,
     _cli_dashboard,
     _cli_replay,
     _cli_sampler,

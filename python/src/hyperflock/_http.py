@@ -203,6 +203,10 @@ class Http:
         headers = {"Content-Type": "application/json"}
         return (await self._request("POST", path, lambda: content, headers)).json()
 
+    async def delete(self, path: str) -> Any:
+        """DELETE, get a JSON answer."""
+        return (await self._request("DELETE", path)).json()
+
     async def exists(self, path: str) -> bool:
         """HEAD: whether it is there."""
         return (await self._request("HEAD", path, missing_is_answer=True)).status != 404

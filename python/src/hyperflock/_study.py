@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from hyperflock import _loop
 from hyperflock._artifacts import Artifact
 from hyperflock._async_study import AsyncStudy
+from hyperflock._deletion import Deleted
 from hyperflock._export import Format, TextFormat
 from hyperflock._placement import Placement
 from hyperflock._plots import OPTUNA_KINDS, OptunaPlot, Plot, PlotKind
@@ -158,6 +159,27 @@ class Study(StudyView):
         """
         _loop.run(self._core.retry())
         return self
+
+    def delete(self) -> Deleted:
+        """Delete a study that is over, for good: its trials, curves and files, at once.
+
+        Code and data go where no other study of its owner has them, and none of it counts for the
+        owner's quota any more. Its name and its ``submit_key`` are free again. Whatever this object
+        is asked from then on is a `NotFoundError`; what was exported or copied before stays.
+
+        Returns
+        -------
+        Deleted
+            How much there was.
+
+        Raises
+        ------
+        NotFoundError
+            ``unknown_study``: it is gone already.
+        ServerError
+            ``study_running``: it is not over; `cancel` it first, or `wait`.
+        """
+        return _loop.run(self._core.delete())
 
     def replay(
         self,

@@ -21,8 +21,14 @@ Result<std::unique_ptr<CollectedBlobs::Upload>> CollectedBlobs::begin(const std:
   auto writer = blobs_->begin();
   if (!writer) return writer.error();
   const std::lock_guard lock(mutex_);
-  ++entries_[sha256].uploads;
+  ++entries_[sha256].holds;
   return std::unique_ptr<Upload>(new Upload(*this, sha256, std::move(*writer)));
+}
+
+std::unique_ptr<CollectedBlobs::Hold> CollectedBlobs::hold(std::vector<std::string> blobs) {
+  const std::lock_guard lock(mutex_);
+  for (const std::string& blob : blobs) ++entries_[blob].holds;
+  return std::unique_ptr<Hold>(new Hold(*this, std::move(blobs)));
 }
 
 void CollectedBlobs::drop(const std::vector<std::string>& blobs) {
@@ -39,21 +45,35 @@ void CollectedBlobs::sweep() {
   for (auto entry = entries_.begin(); entry != entries_.end();) settle(entry++);
 }
 
-// Forgets a blob that nobody uploads now, and removes it when nothing names it.
+// Forgets a blob that nobody holds now, and removes it when nothing names it.
 void CollectedBlobs::settle(std::map<std::string, Entry>::iterator entry) {
-  if (entry->second.uploads > 0) return;
+  if (entry->second.holds > 0) return;
   if (entry->second.dropped && !entry->second.named) blobs_->remove(entry->first);
   entries_.erase(entry);
+}
+
+void CollectedBlobs::let_go(const std::string& blob) {
+  const auto entry = entries_.find(blob);
+  --entry->second.holds;
+  settle(entry);
+}
+
+CollectedBlobs::Hold::~Hold() {
+  const std::lock_guard lock(store_.mutex_);
+  for (const std::string& blob : blobs_) store_.let_go(blob);
+}
+
+void CollectedBlobs::Hold::named() {
+  const std::lock_guard lock(store_.mutex_);
+  for (const std::string& blob : blobs_) store_.entries_.at(blob).named = true;
 }
 
 CollectedBlobs::Upload::~Upload() {
   writer_.reset();
   const std::lock_guard lock(store_.mutex_);
-  const auto entry = store_.entries_.find(sha256_);
   // Whoever names it has said so; else it is as if it had been dropped.
-  if (is_new_) entry->second.dropped = true;
-  --entry->second.uploads;
-  store_.settle(entry);
+  if (is_new_) store_.entries_.at(sha256_).dropped = true;
+  store_.let_go(sha256_);
 }
 
 Status CollectedBlobs::Upload::append(std::span<const std::byte> bytes) {

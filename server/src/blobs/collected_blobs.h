@@ -1,11 +1,14 @@
-// What attempts upload: blobs that go again. A BlobStore whose files are removed when storage names
-// them no more, but never while an upload of the same bytes is under way, which may be about to
-// name them. Any thread.
+// What people bring and what attempts upload: blobs that go again. A BlobStore whose files are
+// removed when storage names them no more, but never while an upload of the same bytes is under
+// way, or a row that names them is, which may be about to do so. Any thread.
 //
 //   auto upload = store->begin(sha256);            // Result
 //   upload->append(bytes);  upload->finish();      // the bytes are durable
 //   upload->named();                               // a row names them: they stay
 //   // without named() they go with the upload, unless they were there before it
+//
+//   const auto hold = store->hold({sha256});      // before looking whether they are there
+//   hold->named();                                // as above
 #pragma once
 
 #include <cstddef>
@@ -48,8 +51,25 @@ class CollectedBlobs {
     bool is_new_ = false;
   };
 
+  // Keeps blobs that are there while a row that names them is on its way. As an Upload.
+  class Hold {
+   public:
+    ~Hold();
+    Hold(const Hold&) = delete;
+    Hold& operator=(const Hold&) = delete;
+    void named();
+
+   private:
+    friend class CollectedBlobs;
+    Hold(CollectedBlobs& store, std::vector<std::string> blobs)
+        : store_(store), blobs_(std::move(blobs)) {}
+
+    CollectedBlobs& store_;
+    const std::vector<std::string> blobs_;
+  };
+
   // Opens the folder and removes each blob that is not among `kept`. REQUIRES: `kept` is sorted, as
-  // Storage::kept_blobs() gives it. Error: `storage_open`.
+  // Storage::kept_blobs() and owned_blobs() give it. Error: `storage_open`.
   static Result<std::unique_ptr<CollectedBlobs>> open(const std::filesystem::path& folder,
                                                       std::uint64_t max_bytes,
                                                       const std::vector<std::string>& kept);
@@ -57,6 +77,10 @@ class CollectedBlobs {
   // REQUIRES: is_sha256(sha256). Error: `storage_unavailable`. The store must outlive the upload.
   Result<std::unique_ptr<Upload>> begin(const std::string& sha256);
 
+  // The store must outlive the hold.
+  std::unique_ptr<Hold> hold(std::vector<std::string> blobs);
+
+  bool exists(std::string_view sha256) const { return blobs_->exists(sha256); }
   std::optional<std::filesystem::path> path_of(std::string_view sha256) const {
     return blobs_->path_of(sha256);
   }
@@ -72,7 +96,7 @@ class CollectedBlobs {
 
  private:
   struct Entry {
-    int uploads = 0;
+    int holds = 0;  // uploads, too
     bool dropped = false;
     bool named = false;  // after the last drop
   };
@@ -80,10 +104,11 @@ class CollectedBlobs {
   explicit CollectedBlobs(std::unique_ptr<BlobStore> blobs) : blobs_(std::move(blobs)) {}
 
   void settle(std::map<std::string, Entry>::iterator entry);
+  void let_go(const std::string& blob);
 
   const std::unique_ptr<BlobStore> blobs_;
   std::mutex mutex_;
-  std::map<std::string, Entry> entries_;  // under mutex_: what is uploaded or dropped right now
+  std::map<std::string, Entry> entries_;  // under mutex_: what is held or dropped right now
 };
 
 }  // namespace hyperflock::blobs

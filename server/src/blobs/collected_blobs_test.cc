@@ -87,6 +87,26 @@ TEST_F(CollectedBlobsTest, BytesThatAreDroppedWhileAFailedUploadRunsGo) {
   EXPECT_FALSE(has("one"));
 }
 
+TEST_F(CollectedBlobsTest, BytesThatAreHeldStayUntilItIsKnownWhetherARowNamesThem) {
+  open({});
+  save("one");
+  save("two");
+  auto hold = store_->hold({sha256_hex("one"), sha256_hex("two"), sha256_hex("one")});
+  drop("one");
+  drop("two");
+  EXPECT_TRUE(has("one"));
+  hold->named();
+  drop("two");  // after it was named
+  hold.reset();
+  store_->sweep();
+  EXPECT_TRUE(has("one"));
+  EXPECT_FALSE(has("two"));
+  hold = store_->hold({sha256_hex("one"), sha256_hex("never there")});
+  drop("one");
+  hold.reset();
+  EXPECT_FALSE(has("one"));
+}
+
 TEST_F(CollectedBlobsTest, AStartRemovesWhatNoRowNames) {
   open({});
   save("kept");

@@ -39,7 +39,8 @@ Outcome ModelStore::apply_one(const storage::CreateStudy& t) {
 Outcome ModelStore::apply_one(const storage::StartAttempt& t) {
   if (attempts.contains(t.attempt)) return outcome(Applied::conflict, t.trial);
   const auto study = studies.find(t.trial.study);
-  if (study == studies.end() || study->second.state != storage::StudyState::running) {
+  if (study == studies.end()) return outcome(Applied::conflict, t.trial);
+  if (study->second.state != storage::StudyState::running) {
     return outcome(Applied::superseded, t.trial);
   }
   TrialState& trial = study->second.trials[to_int(t.trial.number)];
@@ -131,6 +132,7 @@ Outcome ModelStore::apply_one(const storage::StoreCheckpoint& t) {
 }
 
 Outcome ModelStore::apply_one(const storage::FailTrial& t) {
+  if (!studies.contains(t.trial.study)) return outcome(Applied::conflict, t.trial);
   TrialState& trial = studies.at(t.trial.study).trials[to_int(t.trial.number)];
   if (trial.state != storage::TrialState::running) return outcome(Applied::superseded, t.trial);
   trial.state = storage::TrialState::failed;
@@ -149,6 +151,19 @@ Outcome ModelStore::apply_one(const storage::EndStudy& t) {
     if (trial.state == storage::TrialState::running) trial.state = storage::TrialState::cancelled;
   }
   return outcome(Applied::applied);
+}
+
+Outcome ModelStore::apply_one(const storage::DeleteStudy& t) {
+  const auto found = studies.find(t.study);
+  if (found == studies.end()) return outcome(Applied::conflict);
+  if (found->second.state == storage::StudyState::running) return outcome(Applied::superseded);
+  last_study = std::max(last_study, to_int(studies.rbegin()->first));
+  if (!attempts.empty()) last_attempt = std::max(last_attempt, to_int(attempts.rbegin()->first));
+  std::erase_if(attempts, [&](const auto& one) { return one.second.trial.study == t.study; });
+  studies.erase(found);
+  Outcome out = outcome(Applied::applied);
+  out.study = t.study;
+  return out;
 }
 
 Outcome ModelStore::apply_one(const storage::PauseStudy& t) {
@@ -211,6 +226,7 @@ Outcome ModelStore::apply_one(const storage::AskTrials& t) {
 }
 
 Outcome ModelStore::apply_one(const storage::StoreSuggestion& t) {
+  if (!studies.contains(t.trial.study)) return outcome(Applied::conflict, t.trial);
   StudyState& study = studies.at(t.trial.study);
   const auto found = study.trials.find(to_int(t.trial.number));
   if (found == study.trials.end()) return outcome(Applied::conflict, t.trial);
@@ -227,6 +243,8 @@ Outcome ModelStore::apply_one(const storage::StoreSuggestion& t) {
 
 storage::Snapshot ModelStore::load() const {
   storage::Snapshot out;
+  out.next_study_id = last_study + 1;
+  out.next_attempt_id = last_attempt + 1;
   for (const auto& [id, study] : studies) {
     out.next_study_id = std::max(out.next_study_id, to_int(id) + 1);
     if (study.state != storage::StudyState::running) continue;

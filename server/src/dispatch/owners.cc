@@ -114,8 +114,14 @@ void State::on_outcome(PendingClaim& what, const storage::Outcome& outcome) {
       if (outcome.excess) {
         over_quota(what.session, *outcome.excess, id);
       } else {
+        // A conflict: it was deleted since its row was read, or it never was an asked one.
+        const bool asked = what.row.spec.kind == protocol::StudyKind::asked;
         const bool cancelled = outcome.applied == Applied::superseded;
-        owner_error(what.session, cancelled ? "study_cancelled" : "not_asked", id);
+        owner_error(what.session,
+                    cancelled ? "study_cancelled"
+                    : asked   ? "unknown_study"
+                              : "not_asked",
+                    id);
       }
       claims.erase(claim);
     }

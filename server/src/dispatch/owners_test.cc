@@ -391,6 +391,22 @@ TEST(Owners, R50_AStudyWithoutTrialsStaysUntilItsOwnerEndsIt) {
   EXPECT_THAT(s.claim("nb", 1), Contains("nb < generation 2"));
 }
 
+TEST(Owners, R55_AClaimThatComesAfterTheDeletionIsUnknown) {
+  Scenario s;
+  s.study({.directions = 1}).study(1);
+  s.cancel(1);
+  s.cancel(2);
+  s.hold();
+  s.claim("nb", 1);
+  s.claim("svc", 1, true);
+  s.claim("grid", 2);
+  s.remove(1);
+  s.remove(2);
+  EXPECT_THAT(s.resume(),
+              UnorderedElementsAre("nb < error unknown_study", "svc < error unknown_study",
+                                   "grid < error not_asked"));
+}
+
 TEST(Owners, R50_ACancelledStudyTellsItsOwner) {
   Scenario s = owned();
   s.worker("a").asks("nb", {0, 1});

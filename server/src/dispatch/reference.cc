@@ -165,6 +165,19 @@ Said Reference::replay(Id study) {
   return done();
 }
 
+// R55: whatever names it from now on is unknown.
+Said Reference::remove(Id study) {
+  begin();
+  const auto found = studies_.find(study);
+  if (found == studies_.end()) return {"unknown_study"};
+  if (found->second.state == StudyState::running) return {"study_running"};
+  least_study_ = std::max(least_study_, studies_.rbegin()->first + 1);
+  if (!attempts_.empty()) least_attempt_ = std::max(least_attempt_, attempts_.rbegin()->first + 1);
+  std::erase_if(attempts_, [study](const auto& one) { return one.second.study == study; });
+  studies_.erase(found);
+  return {"deleted"};
+}
+
 void Reference::end_if_finished(Id study) {
   Study& one = studies_.at(study);
   if (one.state != StudyState::running) return;
@@ -397,9 +410,9 @@ Said Reference::restart() {
   next_question_ = 1;
   draining_ = false;
   next_study_ =
-      studies_.empty() ? first_study_ : std::max(first_study_, studies_.rbegin()->first + 1);
+      studies_.empty() ? least_study_ : std::max(least_study_, studies_.rbegin()->first + 1);
   next_attempt_ =
-      attempts_.empty() ? first_attempt_ : std::max(first_attempt_, attempts_.rbegin()->first + 1);
+      attempts_.empty() ? least_attempt_ : std::max(least_attempt_, attempts_.rbegin()->first + 1);
   reload();
   return done();
 }
@@ -460,8 +473,8 @@ void Reference::reload() {
 }
 
 void Reference::begin_after(Id studies, Id attempts) {
-  first_study_ = next_study_ = studies + 1;
-  first_attempt_ = next_attempt_ = attempts + 1;
+  first_study_ = least_study_ = next_study_ = studies + 1;
+  first_attempt_ = least_attempt_ = next_attempt_ = attempts + 1;
 }
 
 // ---- small tools

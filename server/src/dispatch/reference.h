@@ -115,6 +115,7 @@ class Reference {
   Said cancel(Id study);
   Said pause(Id study, bool paused);
   Said replay(Id study);
+  Said remove(Id study);
   Said ready(const std::string& worker);
   Said beat(const std::string& worker, Id attempt, Id progress, protocol::PulseState state);
   Said report(const std::string& worker, Id attempt, Id seq, Id step);
@@ -262,6 +263,8 @@ class Reference {
   Id next_session_ = 1;
   Id first_study_ = 1;
   Id first_attempt_ = 1;
+  Id least_study_ = 1;  // no number below is given any more
+  Id least_attempt_ = 1;
   Id next_study_ = 1;
   Id next_attempt_ = 1;
   Id next_key_ = 1;

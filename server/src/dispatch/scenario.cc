@@ -62,6 +62,9 @@ struct ProposalText {
     return "end study " + std::to_string(to_int(t.study)) +
            (t.state == storage::StudyState::cancelled ? " cancelled" : " finished");
   }
+  std::string operator()(const storage::DeleteStudy& t) const {
+    return "delete study " + std::to_string(to_int(t.study));
+  }
   std::string operator()(const storage::PauseStudy& t) const {
     return (t.paused ? "pause study " : "resume study ") + std::to_string(to_int(t.study));
   }
@@ -219,7 +222,7 @@ Event Scenario::committed(const Batch& batch) {
 }
 
 storage::Outcome Scenario::apply(const storage::Transition& transition) {
-  const storage::Outcome expected = store_.apply(transition);
+  storage::Outcome expected = store_.apply(transition);
   if (!shadow_) return expected;
   const auto given = shadow_->apply(std::span(&transition, 1));
   if (!given) {
@@ -402,6 +405,15 @@ Said Scenario::replay(std::int64_t study) {
   return handle(StudyReplayRequested{RequestId{next_request_++}, row_of(study)});
 }
 
+Said Scenario::remove(std::int64_t study) {
+  const storage::Outcome outcome = apply(storage::DeleteStudy{StudyId{study}});
+  constexpr std::int64_t kFew = 3;
+  if (shadow_ && !shadow_->apply(std::vector<storage::Transition>{storage::SweepDeleted{kFew}}))
+    troubles_.emplace_back("the shadow does not sweep");
+  if (outcome.applied == storage::Applied::applied) return {"deleted"};
+  return {outcome.applied == storage::Applied::superseded ? "study_running" : "unknown_study"};
+}
+
 Said Scenario::claim(const std::string& owner, std::int64_t study, bool standby) {
   const SessionId id{next_session_++};
   sessions_[owner] = id;
@@ -422,7 +434,7 @@ Said Scenario::says(const std::string& owner, protocol::OwnerReply reply) {
   return handle(OwnerReplied{sessions_.at(owner), std::move(reply)});
 }
 
-Said Scenario::asks(const std::string& owner, std::vector<std::int64_t> numbers,
+Said Scenario::asks(const std::string& owner, const std::vector<std::int64_t>& numbers,
                     std::int64_t room) {
   protocol::OwnerReply reply{.room = room};
   for (const std::int64_t number : numbers) reply.asked.push_back({TrialNumber{number}, "{}"});

@@ -48,6 +48,9 @@ class ModelStore {
   std::map<AttemptId, storage::AttemptRow> attempts;
   std::map<AttemptId, std::map<std::int64_t, double>> points;
   std::map<AttemptId, protocol::Verdict> verdicts;
+  // The highest ids when a study was deleted last.
+  std::int64_t last_study = 0;
+  std::int64_t last_attempt = 0;
 
  private:
   static storage::Outcome judge(storage::AttemptRow& row, const StudyState& study,
@@ -60,6 +63,7 @@ class ModelStore {
   storage::Outcome apply_one(const storage::AppendPoints& t);
   storage::Outcome apply_one(const storage::FailTrial& t);
   storage::Outcome apply_one(const storage::EndStudy& t);
+  storage::Outcome apply_one(const storage::DeleteStudy& t);
   storage::Outcome apply_one(const storage::PauseStudy& t);
   storage::Outcome apply_one(const storage::ReplayTrials& t);
   storage::Outcome apply_one(const storage::ClaimStudy& t);
@@ -106,6 +110,9 @@ class Scenario {
   Said cancel(std::int64_t study);
   Said pause(std::int64_t study, bool paused = true);
   Said replay(std::int64_t study);
+  // At the edge, as a checkpoint: storage judges it, and the dispatcher hears nothing of it. Of
+  // what the study leaves a few rows are removed.
+  Said remove(std::int64_t study);
   Said ready(const std::string& worker);
   Said beat(const std::string& worker, std::int64_t attempt, std::int64_t progress,
             protocol::PulseState state = protocol::PulseState::running);
@@ -124,7 +131,8 @@ class Scenario {
   Said claim(const std::string& owner, std::int64_t study, bool standby = false);
   Said leave(const std::string& owner);
   Said says(const std::string& owner, protocol::OwnerReply reply);
-  Said asks(const std::string& owner, std::vector<std::int64_t> numbers, std::int64_t room = 0);
+  Said asks(const std::string& owner, const std::vector<std::int64_t>& numbers,
+            std::int64_t room = 0);
   Said answers(const std::string& owner, std::int64_t id, const std::string& value,
                std::int64_t room = 0);
   Said release(const std::string& worker, std::int64_t attempt,

@@ -11,6 +11,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::IsSupersetOf;
 using ::testing::Not;
 
 protocol::StudySpec spec_of_two_names() {
@@ -284,6 +285,34 @@ TEST(Studies, CancelTakesWaitingTrialsAlong) {
   s.cancel(1);
   EXPECT_EQ(s.dispatcher().counters().queued, 0);
   EXPECT_FALSE(s.dispatcher().next_deadline().has_value());
+}
+
+// Whoever reads the cancelled row before the dispatcher hears of it may delete the study at once.
+TEST(Studies, R55_WhatWasOnItsWayWhenAStudyWasDeletedIsUnknown) {
+  Scenario s;
+  s.worker("a").worker("b").study(2);
+  s.ready("a");
+  s.ready("b");
+  s.hold();
+  s.cancel(1);
+  s.complete("a", 1, 0.5, true);
+  s.report("b", 2, 1, {{1, 0.5}});
+  s.failed("b", 2, protocol::Cause::user_error);
+  EXPECT_THAT(s.commit(1), Contains("answer study 1"));
+  EXPECT_EQ(s.remove(1), (Said{"deleted"}));
+  EXPECT_THAT(s.resume(), IsSupersetOf({"a < error unknown_attempt", "b < error unknown_attempt",
+                                        "a < wait no_work"}));
+  EXPECT_THAT(s.complete("a", 1), ElementsAre("a < error unknown_attempt"));
+  EXPECT_THAT(s.release("b", 2), ElementsAre("b < error unknown_attempt"));
+  EXPECT_EQ(s.replay(1), (Said{"answer unknown_study"}));
+  EXPECT_EQ(s.pause(1), (Said{"answer unknown_study"}));
+  EXPECT_EQ(s.cancel(1), (Said{"answer unknown_study"}));
+  EXPECT_TRUE(s.store().studies.empty());
+  EXPECT_EQ(s.dispatcher().counters().leased, 0);
+  EXPECT_EQ(s.dispatcher().counters().queued, 0);
+  s.restart();
+  s.worker("a").study(1);
+  EXPECT_THAT(s.ready("a"), Contains("a < lease #3 trial 0"));
 }
 
 TEST(Studies, CancelOfAnEndedStudyIsFineAndOfNoneIsNot) {

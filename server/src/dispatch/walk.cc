@@ -46,6 +46,8 @@ Said apply(World& world, const Action& a) {
       return world.pause(a.id, false);
     case Kind::replay:
       return world.replay(a.id);
+    case Kind::remove:
+      return world.remove(a.id);
     case Kind::ready:
       return world.ready(a.worker);
     case Kind::beat:
@@ -95,11 +97,11 @@ bool names_change(const std::string& line) {
 }  // namespace
 
 std::string text_of(const Action& a) {
-  static constexpr std::array<const char*, 24> kNames{
-      "open",     "close clean", "close lost", "submit",     "cancel",        "pause",
-      "resume",   "replay",      "ready",      "beat",       "report",        "should_prune",
-      "complete", "failed",      "release",    "checkpoint", "revoke device", "drain",
-      "after",    "restart",     "suggest",    "claim",      "leave",         "says"};
+  static constexpr std::array<const char*, 25> kNames{
+      "open",    "close clean", "close lost", "submit",        "cancel", "pause",        "resume",
+      "replay",  "remove",      "ready",      "beat",          "report", "should_prune", "complete",
+      "failed",  "release",     "checkpoint", "revoke device", "drain",  "after",        "restart",
+      "suggest", "claim",       "leave",      "says"};
   std::string out = kNames[static_cast<std::size_t>(a.kind)];
   if (!a.worker.empty()) out += ' ' + a.worker;
   if (a.id != 0) out += " #" + std::to_string(a.id);

@@ -24,6 +24,7 @@ struct Action {
     pause,
     resume,
     replay,
+    remove,
     ready,
     beat,
     report,

@@ -61,8 +61,10 @@ class Walk {
       if (attempt.device == worker) own.push_back(id);
     }
     if (own.empty() || chance(12)) {
-      const auto all = pair_.model().attempts().size();
-      return pair_.model().first_attempt() + static_cast<std::int64_t>(draw(all + 2));
+      const auto& all = pair_.model().attempts();
+      const std::int64_t first = pair_.model().first_attempt();
+      const std::int64_t end = all.empty() ? first : all.rbegin()->first + 1;
+      return first + static_cast<std::int64_t>(draw(static_cast<std::uint64_t>(end - first + 2)));
     }
     return own[own.size() - 1 - draw(std::min<std::size_t>(own.size(), 3))];
   }
@@ -76,8 +78,10 @@ class Walk {
   }
 
   std::int64_t any_study() {
-    const auto all = pair_.model().studies().size();
-    return pair_.model().first_study() + static_cast<std::int64_t>(draw(all + 1));
+    const auto& studies = pair_.model().studies();
+    const std::int64_t first = pair_.model().first_study();
+    const std::int64_t end = studies.empty() ? first : studies.rbegin()->first + 1;
+    return first + static_cast<std::int64_t>(draw(static_cast<std::uint64_t>(end - first + 1)));
   }
 
   static bool may_fail(const Action& action) {
@@ -211,6 +215,7 @@ class Walk {
     if (chance(60)) return {.kind = Kind::restart};
     if (chance(50)) return {.kind = Kind::cancel, .id = any_study()};
     if (chance(25)) return {.kind = Kind::replay, .id = any_study()};
+    if (chance(12)) return {.kind = Kind::remove, .id = any_study()};
     if (chance(20)) return pause_or_resume();
     if (chance(300)) return {.kind = Kind::drain};
     if (worker == "d" && chance(40)) return {.kind = Kind::revoke_device, .worker = worker};
@@ -418,6 +423,7 @@ class Borrowed final : public storage::Storage {
     return inner_.artifact(study, id);
   }
   Result<std::vector<std::string>> kept_blobs() override { return inner_.kept_blobs(); }
+  Result<std::vector<std::string>> owned_blobs() override { return inner_.owned_blobs(); }
   Result<bool> project_references(const std::string& project, const std::string& sha) override {
     return inner_.project_references(project, sha);
   }

@@ -96,8 +96,8 @@ struct Table {
   std::vector<Handler> handlers;  // of the rest
 
   Table() {
-    for (const auto& part :
-         {people_routes(), enrolment_routes(), audit_routes(), artifact_routes()}) {
+    for (const auto& part : {people_routes(), enrolment_routes(), audit_routes(), artifact_routes(),
+                             deletion_routes()}) {
       for (const HandledRoute& one : part) {
         routes.push_back(one.route);
         handlers.push_back(one.handle);
@@ -123,16 +123,16 @@ storage::Quota quota_of(const storage::Principal& principal) {
 
 class BlobUpload final : public Upload {
  public:
-  BlobUpload(std::unique_ptr<blobs::BlobStore::Writer> writer, Service& service,
+  BlobUpload(std::unique_ptr<blobs::CollectedBlobs::Upload> upload, Service& service,
              storage::OwnBlob own)
-      : writer_(std::move(writer)), service_(service), own_(std::move(own)) {}
+      : upload_(std::move(upload)), service_(service), own_(std::move(own)) {}
 
   Status append(std::string_view bytes) override {
-    return writer_->append(std::as_bytes(std::span(bytes)));
+    return upload_->append(std::as_bytes(std::span(bytes)));
   }
 
   Response finish() override {
-    const auto stored = writer_->finish(own_.sha256);
+    const auto stored = upload_->finish();
     if (!stored) return error_response(stored.error());
     own_.bytes = static_cast<std::int64_t>(stored->bytes);
     const Status owned = take_over();
@@ -149,13 +149,21 @@ class BlobUpload final : public Upload {
     const Result<storage::Outcome> got = await_commit(
         kPatience,
         Error{"storage_unavailable", "The server is about to stop; upload the blob again."},
-        [this](Committed told) { service_.commit({own_}, std::move(told)); });
+        [this](const Committed& told) {
+          service_.commit({own_},
+                          [told, upload = upload_](const Result<storage::Outcome>& outcome) {
+                            // In the order of the commits: see CollectedBlobs::drop().
+                            if (outcome && !outcome->excess) upload->named();
+                            told(outcome);
+                          });
+        });
     if (!got) return got.error();
     if (got->excess) return storage::quota_error(*got->excess);
     return Done{};
   }
 
-  std::unique_ptr<blobs::BlobStore::Writer> writer_;
+  // Shared with the commit's callback: its blob is not removed before that has run.
+  const std::shared_ptr<blobs::CollectedBlobs::Upload> upload_;
   Service& service_;
   storage::OwnBlob own_;
 };
@@ -176,10 +184,10 @@ class ConsoleSite final : public SiteBase {
       if (const auto excess = storage::excess_of(own.quota, *used, {0, 0, bytes}))
         return storage::quota_error(*excess);
     }
-    auto writer = context_.blobs.begin();
-    if (!writer) return writer.error();
+    auto upload = context_.blobs.begin(own.sha256);
+    if (!upload) return upload.error();
     return std::unique_ptr<Upload>(
-        std::make_unique<BlobUpload>(std::move(*writer), context_.service, std::move(own)));
+        std::make_unique<BlobUpload>(std::move(*upload), context_.service, std::move(own)));
   }
 
  private:
@@ -317,19 +325,28 @@ class ConsoleSite final : public SiteBase {
     return std::nullopt;
   }
 
+  static std::vector<std::string> blobs_of(const protocol::StudySpec& spec) {
+    std::vector<std::string> blobs{spec.bundle.sha256};
+    for (const protocol::DataRef& data : spec.data) blobs.push_back(data.blob.sha256);
+    return blobs;
+  }
+
   void submit(const Request& request, Reply reply) const {
     Result<protocol::StudySpec> spec = protocol::parse_study_spec(request.body);
     if (!spec) return reply(error_response(spec.error()));
     const auto project = project_of(context_, request, std::exchange(spec->project, {}));
     if (!project) return reply(error_response(project.error()));
+    // What is here stays until the study names it, whatever is deleted meanwhile.
+    const std::shared_ptr<blobs::CollectedBlobs::Hold> hold = context_.blobs.hold(blobs_of(*spec));
     if (const auto missing = missing_blob(*spec)) return reply(error_response(422, *missing));
     // The callbacks run on the hub's strand: the row is written without a database read there, by a
     // reader.
-    auto answer = [this, sent = *spec, project = *project,
+    auto answer = [this, hold, sent = *spec, project = *project,
                    what = study_note(request, "study.submit"),
                    reply = std::move(reply)](Result<Submitted> submitted) mutable {
       if (!submitted) return reply(error_response(submitted.error()));
       if (submitted->how == Submitted::How::created) {
+        hold->named();
         what.entry.object = std::to_string(to_int(submitted->study));
         note_then(context_, what,
                   [this, study = submitted->study, reply] { reply_with_row(study, 201, reply); });

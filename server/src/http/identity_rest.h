@@ -1,6 +1,6 @@
-// The console's addresses about people, tokens, projects, enrolment codes, devices, the audit log
-// and artifacts (rest.md). Each change is committed together with its entry in the audit log. Any
-// thread.
+// The console's addresses about people, tokens, projects, enrolment codes, devices, the audit log,
+// artifacts and the end of studies (rest.md). Each change is committed together with its entry in
+// the audit log. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +24,7 @@ std::span<const HandledRoute> people_routes();     // people_rest.cc
 std::span<const HandledRoute> enrolment_routes();  // enrolment_rest.cc: projects, codes, devices
 std::span<const HandledRoute> audit_routes();      // audit_rest.cc
 std::span<const HandledRoute> artifact_routes();   // artifact_rest.cc
+std::span<const HandledRoute> deletion_routes();   // deletion_rest.cc
 
 constexpr std::uint64_t kSmallBody = std::uint64_t{4} * 1024;
 

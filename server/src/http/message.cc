@@ -60,6 +60,7 @@ constexpr std::array kStatuses{
     CodeStatus{"last_admin", 409},
     CodeStatus{"study_cancelled", 409},
     CodeStatus{"study_exists", 409},
+    CodeStatus{"study_running", 409},
     CodeStatus{"not_a_grid", 409},
 };
 

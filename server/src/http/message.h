@@ -16,7 +16,7 @@
 
 namespace hyperflock::http {
 
-enum class Method { get, head, post, put, other };
+enum class Method { get, head, post, put, remove, other };
 
 // The head of a request, and its body where the site asked for one.
 struct Request {

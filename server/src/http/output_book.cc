@@ -47,6 +47,16 @@ void OutputBook::trim() {
   }
 }
 
+void OutputBook::forget(StudyId study) {
+  const std::lock_guard lock(mutex_);
+  for (auto pages = trials_.lower_bound({study, TrialNumber{0}});
+       pages != trials_.end() && pages->first.study == study;) {
+    bytes_ -= pages->second.bytes;
+    by_use_.erase(pages->second.used);
+    pages = trials_.erase(pages);
+  }
+}
+
 protocol::TrialLog OutputBook::read(TrialKey trial, std::int64_t after, std::size_t limit) const {
   protocol::TrialLog log{.study = trial.study, .trial = trial.number, .lines = {}, .cursor = 0};
   const std::lock_guard lock(mutex_);

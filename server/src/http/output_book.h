@@ -27,6 +27,9 @@ class OutputBook {
   // line where there is none. A reader from before a restart begins anew.
   protocol::TrialLog read(TrialKey trial, std::int64_t after, std::size_t limit) const;
 
+  // The study's trials were deleted.
+  void forget(StudyId study);
+
  private:
   struct Pages {
     std::list<protocol::LogLine> lines;

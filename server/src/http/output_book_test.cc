@@ -71,5 +71,19 @@ TEST(OutputBook, AllTrialsTogetherAreBoundedTheQuietestGoFirst) {
   EXPECT_LE(kept * 2'000, OutputBook::kBytes + OutputBook::kLinesPerTrial * 2'000);
 }
 
+TEST(OutputBook, ADeletedStudysTrialsAreForgottenAndLeaveRoom) {
+  OutputBook book;
+  const std::vector<std::string> lines(60, std::string(2'000, 'x'));
+  const auto trials = static_cast<std::int64_t>(OutputBook::kBytes / (60 * 2'100));
+  const TrialKey other{StudyId{2}, TrialNumber{0}};
+  book.add(other, AttemptId{1}, {"stays"}, 0);
+  for (int round = 0; round < 3; ++round) {
+    for (std::int64_t i = 0; i < trials; ++i) book.add(key(i), AttemptId{7}, lines, 0);
+    book.forget(key(0).study);
+    for (std::int64_t i = 0; i < trials; ++i) EXPECT_TRUE(book.read(key(i), 0, 1).lines.empty());
+  }
+  EXPECT_EQ(book.read(other, 0, 1).lines.size(), 1U);
+}
+
 }  // namespace
 }  // namespace hyperflock::http

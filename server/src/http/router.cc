@@ -41,6 +41,8 @@ std::string_view name_of(Method method) {
       return "POST";
     case Method::put:
       return "PUT";
+    case Method::remove:
+      return "DELETE";
     case Method::other:
       break;
   }

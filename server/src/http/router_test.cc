@@ -8,11 +8,12 @@
 namespace hyperflock::http {
 namespace {
 
-constexpr std::array<Route, 4> kRoutes{{
+constexpr std::array<Route, 5> kRoutes{{
     {Method::get, "/"},
     {Method::get, "/api/studies/{}"},
     {Method::post, "/api/studies/{}/cancel"},
     {Method::post, "/api/studies/{}"},
+    {Method::remove, "/api/studies/{}"},
 }};
 
 std::string capture_of(Method method, std::string_view path) {
@@ -29,12 +30,13 @@ TEST(Router, FindsTheRouteAndItsCaptures) {
   EXPECT_EQ(capture_of(Method::get, "/api/studies/7"), "1 7");
   EXPECT_EQ(capture_of(Method::post, "/api/studies/7/cancel"), "2 7");
   EXPECT_EQ(capture_of(Method::post, "/api/studies/7"), "3 7");
+  EXPECT_EQ(capture_of(Method::remove, "/api/studies/7"), "4 7");
   EXPECT_EQ(capture_of(Method::head, "/api/studies/7"), "1 7");
 }
 
 TEST(Router, TellsAMissingPathFromAWrongMethod) {
   EXPECT_EQ(capture_of(Method::get, "/api/studies/7/cancel"), "no match, allow POST");
-  EXPECT_EQ(capture_of(Method::put, "/api/studies/7"), "no match, allow GET, HEAD, POST");
+  EXPECT_EQ(capture_of(Method::put, "/api/studies/7"), "no match, allow GET, HEAD, POST, DELETE");
   for (const char* path : {"/api/studies/", "/api/studies", "/api/studies/7/", "//",
                            "/api/studies/7/cancel/x", "", "x"}) {
     EXPECT_EQ(capture_of(Method::get, path), "no match, allow ") << path;

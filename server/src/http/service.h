@@ -45,6 +45,10 @@ class Service {
   // storage's: `quota_exceeded`, where a study that had ended would run again.
   virtual void replay_study(storage::StudyRow study, storage::Quota quota,
                             std::function<void(Result<StudyId>)> done) = 0;
+  // Deletes a study that is over, with its note. `superseded`: it is not over; `conflict`: there is
+  // none of this number.
+  virtual void delete_study(StudyId study, storage::NoteAudit note,
+                            std::function<void(Result<storage::Outcome>)> done) = 0;
   // Commits a checkpoint and lets the trial's next attempt begin with it. `superseded`: the attempt
   // or its trial has ended; `conflict`: it is not the device's.
   virtual void store_checkpoint(std::string device, protocol::Checkpoint checkpoint,

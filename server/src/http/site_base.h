@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "auth/identity_book.h"
-#include "blobs/blob_store.h"
 #include "blobs/collected_blobs.h"
 #include "http/admission.h"
 #include "http/device_reports.h"
@@ -29,8 +28,8 @@ struct SiteContext {
   Service& service;
   ReaderPool& readers;
   storage::Storage& storage;
-  blobs::BlobStore& blobs;
-  blobs::CollectedBlobs& collected;
+  blobs::CollectedBlobs& blobs;      // that researchers brought
+  blobs::CollectedBlobs& collected;  // that attempts uploaded
   const OutputBook& outputs;
   DeviceReports& reports;
   auth::IdentityBook& book;

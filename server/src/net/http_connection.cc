@@ -55,6 +55,8 @@ http::Method method_of(beast::http::verb verb) {
       return http::Method::post;
     case beast::http::verb::put:
       return http::Method::put;
+    case beast::http::verb::delete_:
+      return http::Method::remove;
     default:
       return http::Method::other;
   }

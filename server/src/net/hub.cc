@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "net/deletion_sweep.h"
 #include "net/executor.h"
 #include "net/group_commit.h"
 #include "net/token_sessions.h"
@@ -76,6 +77,12 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
         strand_(asio::make_strand(io)),
         tick_(strand_),
         reload_(strand_),
+        sweep_(
+            strand_,
+            [this](storage::Transition piece, const Committed& told) {
+              commit({std::move(piece)}, told);
+            },
+            [this](Task next) { push(std::move(next)); }),
         random_(random_source()),
         dispatcher_(settings.dispatch, random_source()),
         commit_(storage, metrics, settings.batch_limit,
@@ -126,6 +133,21 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
              if (revoked) handle(dispatch::DeviceRevoked{device});
            });
   }
+
+  void delete_study(StudyId study, const storage::NoteAudit& note, Committed done) {
+    commit({storage::DeleteStudy{study}, note},
+           [this, study, done = std::move(done)](Result<storage::Outcome> outcome) {
+             const bool deleted = outcome && outcome->applied == storage::Applied::applied;
+             done(std::move(outcome));
+             if (!deleted) return;
+             outputs_.forget(study);
+             watchers_.wake(study);  // they hear that there is no such study
+             sweep_.begin();
+           });
+  }
+
+  // What studies that were deleted before a start left.
+  void sweep() { sweep_.begin(); }
 
   void leave(const std::string& device, SessionId session) {
     const auto found = peers_.find(session);
@@ -205,6 +227,7 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
   void drain(std::function<void()> quiet) {
     draining = true;
     quiet_ = std::move(quiet);
+    sweep_.stop();
     handle(dispatch::DrainStarted{});
   }
 
@@ -374,13 +397,15 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
       return;
     }
     failures_in_a_row_ = 0;
+    // Not before: a piece that fails again would close every session once more.
+    if (std::exchange(unswept_, false)) sweep_.begin();
     dispatch::BatchCommitted committed;
     committed.outcomes.reserve(done.items.size());
     for (std::size_t i = 0; i < done.items.size(); ++i) {
       CommitItem& item = done.items[i];
       const storage::Outcome& outcome = (*done.outcomes)[i];
       --unsettled_;
-      if (!outcome.dropped.empty()) settings_.dropped(outcome.dropped);
+      if (!outcome.dropped.empty() || !outcome.disowned.empty()) settings_.dropped(outcome);
       if (item.done) {
         item.done(outcome);
         continue;
@@ -438,6 +463,7 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
     }
     read_only = false;
     ops::log(ops::LogLevel::warning, "storage_recovered");
+    unswept_ = loaded->unswept;
     handle(dispatch::Restored{std::move(loaded).value()});
   }
 
@@ -473,6 +499,7 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
   Strand strand_;
   Timer tick_;
   Timer reload_;
+  DeletionSweep sweep_;
   std::optional<Instant> armed_;
   std::function<std::uint64_t()> random_;
   dispatch::Dispatcher dispatcher_;
@@ -491,6 +518,7 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
   std::uint64_t last_request_ = 0;
   std::function<void()> quiet_;
   int failures_in_a_row_ = 0;
+  bool unswept_ = false;  // a deletion waits for a commit that works again
 
   GroupCommit commit_;  // last: its thread calls push()
 };
@@ -502,7 +530,9 @@ Hub::Hub(boost::asio::io_context& io, storage::Storage& storage, http::ReaderPoo
 Hub::~Hub() { stop(); }
 
 void Hub::restore(storage::Snapshot snapshot) {
+  const bool unswept = snapshot.unswept;
   impl_->push(dispatch::Event(dispatch::Restored{std::move(snapshot)}));
+  if (unswept) impl_->push(Impl::Task([impl = impl_.get()] { impl->sweep(); }));
 }
 
 SessionId Hub::next_session() { return SessionId{++impl_->last_session}; }
@@ -590,6 +620,12 @@ void Hub::replay_study(storage::StudyRow study, storage::Quota quota,
                        std::function<void(Result<StudyId>)> done) {
   impl_->push(Impl::Task([impl = impl_.get(), study = std::move(study), quota,
                           done = std::move(done)] { impl->replay(study, quota, done); }));
+}
+
+void Hub::delete_study(StudyId study, storage::NoteAudit note,
+                       std::function<void(Result<storage::Outcome>)> done) {
+  impl_->push(Impl::Task([impl = impl_.get(), study, note = std::move(note),
+                          done = std::move(done)] { impl->delete_study(study, note, done); }));
 }
 
 void Hub::revoke_device(std::string device, storage::NoteAudit note,

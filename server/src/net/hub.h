@@ -27,8 +27,9 @@ struct HubSettings {
   std::size_t backlog_limit = 4096;  // transitions that may wait before workers are held back
   Millis first_reload_ms = 100;      // back-off after a failed commit, doubling
   Millis longest_reload_ms = 5'000;
-  // Uploaded blobs that nothing names any more; called in the order of the commits.
-  std::function<void(const std::vector<std::string>&)> dropped = [](const auto&) {};
+  // Blobs that nothing names any more, Outcome::dropped or disowned; called in the order of the
+  // commits.
+  std::function<void(const storage::Outcome&)> dropped = [](const auto&) {};
 };
 
 class Hub final : public http::Service {
@@ -70,6 +71,8 @@ class Hub final : public http::Service {
   void pause_study(StudyId study, bool paused, std::function<void(Result<StudyId>)> done) override;
   void replay_study(storage::StudyRow study, storage::Quota quota,
                     std::function<void(Result<StudyId>)> done) override;
+  void delete_study(StudyId study, storage::NoteAudit note,
+                    std::function<void(Result<storage::Outcome>)> done) override;
   void store_checkpoint(std::string device, protocol::Checkpoint checkpoint,
                         std::function<void(Result<storage::Outcome>)> done) override;
   void store_artifact(storage::StoreArtifact artifact,

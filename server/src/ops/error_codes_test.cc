@@ -433,6 +433,12 @@ const std::map<std::string, Provoke>& provocations() {
          server.rest("POST", study + "/cancel");
          return code_of(server.rest("POST", study + "/replay"));
        }},
+      {"study_running",
+       [] {
+         const TestServer server;
+         const std::string study = "/api/studies/" + std::to_string(server.submit(1));
+         return code_of(server.rest("DELETE", study));
+       }},
       {"study_exists",
        [] {
          const TestServer server;

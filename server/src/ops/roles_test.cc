@@ -72,6 +72,8 @@ std::string method_of(http::Method method) {
       return "HEAD";
     case http::Method::post:
       return "POST";
+    case http::Method::remove:
+      return "DELETE";
     default:
       return "PUT";
   }

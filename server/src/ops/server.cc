@@ -77,7 +77,7 @@ std::string origin_of(const Address& address, std::uint16_t port, bool tls) {
 class RunningServer final : public Server {
  public:
   RunningServer(const ServeConfig& config, std::unique_ptr<storage::Storage> storage,
-                std::unique_ptr<blobs::BlobStore> blobs,
+                std::unique_ptr<blobs::CollectedBlobs> blobs,
                 std::unique_ptr<blobs::CollectedBlobs> collected,
                 std::unique_ptr<http::DeviceReports> reports, std::unique_ptr<net::Tls> tls)
       : config_(config),
@@ -185,10 +185,14 @@ class RunningServer final : public Server {
     settings.dispatch.heartbeat_ms = config.heartbeat_ms;
     settings.dispatch.call_ms = config.call_ms;
     settings.dispatch.server_version = kVersion;
-    settings.dropped = [this](const std::vector<std::string>& blobs) {
-      collected_->drop(blobs);
+    settings.dropped = [this](const storage::Outcome& outcome) {
+      collected_->drop(outcome.dropped);
+      blobs_->drop(outcome.disowned);
       // Where there is no room for this task, a later one or the next start removes them.
-      (void)readers_.post([this] { collected_->sweep(); });
+      (void)readers_.post([this] {
+        collected_->sweep();
+        blobs_->sweep();
+      });
     };
     return settings;
   }
@@ -362,7 +366,7 @@ class RunningServer final : public Server {
   const ServeConfig config_;
   Metrics metrics_;
   std::unique_ptr<storage::Storage> storage_;
-  std::unique_ptr<blobs::BlobStore> blobs_;
+  std::unique_ptr<blobs::CollectedBlobs> blobs_;
   std::unique_ptr<blobs::CollectedBlobs> collected_;
   http::OutputBook outputs_;
   std::unique_ptr<http::DeviceReports> reports_;
@@ -405,7 +409,10 @@ Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config,
     if (!opened) return opened.error();
     storage = std::move(*opened);
   }
-  auto blobs = blobs::BlobStore::open((state / "blobs").string(), config.max_blob_bytes);
+  const auto owned = storage->owned_blobs();
+  if (!owned) return owned.error();
+  auto blobs =
+      blobs::CollectedBlobs::open((state / "blobs").string(), config.max_blob_bytes, *owned);
   if (!blobs) return blobs.error();
   const auto kept = storage->kept_blobs();
   if (!kept) return kept.error();

@@ -132,6 +132,9 @@ class FaultyStorage final : public Storage {
   Result<std::vector<std::string>> kept_blobs() override {
     return read<std::vector<std::string>>([this] { return inner_->kept_blobs(); });
   }
+  Result<std::vector<std::string>> owned_blobs() override {
+    return read<std::vector<std::string>>([this] { return inner_->owned_blobs(); });
+  }
   Result<bool> project_references(const std::string& project, const std::string& sha256) override {
     return read<bool>([&] { return inner_->project_references(project, sha256); });
   }

@@ -9,51 +9,20 @@
 #include <shared_mutex>
 #include <utility>
 
-#include "storage/lineage.h"
-#include "storage/memory_artifacts.h"
-#include "storage/memory_identity.h"
+#include "storage/memory_deletion.h"
+#include "storage/memory_readers.h"
+#include "storage/memory_state.h"
 #include "storage/storage.h"
 #include "storage/study_ledger.h"
 
 namespace hyperflock::storage {
 namespace {
 
-struct Attempt {
-  AttemptRow row;
-  std::int64_t from_artifacts = 0;  // that its study had had when what it began with was saved
-  std::optional<protocol::Verdict> verdict;  // of its first result
-  std::map<std::int64_t, double> points;     // by step
-};
-
-struct Saved {
-  protocol::Checkpoint checkpoint;
-  std::int64_t artifacts = 0;  // that its study had had by then
-};
-
-struct Trial {
-  TrialRow row;  // values are filled in when read
-  std::vector<AttemptId> attempts;
-  std::size_t forgiven = 0;        // how many of them came before the last replay
-  std::vector<Saved> checkpoints;  // oldest first
-  std::string attrs{};             // that it was asked with
-};
-
-struct State {
-  std::map<StudyId, StudyRow> studies;
-  std::map<TrialKey, Trial> trials;
-  std::map<AttemptId, Attempt> attempts;
-  std::map<std::pair<StudyId, std::int64_t>, TrialKey> finished;  // by (study, seq)
-  std::set<std::pair<std::string, std::string>> project_blobs;
-  MemoryArtifacts artifacts;
-  IdentityState identity;
-  std::int64_t last_seq = 0;
-};
-
-template <typename Map, typename Key>
-auto* find(Map& map, const Key& key) {
-  const auto found = map.find(key);
-  return found == map.end() ? nullptr : &found->second;
-}
+using memory::Attempt;
+using memory::find;
+using memory::Saved;
+using memory::State;
+using memory::Trial;
 
 Outcome outcome(Applied applied, std::optional<TrialKey> trial = std::nullopt) {
   Outcome result;
@@ -68,15 +37,6 @@ Outcome of_study(Applied applied, StudyId study) {
   return result;
 }
 
-// What a checkpoint or an artifact names.
-std::set<std::string> named_blobs(const State& state) {
-  std::set<std::string> blobs = state.artifacts.blobs();
-  for (const auto& [key, trial] : state.trials) {
-    for (const Saved& one : trial.checkpoints) blobs.insert(one.checkpoint.blob.sha256);
-  }
-  return blobs;
-}
-
 // Judges one transition after the other against the state. Used under the exclusive lock.
 class Judge {
  public:
@@ -88,7 +48,8 @@ class Judge {
         return of_study(Applied::repeated, id);
       }
     }
-    if (state_.studies.contains(create.id)) return of_study(Applied::conflict, create.id);
+    if (state_.studies.contains(create.id) || to_int(create.id) <= state_.last_study)
+      return of_study(Applied::conflict, create.id);
     if (const auto excess = excess_of_study(create)) {
       Outcome refused = outcome(Applied::superseded);
       refused.excess = excess;
@@ -235,8 +196,9 @@ class Judge {
       objection->trial = stored.trial;
       return std::move(*objection);
     }
-    stored.excess = excess_of({.bytes = bytes_allowed(study.owner)}, used_by(state_, study.owner),
-                              {0, 0, store.artifact.blob.bytes});
+    stored.excess =
+        excess_of({.bytes = bytes_allowed(study.owner)}, memory::usage(state_, study.owner),
+                  {0, 0, store.artifact.blob.bytes});
     if (stored.excess) {
       stored.applied = Applied::superseded;
       return stored;
@@ -282,6 +244,10 @@ class Judge {
     result.dropped.assign(dropped.begin(), dropped.end());
     return result;
   }
+
+  Outcome operator()(const DeleteStudy& gone) { return memory::delete_study(state_, gone.study); }
+  // A deleted study leaves nothing here.
+  Outcome operator()(const SweepDeleted&) { return outcome(Applied::repeated); }
 
   Outcome operator()(const PauseStudy& pause) {
     StudyRow* study = find(state_.studies, pause.study);
@@ -343,7 +309,7 @@ class Judge {
     Outcome asked = of_study(Applied::applied, ask.study);
     const auto more = static_cast<std::int64_t>(ask.trials.size());
     asked.excess =
-        excess_of({.trials = ask.quota.trials}, used_by(state_, study->owner), {0, more, 0});
+        excess_of({.trials = ask.quota.trials}, memory::usage(state_, study->owner), {0, more, 0});
     if (asked.excess) {
       asked.applied = Applied::superseded;
       return asked;
@@ -384,7 +350,7 @@ class Judge {
   Outcome operator()(const OwnBlob& own) {
     if (state_.identity.owns(own.owner, own.sha256)) return outcome(Applied::repeated);
     Outcome owned = outcome(Applied::applied);
-    owned.excess = excess_of(own.quota, used_by(state_, own.owner), {0, 0, own.bytes});
+    owned.excess = excess_of(own.quota, memory::usage(state_, own.owner), {0, 0, own.bytes});
     if (owned.excess) {
       owned.applied = Applied::superseded;
       return owned;
@@ -423,19 +389,6 @@ class Judge {
     return result;
   }
 
-  // What the owner's running studies, blobs and artifacts amount to.
-  static Usage used_by(const State& state, const std::string& owner) {
-    Usage used{0, 0, state.identity.bytes_of(owner)};
-    for (const auto& [id, study] : state.studies) {
-      if (study.owner != owner) continue;
-      used.bytes += study.artifact_bytes;
-      if (!ledger::is_running(study)) continue;
-      ++used.studies;
-      used.trials = std::min(used.trials + study.total, kManyTrials);
-    }
-    return used;
-  }
-
  private:
   // Gives a trial its place in the order of finishing; an earlier place (a failed trial, accepted
   // late) is left.
@@ -466,7 +419,7 @@ class Judge {
 
   std::vector<std::string> unnamed(std::set<std::string> blobs) const {
     if (blobs.empty()) return {};
-    for (const std::string& named : named_blobs(state_)) blobs.erase(named);
+    for (const std::string& named : memory::kept_blobs(state_)) blobs.erase(named);
     return {blobs.begin(), blobs.end()};
   }
 
@@ -535,7 +488,7 @@ class Judge {
 
   // Where an ended study that runs again would be more than its owner may have.
   std::optional<Outcome> refused_reopening(const StudyRow& study, const Quota& quota) const {
-    const auto excess = excess_of(quota, used_by(state_, study.owner), {1, study.total, 0});
+    const auto excess = excess_of(quota, memory::usage(state_, study.owner), {1, study.total, 0});
     if (!excess) return std::nullopt;
     Outcome refused = of_study(Applied::superseded, study.id);
     refused.excess = excess;
@@ -549,7 +502,7 @@ class Judge {
       if (state_.identity.owns(create.owner, blob.sha256)) return;
       if (seen.insert(blob.sha256).second) asked.bytes += blob.bytes;
     });
-    return excess_of(create.quota, used_by(state_, create.owner), asked);
+    return excess_of(create.quota, memory::usage(state_, create.owner), asked);
   }
 
   template <typename Each>
@@ -579,119 +532,54 @@ class MemoryStorage final : public Storage {
   }
 
   Result<Snapshot> load() override {
-    const std::shared_lock lock = reading();
-    Snapshot snapshot;
-    for (const auto& [id, study] : state_.studies) {
-      snapshot.next_study_id = to_int(id) + 1;
-      if (ledger::is_running(study)) snapshot.studies.push_back(running_study(study));
-    }
-    if (!state_.attempts.empty()) {
-      snapshot.next_attempt_id = to_int(state_.attempts.rbegin()->first) + 1;
-    }
-    return snapshot;
+    return read([&] { return memory::load(state_); });
   }
-
   Result<Identities> identities() override {
-    const std::shared_lock lock = reading();
-    Identities all;
-    all.principals = state_.identity.principals;
-    all.tokens = state_.identity.tokens;
-    all.projects = state_.identity.projects;
-    all.enrolments = state_.identity.enrolments;
-    for (const auto& [id, device] : state_.identity.devices) all.devices.push_back(device);
-    return all;
+    return read([&] { return memory::identities(state_); });
   }
-
   Result<std::vector<StudyRow>> studies() override {
-    const std::shared_lock lock = reading();
-    std::vector<StudyRow> rows;
-    rows.reserve(state_.studies.size());
-    for (const auto& [id, study] : state_.studies) rows.push_back(with_best(study));
-    std::reverse(rows.begin(), rows.end());
-    return rows;
+    return read([&] { return memory::studies(state_); });
   }
-
   Result<std::optional<StudyRow>> study(StudyId id) override {
-    const std::shared_lock lock = reading();
-    const StudyRow* row = find(state_.studies, id);
-    return row == nullptr ? std::nullopt : std::optional(with_best(*row));
+    return read([&] { return memory::study(state_, id); });
   }
-
   Result<std::vector<TrialDetail>> finished_trials(StudyId id, std::int64_t after,
                                                    std::int64_t limit) override {
-    const std::shared_lock lock = reading();
-    std::vector<TrialDetail> page;
-    for (auto entry = state_.finished.upper_bound({id, after});
-         entry != state_.finished.end() && entry->first.first == id &&
-         static_cast<std::int64_t>(page.size()) < limit;
-         ++entry) {
-      page.push_back(detail(state_.trials.at(entry->second)));
-    }
-    return page;
+    return read([&] { return memory::finished_trials(state_, id, after, limit); });
   }
-
   Result<std::vector<TrialDetail>> unfinished_trials(StudyId id) override {
-    const std::shared_lock lock = reading();
-    std::vector<TrialDetail> page;
-    for (auto entry = state_.trials.lower_bound({id, TrialNumber{0}});
-         entry != state_.trials.end() && entry->first.study == id; ++entry) {
-      if (entry->second.row.state == TrialState::running) page.push_back(detail(entry->second));
-    }
-    return page;
+    return read([&] { return memory::unfinished_trials(state_, id); });
   }
-
   Result<std::optional<TrialDetail>> trial(TrialKey key) override {
-    const std::shared_lock lock = reading();
-    const Trial* found = find(state_.trials, key);
-    if (found == nullptr) return std::optional<TrialDetail>();
-    TrialDetail all = detail(*found);
-    all.attempts_list = attempts_of(*found);
-    all.trial.asked_attrs = found->attrs;
-    if (all.attempt) all.points = curve_of(*all.attempt);
-    return std::optional(std::move(all));
+    return read([&] { return memory::trial(state_, key); });
   }
-
   Result<std::vector<protocol::Point>> curve(const AttemptRow& attempt) override {
-    const std::shared_lock lock = reading();
-    return curve_of(attempt);
+    return read([&] { return memory::curve(state_, attempt); });
   }
-
   Result<std::optional<AttemptRow>> attempt(AttemptId id) override {
-    const std::shared_lock lock = reading();
-    const Attempt* found = find(state_.attempts, id);
-    return found == nullptr ? std::nullopt : std::optional(found->row);
+    return read([&] { return memory::attempt(state_, id); });
   }
-
   Result<std::vector<ArtifactRow>> artifacts(StudyId study, std::optional<TrialNumber> trial,
                                              std::int64_t after, std::int64_t limit) override {
-    const std::shared_lock lock = reading();
-    return state_.artifacts.page(study, trial, after, limit);
+    return read([&] { return state_.artifacts.page(study, trial, after, limit); });
   }
-
   Result<std::optional<ArtifactRow>> artifact(StudyId study, const std::string& id) override {
-    const std::shared_lock lock = reading();
-    return state_.artifacts.find(study, id);
+    return read([&] { return state_.artifacts.find(study, id); });
   }
-
   Result<std::vector<std::string>> kept_blobs() override {
-    const std::shared_lock lock = reading();
-    const std::set<std::string> blobs = named_blobs(state_);
-    return std::vector<std::string>(blobs.begin(), blobs.end());
+    return read([&] { return listed(memory::kept_blobs(state_)); });
   }
-
+  Result<std::vector<std::string>> owned_blobs() override {
+    return read([&] { return listed(memory::owned_blobs(state_)); });
+  }
   Result<bool> project_references(const std::string& project, const std::string& sha256) override {
-    const std::shared_lock lock = reading();
-    return state_.project_blobs.contains({project, sha256});
+    return read([&] { return state_.project_blobs.contains({project, sha256}); });
   }
-
   Result<Usage> usage(const std::string& owner) override {
-    const std::shared_lock lock = reading();
-    return Judge::used_by(state_, owner);
+    return read([&] { return memory::usage(state_, owner); });
   }
-
   Result<std::vector<AuditEntry>> audit(std::int64_t after, std::int64_t limit) override {
-    const std::shared_lock lock = reading();
-    return audit_page(state_.identity, after, limit);
+    return read([&] { return audit_page(state_.identity, after, limit); });
   }
 
  private:
@@ -701,59 +589,13 @@ class MemoryStorage final : public Storage {
     const std::lock_guard line(turnstile_);
     return std::shared_lock(mutex_);
   }
-
-  // The functions below need the lock.
-  StudyRow with_best(StudyRow study) const {
-    if (study.spec.kind == protocol::StudyKind::asked && study.best_trial)
-      study.best_params = state_.trials.at({study.id, *study.best_trial}).row.params;
-    return study;
+  template <typename Function>
+  auto read(Function function) -> Result<decltype(function())> {
+    const std::shared_lock lock = reading();
+    return function();
   }
-
-  TrialDetail detail(const Trial& trial) const {
-    TrialDetail all;
-    all.trial = trial.row;
-    if (trial.attempts.empty()) return all;  // asked, and never leased
-    all.attempt =
-        state_.attempts.at(trial.row.accepted_attempt.value_or(trial.attempts.back())).row;
-    if (trial.row.accepted_attempt) all.trial.values = all.attempt->values;
-    return all;
-  }
-
-  std::vector<protocol::Point> curve_of(const AttemptRow& row) const {
-    Lineage lineage(row);
-    while (const auto id = lineage.wanted()) {
-      const Attempt& attempt = state_.attempts.at(*id);
-      for (const auto& [step, value] : attempt.points) lineage.add({step, value});
-      lineage.go_on(attempt.row.from);
-    }
-    return lineage.points();
-  }
-
-  std::vector<AttemptRow> attempts_of(const Trial& trial, std::size_t from = 0) const {
-    std::vector<AttemptRow> rows;
-    rows.reserve(trial.attempts.size() - from);
-    for (std::size_t i = from; i < trial.attempts.size(); ++i)
-      rows.push_back(state_.attempts.at(trial.attempts[i]).row);
-    return rows;
-  }
-
-  RunningStudy running_study(const StudyRow& study) const {
-    RunningStudy running;
-    running.study = study;
-    for (auto trial = state_.trials.lower_bound({study.id, TrialNumber{0}});
-         trial != state_.trials.end() && trial->first.study == study.id; ++trial) {
-      running.next_number = to_int(trial->first.number) + 1;
-      if (trial->second.row.state != TrialState::running) continue;
-      const auto& kept = trial->second.checkpoints;
-      running.unfinished.push_back(
-          {trial->first, attempts_of(trial->second, trial->second.forgiven),
-           kept.empty() ? std::nullopt : std::optional(kept.back().checkpoint)});
-      if (study.spec.kind != protocol::StudyKind::asked) continue;
-      running.unfinished.back().params = trial->second.row.params;
-      running.unfinished.back().suggested = trial->second.row.suggested;
-      running.unfinished.back().attrs = trial->second.attrs;
-    }
-    return running;
+  static std::vector<std::string> listed(const std::set<std::string>& blobs) {
+    return {blobs.begin(), blobs.end()};
   }
 
   WallClock clock_;

@@ -78,12 +78,12 @@ Outcome Writer::apply_one(const StoreSuggestion& store) {
   {
     Query trial = db_->query("SELECT state FROM trials WHERE study = ? AND number = ?",
                              store.trial.study, store.trial.number);
-    if (!trial.next()) {
+    const Study* study = find_study(store.trial.study);
+    if (!trial.next() || study == nullptr) {
       result.applied = Applied::conflict;
       return result;
     }
-    const Study* study = find_study(store.trial.study);
-    const bool current = study != nullptr && study->row.generation == store.generation;
+    const bool current = study->row.generation == store.generation;
     if (!current || static_cast<TrialState>(trial.integer(0)) != TrialState::running) {
       result.applied = Applied::superseded;
       return result;

@@ -18,7 +18,12 @@ Outcome Writer::judge_upload(AttemptId attempt, const std::string& device) {
     outcome.applied = Applied::conflict;
     return outcome;
   }
-  outcome.trial = {StudyId{row.integer(0)}, TrialNumber{row.integer(1)}};
+  const TrialKey trial{StudyId{row.integer(0)}, TrialNumber{row.integer(1)}};
+  if (find_study(trial.study) == nullptr) {
+    outcome.applied = Applied::conflict;
+    return outcome;
+  }
+  outcome.trial = trial;
   const bool open = static_cast<AttemptState>(row.integer(3)) == AttemptState::live &&
                     static_cast<TrialState>(row.integer(4)) == TrialState::running;
   if (!open) outcome.applied = Applied::superseded;

@@ -1,5 +1,6 @@
-// A server killed at a random moment: what it had acknowledged is there. The child's whole life is
-// one writer; the parent reads acknowledgements from a pipe and kills it.
+// A server killed at a random moment: what it had acknowledged is there, and a deletion that it had
+// begun goes on. The child's whole life is one writer; the parent reads acknowledgements from a
+// pipe and kills it.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
@@ -13,6 +14,7 @@
 
 #include "storage/contract_suite.h"
 #include "storage/scratch_folder.h"
+#include "storage/sqlite_db.h"
 
 namespace hyperflock::storage {
 namespace {
@@ -117,6 +119,89 @@ TEST(SqliteCrash, AcknowledgedSurvivesKill) {
   EXPECT_LE(study.complete, static_cast<std::int64_t>(acknowledged.size()) + kRounds * kGroup);
   EXPECT_GT(acknowledged.size(), 0U);
   RecordProperty("acknowledged", static_cast<int>(acknowledged.size()));
+}
+
+// A study's trials, 0 to `trials`, each with two attempts and an artifact.
+std::vector<Transition> whole_study(std::int64_t study, std::int64_t attempt, std::int64_t trials) {
+  std::vector<Transition> batch{create_study(study, "key " + std::to_string(study))};
+  for (std::int64_t number = 0; number < trials; ++number) {
+    for (int i = 0; i < 2; ++i, ++attempt) {
+      batch.emplace_back(start(attempt, key(study, number)));
+      batch.emplace_back(append(attempt, {{1, 0.5}, {2, 0.25}, {3, 0.125}}));
+    }
+    StoreArtifact file{"phone", {}};
+    file.artifact.id = std::to_string(number);
+    file.artifact.attempt = AttemptId{attempt - 1};
+    file.artifact.blob = {sha('c'), 10};
+    batch.emplace_back(std::move(file));
+    batch.emplace_back(complete(attempt - 1, {0.5}));
+  }
+  batch.emplace_back(end_study(study, StudyState::finished));
+  return batch;
+}
+
+// Removes what deleted studies left, in small pieces, and tells of each; then that nothing is left.
+[[noreturn]] void be_the_sweeper(const std::string& path, int pieces) {
+  auto opened = open_sqlite_storage(path, [] { return kNow; });
+  if (!opened) ::_exit(3);
+  for (char more = 1; more != 0;) {
+    const auto outcomes = opened.value()->apply(std::vector<Transition>{SweepDeleted{7}});
+    if (!outcomes) ::_exit(5);
+    more = outcomes.value().front().applied == Applied::applied ? 1 : 0;
+    if (::write(pieces, &more, 1) != 1) ::_exit(6);
+  }
+  for (;;) ::pause();
+}
+
+TEST(SqliteCrash, R55_ADeletionGoesOnAfterAKill) {
+  constexpr std::int64_t kTrials = 300;
+  const ScratchFolder folder;
+  const std::string path = folder.file("db");
+  const auto open = [&] { return open_sqlite_storage(path, [] { return kNow; }).value(); };
+  {
+    const auto storage = open();
+    ASSERT_TRUE(storage->apply(whole_study(1, 1, 3)).ok());
+    ASSERT_TRUE(storage->apply(whole_study(2, 100, kTrials)).ok());
+    ASSERT_TRUE(storage->apply(std::vector<Transition>{DeleteStudy{StudyId{2}}}).ok());
+  }
+  std::mt19937 random(20'262);
+  for (bool unswept = true; unswept;) {
+    std::array<int, 2> ends{};
+    ASSERT_EQ(::pipe(ends.data()), 0);
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      ::close(ends[0]);
+      be_the_sweeper(path, ends[1]);
+    }
+    ::close(ends[1]);
+    // Dies with a later piece on its way: each life leaves less.
+    char more = 1;
+    for (int pieces = std::uniform_int_distribution<int>(1, 60)(random); pieces > 0 && more != 0;
+         --pieces) {
+      if (::read(ends[0], &more, 1) != 1) break;
+    }
+    ::kill(child, SIGKILL);
+    ::close(ends[0]);
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status)) << "the child left by itself with " << WEXITSTATUS(status);
+    const auto storage = open();
+    ASSERT_FALSE(storage->study(StudyId{2}).value().has_value());
+    ASSERT_FALSE(storage->trial(key(2, kTrials - 1)).value().has_value());
+    const Snapshot snapshot = storage->load().value();
+    ASSERT_EQ(snapshot.next_attempt_id, 100 + 2 * kTrials);
+    unswept = snapshot.unswept;
+  }
+  const auto storage = open();
+  EXPECT_EQ(storage->study(StudyId{1}).value()->complete, 3);
+  EXPECT_EQ(storage->trial(key(1, 0)).value()->points.size(), 3U);
+  EXPECT_EQ(storage->kept_blobs().value(), std::vector<std::string>{sha('c')});
+  sqlite::Db db(path, sqlite::Db::Mode::read_only);
+  for (const char* table : {"trials", "attempts", "artifacts", "points"}) {
+    const std::string left = std::string("SELECT count(*) FROM ") + table;
+    EXPECT_LE(std::stoll(db.single(left)), 6 * 3) << table;
+  }
 }
 
 }  // namespace

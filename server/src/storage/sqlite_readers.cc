@@ -48,6 +48,11 @@ bool is_asked(Db& db, StudyId id) {
       .next();
 }
 
+// A deleted study has rows left, and none of progress.
+bool exists(Db& db, StudyId id) {
+  return db.query("SELECT 1 FROM study_progress WHERE study = ?", id).next();
+}
+
 // Fills in the attempt that decides a trial: the accepted one, else the newest.
 void add_deciding_attempt(Db& db, TrialDetail& detail, std::int64_t newest) {
   TrialRow& trial = detail.trial;
@@ -75,6 +80,7 @@ std::vector<StudyRow> studies_between(Db& db, std::int64_t first, std::int64_t l
 // A page of trials, with what decides them and their logs.
 std::vector<TrialDetail> details(Db& db, Query trials, StudyId id) {
   std::vector<TrialDetail> page;
+  if (!exists(db, id)) return page;
   const bool asked = is_asked(db, id);
   while (trials.next()) {
     page.push_back(read_trial(trials));
@@ -177,11 +183,13 @@ Snapshot load(Db& db) {
     }
   }
   Query next = db.query(
-      "SELECT coalesce((SELECT max(id) FROM studies), 0) + 1,"
-      " coalesce((SELECT max(id) FROM attempts), 0) + 1");
+      "SELECT max(study, coalesce((SELECT max(id) FROM studies), 0)) + 1,"
+      " max(attempt, coalesce((SELECT max(id) FROM attempts), 0)) + 1,"
+      " EXISTS (SELECT 1 FROM studies WHERE owner = '') FROM given");
   next.next();
   snapshot.next_study_id = next.integer(0);
   snapshot.next_attempt_id = next.integer(1);
+  snapshot.unswept = next.integer(2) != 0;
   return snapshot;
 }
 
@@ -264,7 +272,7 @@ std::vector<TrialDetail> unfinished_trials(Db& db, StudyId id) {
 std::optional<TrialDetail> trial(Db& db, TrialKey key) {
   const Transaction view(db, Transaction::Kind::read);
   Query row = db.query(kSelectTrial, key.study, key.number);
-  if (!row.next()) return std::nullopt;
+  if (!row.next() || !exists(db, key.study)) return std::nullopt;
   TrialDetail detail = read_trial(row);
   const std::int64_t newest = newest_attempt_of(row);
   add_deciding_attempt(db, detail, newest);
@@ -281,14 +289,17 @@ std::vector<protocol::Point> curve(Db& db, const AttemptRow& attempt) {
 }
 
 std::optional<AttemptRow> attempt(Db& db, AttemptId id) {
+  const Transaction view(db, Transaction::Kind::read);
   auto stored = attempt_by_id(db, to_int(id));
-  if (!stored) return std::nullopt;
+  if (!stored || !exists(db, stored->row.trial.study)) return std::nullopt;
   return std::move(stored->row);
 }
 
 std::vector<ArtifactRow> artifacts(Db& db, StudyId study, std::optional<TrialNumber> trial,
                                    std::int64_t after, std::int64_t limit) {
+  const Transaction view(db, Transaction::Kind::read);
   std::vector<ArtifactRow> page;
+  if (!exists(db, study)) return page;
   const std::int64_t most = std::max<std::int64_t>(limit, 0);  // a negative one means "all"
   Query row = trial ? db.query(kSelectArtifactsOfTrial, study, after, most, *trial)
                     : db.query(kSelectArtifacts, study, after, most);
@@ -297,8 +308,9 @@ std::vector<ArtifactRow> artifacts(Db& db, StudyId study, std::optional<TrialNum
 }
 
 std::optional<ArtifactRow> artifact(Db& db, StudyId study, const std::string& id) {
+  const Transaction view(db, Transaction::Kind::read);
   Query row = db.query(kSelectArtifact, study, id);
-  if (!row.next()) return std::nullopt;
+  if (!row.next() || !exists(db, study)) return std::nullopt;
   return read_artifact(row);
 }
 
@@ -306,6 +318,14 @@ std::vector<std::string> kept_blobs(Db& db) {
   std::vector<std::string> blobs;
   Query rows =
       db.query("SELECT sha256 FROM checkpoints UNION SELECT sha256 FROM artifacts ORDER BY sha256");
+  while (rows.next()) blobs.emplace_back(rows.text(0));
+  return blobs;
+}
+
+std::vector<std::string> owned_blobs(Db& db) {
+  std::vector<std::string> blobs;
+  Query rows = db.query(
+      "SELECT sha256 FROM owner_blobs UNION SELECT sha256 FROM study_blobs ORDER BY sha256");
   while (rows.next()) blobs.emplace_back(rows.text(0));
   return blobs;
 }

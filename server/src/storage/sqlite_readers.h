@@ -63,6 +63,7 @@ std::vector<ArtifactRow> artifacts(Db& db, StudyId study, std::optional<TrialNum
                                    std::int64_t after, std::int64_t limit);
 std::optional<ArtifactRow> artifact(Db& db, StudyId study, const std::string& id);
 std::vector<std::string> kept_blobs(Db& db);
+std::vector<std::string> owned_blobs(Db& db);
 bool project_references(Db& db, const std::string& project, const std::string& sha256);
 Usage usage(Db& db, const std::string& owner);
 std::vector<AuditEntry> audit(Db& db, std::int64_t after, std::int64_t limit);

@@ -122,6 +122,9 @@ Result<std::optional<ArtifactRow>> SqliteStorage::artifact(StudyId study, const 
 Result<std::vector<std::string>> SqliteStorage::kept_blobs() {
   return guarded([&] { return sqlite::kept_blobs(*readers_.borrow()); });
 }
+Result<std::vector<std::string>> SqliteStorage::owned_blobs() {
+  return guarded([&] { return sqlite::owned_blobs(*readers_.borrow()); });
+}
 Result<bool> SqliteStorage::project_references(const std::string& project,
                                                const std::string& sha256) {
   return guarded([&] { return sqlite::project_references(*readers_.borrow(), project, sha256); });

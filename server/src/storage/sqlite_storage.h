@@ -60,6 +60,7 @@ class SqliteStorage final : public Storage {
                                              std::int64_t after, std::int64_t limit) override;
   Result<std::optional<ArtifactRow>> artifact(StudyId study, const std::string& id) override;
   Result<std::vector<std::string>> kept_blobs() override;
+  Result<std::vector<std::string>> owned_blobs() override;
   Result<bool> project_references(const std::string& project, const std::string& sha256) override;
   Result<Usage> usage(const std::string& owner) override;
   Result<std::vector<AuditEntry>> audit(std::int64_t after, std::int64_t limit) override;

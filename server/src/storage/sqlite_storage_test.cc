@@ -104,6 +104,10 @@ TEST_F(SqliteFile, PeopleAndCodesOfAnOlderFileAreKept) {
   EXPECT_EQ(study.spec.kind, protocol::StudyKind::grid);
   EXPECT_EQ(study.total, 6);
   EXPECT_EQ(study.generation, 0);
+  // What it names goes with it, though it was submitted before anything could be deleted.
+  const auto gone = apply(*storage, {end_study(1, StudyState::cancelled), DeleteStudy{StudyId{1}}});
+  EXPECT_THAT(gone.back().disowned, testing::ElementsAre(sha('a'), sha('b')));
+  EXPECT_EQ(storage->usage("grace").value(), Usage{});
 }
 
 TEST_F(SqliteFile, AuditEntriesAreNotRewritten) {

@@ -1,6 +1,6 @@
 // The guards of transition.h as SQL: studies, trials and attempts. Their checkpoints are in
-// sqlite_checkpoints.cc, artifacts in sqlite_artifacts.cc, people and devices in
-// sqlite_identity.cc. Writer thread only.
+// sqlite_checkpoints.cc, artifacts in sqlite_artifacts.cc, what goes in sqlite_deletion.cc, people
+// and devices in sqlite_identity.cc. Writer thread only.
 #include "storage/sqlite_writer.h"
 
 #include <algorithm>
@@ -78,7 +78,12 @@ Outcome Writer::apply_one(const CreateStudy& create) {
                                create.owner, create.spec.submit_key);
     if (earlier.next()) return of_study(Applied::repeated, StudyId{earlier.integer(0)});
   }
-  if (find_study(create.id) != nullptr) return of_study(Applied::conflict, create.id);
+  {
+    Query used = db_->query(
+        "SELECT 1 FROM studies WHERE id = ?1 UNION ALL SELECT 1 FROM given WHERE study >= ?1",
+        create.id);
+    if (used.next()) return of_study(Applied::conflict, create.id);
+  }
   if (const auto excess = excess_of_study(create)) {
     Outcome refused = outcome(Applied::superseded);
     refused.excess = excess;
@@ -102,6 +107,8 @@ void Writer::add_study(const CreateStudy& create) {
   constexpr Sql kAddBlob = "INSERT OR IGNORE INTO project_blobs (project, sha256) VALUES (?, ?)";
   const auto add = [&](const protocol::BlobRef& blob) {
     db_->run(kAddBlob, create.project, blob.sha256);
+    db_->run("INSERT OR IGNORE INTO study_blobs (study, sha256) VALUES (?, ?)", create.id,
+             blob.sha256);
     add_blob(create.owner, blob.sha256, blob.bytes);
   };
   add(create.spec.bundle);
@@ -172,6 +179,7 @@ Outcome Writer::apply_one(const StoreResult& store) {
     if (!attempt.next() || attempt.text(2) != store.device) return outcome(Applied::conflict);
     trial = {StudyId{attempt.integer(0)}, TrialNumber{attempt.integer(1)}};
     if (const auto first = attempt.maybe_integer(3)) {
+      if (find_study(trial.study) == nullptr) return outcome(Applied::conflict);
       return of_result(Applied::repeated, trial, static_cast<protocol::Verdict>(*first));
     }
     was = static_cast<TrialState>(attempt.integer(4));
@@ -180,15 +188,16 @@ Outcome Writer::apply_one(const StoreResult& store) {
     resumed = !attempt.null(7);
   }
 
+  Study* study = find_study(trial.study);
+  if (study == nullptr) return outcome(Applied::conflict);
   Outcome judged = of_result(Applied::superseded, trial, protocol::Verdict::evidence);
   AttemptState state = AttemptState::evidence;
-  Study* study = find_study(trial.study);
   if (result.outcome == protocol::Outcome::failed) {
     judged = of_result(Applied::applied, trial, protocol::Verdict::recorded);
     state = ended == AttemptState::live ? AttemptState::failed : ended;
     if (ended == AttemptState::live && resumed && blames_checkpoint(*result.failure))
       judged.dropped = drop_checkpoints(trial, 0);
-  } else if (study != nullptr && ledger::is_running(study->row)) {
+  } else if (ledger::is_running(study->row)) {
     const std::int64_t seq = next_seq();
     const bool complete = result.outcome == protocol::Outcome::complete;
     // The one guarded write that makes a trial count once.
@@ -211,7 +220,7 @@ Outcome Writer::apply_one(const StoreResult& store) {
       append(judged.dropped, drop_artifacts_of_others(*study, trial, result.attempt));
     }
   }
-  if (judged.verdict == protocol::Verdict::evidence && study != nullptr)
+  if (judged.verdict == protocol::Verdict::evidence)
     judged.dropped = drop_artifacts_of(*study, trial, result.attempt);
 
   db_->run(
@@ -232,15 +241,16 @@ Outcome Writer::apply_one(const StoreResult& store) {
 
 Outcome Writer::apply_one(const EndAttempt& end) {
   TrialKey trial;
+  AttemptState was = AttemptState::live;
   {
     Query attempt =
         db_->query("SELECT study, number, state FROM attempts WHERE id = ?", end.attempt);
     if (!attempt.next()) return outcome(Applied::conflict);
     trial = {StudyId{attempt.integer(0)}, TrialNumber{attempt.integer(1)}};
-    if (static_cast<AttemptState>(attempt.integer(2)) != AttemptState::live) {
-      return outcome(Applied::repeated, trial);
-    }
+    was = static_cast<AttemptState>(attempt.integer(2));
   }
+  if (find_study(trial.study) == nullptr) return outcome(Applied::conflict);
+  if (was != AttemptState::live) return outcome(Applied::repeated, trial);
   const FailureColumns failure(end.failure ? &*end.failure : nullptr);
   db_->run(
       "UPDATE attempts SET state = ?, finished_at = ?, failure_cause = ?, failure_code = ?,"
@@ -258,6 +268,7 @@ Outcome Writer::apply_one(const AppendPoints& append) {
     if (!attempt.next() || attempt.text(2) != append.device) return outcome(Applied::conflict);
     trial = {StudyId{attempt.integer(0)}, TrialNumber{attempt.integer(1)}};
   }
+  if (find_study(trial.study) == nullptr) return outcome(Applied::conflict);
   return outcome(applied_if(add_points(append.attempt, append.points), Applied::repeated), trial);
 }
 
@@ -271,6 +282,8 @@ int Writer::add_points(AttemptId attempt, const std::vector<protocol::Point>& po
 }
 
 Outcome Writer::apply_one(const FailTrial& fail) {
+  Study* study = find_study(fail.trial.study);
+  if (study == nullptr) return outcome(Applied::conflict, fail.trial);
   {
     Query trial = db_->query("SELECT state FROM trials WHERE study = ? AND number = ?",
                              fail.trial.study, fail.trial.number);
@@ -286,10 +299,8 @@ Outcome Writer::apply_one(const FailTrial& fail) {
       " failure_message = ?, failure_traceback = ? WHERE study = ? AND number = ?",
       TrialState::failed, seq, now_, failure.cause, failure.code, failure.message,
       failure.traceback, fail.trial.study, fail.trial.number);
-  if (Study* study = find_study(fail.trial.study); study != nullptr) {
-    ledger::trial_failed(study->row, seq);
-    touch(*study);
-  }
+  ledger::trial_failed(study->row, seq);
+  touch(*study);
   Outcome result = outcome(Applied::applied, fail.trial);
   result.seq = seq;
   return result;
@@ -427,7 +438,8 @@ void Writer::write_changed_studies() {
 
 std::int64_t Writer::next_seq() {
   if (last_seq_ < 0) {
-    Query newest = db_->query("SELECT coalesce(max(cursor), 0) FROM study_progress");
+    Query newest = db_->query(
+        "SELECT max(seq, (SELECT coalesce(max(cursor), 0) FROM study_progress)) FROM given");
     newest.next();
     last_seq_ = newest.integer(0);
   }

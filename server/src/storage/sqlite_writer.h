@@ -51,6 +51,18 @@ class Writer {
   Outcome apply_one(const PauseStudy& pause);
   Outcome apply_one(const ReplayTrials& replay);
 
+  // sqlite_deletion.cc
+  Outcome apply_one(const DeleteStudy& gone);
+  Outcome apply_one(const SweepDeleted& sweep);
+  // Takes the blobs that only this study names from its owner and its project.
+  void disown_blobs(StudyId id, Outcome& outcome);
+  // Each removes rows of a deleted study and takes them off `left`, which ends it where it comes to
+  // 0 or below.
+  void sweep_artifacts(StudyId id, std::int64_t& left, Outcome& outcome);
+  void sweep_trials(StudyId id, std::int64_t& left);
+  // True where the trial has no attempts any more.
+  bool sweep_attempts(TrialKey trial, std::int64_t newest, std::int64_t& left);
+
   // sqlite_asked.cc
   Outcome apply_one(const ClaimStudy& claim);
   Outcome apply_one(const AskTrials& ask);
@@ -82,7 +94,8 @@ class Writer {
   bool projects_exist(const std::vector<std::string>& names);
   void set_projects(std::int64_t principal, const std::vector<std::string>& names);
 
-  // The study with its counters; nullptr when there is none. Valid until the end of the batch.
+  // The study with its counters; nullptr when there is none. Valid until the end of the batch, or
+  // until it is deleted.
   Study* find_study(StudyId id);
   void add_study(const CreateStudy& create);
   // How many of the points are new.

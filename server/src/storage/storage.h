@@ -35,6 +35,7 @@ struct Snapshot {
   std::vector<RunningStudy> studies;
   std::int64_t next_study_id = 1;
   std::int64_t next_attempt_id = 1;
+  bool unswept = false;  // a deleted study left rows: SweepDeleted removes them
 };
 
 struct Identities {
@@ -89,6 +90,8 @@ class Storage {
   virtual Result<std::optional<ArtifactRow>> artifact(StudyId study, const std::string& id) = 0;
   // SHA-256 of every blob that an attempt uploaded and a row still names, each once, in order.
   virtual Result<std::vector<std::string>> kept_blobs() = 0;
+  // SHA-256 of every blob that a researcher brought or a study names, each once, in order.
+  virtual Result<std::vector<std::string>> owned_blobs() = 0;
   // True where a study of `project` names the blob as its bundle or data.
   virtual Result<bool> project_references(const std::string& project,
                                           const std::string& sha256) = 0;

@@ -14,8 +14,8 @@
 namespace hyperflock::storage {
 
 // Guard: no study of this owner has the submit_key (else `repeated`, Outcome::study is the earlier
-// one), and the owner's quota holds it (else `superseded`, with Outcome::excess). Its blobs are the
-// owner's from then on.
+// one), the id was never a study's (else `conflict`), and the owner's quota holds it (else
+// `superseded`, with Outcome::excess). Its blobs are the owner's from then on.
 struct CreateStudy {
   StudyId id{};
   std::string owner;
@@ -87,10 +87,10 @@ struct StoreCheckpoint {
 // hold its bytes (Outcome::excess). Its trial, place and time are storage's to fill in.
 //
 // Each artifact counts its bytes for the owner as long as it stays. All of a trial's stay until a
-// result of it is accepted, those of a trial that failed too. Then the accepted attempt inherits what
-// those that it goes on from had uploaded before they saved, as its own; those of other attempts go.
-// A result that is kept as evidence takes its attempt's along, and EndStudy those of the trials
-// that it cancels.
+// result of it is accepted, those of a trial that failed too. Then the accepted attempt inherits
+// what those that it goes on from had uploaded before they saved, as its own; those of other
+// attempts go. A result that is kept as evidence takes its attempt's along, and EndStudy those of
+// the trials that it cancels.
 struct StoreArtifact {
   std::string device;
   ArtifactRow artifact;
@@ -109,6 +109,25 @@ struct FailTrial {
 struct EndStudy {
   StudyId study{};
   StudyState state = StudyState::finished;
+};
+
+// Guard: the study exists (else `conflict`) and has ended (else `superseded`). From then on there
+// is no such study, for every reader, and none of its trials, attempts and artifacts: a transition
+// that names one is a `conflict`. Its id and those of its attempts are not given again, its
+// submit_key may be. What it had counts no more for its owner: artifacts, and each blob that no
+// other study of theirs names. Outcome::freed tells how much, Outcome::disowned the blobs that are
+// nobody's any more. Rows may stay behind, for SweepDeleted (Snapshot::unswept).
+struct DeleteStudy {
+  StudyId study{};
+};
+
+// So many rows of deleted studies are removed at once: the writer is held for some milliseconds.
+inline constexpr std::int64_t kSweptRows = 4'000;
+
+// Removes at most so many rows that deleted studies left; `repeated` where there are none.
+// Outcome::dropped are the blobs that only these named.
+struct SweepDeleted {
+  std::int64_t rows = kSweptRows;
 };
 
 // Guard: the study exists (else `conflict`), is running (else `superseded`) and is not as it is to
@@ -170,16 +189,25 @@ struct StoreSuggestion {
 
 using Transition =
     std::variant<CreateStudy, StartAttempt, StoreResult, EndAttempt, AppendPoints, StoreCheckpoint,
-                 StoreArtifact, FailTrial, EndStudy, PauseStudy, ReplayTrials, ClaimStudy,
-                 AskTrials, StoreSuggestion, CreatePrincipal, UpdatePrincipal, CreateToken,
-                 RevokeToken, CreateProject, CreateEnrolment, RevokeEnrolment, CreateDevice,
-                 RevokeDevice, EraseDevice, OwnBlob, NoteAudit, TrimAudit>;
+                 StoreArtifact, FailTrial, EndStudy, DeleteStudy, SweepDeleted, PauseStudy,
+                 ReplayTrials, ClaimStudy, AskTrials, StoreSuggestion, CreatePrincipal,
+                 UpdatePrincipal, CreateToken, RevokeToken, CreateProject, CreateEnrolment,
+                 RevokeEnrolment, CreateDevice, RevokeDevice, EraseDevice, OwnBlob, NoteAudit,
+                 TrimAudit>;
 
 enum class Applied {
   applied,     // the guard held; the change is durable
   repeated,    // the same change was made before; nothing was written
   superseded,  // the guard failed because another won; what the contract says was kept
   conflict,    // the transition does not fit what is stored, or another server took the row first
+};
+
+// What a deleted study held.
+struct Freed {
+  std::int64_t trials = 0;     // that had an outcome
+  std::int64_t artifacts = 0;  // that were kept
+  std::int64_t bytes = 0;      // by which its owner uses less
+  bool operator==(const Freed&) const = default;
 };
 
 // Why an artifact of a live attempt was not taken.
@@ -195,9 +223,11 @@ struct Outcome {
   std::int64_t id = 0;     // of the person, token, project or code that was made; ClaimStudy: the
                            // generation
   std::int64_t token = 0;  // CreatePrincipal: of the first token
-  std::optional<Excess> excess{};      // the limit of a quota that refused it
-  std::optional<Refusal> refusal{};    // StoreArtifact
-  std::vector<std::string> dropped{};  // uploaded blobs that no row names any more
+  std::optional<Excess> excess{};       // the limit of a quota that refused it
+  std::optional<Refusal> refusal{};     // StoreArtifact
+  std::vector<std::string> dropped{};   // uploaded blobs that no row names any more
+  std::optional<Freed> freed{};         // DeleteStudy
+  std::vector<std::string> disowned{};  // DeleteStudy: bundles and data that are nobody's any more
   bool operator==(const Outcome&) const = default;
 };
 

@@ -26,6 +26,8 @@ const kDownloadMs = 600_000;
 /** Rows of one page of trials. */
 export const kPageRows = 500;
 
+type Method = "GET" | "POST" | "DELETE";
+
 export type FetchLike = (path: string, init: RequestInit) => Promise<Response>;
 
 /** Raised when the console did not give what was asked for; `code` is the server's, or `unreachable` or `bad_answer`. */
@@ -57,6 +59,8 @@ export interface Api {
   pause(study: number): Promise<StudyRow>;
   resume(study: number): Promise<StudyRow>;
   replay(study: number): Promise<StudyRow>;
+  /** Deletes a study that is over. */
+  remove(study: number): Promise<void>;
   /** A new join link of the first project. */
   joinLink(): Promise<string>;
 }
@@ -141,11 +145,15 @@ export class ConsoleApi implements Api {
     return this.#ask("POST", `/api/studies/${study}/replay`, studyOf);
   }
 
+  remove(study: number): Promise<void> {
+    return this.#ask("DELETE", `/api/studies/${study}`, () => undefined);
+  }
+
   joinLink(): Promise<string> {
     return this.#ask("POST", "/api/enrolment", joinUrlOf);
   }
 
-  async #send(method: "GET" | "POST", path: string, timeoutMs: number): Promise<Response> {
+  async #send(method: Method, path: string, timeoutMs: number): Promise<Response> {
     try {
       return await this.#fetch(path, {
         method,
@@ -161,7 +169,7 @@ export class ConsoleApi implements Api {
   }
 
   async #ask<Answer>(
-    method: "GET" | "POST",
+    method: Method,
     path: string,
     read: (body: unknown) => Answer,
   ): Promise<Answer> {

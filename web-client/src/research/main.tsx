@@ -15,6 +15,9 @@ const store = new ResearchStore({
   tokens: session,
   hash: () => location.hash,
   onHashChange: (listener) => listen(window, "hashchange", listener),
+  goTo: (hash) => {
+    location.hash = hash;
+  },
   after: (ms, callback) => {
     const timer = setTimeout(callback, ms);
     return () => clearTimeout(timer);

@@ -27,6 +27,9 @@ function scenario(hash: string, rest: { rows?: Partial<ConsoleRows>; token?: str
         place.go = () => {};
       };
     },
+    goTo: (to) => {
+      place.hash = to;
+    },
     after: (ms, run) => {
       const timer = { ms, run };
       timers.push(timer);
@@ -233,6 +236,36 @@ describe("the buttons", () => {
     expect(api.calls).toContain("replay 7");
     expect(api.calls).toContain("cancel 7");
     expect(store.busy.value).toBe(false);
+  });
+
+  it("delete a study, and show the list without it", async () => {
+    const { store, api, place, go } = scenario("#/studies/5");
+    await settled();
+    api.calls.length = 0;
+    await store.removeStudy();
+    await settled();
+    expect(api.calls.filter((call) => call.endsWith(" 5"))).toEqual(["remove 5"]);
+    expect([place.hash, store.route.value.page]).toEqual(["#/", "studies"]);
+    go("#/"); // as the browser tells it
+    await settled();
+    expect(store.studies.value?.map(({ study }) => study)).toEqual([7, 2]);
+    expect([store.removed.value, store.problem.value, store.study.value]).toEqual([
+      "digits, first round",
+      null,
+      null,
+    ]);
+    go("#/studies/7");
+    expect(store.removed.value).toBeNull();
+  });
+
+  it("stay on a study that could not be deleted", async () => {
+    const { store, api } = scenario("#/studies/5");
+    await settled();
+    api.rows = { ...api.rows, faults: { remove: "study_running" } };
+    await store.removeStudy();
+    await settled();
+    expect([store.refusal.value?.code, store.removed.value]).toEqual(["study_running", null]);
+    expect(store.route.value).toEqual({ page: "study", study: 5 });
   });
 
   it("say why they could not", async () => {

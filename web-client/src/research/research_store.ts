@@ -1,5 +1,5 @@
 // What the researcher's page knows, as signals, and what its buttons do: sign in, follow a study by asking again, cancel,
-// replay. Page thread; the browser is passed in, so that stories and tests run it with a console of their own.
+// replay, delete. Page thread; the browser is passed in, so that stories and tests run it with a console of their own.
 
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { Formatter } from "../i18n/format.ts";
@@ -23,6 +23,7 @@ export interface ResearchEnvironment {
   readonly tokens: TokenStore;
   readonly hash: () => string;
   readonly onHashChange: (listener: () => void) => () => void;
+  readonly goTo: (hash: string) => void;
   /** Calls back once after about `ms`, unless the answer is called before. */
   readonly after: (ms: number, callback: () => void) => () => void;
   readonly isVisible: () => boolean;
@@ -74,6 +75,8 @@ export class ResearchStore {
   /** Of a running study that asks for something of devices; else null. */
   readonly placement: Signal<PlacementRow | null> = signal(null);
   readonly joinLink: Signal<string | null> = signal(null);
+  /** Name of the study that was deleted just now, until another one is looked at. */
+  readonly removed: Signal<string | null> = signal(null);
   /** A button's request is on its way. */
   readonly busy: Signal<boolean> = signal(false);
 
@@ -177,6 +180,19 @@ export class ResearchStore {
     });
   }
 
+  /** Deletes the study, which is over, and goes to the list. */
+  async removeStudy(): Promise<void> {
+    const name = this.study.value?.name ?? "";
+    await this.#act(async (api, study) => {
+      await api.remove(study);
+      this.removed.value = name;
+      // At once: nothing more is asked of what is gone. The browser tells of the same route later.
+      const list: Route = { page: "studies" };
+      this.#environment.goTo(hashOf(list));
+      this.#setRoute(list);
+    });
+  }
+
   /** Fetches a file of the trial; `save` gives it to the reader, who may have left the page by then. */
   async fetchFile(id: string, save: (content: Blob) => void): Promise<void> {
     const api = this.#api;
@@ -255,6 +271,9 @@ export class ResearchStore {
       this.sort.value = { key: "trial", descending: false };
       this.page.value = 0;
     }
+    if (route.page !== "studies") {
+      this.removed.value = null;
+    }
     this.route.value = route;
     this.#restart();
   }
@@ -276,6 +295,7 @@ export class ResearchStore {
     this.workers.value = [];
     this.placement.value = null;
     this.joinLink.value = null;
+    this.removed.value = null;
     this.refusal.value = null;
     this.problem.value = problem;
   }

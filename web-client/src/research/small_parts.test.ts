@@ -90,6 +90,15 @@ describe("ConsoleApi", () => {
     expect(init).toMatchObject({ method: "GET", credentials: "omit", cache: "no-store" });
   });
 
+  it("deletes by the study's own address, and sends no body", async () => {
+    const { made, asked } = api(() =>
+      Response.json({ study: 3, trials: 1, artifacts: 0, bytes: 7 }),
+    );
+    await made.remove(3);
+    expect(asked[0]).toMatchObject(["/api/studies/3", { method: "DELETE" }]);
+    expect(asked[0]?.[1].body).toBeUndefined();
+  });
+
   it.each([
     [
       "the server's code",

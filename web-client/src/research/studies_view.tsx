@@ -49,10 +49,16 @@ function StudyCard({ study, store }: { readonly study: StudyRow; readonly store:
 export function StudiesView({ store }: { readonly store: ResearchStore }) {
   const words = store.words.value;
   const studies = store.studies.value;
+  const removed = store.removed.value;
   return (
     <div class="columns" data-view="studies">
       <section class="stack">
         <h1 tabIndex={-1}>{words.studies.heading}</h1>
+        {removed === null ? null : (
+          <p class="notice" data-removed>
+            {words.studies.removed(removed)}
+          </p>
+        )}
         {studies === null ? <p class="quiet">{words.loading}</p> : null}
         {studies?.length === 0 ? (
           <div class="card">

@@ -1,7 +1,6 @@
 // One study: progress, best trial, what computes now, the values as a chart, the trials as a table, exports. Page thread.
 
 import { useSignal } from "@preact/signals";
-import { useRef } from "preact/hooks";
 import { saveFile } from "../ui/browser.ts";
 import { canBeLogarithmic, chartOf } from "../ui/chart.ts";
 import { Chart } from "../ui/chart_view.tsx";
@@ -14,6 +13,7 @@ import type { ResearchStore } from "./research_store.ts";
 import { hashOf } from "./route.ts";
 import type { StudyRow } from "./rows.ts";
 import { StateChip } from "./state_chip.tsx";
+import { StudyActions } from "./study_actions.tsx";
 import { TrialsTable } from "./trials_table.tsx";
 import {
   backendText,
@@ -225,73 +225,6 @@ function Exports({ study, store }: Props) {
   );
 }
 
-function Actions({ study, store }: Props) {
-  const words = store.words.value.study;
-  const dialog = useRef<HTMLDialogElement>(null);
-  const busy = store.busy.value;
-  return (
-    <div class="button-row">
-      {study.failed > 0 && study.state !== "cancelled" ? (
-        <button
-          type="button"
-          class="button button-quiet button-small"
-          data-action="replay"
-          aria-disabled={busy}
-          onClick={() => void store.replayFailed()}
-        >
-          {words.replay(store.format.value.integer(study.failed))}
-        </button>
-      ) : null}
-      {study.state === "running" ? (
-        <button
-          type="button"
-          class="button button-quiet button-small"
-          data-action={study.isPaused ? "resume" : "pause"}
-          aria-disabled={busy}
-          onClick={() => void store.pauseStudy(!study.isPaused)}
-        >
-          {study.isPaused ? words.resume : words.pause}
-        </button>
-      ) : null}
-      {study.state === "running" ? (
-        <button
-          type="button"
-          class="button button-quiet button-small"
-          data-action="cancel"
-          onClick={() => dialog.current?.showModal()}
-        >
-          {words.cancel}
-        </button>
-      ) : null}
-      <dialog ref={dialog} class="dialog" aria-labelledby="cancel-title">
-        <h2 id="cancel-title">{words.cancelTitle}</h2>
-        <p>{words.cancelText}</p>
-        <div class="button-row">
-          <button
-            type="button"
-            class="button button-quiet button-small"
-            data-action="cancel_no"
-            onClick={() => dialog.current?.close()}
-          >
-            {words.cancelNo}
-          </button>
-          <button
-            type="button"
-            class="button button-danger button-small"
-            data-action="cancel_yes"
-            onClick={() => {
-              dialog.current?.close();
-              void store.cancelStudy();
-            }}
-          >
-            {words.cancelYes}
-          </button>
-        </div>
-      </dialog>
-    </div>
-  );
-}
-
 function About({ study, store }: Props) {
   const words = store.words.value.study;
   const format = store.format.value;
@@ -318,7 +251,7 @@ function About({ study, store }: Props) {
           </div>
         ))}
       </dl>
-      <Actions study={study} store={store} />
+      <StudyActions study={study} store={store} />
     </section>
   );
 }

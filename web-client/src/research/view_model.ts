@@ -53,6 +53,9 @@ export function announcementOf(store: ResearchStore): string {
   if (problem !== null) {
     return problemText(problem, words);
   }
+  if (store.removed.value !== null) {
+    return words.studies.removed(store.removed.value);
+  }
   const study = store.study.value;
   return session.kind === "in" && study !== null
     ? words.study.announce(study.name, words.studyStates[study.state])

@@ -110,6 +110,12 @@ export class FakeConsole implements Api {
     return this.#change(study, { state: "running", failed: 0, finished_at: undefined });
   }
 
+  async remove(study: number) {
+    await this.#call("remove", study);
+    const studies = this.rows.studies.filter((row) => row.study !== study);
+    this.rows = { ...this.rows, studies };
+  }
+
   async joinLink() {
     await this.#call("joinLink");
     return "https://flock.example/join#hfe_Zm9yLXN0b3JpZXMtb25seQ";

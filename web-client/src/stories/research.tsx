@@ -27,6 +27,9 @@ function storyStore(name: ResearchStoryName, language: Language): ResearchStore 
       addEventListener("hashchange", listener);
       return () => removeEventListener("hashchange", listener);
     },
+    goTo: (hash) => {
+      location.hash = hash;
+    },
     after: () => () => {},
     isVisible: () => true,
     onVisible: () => () => {},

@@ -128,14 +128,14 @@ class Storage(BaseStorage):
         states: Container[TrialState] | None = None,
     ) -> list[FrozenTrial]:
         """Give a study's trials as they are now, by number."""
-        trials = self._of(study_id).trials()
+        trials = self._trials(study_id)
         found = [trial for trial in trials if states is None or trial.state in states]
         return [_copied(trial) for trial in found] if deepcopy else found
 
     def get_trial(self, trial_id: int) -> FrozenTrial:
         """Give a trial as it is now."""
         study, number = divmod(trial_id, NUMBERS)
-        trials = self._of(study).trials()
+        trials = self._trials(study)
         if number >= len(trials):
             raise KeyError(f"study {study} has no trial {number}")
         return trials[number]
@@ -149,7 +149,7 @@ class Storage(BaseStorage):
         _refuse("begins no study")
 
     def delete_study(self, study_id: int) -> None:
-        """Refuse: a server keeps its studies."""
+        """Refuse: `hyperflock.Study.delete` does it, for a study that is over."""
         _refuse("deletes no study")
 
     def create_new_trial(self, study_id: int, template_trial: FrozenTrial | None = None) -> int:
@@ -193,6 +193,17 @@ class Storage(BaseStorage):
         told = _loop.run(self._http.get("/api/studies"))
         return [convert(row, StudyRow) for row in told["studies"]]
 
+    def _trials(self, study_id: int) -> list[FrozenTrial]:
+        try:
+            return self._of(study_id).trials()
+        except NotFoundError:  # it was deleted since it was looked at first
+            with self._lock:
+                self._live.pop(study_id, None)
+            raise self._unknown(study_id) from None
+
+    def _unknown(self, study_id: int) -> KeyError:
+        return KeyError(f"there is no study {study_id} at {self._client.url}")
+
     def _of(self, study_id: int) -> LiveTrials:
         with self._lock:
             live = self._live.get(study_id)
@@ -201,7 +212,7 @@ class Storage(BaseStorage):
         try:
             told = _loop.run(self._http.get(f"/api/studies/{int(study_id)}"))
         except NotFoundError:
-            raise KeyError(f"there is no study {study_id} at {self._client.url}") from None
+            raise self._unknown(study_id) from None
         with self._lock:
             return self._live.setdefault(study_id, LiveTrials(self._http, convert(told, StudyRow)))
 

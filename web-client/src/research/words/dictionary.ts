@@ -43,6 +43,7 @@ export interface Words {
     readonly best: string;
     readonly none: string;
     readonly progress: (done: string, total: string) => string;
+    readonly removed: (name: string) => string;
   };
 
   readonly studyStates: Readonly<Record<StudyState, string>>;
@@ -106,6 +107,15 @@ export interface Words {
     readonly cancelText: string;
     readonly cancelYes: string;
     readonly cancelNo: string;
+    readonly remove: string;
+    readonly removeTitle: string;
+    readonly removeLead: string;
+    readonly removeTrials: (count: string) => string;
+    readonly removeFiles: string;
+    readonly removeInputs: string;
+    readonly removeText: string;
+    readonly removeYes: string;
+    readonly removeNo: string;
     readonly replay: (count: string) => string;
     readonly csv: string;
     readonly json: string;

@@ -1,0 +1,60 @@
+"""The command's ``delete``: studies that are over, for good. One process, one thread."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from hyperflock._cli_shared import EXIT_REFUSED, Json, Token, Url, command, show_json
+from hyperflock._client import Client
+from hyperflock._errors import server_error
+from hyperflock._study import Study
+
+
+@command("hyperflock delete 3", "hyperflock delete 3 4 5 --yes", "hyperflock delete 3 --yes --json")
+def delete(
+    study_ids: Annotated[list[int], typer.Argument(metavar="STUDY...", min=1, help="Their ids.")],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    as_json: Json = False,
+    url: Url = None,
+    token: Token = None,
+) -> int:
+    """Delete studies that are over, for good: trials, curves and files.
+
+    Code and data go, too, where no other study has them. Export first what you want to keep.
+    """
+    client = Client(url, token)
+    found = [client.study(study_id) for study_id in dict.fromkeys(study_ids)]
+    for study in found:  # before anything goes
+        _check_over(study)
+    if not yes and not _agreed(found):
+        return EXIT_REFUSED
+    gone = [study.delete() for study in found]
+    if as_json:
+        show_json([one.as_dict() for one in gone])
+        return 0
+    for one in gone:
+        print(
+            f"study {one.study} is deleted: {one.trials} trials, {one.artifacts} files, "
+            f"{one.bytes / 1e6:.1f} MB"
+        )
+    return 0
+
+
+def _check_over(study: Study) -> None:
+    if study.row.state == "running":
+        raise server_error(
+            "study_running",
+            f"study {study.id} '{study.name}' is not over; end it first by: "
+            f"hyperflock cancel {study.id}",
+        )
+
+
+def _agreed(found: list[Study]) -> bool:
+    if not sys.stdin.isatty():
+        raise typer.BadParameter("nobody is there to be asked; say --yes to delete for good")
+    for study in found:
+        print(f"study {study.id} '{study.name}', {study.done} trials done", file=sys.stderr)
+    return typer.confirm("Delete for good, with trials, curves and files?", err=True)

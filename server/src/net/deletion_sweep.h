@@ -1,0 +1,56 @@
+// Removes what deleted studies left, one piece after another: each is a commit of its own, and
+// between two of them the writer belongs to others. Used on the hub's strand only.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <utility>
+
+#include "base/result.h"
+#include "net/executor.h"
+#include "storage/transition.h"
+
+namespace hyperflock::net {
+
+class DeletionSweep {
+ public:
+  using Told = std::function<void(Result<storage::Outcome>)>;
+
+  // `commit` is called on the strand too; between two pieces `between` carries it there again.
+  DeletionSweep(Strand strand, std::function<void(storage::Transition, Told)> commit,
+                std::function<void(std::function<void()>)> between)
+      : timer_(std::move(strand)), commit_(std::move(commit)), between_(std::move(between)) {}
+
+  // Goes on until nothing is left, or a commit fails.
+  void begin() {
+    if (stopped_ || std::exchange(sweeping_, true)) return;
+    next();
+  }
+  void stop() {
+    stopped_ = true;
+    timer_.cancel();
+  }
+
+ private:
+  // As long as a few pieces take, so that most of the writer's time is others'.
+  static constexpr std::chrono::milliseconds kGap{10};
+
+  void next() {
+    commit_(storage::SweepDeleted{}, [this](const Result<storage::Outcome>& outcome) {
+      sweeping_ = outcome && outcome->applied == storage::Applied::applied && !stopped_;
+      if (!sweeping_) return;
+      timer_.expires_after(kGap);
+      timer_.async_wait([this](const boost::system::error_code& error) {
+        if (!error) between_([this] { next(); });
+      });
+    });
+  }
+
+  Timer timer_;
+  const std::function<void(storage::Transition, Told)> commit_;
+  const std::function<void(std::function<void()>)> between_;
+  bool sweeping_ = false;
+  bool stopped_ = false;
+};
+
+}  // namespace hyperflock::net
