@@ -215,7 +215,10 @@ def _join_page(me: dict[str, Any]) -> Check:
 def _browsers() -> Iterator[Check]:
     path = _browser.find_browser()
     if path is None:
-        remedy = "install Chromium for dry_run='browser', or name one by HYPERFLOCK_BROWSER"
+        remedy = (
+            "install Chromium for replay --on chromium and dry_run='browser', "
+            "or name one by HYPERFLOCK_BROWSER"
+        )
         yield Check("browser", "warning", "no Chromium, Chrome or Edge is here", remedy)
         return
     told = _browser.ask_browser(path)
