@@ -27,11 +27,12 @@ def get(path):
     return urllib.request.urlopen(url + path).read()
 page = get("").decode()
 get(page.split('src="')[1].split('"')[0])
-lease = json.loads(get("job"))["lease"]["lease"]
+job = json.loads(get("job"))
+lease = job["lease"]["lease"]
 blobs = [get("blob/" + item["sha256"]) for item in [lease["bundle"], *lease["data"]]]
 with open({seen!r}, "w") as file:
     json.dump({{"pid": os.getpid(), "profile": profile, "lease": lease,
-               "bytes": [len(blob) for blob in blobs]}}, file)
+               "opened": job["opened"], "bytes": [len(blob) for blob in blobs]}}, file)
 for message in json.loads({told!r}):
     urllib.request.urlopen(url + "told", data=json.dumps(message).encode())
 if {stays!r}:

@@ -70,6 +70,7 @@ def test_what_a_page_tells_is_the_result_and_nothing_stays(
     )  # fmt: skip
     assert run.output == "one\ntwo[2J\n"
     seen = json.loads(seen_at.read_text())
+    assert seen["opened"] == "webgpu"
     assert seen["lease"]["runtime"] == {"chainer": "7.8.1", "backend": "webgpu"}
     assert seen["bytes"] == [seen["lease"]["bundle"]["bytes"], seen["lease"]["data"][0]["bytes"]]
     assert not Path(f"/proc/{seen['pid']}").exists()

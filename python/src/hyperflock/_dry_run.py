@@ -162,7 +162,7 @@ async def dry_run(
         seed=seed,
         runtime=runtime,
         backend=backend,
-        opened="webgpu" if backend == "webgpu" else "cpu",
+        opened="cpu" if backend in {None, "cpu"} else "webgpu",
     )
     ran = await run_job(job, where, time_limit_s, http=http)
     error = ran.outcome.get("error")

@@ -28,7 +28,8 @@ class Job:
     backend
         What the study asks of devices; None: nothing.
     opened
-        What a local browser is to compute on, where it can: ``webgpu`` or ``cpu``.
+        What a local browser may compute on: ``webgpu``, which a trial that ran before then has to
+        where it can, or ``cpu`` alone.
     asked
         Of a trial of an Optuna study: ``{"directions", "suggested", "attrs"}``, as the runner takes
         it.

@@ -30,7 +30,7 @@ const jobSchema = v.object({
   schema: v.literal(1),
   /** The protocol's message, read by its codec. */
   lease: v.unknown(),
-  /** What the trial is to compute on, where this browser has it. */
+  /** What the trial may compute on, where this browser has it. */
   opened: v.picklist(["webgpu", "cpu"]),
   again: v.boolean(),
   prune_at: v.nullable(v.number()),
@@ -143,7 +143,7 @@ async function run(job: Job, teller: Teller): Promise<void> {
       }
     },
   });
-  host.run(gpu === undefined ? lease : onWebgpu(lease));
+  host.run(job.again && gpu !== undefined ? onWebgpu(lease) : lease);
 }
 
 /** Where a trial ran on WebGPU it does so again, also on an adapter that is a program. */
