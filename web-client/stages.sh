@@ -4,7 +4,7 @@ stage web "npm"
 do_web() {
   local key
   key=$(fingerprint web-client worker-runtime/src package-lock.json)
-  up_to_date web "$key" && [[ -f build/web/join.html && -f build/web/console/research.html ]] && return 0
+  up_to_date web "$key" && [[ -f build/web/join.html && -f build/web/console/research.html && -f build/web/local-run.json ]] && return 0
   npm run build --silent -w web-client
   mark web "$key"
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from fake_console import FakeConsole
@@ -46,6 +47,8 @@ def _no_settings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempP
         monkeypatch.delenv(f"HYPERFLOCK_{name}", raising=False)
     # Nobody's own server and tokens.
     monkeypatch.setenv("HYPERFLOCK_HOME", str(tmp_path_factory.getbasetemp() / "no-home"))
+    # One for all tests: what real browsers run is fetched and looked at once.
+    monkeypatch.setenv("HYPERFLOCK_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +63,12 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def server() -> Iterator[FakeConsole]:
     with FakeConsole() as console:
         yield console
+
+
+@pytest.fixture
+def built_pages(server: FakeConsole) -> None:
+    """Let the fake console serve what `./run build` made, for tests marked ``browser``."""
+    server.built = Path(__file__).resolve().parents[2] / "build"
 
 
 @pytest.fixture

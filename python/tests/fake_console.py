@@ -16,6 +16,7 @@ import hashlib
 import json
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -65,6 +66,8 @@ class FakeConsole:
         # What is more to a study whose trials an owner asks for.
         self.asked: dict[int, AskedStudy] = {}
         self.asked_more = threading.Condition(self.lock)
+        # Folders of the compute origin, which this is too: built pages and runtime; None: neither.
+        self.built: Path | None = None
         self.page = 500
         self.max_blob_bytes = 512 << 20
         self._seq = 0
@@ -231,13 +234,16 @@ class FakeConsole:
 
     def _answer(self, method: str, path: str, headers: dict[str, str], body: bytes) -> _Answer:
         path, _, query = path.partition("?")
+        if path.startswith(("/runtime/", "/app/", "/local-run.json")):
+            return self._open_file(path)
         if headers.get("authorization") != f"Bearer {self.token}":
             return _refusal(401, "unauthorized", "the token is unknown")
         parts = path.strip("/").split("/")
         match method, parts:
             case "GET", ["api", "me"]:
                 me = {"name": "ada", "role": "researcher", "server": "0.1.0"}
-                return _json(200, {**me, "max_blob_bytes": self.max_blob_bytes})
+                more = {"max_blob_bytes": self.max_blob_bytes, "join_origin": self.url}
+                return _json(200, {**me, **more})
             case "HEAD", ["api", "blobs", sha256]:
                 return _Answer(200 if sha256 in self.blobs else 404)
             case "PUT", ["api", "blobs", sha256]:
@@ -261,6 +267,15 @@ class FakeConsole:
             case _, ["api", "studies", _, *_]:
                 return _refusal(404, "unknown_study", "there is no such study")
         return _refusal(404, "not_found", "there is no such page")
+
+    def _open_file(self, path: str) -> _Answer:
+        if self.built is None:
+            return _refusal(404, "not_found", "there is no such page")
+        folder = self.built if path.startswith("/runtime/") else self.built / "web"
+        file = folder / path[1:]
+        if not file.is_file():
+            return _refusal(404, "not_found", "there is no such page")
+        return _Answer(200, file.read_bytes())
 
     def _submit(self, body: bytes) -> _Answer:
         try:

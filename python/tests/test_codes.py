@@ -54,6 +54,7 @@ from hyperflock.optuna._run import Plan
 from hyperflock.optuna._service import Description, serve
 from hyperflock.optuna._version import check_version
 from objectives import objective
+from small_runtime import SmallRuntime
 from travelling_helper import endless, holding
 
 SOURCES = Path(hyperflock.__file__).parent
@@ -211,7 +212,7 @@ def _no_server(scene: Scene) -> None:
 
 
 def _time_limit(scene: Scene) -> None:
-    scene.monkeypatch.setitem(_dry_run._START_S, "cpython", 0.5)
+    scene.monkeypatch.setattr(_dry_run, "_START_S", 0.5)
     error = scene.dry_run(time_limit_s=0.1).error
     assert error is not None
     raise HyperflockError(error.message, code=error.code)
@@ -240,6 +241,14 @@ def _not_mine(scene: Scene) -> None:
         ),
     )
     scene.client.grid(objective, SPACE).replay(0)
+
+
+def _in_browser(scene: Scene, index: str | None) -> None:
+    scene.monkeypatch.setenv("HYPERFLOCK_BROWSER", sys.executable)
+    if index is not None:
+        scene.server.built = SmallRuntime(scene.folder / "built").folder
+        (scene.server.built / "runtime" / "index.json").write_text(index)
+    scene.client.grid(objective, SPACE, dry_run="browser")
 
 
 def _suggested(scene: Scene) -> None:
@@ -306,6 +315,8 @@ PROVOCATIONS: dict[str, Callable[[Scene], object]] = {
     "not_found": lambda s: s.answered(404),
     "rate_limited": lambda s: s.answered(429),
     "read_only_storage": lambda s: optuna.create_study(storage=Storage(s.client)),
+    "runtime_damaged": lambda s: _in_browser(s, "no index"),
+    "runtime_unavailable": lambda s: _in_browser(s, None),
     "server_already_up": _already_up,
     "server_error": lambda s: s.answered(418),
     "server_failed": lambda s: s.local_server("echo 'no port is free' >&2; exit 1"),

@@ -61,6 +61,7 @@ class Console:
             "/readyz": (200, {}, b"{}"),
             "/api/me": (200, {}, json.dumps(me).encode()),
             "/join": (200, isolated, b""),
+            "/local-run.json": (200, {}, b"{}"),
         }
 
     def close(self) -> None:
@@ -84,7 +85,7 @@ def test_everything_in_order_but_plain_http(console: Console) -> None:
     found = _by_name(Settings(console.url, "t"))
     assert {name: check.state for name, check in found.items()} == {
         **dict.fromkeys(("python", "packages", "tls", "server", "clock", "token"), "ok"),
-        **dict.fromkeys(("version", "runtimes"), "ok"),
+        **dict.fromkeys(("version", "browser runs", "runtimes"), "ok"),
         "join page": "warning",
         "browser": "skipped",
     }
@@ -110,6 +111,10 @@ def test_everything_in_order_but_plain_http(console: Console) -> None:
          "version", "warning", "9.0.0"),
         ("/api/me", (200, {}, b'{"server": "9.0.0", "join_origin": "http://127.0.0.1:1"}'),
          "join page", "failed", "does not answer"),
+        ("/api/me", (200, {}, b'{"server": "9.0.0", "join_origin": "http://127.0.0.1:1"}'),
+         "browser runs", "warning", "does not answer"),
+        ("/api/me", (200, {}, b"{}"), "browser runs", "skipped", "without a token"),
+        ("/local-run.json", (404, {}, b""), "browser runs", "warning", "has no page for trials"),
         ("/join", (404, {}, b""), "join page", "failed", "answered 404"),
         ("/join", (200, {}, b""), "join page", "failed", "is not isolated"),
     ],

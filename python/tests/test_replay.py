@@ -320,10 +320,24 @@ def test_replay_of_what_a_device_computed(
 
 
 @pytest.mark.browser
+@pytest.mark.usefixtures("built_pages")
 def test_replay_in_a_browser(client: Client, server: FakeConsole, objective: Any) -> None:
     study = _submit(client, objective)
     value, points = _expected(0, 0.5)
-    server.finish(study.id, 0, value=value, points=points)
+    device = {"device": "d_1", "class": "phone", "engine": "e", "backend": "webgpu"}
+    software = f"hyperflock-worker/0.1.0 runtime/{'a' * 64} numpy/2.4.3"
+    run = {"attempt": 4, "kind": "primary", "state": "accepted", "device": device, "values": []}
+    times = {"started_at": 1, "finished_at": 2, "run_ms": 3, "load_ms": 4}
+    attempt = {**run, **times, "software": software}
+    told: dict[str, Any] = {"accepted_attempt": 4, "attempts_list": [attempt]}
+    server.finish(study.id, 0, value=value, points=points, device=device, **told)
     found = study.replay(0, on="chromium")
     assert found.same, str(found)
     assert found.versions["pyodide"] == "314.0.3"
+    # It asked for no device, so this row is none that a volunteer could send.
+    now = found.versions["runtime"][:12]
+    assert found.notes == (
+        f"the runtime was {'a' * 12}, and the server's is {now} now",
+        "it computed on webgpu, and on numpy here",
+    )
+    assert "  note: it computed on" in str(found)

@@ -1,15 +1,21 @@
 // Trials that ask for a device, in the real parts: built server, Chromium with WebGPU (its software one on machines without a
 // graphics card), array-core from the runtime, the Python package. The same candidates in CPython must agree.
 
+import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { launchChromium } from "../../worker-runtime/node/chromium.ts";
+import { chromiumPath, launchChromium } from "../../worker-runtime/node/chromium.ts";
 import { CountingProxy } from "./counting_proxy.ts";
 import { traceMainThread } from "./main_thread.ts";
 import { joinVolunteer, runPython, Server, until, type Volunteer } from "./stack.ts";
 
 /** Thread CPU time that no task of the page's own thread may take while a trial trains. */
 const kLongTaskMs = 50;
+
+/** Of what `hyperflock replay --json` prints. */
+interface Replay {
+  readonly compared: readonly { readonly difference: number | null }[];
+}
 
 let server: Server;
 let browser: Browser;
@@ -60,6 +66,21 @@ describe("with WebGPU", () => {
     expect(main.longestMs).toBeLessThan(kLongTaskMs);
     // One module of the two, one package.
     expect(fetched(volunteer).filter((url) => url.endsWith(".wasm"))).toHaveLength(1);
+  });
+
+  test("A candidate that ran on WebGPU does so again in the researcher's own browser, and agrees.", async () => {
+    const row = await server.newestStudy();
+    const env = {
+      HYPERFLOCK_BROWSER: chromiumPath(),
+      HYPERFLOCK_CACHE: join(server.state, "cache"),
+    };
+    const command = ["-m", "hyperflock", "replay", String(row?.study), "0"];
+    const run = await runPython(server, [...command, "--on", "chromium", "--json"], { env });
+    expect(await run.done, run.output()).toBe(0);
+    const told = JSON.parse(run.output()) as Replay;
+    expect(told).toMatchObject({ same: true, backend: "webgpu", notes: [] });
+    const differences = told.compared.map(({ difference }) => difference ?? 0);
+    console.log(`${differences.length} numbers, largest difference ${Math.max(...differences)}`);
   });
 
   test("Chainer 5.4.0; a software adapter is no reason to leave the CPU.", async () => {

@@ -9,7 +9,9 @@ import { ROOT } from "../e2e/stack.ts";
 const kFolder = join(ROOT, "build/web/app");
 const kMakesCode =
   /\beval\s*\(|\bFunction\s*\(\s*["'`]|new Function\b|\bset(?:Timeout|Interval)\s*\(\s*["'`]/;
-const scripts = readdirSync(kFolder).filter((name) => name.endsWith(".js"));
+const scripts = readdirSync(kFolder, { recursive: true, encoding: "utf8" }).filter((name) =>
+  name.endsWith(".js"),
+);
 
 test("Code that is made of text is recognised.", () => {
   for (const text of ["eval(x)", "new Function(x)", 'Function("return this")', "setTimeout('x')"]) {
@@ -18,7 +20,7 @@ test("Code that is made of text is recognised.", () => {
 });
 
 test("The threads' scripts are there.", () => {
-  const threads = ["agent-thread", "gpu-thread", "join", "python-thread"];
+  const threads = ["agent-thread", "gpu-thread", "join", "python-thread", "local/page"];
   for (const name of threads) expect(scripts.some((script) => script.startsWith(name))).toBe(true);
 });
 

@@ -179,7 +179,8 @@ class AsyncClient:
             Pure Python wheels (``...-py3-none-any.whl``) that the objective imports from.
         dry_run
             Run the first trial here and submit nothing: True (or ``"cpython"``) in a Python process
-            of its own that sees what a browser has; ``"browser"`` in a local headless Chromium.
+            of its own that sees what a browser has; ``"browser"`` in a local headless Chromium, by
+            the server's own browser runtime, which is fetched once and kept.
         progress
             Progress bars; None: when standard error is a terminal.
 
@@ -227,11 +228,17 @@ class AsyncClient:
                 time_limit_s=time_limit_s,
                 submit_key=key,
             )
+            if dry_run == "browser":
+                return await self.try_in_browser(made)
             if dry_run:
-                return await made.dry_run("browser" if dry_run == "browser" else "cpython")
+                return await made.dry_run("cpython")
             return await self.submit(made, progress)
 
         return submitted()
+
+    async def try_in_browser(self, made: Submission) -> DryRun:
+        """Run the first trial of what `submit` would send in a browser here."""
+        return await made.dry_run("browser", self._http)
 
     async def submit(self, made: Submission, progress: bool | None = None) -> AsyncStudy:
         """Send what `grid` and the command prepare."""

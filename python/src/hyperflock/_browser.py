@@ -1,25 +1,29 @@
-"""What a browser of this machine can do: finds one and lets it open a page that tells.
+"""A browser of this machine: finds one, opens a page in it, ends it, asks it what it can.
 
     path = find_browser()
+    with Browser(path, url): ...     # headless, with a profile of its own
     found = ask_browser(path)        # {"isolated": True, "webgpu": "nvidia", ...}
 
-The page is served on loopback by this process, isolated as the join page is, to a headless browser
-with a profile of its own that is removed afterwards. Blocking; the calling thread and one of the
-little server's.
+Whatever the browser started ends with it, and its profile is removed. Blocking; any thread.
 """
 
 from __future__ import annotations
 
-import http.server
+import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 from pathlib import Path
+from types import TracebackType
 from typing import Any
+
+from hyperflock._page_server import Content, PageServer
 
 WAIT_S = 40.0
 
@@ -31,7 +35,6 @@ _MAC = (
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
 )
-_MAX_ANSWER_BYTES = 4096
 _PAGE = b"""<!doctype html><meta charset="utf-8"><title>Hyperflock</title><script type="module">
 const told = {
   isolated: self.crossOriginIsolated === true,
@@ -50,84 +53,127 @@ try {
 } catch (error) {
   told.error = String(error).slice(0, 200);
 }
-await fetch("/told", { method: "POST", body: JSON.stringify(told) });
+await fetch("told", { method: "POST", body: JSON.stringify(told) });
 </script>
 """
+_POLICY = "default-src 'none'; script-src 'unsafe-inline'; connect-src 'self'"
+
+_ENDING_S = 5.0
+_OPTIONS = (
+    *("--headless=new", "--no-first-run", "--no-default-browser-check", "--disable-quic"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+    *("--disable-extensions", "--disable-breakpad", "--disable-dev-shm-usage"),
+    # Whatever a page might ask of another host cannot even be looked up.
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+)
 
 
-def find_browser() -> str | None:
-    """Find a Chromium, Chrome or Edge: ``HYPERFLOCK_BROWSER``, else in ``PATH``, else macOS's."""
-    given = os.environ.get("HYPERFLOCK_BROWSER")
+def find_browser(name: str | None = None) -> str | None:
+    """Find a Chromium, Chrome or Edge.
+
+    The one that is named, or that ``HYPERFLOCK_BROWSER`` names; else in ``PATH``, else macOS's.
+    """
+    given = name or os.environ.get("HYPERFLOCK_BROWSER")
     if given:
         return shutil.which(given)
-    for name in _NAMES:
-        if found := shutil.which(name):
+    for each in _NAMES:
+        if found := shutil.which(each):
             return found
     return next((path for path in _MAC if os.access(path, os.X_OK)), None)
 
 
+def has_graphics_card() -> bool:
+    """Whether Linux knows a card that WebGPU could use."""
+    return any(Path(device).exists() for device in ("/dev/dri", "/dev/nvidiactl"))
+
+
+class Browser:
+    """A headless browser that opens one page.
+
+    Parameters
+    ----------
+    path
+        The program.
+    url
+        The page.
+    software_gpu
+        WebGPU by a program where this machine has no card.
+    """
+
+    def __init__(self, path: str, url: str, *, software_gpu: bool = False) -> None:
+        self._home = Path(tempfile.mkdtemp(prefix="hyperflock-browser-"))
+        options = [*_OPTIONS, f"--user-data-dir={self._home}"]
+        if sys.platform == "linux":
+            # Chromium on Linux offers WebGPU only when asked to.
+            options.append("--enable-unsafe-webgpu")
+            if software_gpu and not has_graphics_card():
+                options.append("--use-webgpu-adapter=swiftshader")
+            else:
+                options.append("--enable-features=Vulkan")
+            if os.geteuid() == 0:
+                options.append("--no-sandbox")  # it does not start as root with it
+        kept = {k: v for k, v in os.environ.items() if not k.startswith("HYPERFLOCK_")}
+        # Its crash reports and the like go with the profile.
+        kept |= {"XDG_CONFIG_HOME": str(self._home), "XDG_CACHE_HOME": str(self._home)}
+        try:
+            self._process = subprocess.Popen(
+                [path, *options, url],
+                env=kept,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                # A group of its own: Ctrl-C is this process's, and all of it can be ended.
+                start_new_session=True,
+            )
+        except BaseException:
+            shutil.rmtree(self._home, ignore_errors=True)
+            raise
+
+    @property
+    def exit_code(self) -> int | None:
+        """Of a browser that has ended; None: it runs."""
+        return self._process.poll()
+
+    def __enter__(self) -> Browser:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if sys.platform == "win32":
+            self._process.kill()
+        else:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        # Its helpers die a moment later than it does, and may still write meanwhile.
+        deadline = time.monotonic() + _ENDING_S
+        while self._home.exists() and time.monotonic() < deadline:
+            shutil.rmtree(self._home, ignore_errors=True)
+            if self._home.exists():
+                time.sleep(0.02)
+
+
 def ask_browser(browser: str, wait_s: float = WAIT_S) -> dict[str, Any] | None:
-    """Open the page in a browser; what it told, None when it told nothing in time."""
+    """Open a page in a browser; what it told, None when it told nothing in time."""
     told: list[dict[str, Any]] = []
     heard = threading.Event()
 
-    class Page(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self._answer(200, _PAGE if self.path == "/" else b"")
+    def hear(body: bytes) -> None:
+        try:
+            value = json.loads(body)
+        except ValueError:
+            return
+        if isinstance(value, dict):
+            told.append(value)
+            heard.set()
 
-        def do_POST(self) -> None:
-            size = min(int(self.headers.get("Content-Length", "0")), _MAX_ANSWER_BYTES)
-            try:
-                value = json.loads(self.rfile.read(size))
-            except ValueError:
-                value = None
-            self._answer(204, b"")
-            if isinstance(value, dict):
-                told.append(value)
-                heard.set()
+    def find(path: str) -> Content | None:
+        return None if path else Content(_PAGE, "text/html; charset=utf-8", _POLICY)
 
-        def _answer(self, status: int, body: bytes) -> None:
-            self.send_response(status)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.send_header("Content-Length", str(len(body)))
-            self.send_header("Cross-Origin-Opener-Policy", "same-origin")
-            self.send_header("Cross-Origin-Embedder-Policy", "require-corp")
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *arguments: object) -> None:
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page)
-    serving = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-    serving.start()
-    try:
-        with tempfile.TemporaryDirectory(prefix="hyperflock-", ignore_cleanup_errors=True) as home:
-            process = _open(browser, f"http://127.0.0.1:{server.server_port}/", Path(home))
-            try:
-                heard.wait(wait_s)
-            finally:
-                process.kill()
-                process.wait()
-    finally:
-        server.shutdown()
-        server.server_close()
+    with PageServer(find, hear) as pages, Browser(browser, pages.url):
+        heard.wait(wait_s)
     return told[0] if told else None
-
-
-def _open(browser: str, url: str, home: Path) -> subprocess.Popen[bytes]:
-    options = [
-        *("--headless=new", f"--user-data-dir={home}", "--no-first-run", "--disable-quic"),
-        *("--disable-background-networking", "--disable-component-update"),
-    ]
-    if sys.platform == "linux":
-        # Chromium on Linux offers WebGPU only when asked to.
-        options += ["--enable-unsafe-webgpu", "--enable-features=Vulkan"]
-        if os.geteuid() == 0:
-            options.append("--no-sandbox")  # it does not start as root with it
-    return subprocess.Popen(
-        [browser, *options, url],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )

@@ -96,8 +96,9 @@ def _show(found: Replay) -> None:
         [
             ("recorded", f"{device or '-'}, {found.recorded_s:.1f} s"),
             ("", _tables.versions_text(told.software)),
-            ("here", f"{found.on}, {found.seconds:.1f} s"),
+            ("here", f"{found.on} {found.backend}, {found.seconds:.1f} s"),
             ("", _tables.versions_text(found.versions)),
+            *(("note", note) for note in found.notes),
         ]
     )
     if found.error is not None:

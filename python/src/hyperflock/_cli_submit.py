@@ -120,7 +120,10 @@ def submit(
         submit_key=key,
     )
     if dry_run_in is not None:
-        run = _loop.run(made.dry_run(dry_run_in.value))
+        if dry_run_in is DryRunIn.browser:
+            run = Client(url, token).try_in_browser(made)
+        else:
+            run = _loop.run(made.dry_run("cpython"))
         if as_json:
             show_json(dataclasses.asdict(run))
         else:

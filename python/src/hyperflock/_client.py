@@ -126,6 +126,10 @@ class Client:
         made = _loop.run(self._core.grid(*arguments, **options))
         return made if isinstance(made, DryRun) else Study(made)
 
+    def try_in_browser(self, made: Submission) -> DryRun:
+        """Run the first trial of what `submit` would send in a browser here."""
+        return _loop.run(self._core.try_in_browser(made))
+
     def submit(self, made: Submission, progress: bool | None = None) -> Study:
         """Send what `grid` and the command prepare."""
         return Study(_loop.run(self._core.submit(made, progress)))

@@ -22,8 +22,10 @@ from typing import Any, Literal
 
 from hyperflock import _browser, _loop
 from hyperflock._errors import HyperflockError
+from hyperflock._file_cache import cache_folder
 from hyperflock._http import Http, Origin, Probe, probe, tls_context
 from hyperflock._runtime import RUNTIMES
+from hyperflock._runtime_files import PAGES_LIST
 from hyperflock._settings import Settings
 from hyperflock._text import clean
 from hyperflock._version import __version__
@@ -89,6 +91,7 @@ def checks(settings: Settings, *, browser: bool) -> Iterator[Check]:
         yield Check("token", "failed", error.message, remedy)
     yield _version(me)
     yield _join_page(me)
+    yield _local_runs(me)
     yield from _of_this_machine(browser)
 
 
@@ -212,10 +215,29 @@ def _join_page(me: dict[str, Any]) -> Check:
     return Check("join page", "ok", f"{origin}, isolated, HTTPS")
 
 
+def _local_runs(me: dict[str, Any]) -> Check:
+    name, origin = "browser runs", str(me.get("join_origin", ""))
+    if not origin.startswith(("http://", "https://")):
+        return Check(name, "skipped", "not known without a token")
+    origin = clean(origin)
+    try:
+        answer = _loop.run(probe(f"{origin}/{PAGES_LIST}"))
+    except HyperflockError as error:
+        remedy = "replay --on chromium needs this address, or what it has fetched before"
+        return Check(name, "warning", error.message, remedy)
+    if answer.status != 200:
+        remedy = "for replay --on chromium update the server; serve --app FOLDER names its pages"
+        return Check(name, "warning", f"{origin} has no page for trials in a browser here", remedy)
+    return Check(name, "ok", f"by the pages of {origin}, kept in {cache_folder()}")
+
+
 def _browsers() -> Iterator[Check]:
     path = _browser.find_browser()
     if path is None:
-        remedy = "install Chromium for dry_run='browser', or name one by HYPERFLOCK_BROWSER"
+        remedy = (
+            "install Chromium for replay --on chromium and dry_run='browser', "
+            "or name one by HYPERFLOCK_BROWSER"
+        )
         yield Check("browser", "warning", "no Chromium, Chrome or Edge is here", remedy)
         return
     told = _browser.ask_browser(path)

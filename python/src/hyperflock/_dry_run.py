@@ -1,4 +1,4 @@
-"""Runs one trial here: in a process of its own, or in a local browser. For dry runs and replays.
+"""Runs one trial here: in a process of its own, or in a browser. For dry runs and replays.
 
     run = await dry_run(bundle, data, params={"rate": 0.1}, seed=7, runtime="chainer-7.8.1",
                         time_limit_s=60, where="cpython")
@@ -6,7 +6,8 @@
     ran = await run_job(Job(...), "cpython", time_limit_s=60)
 
 The bundle is unpacked and run by the worker's own code (``hyperflock_worker``), and sees only what
-a volunteer's browser has. A coroutine for any event loop; cancelled, it ends the other process.
+a volunteer's browser has; how a browser runs it is `_browser_run`'s. A coroutine for any event
+loop; cancelled, it ends the other process.
 """
 
 from __future__ import annotations
@@ -22,20 +23,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from hyperflock._browser_run import MAX_OUTPUT_CHARACTERS, Told, run_in_browser
 from hyperflock._bundle import Bundle
 from hyperflock._data import DataSet
 from hyperflock._errors import DryRunError
 from hyperflock._grid import Scalar, params_text
+from hyperflock._http import Http
+from hyperflock._job import Job
 from hyperflock._loop import in_thread
+from hyperflock._provenance import versions_of
 from hyperflock._results import TrialError
 from hyperflock._runtime import ASKED_PACKAGES, RUNTIME_PACKAGES, chainer_of
 from hyperflock._text import clean
 
 Where = Literal["cpython", "browser"]
 
-MAX_OUTPUT_CHARACTERS = 1 << 20
-# Above the trial's own limit: for starting Python, or a browser with Pyodide.
-_START_S = {"cpython": 60.0, "browser": 180.0}
+# Above the trial's own limit: for starting Python.
+_START_S = 60.0
 
 # What an Optuna that was installed here imports of its own; the browsers' one is made without.
 _OPTUNA_NEEDS = frozenset({"sqlalchemy", "alembic", "yaml", "greenlet", "mako", "markupsafe"})
@@ -46,7 +50,6 @@ _KEPT = frozenset(
         *("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "TEMP", "TMP"),
         *("SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "ARRAYCORE_LIBRARY"),
         *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"),
-        *("CHROMIUM", "CHROMIUM_FLAGS", "DISPLAY", "XDG_RUNTIME_DIR"),
     }
 )
 
@@ -111,47 +114,6 @@ class DryRun:
 
 
 @dataclass(frozen=True)
-class Job:
-    """One trial, as the process that runs it needs it.
-
-    Attributes
-    ----------
-    entry, bundle
-        Where the objective is, and the zip that it is in.
-    data
-        With wheels and arrays of the code.
-    params
-        JSON text.
-    seed, number
-        The trial's.
-    runtime
-        ``chainer-7.8.1``.
-    backend
-        What the study asks of devices; None: nothing.
-    opened
-        What a local browser opens for it: ``webgpu`` or ``cpu``.
-    asked
-        Of a trial of an Optuna study: ``{"directions", "suggested"}``, as the runner takes it.
-    again
-        The trial ran before: names that were not suggested then are an error, and `prune_at` says
-        at which step it is told to stop; None: never.
-    """
-
-    entry: str
-    bundle: bytes
-    data: Sequence[DataSet]
-    params: str
-    seed: int
-    runtime: str
-    backend: str | None = None
-    opened: str = "cpu"
-    number: int = 0
-    asked: Mapping[str, Any] | None = None
-    again: bool = False
-    prune_at: int | None = None
-
-
-@dataclass(frozen=True)
 class Ran:
     """What a job came to.
 
@@ -189,6 +151,7 @@ async def dry_run(
     time_limit_s: float,
     where: Where,
     backend: str | None = None,
+    http: Http | None = None,
 ) -> DryRun:
     """Run one trial; errors as in `run_job`. What the objective raises is in the result."""
     job = Job(
@@ -199,8 +162,9 @@ async def dry_run(
         seed=seed,
         runtime=runtime,
         backend=backend,
+        opened="cpu" if backend in {None, "cpu"} else "webgpu",
     )
-    ran = await run_job(job, where, time_limit_s)
+    ran = await run_job(job, where, time_limit_s, http=http)
     error = ran.outcome.get("error")
     return DryRun(
         where=where,
@@ -217,7 +181,12 @@ async def dry_run(
 
 
 async def run_job(
-    job: Job, where: Where, time_limit_s: float, *, browser: str | None = None
+    job: Job,
+    where: Where,
+    time_limit_s: float,
+    *,
+    http: Http | None = None,
+    browser: str | None = None,
 ) -> Ran:
     """Run one trial.
 
@@ -227,6 +196,8 @@ async def run_job(
         What, and on what.
     time_limit_s
         For the trial alone, without the start of Python or of a browser; 0: none.
+    http
+        To the server whose pages and runtime a browser takes; CPython needs none.
     browser
         The browser's program; None: the one that ``HYPERFLOCK_BROWSER`` names, else Chromium.
 
@@ -234,14 +205,16 @@ async def run_job(
     ------
     DryRunError
         ``dry_run_unavailable``: what it needs is not here. ``dry_run_broken``: the process or the
-        browser ended without an outcome.
+        browser ended without an outcome. ``runtime_unavailable``, ``runtime_damaged``: a browser
+        cannot have the server's runtime.
     """
+    if where == "browser":
+        assert http is not None
+        return _ran(await run_in_browser(job, http, time_limit_s, browser), time_limit_s)
     with tempfile.TemporaryDirectory(prefix="hyperflock-dry-run-") as name:
         folder = Path(name).resolve()
         await in_thread(lambda: _write_job(folder, job))
-        command, cwd = _command(where, folder, job)
-        limit_s = time_limit_s + _START_S[where] if time_limit_s else None
-        output, ended = await _run(command, cwd, limit_s, _browsers(where, browser))
+        output, ended = await _run(folder, time_limit_s + _START_S if time_limit_s else None)
         told = _outcome(folder, ended, output, time_limit_s)
     return Ran(
         outcome=told["outcome"],
@@ -250,6 +223,19 @@ async def run_job(
         output=clean(output, keep_lines=True),
         versions={str(k): str(v) for k, v in told.get("versions", {}).items()},
         missing=tuple(map(str, told.get("missing", ()))),
+    )
+
+
+def _ran(told: Told, time_limit_s: float) -> Ran:
+    """What a browser told; a trial that ran too long has no curve either."""
+    outcome = told.outcome
+    return Ran(
+        outcome=_late(time_limit_s) if outcome is None else {**outcome, "backend": told.backend},
+        points=tuple(told.points),
+        seconds=time_limit_s if outcome is None else told.seconds,
+        output=clean(told.output, keep_lines=True),
+        versions=versions_of(told.software),
+        missing=(),
     )
 
 
@@ -302,51 +288,14 @@ def _write_job(folder: Path, job: Job) -> None:
     shutil.copy(_CHILD, folder / "dry_run.py")
 
 
-def _command(where: Where, folder: Path, job: Job) -> tuple[list[str], Path]:
-    script = str(folder / "dry_run.py")
-    if where == "cpython":
-        return [sys.executable, "-I", "-S", "-X", "utf8", script, str(folder)], folder
-    runtime = _CHECKOUT / "build" / "runtime"
-    command = _CHECKOUT / "worker-runtime" / "node" / "python_command.ts"
-    node = _CHECKOUT / "build" / "venv" / "bin" / "node"
-    found = str(node) if node.is_file() else shutil.which("node")
-    index = runtime / "index.json"
-    if not command.is_file() or not index.is_file() or found is None:
-        raise DryRunError(
-            "a run in a browser needs a checkout of Hyperflock after './run build'; "
-            "one on CPython needs none"
-        )
-    pieces = json.loads(index.read_text("utf-8"))["pieces"]
-    options = ["--host", "chromium", "--backend", job.opened, "--mount", str(folder)]
-    for piece in (job.runtime, *(sorted(ASKED_PACKAGES) if job.asked is not None else ())):
-        if piece not in pieces:
-            raise DryRunError(f"the built runtime has no {piece}; './run build' makes it")
-        archive = runtime / Path(pieces[piece]["base"]).name / f"{piece}.zip"
-        options += ["--wheel", str(archive)]
-    quiet = "--disable-warning=ExperimentalWarning"
-    return [found, quiet, str(command), *options, script, str(folder)], _CHECKOUT
-
-
-def _browsers(where: Where, browser: str | None) -> dict[str, str]:
-    """Which browser the command opens, as it is told: by a variable."""
-    given = browser or os.environ.get("HYPERFLOCK_BROWSER")
-    if where == "cpython" or not given:
-        return {}
-    found = shutil.which(given)
-    if found is None:
-        raise DryRunError(f"'{clean(given)}' is no program; give the path of a Chromium")
-    return {"CHROMIUM": found}
-
-
-async def _run(
-    command: list[str], cwd: Path, limit_s: float | None, settings: Mapping[str, str]
-) -> tuple[str, bool]:
-    """Run a command; gives what it printed, and whether it ended within its time."""
-    environment = {**{k: v for k, v in os.environ.items() if k in _KEPT}, **settings}
+async def _run(folder: Path, limit_s: float | None) -> tuple[str, bool]:
+    """Run the job of a folder; gives what it printed, and whether it ended within its time."""
+    command = [sys.executable, "-I", "-S", "-X", "utf8", str(folder / "dry_run.py"), str(folder)]
+    environment = {k: v for k, v in os.environ.items() if k in _KEPT}
     with tempfile.TemporaryFile() as file:
         process = subprocess.Popen(
             command,
-            cwd=cwd,
+            cwd=folder,
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=file,
@@ -374,14 +323,14 @@ def _outcome(folder: Path, ended: bool, output: str, time_limit_s: float) -> dic
         raise DryRunError(
             f"the dry run ended without an outcome: {clean(output[-500:])}", code="dry_run_broken"
         )
+    return {"outcome": _late(time_limit_s), "points": [], "seconds": time_limit_s}
+
+
+def _late(time_limit_s: float) -> dict[str, Any]:
     error = {
         "cause": "timeout",
         "code": "time_limit",
         "traceback": "",
         "message": f"the trial took longer than its {time_limit_s:g} s",
     }
-    return {
-        "outcome": {"outcome": "failed", "error": error},
-        "points": [],
-        "seconds": time_limit_s,
-    }
+    return {"outcome": "failed", "error": error}

@@ -1,10 +1,10 @@
 """Runs one trial as a volunteer's browser would: the other process of a dry run or a replay.
 
-    python -I -S _dry_run_child.py FOLDER     # also in Pyodide, by the worker runtime's command
+    python -I -S _dry_run_child.py FOLDER
 
 ``FOLDER`` holds ``job.json``, the bundle and the data; ``outcome.json`` is left there. It uses the
-worker's packages and nothing of the researcher's. On an ordinary Python only what the browsers'
-runtime has can be imported, wherever it is installed. The process's only thread.
+worker's packages and nothing of the researcher's; only what the browsers' runtime has can be
+imported, wherever it is installed. The process's only thread.
 """
 
 from __future__ import annotations
@@ -59,9 +59,8 @@ def main(folder: Path) -> None:
     """Run the job of a folder."""
     job = json.loads((folder / "job.json").read_text("utf-8"))
     installed = _Installed(job["installed"], job["folders"])
-    if sys.platform != "emscripten":
-        sys.path[:0] = job["worker"]
-        sys.meta_path.insert(0, installed)
+    sys.path[:0] = job["worker"]
+    sys.meta_path.insert(0, installed)
     from hyperflock_worker import bridge
     from hyperflock_worker.runner import run_attempt
 
@@ -108,7 +107,7 @@ def _answer_as_before(local: LocalBridge, prune_at: int | None) -> None:
 
 def _versions() -> dict[str, str]:
     """Of Python, and of the packages that the trial used."""
-    names = ("numpy", "chainer", "optuna", "pyodide")
+    names = ("numpy", "chainer", "optuna")
     used = {name: getattr(sys.modules.get(name), "__version__", None) for name in names}
     found = {name: str(version) for name, version in used.items() if version is not None}
     return {"python": platform.python_version(), **found}

@@ -163,7 +163,7 @@ async def probe(url: str) -> Probe:
 
 
 class Http:
-    """Requests to one console with one token."""
+    """Requests to one origin with one token; an empty one: to what is open to anybody."""
 
     def __init__(
         self,
@@ -176,8 +176,10 @@ class Http:
     ) -> None:
         self.origin = origin
         self.token = token
-        self._headers = {"Authorization": f"Bearer {token}", "User-Agent": AGENT}
-        self._patience_s = patience_s
+        self._headers = {"User-Agent": AGENT}
+        if token:
+            self._headers["Authorization"] = f"Bearer {token}"
+        self.patience_s = patience_s
         self._sleep = sleep
         self._clock = clock
         self._pool = urllib3.PoolManager(
@@ -195,7 +197,7 @@ class Http:
 
     async def fetch(self, path: str) -> bytes:
         """GET bytes."""
-        return (await self._request("GET", path)).body
+        return (await self._request("GET", path, headers={"Accept-Encoding": "gzip"})).body
 
     async def post(self, path: str, body: bytes | Mapping[str, Any]) -> Any:
         """POST JSON, get a JSON answer."""
@@ -248,7 +250,7 @@ class Http:
                 if status not in _RETRY_STATUS:
                     raise failure
                 wait_s = max(wait_s, told_s)
-            if self._clock() - started + wait_s > self._patience_s:
+            if self._clock() - started + wait_s > self.patience_s:
                 raise failure
             await self._sleep(wait_s)
 

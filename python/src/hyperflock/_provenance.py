@@ -108,9 +108,13 @@ def provenance_of(row: TrialRow, spec: StudySpec) -> Provenance:
 
 
 def software_of(run: AttemptRow) -> dict[str, str]:
+    """Read what computed an attempt's result; empty where it does not say."""
+    return versions_of(run.software) if isinstance(run.software, str) else {}
+
+
+def versions_of(software: str) -> dict[str, str]:
     """Read ``name/version name/version``; a word without a version has an empty one."""
-    words = run.software.split() if isinstance(run.software, str) else []
-    pairs = (clean(word).partition("/") for word in words)
+    pairs = (clean(word).partition("/") for word in software.split())
     found: dict[str, str] = {}
     for name, _, version in pairs:
         # The server's own word comes first: what a device says of it counts for nothing.

@@ -13,15 +13,16 @@ import dataclasses
 import hashlib
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from hyperflock._comparison import Compared, compared
 from hyperflock._data import DataSet
-from hyperflock._dry_run import Job, Ran, run_job
+from hyperflock._dry_run import Ran, run_job
 from hyperflock._errors import DryRunError, HyperflockError, ReplayError
 from hyperflock._http import Http
+from hyperflock._job import Job
 from hyperflock._protocol import Backend, TrialRow
 from hyperflock._provenance import Provenance
 from hyperflock._results import TrialError, TrialResult, trial_result
@@ -60,8 +61,13 @@ class Replay:
         The state, each value, each step of the curve, and the error's code where there was one.
     seconds, recorded_s : float
         What it took here, and on the device.
+    backend : str
+        What it computed on here: ``webgpu``, ``cpu`` (array-core's) or ``numpy``.
     versions : dict
         Of what it ran on here, by name.
+    notes : tuple of str
+        What a browser here has not as it was then, by which numbers may differ: another runtime,
+        another back end.
     provenance : Provenance
         Of the recorded result.
     output : str
@@ -78,7 +84,9 @@ class Replay:
     compared: tuple[Compared, ...]
     seconds: float
     recorded_s: float
+    backend: str
     versions: dict[str, str]
+    notes: tuple[str, ...]
     provenance: Provenance
     output: str
     error: TrialError | None
@@ -93,7 +101,8 @@ class Replay:
         rows = [
             f"  {c.what}: {c.recorded} recorded, {c.here} here" for c in self.compared if not c.same
         ]
-        return "\n".join([f"{head} {self.tolerance:g}", *rows])
+        notes = [f"  note: {note}" for note in self.notes]
+        return "\n".join([f"{head} {self.tolerance:g}", *rows, *notes])
 
 
 async def fetch_spec(http: Http, study: int) -> StudySpec:
@@ -142,6 +151,7 @@ async def replay(
         await _job(http, study, spec, row, recorded),
         "cpython" if on == "cpython" else "browser",
         spec.limits.time_limit_ms / 1000,
+        http=http,
         browser=browser,
     )
     return _judged(study, on, float(tolerance), recorded, ran)
@@ -228,6 +238,7 @@ def _judged(study: int, on: str, tolerance: float, recorded: TrialResult, ran: R
         tolerance=tolerance,
     )
     assert recorded.provenance is not None
+    backend = str(ran.outcome.get("backend") or "numpy")
     return Replay(
         study=study,
         trial=recorded.number,
@@ -237,11 +248,25 @@ def _judged(study: int, on: str, tolerance: float, recorded: TrialResult, ran: R
         compared=found,
         seconds=ran.seconds,
         recorded_s=recorded.run_s,
+        backend=backend,
         versions=ran.versions,
+        notes=_notes(recorded, backend, ran.versions) if on == "chromium" else (),
         provenance=recorded.provenance,
         output=ran.output,
         error=error,
     )
+
+
+def _notes(recorded: TrialResult, backend: str, here: Mapping[str, str]) -> tuple[str, ...]:
+    assert recorded.provenance is not None
+    notes = []
+    then, now = recorded.provenance.software.get("runtime"), here.get("runtime")
+    # Versions of Python, Pyodide and NumPy that differ are an error, by the bundle's lock.
+    if then and now and then != now:
+        notes.append(f"the runtime was {then[:12]}, and the server's is {now[:12]} now")
+    if recorded.backend and recorded.backend != backend:
+        notes.append(f"it computed on {clean(recorded.backend)}, and on {backend} here")
+    return tuple(notes)
 
 
 def _all_same(found: Sequence[Compared]) -> bool:

@@ -29,7 +29,10 @@ RUNTIME_PACKAGES = frozenset(
     }
 )
 
-# What a trial may import besides where an Optuna study asked for it.
+# Pieces of the runtime that every trial's browser loads, beside one Chainer.
+CORE_PIECES = ("pyodide", "numpy", "six", "worker")
+
+# What a trial may import besides where an Optuna study asked for it; pieces of the runtime, too.
 ASKED_PACKAGES = frozenset({"optuna", "colorlog", "packaging", "tqdm"})
 
 _MODULES = """

@@ -202,8 +202,8 @@ class Study(StudyView):
             Its number, or the trial itself.
         on
             ``cpython``: Python here; Chainer has to be installed for a trial that uses it.
-            ``chromium``: a local headless browser on the same Pyodide, which needs a checkout after
-            ``./run build``.
+            ``chromium``: a local headless browser, by the server's pages and runtime, which are
+            fetched once and kept; on WebGPU where the trial ran on it and the browser has it.
         tolerance
             Two numbers are the same where they differ by no more than this part of the larger one;
             below 1 by no more than this. Devices round differently, and training lets that grow.
@@ -224,7 +224,8 @@ class Study(StudyView):
             ``trial_unfinished``, ``blob_damaged``, ``replay_failed``: it cannot be run again.
             ``untrusted_code``: it is somebody else's, without ``trust``.
         DryRunError
-            ``dry_run_unavailable``, ``dry_run_broken``: not on this machine.
+            ``dry_run_unavailable``, ``dry_run_broken``, ``runtime_unavailable``,
+            ``runtime_damaged``: not on this machine.
         """
         return _loop.run(
             self._core.replay(trial, on=on, tolerance=tolerance, browser=browser, trust=trust)

@@ -27,7 +27,7 @@ from hyperflock._data import DataSet
 from hyperflock._dry_run import DryRun, Where, dry_run
 from hyperflock._errors import HyperflockError
 from hyperflock._grid import Scalar, dimensions_of, grid_point, trial_seed
-from hyperflock._http import AGENT
+from hyperflock._http import AGENT, Http
 from hyperflock._placement import Requires, backend_of, requirements_of
 from hyperflock._protocol import Backend, BlobRef, Direction, Runtime
 from hyperflock._runtime import DEFAULT_RUNTIME, chainer_of
@@ -138,8 +138,11 @@ class Submission:
         )
         return encode_spec(spec)
 
-    async def dry_run(self, where: Where) -> DryRun:
-        """Run the first trial here; errors as in `hyperflock._dry_run.dry_run`."""
+    async def dry_run(self, where: Where, http: Http | None = None) -> DryRun:
+        """Run the first trial here; errors as in `hyperflock._dry_run.dry_run`.
+
+        ``http`` is to the server whose runtime a browser takes; CPython needs none.
+        """
         return await dry_run(
             self.bundle,
             self.data,
@@ -149,6 +152,7 @@ class Submission:
             backend=backend_of(self.backend, self.bundle) or None,
             time_limit_s=self.time_limit_s,
             where=where,
+            http=http,
         )
 
 

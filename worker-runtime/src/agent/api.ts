@@ -71,8 +71,8 @@ export async function project(code: string): Promise<ProjectView> {
   return { name, owner, studies, trialsDone: trials_done, trialsTotal: trials_total };
 }
 
-export async function runtimeIndex(): Promise<RuntimeIndex> {
-  return await request(indexAnswer, "/runtime/index.json", { cache: "no-cache" });
+export async function runtimeIndex(url = "/runtime/index.json"): Promise<RuntimeIndex> {
+  return await request(indexAnswer, url, { cache: "no-cache" });
 }
 
 /** The header by which a device names itself. */

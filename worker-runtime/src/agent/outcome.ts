@@ -6,6 +6,12 @@ import { type Failure, kAttrsBytes } from "../protocol/client_messages.ts";
 import { hasAtMostBytes } from "../protocol/fields.ts";
 import { kCauses } from "../protocol/index.ts";
 
+/** Whose fault a crash is; others are the device's. */
+const kCrashCauses: Readonly<Record<string, Failure["cause"]>> = {
+  out_of_memory: "out_of_memory",
+  channel_violation: "invalid",
+};
+
 /** How an attempt ended. */
 export type Outcome = (
   | { readonly outcome: "complete"; readonly values: readonly number[] }
@@ -54,6 +60,12 @@ export function parseOutcome(text: string): Outcome {
     const error = { cause: "invalid" as const, code: "outcome_malformed", message, traceback: "" };
     return { outcome: "failed", error };
   }
+}
+
+/** How an attempt ended whose thread died. */
+export function crashOutcome(code: string, message: string): Outcome {
+  const cause = kCrashCauses[code] ?? "device_lost";
+  return { outcome: "failed", error: { cause, code, message, traceback: "" } };
 }
 
 const backendSchema = v.object({ backend: v.picklist(["webgpu", "cpu", "numpy"]) });

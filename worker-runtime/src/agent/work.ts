@@ -2,17 +2,11 @@
 // device's side). Pure: times are passed in, actions go out through `Surroundings`. Owned by machine.ts on the agent thread.
 
 import { answerText, errorText } from "../channel/block.ts";
-import type {
-  Failure,
-  Lease,
-  Pulse,
-  ReleaseReason,
-  ServerMessages,
-  WaitReason,
-} from "../protocol/index.ts";
+import type { Lease, Pulse, ReleaseReason, ServerMessages, WaitReason } from "../protocol/index.ts";
 import { Attempt, type Computer } from "./attempt.ts";
 import { Backoff } from "./backoff.ts";
 import type { AgentAction, EventOf } from "./events.ts";
+import { crashOutcome } from "./outcome.ts";
 
 /** A python thread that was interrupted has this long to end by itself; the rest of the second is for the others. */
 export const kInterruptGraceMs = 400;
@@ -24,11 +18,6 @@ const kCannotRunLimit = 3;
 const kResendLimit = 8;
 /** Nothing computed that could say what it is. */
 const kNobody: Computer = { backend: "", software: "" };
-/** Whose fault a crash is; others are the device's. */
-const kCrashCauses: Readonly<Record<string, Failure["cause"]>> = {
-  out_of_memory: "out_of_memory",
-  channel_violation: "invalid",
-};
 
 export interface Surroundings {
   /** Messages may be sent. */
@@ -298,8 +287,7 @@ export class Work {
   onCrashed(event: EventOf<"crashed">, now: number): void {
     this.#replacePython();
     const { attempt, code, message } = event;
-    const cause = kCrashCauses[code] ?? "device_lost";
-    const outcome = { outcome: "failed" as const, error: { cause, code, message, traceback: "" } };
+    const outcome = crashOutcome(code, message);
     const runMs = now - (this.#attempt?.runningAt ?? now);
     this.onOutcome({ kind: "outcome", attempt, outcome, runMs, ...kNobody }, now);
   }

@@ -1,0 +1,131 @@
+"""Files kept by the SHA-256 of their content, so that they are fetched once: a folder of this user.
+
+    cache = FileCache(cache_folder())
+    cache.get(sha256)                # the bytes, looked at again; None: fetch them
+    cache.put(sha256, content)
+
+What is damaged counts as not there. What was used longest ago goes where all would be more than the
+limit. A folder that cannot be written keeps nothing, and that is no error. Several processes may
+use one folder; any thread.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import sys
+import uuid
+from pathlib import Path
+
+# A runtime is 45 MB with everything that a trial may ask for: several servers' fit.
+LIMIT_BYTES = 512 << 20
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_PART = ".part-"
+# What a process that was killed had begun to write, by its age.
+_STALE_S = 3600.0
+
+
+def cache_folder() -> Path:
+    """Where this user's programs keep what can be fetched again; ``HYPERFLOCK_CACHE`` comes first.
+
+    ``$XDG_CACHE_HOME`` or ``~/.cache``, on macOS ``~/Library/Caches``, on Windows
+    ``%LOCALAPPDATA%``.
+    """
+    given = os.environ.get("HYPERFLOCK_CACHE")
+    if given:
+        return Path(given)
+    if sys.platform == "darwin":
+        base = str(Path.home() / "Library" / "Caches")
+    elif sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "hyperflock"
+
+
+class FileCache:
+    """One folder.
+
+    Parameters
+    ----------
+    folder : Path
+        It is made when something is kept.
+    limit_bytes : int
+        Of all files together.
+    """
+
+    def __init__(self, folder: Path, limit_bytes: int = LIMIT_BYTES) -> None:
+        self._folder = folder
+        self._limit_bytes = limit_bytes
+
+    def get(self, sha256: str) -> bytes | None:
+        """Give a file's bytes; None where it is not there, or is not what its name says."""
+        path = self._folder / sha256
+        try:
+            content = path.read_bytes()
+        except OSError:
+            return None
+        if hashlib.sha256(content).hexdigest() != sha256:
+            with contextlib.suppress(OSError):
+                path.unlink()
+            return None
+        with contextlib.suppress(OSError):
+            os.utime(path)  # by which the longest unused is known
+        return content
+
+    def has(self, sha256: str) -> bool:
+        """Whether a file is there, whatever is in it."""
+        return (self._folder / sha256).exists()
+
+    def put(self, sha256: str, content: bytes) -> None:
+        """Keep bytes whose hash was looked at; a reader sees all of them or none."""
+        if len(content) > self._limit_bytes:
+            return
+        with contextlib.suppress(OSError):
+            self._write(sha256, content)
+            self._shrink(sha256)
+
+    def note(self, name: str, content: bytes) -> None:
+        """Keep bytes by a name, in the place of those before."""
+        with contextlib.suppress(OSError):
+            self._write(f"{name}.json", content)
+
+    def noted(self, name: str) -> bytes | None:
+        """Give what was kept by a name."""
+        try:
+            return (self._folder / f"{name}.json").read_bytes()
+        except OSError:
+            return None
+
+    def _write(self, name: str, content: bytes) -> None:
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        part = self._folder / f"{_PART}{uuid.uuid4().hex}"
+        try:
+            part.write_bytes(content)
+            os.replace(part, self._folder / name)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
+
+    def _shrink(self, newest: str) -> None:
+        kept: list[tuple[float, int, Path]] = []
+        for path in self._folder.iterdir():
+            with contextlib.suppress(FileNotFoundError):  # another process has shrunk it
+                state = path.stat()
+                if _SHA256.fullmatch(path.name) and path.name != newest:
+                    kept.append((state.st_mtime, state.st_size, path))
+                elif path.name.startswith(_PART):
+                    self._drop_stale(path, state.st_mtime)
+        room = self._limit_bytes - (self._folder / newest).stat().st_size
+        for _, size, path in sorted(kept, reverse=True):
+            room -= size
+            if room < 0:
+                path.unlink(missing_ok=True)
+
+    def _drop_stale(self, path: Path, written_at: float) -> None:
+        now = (self._folder).stat().st_mtime  # the file system's clock: it was written to just now
+        if written_at < now - _STALE_S:
+            path.unlink(missing_ok=True)

@@ -1,0 +1,6 @@
+// The script of the page that the researcher's package serves on loopback, for a replay or a dry run in a browser. Page
+// thread.
+
+import { runLocally } from "@hyperflock/worker-runtime/local";
+
+void runLocally();

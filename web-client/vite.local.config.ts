@@ -1,0 +1,58 @@
+// Builds the script of the researcher's local runs into `build/web/app/local`, with addresses relative to it, because the
+// package serves it on loopback below a path of its own. `build/web/local-run.json` lists the files by their hashes. Runs
+// after vite.config.ts, which empties `build/web`.
+
+import { createHash } from "node:crypto";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { defineConfig, type Plugin } from "vite";
+import { precompress } from "./precompress.ts";
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const names = {
+  entryFileNames: "[name]-[hash].js",
+  chunkFileNames: "[name]-[hash].js",
+  assetFileNames: "[name]-[hash][extname]",
+};
+
+/** Writes the list beside the folder `app`, where the server gives it out under its own name and as what may change. */
+function listing(): Plugin {
+  let outDir = "";
+  return {
+    name: "hyperflock:local-run-listing",
+    apply: "build",
+    configResolved(config) {
+      outDir = resolve(config.root, config.build.outDir);
+    },
+    async writeBundle() {
+      const scripts = (await readdir(outDir)).filter((name) => name.endsWith(".js")).sort();
+      const files = await Promise.all(
+        scripts.map(async (name) => {
+          const content = await readFile(join(outDir, name));
+          const sha256 = createHash("sha256").update(content).digest("hex");
+          return { name, sha256, bytes: content.length };
+        }),
+      );
+      const page = scripts.find((name) => name.startsWith("page-"));
+      const list = { schema: 1, page, base: "/app/local/", files };
+      await writeFile(join(outDir, "../../local-run.json"), `${JSON.stringify(list, null, 1)}\n`);
+    },
+  };
+}
+
+export default defineConfig({
+  root: here("."),
+  base: "./",
+  publicDir: false,
+  build: {
+    outDir: here("../build/web/app/local"),
+    emptyOutDir: true,
+    modulePreload: false,
+    reportCompressedSize: false,
+    rolldownOptions: { input: { page: here("src/local/main.ts") }, output: names },
+  },
+  // A worker's file keeps its entry's name in front: by it the thread gets a policy of its own.
+  worker: { format: "es", rolldownOptions: { output: names } },
+  plugins: [listing(), precompress()],
+});
