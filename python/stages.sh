@@ -52,8 +52,8 @@ stage python_optuna4_test "python_optuna4 python_package server runtime"
 do_python_optuna4_test() {
   export PYTHONPATH=$ROOT/build/optuna4/site-packages HYPERFLOCK_TEST_SERVER_BIN="$ROOT/build/release/bin/hyperflock-server"
   python3 -c 'import optuna; assert optuna.__version__.startswith("4."), optuna.__version__'
-  python3 "${PYTHON_TESTS[@]}" python/tests/test_optuna_examples.py python/tests/test_optuna_pruning.py python/tests/test_optuna_percentiles.py \
-    python/tests/test_storage.py python/tests/test_storage_case.py
+  python3 "${PYTHON_TESTS[@]}" python/tests/test_optuna_examples.py python/tests/test_optuna_percentiles.py \
+    python/tests/test_optuna_pruning.py python/tests/test_storage.py python/tests/test_storage_case.py
 }
 
 # ./run python-versions [VERSION...]: the wheel and the tests on each Python that is here; see python/tests/versions.sh.
