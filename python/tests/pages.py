@@ -1,7 +1,7 @@
 """Reads the blocks of a documentation page, and runs them as a notebook's cells or a terminal.
 
     page = Page(path)
-    Session(page, first_study=7).run(page)
+    Session(module, command, studies=lambda: [7, 9]).run(page)
 
 A comment above a block says what is not seen on the page: ``<!-- not run: REASON -->`` leaves it
 out, ``<!-- file: NAME -->`` writes it to a file instead, ``<!-- first CODE -->`` runs code before.
@@ -16,7 +16,7 @@ import linecache
 import re
 import shlex
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -86,19 +86,20 @@ class Session:
         What the cells are the code of; it is ``__main__`` while they run.
     command
         Runs ``hyperflock`` with arguments; its exit code.
-    studies_before
-        How many studies there were before the page's first.
+    studies
+        The numbers of the studies that there are.
     """
 
     def __init__(
         self,
         module: types.ModuleType,
         command: Callable[[list[str]], int],
-        studies_before: int,
+        studies: Callable[[], Iterable[int]],
     ) -> None:
         self._module = module
         self._command = command
-        self._before = studies_before
+        self._studies = studies
+        self._before = set(studies())
 
     def run(self, page: Page) -> None:
         """Run a page's blocks in order; what a block raises comes through."""
@@ -125,7 +126,13 @@ class Session:
         for offset, line in enumerate(block.text.splitlines()):
             if not line.startswith("$ "):
                 continue
-            typed = _STUDY.sub(lambda m: f"{m[1]} {int(m[2]) + self._before}", line[2:])
+            typed = _STUDY.sub(lambda m: f"{m[1]} {self._numbered(int(m[2]))}", line[2:])
             program, *arguments = shlex.split(typed)
             assert program == "hyperflock", f"line {block.line + offset} is none of ours: {typed}"
             assert self._command(arguments) == 0, f"line {block.line + offset}: {typed}"
+
+    def _numbered(self, place: int) -> int:
+        """Give the number of the page's study at a place, counted from 1."""
+        own = sorted(set(self._studies()) - self._before)
+        assert place <= len(own), f"the page has begun the studies {own} and speaks of its {place}."
+        return own[place - 1]

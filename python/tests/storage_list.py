@@ -17,7 +17,7 @@ class Reason(NamedTuple):
     versions: tuple[int, ...] = (4, 5)
 
 
-KEPT = "A server keeps its studies: none is deleted."
+KEPT = "It deletes no study: `hyperflock delete` does, once the study is over."
 NAMES = "Studies may share a name, and each has one."
 TIMES = "Times are the server's."
 LATE = "Attributes of a trial come with its outcome: one that runs or waits has none."

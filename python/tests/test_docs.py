@@ -43,14 +43,12 @@ def test_code_of_the_page_runs(
     monkeypatch.setitem(sys.modules, "__main__", main)
     cached = dict(linecache.cache)
     with flock.client() as client:
-        before = len(client.studies())
-    try:
-        Session(main, _cli.run, before).run(page)
-    finally:
-        linecache.cache.clear()
-        linecache.cache.update(cached)
-        with hyperflock.Client() as client:
-            for study in client.studies()[: -before or None]:
+        try:
+            Session(main, _cli.run, lambda: [study.id for study in client.studies()]).run(page)
+        finally:
+            linecache.cache.clear()
+            linecache.cache.update(cached)
+            for study in client.studies():
                 if study.row.state == "running":
                     study.cancel()
 
