@@ -169,6 +169,22 @@ TEST_P(StorageContract, R55_NumbersAreNotGivenAgainAndTheSubmitKeyMayBe) {
   EXPECT_EQ(storage().usage("ada").value(), (Usage{1, 6, 1'333}));
 }
 
+// The highest number goes first, and its row is gone for long when a lower one follows.
+TEST_P(StorageContract, R55_NumbersAreNotGivenAgainInWhateverOrderTheyGo) {
+  apply(over());
+  apply({create_study(2, "other"), start(7, key(2, 0)), complete(7, {0.5}),
+         end_study(2, StudyState::finished)});
+  for (const std::int64_t id : {2, 1}) {
+    EXPECT_EQ(applied(delete_study(id)), Applied::applied);
+    sweep(storage());
+  }
+  reopen();
+  EXPECT_EQ(storage().load().value().next_study_id, 3);
+  EXPECT_EQ(storage().load().value().next_attempt_id, 8);
+  EXPECT_EQ(applied(create_study(2, "other")), Applied::conflict);
+  EXPECT_EQ(applied(create_study(3)), Applied::applied);
+}
+
 TEST_P(StorageContract, R55_BlobsStayWhereAnotherStudyOrOwnerNamesThem) {
   CreateStudy hers = create_study(2, "other");
   hers.spec.bundle = {sha('e'), 50};  // and the same data as study 1

@@ -38,7 +38,7 @@ Outcome Writer::apply_one(const DeleteStudy& gone) {
     outcome.freed->artifacts = kept.integer(0);
   }
   db_->run(
-      "UPDATE given SET study = (SELECT max(id) FROM studies),"
+      "UPDATE given SET study = max(study, (SELECT max(id) FROM studies)),"
       " attempt = max(attempt, (SELECT coalesce(max(id), 0) FROM attempts)), seq = ?",
       next_seq() - 1);
   write_changed_studies();  // nothing is written of it any more
