@@ -21,7 +21,7 @@ RARE = "runtime/rare-34/rare.zip"
 # Opens the page as a browser does, looks at what it is given, tells what it was told to tell.
 _BROWSER = """#!{python}
 import json, os, sys, time, urllib.request
-url = sys.argv[-1]
+url = json.loads(os.read(3, 9999).rstrip(b"\\0"))["params"]["url"]
 (profile,) = (a.split("=", 1)[1] for a in sys.argv if a.startswith("--user-data-dir="))
 def get(path):
     return urllib.request.urlopen(url + path).read()
@@ -31,7 +31,8 @@ job = json.loads(get("job"))
 lease = job["lease"]["lease"]
 blobs = [get("blob/" + item["sha256"]) for item in [lease["bundle"], *lease["data"]]]
 with open({seen!r}, "w") as file:
-    json.dump({{"pid": os.getpid(), "profile": profile, "lease": lease,
+    json.dump({{"pid": os.getpid(), "profile": profile, "lease": lease, "argv": sys.argv,
+               "url": url,
                "opened": job["opened"], "bytes": [len(blob) for blob in blobs]}}, file)
 for message in json.loads({told!r}):
     urllib.request.urlopen(url + "told", data=json.dumps(message).encode())

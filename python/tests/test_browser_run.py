@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import http.client
 import json
+import shutil
+import subprocess
+import sys
 import threading
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -75,6 +80,10 @@ def test_what_a_page_tells_is_the_result_and_nothing_stays(
     assert seen["bytes"] == [seen["lease"]["bundle"]["bytes"], seen["lease"]["data"][0]["bytes"]]
     assert not Path(f"/proc/{seen['pid']}").exists()
     assert not Path(seen["profile"]).exists()
+    # Any user of the machine may read a program's arguments; the address is the page's secret.
+    secret = urllib.parse.urlsplit(seen["url"]).path.strip("/")
+    assert len(secret) > 40
+    assert not any(secret in argument for argument in seen["argv"])
 
 
 def test_trial_that_takes_too_long_is_ended(
@@ -124,6 +133,16 @@ def test_page_that_never_begins(
         _run(client)
 
 
+def test_page_that_falls_silent(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_browser_run, "RUNNING_SILENCE_S", 0.2)
+    _tells(monkeypatch, tmp_path, DONE[:3])
+    with pytest.raises(DryRunError, match="the page has told nothing for") as caught:
+        _run(client)
+    assert caught.value.code == "dry_run_broken"
+
+
 def test_browser_that_is_none(
     client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -134,8 +153,9 @@ def test_browser_that_is_none(
     (tmp_path / "text").write_text("no program")
     (tmp_path / "text").chmod(0o755)
     monkeypatch.setenv("HYPERFLOCK_BROWSER", str(tmp_path / "text"))
-    with pytest.raises(DryRunError, match="text cannot be started: Exec format error"):
+    with pytest.raises(DryRunError, match="cannot be started") as caught:
         _run(client)
+    assert caught.value.code == "dry_run_unavailable"
 
 
 def test_cancelled_run_ends_the_browser(
@@ -156,6 +176,40 @@ def test_cancelled_run_ends_the_browser(
     seen = json.loads(seen_at.read_text())
     assert not Path(f"/proc/{seen['pid']}").exists()
     assert not Path(seen["profile"]).exists()
+
+
+@pytest.mark.browser
+def test_browser_ends_with_a_process_that_is_killed() -> None:
+    opens = f"""
+import sys, time
+sys.path[:0] = {sys.path!r}
+from hyperflock._browser import Browser, find_browser
+from hyperflock._page_server import Content, PageServer
+def find(path):
+    print(browser._home, flush=True)
+    return Content(b"page", "text/html")
+with PageServer(find, print) as pages, Browser(find_browser(), pages.url) as browser:
+    time.sleep(600)
+"""
+    with subprocess.Popen([sys.executable, "-c", opens], stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout is not None
+        profile = run.stdout.readline().strip()
+        assert _has_programs(profile)
+        run.kill()
+    deadline = time.monotonic() + 20
+    while _has_programs(profile):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    shutil.rmtree(profile)
+
+
+def _has_programs(profile: str) -> bool:
+    """Whether any process of this machine was called with a profile."""
+    for called in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if f"--user-data-dir={profile}" in called.read_text("utf-8", "replace"):
+                return True
+    return False
 
 
 # ---- the page's server

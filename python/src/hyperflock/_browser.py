@@ -5,6 +5,10 @@
     found = ask_browser(path)        # {"isolated": True, "webgpu": "nvidia", ...}
 
 Whatever the browser started ends with it, and its profile is removed. Blocking; any thread.
+
+The page's address is a secret, and a program's arguments are no place for one: any user of the
+machine may read them. The browser is told by a pipe of the DevTools protocol
+(https://chromedevtools.github.io/devtools-protocol/), and ends by itself once that is closed.
 """
 
 from __future__ import annotations
@@ -58,7 +62,12 @@ await fetch("told", { method: "POST", body: JSON.stringify(told) });
 """
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; connect-src 'self'"
 
+# The shell's codes for a program that is none.
+NOT_STARTED = frozenset({126, 127})
+
 _ENDING_S = 5.0
+# A shell gives the two ends that it has as 0 and 1 the numbers that the browser looks for.
+_WITH_PIPES = 'exec "$0" "$@" 3<&0 4>&1 </dev/null >/dev/null'
 _OPTIONS = (
     *("--headless=new", "--no-first-run", "--no-default-browser-check", "--disable-quic"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
@@ -116,22 +125,31 @@ class Browser:
         # Its crash reports and the like go with the profile.
         kept |= {"XDG_CONFIG_HOME": str(self._home), "XDG_CACHE_HOME": str(self._home)}
         try:
-            self._process = subprocess.Popen(
-                [path, *options, url],
-                env=kept,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                # A group of its own: Ctrl-C is this process's, and all of it can be ended.
-                start_new_session=True,
-            )
+            if (
+                sys.platform == "win32"
+            ):  # there only administrators see what others were called with
+                self._process = _started([path, *options, url], kept, subprocess.DEVNULL)
+            else:
+                options += ["--remote-debugging-pipe", "--no-startup-window"]
+                self._process = _started(
+                    ["/bin/sh", "-c", _WITH_PIPES, path, *options], kept, subprocess.PIPE
+                )
+                self._open(url)
         except BaseException:
             shutil.rmtree(self._home, ignore_errors=True)
             raise
 
+    def _open(self, url: str) -> None:
+        asked = {"id": 1, "method": "Target.createTarget", "params": {"url": url}}
+        assert self._process.stdin is not None
+        # One that ended at once has an exit code, which tells more.
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.write(json.dumps(asked).encode() + b"\0")
+            self._process.stdin.flush()
+
     @property
     def exit_code(self) -> int | None:
-        """Of a browser that has ended; None: it runs."""
+        """Of a browser that has ended, in `NOT_STARTED` where it never began; None: it runs."""
         return self._process.poll()
 
     def __enter__(self) -> Browser:
@@ -149,12 +167,30 @@ class Browser:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(BrokenPipeError):
+                    pipe.close()
         # Its helpers die a moment later than it does, and may still write meanwhile.
         deadline = time.monotonic() + _ENDING_S
         while self._home.exists() and time.monotonic() < deadline:
             shutil.rmtree(self._home, ignore_errors=True)
             if self._home.exists():
                 time.sleep(0.02)
+
+
+def _started(
+    command: list[str], environment: dict[str, str], pipes: int
+) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        command,
+        env=environment,
+        stdin=pipes,
+        stdout=pipes,
+        stderr=subprocess.DEVNULL,
+        # A group of its own: Ctrl-C is this process's, and all of it can be ended.
+        start_new_session=True,
+    )
 
 
 def ask_browser(browser: str, wait_s: float = WAIT_S) -> dict[str, Any] | None:

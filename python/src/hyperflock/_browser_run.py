@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from hyperflock._browser import Browser, find_browser
+from hyperflock._browser import NOT_STARTED, Browser, find_browser
 from hyperflock._errors import DryRunError
 from hyperflock._http import Http
 from hyperflock._job import Job
@@ -30,6 +30,8 @@ from hyperflock._text import clean
 
 # A page that asks for nothing and tells nothing for so long has not begun.
 SILENCE_S = 180.0
+# One that runs a trial says every 5 s that it is there.
+RUNNING_SILENCE_S = 60.0
 MAX_OUTPUT_CHARACTERS = 1 << 20
 
 _LOOK_S = 0.2
@@ -104,8 +106,8 @@ async def run_in_browser(
     Raises
     ------
     DryRunError
-        ``dry_run_unavailable``: there is no such browser. ``dry_run_broken``: it ended, or never
-        began. ``runtime_unavailable``, ``runtime_damaged``: as `find_runtime`.
+        ``dry_run_unavailable``: there is no such browser. ``dry_run_broken``: it ended, never
+        began, or fell silent. ``runtime_unavailable``, ``runtime_damaged``: as `find_runtime`.
     """
     path = find_browser(browser)
     if path is None:
@@ -136,7 +138,7 @@ def _pieces_of(job: Job) -> list[str]:
 async def _opened(run: _Run, path: str, url: str, software_gpu: bool, time_limit_s: float) -> Told:
     try:
         opened = Browser(path, url, software_gpu=software_gpu)
-    except OSError as error:
+    except OSError as error:  # on Windows; elsewhere its exit code tells
         raise DryRunError(f"{path} cannot be started: {error.strerror}") from None
     with opened as browser:
         return await in_thread(lambda: run.wait(browser, time_limit_s))
@@ -233,11 +235,10 @@ class _Run:
                 now = time.monotonic()
                 if self._is_over or self._is_late(now, time_limit_s):
                     return self._told
-                if self._running_at is None and now - self._heard_at > SILENCE_S:
-                    raise _broken(f"the browser did not begin the trial within {SILENCE_S:.0f} s")
+                if now - self._heard_at > self._patience_s():
+                    raise self._silent()
                 if browser.exit_code is not None:
-                    code = browser.exit_code
-                    raise _broken(f"the browser ended without an outcome, with code {code}")
+                    raise _ended_with(browser.exit_code)
                 self._changed.wait(_LOOK_S)
 
     def stop(self) -> None:
@@ -249,6 +250,17 @@ class _Run:
     def _is_late(self, now: float, time_limit_s: float) -> bool:
         began = self._running_at
         return bool(time_limit_s) and began is not None and now - began > time_limit_s
+
+    def _patience_s(self) -> float:
+        return SILENCE_S if self._running_at is None else RUNNING_SILENCE_S
+
+    def _silent(self) -> DryRunError:
+        if self._running_at is None:
+            return _broken(f"the browser did not begin the trial within {SILENCE_S:.0f} s")
+        return _broken(
+            f"the page has told nothing for {RUNNING_SILENCE_S:.0f} s; its memory may have been "
+            "too little for the trial"
+        )
 
     # ---- what is served
 
@@ -314,6 +326,12 @@ class _Run:
 def _page(script: str) -> bytes:
     head = '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,">'
     return f'{head}<title>Hyperflock</title><script type="module" src="{script}"></script>'.encode()
+
+
+def _ended_with(code: int) -> DryRunError:
+    if code in NOT_STARTED:
+        return DryRunError(f"the browser cannot be started (code {code}); name one by its path")
+    return _broken(f"the browser ended without an outcome, with code {code}")
 
 
 def _broken(why: str) -> DryRunError:
