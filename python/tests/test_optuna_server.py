@@ -266,3 +266,18 @@ def test_cancelled_studies_end_the_call(real: Server, client: Client) -> None:
         hyperflock.optuna.optimize(study, given.square, callbacks=[cancel], client=client)
     assert caught.value.code == "study_cancelled"
     assert all(t.state.is_finished() for t in study.trials)
+
+
+def test_a_study_that_is_deleted_leaves_nothing_running(real: Server, client: Client) -> None:
+    def delete(study: optuna.Study, trial: FrozenTrial) -> None:
+        if trial.number == 2:
+            found = client.studies()[0]
+            found.cancel()
+            found.delete()
+
+    study = optuna.create_study(study_name="to be deleted")
+    with Phones(real, given.square, 2), pytest.raises(hyperflock.NotFoundError) as caught:
+        hyperflock.optuna.optimize(study, given.square, callbacks=[delete], client=client)
+    assert caught.value.code == "unknown_study"
+    assert len(study.trials) > 2
+    assert all(t.state.is_finished() for t in study.trials)

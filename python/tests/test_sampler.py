@@ -157,6 +157,44 @@ def test_service_steps_back_for_a_notebook_and_comes_again(
     assert len(complete) == len(server.asked[1].finished()) == server.asked[1].target
 
 
+def test_service_and_notebook_end_when_their_study_was_deleted(
+    server: FakeConsole, client: Client
+) -> None:
+    go = threading.Event()
+
+    def held(trial: Any) -> float:
+        assert go.wait(20)
+        return given.square(trial)
+
+    study = optuna.create_study(study_name="mine")
+    left: list[hyperflock.HyperflockError] = []
+
+    def notebook() -> None:
+        try:
+            hyperflock.optuna.optimize(study, given.square, 6, client=client)
+        except hyperflock.HyperflockError as error:
+            left.append(error)
+
+    with Devices(server, held, 2):
+        thread = threading.Thread(target=notebook)
+        thread.start()
+        deadline = time.monotonic() + 20
+        while not study.trials:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        service = Service(client, Description())
+        service.until("standing by")
+        with server.lock:
+            del server.specs[1]  # it was over and deleted while both were away
+        server.kick()
+        with pytest.raises(hyperflock.NotFoundError):
+            service.join()
+        thread.join(20)
+        go.set()
+    assert [error.code for error in left] == ["unknown_study"]
+    assert all(t.state.is_finished() for t in study.trials)
+
+
 def test_service_stops_where_an_objective_raises(server: FakeConsole, client: Client) -> None:
     study = optuna.create_study(study_name="bad")
     hyperflock.optuna.optimize(study, given.raising, 0, client=client)

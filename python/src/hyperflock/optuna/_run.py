@@ -41,6 +41,8 @@ _LOOK_S = 10.0
 # After a claim the owner before may still have been in the middle of something.
 _SWEEP_S = 5.0
 _ENDED = frozenset({"study_cancelled", "study_stopped"})
+# It was over, and somebody deleted it.
+_GONE = "unknown_study"
 _FINISH_S = 5.0
 
 
@@ -146,7 +148,7 @@ class Run:
         OwnerError
             ``owner_replaced``, ``study_differs``.
         ServerError
-            ``study_cancelled``, ``quota_exceeded``, ...
+            ``study_cancelled``, ``unknown_study`` (it was deleted), ``quota_exceeded``, ...
         """
         try:
             while not (self._is_over or (self._generation and self._is_done())):
@@ -158,7 +160,9 @@ class Run:
             # server does not know.
             self._owner.settle_all()
             self._owner.fail_untold(error)
-            if isinstance(error, OwnerError | ServerError):
+            if isinstance(error, ServerError) and error.code == _GONE:
+                self._fail_live()
+            elif isinstance(error, OwnerError | ServerError):
                 with suppress(HyperflockError):  # what was raised first is the reason
                     leave(self._owner, self._http)
             raise
@@ -334,10 +338,13 @@ class Run:
 
     def _look(self) -> StudyRow:
         """Ask how the study stands: nobody tells an owner that it was cancelled."""
-        path = f"/api/studies/{self._owner.row.study}"
-        row = convert(_loop.run(self._http.get(path)), StudyRow)
+        study = self._owner.row.study
+        row = convert(_loop.run(self._http.get(f"/api/studies/{study}")), StudyRow)
         if row.state == "cancelled":
-            self._cancelled()
+            self._fail_live()
+            raise server_error(
+                "study_cancelled", f"study {study} was cancelled; another name begins a new one"
+            )
         return row
 
     def _refused(self, error: Error) -> None:
@@ -351,24 +358,20 @@ class Run:
             )
         if error.code in _ENDED:
             self._look()
-        if self._generation == 0:
+        if self._generation == 0 and error.code != _GONE:
             # Standing by: somebody else ended the study, or it is about what was said before.
             self._is_over = error.code in _ENDED
             return
         field = error.field if error.field is not UNSET else None
         raise server_error(error.code, clean(error.message), field)
 
-    def _cancelled(self) -> None:
+    def _fail_live(self) -> None:
         """Leave no trial running that nobody computes."""
         owner = self._owner
         owner.settle_all()
         for number in list(owner.live):
             del owner.live[number]
             tell(owner.study, number, Outcome(TrialState.FAIL))
-        raise server_error(
-            "study_cancelled",
-            f"study {owner.row.study} was cancelled; another name begins a new one",
-        )
 
 
 def _fitting(asked: Sequence[AskedTrial]) -> int:
