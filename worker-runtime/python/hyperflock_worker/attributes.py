@@ -78,6 +78,7 @@ class Attributes:
             )
         try:
             plain = json.loads(json.dumps(value, default=_plain))
+            kept = copy.deepcopy(value)  # which nests less deeply than JSON may
         except (TypeError, ValueError, RecursionError) as error:
             raise AttributeRefusedError(
                 "attribute_not_json", f"the attribute '{key:.100}' has no JSON form: {error}"
@@ -91,7 +92,7 @@ class Attributes:
                 f"but may take {MAX_BYTES} at most",
             )
         self._bytes[kind, key] = size
-        self._values[kind][key] = copy.deepcopy(value)
+        self._values[kind][key] = kept
         self._own.add((kind, key))
 
     def going_on_from(self, content: bytes) -> Attributes:

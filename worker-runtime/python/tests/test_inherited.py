@@ -103,6 +103,8 @@ def test_a_checkpoint_without_attributes_changes_none(local: bridge.LocalBridge)
         json.dumps({"user": {"long": "x" * MAX_BYTES}}),
         json.dumps({"user": {"long": "x" * 3 * MAX_BYTES}}),
         "[" * 100_000,
+        # JSON may nest so deeply, and a copy may not.
+        '{"user": {"deep": %s}}' % ("[" * 900 + "]" * 900),
     ],
 )
 def test_malformed_ones_begin_the_trial_anew(
