@@ -12,10 +12,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import hyperflock
 import pytest
 from device import Device
 from fake_console import FakeConsole, _json, _refusal
-from hyperflock import Client, _cli
+from hyperflock import Client, Deleted, Study, _cli
 from hyperflock._protocol import Failure
 from objectives import objective
 from real_server import Server
@@ -188,6 +189,38 @@ def test_delete_asks_and_takes_studies_that_are_over(
     assert [(one["study"], one["trials"], one["artifacts"]) for one in gone] == [(int(other), 0, 1)]
     assert gone[0]["bytes"] > 5
     assert told(other, "--yes")[2].startswith("error [unknown_study]: ")
+
+
+def test_delete_tells_what_is_gone_before_one_is_refused(
+    capsys: pytest.CaptureFixture[str],
+    client: Client,
+    server: FakeConsole,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real = Study.delete
+
+    def delete(study: Study) -> Deleted:
+        if study.name == "reopened":  # since the command looked
+            raise hyperflock.ServerError("it is not over", code="study_running")
+        gone = real(study)
+        return Deleted(gone.study) if study.name == "unheard" else gone
+
+    monkeypatch.setattr(Study, "delete", delete)
+    for as_json in (False, True):
+        names = ("first", "unheard", "reopened", "last")
+        studies = [client.grid(objective, {"x": [1]}, name=name).cancel() for name in names]
+        ids = [study.id for study in studies]
+        code = _cli.run(["delete", *map(str, ids), "--yes", *["--json"] * as_json])
+        out, err = capsys.readouterr()
+        assert (code, err.startswith("error [study_running]: ")) == (_cli.EXIT_REFUSED, True)
+        if as_json:
+            assert [one["study"] for one in json.loads(out)] == ids[:2]
+            assert json.loads(out)[1]["trials"] is None
+        else:
+            first, second = out.splitlines()
+            assert first.startswith(f"study {ids[0]} is deleted: 0 trials, 0 files, ")
+            assert second.startswith(f"study {ids[1]} is deleted; the connection broke")
+        assert ids[3] in server.specs
 
 
 def test_watch_and_submit_give_json_lines(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import hyperflock
 import numpy as np
 import pytest
 from fake_console import FakeConsole
-from hyperflock import Client, _http, _loop
+from hyperflock import Client, Deleted, _http, _loop
 from objectives import objective
 
 
@@ -40,6 +41,27 @@ def test_file_that_changes_while_it_is_sent_is_refused(
     with pytest.raises(hyperflock.ServerError) as caught:
         client.grid(objective, {"x": [1]}, {"moving": path})
     assert caught.value.code == "hash_mismatch"
+
+
+def test_deletion_whose_answer_was_lost_is_one(
+    client: Client, server: FakeConsole, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = client.grid(objective, {"x": [1]}).cancel()
+    real = _http.Http._once
+    lost: list[int] = []
+
+    async def once(self: _http.Http, *arguments: Any) -> tuple[int, bytes, float]:
+        answer = await real(self, *arguments)
+        if arguments[0] == "DELETE" and not lost:
+            lost.append(answer[0])
+            raise ConnectionResetError("the line broke")
+        return answer
+
+    monkeypatch.setattr(_http.Http, "_once", once)
+    assert study.delete() == Deleted(study.id)
+    assert lost == [200]
+    with pytest.raises(hyperflock.NotFoundError):
+        study.delete()
 
 
 def test_lasting_fault_is_told_after_the_patience(server: FakeConsole) -> None:

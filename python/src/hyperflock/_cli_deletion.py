@@ -9,6 +9,7 @@ import typer
 
 from hyperflock._cli_shared import EXIT_REFUSED, Json, Token, Url, command, show_json
 from hyperflock._client import Client
+from hyperflock._deletion import Deleted
 from hyperflock._errors import server_error
 from hyperflock._study import Study
 
@@ -31,16 +32,23 @@ def delete(
         _check_over(study)
     if not yes and not _agreed(found):
         return EXIT_REFUSED
-    gone = [study.delete() for study in found]
-    if as_json:
-        show_json([one.as_dict() for one in gone])
-        return 0
-    for one in gone:
-        print(
-            f"study {one.study} is deleted: {one.trials} trials, {one.artifacts} files, "
-            f"{one.bytes / 1e6:.1f} MB"
-        )
+    gone: list[Deleted] = []
+    try:
+        for study in found:
+            gone.append(study.delete())
+            if not as_json:
+                print(_line(gone[-1]), flush=True)
+    finally:  # where one is refused, those before it are gone all the same
+        if as_json:
+            show_json([one.as_dict() for one in gone])
     return 0
+
+
+def _line(gone: Deleted) -> str:
+    if gone.trials is None or gone.artifacts is None or gone.bytes is None:
+        return f"study {gone.study} is deleted; the connection broke before the server said more"
+    size = f"{gone.bytes / 1e6:.1f} MB"
+    return f"study {gone.study} is deleted: {gone.trials} trials, {gone.artifacts} files, {size}"
 
 
 def _check_over(study: Study) -> None:

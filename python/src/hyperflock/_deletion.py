@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
+
 from msgspec import Struct
 
 from hyperflock._http import Http
@@ -9,31 +11,43 @@ from hyperflock._protocol import Count, Id
 from hyperflock._schema import convert
 
 
-class Deleted(Struct, frozen=True):
-    """What a deleted study held.
+@dataclass(frozen=True)
+class Deleted:
+    """What a deleted study held; None where the connection broke before the server had told.
 
     Attributes
     ----------
     study : int
         Its id, which is not given again.
-    trials : int
+    trials : int or None
         Trials that had an outcome.
-    artifacts : int
+    artifacts : int or None
         Files of trials that were kept.
-    bytes : int
+    bytes : int or None
         What its owner uses less: those files, and code and data that no other study names.
     """
 
+    study: int
+    trials: int | None = None
+    artifacts: int | None = None
+    bytes: int | None = None
+
+    def as_dict(self) -> dict[str, int | None]:
+        """Give it for JSON."""
+        return asdict(self)
+
+
+class _Answer(Struct, frozen=True):
     study: Id
     trials: Count
     artifacts: Count
     bytes: Count
 
-    def as_dict(self) -> dict[str, int]:
-        """Give it for JSON."""
-        return {name: getattr(self, name) for name in self.__struct_fields__}
-
 
 async def delete(http: Http, study: int) -> Deleted:
     """Ask the server for it; errors as of `Study.delete`."""
-    return convert(await http.delete(f"/api/studies/{study}"), Deleted)
+    told = await http.delete(f"/api/studies/{study}")
+    if told is None:
+        return Deleted(study)
+    answer = convert(told, _Answer)
+    return Deleted(answer.study, answer.trials, answer.artifacts, answer.bytes)

@@ -206,8 +206,9 @@ class Http:
         return (await self._request("POST", path, lambda: content, headers)).json()
 
     async def delete(self, path: str) -> Any:
-        """DELETE, get a JSON answer."""
-        return (await self._request("DELETE", path)).json()
+        """DELETE, get a JSON answer; None where an earlier try did it, whose answer was lost."""
+        reply = await self._request("DELETE", path, gone_is_done=True)
+        return None if reply.status == 404 else reply.json()
 
     async def exists(self, path: str) -> bool:
         """HEAD: whether it is there."""
@@ -230,6 +231,7 @@ class Http:
         headers: Mapping[str, str] | None = None,
         *,
         missing_is_answer: bool = False,
+        gone_is_done: bool = False,
     ) -> Reply:
         started = self._clock()
         attempt = 0
@@ -244,7 +246,8 @@ class Http:
                     f"{self.origin.url} does not answer ({_reason(error)}); is the server running?"
                 )
             else:
-                if status < 300 or (status == 404 and missing_is_answer):
+                missing = missing_is_answer or (gone_is_done and attempt > 1)
+                if status < 300 or (status == 404 and missing):
                     return Reply(status, body)
                 failure = _refusal(status, body)
                 if status not in _RETRY_STATUS:
