@@ -19,11 +19,13 @@ import pytest
 from fake_asked import WAIT_S, AskedTrial, Devices
 from fake_console import FakeConsole
 from hyperflock import Client, _protocol
-from hyperflock._protocol import Direction
-from hyperflock.optuna import _owner, _run
+from hyperflock._protocol import Direction, TrialRow
+from hyperflock._schema import convert
+from hyperflock.optuna import _owner, _reconcile, _run
 from hyperflock.optuna._owner import Owner
 from hyperflock.optuna._rebuild import TAG
 from hyperflock.optuna._reconcile import reconcile
+from objectives import objective as plain
 from optuna.distributions import FloatDistribution, distribution_to_json
 from optuna.samplers import GridSampler, QMCSampler, RandomSampler, TPESampler
 from optuna.storages.journal import JournalFileBackend
@@ -413,12 +415,46 @@ def test_reconciling_leaves_nothing_running(
     mark = {"study": 99, "trial": elsewhere.number}
     study._storage.set_trial_system_attr(elsewhere._trial_id, TAG, mark)
     others = study.ask()  # of a process that has nothing to do with the server
+    taken = study.ask()  # of such a one, too, which was faster than an owner
+    study._storage.set_trial_system_attr(taken._trial_id, TAG, None)
     with Devices(server, given.curved):
         optimize(study, given.curved, 1, client=client)
     states = [t.state for t in study.trials]
     assert states[1:4] == [TrialState.FAIL] * 3
-    assert states[others.number] is TrialState.RUNNING
-    assert states[5].is_finished()
+    assert states[others.number] is states[taken.number] is TrialState.RUNNING
+    assert states[6].is_finished()
+
+
+def test_what_an_earlier_study_of_its_own_had_finished_is_told(
+    server: FakeConsole, client: Client, storage: optuna.storages.BaseStorage
+) -> None:
+    study = optuna.create_study(study_name="mine", storage=storage)
+    with Devices(server, given.curved):
+        optimize(study, given.curved, 2, client=client)
+    left = study.ask()  # its notebook died, and devices finished it; then the objective changed
+    study._storage.set_trial_system_attr(left._trial_id, TAG, {"study": 1, "trial": left.number})
+    row = {**server.asked[1].finished()[1], "trial": left.number}
+    with (
+        patch.object(_reconcile, "trial_row", lambda *_: convert(row, TrialRow)),
+        Devices(server, given.square, study=2),
+    ):
+        optimize(study, given.square, 1, client=client)
+    assert study.trials[2].value == study.trials[1].value
+    assert study.trials[2].state is TrialState.COMPLETE
+
+
+def test_another_server_s_study_of_the_same_number_is_not_its_own(
+    server: FakeConsole, client: Client, storage: optuna.storages.BaseStorage
+) -> None:
+    """A new server counts from 1 again: its study 1 is somebody else's."""
+    grid = client.grid(plain, {"x": [1.0]})
+    server.finish(grid.id, 0, value=0.125)
+    study = optuna.create_study(study_name="digits", storage=storage)
+    left = study.ask()
+    study._storage.set_trial_system_attr(left._trial_id, TAG, {"study": grid.id, "trial": 0})
+    with Devices(server, given.square, study=2):
+        optimize(study, given.square, 1, client=client)
+    assert [t.state for t in study.trials] == [TrialState.FAIL, TrialState.COMPLETE]
 
 
 @pytest.mark.parametrize("in_pages", [True, False])

@@ -37,7 +37,7 @@ from hyperflock._wheels import read_wheels
 from hyperflock.optuna._artifacts import Stores
 from hyperflock.optuna._bringing import Bringer
 from hyperflock.optuna._owner import LATE_S, Callback, Owner
-from hyperflock.optuna._rebuild import IDENTITY
+from hyperflock.optuna._rebuild import IDENTITY, key_prefix
 from hyperflock.optuna._run import Plan, Run
 from hyperflock.optuna._sense import parallel_tpe
 
@@ -226,10 +226,7 @@ def _directions(study: optuna.Study) -> list[Direction]:
 
 def _key(study: optuna.Study, made: Submission) -> str:
     """Give the same study of the server's for the same Optuna study and content."""
-    return (
-        f"optuna:{uuid.uuid5(uuid.NAMESPACE_OID, _identity(study, made.name)).hex}:"
-        + (made.content_sha256[:32])
-    )
+    return key_prefix(_identity(study, made.name), made.name) + made.content_sha256[:32]
 
 
 def _identity(study: optuna.Study, name: str) -> str:
@@ -245,7 +242,7 @@ def _identity(study: optuna.Study, name: str) -> str:
         by_name = isinstance(storage, InMemoryStorage) and not study.get_trials(deepcopy=False)
         known = f"name:{name}" if by_name else f"drawn:{uuid.uuid4().hex}"
         storage.set_study_system_attr(study_id, IDENTITY, known)
-    return f"{known}\n{name}"
+    return str(known)
 
 
 def _label() -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+import uuid
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -35,6 +36,7 @@ from hyperflock.optuna import _pages
 
 TAG = "hyperflock:trial"
 IDENTITY = "hyperflock:identity"
+
 _ARTIFACT = "artifacts:"
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 STATES = {
@@ -160,6 +162,20 @@ def frozen_trial(
         system_attrs={TAG: tag(row.study, row.trial), **outcome.system_attrs},
         intermediate_values=points,
     )
+
+
+def key_prefix(identity: str, name: str) -> str:
+    """What the ``submit_key`` of each of the server's studies for an Optuna study begins with.
+
+    Parameters
+    ----------
+    identity
+        The Optuna study's system attribute `IDENTITY`.
+    name
+        The study's name at the server.
+    """
+    named = f"{identity}\n{name}"
+    return f"optuna:{uuid.uuid5(uuid.NAMESPACE_OID, named).hex}:"
 
 
 def tag(study: int, number: int) -> dict[str, int]:

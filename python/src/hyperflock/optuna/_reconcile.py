@@ -18,11 +18,14 @@ from optuna.exceptions import UpdateFinishedTrialError
 from optuna.storages import InMemoryStorage
 from optuna.trial import FrozenTrial, TrialState
 
+from hyperflock import _loop
 from hyperflock._errors import NotFoundError, OwnerError
 from hyperflock._http import Http
 from hyperflock._protocol import TrialRow
+from hyperflock._replay import fetch_spec
 from hyperflock.optuna._owner import Owner, set_attributes, tell
 from hyperflock.optuna._rebuild import (
+    IDENTITY,
     STATES,
     TAG,
     Outcome,
@@ -30,6 +33,7 @@ from hyperflock.optuna._rebuild import (
     fill_hole,
     finished_rows,
     is_hole,
+    key_prefix,
     outcome_of,
     suggestions_of,
     trial_row,
@@ -114,8 +118,7 @@ def reconcile(owner: Owner, http: Http) -> Agreed:
 def sweep(owner: Owner, http: Http) -> None:
     """Settle what an owner that was just replaced has begun since, unheard by the server."""
     running = owner.study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
-    marked = [t for t in running if TAG in t.system_attrs and t.number not in owner.live]
-    if marked:
+    if _running(running).keys() - owner.live.keys():
         reconcile(owner, http)
 
 
@@ -130,7 +133,9 @@ def leave(owner: Owner, http: Http) -> None:
 
 
 def _running(trials: list[FrozenTrial]) -> dict[int, FrozenTrial]:
-    return {t.number: t for t in trials if t.state is TrialState.RUNNING and TAG in t.system_attrs}
+    """Those with a mark; one that was taken back, as another process was faster, is none."""
+    running = (t for t in trials if t.state is TrialState.RUNNING)
+    return {t.number: t for t in running if isinstance(t.system_attrs.get(TAG), dict)}
 
 
 class _Missing:
@@ -204,11 +209,22 @@ def _add_params(study: optuna.Study, trial_id: int, row: TrialRow) -> None:
 
 def _settle_elsewhere(study: optuna.Study, trial: FrozenTrial, http: Http) -> None:
     """End a trial that was asked for an earlier study of the server's: its generation is dead."""
-    row = _row_of(http, _study_of(trial), trial.number)
+    earlier = _study_of(trial)
+    row = _row_of(http, earlier, trial.number) if _is_of(study, http, earlier) else None
     if row is not None and STATES[row.state].is_finished():
         _complete(study, trial, row)
     else:
         tell(study, trial.number, Outcome(TrialState.FAIL))
+
+
+def _is_of(study: optuna.Study, http: Http, earlier: int) -> bool:
+    """Whether the server's study is of this one: another server may have the number, too."""
+    known = study._storage.get_study_system_attrs(study._study_id).get(IDENTITY)
+    try:
+        spec = _loop.run(fetch_spec(http, earlier))
+    except NotFoundError:
+        return False
+    return known is not None and spec.submit_key.startswith(key_prefix(known, spec.name))
 
 
 def _row_of(http: Http, study: int, number: int) -> TrialRow | None:
@@ -219,5 +235,4 @@ def _row_of(http: Http, study: int, number: int) -> TrialRow | None:
 
 
 def _study_of(trial: FrozenTrial) -> int:
-    mark = trial.system_attrs[TAG]
-    return int(mark["study"]) if isinstance(mark, dict) else 0
+    return int(trial.system_attrs[TAG]["study"])
