@@ -66,7 +66,7 @@ std::optional<TransitionId> State::pump(Project& project, std::optional<SessionI
       continue;
     }
     if (!study->has_work()) {  // its owner is told of one more
-      ++study->asked->waiting;
+      if (!is_untold(session, *study)) ++study->asked->waiting;
       session.awaits = project.round;
       continue;
     }
@@ -125,6 +125,12 @@ bool State::has_room(const Session& session) {
 
 bool State::awaits_owner(const Session& session) {
   return session.awaits != 0 && session.awaits == projects[session.project].round;
+}
+
+bool State::is_untold(const Session& session, const Study& study) {
+  if (!session.last || session.last->study != study.id) return false;
+  const Trial* trial = find_trial(*session.last);
+  return trial != nullptr && (trial->storing > 0 || trial->failing);
 }
 
 Study* State::choose(const Project& project, const Session& session, Among among) {

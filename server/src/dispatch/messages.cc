@@ -151,6 +151,8 @@ void State::on_message(SessionId id, Session& session, const protocol::TrialResu
       session.refuse(what.trial->study);
     }
     drop_attempt(message.attempt);
+    session.last = what.trial;
+    ++find_trial(*what.trial)->storing;
   }
   if (!what.trial || studies.at(what.trial->study).asked) what.result = result;
   const TransitionId stored =

@@ -149,6 +149,11 @@ void State::on_outcome(PendingResult& what, const storage::Outcome& outcome) {
 }
 
 void State::settle_result(const PendingResult& what, const storage::Outcome& outcome) {
+  if (what.trial) {
+    if (Trial* trial = find_trial(*what.trial); trial != nullptr && trial->storing > 0)
+      --trial->storing;
+    recount_demand(what.trial->study);
+  }
   const bool counts = outcome.applied == Applied::applied;
   if (counts && outcome.verdict == protocol::Verdict::accepted) {
     if (Study* study = what.trial ? find_study(what.trial->study) : nullptr; study != nullptr) {
@@ -198,7 +203,13 @@ void State::on_outcome(PendingPoints& what, const storage::Outcome& outcome) {
   on_outcome(ack, outcome);
 }
 
+void State::recount_demand(StudyId id) {
+  if (const Study* study = find_study(id); study != nullptr && study->asked)
+    stirred.insert(study->project);
+}
+
 void State::on_outcome(PendingFail& what, const storage::Outcome& outcome) {
+  recount_demand(what.trial.study);
   Trial* trial = find_trial(what.trial);
   if (outcome.applied == Applied::conflict) {
     if (trial == nullptr) return;

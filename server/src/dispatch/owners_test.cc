@@ -145,6 +145,31 @@ TEST(Owners, R45_DemandIsWhatWaitsAndFindsRoom) {
   EXPECT_THAT(s.asks("nb", {}, 5), IsEmpty());
 }
 
+// With one device the owner hears how a trial ended before it is asked for the next one.
+TEST(Owners, R45_WhoseResultTheOwnerHasNotHeardIsNoDemandYet) {
+  Scenario s = owned();
+  s.worker("a").worker("b");
+  s.asks("nb", {0}, 9);
+  EXPECT_THAT(s.ready("a"), Contains("a < lease #1 trial 0"));
+  s.asks("nb", {}, 9);
+  s.hold();
+  EXPECT_THAT(s.complete("a", 1), IsEmpty());
+  EXPECT_THAT(s.ready("b"), Contains("nb < batch 2 demand 1"));
+  s.asks("nb", {}, 9);
+  s.commit();
+  EXPECT_THAT(s.resume(), Contains("nb < batch 3 demand 2: finished t0 #1 complete 0.5"));
+}
+
+TEST(Owners, R45_WhoFailedATrialIsDemandOnceTheOwnerHasHeardOfIt) {
+  Scenario s = owned();
+  s.worker("a");
+  s.asks("nb", {0}, 9);
+  s.ready("a");
+  s.asks("nb", {}, 9);
+  EXPECT_THAT(s.failed("a", 1, Cause::user_error),
+              Contains("nb < batch 3 demand 1: finished t0 failed code"));
+}
+
 TEST(Owners, R45_WhatIsBeingAskedIsNotDemandedAgain) {
   Scenario s = owned();
   s.worker("a").worker("b");

@@ -51,6 +51,7 @@ struct Session {
   int pending = 0;                  // proposals without an outcome
   std::vector<StudyId> cannot_run;  // oldest first
   std::uint64_t awaits = 0;         // the round in which it became an owner's demand (R45)
+  std::optional<TrialKey> last{};   // of its last result
 
   // Gives it nothing more of the study.
   void refuse(StudyId study);
@@ -96,6 +97,7 @@ struct Trial {
   std::uint64_t queue_order = 0;                   // place in the study's queue; 0: not queued
   std::optional<Instant> due;                      // end of its back-off
   bool failing = false;                            // FailTrial is proposed
+  int storing = 0;                                 // results that are proposed
   bool doubled = false;                            // it had its duplicate (R36)
   std::optional<protocol::Checkpoint> checkpoint;  // the newest (R37)
   std::optional<AskedPart> asked{};                // of an asked study
@@ -378,6 +380,8 @@ struct State {
   bool has_room(const Session& session);  // R27
   // It is idle, and the owner of the study that is next for it is told so.
   bool awaits_owner(const Session& session);
+  // Whether its last trial was this study's and the owner has not heard how that ended.
+  bool is_untold(const Session& session, const Study& study);
   // The study that is next for this worker (R31), of those with work or of those, too, whose owner
   // has room to ask; null where none matches.
   enum class Among { work_or_room, work };
@@ -446,6 +450,8 @@ struct State {
   void on_outcome(PendingPause& what, const storage::Outcome& outcome);
   void on_outcome(PendingReplay& what, const storage::Outcome& outcome);
   void settle_result(const PendingResult& what, const storage::Outcome& outcome);
+  // Who had a trial of the study that has ended is demand from now on (R45).
+  void recount_demand(StudyId id);
 
   // studies.cc
   void on(const StudySubmitted& event);
