@@ -153,11 +153,10 @@ TEST(Owners, R45_WhoseResultTheOwnerHasNotHeardIsNoDemandYet) {
   EXPECT_THAT(s.ready("a"), Contains("a < lease #1 trial 0"));
   s.asks("nb", {}, 9);
   s.hold();
-  EXPECT_THAT(s.complete("a", 1), IsEmpty());
+  EXPECT_THAT(s.complete("a", 1, 0.5, true), IsEmpty());
   EXPECT_THAT(s.ready("b"), Contains("nb < batch 2 demand 1"));
   s.asks("nb", {}, 9);
-  s.commit();
-  EXPECT_THAT(s.resume(), Contains("nb < batch 3 demand 2: finished t0 #1 complete 0.5"));
+  EXPECT_THAT(s.resume(), Contains("nb < batch 3 demand 2: finished t0 complete"));
 }
 
 TEST(Owners, R45_WhoFailedATrialIsDemandOnceTheOwnerHasHeardOfIt) {
@@ -166,8 +165,8 @@ TEST(Owners, R45_WhoFailedATrialIsDemandOnceTheOwnerHasHeardOfIt) {
   s.asks("nb", {0}, 9);
   s.ready("a");
   s.asks("nb", {}, 9);
-  EXPECT_THAT(s.failed("a", 1, Cause::user_error),
-              Contains("nb < batch 3 demand 1: finished t0 failed code"));
+  EXPECT_THAT(s.failed("a", 1, Cause::user_error, true),
+              Contains("nb < batch 2 demand 1: finished t0 failed code"));
 }
 
 TEST(Owners, R45_WhatIsBeingAskedIsNotDemandedAgain) {
