@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -101,6 +102,36 @@ def test_what_trials_upload_is_in_the_studys_own_store_when_callbacks_run(
     assert len(seen) == 6
     assert {t.state for t in study.trials} == {optuna.trial.TrialState.COMPLETE}
     assert len(list(folder.iterdir())) == 6
+
+
+class Looks(optuna.samplers.RandomSampler):
+    """Counts the trials that have no outcome when another one begins."""
+
+    def __init__(self) -> None:
+        super().__init__(seed=1)
+        self.unfinished: list[int] = []
+
+    def before_trial(self, study: optuna.Study, trial: optuna.trial.FrozenTrial) -> None:
+        others = (t for t in study.get_trials(deepcopy=False) if t.number != trial.number)
+        self.unfinished.append(sum(not t.state.is_finished() for t in others))
+
+
+def test_with_one_device_the_sampler_is_asked_once_the_artifacts_are_there(
+    server: FakeConsole, client: Client, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Bringer._bring
+
+    def slowly(self: Bringer, *arguments: Any) -> None:
+        time.sleep(0.1)
+        real(self, *arguments)
+
+    monkeypatch.setattr(Bringer, "_bring", slowly)
+    sampler = Looks()
+    study = optuna.create_study(sampler=sampler)
+    with Devices(server, leaving(server, str(folder))):
+        optimize(study, using(FileSystemArtifactStore(folder)), 4, client=client)
+    assert sampler.unfinished == [0, 0, 0, 0]
+    assert len(list(folder.iterdir())) == 4
 
 
 def test_what_came_while_nobody_owned_the_study_is_brought_at_the_next_call(

@@ -21,7 +21,7 @@ from fake_console import FakeConsole
 from hyperflock import Client, _protocol
 from hyperflock._protocol import Direction, TrialRow
 from hyperflock._schema import convert
-from hyperflock.optuna import _owner, _reconcile, _run
+from hyperflock.optuna import _owner, _reconcile, _run, _sense
 from hyperflock.optuna._owner import Owner
 from hyperflock.optuna._rebuild import TAG
 from hyperflock.optuna._reconcile import reconcile
@@ -271,7 +271,7 @@ def test_what_ends_the_call_within_an_ask_leaves_no_trial_that_the_server_does_n
     # The first batch asks for six, in vain.
     with (
         patch.object(_owner._logger, "warning") as warned,
-        patch.object(_run, "ahead", lambda study, computing: 10),
+        patch.object(_run, "ahead", lambda study, computing, run_s: 10),
         Devices(server, given.square),
         pytest.raises(type(error)),
     ):
@@ -301,7 +301,7 @@ def test_a_callback_that_raises_within_an_ask_leaves_no_trial_running(
     study.enqueue_trial({"x": 1.0})
     study.enqueue_trial({"x": 2.0}, user_attrs={"model": object()})  # fails as it is asked
     with (
-        patch.object(_run, "ahead", lambda study, computing: 2),
+        patch.object(_run, "ahead", lambda study, computing, run_s: 2),
         Devices(server, given.square),
         pytest.raises(OSError, match="disk full"),
     ):
@@ -588,7 +588,7 @@ def test_another_device_goes_on_and_the_pruner_forgets_what_is_superseded(
     [
         (lambda: RandomSampler(seed=1), True),
         (lambda: QMCSampler(seed=1), True),
-        (lambda: GridSampler({"x": [n - 8.0 for n in range(16)]}), True),
+        (lambda: GridSampler({"x": [n / 8 for n in range(64)]}), True),
         (lambda: TPESampler(seed=1), False),
     ],
     ids=["random", "qmc", "grid", "tpe"],
@@ -601,11 +601,11 @@ def test_samplers_that_do_not_learn_are_asked_ahead(
 ) -> None:
     study = optuna.create_study(sampler=sampler())
     with Devices(server, given.square, 3):
-        optimize(study, given.square, 16, client=client)
-    assert len(study.trials) == 16
+        optimize(study, given.square, 64, client=client)
+    assert len(study.trials) == 64
     assert (server.asked[1].most_waiting > 3) is ahead
     if isinstance(study.sampler, GridSampler):
-        assert sorted(t.params["x"] for t in study.trials) == list(range(-8, 8))
+        assert sorted(t.params["x"] for t in study.trials) == [n / 8 for n in range(64)]
 
 
 def test_one_device_is_never_asked_ahead(server: FakeConsole, client: Client) -> None:
@@ -616,6 +616,27 @@ def test_one_device_is_never_asked_ahead(server: FakeConsole, client: Client) ->
         optimize(study, given.square, 10, client=client)
     assert told(study) == told(plain)
     assert server.asked[1].most_waiting == 1
+
+
+def test_nothing_is_asked_ahead_beside_long_trials(server: FakeConsole, client: Client) -> None:
+    """What was asked is computed even where the first one's error ends the call."""
+    study = optuna.create_study(sampler=RandomSampler(seed=1))
+    with patch.object(_sense, "_SHORT_S", 0.0), Devices(server, given.square, 3):
+        optimize(study, given.square, 12, client=client)
+    assert server.asked[1].most_waiting <= 3
+
+
+def test_a_grid_is_computed_once_however_many_devices_wait(
+    server: FakeConsole, client: Client
+) -> None:
+    def slow(trial: Any) -> float:
+        time.sleep(0.02)
+        return given.square(trial)
+
+    study = optuna.create_study(sampler=GridSampler({"x": [-1.0, 0.0, 1.0]}))
+    with Devices(server, slow, 5):
+        optimize(study, given.square, client=client)
+    assert sorted(t.params["x"] for t in study.trials) == [-1.0, 0.0, 1.0]
 
 
 @pytest.mark.parametrize("count", [1, 3])

@@ -268,6 +268,24 @@ def test_cancelled_studies_end_the_call(real: Server, client: Client) -> None:
     assert all(t.state.is_finished() for t in study.trials)
 
 
+@pytest.mark.parametrize("sampler", [RandomSampler, TPESampler])
+def test_one_device_begins_nothing_after_the_end(
+    real: Server, client: Client, sampler: type[optuna.samplers.BaseSampler]
+) -> None:
+    def stop(study: optuna.Study, trial: FrozenTrial) -> None:
+        if trial.number == 2:
+            study.stop()
+
+    stopped = optuna.create_study(study_name=f"stopped {sampler.__name__}", sampler=sampler())
+    failed = optuna.create_study(study_name=f"failed {sampler.__name__}", sampler=sampler())
+    with Phones(real, given.square, 1):
+        hyperflock.optuna.optimize(stopped, given.square, 9, callbacks=[stop], client=client)
+    with Phones(real, given.raising, 1), pytest.raises(hyperflock.ObjectiveError):
+        hyperflock.optuna.optimize(failed, given.raising, 9, client=client)
+    assert [t.state for t in stopped.trials] == [TrialState.COMPLETE] * 3
+    assert [t.state for t in failed.trials] == [TrialState.FAIL]
+
+
 def test_a_study_that_is_deleted_leaves_nothing_running(real: Server, client: Client) -> None:
     def delete(study: optuna.Study, trial: FrozenTrial) -> None:
         if trial.number == 2:

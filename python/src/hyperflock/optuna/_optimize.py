@@ -295,7 +295,7 @@ def _bar(shown: bool, plan: Plan, owner: Owner) -> Iterator[Callable[[], None]]:
             looked_at = now
             with suppress(ValueError):  # none is complete yet
                 notes["best"] = f"{owner.study.best_value:.6g}"
-        bar.move(owner.finished, running=len(owner.live), **notes)
+        bar.move(owner.finished, running=owner.computing, **notes)
 
     try:
         yield moved

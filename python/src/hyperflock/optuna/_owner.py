@@ -68,6 +68,8 @@ class Live:
 
     trial: optuna.Trial
     started: bool = False
+    # When that was heard, in seconds of the monotonic clock; None: by an owner before.
+    since: float | None = None
     # What the sampler or the pruner raised; the device only hears that something did.
     raised: Exception | None = None
 
@@ -90,6 +92,8 @@ class Owner:
         that uploaded some is told when that is done, or after `LATE_S`.
     late : bool
         Whether an outcome was told before its artifacts had come.
+    run_s : float or None
+        How long trials take on devices, a mean of the last ones; None: none has ended yet.
     untold : set of int
         Ids in the storage of trials that run there and that the server has not been told of.
     """
@@ -107,6 +111,7 @@ class Owner:
         self.live: dict[int, Live] = {}
         self.finished = 0
         self.unheard = 0
+        self.run_s: float | None = None
         self.failure: BaseException | None = None
         self.bring: Callable[[Collection[str], int], Future[None]] | None = None
         self.untold: set[int] = set()
@@ -120,6 +125,11 @@ class Owner:
     def ending(self) -> int:
         """How many trials have their outcome and wait for their artifacts."""
         return len(self._ending)
+
+    @property
+    def computing(self) -> int:
+        """How many trials devices have begun and not ended."""
+        return len(self.live) - self.waiting - self.ending
 
     @property
     def waiting(self) -> int:
@@ -213,8 +223,8 @@ class Owner:
             case ResumedCall(args=args):
                 self._forget_points(call.trial, -1 if args.step is UNSET else args.step)
             case StartedCall():
-                if call.trial in self.live:
-                    self.live[call.trial].started = True
+                if (live := self.live.get(call.trial)) is not None:
+                    live.started, live.since = True, time.monotonic()
             case FinishedCall(args=args):
                 self.report(call.trial, call.points)
                 outcome = Outcome.of(args.state, args.values, args.attrs, args.error)
@@ -323,12 +333,18 @@ class Owner:
             return
         if outcome.stop:
             self.study.stop()
+        self._learn_run(self.live[number])
         self._note_failure(number, outcome, self.live[number].raised)
         uploaded = artifacts_of(outcome.system_attrs)
         if uploaded and self.bring is not None:
             self._ending[number] = (self.bring(uploaded, number), outcome, time.monotonic())
         else:
             self._tell(number, outcome)
+
+    def _learn_run(self, live: Live) -> None:
+        if live.since is not None:
+            ran_s = time.monotonic() - live.since
+            self.run_s = ran_s if self.run_s is None else 0.8 * self.run_s + 0.2 * ran_s
 
     def _tell(self, number: int, outcome: Outcome) -> None:
         frozen = self._record(number, outcome)

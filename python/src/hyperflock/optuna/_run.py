@@ -27,7 +27,7 @@ from hyperflock._text import clean
 from hyperflock.optuna._owner import Owner, tell
 from hyperflock.optuna._rebuild import Outcome
 from hyperflock.optuna._reconcile import leave, reconcile, sweep
-from hyperflock.optuna._sense import ParallelTpe, ahead
+from hyperflock.optuna._sense import ParallelTpe, ahead, is_used_up
 
 MAX_ROOM = 1000
 MAX_ITEMS = 1000
@@ -133,6 +133,7 @@ class Run:
         self._generation = 0
         self._taken = 0
         self._told_room = -1
+        self._held = 0
         self._finished_before = 0
         self._is_over = False
         self._again: set[int] = set()
@@ -183,7 +184,8 @@ class Run:
     def _step(self) -> None:
         item = self._link.next(_ENDING_SLICE_S if self._owner.ending else _SLICE_S)
         if self._owner.settle() and self._generation:
-            self._reply()
+            held, self._held = self._held, 0
+            self._reply(asked=self._ask(held) if held else ())
             self._moved()
         if isinstance(item, Error):
             self._refused(item)
@@ -226,7 +228,7 @@ class Run:
         self._moved()
 
     def _attach(self, batch: OwnerCall) -> None:
-        self._generation, self._taken = batch.generation, batch.batch
+        self._generation, self._taken, self._held = batch.generation, batch.batch, 0
         now = time.monotonic()
         self._look_at, self._sweep_at = now + _LOOK_S, now + _SWEEP_S
         again, ended = reconcile(self._owner, self._http)
@@ -250,16 +252,25 @@ class Run:
         self._notice("standing by")
 
     def _ask(self, demand: int) -> list[AskedTrial]:
-        """Ask the sampler for what devices wait for, and ahead where that changes nothing."""
+        """Ask the sampler for what devices wait for, and ahead where that changes nothing.
+
+        Where all that runs has ended and waits for its artifacts, the sampler is asked after that:
+        one device and a seed give what they give in plain Optuna.
+        """
         owner = self._owner
-        computing = len(owner.live) - owner.waiting
+        if owner.ending and owner.ending == len(owner.live):
+            self._held = demand
+            return []
         wanted = demand
         if self._plan.n_jobs != 1:
-            wanted += max(0, ahead(owner.study, computing + demand) - owner.waiting)
+            computing = owner.computing + demand
+            wanted += max(0, ahead(owner.study, computing, owner.run_s) - owner.waiting)
         asked: list[AskedTrial] = []
         while len(asked) < min(wanted, MAX_ITEMS) and self._room():
+            if owner.live and is_used_up(owner.study):
+                break
             if self._tpe is not None:
-                self._tpe.tell(len(owner.live) + 1)
+                self._tpe.tell(len(owner.live) - owner.ending + 1)
             one = owner.asked(owner.ask())
             if one is not None:
                 asked.append(one)

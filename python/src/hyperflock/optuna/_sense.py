@@ -13,14 +13,17 @@ import optuna
 from optuna.samplers import BaseSampler, GridSampler, QMCSampler, RandomSampler, TPESampler
 
 _MOST_AHEAD = 64
+# Beside a longer trial the way to the sampler and back is nothing.
+_SHORT_S = 1.0
 
 
-def ahead(study: optuna.Study, computing: int) -> int:
+def ahead(study: optuna.Study, computing: int, run_s: float | None) -> int:
     """How many trials may wait in the server's queue, so that no device waits for the sampler.
 
     None where one device computes, so that a seed means the same as in plain Optuna; none for a
-    sampler that learns, because a trial that is asked later knows more. A grid is asked ahead as
-    long as it has points.
+    sampler that learns, because a trial that is asked later knows more; none where trials take
+    long, for what was asked is computed even if the study is stopped. A grid is asked ahead as long
+    as it has points.
 
     Parameters
     ----------
@@ -28,8 +31,10 @@ def ahead(study: optuna.Study, computing: int) -> int:
         The study.
     computing
         How many trials devices are computing.
+    run_s
+        How long a trial takes, in seconds; None: not known yet.
     """
-    if computing < 2:
+    if computing < 2 or run_s is None or run_s > _SHORT_S:
         return 0
     wanted = min(computing, _MOST_AHEAD)
     # The very classes: one that is derived from them may look at anything.
@@ -40,6 +45,14 @@ def ahead(study: optuna.Study, computing: int) -> int:
         points = len(sampler._all_grids)
         return max(0, min(wanted, points - len(study.get_trials(deepcopy=False))))
     return 0
+
+
+def is_used_up(study: optuna.Study) -> bool:
+    """Whether each of a grid's points was asked: another trial would compute one again."""
+    sampler: object = study.sampler
+    if type(sampler) is not GridSampler:
+        return False
+    return len(study.get_trials(deepcopy=False)) >= len(sampler._all_grids)
 
 
 class ParallelTpe:
