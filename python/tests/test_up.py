@@ -74,6 +74,9 @@ def test_server_is_up_used_by_scripts_and_down(
     assert _run(capsys, "down", "--json")[:2] == (0, '{\n  "stopped": true\n}\n')
     assert not _up._is_server(told["pid"])
     assert _run(capsys, "down")[:2] == (0, "no server is up here\n")
+    code, out, err = _run(capsys, "studies")
+    assert (code, out) == (_cli.EXIT_UNREACHABLE, "")
+    assert err.startswith("error [server_unreachable]: no server runs on this machine: start one")
     # Started again, it has what it had.
     assert _run(capsys, "up", "--detach", *ANY_PORTS)[0] == 0
     with Client() as client:

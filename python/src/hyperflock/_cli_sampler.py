@@ -11,6 +11,7 @@ import typer
 from hyperflock._cli_shared import EXIT_REFUSED, Json, Token, Url, command, complain
 from hyperflock._client import Client
 from hyperflock._errors import HyperflockError
+from hyperflock._http import PATIENCE_S
 
 
 @command(
@@ -51,7 +52,8 @@ def sampler(
     from hyperflock.optuna._service import Description, serve
 
     description = Description(storage, study_name, sampler_factory, pruner_factory, catch)
-    client = Client(url, token)
+    # A service may be started together with its server.
+    client = Client(url, token, patience_s=PATIENCE_S)
     failed: list[int] = []
 
     def run(study: int) -> None:

@@ -60,7 +60,7 @@ CODES: dict[str, str] = {
     "server_error": "the server, or a proxy, refused without a code",
     "server_failed": "the server that `hyperflock up` started ended by itself",
     "server_not_found": "`hyperflock up` found no server, pages or runtime",
-    "server_unreachable": "nobody answers at the console's address",
+    "server_unreachable": "nobody answers at the console's address, or there is no server here",
     "space_too_large": "the space has more than 2^53 - 1 points",
     "study_differs": "a trial that waits in the Optuna study is another one at the server",
     "suggest_mismatch": "an objective asked for a parameter that does not fit its trial's point",

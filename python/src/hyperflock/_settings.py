@@ -27,20 +27,24 @@ _TOKENS = ("researcher_token", "admin_token")
 
 @dataclass(frozen=True)
 class Settings:
-    """An address and a token; an empty token: none is known."""
+    """An address and a token; an empty token: none is known.
+
+    ``is_guess``: nobody gave the address, and no server runs here.
+    """
 
     url: str
     token: str
+    is_guess: bool = False
 
 
 def settings(url: str | None, token: str | None) -> Settings:
     """Find address and token; the token without the line's end that a file may have given it."""
-    url = url or os.environ.get("HYPERFLOCK_URL")
+    url = url or os.environ.get("HYPERFLOCK_URL") or None
     token = str(token or os.environ.get("HYPERFLOCK_TOKEN") or "").strip()
     here = settings_here()
     if here is not None and url in {None, here.url}:
         return Settings(here.url, token or here.token)
-    return Settings(url or DEFAULT_URL, token)
+    return Settings(url or DEFAULT_URL, token, is_guess=url is None)
 
 
 def settings_here() -> Settings | None:
