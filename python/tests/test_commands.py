@@ -133,6 +133,25 @@ def test_export_and_plot_write_what_python_writes(
         assert file.read_text() == study.plot(kind).svg
 
 
+def test_plot_of_another_format_and_trial_that_is_not_there_are_refused(
+    capsys: pytest.CaptureFixture[str], study_id: str, tmp_path: Path, server: FakeConsole
+) -> None:
+    assert _cli.run(["plot", study_id, "-o", str(tmp_path / "x.png")]) == _cli.EXIT_REFUSED
+    assert capsys.readouterr().err == (
+        "error [bad_format]: 'x.png' would hold SVG; take a name that ends in .svg\n"
+    )
+    assert not list(tmp_path.iterdir())
+    for name in ("x.SVG", "plain"):
+        _run(capsys, "plot", study_id, "-o", str(tmp_path / name))
+    files = tmp_path / "files"
+    for more in ((), ("-o", str(files)), ("--json",)):
+        assert _cli.run(["artifacts", study_id, "99", *more]) == _cli.EXIT_REFUSED
+        out, err = capsys.readouterr()
+        assert (out, err[:18]) == ("", "error [not_found]:")
+    assert not files.exists()
+    assert json.loads(_run(capsys, "artifacts", study_id, "0", "--json")) == []
+
+
 def test_parquet_goes_to_standard_output_as_it_is(
     study_id: str, client: Client, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:

@@ -37,6 +37,8 @@ def artifacts(
     """List the files that a study's trials uploaded, or fetch them."""
     study = Client(url, token).study(study_id)
     found = study.artifacts(number)
+    if number is not None and not found:
+        study.trial(number)  # says so where there is none
     if output is None:
         if as_json:
             show_json([one.as_dict() for one in found])

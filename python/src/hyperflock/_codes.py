@@ -17,7 +17,7 @@ CODES: dict[str, str] = {
     "bad_ca": "`HYPERFLOCK_CA` names no PEM file of certificates",
     "bad_factory": "`--sampler` or `--pruner` names nothing that makes one",
     "bad_field": "a name or a value is of a kind that cannot travel; `field` says which",
-    "bad_format": "an export was asked for in a format that there is not",
+    "bad_format": "an export or a plot was asked for in a format that there is not",
     "bad_number": "a number is out of its range, not finite, or too large for 64 bits",
     "bad_once": "`once` came without a name, or with a `submit_key` beside it",
     "bad_plot": "a plot was asked for of a kind that there is not",
