@@ -396,6 +396,17 @@ def test_help_has_examples_that_the_command_takes(command: str) -> None:
         assert "--json" in shown, command
 
 
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_fits_a_terminal(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = CliRunner().invoke(_cli.app, [*([command] if command else []), "--help"]).output
+    assert max(len(line) for line in shown.splitlines()) <= 80
+    usage, *lines = shown.splitlines()
+    assert not [line for line in lines if line.endswith("...")]
+    for twice in ("[[", "......", "...}"):
+        assert twice not in usage
+
+
 def test_every_command_is_in_the_guide_and_in_the_help() -> None:
     guide = (Path(__file__).resolve().parents[1] / "docs" / "guide.md").read_text("utf-8")
     section = guide.partition("## The command")[2].partition("\n## ")[0]

@@ -19,7 +19,7 @@ from hyperflock._study import Study
 def artifacts(
     study_id: StudyId,
     number: Annotated[
-        int | None, typer.Argument(metavar="[TRIAL]", min=0, help="Of one trial of it.")
+        int | None, typer.Argument(metavar="TRIAL", min=0, help="Of one trial of it.")
     ] = None,
     output: Annotated[
         Path | None,

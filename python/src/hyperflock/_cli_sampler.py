@@ -16,11 +16,11 @@ from hyperflock._http import PATIENCE_S
 
 @command(
     "hyperflock sampler 3",
-    "hyperflock sampler 3 --storage sqlite:///study.db --sampler mine:make_sampler",
+    "hyperflock sampler 3 --storage sqlite:///study.db --sampler mine:make",
     "hyperflock sampler 3 4 5 --catch",
 )
 def sampler(
-    study_ids: Annotated[list[int], typer.Argument(metavar="STUDY...", min=1, help="Their ids.")],
+    study_ids: Annotated[list[int], typer.Argument(metavar="STUDY", min=1, help="Their ids.")],
     storage: Annotated[
         str | None,
         typer.Option(help="Optuna's URL of the storage; else in memory.", show_default=False),
