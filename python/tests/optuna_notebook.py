@@ -72,7 +72,7 @@ def main() -> None:
         getattr(asked_objectives, options.objective),
         n_trials=options.trials,
         callbacks=callbacks,
-        client=hyperflock.Client(options.url, options.token),
+        client=hyperflock.Client(options.url, options.token, patience_s=30),
     )
     print(json.dumps([row(trial) for trial in study.trials]))
 

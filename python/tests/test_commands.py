@@ -133,6 +133,25 @@ def test_export_and_plot_write_what_python_writes(
         assert file.read_text() == study.plot(kind).svg
 
 
+def test_plot_of_another_format_and_trial_that_is_not_there_are_refused(
+    capsys: pytest.CaptureFixture[str], study_id: str, tmp_path: Path, server: FakeConsole
+) -> None:
+    assert _cli.run(["plot", study_id, "-o", str(tmp_path / "x.png")]) == _cli.EXIT_REFUSED
+    assert capsys.readouterr().err == (
+        "error [bad_format]: 'x.png' would hold SVG; take a name that ends in .svg\n"
+    )
+    assert not list(tmp_path.iterdir())
+    for name in ("x.SVG", "plain"):
+        _run(capsys, "plot", study_id, "-o", str(tmp_path / name))
+    files = tmp_path / "files"
+    for more in ((), ("-o", str(files)), ("--json",)):
+        assert _cli.run(["artifacts", study_id, "99", *more]) == _cli.EXIT_REFUSED
+        out, err = capsys.readouterr()
+        assert (out, err[:18]) == ("", "error [not_found]:")
+    assert not files.exists()
+    assert json.loads(_run(capsys, "artifacts", study_id, "0", "--json")) == []
+
+
 def test_parquet_goes_to_standard_output_as_it_is(
     study_id: str, client: Client, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
@@ -319,12 +338,46 @@ def test_tokens_are_listed_rotated_and_ended(
     assert (first[:2], first[4:7]) == (["3", "[2J]0;titleevil31m"], ["in", "use,", "until"])
     assert (second[:2], second[-1]) == (["4", "ada"], "ended")
     assert json.loads(_run(capsys, "tokens", "--json")) == rows
-    assert _run(capsys, "tokens", "--rotate", "--grace-hours", "0.5") == "hfr_new\n"
-    assert asked == [{"grace_s": 1800}]
+    assert _cli.run(["tokens", "--rotate", "--grace-hours", "0.5"]) == 0
+    out, err = capsys.readouterr()
+    assert (out, asked) == ("hfr_new\n", [{"grace_s": 1800}])
+    assert err == (
+        "the old one came by --token or HYPERFLOCK_TOKEN: set the new one there; the old one "
+        "opens for 0.5 h more\n"
+    )
     assert _run(capsys, "tokens", "--revoke", "4") == "token 4 opens nothing any more\n"
     assert json.loads(_run(capsys, "tokens", "--revoke", "4", "--json"))["revoked"] is True
     assert _cli.run(["tokens", "--revoke", "9"]) == 1
     assert _cli.run(["tokens", "--revoke", "4", "--rotate"]) == 2
+
+
+def test_rotated_token_is_told_though_its_file_cannot_be_written(
+    capsys: pytest.CaptureFixture[str],
+    server: FakeConsole,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    kept = {"researcher_token": server.token, "join_url": "x"}
+    (tmp_path / "ready.json").write_text(json.dumps({"console": server.url}))
+    (tmp_path / "credentials.json").write_text(json.dumps(kept))
+    monkeypatch.setenv("HYPERFLOCK_HOME", str(tmp_path))
+    monkeypatch.delenv("HYPERFLOCK_TOKEN")
+    made = _json(201, {"id": 5, "token": "hfr_new", "old": {"token": 3}})
+    monkeypatch.setattr(server, "_answer", lambda *_: made)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("os.replace", full)
+        assert _cli.run(["tokens", "--rotate"]) == _cli.EXIT_REFUSED
+    out, err = capsys.readouterr()
+    assert out == "hfr_new\n"
+    assert err.startswith("error [cannot_write]: ")
+    assert "No space left" in err
+    # Of that nothing is left, and nothing was lost.
+    assert {path.name for path in tmp_path.iterdir()} == {"ready.json", "credentials.json"}
+    assert json.loads((tmp_path / "credentials.json").read_text()) == kept
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -341,6 +394,17 @@ def test_help_has_examples_that_the_command_takes(command: str) -> None:
             assert option in shown.partition("Examples:")[0], (command, option)
     if command != "completion":
         assert "--json" in shown, command
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_fits_a_terminal(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = CliRunner().invoke(_cli.app, [*([command] if command else []), "--help"]).output
+    assert max(len(line) for line in shown.splitlines()) <= 80
+    usage, *lines = shown.splitlines()
+    assert not [line for line in lines if line.endswith("...")]
+    for twice in ("[[", "......", "...}"):
+        assert twice not in usage
 
 
 def test_every_command_is_in_the_guide_and_in_the_help() -> None:

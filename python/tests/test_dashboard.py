@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import socket
 import sys
 from pathlib import Path
@@ -16,7 +17,7 @@ import optuna_dashboard
 import pytest
 from fake_console import FakeConsole
 from hyperflock import Client, _cli, _cli_dashboard
-from hyperflock._cli_dashboard import guarded
+from hyperflock._cli_dashboard import explained, guarded
 from hyperflock.optuna import ArtifactStore, Storage
 from objectives import objective
 from optuna.trial import TrialState
@@ -35,7 +36,7 @@ class Dashboard:
         *,
         app: Any = None,
     ) -> None:
-        self._app = app or optuna_dashboard.wsgi(storage, artifact_store=artifacts)
+        self._app = app or explained(optuna_dashboard.wsgi(storage, artifact_store=artifacts))
 
     def ask(self, path: str, method: str = "GET", body: object = None) -> tuple[str, Any]:
         """Give status and JSON, or text, of an answer."""
@@ -105,7 +106,46 @@ def test_notes_are_written_where_there_is_a_place_for_them(
     assert told["note"] == note
     without = Dashboard(Storage(client))
     assert without.ask("/api/studies/1?after=0")[1]["note"]["body"] == ""
-    assert without.ask("/api/studies/1/note", "PUT", note)[0].startswith("500")
+    status, told = without.ask("/api/studies/1/note", "PUT", note)
+    assert status == "403 Forbidden"
+    assert told["reason"].endswith(" [read_only_storage]")
+    assert "attributes=" in told["reason"]
+
+
+def test_what_cannot_be_changed_is_told_and_not_logged(
+    server: FakeConsole, client: Client, capfd: pytest.CaptureFixture[str]
+) -> None:
+    study = asked(server, client, 1)
+    logged: list[str] = []
+    handler = logging.Handler()
+    handler.emit = lambda record: logged.append(record.getMessage())  # type: ignore[method-assign]
+    log = logging.getLogger("optuna_dashboard")
+    log.addHandler(handler)
+    try:
+        dashboard = Dashboard(Storage(client))
+        for path, method, body in (
+            ("/api/studies/1", "DELETE", {}),
+            ("/api/studies", "POST", {"study_name": "b", "directions": ["minimize"]}),
+            ("/api/studies/1/rename", "POST", {"study_name": "b"}),
+        ):
+            status, told = dashboard.ask(path, method, body)
+            assert (status, list(told)) == ("403 Forbidden", ["reason"])
+            assert told["reason"].startswith("the view of a server's studies ")
+        assert dashboard.ask("/api/studies/1?after=0")[0].startswith("200")
+        server.token = "another"
+        status, told = Dashboard(Storage(client)).ask("/api/studies")
+        assert status == "502 Bad Gateway"
+        assert told["reason"].endswith("[unauthorized]")
+        assert logged == []
+        # What is no error of ours is still the dashboard's.
+        with patch.object(Storage, "get_all_studies", side_effect=ZeroDivisionError("odd")):
+            status, told = dashboard.ask("/api/studies")
+        assert (status[:3], told["reason"]) == ("500", "internal server error")
+        assert "odd" in logged[0]
+    finally:
+        log.removeHandler(handler)
+    assert study.trials
+    assert "Traceback" not in "".join(capfd.readouterr())
 
 
 def test_command_serves_it(server: FakeConsole, capsys: pytest.CaptureFixture[str]) -> None:
@@ -113,6 +153,10 @@ def test_command_serves_it(server: FakeConsole, capsys: pytest.CaptureFixture[st
     with patch.object(_cli_dashboard, "make_server") as served:
         assert _cli.run([*arguments, "--json"]) == 0
         assert json.loads(capsys.readouterr().out) == {"url": "http://127.0.0.1:8099"}
+        assert _cli.run(arguments) == 0
+        assert capsys.readouterr().out == (
+            "optuna-dashboard at http://127.0.0.1:8099; Ctrl-C ends it\n"
+        )
         host, port, app = served.call_args.args
         assert (host, port) == ("127.0.0.1", 8099)
         assert Dashboard(app=app).ask("/api/studies")[1] == {"study_summaries": []}

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import linecache
+import os
+import subprocess
 import sys
+import time
 import types
 from collections.abc import Iterator
 from pathlib import Path
 
 import hyperflock
 import pytest
+from fake_console import FakeConsole
 from hyperflock import _cli
 from pages import RUN, Page, Session
 from phone import StartedPhone
@@ -51,6 +55,32 @@ def test_code_of_the_page_runs(
             for study in client.studies():
                 if study.row.state == "running":
                     study.cancel()
+
+
+def test_first_code_of_the_quick_start_is_a_script_too(server: FakeConsole, tmp_path: Path) -> None:
+    code = next(block for block in Page(DOCS / "quickstart.md").blocks if block.kind == "python")
+    script = tmp_path / "line.py"
+    script.write_text(code.text)
+    process = subprocess.Popen(
+        [sys.executable, str(script)],
+        env={**os.environ, "HYPERFLOCK_URL": server.url, "HYPERFLOCK_TOKEN": server.token},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        deadline = time.monotonic() + 60
+        while process.poll() is None and 1 not in server.specs and time.monotonic() < deadline:
+            time.sleep(0.05)
+        if 1 in server.specs:
+            for number in range(6):
+                server.finish(1, number, value=float(number))
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.wait()
+    assert (process.returncode, err.count("Error")) == (0, 0), err
+    assert out.splitlines()[-1] == "{'rate': 0.5, 'steps': 20}"
 
 
 def test_blocks_are_of_a_kind_that_runs_or_say_why_not() -> None:

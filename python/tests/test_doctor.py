@@ -94,6 +94,22 @@ def test_everything_in_order_but_plain_http(console: Console) -> None:
     assert all(check.remedy for check in found.values() if check.state in {"warning", "failed"})
 
 
+def test_remedy_of_a_token_fits_whose_server_it_is(
+    console: Console, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    console.answers["/api/me"] = (401, {}, b"")
+    monkeypatch.setenv("HYPERFLOCK_HOME", str(tmp_path))
+    assert "the operator makes tokens" in _by_name(Settings(console.url, "t"))["token"].remedy
+    (tmp_path / "ready.json").write_text(json.dumps({"console": console.url}))
+    (tmp_path / "credentials.json").write_text('{"researcher_token": "own"}')
+    given = _by_name(Settings(console.url, "t"))["token"].remedy
+    assert given.endswith(f"'{tmp_path}/credentials.json' has its token: unset HYPERFLOCK_TOKEN")
+    own = _by_name(Settings(console.url, "own"))["token"].remedy
+    assert f"token recover --state {tmp_path}/state'" in own
+    elsewhere = Settings(console.url.replace("127.0.0.1", "localhost"), "own")
+    assert "the operator" in _by_name(elsewhere)["token"].remedy
+
+
 @pytest.mark.parametrize(
     ("path", "answer", "name", "state", "words"),
     [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+import time
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +87,48 @@ def test_lasting_fault_is_told_after_the_patience(server: FakeConsole) -> None:
     assert len(server.requests) == len(slept) + 1
     assert 52 <= sum(slept) <= 60
     assert max(slept) <= _http._MAX_BACK_OFF_S
+
+
+@pytest.mark.parametrize(
+    ("patience_s", "answered", "least", "most"),
+    [(None, False, 0.5, 3), (None, True, 20, 30), (20.0, False, 10, 20), (20.0, True, 10, 20)],
+)
+def test_server_that_never_answered_is_not_waited_for(
+    patience_s: float | None, answered: bool, least: float, most: float
+) -> None:
+    slept: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    with FakeConsole() as server:
+        http = _http.Http(
+            _http.Origin.parse(server.url),
+            server.token,
+            patience_s=patience_s,
+            sleep=sleep,
+            clock=lambda: sum(slept),
+        )
+        if answered:
+            server.faults = [503]  # an answer as well
+            _loop.run(http.get("/api/studies"))
+    http.close()
+    slept.clear()
+    with pytest.raises(hyperflock.ServerUnreachableError, match="is the server running"):
+        _loop.run(http.get("/api/studies"))
+    http.close()
+    assert least <= sum(slept) <= most
+
+
+def test_name_that_nobody_has_is_told_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(*_: object, **__: object) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    begun = time.monotonic()
+    with pytest.raises(hyperflock.ServerUnreachableError, match="Name or service not known"):
+        Client("http://flock.example.org", "t").studies()
+    assert time.monotonic() - begun < 5
 
 
 def test_back_off_doubles_with_jitter_up_to_its_limit() -> None:

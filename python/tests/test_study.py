@@ -360,6 +360,24 @@ def test_wrong_token_is_an_auth_error(server: FakeConsole) -> None:
     assert missing.value.code == "no_token"
 
 
+def test_machine_without_a_server_says_how_to_get_one(
+    server: FakeConsole, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for url, token, code in (
+        (None, None, "server_unreachable"),
+        (server.url, None, "no_token"),
+        (None, "two words", "no_token"),
+    ):
+        with pytest.raises(hyperflock.HyperflockError) as caught:
+            Client(url, token)
+        assert caught.value.code == code
+        assert ("hyperflock up" in caught.value.message) == (code == "server_unreachable")
+    assert Client(token="t").url == "http://127.0.0.1:8790"
+    monkeypatch.setenv("HYPERFLOCK_URL", "")
+    with pytest.raises(hyperflock.ServerUnreachableError, match="no server runs on this machine"):
+        Client()
+
+
 def test_settings_come_from_the_environment(
     server: FakeConsole, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -74,10 +74,42 @@ def test_server_is_up_used_by_scripts_and_down(
     assert _run(capsys, "down", "--json")[:2] == (0, '{\n  "stopped": true\n}\n')
     assert not _up._is_server(told["pid"])
     assert _run(capsys, "down")[:2] == (0, "no server is up here\n")
+    code, out, err = _run(capsys, "studies")
+    assert (code, out) == (_cli.EXIT_UNREACHABLE, "")
+    assert err.startswith("error [server_unreachable]: no server runs on this machine: start one")
     # Started again, it has what it had.
     assert _run(capsys, "up", "--detach", *ANY_PORTS)[0] == 0
     with Client() as client:
         assert [s.id for s in client.studies()] == [study.id]
+
+
+@pytest.mark.server
+def test_rotated_token_takes_the_place_of_the_old_one(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert _run(capsys, "up", "--detach", *ANY_PORTS)[0] == 0
+    file = home / "credentials.json"
+    first = json.loads(file.read_text())
+    code, out, err = _run(capsys, "tokens", "--rotate", "--grace-hours", "0")
+    second = json.loads(file.read_text())
+    assert (code, out) == (0, second["researcher_token"] + "\n")
+    assert err == f"'{file}' has it now: the other commands here go on by it\n"
+    assert second == {**first, "researcher_token": out.strip()} != first
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert _run(capsys, "studies", "--json")[:2] == (0, "[]\n")
+    # The administrator's is in the file too, and was given.
+    monkeypatch.setenv("HYPERFLOCK_TOKEN", second["admin_token"])
+    code, out, err = _run(capsys, "tokens", "--rotate", "--grace-hours", "1.5", "--json")
+    third = json.loads(file.read_text())
+    assert json.loads(out) == {"token": third["admin_token"], "file": str(file)}
+    assert third == {**second, "admin_token": third["admin_token"]} != second
+    assert "set the new one there; the old one opens for 1.5 h more" in err
+    assert not [path for path in home.iterdir() if path.name.startswith(".")]
+    # The server reads the file when it is started again.
+    assert _run(capsys, "down")[0] == 0
+    monkeypatch.delenv("HYPERFLOCK_TOKEN")
+    assert _run(capsys, "up", "--detach", *ANY_PORTS)[0] == 0
+    assert _run(capsys, "studies", "--json")[:2] == (0, "[]\n")
 
 
 @pytest.mark.server

@@ -21,7 +21,13 @@ from hyperflock._blobs import upload_missing
 from hyperflock._bundle import bundle_objective
 from hyperflock._data import prepare
 from hyperflock._dry_run import DryRun
-from hyperflock._errors import AuthError, HyperflockError, NotFoundError, ServerError
+from hyperflock._errors import (
+    AuthError,
+    HyperflockError,
+    NotFoundError,
+    ServerError,
+    ServerUnreachableError,
+)
 from hyperflock._grid import Scalar, dimensions_of
 from hyperflock._http import Http, Origin
 from hyperflock._loop import in_thread
@@ -57,18 +63,26 @@ class AsyncClient:
         A researcher's token; None: the variable ``HYPERFLOCK_TOKEN``, else, for the server that
         ``hyperflock up`` runs here, the one that it made.
     patience_s
-        How long a request is retried while the server does not answer.
+        How long a request is retried while the server does not answer; None: 30 seconds, and no
+        longer than 3 where nothing listens, until it has answered for the first time.
 
     Raises
     ------
     AuthError
         ``no_token``: there is no token, or what was given is none.
+    ServerUnreachableError
+        Neither address nor token was given, and no server runs here.
     """
 
     def __init__(
-        self, url: str | None = None, token: str | None = None, *, patience_s: float = 30.0
+        self, url: str | None = None, token: str | None = None, *, patience_s: float | None = None
     ) -> None:
         found = settings(url, token)
+        if found.is_guess and not found.token:
+            raise ServerUnreachableError(
+                "no server runs on this machine: start one by 'hyperflock up', or give url=... and "
+                "token=... (HYPERFLOCK_URL, HYPERFLOCK_TOKEN)"
+            )
         if not found.token:
             raise AuthError("no token: give token=... or set HYPERFLOCK_TOKEN", code="no_token")
         if not _TOKEN.fullmatch(found.token):

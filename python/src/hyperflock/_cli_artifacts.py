@@ -19,7 +19,7 @@ from hyperflock._study import Study
 def artifacts(
     study_id: StudyId,
     number: Annotated[
-        int | None, typer.Argument(metavar="[TRIAL]", min=0, help="Of one trial of it.")
+        int | None, typer.Argument(metavar="TRIAL", min=0, help="Of one trial of it.")
     ] = None,
     output: Annotated[
         Path | None,
@@ -37,6 +37,8 @@ def artifacts(
     """List the files that a study's trials uploaded, or fetch them."""
     study = Client(url, token).study(study_id)
     found = study.artifacts(number)
+    if number is not None and not found:
+        study.trial(number)  # says so where there is none
     if output is None:
         if as_json:
             show_json([one.as_dict() for one in found])

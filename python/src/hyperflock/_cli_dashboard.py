@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import logging
 import re
+import sys
 from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from socketserver import ThreadingMixIn
 from typing import Annotated, Any, TypeAlias
 from wsgiref.simple_server import WSGIServer, make_server
@@ -22,6 +26,9 @@ _GUARDS = (
     ("Content-Security-Policy", "default-src 'none'; sandbox; frame-ancestors 'none'"),
     ("X-Content-Type-Options", "nosniff"),
 )
+# Where optuna-dashboard logs what its pages' requests raise.
+_LOGGERS = ("optuna_dashboard._bottle_util", "optuna_dashboard._app")
+_failure: ContextVar[HyperflockError | None] = ContextVar("hyperflock_failure", default=None)
 
 
 @command("hyperflock dashboard", "hyperflock dashboard --attributes sqlite:///notes.db --port 8081")
@@ -42,7 +49,7 @@ def dashboard(
 ) -> int:
     """Show the studies in optuna-dashboard, until Ctrl-C. Whoever reaches it reads them all.
 
-    With --json its address is printed first.
+    Its address is printed first.
     """
     from hyperflock.optuna import ArtifactStore, Storage
 
@@ -59,7 +66,7 @@ def dashboard(
         Storage(client, attributes=attributes), artifact_store=ArtifactStore(client)
     )
     try:
-        server = make_server(host, port, guarded(shown), server_class=_Server)
+        server = make_server(host, port, guarded(explained(shown)), server_class=_Server)
     except OSError as error:
         raise HyperflockError(
             f"nothing can listen at {host}:{port} ({error.strerror or error}); give another --port",
@@ -67,6 +74,8 @@ def dashboard(
         ) from None
     if as_json:
         show_json({"url": f"http://{host}:{port}"})
+    else:
+        print(f"optuna-dashboard at http://{host}:{port}; Ctrl-C ends it", flush=True)
     with server:
         server.serve_forever()
     return 0
@@ -99,3 +108,42 @@ def guarded(app: Application) -> Application:
         return app(environ, start)
 
     return serve
+
+
+def explained(app: Application) -> Application:
+    """Answer by the sentence of an error of ours, where the dashboard would have one of no use."""
+    for name in _LOGGERS:
+        logging.getLogger(name).addFilter(_kept_from_log)
+
+    def serve(environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
+        _failure.set(None)
+        told: list[bytes] = []
+
+        def start(status: str, headers: list[tuple[str, str]], *error: Any) -> Any:
+            failure = _failure.get()
+            if failure is None or not status.startswith("5"):
+                return start_response(status, headers, *error)
+            told.append(json.dumps({"reason": str(failure)}).encode())
+            forbidden = failure.code == "read_only_storage"
+            kind = [("Content-Type", "application/json"), ("Content-Length", str(len(told[0])))]
+            return start_response("403 Forbidden" if forbidden else "502 Bad Gateway", kind)
+
+        body = app(environ, start)
+        if not told:
+            return body
+        if callable(close := getattr(body, "close", None)):
+            close()
+        return told
+
+    return serve
+
+
+def _kept_from_log(record: logging.LogRecord) -> bool:
+    """Log anything but what comes of an error of ours: that becomes the answer."""
+    error = sys.exc_info()[1]
+    while error is not None and not isinstance(error, HyperflockError):
+        error = error.__context__
+    if error is None:
+        return True
+    _failure.set(error)
+    return False

@@ -16,7 +16,7 @@ from hyperflock._study import Study
 
 @command("hyperflock delete 3", "hyperflock delete 3 4 5 --yes", "hyperflock delete 3 --yes --json")
 def delete(
-    study_ids: Annotated[list[int], typer.Argument(metavar="STUDY...", min=1, help="Their ids.")],
+    study_ids: Annotated[list[int], typer.Argument(metavar="STUDY", min=1, help="Their ids.")],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     as_json: Json = False,
     url: Url = None,

@@ -11,15 +11,16 @@ import typer
 from hyperflock._cli_shared import EXIT_REFUSED, Json, Token, Url, command, complain
 from hyperflock._client import Client
 from hyperflock._errors import HyperflockError
+from hyperflock._http import PATIENCE_S
 
 
 @command(
     "hyperflock sampler 3",
-    "hyperflock sampler 3 --storage sqlite:///study.db --sampler mine:make_sampler",
+    "hyperflock sampler 3 --storage sqlite:///study.db --sampler mine:make",
     "hyperflock sampler 3 4 5 --catch",
 )
 def sampler(
-    study_ids: Annotated[list[int], typer.Argument(metavar="STUDY...", min=1, help="Their ids.")],
+    study_ids: Annotated[list[int], typer.Argument(metavar="STUDY", min=1, help="Their ids.")],
     storage: Annotated[
         str | None,
         typer.Option(help="Optuna's URL of the storage; else in memory.", show_default=False),
@@ -51,7 +52,8 @@ def sampler(
     from hyperflock.optuna._service import Description, serve
 
     description = Description(storage, study_name, sampler_factory, pruner_factory, catch)
-    client = Client(url, token)
+    # A service may be started together with its server.
+    client = Client(url, token, patience_s=PATIENCE_S)
     failed: list[int] = []
 
     def run(study: int) -> None:

@@ -9,6 +9,7 @@ import contextlib
 import dataclasses
 import os
 import signal
+import sys
 import types
 from collections.abc import Iterator
 from enum import Enum
@@ -32,7 +33,7 @@ from hyperflock._cli_shared import (
 )
 from hyperflock._client import Client
 from hyperflock._errors import HyperflockError
-from hyperflock._settings import CREDENTIALS_FILE, data_folder, settings
+from hyperflock._settings import CREDENTIALS_FILE, data_folder, keep_token, settings
 from hyperflock._text import clean
 
 Folder = Annotated[
@@ -309,11 +310,13 @@ def tokens(
         raise typer.BadParameter("give one of --rotate and --revoke")
     client = Client(url, token)
     if rotate:
-        made = client.rotate_token(round(grace_hours * 3600))
-        if as_json:
-            show_json({"token": made})
-        else:
-            print(made)
+        _rotate(
+            client,
+            settings(url, token).token,
+            grace_hours,
+            was_given=token is not None,
+            as_json=as_json,
+        )
     elif ended is not None:
         client.revoke_token(ended)
         if as_json:
@@ -350,6 +353,37 @@ def completion(
 def _local(folder: Path | None) -> _up.LocalServer:
     """The server of a data folder; the default one's without a name."""
     return _up.LocalServer((folder or data_folder()).absolute())
+
+
+def _rotate(
+    client: Client, old: str, grace_hours: float, *, was_given: bool, as_json: bool
+) -> None:
+    """Make a new token, and keep it where this machine keeps the old one."""
+    made = client.rotate_token(round(grace_hours * 3600))
+    file, failure = None, None
+    try:
+        file = keep_token(old, made)
+    except HyperflockError as error:
+        failure = error
+    # Whatever happened to the file: it is not to be had again.
+    if as_json:
+        show_json({"token": made, "file": None if file is None else str(file)})
+    else:
+        print(made, flush=True)
+    if file is not None:
+        print(f"'{file}' has it now: the other commands here go on by it", file=sys.stderr)
+    if was_given:
+        print(
+            "the old one came by --token or HYPERFLOCK_TOKEN: set the new one there; the old one "
+            f"opens {_for_hours(grace_hours)}",
+            file=sys.stderr,
+        )
+    if failure is not None:
+        raise failure
+
+
+def _for_hours(hours: float) -> str:
+    return f"for {hours:g} h more" if hours else "nothing any more"
 
 
 def _introduce(

@@ -8,6 +8,7 @@ A command's help ends with its examples, given beside it:
 
 from __future__ import annotations
 
+import inspect
 import json
 import sys
 from collections.abc import Callable
@@ -54,12 +55,17 @@ _F = TypeVar("_F", bound=Callable[..., int])
 
 
 def command(*examples: str) -> Callable[[_F], _F]:
-    """Make a function a command of its name, with examples under its help."""
+    """Make a function a command of its name, with examples under its help.
+
+    Among the other commands it goes by its first sentence, which is wrapped there and not cut.
+    """
 
     def register(function: _F) -> _F:
         # The mark in front keeps the lines apart; else they are filled like any other text.
         shown = "\n".join(("\b", "Examples:", *(f"  {example}" for example in examples)))
-        registered: _F = app.command(epilog=shown)(function)
+        told = inspect.getdoc(function) or ""
+        first = " ".join(told.partition("\n\n")[0].split()).partition(". ")[0].rstrip(".")
+        registered: _F = app.command(epilog=shown, short_help=f"{first}.")(function)
         return registered
 
     return register

@@ -72,7 +72,7 @@ def studies(as_json: Json = False, url: Url = None, token: Token = None) -> int:
 def show(
     study_id: StudyId,
     number: Annotated[
-        int | None, typer.Argument(metavar="[TRIAL]", min=0, help="One trial of it.")
+        int | None, typer.Argument(metavar="TRIAL", min=0, help="One trial of it.")
     ] = None,
     as_json: Json = False,
     url: Url = None,
@@ -168,7 +168,7 @@ def logs(
     study_id: StudyId,
     number: Annotated[
         int | None,
-        typer.Argument(metavar="[TRIAL]", min=0, help="One trial; else each that failed."),
+        typer.Argument(metavar="TRIAL", min=0, help="One trial; else each that failed."),
     ] = None,
     follow: Annotated[
         bool, typer.Option("--follow", help="Print what the trial prints, until it is over.")

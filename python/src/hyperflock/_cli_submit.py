@@ -48,13 +48,16 @@ class DryRunIn(str, Enum):
 
 @command(
     "hyperflock submit train.py --space '{\"rate\": [0.1, 0.01]}' --watch",
-    "hyperflock submit train.py:objective --space space.json --data digits=digits.npz",
-    "hyperflock submit pack.train --space space.json --runtime chainer-5.4.0 --dry-run cpython",
+    "hyperflock submit train.py:fit --space space.json --data digits=digits.npz",
+    "hyperflock submit pack.train --space space.json --dry-run cpython",
 )
 def submit(
     script: Annotated[
         str,
-        typer.Argument(help="SCRIPT.py or package.module, with ':function' (default: objective)."),
+        typer.Argument(
+            metavar="SCRIPT",
+            help="SCRIPT.py or package.module, with ':function' (default: objective).",
+        ),
     ],
     space: Annotated[str, typer.Option(help="JSON such as '{\"c\": [4, 8]}', or a file of it.")],
     data: Annotated[

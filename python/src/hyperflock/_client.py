@@ -54,16 +54,19 @@ class Client:
         A researcher's token; None: the variable ``HYPERFLOCK_TOKEN``, else, for the server that
         ``hyperflock up`` runs here, the one that it made.
     patience_s
-        How long a request is retried while the server does not answer.
+        How long a request is retried while the server does not answer; None: 30 seconds, and no
+        longer than 3 where nothing listens, until it has answered for the first time.
 
     Raises
     ------
     AuthError
         ``no_token``: there is no token.
+    ServerUnreachableError
+        Neither address nor token was given, and no server runs here.
     """
 
     def __init__(
-        self, url: str | None = None, token: str | None = None, *, patience_s: float = 30.0
+        self, url: str | None = None, token: str | None = None, *, patience_s: float | None = None
     ) -> None:
         self._core = AsyncClient(url, token, patience_s=patience_s)
 

@@ -26,7 +26,7 @@ from hyperflock._file_cache import cache_folder
 from hyperflock._http import Http, Origin, Probe, probe, tls_context
 from hyperflock._runtime import RUNTIMES
 from hyperflock._runtime_files import PAGES_LIST
-from hyperflock._settings import Settings
+from hyperflock._settings import CREDENTIALS_FILE, Settings, data_folder, settings_here
 from hyperflock._text import clean
 from hyperflock._version import __version__
 
@@ -87,12 +87,25 @@ def checks(settings: Settings, *, browser: bool) -> Iterator[Check]:
         me = _loop.run(Http(origin, settings.token, patience_s=0).get("/api/me"))
         yield Check("token", "ok", f"{clean(str(me.get('name')))}, {clean(str(me.get('role')))}")
     except HyperflockError as error:
-        remedy = "set HYPERFLOCK_TOKEN or give --token; the operator makes tokens"
-        yield Check("token", "failed", error.message, remedy)
+        yield Check("token", "failed", error.message, _remedy_of_token(settings))
     yield _version(me)
     yield _join_page(me)
     yield _local_runs(me)
     yield from _of_this_machine(browser)
+
+
+def _remedy_of_token(asked: Settings) -> str:
+    here = settings_here()
+    if here is None or here.url != asked.url:
+        return "set HYPERFLOCK_TOKEN or give --token; the operator makes tokens"
+    folder = data_folder()
+    file = folder / CREDENTIALS_FILE
+    if asked.token != here.token:
+        return f"the server is your own, and '{file}' has its token: unset HYPERFLOCK_TOKEN"
+    return (
+        "the server is your own: after 'hyperflock down', 'hyperflock-server token recover "
+        f"--state {folder / 'state'}' prints an administrator's token for HYPERFLOCK_TOKEN"
+    )
 
 
 def _of_this_machine(browser: bool) -> Iterator[Check]:

@@ -33,6 +33,10 @@ AGENT = f"hyperflock-python/{__version__}"
 
 MAX_CONNECTIONS = 8
 
+PATIENCE_S = 30.0
+# Where nothing listens and nothing ever did, the address is wrong rather than the server away.
+_FIRST_PATIENCE_S = 3.0
+
 _CONNECT_S = 10.0
 _READ_S = 60.0
 _PROBE_S = 5.0
@@ -163,14 +167,18 @@ async def probe(url: str) -> Probe:
 
 
 class Http:
-    """Requests to one origin with one token; an empty one: to what is open to anybody."""
+    """Requests to one origin with one token; an empty one: to what is open to anybody.
+
+    ``patience_s`` is how long they are retried. None: ``PATIENCE_S``, and less until there was a
+    first answer, where a connection is refused or the host's name is unknown.
+    """
 
     def __init__(
         self,
         origin: Origin,
         token: str,
         *,
-        patience_s: float = 30.0,
+        patience_s: float | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -180,6 +188,7 @@ class Http:
         if token:
             self._headers["Authorization"] = f"Bearer {token}"
         self.patience_s = patience_s
+        self._has_answered = False
         self._sleep = sleep
         self._clock = clock
         self._pool = urllib3.PoolManager(
@@ -239,13 +248,17 @@ class Http:
             attempt += 1
             failure: HyperflockError
             wait_s = back_off_s(attempt, _FIRST_BACK_OFF_S, _MAX_BACK_OFF_S)
+            patience_s = PATIENCE_S if self.patience_s is None else self.patience_s
             try:
                 status, body, told_s = await self._once(method, path, open_body, headers or {})
             except (urllib3.exceptions.HTTPError, OSError) as error:
                 failure = ServerUnreachableError(
                     f"{self.origin.url} does not answer ({_reason(error)}); is the server running?"
                 )
+                if self._is_nobody_there(error):
+                    patience_s = _FIRST_PATIENCE_S
             else:
+                self._has_answered = True
                 missing = missing_is_answer or (gone_is_done and attempt > 1)
                 if status < 300 or (status == 404 and missing):
                     return Reply(status, body)
@@ -253,9 +266,14 @@ class Http:
                 if status not in _RETRY_STATUS:
                     raise failure
                 wait_s = max(wait_s, told_s)
-            if self._clock() - started + wait_s > self.patience_s:
+            if self._clock() - started + wait_s > patience_s:
                 raise failure
             await self._sleep(wait_s)
+
+    def _is_nobody_there(self, error: BaseException) -> bool:
+        """Whether nothing listens there, nothing ever did, and no patience was asked for."""
+        refused = isinstance(error, urllib3.exceptions.NewConnectionError)
+        return refused and self.patience_s is None and not self._has_answered
 
     async def _once(
         self,

@@ -79,9 +79,15 @@ class Plot:
         Raises
         ------
         HyperflockError
-            ``cannot_write``.
+            ``cannot_write``; ``bad_format``: the file's name is that of another format.
         """
-        write(Path(path), self.svg)
+        path = Path(path)
+        if path.suffix.lower() not in {"", ".svg"}:
+            raise HyperflockError(
+                f"'{clean(path.name, limit=200)}' would hold SVG; take a name that ends in .svg",
+                code="bad_format",
+            )
+        write(path, self.svg)
 
 
 def plot(kind: PlotKind | OptunaPlot, study: StudyRow, trials: Sequence[TrialResult]) -> Plot:

@@ -91,7 +91,11 @@ class RuntimeFiles:
     """
 
     def __init__(
-        self, kept: _Kept, cache: FileCache, patience_s: float, loop: asyncio.AbstractEventLoop
+        self,
+        kept: _Kept,
+        cache: FileCache,
+        patience_s: float | None,
+        loop: asyncio.AbstractEventLoop,
     ) -> None:
         self._index = kept.index
         index, pages = _parsed(kept)

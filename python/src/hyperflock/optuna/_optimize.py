@@ -15,6 +15,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import wait
 from contextlib import contextmanager, suppress
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -116,7 +117,7 @@ def optimize(
     _check_study(study)
     plan = Plan(
         _limit("n_trials", n_trials, 0),
-        None if timeout is None else float(timeout),
+        _seconds("timeout", timeout),
         None if n_jobs is None or n_jobs == -1 else _limit("n_jobs", n_jobs, 1),
     )
     caught = (catch,) if isinstance(catch, type) else tuple(catch)
@@ -210,13 +211,30 @@ def _check_study(study: object) -> None:
 
 
 def _limit(what: str, value: int | None, least: int) -> int | None:
-    if value is not None and (isinstance(value, bool) or int(value) != value or value < least):
+    # Not a number, and infinity, have no remainder of 0.
+    if value is not None and (not _is_real(value) or value % 1 != 0 or value < least):
         raise HyperflockError(
             f"{what} is {value!r}, but must be a whole number from {least} on, or None",
             code="bad_number",
             field=what,
         )
     return value
+
+
+def _seconds(what: str, value: float | None) -> float | None:
+    if value is None:
+        return None
+    if not _is_real(value) or not value >= 0:  # NaN is neither
+        raise HyperflockError(
+            f"{what} is {value!r}, but must be a number of seconds from 0 on, or None",
+            code="bad_number",
+            field=what,
+        )
+    return float(value)
+
+
+def _is_real(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _directions(study: optuna.Study) -> list[Direction]:
