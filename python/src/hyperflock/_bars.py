@@ -20,6 +20,20 @@ def wanted(progress: bool | None) -> bool:
     return sys.stderr.isatty() if progress is None else progress
 
 
+def beside(text: str) -> None:
+    """Print a line on standard error, out of the way of a bar there; in the thread that waits."""
+
+    def show() -> None:
+        if "tqdm.auto" not in sys.modules:  # then there is no bar
+            print(text, file=sys.stderr, flush=True)
+            return
+        from tqdm.auto import tqdm
+
+        tqdm.write(text, file=sys.stderr)
+
+    tell(show)
+
+
 class Bar:
     """One bar, or none when ``shown`` is false; the rest goes to tqdm."""
 

@@ -26,10 +26,11 @@ from hyperflock._cli_shared import (
     show_text,
 )
 from hyperflock._client import Client
-from hyperflock._errors import NoCompleteTrialError
+from hyperflock._errors import HyperflockError, NoCompleteTrialError
 from hyperflock._plots import PlotKind
 from hyperflock._results import TrialResult
 from hyperflock._study import Study
+from hyperflock._waiting import placement_text
 
 
 class Format(str, Enum):
@@ -84,7 +85,7 @@ def show(
         if as_json:
             show_json(_export.study_dict(study.row))
         else:
-            show_lines(_tables.study_lines(study))
+            show_lines([*_tables.study_lines(study), *_why_nothing_runs(study)])
         return 0
     trial = study.trial(number)
     if as_json:
@@ -253,6 +254,17 @@ def _end_of_several(study: Study, *, as_json: bool) -> int:
     if not as_json:
         print(f"{study.row.complete} complete trials of {len(study.row.aims)} objectives")
     return EXIT_NO_RESULT if study.row.state == "cancelled" else 0
+
+
+def _why_nothing_runs(study: Study) -> list[tuple[str, str]]:
+    """Say which devices there are for a study of which nothing runs."""
+    row = study.row
+    if row.state != "running" or row.running or row.paused:
+        return []
+    try:
+        return [("devices", placement_text(study.placement(), row))]
+    except HyperflockError:  # a server of before has no such page
+        return []
 
 
 def _changed(study: Study, as_json: bool) -> int:

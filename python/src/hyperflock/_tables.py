@@ -17,6 +17,7 @@ from hyperflock._artifacts import Artifact
 from hyperflock._comparison import Compared
 from hyperflock._export import study_dict
 from hyperflock._grid import Scalar
+from hyperflock._html import state_text
 from hyperflock._protocol import SamplerRow, StudyRow
 from hyperflock._provenance import Provenance
 from hyperflock._results import Attempt, TrialResult
@@ -39,7 +40,7 @@ def studies(found: Sequence[Study]) -> Table:
             table,
             str(study.id),
             study.name,
-            "paused" if row.paused else row.state,
+            state_text(row),
             f"{study.done}/{row.goal}",
             str(row.failed),
             study.best_text,
@@ -103,7 +104,7 @@ def study_lines(study: Study) -> list[tuple[str, str]]:
     best = told["best"]
     lines = [
         ("study", f"{study.id} '{study.name}'"),
-        ("state", "paused" if row.paused else row.state),
+        ("state", state_text(row)),
         ("trials", f"{study.done} of {row.goal} done ({counts}), {row.running} running"),
         ("attempts", str(row.attempts)),
         ("direction", ", ".join(row.aims)),
@@ -132,10 +133,16 @@ def study_lines(study: Study) -> list[tuple[str, str]]:
 
 def sampler_text(row: StudyRow) -> str:
     """Who samples for an asked study."""
+    is_over = row.state != "running"
     if not isinstance(row.sampler, SamplerRow):
-        return "none so far"
+        return "none" if is_over else "none so far"
     label = clean(row.sampler.label, limit=60)
-    return label if row.sampler.attached else f"none now, was {label}: the study waits for one"
+    if row.sampler.attached:
+        return label
+    if is_over:
+        return f"none now, was {label}"
+    waits = "needs one once it is resumed" if row.paused is True else "waits for one"
+    return f"none now, was {label}: the study {waits}"
 
 
 def trial_lines(trial: TrialResult) -> list[tuple[str, str]]:
