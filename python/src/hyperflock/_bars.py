@@ -40,6 +40,7 @@ class Bar:
     def __init__(self, shown: bool, **options: Any) -> None:
         self._shown = shown
         self._bar: Any = None
+        self._best: object = None
         if shown:
             tell(lambda: self._open(options))
 
@@ -61,9 +62,12 @@ class Bar:
     def _move(self, position: int, notes: dict[str, object]) -> None:
         if self._bar is None:
             return
-        self._bar.update(position - self._bar.n)
-        if notes:
+        if notes:  # first: what moves the bar may draw it
             self._bar.set_postfix(notes, refresh=False)
+        self._bar.update(position - self._bar.n)
+        if notes.get("best") != self._best:  # seldom, and worth a look at once
+            self._best = notes.get("best")
+            self._bar.refresh()
 
     def _close(self) -> None:
         if self._bar is not None:

@@ -88,6 +88,8 @@ class Owner:
     bring : callable or None
         Begins to fetch artifacts by their ids, so that callbacks find them; the outcome of a trial
         that uploaded some is told when that is done, or after `LATE_S`.
+    heard : callable or None
+        Hears of each trial that has its outcome.
     late : bool
         Whether an outcome was told before its artifacts had come.
     untold : set of int
@@ -109,6 +111,7 @@ class Owner:
         self.unheard = 0
         self.failure: BaseException | None = None
         self.bring: Callable[[Collection[str], int], Future[None]] | None = None
+        self.heard: Callable[[FrozenTrial], None] | None = None
         self.untold: set[int] = set()
         self._catch = catch
         self._callbacks = list(callbacks)
@@ -352,6 +355,8 @@ class Owner:
         tell(self.study, number, outcome)
         frozen = self.study._storage.get_trial(live.trial._trial_id)
         self._log(frozen, outcome)
+        if self.heard is not None:
+            self.heard(frozen)
         return frozen
 
     def told(self, asked: Iterable[AskedTrial]) -> None:
