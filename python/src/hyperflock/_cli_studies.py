@@ -24,6 +24,7 @@ from hyperflock._cli_shared import (
     show_json,
     show_lines,
     show_text,
+    terminal_width,
 )
 from hyperflock._client import Client
 from hyperflock._errors import HyperflockError, NoCompleteTrialError
@@ -65,7 +66,7 @@ def studies(as_json: Json = False, url: Url = None, token: Token = None) -> int:
     if as_json:
         show_json([_export.study_dict(study.row) for study in found])
     else:
-        console().print(_tables.studies(found))
+        console().print(_tables.studies(found, terminal_width()))
     return 0
 
 
@@ -117,7 +118,7 @@ def trials(
     elif as_json:
         show_json([trial.as_dict() for trial in study.trials])
     else:
-        console().print(_tables.trials(study.trials))
+        console().print(_tables.trials(study.trials, terminal_width()))
     return 0
 
 
@@ -225,7 +226,7 @@ def retry(study_id: StudyId, as_json: Json = False, url: Url = None, token: Toke
 
 def watch_study(study: Study, *, as_json: bool) -> int:
     """Print a study's trials as they finish, and the best one; the exit code."""
-    line = _tables.Lines(study)
+    line = _tables.Lines(study, short=terminal_width() is not None)
     if not as_json:
         print(line.head())
     try:
