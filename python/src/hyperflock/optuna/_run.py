@@ -168,6 +168,8 @@ class Run:
                 with suppress(HyperflockError):  # what was raised first is the reason
                     leave(self._owner, self._http)
             raise
+        finally:
+            self._waiting.close()
         if self._generation:
             self._finish()
         if self._owner.failure is not None:
