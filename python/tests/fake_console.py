@@ -68,6 +68,12 @@ class FakeConsole:
         self.asked_more = threading.Condition(self.lock)
         # Folders of the compute origin, which this is too: built pages and runtime; None: neither.
         self.built: Path | None = None
+        # What every study's page of devices tells, with numbers of devices by reason.
+        self.placement: dict[str, Any] = {
+            "devices": 2,
+            "matching": 1,
+            "reasons": {"no_webgpu": 1},
+        }
         self.page = 500
         self.max_blob_bytes = 512 << 20
         self._seq = 0
@@ -204,7 +210,7 @@ class FakeConsole:
                 "direction": spec.direction,
                 "total": total,
                 **count,
-                "running": 0,
+                "running": len(self.begun.get(study, ())),
                 "attempts": len(rows),
                 "cursor": rows[-1]["seq"] if rows else 0,
                 "entry": spec.entry,
@@ -343,8 +349,9 @@ class FakeConsole:
             case "GET", ["blobs", sha256]:
                 return _Answer(200, self.blobs[sha256])
             case "GET", ["placement"]:
-                reasons = [{"code": "no_webgpu", "devices": 1}]
-                return _json(200, {"devices": 2, "matching": 1, "reasons": reasons})
+                reasons = self.placement["reasons"].items()
+                listed = [{"code": code, "devices": count} for code, count in reasons]
+                return _json(200, {**self.placement, "reasons": listed})
             case "POST", ["cancel"]:
                 self.cancelled.add(study)
                 if asked is not None:

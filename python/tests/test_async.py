@@ -304,6 +304,9 @@ def test_bars_are_touched_in_the_thread_that_waits(
         def set_postfix(self, notes: object, refresh: bool) -> None:
             self._note()
 
+        def refresh(self) -> None:
+            self._note()
+
         def close(self) -> None:
             self._note()
             shown.append(-1)

@@ -246,6 +246,7 @@ def test_command_prints_what_becomes_of_each_study(
     assert "4 of 4 done" in shown
     assert "minimize, maximize" in shown
     assert "none now, was sampler@" in shown
+    assert "waits for one" not in shown
     assert "params_y" in client.study(2).export("csv")
     assert "waits for one" not in client.study(2)._repr_html_()
     with pytest.raises(hyperflock.NoCompleteTrialError, match="2 objectives"):

@@ -10,6 +10,7 @@ iteration has its own connection.
 from __future__ import annotations
 
 import asyncio
+import math
 import operator
 import time
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -40,6 +41,7 @@ from hyperflock._results import TrialResult, trial_result
 from hyperflock._schema import convert
 from hyperflock._spec import StudySpec
 from hyperflock._view import StudyView
+from hyperflock._waiting import SLICE_S, Waiting
 
 if TYPE_CHECKING:
     import optuna
@@ -285,6 +287,7 @@ class AsyncStudy(StudyView):
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         bar = Bar(shown, total=len(self), desc=self.name, unit="trial")
         updates = watch(self._http.origin, self._http.token, self.id, self._behind)
+        waiting = Waiting(self._http, self.id)
         looked_at = 0
         given: set[int] = set()
         ended = False
@@ -300,10 +303,11 @@ class AsyncStudy(StudyView):
                     yield trial
                 if ended:
                     return
-                ended = self._take(await self._next(updates, deadline))
+                ended = self._take(await self._next(updates, waiting, deadline))
                 self._show(bar, len(given))
         finally:
             bar.close()
+            waiting.close()
             await updates.aclose()
 
     # ---- inside
@@ -316,14 +320,27 @@ class AsyncStudy(StudyView):
         self._row = convert(await self._http.post(f"{self._path}/{what}", {}), StudyRow)
         return self
 
-    async def _next(self, updates: AsyncGenerator[Update, None], deadline: float | None) -> Update:
-        left_s = None if deadline is None else max(0.0, deadline - time.monotonic())
+    async def _next(
+        self, updates: AsyncGenerator[Update, None], waiting: Waiting, deadline: float | None
+    ) -> Update:
+        """Wait for the next update; meanwhile say why nothing runs."""
+        coming = asyncio.ensure_future(anext(updates))
         try:
-            return await asyncio.wait_for(anext(updates), left_s)
-        except asyncio.TimeoutError:
-            raise WaitTimeoutError(
-                f"study {self.id} has not ended in time; it goes on at the server"
-            ) from None
+            while not coming.done():
+                left_s = math.inf if deadline is None else deadline - time.monotonic()
+                if left_s <= 0:
+                    raise WaitTimeoutError(
+                        f"study {self.id} has not ended in time; it goes on at the server"
+                    )
+                await asyncio.wait([coming], timeout=min(left_s, SLICE_S))
+                row = self._row
+                waiting.look(asyncio.ensure_future, idle=row.state == "running" and not row.running)
+            return coming.result()
+        finally:
+            if not coming.done():
+                coming.cancel()
+                # The generator is closed next, which it must not be while this runs in it.
+                await asyncio.gather(coming, return_exceptions=True)
 
     def _take(self, update: Update) -> bool:
         """Learn an update; tells whether the study has ended and all of its trials are known."""

@@ -20,12 +20,27 @@ def wanted(progress: bool | None) -> bool:
     return sys.stderr.isatty() if progress is None else progress
 
 
+def beside(text: str) -> None:
+    """Print a line on standard error, out of the way of a bar there; in the thread that waits."""
+
+    def show() -> None:
+        if "tqdm.auto" not in sys.modules:  # then there is no bar
+            print(text, file=sys.stderr, flush=True)
+            return
+        from tqdm.auto import tqdm
+
+        tqdm.write(text, file=sys.stderr)
+
+    tell(show)
+
+
 class Bar:
     """One bar, or none when ``shown`` is false; the rest goes to tqdm."""
 
     def __init__(self, shown: bool, **options: Any) -> None:
         self._shown = shown
         self._bar: Any = None
+        self._best: object = None
         if shown:
             tell(lambda: self._open(options))
 
@@ -47,9 +62,12 @@ class Bar:
     def _move(self, position: int, notes: dict[str, object]) -> None:
         if self._bar is None:
             return
-        self._bar.update(position - self._bar.n)
-        if notes:
+        if notes:  # first: what moves the bar may draw it
             self._bar.set_postfix(notes, refresh=False)
+        self._bar.update(position - self._bar.n)
+        if notes.get("best") != self._best:  # seldom, and worth a look at once
+            self._best = notes.get("best")
+            self._bar.refresh()
 
     def _close(self) -> None:
         if self._bar is not None:

@@ -9,7 +9,16 @@ import typer
 
 from hyperflock import _tables
 from hyperflock._artifacts import Artifact, file_name
-from hyperflock._cli_shared import Json, StudyId, Token, Url, command, console, show_json
+from hyperflock._cli_shared import (
+    Json,
+    StudyId,
+    Token,
+    Url,
+    command,
+    console,
+    show_json,
+    terminal_width,
+)
 from hyperflock._client import Client
 from hyperflock._errors import HyperflockError
 from hyperflock._study import Study
@@ -43,7 +52,7 @@ def artifacts(
         if as_json:
             show_json([one.as_dict() for one in found])
         else:
-            console().print(_tables.artifacts(found))
+            console().print(_tables.artifacts(found, terminal_width()))
         return 0
     files = _fetch(study, found, output)
     if as_json:

@@ -102,6 +102,11 @@ def console() -> Console:
     return Console(markup=False, emoji=False, highlight=False, width=width)
 
 
+def terminal_width() -> int | None:
+    """How wide a row is that takes one line; None where nobody reads it in a terminal."""
+    return console().width if sys.stdout.isatty() else None
+
+
 def show_lines(rows: list[tuple[str, str]]) -> None:
     """Print names and what they are, in two columns."""
     width = max(len(name) for name, _ in rows)

@@ -24,12 +24,14 @@ from hyperflock._cli_shared import (
     show_json,
     show_lines,
     show_text,
+    terminal_width,
 )
 from hyperflock._client import Client
-from hyperflock._errors import NoCompleteTrialError
+from hyperflock._errors import HyperflockError, NoCompleteTrialError
 from hyperflock._plots import PlotKind
 from hyperflock._results import TrialResult
 from hyperflock._study import Study
+from hyperflock._waiting import placement_text
 
 
 class Format(str, Enum):
@@ -64,7 +66,7 @@ def studies(as_json: Json = False, url: Url = None, token: Token = None) -> int:
     if as_json:
         show_json([_export.study_dict(study.row) for study in found])
     else:
-        console().print(_tables.studies(found))
+        console().print(_tables.studies(found, terminal_width()))
     return 0
 
 
@@ -84,7 +86,7 @@ def show(
         if as_json:
             show_json(_export.study_dict(study.row))
         else:
-            show_lines(_tables.study_lines(study))
+            show_lines([*_tables.study_lines(study), *_why_nothing_runs(study)])
         return 0
     trial = study.trial(number)
     if as_json:
@@ -116,7 +118,7 @@ def trials(
     elif as_json:
         show_json([trial.as_dict() for trial in study.trials])
     else:
-        console().print(_tables.trials(study.trials))
+        console().print(_tables.trials(study.trials, terminal_width()))
     return 0
 
 
@@ -224,7 +226,7 @@ def retry(study_id: StudyId, as_json: Json = False, url: Url = None, token: Toke
 
 def watch_study(study: Study, *, as_json: bool) -> int:
     """Print a study's trials as they finish, and the best one; the exit code."""
-    line = _tables.Lines(study)
+    line = _tables.Lines(study, short=terminal_width() is not None)
     if not as_json:
         print(line.head())
     try:
@@ -253,6 +255,17 @@ def _end_of_several(study: Study, *, as_json: bool) -> int:
     if not as_json:
         print(f"{study.row.complete} complete trials of {len(study.row.aims)} objectives")
     return EXIT_NO_RESULT if study.row.state == "cancelled" else 0
+
+
+def _why_nothing_runs(study: Study) -> list[tuple[str, str]]:
+    """Say which devices there are for a study of which nothing runs."""
+    row = study.row
+    if row.state != "running" or row.running or row.paused:
+        return []
+    try:
+        return [("devices", placement_text(study.placement(), row))]
+    except HyperflockError:  # a server of before has no such page
+        return []
 
 
 def _changed(study: Study, as_json: bool) -> int:

@@ -22,7 +22,7 @@ _LEFT = 'style="text-align: left"'
 def study(row: StudyRow) -> str:
     """Write a study's row as HTML."""
     lines = [
-        ("state", row.state),
+        ("state", state_text(row)),
         ("trials", f"{row.done} of {row.goal} ({row.complete} complete, {row.pruned} pruned, "
                    f"{row.failed} failed), {row.running} running"),
         ("direction", ", ".join(row.aims)),
@@ -33,7 +33,11 @@ def study(row: StudyRow) -> str:
             lines.append((f"best {clean(name, limit=60)}", clean(str(value), limit=60)))
     created = datetime.fromtimestamp(row.created_at / 1000, timezone.utc)
     lines.append(("submitted", f"{created:%Y-%m-%d %H:%M} UTC by {clean(row.owner, limit=60)}"))
-    if isinstance(row.sampler, SamplerRow) and not row.sampler.attached and row.state == "running":
+    if (
+        isinstance(row.sampler, SamplerRow)
+        and not row.sampler.attached
+        and state_text(row) == "running"
+    ):
         lines.append(("sampler", "none now: the study waits for one"))
     cells = "".join(
         f'<tr><th scope="row" {_LEFT}>{escape(head)}</th><td {_LEFT}>{escape(text)}</td></tr>'
@@ -62,10 +66,15 @@ def client(url: str, rows: Sequence[StudyRow] | None) -> str:
     return f"<div><table>{_caption(title)}<tr>{heads}</tr>{body}</table>{foot}</div>"
 
 
+def state_text(row: StudyRow) -> str:
+    """How a study stands, for people."""
+    return "paused" if row.paused is True and row.state == "running" else row.state
+
+
 def _cells(row: StudyRow) -> Iterable[str]:
     best = f"{row.best.value:.6g}" if isinstance(row.best, BestRow) else "-"
     name = clean(row.name, limit=60)
-    return (str(row.study), name, row.state, f"{row.done} of {row.goal}", best)
+    return (str(row.study), name, state_text(row), f"{row.done} of {row.goal}", best)
 
 
 def _row(cells: Iterable[str]) -> str:

@@ -14,9 +14,11 @@ from rich.table import Table
 from rich.text import Text
 
 from hyperflock._artifacts import Artifact
+from hyperflock._columns import Fit, fitted
 from hyperflock._comparison import Compared
 from hyperflock._export import study_dict
 from hyperflock._grid import Scalar
+from hyperflock._html import state_text
 from hyperflock._protocol import SamplerRow, StudyRow
 from hyperflock._provenance import Provenance
 from hyperflock._results import Attempt, TrialResult
@@ -25,45 +27,54 @@ from hyperflock._text import clean
 
 _RIGHT = {"number", "value", "run s", "attempts", "done", "id", "study", "trial", "bytes"}
 _DEVICE = ("device", "class", "engine", "state", "study", "trial")
+_TRIAL = ("number", "params", "value", "run s", "attempts", "device", "note")
+# What a narrow terminal does without.
+_STUDIES = Fit({"name": 20}, ("owner", "created", "failed", "best"))
+_TRIALS = Fit({"params": 24, "device": 20, "note": 20}, ("attempts", "run s", "device"))
+_ARTIFACTS = Fit({"name": 24}, ("type", "bytes"))
 _MAX_VALUES = 20
 # So many points of a curve's end are shown.
 _LAST = 20
 
 
-def studies(found: Sequence[Study]) -> Table:
-    """One row per study."""
-    table = _table("id", "name", "state", "done", "failed", "best", "owner", "created")
-    for study in found:
-        row = study.row
-        _add(
-            table,
+def studies(found: Sequence[Study], width: int | None = None) -> Table:
+    """One row per study; in a terminal of a width, one line each."""
+    names = ("id", "name", "state", "done", "failed", "best", "owner", "created")
+    rows = [
+        (
             str(study.id),
             study.name,
-            "paused" if row.paused else row.state,
-            f"{study.done}/{row.goal}",
-            str(row.failed),
+            state_text(study.row),
+            f"{study.done}/{study.row.goal}",
+            str(study.row.failed),
             study.best_text,
             study.owner,
-            _day(row.created_at),
+            _day(study.row.created_at),
         )
-    return table
+        for study in found
+    ]
+    return _fitting(names, rows, width, _STUDIES)
 
 
-def trials(found: Sequence[TrialResult]) -> Table:
-    """One row per finished trial."""
-    table = _table("number", "params", "value", "run s", "attempts", "device", "note")
-    for trial in found:
-        _add(table, *_cells(trial))
-    return table
+def trials(found: Sequence[TrialResult], width: int | None = None) -> Table:
+    """One row per finished trial; in a terminal of a width, one line each."""
+    rows = [_cells(trial, short=width is not None) for trial in found]
+    return _fitting(_TRIAL, rows, width, _TRIALS)
 
 
-def artifacts(found: Sequence[Artifact]) -> Table:
-    """One row per file that a trial uploaded."""
-    table = _table("trial", "name", "bytes", "type", "artifact")
-    for one in found:
-        name, kind = clean(one.name, limit=60), clean(one.type, limit=40)
-        _add(table, str(one.trial), name, f"{one.bytes:,}", kind, one.id)
-    return table
+def artifacts(found: Sequence[Artifact], width: int | None = None) -> Table:
+    """One row per file that a trial uploaded; in a terminal of a width, one line each."""
+    rows = [
+        (
+            str(one.trial),
+            clean(one.name, limit=60),
+            f"{one.bytes:,}",
+            clean(one.type, limit=40),
+            one.id,
+        )
+        for one in found
+    ]
+    return _fitting(("trial", "name", "bytes", "type", "artifact"), rows, width, _ARTIFACTS)
 
 
 def devices(found: Sequence[Mapping[str, Any]]) -> Table:
@@ -103,7 +114,7 @@ def study_lines(study: Study) -> list[tuple[str, str]]:
     best = told["best"]
     lines = [
         ("study", f"{study.id} '{study.name}'"),
-        ("state", "paused" if row.paused else row.state),
+        ("state", state_text(row)),
         ("trials", f"{study.done} of {row.goal} done ({counts}), {row.running} running"),
         ("attempts", str(row.attempts)),
         ("direction", ", ".join(row.aims)),
@@ -132,10 +143,16 @@ def study_lines(study: Study) -> list[tuple[str, str]]:
 
 def sampler_text(row: StudyRow) -> str:
     """Who samples for an asked study."""
+    is_over = row.state != "running"
     if not isinstance(row.sampler, SamplerRow):
-        return "none so far"
+        return "none" if is_over else "none so far"
     label = clean(row.sampler.label, limit=60)
-    return label if row.sampler.attached else f"none now, was {label}: the study waits for one"
+    if row.sampler.attached:
+        return label
+    if is_over:
+        return f"none now, was {label}"
+    waits = "needs one once it is resumed" if row.paused is True else "waits for one"
+    return f"none now, was {label}: the study {waits}"
 
 
 def trial_lines(trial: TrialResult) -> list[tuple[str, str]]:
@@ -228,7 +245,8 @@ def attempt_texts(trial: TrialResult) -> list[str]:
 class Lines:
     """The rows of a watched study, one at a time, in columns that fit its space."""
 
-    def __init__(self, study: Study) -> None:
+    def __init__(self, study: Study, *, short: bool = False) -> None:
+        self._short = short
         widest = sum(
             len(clean(d.name)) + 2 + max(len(_scalar(v)) for v in d.values) for d in study.row.space
         )
@@ -238,11 +256,11 @@ class Lines:
 
     def head(self) -> str:
         """Names of the columns."""
-        return self._line(("number", "params", "value", "run s", "attempts", "device", "note"))
+        return self._line(_TRIAL)
 
     def of(self, trial: TrialResult) -> str:
         """One trial."""
-        return self._line(_cells(trial))
+        return self._line(_cells(trial, short=self._short))
 
     def _line(self, cells: Sequence[str]) -> str:
         number, params, value, run_s, attempts, *rest = cells
@@ -260,8 +278,9 @@ def _scalar(value: Scalar) -> str:
     return clean(value, limit=40) if isinstance(value, str) else str(value)
 
 
-def _cells(trial: TrialResult) -> tuple[str, ...]:
-    device = " ".join(filter(None, (trial.device, trial.device_class, trial.engine, trial.backend)))
+def _cells(trial: TrialResult, *, short: bool) -> tuple[str, ...]:
+    told = (trial.device_class, trial.engine)
+    device = " ".join(filter(None, told if short else (trial.device, *told, trial.backend)))
     return (
         str(trial.number),
         params_text(trial.params),
@@ -277,6 +296,18 @@ def _table(*names: str) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in names:
         table.add_column(name, justify="right" if name in _RIGHT else "left", overflow="fold")
+    return table
+
+
+def _fitting(
+    names: Sequence[str], rows: Sequence[Sequence[str]], width: int | None, fit: Fit
+) -> Table:
+    """Make a table of full texts, or one that fits into a width."""
+    if width is not None:
+        names, rows = fitted(names, rows, width, fit)
+    table = _table(*names)
+    for row in rows:
+        _add(table, *row)
     return table
 
 

@@ -6,15 +6,13 @@ The thread that calls it samples, prunes, stores and runs the callbacks.
 from __future__ import annotations
 
 import dataclasses
-import math
 import os
 import socket
 import sys
-import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import wait
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -23,7 +21,6 @@ import optuna
 from optuna.storages import InMemoryStorage
 
 from hyperflock._async_client import Objective, name_of
-from hyperflock._bars import Bar
 from hyperflock._bundle import bundle_objective
 from hyperflock._client import Client
 from hyperflock._data import prepare
@@ -36,13 +33,13 @@ from hyperflock._runtime import DEFAULT_RUNTIME
 from hyperflock._submission import Submission
 from hyperflock._wheels import read_wheels
 from hyperflock.optuna._artifacts import Stores
+from hyperflock.optuna._bar import bar
 from hyperflock.optuna._bringing import Bringer
+from hyperflock.optuna._detached import detached_text
 from hyperflock.optuna._owner import LATE_S, Callback, Owner
 from hyperflock.optuna._rebuild import IDENTITY, key_prefix
 from hyperflock.optuna._run import Plan, Run
 from hyperflock.optuna._sense import parallel_tpe
-
-_LOOK_S = 1.0
 
 
 def optimize(
@@ -164,24 +161,18 @@ def own(
     """
     http = client._core._http
     check_directions(owner.study, owner.row)
-    with (
-        _loop_of(owner.study),
-        parallel_tpe(owner.study.sampler) as tpe,
-        _bar(show_progress_bar, plan, owner) as moved,
-        _bringing(owner, http, stores),
-    ):
-        link = OwnerLink(http, owner.row.study, label or _label(), standby=standby)
-        try:
-            with link:
-                Run(owner, link, http, plan, tpe, moved, notice).until_done()
-        except KeyboardInterrupt:
-            study = owner.row.study
-            print(
-                f"\ndetached: study {study} waits for its sampler at the server; the same call "
-                f"goes on with it, or: hyperflock sampler {study}",
-                file=sys.stderr,
-            )
-            raise
+    try:
+        with (
+            _loop_of(owner.study),
+            parallel_tpe(owner.study.sampler) as tpe,
+            bar(show_progress_bar, plan, owner) as moved,
+            _bringing(owner, http, stores),
+            OwnerLink(http, owner.row.study, label or _label(), standby=standby) as link,
+        ):
+            Run(owner, link, http, plan, tpe, moved, notice).until_done()
+    except KeyboardInterrupt:
+        print(f"\n{detached_text(owner.study, owner.row)}", file=sys.stderr)
+        raise
 
 
 def check_directions(study: optuna.Study, row: StudyRow) -> None:
@@ -296,26 +287,3 @@ def _bringing(owner: Owner, http: Http, stores: Stores | None) -> Iterator[None]
             bringer.stayed(f"they took longer than {LATE_S:.0f} s")
     finally:
         bringer.close()
-
-
-@contextmanager
-def _bar(shown: bool, plan: Plan, owner: Owner) -> Iterator[Callable[[], None]]:
-    bar = Bar(shown, total=plan.n_trials, desc=owner.row.name, unit="trial")
-    looked_at = -math.inf
-    notes: dict[str, object] = {}
-
-    def moved() -> None:
-        nonlocal looked_at
-        now = time.monotonic()
-        # Asking a storage for the best one costs more the more trials it has.
-        due = now - looked_at >= _LOOK_S or owner.finished == plan.n_trials
-        if shown and due and len(owner.row.aims) == 1:
-            looked_at = now
-            with suppress(ValueError):  # none is complete yet
-                notes["best"] = f"{owner.study.best_value:.6g}"
-        bar.move(owner.finished, running=owner.computing, **notes)
-
-    try:
-        yield moved
-    finally:
-        bar.close()

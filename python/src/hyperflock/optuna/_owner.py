@@ -90,6 +90,8 @@ class Owner:
     bring : callable or None
         Begins to fetch artifacts by their ids, so that callbacks find them; the outcome of a trial
         that uploaded some is told when that is done, or after `LATE_S`.
+    heard : callable or None
+        Hears of each trial that has its outcome.
     late : bool
         Whether an outcome was told before its artifacts had come.
     run_s : float or None
@@ -114,6 +116,7 @@ class Owner:
         self.run_s: float | None = None
         self.failure: BaseException | None = None
         self.bring: Callable[[Collection[str], int], Future[None]] | None = None
+        self.heard: Callable[[FrozenTrial], None] | None = None
         self.untold: set[int] = set()
         self._catch = catch
         self._callbacks = list(callbacks)
@@ -135,6 +138,11 @@ class Owner:
     def waiting(self) -> int:
         """How many trials were asked that no device has begun."""
         return sum(not live.started for live in self.live.values())
+
+    @property
+    def computes(self) -> bool:
+        """Whether a device has begun a trial that has no outcome yet."""
+        return any(live.started for live in self.live.values())
 
     # ---- asking
 
@@ -363,6 +371,8 @@ class Owner:
         tell(self.study, number, outcome)
         frozen = self.study._storage.get_trial(live.trial._trial_id)
         self._log(frozen, outcome)
+        if self.heard is not None:
+            self.heard(frozen)
         return frozen
 
     def told(self, asked: Iterable[AskedTrial]) -> None:

@@ -24,6 +24,7 @@ from hyperflock._owning import OwnerLink
 from hyperflock._protocol import AskedTrial, Error, OwnerAnswer, OwnerCall, OwnerReply, StudyRow
 from hyperflock._schema import convert
 from hyperflock._text import clean
+from hyperflock._waiting import Waiting
 from hyperflock.optuna._owner import Owner, tell
 from hyperflock.optuna._rebuild import Outcome
 from hyperflock.optuna._reconcile import leave, reconcile, sweep
@@ -138,6 +139,7 @@ class Run:
         self._is_over = False
         self._again: set[int] = set()
         self._look_at = self._sweep_at = math.inf
+        self._waiting = Waiting(http, owner.row.study)
 
     def until_done(self) -> None:
         """Run until the plan is fulfilled; raises what the call shall end with.
@@ -167,6 +169,8 @@ class Run:
                 with suppress(HyperflockError):  # what was raised first is the reason
                     leave(self._owner, self._http)
             raise
+        finally:
+            self._waiting.close()
         if self._generation:
             self._finish()
         if self._owner.failure is not None:
@@ -200,6 +204,8 @@ class Run:
         if self._generation and now >= self._look_at:
             self._look_at = now + _LOOK_S
             self._look()
+        if self._generation:
+            self._waiting.look(_loop.start, idle=not self._owner.computes)
 
     # ---- one batch
 
