@@ -139,11 +139,6 @@ class Owner:
         """How many trials were asked that no device has begun."""
         return sum(not live.started for live in self.live.values())
 
-    @property
-    def computes(self) -> bool:
-        """Whether a device has begun a trial that has no outcome yet."""
-        return any(live.started for live in self.live.values())
-
     # ---- asking
 
     def ask(self) -> int:

@@ -205,7 +205,7 @@ class Run:
             self._look_at = now + _LOOK_S
             self._look()
         if self._generation:
-            self._waiting.look(_loop.start, idle=not self._owner.computes)
+            self._waiting.look(_loop.start, idle=not self._owner.computing)
 
     # ---- one batch
 
