@@ -377,6 +377,43 @@ def test_array_that_was_changed_is_warned_of(imported: Imported) -> None:
         bundle_objective(module.objective)
 
 
+def test_object_that_trials_fill_is_warned_of(imported: Imported) -> None:
+    module = imported(
+        """
+        class Store:
+            data = None
+            def load(self):
+                self.data = self.data or [1]
+                self.more = 1
+                return self.data
+        STORE = Store()
+        """,
+        "STORE.load()",
+    )
+    bundle_objective(module.objective)
+    module.objective(None)
+    with pytest.warns(UserWarning, match="other values of 'STORE'"):
+        bundle_objective(module.objective)
+
+
+def test_registry_that_a_later_import_fills(imported: Imported) -> None:
+    module = imported(
+        "import registry\ndef use():\n    import late\n    return registry.get('late')",
+        "use()",
+        registry="""
+            KNOWN = dict()
+            def register(function):
+                KNOWN[function.__name__] = function
+                return function
+            def get(name):
+                return KNOWN[name]()
+            """,
+        late="import registry\n@registry.register\ndef late():\n    return 1\n",
+    )
+    assert module.objective(None) == 1
+    bundle_objective(module.objective)
+
+
 @pytest.mark.parametrize(
     ("text", "returned"),
     [

@@ -45,6 +45,7 @@ _TOLD_BY_REPR = frozenset(
     }
 )
 _PLAIN_BASES = frozenset({"builtins.object", "typing.Generic", "typing.Protocol", "abc.ABC"})
+_EMPTY = frozenset({"None", "[]", "{}", "()", "set()", "missing"})
 _NAN = struct.pack("<d", float("nan"))
 
 
@@ -65,7 +66,12 @@ class Difference:
     path: str
     here: str
     there: str
-    is_array: bool
+    is_array: bool = False
+
+    @property
+    def begins_empty(self) -> bool:
+        """Whether there is nothing there, as in a cache before its first use."""
+        return self.there in _EMPTY
 
 
 def describe(value: Any, modules: frozenset[str]) -> Node:
@@ -79,7 +85,7 @@ def differences(here: Node, there: Node, path: str = "") -> Iterator[Difference]
         return
     if here["digest"] is not None and here["digest"] == there["digest"]:
         return
-    mine, other = here.get("items", {}), there.get("items", {})
+    mine, other = _without_definitions(here, there), _without_definitions(there, here)
     is_inside = here["kind"] == there["kind"] and "items" in here and "items" in there
     if not is_inside or not (here["named"] or mine.keys() == other.keys()):
         yield Difference(path, here["shown"], there["shown"], here["kind"] == "array")
@@ -90,7 +96,20 @@ def differences(here: Node, there: Node, path: str = "") -> Iterator[Difference]
             elif (one := mine.get(label) or other[label])["kind"] != "?":
                 ours = one["shown"] if label in mine else "missing"
                 theirs = "missing" if label in mine else one["shown"]
-                yield Difference(path + label, ours, theirs, is_array=False)
+                yield Difference(path + label, ours, theirs)
+
+
+def _without_definitions(one: Node, other: Node) -> dict[str, Node]:
+    """Its items, but functions and classes that the other lacks, as in a registry.
+
+    A module that is imported later, inside of a function, may add them there too.
+    """
+    known = other.get("items", {})
+    return {
+        label: node
+        for label, node in one.get("items", {}).items()
+        if label in known or not node["kind"].startswith(("class ", "function "))
+    }
 
 
 class _Walk:

@@ -139,7 +139,8 @@ def modules_of(files: Sequence[str], own: tuple[str, str] | None = None) -> dict
     for file in files:
         parts = file.removesuffix(".py").split("/")
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-        if name and getattr(sys.modules.get(name), "__file__", None):
+        path = getattr(sys.modules.get(name), "__file__", None)
+        if path and Path(path).as_posix().endswith(f"/{file}"):
             names.setdefault(name, name)
     return names
 
@@ -157,7 +158,7 @@ def _judge(
     first: _Told,
     second: _Told,
 ) -> None:
-    """Refuse what is another value there; warn of what each import makes anew, and of arrays."""
+    """Refuse what is another value there; warn of caches, arrays and what imports make anew."""
     unsure = []
     for key, some in found.items():
         module, name = reached.modules[key[0]], key[1]
@@ -166,8 +167,10 @@ def _judge(
             {""} if again is None else {d.path for d in differences(first[module][name], again)}
         )
         for one in some:
-            is_same_twice = not any(one.path.startswith(path) for path in by_itself)
-            if is_same_twice and not one.is_array:
+            is_certain = not any(one.path.startswith(path) for path in by_itself)
+            # An attribute that was empty, and that trials set: it may be a cache.
+            is_cache = one.begins_empty and one.path.rpartition(".")[2] in reached.attributes
+            if is_certain and not is_cache and not one.is_array:
                 raise cannot("state", _sentence(reached, reached.uses[key], one))
         unsure.append(key)
     if unsure:
@@ -206,7 +209,7 @@ def _warn_of_beginnings(reached: Reached) -> None:
 def _is_generator(value: Any) -> bool:
     numpy = sys.modules.get("numpy")
     kinds = (numpy.random.Generator, numpy.random.RandomState) if numpy else ()
-    return isinstance(value, (random.Random, *kinds))
+    return any(base in (random.Random, *kinds) for base in type(value).__mro__)
 
 
 def _shown(reached: Reached, keys: Sequence[tuple[str, str]]) -> str:

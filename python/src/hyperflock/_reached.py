@@ -14,6 +14,7 @@ from __future__ import annotations
 import ast
 import enum
 import functools
+import inspect
 import sys
 import types
 from collections.abc import Iterator, Mapping
@@ -80,6 +81,8 @@ class Reached:
         # By an assignment of a function's; and objects that a function changes.
         self.assigned: dict[tuple[str, str], str] = {}
         self.changed: set[tuple[str, str]] = set()
+        # Names of attributes that functions set, of whatever object.
+        self.attributes: set[str] = set()
         self._waiting: list[types.FunctionType] = []
         self._seen: set[int] = set()
         self._texts: dict[str, Text] = {}
@@ -105,6 +108,7 @@ class Reached:
         shown = f"'{_definitions.shown_name(function)}'"
         for name in _definitions.written_globals(function.__code__):
             self.assigned.setdefault((module, name), shown)
+        self.attributes |= _definitions.set_attributes(function.__code__)
         tree = self.text_of(module).tree
         if tree is not None:
             changed = _state.mutated_globals(function, tree)
@@ -132,7 +136,7 @@ class Reached:
         while isinstance(value, functools.partial):
             value = value.func
         if not isinstance(value, types.FunctionType):
-            value = vars(value).get("__wrapped__", value) if hasattr(value, "__dict__") else value
+            value = inspect.getattr_static(value, "__wrapped__", value)
         if isinstance(value, types.FunctionType):
             yield value
             for cell in value.__closure__ or ():
