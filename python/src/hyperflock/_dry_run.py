@@ -271,7 +271,8 @@ def _write_job(folder: Path, job: Job) -> None:
         "device": None if job.backend is None else {"wanted": job.backend},
         "asked": job.asked,
     }
-    packages = RUNTIME_PACKAGES - {"hyperflock", "hyperflock_worker"}
+    # Chainer 7 comes with ChainerX, and imports it.
+    packages = (RUNTIME_PACKAGES | {"chainerx"}) - {"hyperflock", "hyperflock_worker"}
     if job.asked is not None:
         packages |= ASKED_PACKAGES | _OPTUNA_NEEDS
     told = {
