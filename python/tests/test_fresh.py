@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hyperflock import BundleError, _dry_run, _fresh
+from hyperflock import BundleError, Client, DryRun, _dry_run, _fresh
 from hyperflock._bundle import Bundle, bundle_objective
 from hyperflock._described import describe, differences
 
@@ -493,6 +493,23 @@ def test_bundle_is_the_same_with_the_check(imported: Imported) -> None:
     module = imported("VALUES = [n for n in range(3)]", "VALUES")
     bundle: Bundle = bundle_objective(module.objective)
     assert bundle.files == ("fresh.py",)
+
+
+def test_submit_looks_once_and_a_dry_run_too(
+    client: Client, imported: Imported, looks: list[int]
+) -> None:
+    module = imported("VALUES = [n for n in range(3)]", "len(VALUES)")
+    run = client.grid(module.objective, {"x": [1]}, dry_run=True)
+    assert isinstance(run, DryRun)
+    assert (run.value, len(looks)) == (3.0, 2)  # the second is the dry run itself
+
+
+def test_objective_of_optuna(imported: Imported, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EPOCHS", "5")
+    text = "import os\nimport optuna\nEPOCHS = [os.getenv('EPOCHS'), optuna.__version__]"
+    module = imported(text, "EPOCHS")
+    with pytest.raises(BundleError, match="'EPOCHS\\[0\\]' is '5' by now, but None where"):
+        bundle_objective(module.objective, asked=True)
 
 
 def test_descriptions() -> None:
