@@ -45,6 +45,20 @@ def _forget() -> Iterator[None]:
     sys.modules.pop("dry", None)
 
 
+def test_package_that_chainer_brings_along(
+    offline: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = tmp_path / "site-packages"
+    site.mkdir()
+    (site / "chainer.py").write_text("import chainerx\n")
+    (site / "chainerx.py").write_text("ONE = 1\n")
+    text = "def objective(trial):\n    import chainer\n    return chainer.chainerx.ONE\n"
+    objective = _script(tmp_path, text)
+    monkeypatch.syspath_prepend(str(site))
+    run = offline.grid(objective, SPACE, dry_run=True)
+    assert (run.value, run.error) == (1.0, None)
+
+
 def test_result_time_output_and_curve(offline: Client, tmp_path: Path) -> None:
     objective = _script(
         tmp_path,

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hyperflock import _needs, _sources, _state
+from hyperflock import _fresh, _needs, _sources, _state
 from hyperflock._archive import LOCK_NAME, MAX_BUNDLE_BYTES, lock_text, pack
 from hyperflock._capture import Capture
 from hyperflock._codes import cannot
@@ -89,9 +89,16 @@ def bundle_objective(
             sources, [(origin.module, objective.__name__)], wheels=units, folder=origin.root
         )
         _state.check_globals(objective, origin.path)
-        return _packed(f"{origin.module}:{objective.__name__}", sources, {}, wheels)
+        bundle = _packed(f"{origin.module}:{objective.__name__}", sources, {}, wheels)
+        own = objective.__module__
+        modules = _fresh.modules_of(bundle.files, (own, origin.module))
+        _fresh.check_fresh(bundle, modules, [(own, objective.__name__)], asked=asked)
+        return bundle
     captured = Capture(wheels=units).take(objective, function)
-    return _packed(captured.entry, captured.sources, captured.arrays, wheels)
+    bundle = _packed(captured.entry, captured.sources, captured.arrays, wheels)
+    modules = _fresh.modules_of(bundle.files)
+    _fresh.check_fresh(bundle, modules, captured.roots, asked=asked)
+    return bundle
 
 
 def bundle_script(path: str | Path, function: str, wheels: Sequence[Wheel] = ()) -> Bundle:

@@ -91,11 +91,14 @@ class Captured:
         Files by their names in the bundle.
     arrays : dict
         Arrays (``npy``) by their names in the bundle.
+    roots : list of (str, str)
+        What it takes from modules whose files travel: their names, and of globals in them.
     """
 
     entry: str
     sources: dict[str, bytes]
     arrays: dict[str, bytes]
+    roots: list[tuple[str, str]]
 
 
 class Capture:
@@ -106,6 +109,7 @@ class Capture:
         self._homes: dict[str, Home] = {}
         self._files: dict[str, bytes] = {}
         self._entries: list[tuple[str, str]] = []
+        self._chains: list[tuple[str, str]] = []
         self._taken: set[str] = set()
         self._cells: dict[int, tuple[types.CellType, bool]] = {}
         self._count = 0
@@ -133,7 +137,8 @@ class Capture:
             if file in sources:
                 raise cannot("source", f"'{file}' is a name that is needed here; rename the file")
             sources[file] = one.text().encode()
-        return Captured(f"{home.name}:{name}", sources, self._values.arrays)
+        roots = [(module, name) for module, name in self._entries if name] + self._chains
+        return Captured(f"{home.name}:{name}", sources, self._values.arrays, roots)
 
     # ---- what ValueWriter asks for
 
@@ -305,6 +310,7 @@ class Capture:
             alias = "" if name == module.__name__ else f" as {name}"
             home.lines.append(f"import {module.__name__}{alias}")
         for chain in chains:
+            self._chains.append((module.__name__, chain))
             inner = f"{module.__name__}.{chain}"
             if inner in sys.modules and inner not in home.bound:
                 home.bound.add(inner)

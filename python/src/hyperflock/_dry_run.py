@@ -21,7 +21,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import IO, Any, Literal
 
 from hyperflock._browser_run import MAX_OUTPUT_CHARACTERS, Told, run_in_browser
 from hyperflock._bundle import Bundle
@@ -271,7 +271,8 @@ def _write_job(folder: Path, job: Job) -> None:
         "device": None if job.backend is None else {"wanted": job.backend},
         "asked": job.asked,
     }
-    packages = RUNTIME_PACKAGES - {"hyperflock", "hyperflock_worker"}
+    # Chainer 7 comes with ChainerX, and imports it.
+    packages = (RUNTIME_PACKAGES | {"chainerx"}) - {"hyperflock", "hyperflock_worker"}
     if job.asked is not None:
         packages |= ASKED_PACKAGES | _OPTUNA_NEEDS
     told = {
@@ -290,17 +291,8 @@ def _write_job(folder: Path, job: Job) -> None:
 
 async def _run(folder: Path, limit_s: float | None) -> tuple[str, bool]:
     """Run the job of a folder; gives what it printed, and whether it ended within its time."""
-    command = [sys.executable, "-I", "-S", "-X", "utf8", str(folder / "dry_run.py"), str(folder)]
-    environment = {k: v for k, v in os.environ.items() if k in _KEPT}
     with tempfile.TemporaryFile() as file:
-        process = subprocess.Popen(
-            command,
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=file,
-            stderr=subprocess.STDOUT,
-        )
+        process = _start(folder, file, {})
         try:
             await in_thread(lambda: process.wait(limit_s))
             ended = True
@@ -312,6 +304,50 @@ async def _run(folder: Path, limit_s: float | None) -> tuple[str, bool]:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - MAX_OUTPUT_CHARACTERS))
         return file.read().decode("utf-8", "replace"), ended
+
+
+def look(folder: Path, job: Job, limit_s: float, environment: Mapping[str, str | None]) -> bool:
+    """Run a job whose objective leaves what it finds in ``folder``; blocks.
+
+    Parameters
+    ----------
+    folder, job, limit_s
+        An empty folder, what runs, and how long it may.
+    environment
+        What differs from a dry run's; None: it is not there.
+
+    Returns
+    -------
+    bool
+        Whether it ended within its time.
+    """
+    _write_job(folder, job)
+    with tempfile.TemporaryFile() as file:
+        process = _start(folder, file, environment)
+        try:
+            process.wait(limit_s)
+        except subprocess.TimeoutExpired:
+            return False
+        finally:
+            process.kill()
+            process.wait()
+    return True
+
+
+def _start(
+    folder: Path, file: IO[bytes], environment: Mapping[str, str | None]
+) -> subprocess.Popen[bytes]:
+    """Begin the job of a folder; what it prints goes into a file."""
+    kept = {k: v for k, v in os.environ.items() if k in _KEPT} | {**environment}
+    command = [sys.executable, "-I", "-S", "-X", "utf8", str(folder / "dry_run.py"), str(folder)]
+    return subprocess.Popen(
+        command,
+        cwd=folder,
+        env={k: v for k, v in kept.items() if v is not None},
+        stdin=subprocess.DEVNULL,
+        stdout=file,
+        stderr=subprocess.STDOUT,
+    )
 
 
 def _outcome(folder: Path, ended: bool, output: str, time_limit_s: float) -> dict[str, Any]:

@@ -4,15 +4,17 @@
 
 The file is run anew on the other side, so a global that was set later, or changed since, would be
 lost; and what lives in this process alone cannot be made again. Looks at loaded objects and at the
-file's text; runs nothing. The calling thread's own stack is looked at by `check_guarded`.
+file's text; runs nothing; what the text cannot prove is `_fresh`'s. The calling thread's own stack
+is looked at by `check_guarded`.
 """
 
 from __future__ import annotations
 
 import ast
+import operator
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,13 @@ from hyperflock._live import refusal
 _MAX_ITEMS = 1000
 _MUTATORS = frozenset({"append", "add", "update", "setdefault", "extend", "insert"})
 _MADE_AGAIN = frozenset({"cannot_bundle_lock", "cannot_bundle_generator"})
+_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+}
 _MISSING = object()
 
 
@@ -37,14 +46,14 @@ def check_globals(objective: types.FunctionType, path: Path) -> None:
     """
     tree = _sources.parsed(path)
     module = objective.__globals__
-    bound = _bound_names(tree.body)
-    literals = _literals(tree)
+    bound = bound_names(tree.body)
+    literals = literals_of(tree)
     waiting, seen = [objective], {objective}
     used: dict[str, types.FunctionType] = {}
     written: set[str] = set()
     while waiting:
         function = waiting.pop()
-        written |= written_globals(function.__code__) | _mutated(function, tree)
+        written |= written_globals(function.__code__) | mutated_globals(function, tree)
         for name in global_names(function.__code__):
             value = module.get(name, _MISSING)
             if value is _MISSING or name.startswith("__"):
@@ -65,7 +74,7 @@ def check_globals(objective: types.FunctionType, path: Path) -> None:
                 f"{where}, which '{path.name}' does not set when it is imported; "
                 "set it at the top of the file, or make it a parameter of the space",
             )
-        if name in literals and not _equal(module[name], literals[name]):
+        if name in literals and not equal(module[name], literals[name]):
             raise cannot(
                 "state",
                 f"{where}, which is {_shown(module[name])} by now, but {_shown(literals[name])} "
@@ -75,7 +84,7 @@ def check_globals(objective: types.FunctionType, path: Path) -> None:
 
 def is_bound_by_import(name: str, path: Path) -> bool:
     """Whether an import of the file binds a name, as far as its text tells."""
-    bound = _bound_names(_sources.parsed(path).body)
+    bound = bound_names(_sources.parsed(path).body)
     return bound is None or name in bound
 
 
@@ -125,7 +134,7 @@ def _check_live(value: Any, where: str, *, made_again: bool) -> None:
             raise error
 
 
-def _bound_names(body: list[ast.stmt]) -> set[str] | None:
+def bound_names(body: list[ast.stmt]) -> set[str] | None:
     """Names that an import binds; None when that is not certain."""
     names: set[str] = set()
     for node in body:
@@ -149,8 +158,8 @@ def _bound_names(body: list[ast.stmt]) -> set[str] | None:
     return names
 
 
-def _literals(tree: ast.Module) -> dict[str, Any]:
-    """Globals that the file assigns once, a literal."""
+def literals_of(tree: ast.Module) -> dict[str, Any]:
+    """Globals that the file assigns once, a literal or a sum of numbers."""
     found: dict[str, Any] = {}
     often: set[str] = set()
     imported = [node for node in tree.body if not is_guard(node)]
@@ -158,7 +167,7 @@ def _literals(tree: ast.Module) -> dict[str, Any]:
         if isinstance(top, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             continue
         for node in ast.walk(top):
-            names = _targets(node)
+            names = targets_of(node)
             often |= names if node is not top or len(names) != 1 else names & found.keys()
             if node is not top or len(names) != 1:
                 continue
@@ -166,7 +175,7 @@ def _literals(tree: ast.Module) -> dict[str, Any]:
                 often |= names
                 continue
             try:
-                found[names.pop()] = ast.literal_eval(node.value)
+                found[names.pop()] = constant(node.value)
             except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
                 continue
     changed = {  # by statements of the file itself, such as TABLE["a"] = 1
@@ -175,7 +184,27 @@ def _literals(tree: ast.Module) -> dict[str, Any]:
     return {name: value for name, value in found.items() if name not in often | changed}
 
 
-def _targets(node: ast.AST) -> set[str]:
+def constant(node: ast.expr) -> Any:
+    """Give the value of a literal, or of a sum or product of numbers such as ``2 * 32``.
+
+    Raises
+    ------
+    ValueError
+        It is neither; or another error of `ast.literal_eval`.
+    """
+    if not isinstance(node, ast.BinOp) or type(node.op) not in _OPERATORS:
+        return ast.literal_eval(node)
+    one, other = constant(node.left), constant(node.right)
+    if not {type(one), type(other)} <= {int, float, complex}:
+        raise ValueError("not of numbers")
+    try:
+        return _OPERATORS[type(node.op)](one, other)
+    except ArithmeticError as error:
+        raise ValueError(str(error)) from None
+
+
+def targets_of(node: ast.AST) -> set[str]:
+    """Name what a statement or expression assigns."""
     targets: list[ast.expr]
     if isinstance(node, ast.Assign):
         targets = node.targets
@@ -186,7 +215,7 @@ def _targets(node: ast.AST) -> set[str]:
     return {part.id for t in targets for part in ast.walk(t) if isinstance(part, ast.Name)}
 
 
-def _mutated(function: types.FunctionType, tree: ast.Module) -> set[str]:
+def mutated_globals(function: types.FunctionType, tree: ast.Module) -> set[str]:
     """Globals that a function fills by itself, such as a cache."""
     for node in ast.walk(tree):
         if (
@@ -212,7 +241,7 @@ def _mutated_names(node: ast.AST, *, inside: bool = False) -> Iterator[str]:
             yield target.id
 
 
-def _equal(one: Any, other: Any) -> bool:
+def equal(one: Any, other: Any) -> bool:
     if type(one) is not type(other):
         return False
     try:
