@@ -75,6 +75,8 @@ class Submission:
     requires: Requires | None = None
     # Of a study whose trials its owner asks a sampler for; such a one has no space.
     directions: Sequence[Direction] | None = None
+    # What that study goes by at the sampler's side, where it is another name.
+    asked_as: str | None = None
 
     def __post_init__(self) -> None:
         chainer_of(self.runtime)
@@ -134,6 +136,7 @@ class Submission:
                 "python": platform.python_version(),
                 "source_sha256": self.bundle.source_sha256,
                 "files": list(self.bundle.files[:200]),
+                **({"asked_as": self.asked_as} if self.asked_as else {}),
             },
         )
         return encode_spec(spec)

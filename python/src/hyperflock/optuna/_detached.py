@@ -10,10 +10,7 @@ from optuna.storages import BaseStorage, InMemoryStorage, RDBStorage
 
 from hyperflock._protocol import StudyRow
 from hyperflock._text import clean
-from hyperflock.optuna._rebuild import IDENTITY
-
-# Optuna names studies so that nobody named.
-_UNNAMED = "no-name-"
+from hyperflock.optuna._rebuild import IDENTITY, UNNAMED
 
 
 def detached_text(study: optuna.Study, row: StudyRow) -> str:
@@ -29,7 +26,7 @@ def detached_text(study: optuna.Study, row: StudyRow) -> str:
         f"{waits}; it goes on by: {command} (or by the same call in this process), "
         f"and ends by: hyperflock cancel {number}"
     )
-    if study.study_name.startswith(_UNNAMED):
+    if study.study_name.startswith(UNNAMED):
         text += ". A study with a name, create_study(study_name=...), goes on by the same call"
     return text
 
@@ -39,7 +36,7 @@ def _goes_on_anywhere(study: optuna.Study) -> bool:
     if not _is_in_memory(study._storage):
         return True
     known = str(study._storage.get_study_system_attrs(study._study_id).get(IDENTITY, ""))
-    return known.startswith("name:") and not known.startswith(f"name:{_UNNAMED}")
+    return known.startswith("name:") and not known.startswith(f"name:{UNNAMED}")
 
 
 def _options(study: optuna.Study, row: StudyRow) -> list[str]:
@@ -47,7 +44,8 @@ def _options(study: optuna.Study, row: StudyRow) -> list[str]:
     words: list[str] = []
     if not _is_in_memory(study._storage):
         words += ["--storage", _shown_url(study._storage)]
-        if study.study_name != row.name:
+        # What Optuna named, the command finds by itself.
+        if study.study_name != row.name and not study.study_name.startswith(UNNAMED):
             words += ["--study-name", clean(study.study_name)]
     several = len(study.directions) > 1
     sampler = optuna.samplers.NSGAIISampler() if several else optuna.samplers.TPESampler()

@@ -37,7 +37,7 @@ from hyperflock.optuna._bar import bar
 from hyperflock.optuna._bringing import Bringer
 from hyperflock.optuna._detached import detached_text
 from hyperflock.optuna._owner import LATE_S, Callback, Owner
-from hyperflock.optuna._rebuild import IDENTITY, key_prefix
+from hyperflock.optuna._rebuild import IDENTITY, UNNAMED, key_prefix
 from hyperflock.optuna._run import Plan, Run
 from hyperflock.optuna._sense import parallel_tpe
 
@@ -93,7 +93,8 @@ def optimize(
     client
         The server; None: as ``hyperflock.Client()`` finds it.
     name
-        The study's name at the server; None: the Optuna study's.
+        The study's name at the server; None: the Optuna study's, or the objective's where nobody
+        named that.
     data, seed, runtime, backend, requires, time_limit_s, wheels
         As for `Client.grid`; ``seed`` is what trials seed their generators by, the sampler has its
         own.
@@ -124,11 +125,14 @@ def optimize(
     bundle = bundle_objective(objective, read_wheels(wheels), asked=True)
     backend_of(backend, bundle)
     directions = _directions(study)
+    asked_as = name or study.study_name
+    is_unnamed = asked_as.startswith(UNNAMED)
     made = Submission(
         bundle=bundle,
         space={},
         data=prepare(data),
-        name=name or study.study_name or name_of(objective),
+        name=name_of(objective) if is_unnamed else asked_as,
+        asked_as=asked_as if is_unnamed else None,
         direction=directions[0],
         directions=directions,
         seed=seed,
@@ -137,7 +141,7 @@ def optimize(
         requires=requires,
         time_limit_s=time_limit_s,
     )
-    made = dataclasses.replace(made, submit_key=_key(study, made))
+    made = dataclasses.replace(made, submit_key=_key(study, asked_as, made))
     client = Client() if client is None else client
     row = client.submit(made).row
     owner = Owner(study, row, catch=caught, callbacks=callbacks or ())
@@ -233,9 +237,9 @@ def _directions(study: optuna.Study) -> list[Direction]:
     return ["maximize" if d is maximize else "minimize" for d in study.directions]
 
 
-def _key(study: optuna.Study, made: Submission) -> str:
+def _key(study: optuna.Study, name: str, made: Submission) -> str:
     """Give the same study of the server's for the same Optuna study and content."""
-    return key_prefix(_identity(study, made.name), made.name) + made.content_sha256[:32]
+    return key_prefix(_identity(study, name), name) + made.content_sha256[:32]
 
 
 def _identity(study: optuna.Study, name: str) -> str:

@@ -28,14 +28,19 @@ from optuna.storages import InMemoryStorage
 from optuna.trial import FrozenTrial, TrialState
 
 from hyperflock import _loop
+from hyperflock._errors import NotFoundError
 from hyperflock._http import Http
 from hyperflock._protocol import Failure, StudyRow, TrialRow
+from hyperflock._replay import fetch_spec
 from hyperflock._results import params_of
 from hyperflock._schema import convert
+from hyperflock._spec import StudySpec
 from hyperflock.optuna import _pages
 
 TAG = "hyperflock:trial"
 IDENTITY = "hyperflock:identity"
+# Optuna names studies so that nobody named.
+UNNAMED = "no-name-"
 
 _ARTIFACT = "artifacts:"
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -172,10 +177,30 @@ def key_prefix(identity: str, name: str) -> str:
     identity
         The Optuna study's system attribute `IDENTITY`.
     name
-        The study's name at the server.
+        The study's name, as `asked_as` gives it.
     """
     named = f"{identity}\n{name}"
     return f"optuna:{uuid.uuid5(uuid.NAMESPACE_OID, named).hex}:"
+
+
+def asked_as(spec: StudySpec) -> str:
+    """What a study of the server's goes by at the side of its sampler.
+
+    Nobody wants to read the name that Optuna gives a study by chance, and it alone tells two such
+    studies apart. So the server shows the objective's name, and what was submitted keeps that one.
+    """
+    known = spec.provenance.get("asked_as")
+    return known if isinstance(known, str) and known else spec.name
+
+
+def name_there(http: Http, row: StudyRow) -> str:
+    """Find out what a study goes by at the side of its sampler."""
+    if row.kind != "asked":
+        return row.name
+    try:
+        return asked_as(_loop.run(fetch_spec(http, row.study)))
+    except NotFoundError:  # a server of before has no such page
+        return row.name
 
 
 def tag(study: int, number: int) -> dict[str, int]:
@@ -245,8 +270,9 @@ def trial_row(http: Http, study: int, number: int) -> TrialRow:
 
 def to_optuna(http: Http, row: StudyRow) -> optuna.Study:
     """Make an Optuna study in memory of a study at the server; see `Study.to_optuna`."""
-    made = optuna.create_study(study_name=row.name, directions=row.aims)
-    made._storage.set_study_system_attr(made._study_id, IDENTITY, f"name:{row.name}")
+    name = name_there(http, row)
+    made = optuna.create_study(study_name=name, directions=row.aims)
+    made._storage.set_study_system_attr(made._study_id, IDENTITY, f"name:{name}")
     choices = choices_of(row)
     for finished in finished_rows(http, row):
         add_row(made, row, finished, choices)

@@ -30,6 +30,7 @@ from hyperflock.optuna._rebuild import (
     TAG,
     Outcome,
     add_row,
+    asked_as,
     fill_hole,
     finished_rows,
     is_hole,
@@ -224,7 +225,7 @@ def _is_of(study: optuna.Study, http: Http, earlier: int) -> bool:
         spec = _loop.run(fetch_spec(http, earlier))
     except NotFoundError:
         return False
-    return known is not None and spec.submit_key.startswith(key_prefix(known, spec.name))
+    return known is not None and spec.submit_key.startswith(key_prefix(known, asked_as(spec)))
 
 
 def _row_of(http: Http, study: int, number: int) -> TrialRow | None:

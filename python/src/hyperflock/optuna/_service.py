@@ -24,7 +24,7 @@ from hyperflock._protocol import StudyRow
 from hyperflock._text import clean
 from hyperflock.optuna._optimize import own
 from hyperflock.optuna._owner import Owner
-from hyperflock.optuna._rebuild import to_optuna
+from hyperflock.optuna._rebuild import name_there, to_optuna
 from hyperflock.optuna._run import Plan
 
 
@@ -94,7 +94,7 @@ def _study(
         study.sampler = sampler or study.sampler
         study.pruner = pruner or study.pruner
         return study
-    name = description.study_name or row.name
+    name = description.study_name or name_there(client._core._http, row)
     try:
         return optuna.load_study(
             study_name=name, storage=description.storage, sampler=sampler, pruner=pruner
