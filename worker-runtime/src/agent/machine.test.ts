@@ -536,6 +536,23 @@ describe("Stopping", () => {
     expect(s.after(kInterruptGraceMs).deeds).toEqual([]);
   });
 
+  test.each([
+    ["KeyboardInterrupt", "objective_raised"],
+    ["ValueError: made of it", "objective_raised"],
+  ])("R18 What the objective makes of the interrupt is no failure: %s.", (message, code) => {
+    s.running(7).hear(revoke("cancelled"));
+    const error = { cause: "user_error" as const, code, message, traceback: "" };
+    s.after(100).outcome(7, { outcome: "failed", error });
+    expect(s.sent).toEqual([{ type: "ready" }]);
+  });
+
+  test("R18 An interrupt that nobody asked for is told as the objective's failure.", () => {
+    const message = "KeyboardInterrupt";
+    const error = { cause: "user_error" as const, code: "objective_raised", message, traceback: "" };
+    const [result] = s.running(7).outcome(7, { outcome: "failed", error }).sent;
+    expect(result).toMatchObject({ type: "result", outcome: "failed", error });
+  });
+
   test("R23 Python that does not end is ended, within a second.", () => {
     s.running(7).hear(revoke("timeout")).after(kInterruptGraceMs);
     expect(kInterruptGraceMs).toBeLessThan(1_000);
