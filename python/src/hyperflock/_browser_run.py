@@ -233,7 +233,10 @@ class _Run:
                 if self._failure is not None:
                     raise self._failure
                 now = time.monotonic()
-                if self._is_over or self._is_late(now, time_limit_s):
+                if self._is_over:
+                    return self._told
+                if self._is_late(now, time_limit_s):
+                    self._told.seconds = now - (self._running_at or now)
                     return self._told
                 if now - self._heard_at > self._patience_s():
                     raise self._silent()
