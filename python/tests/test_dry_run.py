@@ -82,6 +82,12 @@ def test_pruned_trial(offline: Client, tmp_path: Path) -> None:
     assert offline.grid(_script(tmp_path, text), SPACE, dry_run="cpython").state == "pruned"
 
 
+def test_grid_s_objective_may_use_optuna(offline: Client, tmp_path: Path) -> None:
+    text = "import optuna\ndef objective(trial):\n    raise optuna.TrialPruned\n"
+    run = offline.grid(_script(tmp_path, text), SPACE, dry_run=True)
+    assert (run.state, run.error) == ("pruned", None)
+
+
 def test_only_what_the_browsers_have_can_be_imported(offline: Client, tmp_path: Path) -> None:
     # By a name that no text gives away, so that only running it tells.
     objective = _script(

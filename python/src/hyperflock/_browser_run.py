@@ -130,7 +130,7 @@ def _pieces_of(job: Job) -> list[str]:
     pieces = [*CORE_PIECES, job.runtime]
     if job.backend is not None:
         pieces.append("arraycore")
-    if job.asked is not None:
+    if job.has_optuna:
         pieces += sorted(ASKED_PACKAGES)
     return pieces
 

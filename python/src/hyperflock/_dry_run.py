@@ -277,7 +277,7 @@ def _write_job(folder: Path, job: Job) -> None:
         "asked": job.asked,
     }
     packages = RUNTIME_PACKAGES - {"hyperflock", "hyperflock_worker"}
-    if job.asked is not None:
+    if job.has_optuna:
         packages |= ASKED_PACKAGES | _OPTUNA_NEEDS
     told = {
         "spec": spec,

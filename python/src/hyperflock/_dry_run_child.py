@@ -2,9 +2,10 @@
 
     python -I -S _dry_run_child.py FOLDER
 
-``FOLDER`` holds ``job.json``, the bundle and the data; ``begun`` is left there when the trial's time
-begins, ``outcome.json`` at its end. It uses the worker's packages and nothing of the researcher's; only what the browsers' runtime has can be
-imported, wherever it is installed. The process's only thread.
+``FOLDER`` holds ``job.json``, the bundle and the data; ``begun`` is left there when the trial's
+time begins, ``outcome.json`` at its end. It uses the worker's packages and nothing of the
+researcher's; only what the browsers' runtime has can be imported, wherever it is installed. The
+process's only thread.
 """
 
 from __future__ import annotations

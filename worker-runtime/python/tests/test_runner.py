@@ -200,7 +200,8 @@ def objective(trial):
             "CancelledError: late",
         ),
         (
-            "try:\n        1 / 0\n    except ZeroDivisionError:\n        raise KeyboardInterrupt('in it')",
+            "try:\n        1 / 0\n    except ArithmeticError:\n"
+            "        raise KeyboardInterrupt('in it')",
             "objective_raised",
             "user_error",
             "KeyboardInterrupt: in it",
