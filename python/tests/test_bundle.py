@@ -271,26 +271,29 @@ def test_bundle_says_whether_its_code_imports_optuna(
     # Trials of an Optuna study have it anyway.
     assert not needs_optuna(bundle_objective(objective, asked=True).content)
 
-    def captured(trial: object) -> object:
-        return objective(trial)
 
-    assert needs_optuna(bundle_objective(captured).content) >= needs
-
-
-def test_function_of_no_file_says_that_it_imports_optuna() -> None:
-    import optuna
-
-    def prunes(trial: object) -> None:
-        raise optuna.TrialPruned
-
-    def imports(trial: object) -> None:
-        from optuna import TrialPruned
-
-        raise TrialPruned
-
-    for objective in (prunes, imports):
-        assert needs_optuna(bundle_objective(objective).content)
-    assert not needs_optuna(bundle_objective(lambda trial: 1.0).content)
+@pytest.mark.parametrize(
+    ("body", "needs"),
+    [
+        ("raise optuna.TrialPruned", True),
+        ("from optuna import TrialPruned", True),
+        ("import tqdm", True),
+        ("return rate", False),
+    ],
+)
+def test_function_that_is_written_down_says_whether_it_imports_optuna(
+    tmp_path: Path, body: str, needs: bool
+) -> None:
+    source = f"""
+        import optuna
+        def made(rate):
+            def objective(trial):
+                {body}
+            return objective
+        """
+    objective = _import(_write(tmp_path, {"train.py": source}), "train").made(0.5)
+    assert needs_optuna(bundle_objective(objective).content) is needs
+    assert not needs_optuna(bundle_objective(objective, asked=True).content)
 
 
 def test_generator_inside_the_objective_is_no_generator(tmp_path: Path) -> None:

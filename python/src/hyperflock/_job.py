@@ -54,5 +54,5 @@ class Job:
 
     @property
     def has_optuna(self) -> bool:
-        """Whether the browsers that run it have Optuna: asked trials' do, and whose code needs it."""
+        """Whether its browser has Optuna: for an asked trial, or for code that needs it."""
         return self.asked is not None or needs_optuna(self.bundle)
