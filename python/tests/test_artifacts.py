@@ -392,8 +392,9 @@ def test_a_store_travels_as_its_name_whatever_it_holds(tmp_path: Path) -> None:
         text = captured.sources[f"{module}.py"].decode()
         assert f"FileSystemArtifactStore({label!r})" in text.replace("_hf_optuna_artifacts_", "")
         bundle_objective(objective, asked=True)
-    with pytest.raises(HyperflockError, match="optuna"):
-        bundle_objective(using(Bucket("models")))  # a grid's devices have no Optuna
+    with pytest.raises(HyperflockError, match=r"call trial\.upload_artifact\(path\)") as caught:
+        bundle_objective(using(Bucket("models")))  # a grid's trial fills no store
+    assert caught.value.code == "cannot_bundle_package"
 
 
 def test_a_script_with_a_store_at_its_top_travels_whole(tmp_path: Path) -> None:

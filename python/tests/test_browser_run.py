@@ -96,6 +96,16 @@ def test_trial_that_takes_too_long_is_ended(
         "time_limit",
         "the trial took longer than its 0.5 s",
     )
+    assert 0.5 < run.seconds < 10
+
+
+def test_outcome_that_comes_after_the_limit_is_none(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _tells(monkeypatch, tmp_path, DONE)
+    run = _run(client, time_limit_s=1.4)
+    assert run.error is not None
+    assert (run.error.code, run.seconds, run.points) == ("time_limit", 1.5, ())
 
 
 @pytest.mark.parametrize(

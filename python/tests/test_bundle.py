@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 from hyperflock import BundleError
-from hyperflock._archive import LOCK_NAME
+from hyperflock._archive import LOCK_NAME, needs_optuna
 from hyperflock._bundle import Bundle, bundle_module, bundle_objective, bundle_script
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -240,6 +240,60 @@ def test_script_is_checked_by_its_text(tmp_path: Path, source: str, code: str) -
     with pytest.raises(BundleError) as caught:
         bundle_script(tmp_path / "train.py", "objective")
     assert caught.value.code == code
+
+
+_PRUNES = "def objective(trial):\n    raise optuna.TrialPruned\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "needs"),
+    [
+        ("import optuna\n" + _PRUNES, True),
+        ("from optuna.distributions import FloatDistribution\n" + OBJECTIVE, True),
+        ("import tqdm\n" + OBJECTIVE, True),
+        ("try:\n    import optuna\nexcept ImportError:\n    optuna = None\n" + _PRUNES, True),
+        ("def objective(trial):\n    import optuna\n    raise optuna.TrialPruned\n", True),
+        ("import other\n" + OBJECTIVE, True),
+        (OBJECTIVE, False),
+        # What a trial does not run needs nothing.
+        (OBJECTIVE + "def main():\n    import optuna\n", False),
+        (OBJECTIVE + "if __name__ == '__main__':\n    import optuna\n", False),
+    ],
+)
+def test_bundle_says_whether_its_code_imports_optuna(
+    tmp_path: Path, source: str, needs: bool
+) -> None:
+    _write(tmp_path, {"train.py": source, "other.py": "from optuna import TrialPruned\n"})
+    bundle = bundle_script(tmp_path / "train.py", "objective")
+    assert needs_optuna(bundle.content) is needs
+    objective = _import(tmp_path, "train").objective
+    assert bundle_objective(objective) == bundle
+    # Trials of an Optuna study have it anyway.
+    assert not needs_optuna(bundle_objective(objective, asked=True).content)
+
+
+@pytest.mark.parametrize(
+    ("body", "needs"),
+    [
+        ("raise optuna.TrialPruned", True),
+        ("from optuna import TrialPruned", True),
+        ("import tqdm", True),
+        ("return rate", False),
+    ],
+)
+def test_function_that_is_written_down_says_whether_it_imports_optuna(
+    tmp_path: Path, body: str, needs: bool
+) -> None:
+    source = f"""
+        import optuna
+        def made(rate):
+            def objective(trial):
+                {body}
+            return objective
+        """
+    objective = _import(_write(tmp_path, {"train.py": source}), "train").made(0.5)
+    assert needs_optuna(bundle_objective(objective).content) is needs
+    assert not needs_optuna(bundle_objective(objective, asked=True).content)
 
 
 def test_generator_inside_the_objective_is_no_generator(tmp_path: Path) -> None:

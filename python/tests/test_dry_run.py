@@ -96,6 +96,12 @@ def test_pruned_trial(offline: Client, tmp_path: Path) -> None:
     assert offline.grid(_script(tmp_path, text), SPACE, dry_run="cpython").state == "pruned"
 
 
+def test_grid_s_objective_may_use_optuna(offline: Client, tmp_path: Path) -> None:
+    text = "import optuna\ndef objective(trial):\n    raise optuna.TrialPruned\n"
+    run = offline.grid(_script(tmp_path, text), SPACE, dry_run=True)
+    assert (run.state, run.error) == ("pruned", None)
+
+
 def test_only_what_the_browsers_have_can_be_imported(offline: Client, tmp_path: Path) -> None:
     # By a name that no text gives away, so that only running it tells.
     objective = _script(
@@ -137,17 +143,40 @@ def test_wheel_is_there(offline: Client, tmp_path: Path) -> None:
     assert offline.grid(objective, SPACE, wheels=[wheel], dry_run=True).value == 7.0
 
 
-def test_endless_trial_is_ended(
-    offline: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "_START_S", 2.0)
-    objective = _script(tmp_path, "def objective(trial):\n    while True:\n        pass\n")
-    run = offline.grid(objective, SPACE, time_limit_s=0.5, dry_run=True)
+def test_endless_trial_is_ended_at_its_limit(offline: Client, tmp_path: Path) -> None:
+    text = "def objective(trial):\n    trial.report(1.0, 1)\n    while True:\n        pass\n"
+    run = offline.grid(_script(tmp_path, text), SPACE, time_limit_s=0.5, dry_run=True)
     assert run.error is not None
-    assert (run.error.code, run.error.message) == (
+    assert (run.error.cause, run.error.code, run.error.message) == (
+        "timeout",
         "time_limit",
         "the trial took longer than its 0.5 s",
     )
+    assert 0.5 < run.seconds < 10
+    assert run.points == ()
+
+
+def test_outcome_that_comes_after_the_limit_is_none(
+    offline: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_WRITE_S", 60.0)
+    text = "import time\ndef objective(trial):\n    trial.report(1.0, 1)\n    time.sleep(0.6)\n"
+    objective = _script(tmp_path, text + "    return 1\n")
+    run = offline.grid(objective, SPACE, time_limit_s=0.5, dry_run=True)
+    assert run.error is not None
+    assert (run.state, run.error.code, run.points) == ("failed", "time_limit", ())
+    assert run.seconds >= 0.6
+    assert offline.grid(objective, SPACE, time_limit_s=30, dry_run=True).state == "complete"
+
+
+def test_process_that_does_not_begin_is_not_the_trial_s_time(
+    offline: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_START_S", 0.0)
+    objective = _script(tmp_path, "def objective(trial):\n    return 1\n")
+    with pytest.raises(DryRunError, match="did not begin within 0 s") as caught:
+        offline.grid(objective, SPACE, time_limit_s=30, dry_run=True)
+    assert caught.value.code == "dry_run_broken"
 
 
 def test_process_that_ends_without_an_outcome(offline: Client, tmp_path: Path) -> None:

@@ -280,6 +280,20 @@ def objective(trial):
     assert found.same, str(found)
 
 
+def test_a_machine_that_is_slower_than_the_device_may_take_longer(
+    client: Client, server: FakeConsole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "import time\ndef objective(trial):\n    time.sleep(0.6)\n    return 1.0\n"
+    objective = _again(tmp_path, monkeypatch, text)
+    study = client.grid(objective, {"x": [1, 2]}, time_limit_s=0.5)
+    server.finish(study.id, 0, value=1.0, points=[])
+    error = {"cause": "timeout", "code": "time_limit", "message": "late", "traceback": ""}
+    server.finish(study.id, 1, "failed", points=[], error=error)
+    assert study.replay(0).same
+    # What ended by its limit ends by it again.
+    assert study.replay(1).same
+
+
 @pytest.mark.server
 def test_replay_of_what_a_device_computed(
     real: Server,

@@ -23,6 +23,10 @@ from hyperflock._runtime import RUNTIME_VERSIONS
 LOCK_NAME = "hyperflock_lock.json"
 MAX_BUNDLE_BYTES = 16 << 20
 
+# The zip's comment, where its code imports Optuna: whoever runs it knows by its last bytes, without
+# unpacking it, what to load before (worker-runtime/src/agent/bundle_needs.ts).
+_NEEDS_OPTUNA = b"hyperflock needs optuna"
+
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _UNIX = 3
 _MODE = 0o100644 << 16
@@ -46,8 +50,10 @@ def lock_text(
     return (json.dumps(lock, indent=1, sort_keys=True) + "\n").encode()
 
 
-def pack(sources: Mapping[str, bytes], lock: bytes) -> tuple[bytes, str]:
-    """Zip sources and lock.
+def pack(
+    sources: Mapping[str, bytes], lock: bytes, *, with_optuna: bool = False
+) -> tuple[bytes, str]:
+    """Zip sources and lock; ``with_optuna``: a trial that runs them has to have Optuna.
 
     Returns
     -------
@@ -78,4 +84,11 @@ def pack(sources: Mapping[str, bytes], lock: bytes) -> tuple[bytes, str]:
             entry.external_attr = _MODE
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, content)
+        if with_optuna:
+            archive.comment = _NEEDS_OPTUNA
     return file.getvalue(), digest.hexdigest()
+
+
+def needs_optuna(bundle: bytes) -> bool:
+    """Whether a bundle's code imports Optuna."""
+    return bundle.endswith(_NEEDS_OPTUNA)

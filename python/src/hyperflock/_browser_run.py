@@ -130,7 +130,7 @@ def _pieces_of(job: Job) -> list[str]:
     pieces = [*CORE_PIECES, job.runtime]
     if job.backend is not None:
         pieces.append("arraycore")
-    if job.asked is not None:
+    if job.has_optuna:
         pieces += sorted(ASKED_PACKAGES)
     return pieces
 
@@ -233,7 +233,10 @@ class _Run:
                 if self._failure is not None:
                     raise self._failure
                 now = time.monotonic()
-                if self._is_over or self._is_late(now, time_limit_s):
+                if self._is_over:
+                    return self._told
+                if self._is_late(now, time_limit_s):
+                    self._told.seconds = now - (self._running_at or now)
                     return self._told
                 if now - self._heard_at > self._patience_s():
                     raise self._silent()

@@ -72,7 +72,10 @@ class Bundle:
 def bundle_objective(
     objective: Callable[..., Any], wheels: Sequence[Wheel] = (), *, asked: bool = False
 ) -> Bundle:
-    """Bundle a callable with the sources that it needs; ``asked``: for trials of Optuna's.
+    """Bundle a callable with the sources that it needs.
+
+    Others' browsers get Optuna where the code imports it; ``asked``: for trials of Optuna's, whose
+    browsers have it anyway.
 
     Raises
     ------
@@ -85,17 +88,21 @@ def bundle_objective(
     if origin is not None and isinstance(objective, types.FunctionType):
         _state.check_guarded(origin.path)
         sources = _sources.collect(origin)
-        _needs.check_needs(
+        needs_optuna = _needs.check_needs(
             sources, [(origin.module, objective.__name__)], wheels=units, folder=origin.root
         )
         _state.check_globals(objective, origin.path)
-        bundle = _packed(f"{origin.module}:{objective.__name__}", sources, {}, wheels)
+        entry = f"{origin.module}:{objective.__name__}"
+        bundle = _packed(entry, sources, {}, wheels, with_optuna=needs_optuna)
         own = objective.__module__
         modules = _fresh.modules_of(bundle.files, (own, origin.module))
         _fresh.check_fresh(bundle, modules, [(own, objective.__name__)], asked=asked)
         return bundle
     captured = Capture(wheels=units).take(objective, function)
-    bundle = _packed(captured.entry, captured.sources, captured.arrays, wheels)
+    needs_optuna = _needs.imports_optuna(captured.sources, units)
+    bundle = _packed(
+        captured.entry, captured.sources, captured.arrays, wheels, with_optuna=needs_optuna
+    )
     modules = _fresh.modules_of(bundle.files)
     _fresh.check_fresh(bundle, modules, captured.roots, asked=asked)
     return bundle
@@ -117,10 +124,11 @@ def bundle_module(name: str, function: str, wheels: Sequence[Wheel] = ()) -> Bun
 def _from_text(origin: Origin, function: str, wheels: Sequence[Wheel]) -> Bundle:
     _sources.check_function(origin, function)
     sources = _sources.collect(origin)
-    _needs.check_needs(
+    needs_optuna = _needs.check_needs(
         sources, [(origin.module, function)], wheels=_units(wheels), folder=origin.root
     )
-    return _packed(f"{origin.module}:{function}", sources, {}, wheels)
+    entry = f"{origin.module}:{function}"
+    return _packed(entry, sources, {}, wheels, with_optuna=needs_optuna)
 
 
 def _units(wheels: Sequence[Wheel]) -> frozenset[str]:
@@ -200,6 +208,8 @@ def _packed(
     sources: Mapping[str, bytes],
     arrays: Mapping[str, bytes],
     wheels: Sequence[Wheel],
+    *,
+    with_optuna: bool,
 ) -> Bundle:
     files = dict(sources)
     beside: list[tuple[DataSet, str]] = []
@@ -227,7 +237,7 @@ def _packed(
     lock = lock_text(
         [(wheel.data.ref, wheel.file) for wheel in wheels], [(d.ref, path) for d, path in beside]
     )
-    packed, source_sha256 = pack(files, lock)
+    packed, source_sha256 = pack(files, lock, with_optuna=with_optuna)
     return Bundle(
         entry=entry,
         content=packed,

@@ -332,6 +332,15 @@ class Capture:
                 if self._origin(name) is not None or not optional:
                     self._take_module(name, f"{where} imports")
 
+    def check_store(self, where: str) -> None:
+        """Check that a store of Optuna's has trials that send its files."""
+        if "optuna" not in self._wheels:
+            raise cannot(
+                "package",
+                f"{where}, an artifact store of optuna's, which only trials of "
+                "hyperflock.optuna.optimize fill; in a grid call trial.upload_artifact(path)",
+            )
+
     def _take_module(self, name: str, needs: str) -> None:
         """Make sure that a module is there: its file travels, or the runtime has it."""
         origin = self._origin(name)

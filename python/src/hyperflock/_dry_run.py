@@ -18,6 +18,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,8 +39,11 @@ from hyperflock._text import clean
 
 Where = Literal["cpython", "browser"]
 
-# Above the trial's own limit: for starting Python.
+# For starting Python, before the trial's own limit counts.
 _START_S = 60.0
+# After it: for writing an outcome that came in time.
+_WRITE_S = 0.25
+_LOOK_S = 0.02
 
 # What an Optuna that was installed here imports of its own; the browsers' one is made without.
 _OPTUNA_NEEDS = frozenset({"sqlalchemy", "alembic", "yaml", "greenlet", "mako", "markupsafe"})
@@ -214,8 +218,8 @@ async def run_job(
     with tempfile.TemporaryDirectory(prefix="hyperflock-dry-run-") as name:
         folder = Path(name).resolve()
         await in_thread(lambda: _write_job(folder, job))
-        output, ended = await _run(folder, time_limit_s + _START_S if time_limit_s else None)
-        told = _outcome(folder, ended, output, time_limit_s)
+        output, cut_after = await _run(folder, time_limit_s)
+        told = _outcome(folder, output, cut_after, time_limit_s)
     return Ran(
         outcome=told["outcome"],
         points=tuple((int(step), float(value)) for step, value in told["points"]),
@@ -229,10 +233,11 @@ async def run_job(
 def _ran(told: Told, time_limit_s: float) -> Ran:
     """What a browser told; a trial that ran too long has no curve either."""
     outcome = told.outcome
+    is_late = outcome is None or _is_late(told.seconds, time_limit_s)
     return Ran(
-        outcome=_late(time_limit_s) if outcome is None else {**outcome, "backend": told.backend},
-        points=tuple(told.points),
-        seconds=time_limit_s if outcome is None else told.seconds,
+        outcome=_late(time_limit_s) if is_late else {**(outcome or {}), "backend": told.backend},
+        points=() if is_late else tuple(told.points),
+        seconds=told.seconds,
         output=clean(told.output, keep_lines=True),
         versions=versions_of(told.software),
         missing=(),
@@ -273,7 +278,7 @@ def _write_job(folder: Path, job: Job) -> None:
     }
     # Chainer 7 comes with ChainerX, and imports it.
     packages = (RUNTIME_PACKAGES | {"chainerx"}) - {"hyperflock", "hyperflock_worker"}
-    if job.asked is not None:
+    if job.has_optuna:
         packages |= ASKED_PACKAGES | _OPTUNA_NEEDS
     told = {
         "spec": spec,
@@ -289,21 +294,18 @@ def _write_job(folder: Path, job: Job) -> None:
     shutil.copy(_CHILD, folder / "dry_run.py")
 
 
-async def _run(folder: Path, limit_s: float | None) -> tuple[str, bool]:
-    """Run the job of a folder; gives what it printed, and whether it ended within its time."""
+async def _run(folder: Path, time_limit_s: float) -> tuple[str, float | None]:
+    """Run the job of a folder; gives what it printed, and after how long it was cut off, if so."""
     with tempfile.TemporaryFile() as file:
         process = _start(folder, file, {})
         try:
-            await in_thread(lambda: process.wait(limit_s))
-            ended = True
-        except subprocess.TimeoutExpired:
-            ended = False
+            cut_after = await in_thread(lambda: _wait(process, folder / "begun", time_limit_s))
         finally:
             process.kill()
             process.wait()
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - MAX_OUTPUT_CHARACTERS))
-        return file.read().decode("utf-8", "replace"), ended
+        return file.read().decode("utf-8", "replace"), cut_after
 
 
 def look(folder: Path, job: Job, limit_s: float, environment: Mapping[str, str | None]) -> bool:
@@ -350,16 +352,45 @@ def _start(
     )
 
 
-def _outcome(folder: Path, ended: bool, output: str, time_limit_s: float) -> dict[str, Any]:
+def _wait(process: subprocess.Popen[bytes], begun: Path, time_limit_s: float) -> float | None:
+    """Wait for the process; the seconds of its trial where that has taken longer than it may."""
+    if not time_limit_s:
+        process.wait()
+        return None
+    started, began = time.monotonic(), None
+    while process.poll() is None:
+        now = time.monotonic()
+        if began is None and begun.exists():
+            began = now
+        if began is None and now - started > _START_S:
+            raise DryRunError(
+                f"the dry run did not begin within {_START_S:.0f} s", code="dry_run_broken"
+            )
+        if began is not None and now - began > time_limit_s + _WRITE_S:
+            return now - began
+        time.sleep(_LOOK_S)
+    return None
+
+
+def _outcome(
+    folder: Path, output: str, cut_after: float | None, time_limit_s: float
+) -> dict[str, Any]:
+    """What the other process left; a trial that ran too long has no curve either."""
     path = folder / "outcome.json"
     if path.is_file():
         told: dict[str, Any] = json.loads(path.read_text("utf-8"))
-        return told
-    if ended:
+        if not _is_late(float(told["seconds"]), time_limit_s):
+            return told
+        return {**told, "outcome": _late(time_limit_s), "points": [], "missing": ()}
+    if cut_after is None:
         raise DryRunError(
             f"the dry run ended without an outcome: {clean(output[-500:])}", code="dry_run_broken"
         )
-    return {"outcome": _late(time_limit_s), "points": [], "seconds": time_limit_s}
+    return {"outcome": _late(time_limit_s), "points": [], "seconds": cut_after}
+
+
+def _is_late(seconds: float, time_limit_s: float) -> bool:
+    return bool(time_limit_s) and seconds > time_limit_s
 
 
 def _late(time_limit_s: float) -> dict[str, Any]:

@@ -2,9 +2,10 @@
 
     python -I -S _dry_run_child.py FOLDER
 
-``FOLDER`` holds ``job.json``, the bundle and the data; ``outcome.json`` is left there. It uses the
-worker's packages and nothing of the researcher's; only what the browsers' runtime has can be
-imported, wherever it is installed. The process's only thread.
+``FOLDER`` holds ``job.json``, the bundle and the data; ``begun`` is left there when the trial's
+time begins, ``outcome.json`` at its end. It uses the worker's packages and nothing of the
+researcher's; only what the browsers' runtime has can be imported, wherever it is installed. The
+process's only thread.
 """
 
 from __future__ import annotations
@@ -73,6 +74,7 @@ def main(folder: Path) -> None:
         name: (kind, (folder / file).read_bytes(), filename)
         for name, (kind, file, filename) in job["data"].items()
     }
+    (folder / "begun").touch()
     begun = time.perf_counter()
     outcome = json.loads(run_attempt(json.dumps(job["spec"]), bundle, data))
     seconds = time.perf_counter() - begun
@@ -83,7 +85,10 @@ def main(folder: Path) -> None:
         "missing": installed.for_want_of(outcome["error"]) if "error" in outcome else [],
         "versions": _versions(),
     }
-    (folder / "outcome.json").write_text(json.dumps(told), "utf-8")
+    # In one go: this process may be ended at any moment.
+    written = folder / "outcome.json.part"
+    written.write_text(json.dumps(told), "utf-8")
+    written.replace(folder / "outcome.json")
 
 
 def _answer_as_before(local: LocalBridge, prune_at: int | None) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hyperflock._archive import needs_optuna
 from hyperflock._data import DataSet
 
 
@@ -50,3 +51,8 @@ class Job:
     asked: Mapping[str, Any] | None = None
     again: bool = False
     prune_at: int | None = None
+
+    @property
+    def has_optuna(self) -> bool:
+        """Whether its browser has Optuna: for an asked trial, or for code that needs it."""
+        return self.asked is not None or needs_optuna(self.bundle)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from hyperflock._codes import cannot
 from hyperflock._definitions import is_guard
-from hyperflock._runtime import runtime_has
+from hyperflock._runtime import ASKED_PACKAGES, runtime_has
 
 _OPENERS = frozenset(
     {
@@ -32,8 +32,13 @@ def check_needs(
     *,
     wheels: frozenset[str],
     folder: Path,
-) -> None:
+) -> bool:
     """Check each entry (module, function) and all that it reaches.
+
+    Returns
+    -------
+    bool
+        Whether it imports Optuna, or one of the packages that come with it.
 
     Raises
     ------
@@ -44,12 +49,28 @@ def check_needs(
     for module, function in entries:
         walk.import_module(module)
         walk.call(module, function)
+    return walk.meets_optuna
+
+
+def imports_optuna(sources: Mapping[str, bytes], wheels: frozenset[str]) -> bool:
+    """Whether anything of sources that are all needed imports Optuna, or what comes with it."""
+    found = ASKED_PACKAGES - wheels - _units(sources)
+    for name, text in sources.items():
+        if not name.endswith(".py"):
+            continue
+        for node, _ in executed_imports(ast.parse(text).body, inside=True):
+            names = [alias.name for alias in node.names]
+            if isinstance(node, ast.ImportFrom):
+                names = [] if node.level else [node.module or ""]
+            if any(one.split(".")[0] in found for one in names):
+                return True
+    return False
 
 
 def check_import(name: str, wheels: frozenset[str], needs: str) -> None:
     """Check that a package is there; ``needs`` begins the sentence. Errors as in `check_needs`."""
     unit = name.split(".")[0]
-    if not runtime_has(unit) and unit not in wheels:
+    if not runtime_has(unit) and unit not in wheels | ASKED_PACKAGES:
         raise cannot(
             "package",
             f"{needs} '{unit}', which the browsers' runtime does not have; "
@@ -103,7 +124,8 @@ class _Walk:
         self._sources = sources
         self._wheels = wheels
         self._folder = folder
-        self._units = {name.split("/")[0].removesuffix(".py") for name in sources}
+        self._units = _units(sources)
+        self.meets_optuna = False
         self._trees: dict[str, ast.Module | None] = {}
         self._imported: set[str] = set()
         self._called: set[tuple[str, str]] = set()
@@ -163,8 +185,12 @@ class _Walk:
         for name in names:
             if name.split(".")[0] in self._units:
                 self.import_module(name)
-            elif not optional:
+                continue
+            if not optional:
                 check_import(name, self._wheels, f"'{_file(module)}' imports")
+            # Also one that may fail: what it makes of that is to be as it is here.
+            if name.split(".")[0] in ASKED_PACKAGES - self._wheels:
+                self.meets_optuna = True
 
     def _base(self, node: ast.ImportFrom, module: str) -> str:
         """Absolute name of what ``from ... import`` imports from."""
@@ -184,6 +210,10 @@ class _Walk:
             except (SyntaxError, ValueError) as error:
                 raise cannot("source", f"'{_file(name)}' is not valid Python: {error}") from None
         return self._trees[name]
+
+
+def _units(sources: Mapping[str, bytes]) -> frozenset[str]:
+    return frozenset(name.split("/")[0].removesuffix(".py") for name in sources)
 
 
 def _file(module: str) -> str:

@@ -32,7 +32,8 @@ RUNTIME_PACKAGES = frozenset(
 # Pieces of the runtime that every trial's browser loads, beside one Chainer.
 CORE_PIECES = ("pyodide", "numpy", "six", "worker")
 
-# What a trial may import besides where an Optuna study asked for it; pieces of the runtime, too.
+# What a trial of an Optuna study may import besides, and one whose own code imports any of it;
+# pieces of the runtime, too.
 ASKED_PACKAGES = frozenset({"optuna", "colorlog", "packaging", "tqdm"})
 
 _MODULES = """

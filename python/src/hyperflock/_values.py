@@ -187,6 +187,7 @@ class ValueWriter:
 
     def _store(self, value: Any, home: Home, where: str) -> str:
         """Write an artifact store as its label: what a device writes goes to the server."""
+        self._capture.check_store(where)
         made = self._capture.reference("optuna.artifacts", "FileSystemArtifactStore", home, where)
         name = self._capture.variable()
         home.lines.append(f"{name} = {made}({label_of(value)!r})")

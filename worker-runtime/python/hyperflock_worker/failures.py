@@ -52,7 +52,6 @@ CAUSES = {
     # The way to the server is gone, not the objective wrong.
     "call_timeout": "worker_lost",
     "artifact_not_stored": "worker_lost",
-    "interrupted": "cancelled",
 }
 
 
@@ -149,8 +148,8 @@ def code_of(error: BaseException) -> str:
         return "device_failed"
     if _is_arraycores(error, "DeviceError") or getattr(error, "code", "") == "device_timeout":
         return "device_failed"
-    if isinstance(error, KeyboardInterrupt):
-        return "interrupted"
+    # An interrupt, too: who asked for one waits for the end alone and reads no outcome, so this one
+    # is the objective's own.
     return "objective_raised"
 
 

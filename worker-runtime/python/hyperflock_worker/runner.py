@@ -88,7 +88,7 @@ def run_attempt(spec_json: str, bundle: Any, data: Any, checkpoint: Any = ()) ->
             if sent != values:
                 more["values"] = [v if math.isfinite(v) else str(v) for v in values]
         except BaseException as error:
-            # Everything: an objective may call sys.exit(), and an interrupt is an outcome too.
+            # Everything: an objective may call sys.exit(), or raise an interrupt by itself.
             outcome = failures.outcome_of(error, folder)
             if outcome.get("error", {}).get("code") == "objective_raised":
                 more["raised"] = failures.names_of(error)

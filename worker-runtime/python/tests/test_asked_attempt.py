@@ -106,6 +106,15 @@ def test_what_was_raised_is_named_with_its_bases() -> None:
     ]
 
 
+def test_an_interrupt_of_its_own_is_its_failure_and_no_exception_of_kind_exception() -> None:
+    outcome = asked("raise KeyboardInterrupt")
+    assert outcome["error"]["cause"] == "user_error"
+    assert json.loads(outcome["attrs"])["raised"] == [
+        "builtins.KeyboardInterrupt",
+        "builtins.BaseException",
+    ]
+
+
 def test_a_pruned_trial_keeps_its_attributes() -> None:
     outcome = asked("trial.set_constraint('c', 1); raise optuna.TrialPruned('bad')")
     assert outcome["outcome"] == "pruned"

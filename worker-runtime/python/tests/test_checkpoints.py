@@ -271,7 +271,7 @@ def test_an_attempt_goes_on_where_another_stopped(local: bridge.LocalBridge) -> 
     spec = {"attempt": 1, "study": 1, "trial": 0, "entry": "study:objective", "seed": 1,
             "chainer": "7.8.1"}  # fmt: skip
     first = json.loads(run_attempt(json.dumps({**spec, "params": '{"stop": true}'}), bundle, {}))
-    assert first["error"]["cause"] == "cancelled"
+    assert first["error"]["message"] == "KeyboardInterrupt"
     resumed = [local.checkpoints[-1]]
     second = json.loads(
         run_attempt(json.dumps({**spec, "params": '{"stop": false}'}), bundle, {}, resumed)

@@ -191,7 +191,27 @@ def objective(trial):
         ("raise ValueError('boom')", "objective_raised", "user_error", "ValueError: boom"),
         ("import sys; sys.exit(3)", "objective_raised", "user_error", "SystemExit: 3"),
         ("raise MemoryError('full')", "out_of_memory", "out_of_memory", "full"),
-        ("raise KeyboardInterrupt", "interrupted", "cancelled", "KeyboardInterrupt"),
+        ("raise KeyboardInterrupt", "objective_raised", "user_error", "KeyboardInterrupt"),
+        ("raise GeneratorExit", "objective_raised", "user_error", "GeneratorExit"),
+        (
+            "import asyncio; raise asyncio.CancelledError('late')",
+            "objective_raised",
+            "user_error",
+            "CancelledError: late",
+        ),
+        (
+            "try:\n        1 / 0\n    except ArithmeticError:\n"
+            "        raise KeyboardInterrupt('in it')",
+            "objective_raised",
+            "user_error",
+            "KeyboardInterrupt: in it",
+        ),
+        (
+            "class Mine(KeyboardInterrupt): pass\n    raise Mine",
+            "objective_raised",
+            "user_error",
+            "Mine",
+        ),
         ("trial.suggest_float('rate', 1, 2)", "suggest_mismatch", "user_error", "outside [1, 2]"),
         (
             "trial.suggest_int('nothing', 1, 2)",
@@ -215,6 +235,7 @@ def test_failure_has_cause_code_and_message(body: str, code: str, cause: str, me
         ("import not_there\n", {}, "import_failed", "not_there"),
         ("def broken(:\n", {}, "import_failed", "SyntaxError"),
         ("1 / 0\n", {}, "import_failed", "ZeroDivisionError"),
+        ("raise KeyboardInterrupt\n", {}, "objective_raised", "KeyboardInterrupt"),
         ("x = 1\n", {}, "entry_not_found", "no function 'objective'"),
         ("objective = 1\n", {}, "entry_not_found", "no function 'objective'"),
         ("x = 1\n", {"entry": "other:objective"}, "entry_not_found", "no module 'other'"),

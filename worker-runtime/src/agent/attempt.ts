@@ -23,6 +23,9 @@ export const kFlushMs = 1_000;
 const kResendMs = 10_000;
 const kResendMostMs = 60_000;
 const kCurvePoints = 200;
+/** Lines that wait to be sent; the server keeps no more of a trial (R39). */
+const kWaitingLines = 1_000;
+const kWaitingCharacters = 131_072;
 
 type Outgoing =
   | ClientMessages["report"]
@@ -55,6 +58,7 @@ export class Attempt {
   #upload: number | null = null;
   #suggested: Readonly<Record<string, unknown>> = {};
   #lines: string[] = [];
+  #lineCharacters = 0;
   #droppedLines = 0;
   #printedAt = 0;
   #result: Result | null = null;
@@ -161,9 +165,11 @@ export class Attempt {
   /** A line that the objective printed. The oldest go when no connection takes them. */
   print(text: string, now: number): void {
     if (this.#lines.length === 0) this.#printedAt = now;
-    this.#lines.push(cut(text, kLineCharacters));
-    if (this.#lines.length > kLinesPerMessage) {
-      this.#lines.shift();
+    const line = cut(text, kLineCharacters);
+    this.#lines.push(line);
+    this.#lineCharacters += line.length;
+    while (this.#lines.length > kWaitingLines || this.#lineCharacters > kWaitingCharacters) {
+      this.#lineCharacters -= this.#lines.shift()?.length ?? 0;
       this.#droppedLines += 1;
     }
   }
@@ -216,12 +222,16 @@ export class Attempt {
     return messages;
   }
 
-  /** All that is not acknowledged, in order and the result last: for a new connection, or after a long silence. */
+  /**
+   * All that is not acknowledged, in order and the result last: for a new connection, or after a long silence. With it
+   * the lines that no connection has carried yet.
+   */
   takeUnacknowledged(now: number): Outgoing[] {
     const last = this.#result ?? this.#call?.message;
+    const lines = this.#fresh.filter((message) => message.type === "output");
     this.#fresh = [];
     this.#sentAt = now;
-    return last === undefined ? [...this.#reports] : [...this.#reports, last];
+    return [...this.#reports, ...lines, ...(last === undefined ? [] : [last])];
   }
 
   /** `ack {attempt, seq}`; true when it was for a report of ours. */
@@ -284,14 +294,12 @@ export class Attempt {
 
   // Never sent again: a line that is lost with a connection is no loss (R39).
   #packLines(): void {
-    if (this.#lines.length === 0) return;
-    this.#fresh.push({
-      type: "output",
-      attempt: this.id,
-      lines: this.#lines.splice(0),
-      dropped: this.#droppedLines,
-    });
-    this.#droppedLines = 0;
+    while (this.#lines.length > 0) {
+      const lines = this.#lines.splice(0, kLinesPerMessage);
+      this.#fresh.push({ type: "output", attempt: this.id, lines, dropped: this.#droppedLines });
+      this.#droppedLines = 0;
+    }
+    this.#lineCharacters = 0;
   }
 
   #takeUnsent(): [number, number][] {

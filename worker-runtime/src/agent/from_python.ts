@@ -15,7 +15,7 @@ import {
   kWindowPoints,
 } from "../python/bridge.ts";
 import { type FromPython, kOutcomeCharacters } from "../python/messages.ts";
-import { kMostLinesPerSecond } from "../python/output.ts";
+import { kMostLinesAtEnd, kMostLinesPerSecond } from "../python/output.ts";
 
 /** The two threads see a call begin at different times. */
 const kSlackMs = 5_000;
@@ -26,8 +26,8 @@ const kEarlyProgress = 8;
 const kMostRings = 64;
 const kMostWakesPerSecond = 5_000;
 const kWakesAhead = 1_000;
-/** What may have gathered while this thread was busy. */
-const kLinesAhead = 1_000;
+/** What may have gathered while this thread was busy, and what leaves at the trial's end. */
+const kLinesAhead = 1_000 + kMostLinesAtEnd;
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const text = (characters: number) => v.pipe(v.string(), v.maxLength(characters));

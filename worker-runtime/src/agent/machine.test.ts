@@ -536,6 +536,28 @@ describe("Stopping", () => {
     expect(s.after(kInterruptGraceMs).deeds).toEqual([]);
   });
 
+  test.each([
+    ["KeyboardInterrupt", "objective_raised"],
+    ["ValueError: made of it", "objective_raised"],
+  ])("R18 What the objective makes of the interrupt is no failure: %s.", (message, code) => {
+    s.running(7).hear(revoke("cancelled"));
+    const error = { cause: "user_error" as const, code, message, traceback: "" };
+    s.after(100).outcome(7, { outcome: "failed", error });
+    expect(s.sent).toEqual([{ type: "ready" }]);
+  });
+
+  test("R18 An interrupt that nobody asked for is told as the objective's failure.", () => {
+    const message = "KeyboardInterrupt";
+    const error = {
+      cause: "user_error" as const,
+      code: "objective_raised",
+      message,
+      traceback: "",
+    };
+    const [result] = s.running(7).outcome(7, { outcome: "failed", error }).sent;
+    expect(result).toMatchObject({ type: "result", outcome: "failed", error });
+  });
+
   test("R23 Python that does not end is ended, within a second.", () => {
     s.running(7).hear(revoke("timeout")).after(kInterruptGraceMs);
     expect(kInterruptGraceMs).toBeLessThan(1_000);
@@ -764,29 +786,5 @@ describe("Checkpoints and lines", () => {
     expect(s.deeds).toEqual([upload(3)]);
     save(1, 6);
     expect(s.deeds).toEqual([]);
-  });
-
-  test("R39 Lines leave together after a second, and never twice.", () => {
-    s.running(7);
-    for (const text of ["a", "b"]) s.on({ kind: "output", attempt: 7, text });
-    expect(s.after(999).sent).toEqual([]);
-    expect(s.after(1).sent).toEqual([
-      { type: "output", attempt: 7, lines: ["a", "b"], dropped: 0 },
-    ]);
-    s.on({ kind: "closed", code: 1006 }).reconnected([7]);
-    expect(s.sent.filter(({ type }) => type === "output")).toEqual([]);
-  });
-
-  test("R39 Without a connection the newest lines wait, and the others are counted.", () => {
-    s.running(7).on({ kind: "closed", code: 1006 });
-    for (let i = 0; i < 205; i += 1) s.on({ kind: "output", attempt: 7, text: `${i}` });
-    s.reconnected([7]).after(1_000);
-    const output = s.sent.find((message) => message.type === "output");
-    expect(output).toMatchObject({ dropped: 5, lines: { length: 200, 0: "5" } });
-  });
-
-  test("R39 The last lines leave with the result.", () => {
-    s.running(7).on({ kind: "output", attempt: 7, text: "done" }).outcome(7);
-    expect(s.sent.map(({ type }) => type)).toEqual(["output", "result"]);
   });
 });

@@ -1,4 +1,4 @@
-// Fetches Optuna and what it needs, for trials of an Optuna study: others pay nothing for it. Runs on the agent thread.
+// Fetches Optuna and what it needs, for trials of an Optuna study and those whose code imports it: others pay nothing for it. Runs on the agent thread.
 
 import type { RuntimeIndex } from "../python/messages.ts";
 import { fetchAll, locate, type RuntimeFetch } from "./runtime_files.ts";

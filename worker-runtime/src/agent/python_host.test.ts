@@ -481,6 +481,28 @@ describe("A trial of an Optuna study", () => {
     await settled();
     expect(runs()).toMatchObject([{ packages: [], spec: { attempt: 8, asked: null } }]);
   });
+
+  test("is not the only one: a grid's whose code imports Optuna gets it, once for its thread.", async () => {
+    let fetches = 0;
+    fetchOptuna = async () => {
+      fetches += 1;
+      return [archive];
+    };
+    fetchBlob = async () => new TextEncoder().encode("PK hyperflock needs optuna");
+    host.run(leaseOf(7));
+    await load(0);
+    await finish(0, 7);
+    host.run(leaseOf(8));
+    await settled();
+    expect(fetches).toBe(1);
+    expect(runs().map(({ packages, spec }) => [packages, spec.asked])).toEqual([
+      [[archive], null],
+      [[], null],
+    ]);
+    expect(events.find(({ kind }) => kind === "outcome")).toMatchObject({
+      software: expect.stringContaining("optuna/"),
+    });
+  });
 });
 
 describe("A study that asks for a device", () => {

@@ -19,6 +19,7 @@ import type {
 import type { ArraycoreSide } from "./arraycore_side.ts";
 import { parseCall } from "./asked_call.ts";
 import type { BlobWanted } from "./blob_cache.ts";
+import { needsOptuna } from "./bundle_needs.ts";
 import type { AgentEvent } from "./events.ts";
 import { Allowance, parseFromPython } from "./from_python.ts";
 import { backendOf, parseOutcome } from "./outcome.ts";
@@ -58,7 +59,7 @@ export interface PythonHostOptions {
   ) => Promise<Uint8Array<ArrayBuffer> | null>;
   /** For studies that ask for a device; null: none is served, and their trials get plain NumPy. */
   readonly arraycore: ArraycoreSide | null;
-  /** Optuna's archives, for trials of an Optuna study. */
+  /** Optuna's archives, for trials of an Optuna study and those whose code imports it. */
   readonly fetchOptuna: (
     index: RuntimeIndex,
     tell: (loaded: number, total: number) => void,
@@ -201,7 +202,9 @@ export class PythonHost {
     const wanted = this.#options.arraycore === null ? undefined : lease.runtime.backend;
     const parts = wanted === undefined ? Promise.resolve(null) : this.#fetchArraycore();
     const isAsked = lease.asked === true;
-    const packages = isAsked ? this.#fetchOptuna() : Promise.resolve([]);
+    const packages = isAsked
+      ? this.#fetchOptuna()
+      : blobs.then(({ bundle }) => (needsOptuna(bundle) ? this.#fetchOptuna() : []));
     // Seen when they are awaited, after the thread is up.
     for (const fetching of [blobs, parts, packages]) fetching.catch(() => {});
     let thread = this.#current();
@@ -218,6 +221,7 @@ export class PythonHost {
     const fetched = await parts;
     const archives = await packages;
     const index = await this.#readIndex();
+    const hasOptuna = isAsked || needsOptuna(bundle);
     if (this.#job !== job || this.#thread !== thread) return;
     this.#job = null;
     thread.usedFor = usedFor;
@@ -245,8 +249,8 @@ export class PythonHost {
     const arraycore = thread.hasArraycore ? null : fetched;
     thread.hasArraycore ||= arraycore !== null;
     const optuna = thread.hasOptuna ? [] : archives;
-    thread.hasOptuna ||= isAsked;
-    thread.software = softwareOf(index, chainer, isAsked);
+    thread.hasOptuna ||= hasOptuna;
+    thread.software = softwareOf(index, chainer, hasOptuna);
     const transfer = [bundle, ...data.map((file) => file.bytes), ...optuna].map((b) => b.buffer);
     if (checkpoint !== null) transfer.push(checkpoint.bytes.buffer);
     const run = { spec, bundle, data, checkpoint, arraycore, packages: optuna };
@@ -491,8 +495,8 @@ function piecesOf(index: RuntimeIndex, chainer: string): RuntimePiece[] {
 }
 
 /** What an attempt is computed by; the index was believed before, and trial code has no say in it. */
-function softwareOf(index: RuntimeIndex, chainer: string, isAsked: boolean): string {
-  const names = ["pyodide", "numpy", ...(isAsked ? ["optuna"] : [])];
+function softwareOf(index: RuntimeIndex, chainer: string, hasOptuna: boolean): string {
+  const names = ["pyodide", "numpy", ...(hasOptuna ? ["optuna"] : [])];
   const versions = names.map((name) => `${name}/${index.pieces[name]?.version ?? "unknown"}`);
   return [kAgentName, `runtime/${index.runtime}`, ...versions, `chainer/${chainer}`].join(" ");
 }

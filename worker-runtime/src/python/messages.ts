@@ -105,7 +105,7 @@ export type ToPython =
       readonly checkpoint: CheckpointFile | null;
       /** With the thread's first attempt of a study that asks for a device. */
       readonly arraycore: ArraycoreParts | null;
-      /** With the thread's first attempt of an Optuna study: zips of packages. */
+      /** With the thread's first attempt that needs Optuna: zips of packages. */
       readonly packages: readonly Uint8Array<ArrayBuffer>[];
     }
   // To a thread that shares no memory with the agent; it hears them while Python waits.

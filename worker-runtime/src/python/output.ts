@@ -1,15 +1,26 @@
-// What trial code prints, and what it writes to the console, to the browser's console: as many lines as a person can read,
-// the rest only counted. A line without an end is not gathered. Runs on the python thread.
+// What trial code prints, and what it writes to the console, to the browser's console: as many lines a second as a person
+// can read. Of those beyond it the newest wait for a later second or for the trial's end, and older ones are only counted.
+// A line without an end is not gathered. Runs on the python thread, which Python may not give back: no timer helps here.
 
 const kLinesPerSecond = 50;
 /** What leaves in a second at most: a flood's own lines, and the one that counts those left out. */
 export const kMostLinesPerSecond = kLinesPerSecond + 1;
+/** What may wait: the server keeps no more of a trial (R39). */
+const kWaitingLines = 1_000;
+const kWaitingCharacters = 131_072;
+/** What leaves at once at a trial's end. */
+export const kMostLinesAtEnd = kWaitingLines + 1;
 const kLineCharacters = 2_000;
+/** A part of a longer text keeps all of it alive: long texts are read in pieces. */
+const kPieceBytes = 8_192;
 const kConsole = ["debug", "log", "info", "warn", "error", "trace", "dir", "table"];
 
 export class Output {
   readonly #write: (line: string) => void;
   readonly #now: () => number;
+  readonly #waiting: string[] = [];
+  readonly #endStreams: (() => void)[] = [];
+  #characters = 0;
   #second = 0;
   #lines = 0;
   #dropped = 0;
@@ -20,38 +31,48 @@ export class Output {
   }
 
   line(text: string): void {
-    const second = Math.floor(this.#now() / 1000);
-    if (second !== this.#second) {
-      this.flush();
-      this.#second = second;
-      this.#lines = 0;
-    }
+    this.#begin(Math.floor(this.#now() / 1000));
+    const line = text.slice(0, kLineCharacters);
     if (this.#lines < kLinesPerSecond) {
       this.#lines += 1;
-      this.#write(text.slice(0, kLineCharacters));
+      this.#write(line);
     } else {
-      this.#dropped += 1;
+      this.#keep(line);
     }
   }
 
-  /** Says how many lines were left out since the last one that passed. */
+  /** Lets lines go that waited for their second. */
+  catchUp(): void {
+    if (this.#waiting.length > 0) this.#begin(Math.floor(this.#now() / 1000));
+  }
+
+  /** The trial has ended: all that waits goes, lines without an end too. */
   flush(): void {
-    if (this.#dropped > 0) this.#write(`[${this.#dropped} lines left out]`);
-    this.#dropped = 0;
+    for (const end of this.#endStreams) end();
+    this.#release(this.#waiting.length);
   }
 
   /** One of Python's two streams: takes its bytes as they come, keeps the beginning of a line until its end. */
   stream(): (bytes: Uint8Array) => number {
     const decoder = new TextDecoder();
     let begun = "";
-    return (bytes) => {
-      const lines = decoder.decode(bytes, { stream: true }).split("\n");
+    const take = (text: string) => {
+      const lines = text.split("\n");
       const last = lines.pop() ?? "";
       for (const line of lines) {
         this.line(begun + line);
         begun = "";
       }
       begun = (begun + last).slice(0, kLineCharacters);
+    };
+    this.#endStreams.push(() => {
+      take(decoder.decode());
+      if (begun !== "") take("\n");
+    });
+    return (bytes) => {
+      for (let from = 0; from < bytes.length; from += kPieceBytes) {
+        take(decoder.decode(bytes.subarray(from, from + kPieceBytes), { stream: true }));
+      }
       return bytes.length;
     };
   }
@@ -60,6 +81,38 @@ export class Output {
   console(): Readonly<Record<string, (...values: unknown[]) => void>> {
     const write = (...values: unknown[]) => this.line(values.map(textOf).join(" "));
     return Object.freeze(Object.fromEntries(kConsole.map((name) => [name, write])));
+  }
+
+  /** A new second has room again, for the lines that have waited first. */
+  #begin(second: number): void {
+    if (second === this.#second) return;
+    this.#second = second;
+    this.#lines = Math.min(kLinesPerSecond, this.#waiting.length);
+    this.#release(this.#lines);
+  }
+
+  #keep(line: string): void {
+    this.#waiting.push(line);
+    this.#characters += line.length;
+    while (this.#waiting.length > kWaitingLines || this.#characters > kWaitingCharacters) {
+      this.#take();
+      this.#dropped += 1;
+    }
+  }
+
+  /** Writes the oldest that wait, and before them how many older ones were left out. */
+  #release(lines: number): void {
+    if (this.#dropped > 0 && lines > 0) {
+      this.#write(`[${this.#dropped} lines left out]`);
+      this.#dropped = 0;
+    }
+    for (let i = 0; i < lines; i += 1) this.#write(this.#take());
+  }
+
+  #take(): string {
+    const line = this.#waiting.shift() ?? "";
+    this.#characters -= line.length;
+    return line;
   }
 }
 

@@ -27,6 +27,11 @@ declare const self: DedicatedWorkerGlobalScope;
 // Kept from trial code, which must not speak for this thread.
 const postMessage = self.postMessage.bind(self);
 const post = (message: FromPython, transfer: Transferable[] = []) => postMessage(message, transfer);
+/** Whoever speaks from within Python lets lines go that waited for their second. */
+const postFromPython = (message: FromPython, transfer: Transferable[] = []) => {
+  output.catchUp();
+  post(message, transfer);
+};
 const debug = console.debug.bind(console);
 // The attempt whose lines these are; 0: none runs.
 let printing = 0;
@@ -103,13 +108,14 @@ async function load(message: Extract<ToPython, { kind: "load" }>): Promise<Inter
 function prepare(pyodide: PyodideApi, memory: SharedArrayBuffer | null): void {
   if (memory === null) {
     pyodide.setInterruptBuffer(interrupt);
-    bridge = new PromisingBridge({ post, now: () => performance.now(), interrupt });
+    const now = () => performance.now();
+    bridge = new PromisingBridge({ post: postFromPython, now, interrupt });
   } else {
     const block = openBlock(memory);
     Atomics.store(block.header, Word.interrupt, 0);
     interrupt = block.interrupt;
     pyodide.setInterruptBuffer(interrupt);
-    bridge = new Bridge(block, post, () => pyodide.checkInterrupt());
+    bridge = new Bridge(block, postFromPython, () => pyodide.checkInterrupt());
   }
   pyodide.registerJsModule("_hyperflock_bridge", bridge.module);
 }
@@ -123,6 +129,8 @@ async function run(
     withoutArraycore = await tryArraycore(interpreter, message.arraycore);
   for (const archive of message.packages) interpreter.addPackage(archive);
   bridge?.begin(attempt);
+  // What waits was printed before it.
+  output.flush();
   printing = attempt;
   const startedAt = performance.now();
   const outcome = await outcomeOf(interpreter, { ...message, spec: offered(message.spec) });
@@ -199,6 +207,7 @@ async function outcomeOf(
 // run_attempt never raises: what arrives here is the end of this Pyodide, or of its loading.
 function crash(error: unknown): void {
   const message = error instanceof Error ? error.message : String(error);
+  output.flush();
   const isMemory = /out of memory|allocation failed|cannot allocate/i.test(message);
   const code = codeOf(error) ?? (isMemory ? "out_of_memory" : "runtime_crashed");
   post({ kind: "crashed", code, message: message.slice(-1_000) });
