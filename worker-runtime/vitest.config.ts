@@ -1,5 +1,5 @@
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
-  test: { include: ["src/**/*.test.ts"], environment: "node", testTimeout: 20_000 },
+  test: { include: ["src/**/*.test.ts"], environment: "node", testTimeout: 120_000 },
 });

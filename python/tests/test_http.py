@@ -66,6 +66,15 @@ def test_deletion_whose_answer_was_lost_is_one(
         study.delete()
 
 
+def test_deletion_that_no_try_can_have_done_is_none(client: Client, server: FakeConsole) -> None:
+    study = client.grid(objective, {"x": [1]}).cancel()
+    other = Client(server.url, server.token).study(study.id)
+    study.delete()
+    server.faults = [503]
+    with pytest.raises(hyperflock.NotFoundError):
+        other.delete()
+
+
 def test_lasting_fault_is_told_after_the_patience(server: FakeConsole) -> None:
     server.faults = [503] * 50
     slept: list[float] = []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -21,13 +20,13 @@ from fake_console import FakeConsole
 from hyperflock import Client, _protocol
 from hyperflock._protocol import Direction, TrialRow
 from hyperflock._schema import convert
-from hyperflock.optuna import _owner, _reconcile, _run, _sense
+from hyperflock.optuna import _owner, _reconcile, _run
 from hyperflock.optuna._owner import Owner
 from hyperflock.optuna._rebuild import TAG
 from hyperflock.optuna._reconcile import reconcile
 from objectives import objective as plain
 from optuna.distributions import FloatDistribution, distribution_to_json
-from optuna.samplers import GridSampler, QMCSampler, RandomSampler, TPESampler
+from optuna.samplers import RandomSampler, TPESampler
 from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial, TrialState
 from told import told
@@ -581,79 +580,6 @@ def test_another_device_goes_on_and_the_pruner_forgets_what_is_superseded(
     thread.join(WAIT_S)
     assert curves == [{0: 10.0, 1: 11.0, 2: 12.0, 3: 13.0}, {0: 10.0, 1: 11.0, 2: 1.0}]
     assert study.trials[0].intermediate_values == {0: 5.0}
-
-
-@pytest.mark.parametrize(
-    ("sampler", "ahead"),
-    [
-        (lambda: RandomSampler(seed=1), True),
-        (lambda: QMCSampler(seed=1), True),
-        (lambda: GridSampler({"x": [n / 8 for n in range(64)]}), True),
-        (lambda: TPESampler(seed=1), False),
-    ],
-    ids=["random", "qmc", "grid", "tpe"],
-)
-def test_samplers_that_do_not_learn_are_asked_ahead(
-    server: FakeConsole,
-    client: Client,
-    sampler: Callable[[], optuna.samplers.BaseSampler],
-    ahead: bool,
-) -> None:
-    study = optuna.create_study(sampler=sampler())
-    with Devices(server, given.square, 3):
-        optimize(study, given.square, 64, client=client)
-    assert len(study.trials) == 64
-    assert (server.asked[1].most_waiting > 3) is ahead
-    if isinstance(study.sampler, GridSampler):
-        assert sorted(t.params["x"] for t in study.trials) == [n / 8 for n in range(64)]
-
-
-def test_one_device_is_never_asked_ahead(server: FakeConsole, client: Client) -> None:
-    plain = optuna.create_study(sampler=RandomSampler(seed=1))
-    plain.optimize(given.square, n_trials=10)
-    study = optuna.create_study(sampler=RandomSampler(seed=1))
-    with Devices(server, given.square):
-        optimize(study, given.square, 10, client=client)
-    assert told(study) == told(plain)
-    assert server.asked[1].most_waiting == 1
-
-
-def test_nothing_is_asked_ahead_beside_long_trials(server: FakeConsole, client: Client) -> None:
-    """What was asked is computed even where the first one's error ends the call."""
-    study = optuna.create_study(sampler=RandomSampler(seed=1))
-    with patch.object(_sense, "_SHORT_S", 0.0), Devices(server, given.square, 3):
-        optimize(study, given.square, 12, client=client)
-    assert server.asked[1].most_waiting <= 3
-
-
-def test_a_grid_is_computed_once_however_many_devices_wait(
-    server: FakeConsole, client: Client
-) -> None:
-    def slow(trial: Any) -> float:
-        time.sleep(0.02)
-        return given.square(trial)
-
-    study = optuna.create_study(sampler=GridSampler({"x": [-1.0, 0.0, 1.0]}))
-    with Devices(server, slow, 5):
-        optimize(study, given.square, client=client)
-    assert sorted(t.params["x"] for t in study.trials) == [-1.0, 0.0, 1.0]
-
-
-@pytest.mark.parametrize("count", [1, 3])
-def test_tpe_gets_its_constant_liar_where_several_compute(
-    server: FakeConsole, client: Client, count: int
-) -> None:
-    sampler = TPESampler(seed=1, constant_liar=False)
-    seen: set[bool] = set()
-
-    def callback(study: optuna.Study, trial: FrozenTrial) -> None:
-        seen.add(sampler._constant_liar)
-
-    study = optuna.create_study(sampler=sampler)
-    with Devices(server, given.square, count):
-        optimize(study, given.square, 9, callbacks=[callback], client=client)
-    assert (True in seen) is (count > 1)
-    assert sampler._constant_liar is False
 
 
 def test_the_next_batch_travels_while_one_is_answered(server: FakeConsole, client: Client) -> None:

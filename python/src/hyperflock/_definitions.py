@@ -161,16 +161,6 @@ def written_globals(code: types.CodeType) -> set[str]:
     }
 
 
-def set_attributes(code: types.CodeType) -> set[str]:
-    """Name the attributes that a code object assigns."""
-    return {
-        str(step.argval)
-        for inner in _codes(code)
-        for step in dis.get_instructions(inner)
-        if step.opname == "STORE_ATTR"
-    }
-
-
 def set_variables(code: types.CodeType) -> set[str]:
     """Name the variables of outer functions that a code object assigns."""
     return {

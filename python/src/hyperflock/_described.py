@@ -45,7 +45,6 @@ _TOLD_BY_REPR = frozenset(
     }
 )
 _PLAIN_BASES = frozenset({"builtins.object", "typing.Generic", "typing.Protocol", "abc.ABC"})
-_EMPTY = frozenset({"None", "[]", "{}", "()", "set()", "missing"})
 _NAN = struct.pack("<d", float("nan"))
 
 
@@ -59,19 +58,11 @@ class Difference:
         From the value to the part; empty: all of it.
     here, there : str
         Short texts.
-    is_array : bool
-        Whether it is a NumPy array, whose last bits may depend on how it was computed.
     """
 
     path: str
     here: str
     there: str
-    is_array: bool = False
-
-    @property
-    def begins_empty(self) -> bool:
-        """Whether there is nothing there, as in a cache before its first use."""
-        return self.there in _EMPTY
 
 
 def describe(value: Any, modules: frozenset[str]) -> Node:
@@ -88,7 +79,7 @@ def differences(here: Node, there: Node, path: str = "") -> Iterator[Difference]
     mine, other = _without_definitions(here, there), _without_definitions(there, here)
     is_inside = here["kind"] == there["kind"] and "items" in here and "items" in there
     if not is_inside or not (here["named"] or mine.keys() == other.keys()):
-        yield Difference(path, here["shown"], there["shown"], here["kind"] == "array")
+        yield Difference(path, here["shown"], there["shown"])
     else:
         for label in {**mine, **other}:
             if label in mine and label in other:

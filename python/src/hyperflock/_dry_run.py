@@ -12,9 +12,11 @@ loop; cancelled, it ends the other process.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -325,21 +327,30 @@ def look(folder: Path, job: Job, limit_s: float, environment: Mapping[str, str |
     """
     _write_job(folder, job)
     with tempfile.TemporaryFile() as file:
-        process = _start(folder, file, environment)
+        process = _start(folder, file, environment, alone=True)
         try:
             process.wait(limit_s)
         except subprocess.TimeoutExpired:
             return False
         finally:
-            process.kill()
-            process.wait()
+            _end(process)
     return True
 
 
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a process, and what its modules began when they were imported."""
+    if sys.platform == "win32":
+        process.kill()
+    else:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
 def _start(
-    folder: Path, file: IO[bytes], environment: Mapping[str, str | None]
+    folder: Path, file: IO[bytes], environment: Mapping[str, str | None], *, alone: bool = False
 ) -> subprocess.Popen[bytes]:
-    """Begin the job of a folder; what it prints goes into a file."""
+    """Begin the job of a folder; what it prints goes into a file; ``alone``: in its own group."""
     kept = {k: v for k, v in os.environ.items() if k in _KEPT} | {**environment}
     command = [sys.executable, "-I", "-S", "-X", "utf8", str(folder / "dry_run.py"), str(folder)]
     return subprocess.Popen(
@@ -349,6 +360,7 @@ def _start(
         stdin=subprocess.DEVNULL,
         stdout=file,
         stderr=subprocess.STDOUT,
+        start_new_session=alone,
     )
 
 

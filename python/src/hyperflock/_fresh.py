@@ -17,12 +17,12 @@ import sys
 import tempfile
 import warnings
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hyperflock import _described
-from hyperflock._codes import cannot
 from hyperflock._described import Difference, Node, describe, differences
 from hyperflock._errors import DryRunError
 from hyperflock._reached import Reached, Use, is_unproven
@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from hyperflock._bundle import Bundle
 
 # Of one import there, with the start of Python.
-LIMIT_S = 20.0
+LIMIT_S = 10.0
+# Of globals that differ, in one warning.
+_MOST_TOLD = 3
 
 # As a browser's Python has them, instead of this machine's.
 _ENVIRONMENT: dict[str, str | None] = {
@@ -50,6 +52,7 @@ _DESCRIBED = "hyperflock_described"
 _TEXT = '''"""Written by hyperflock: tells what globals are where the bundle is imported anew."""
 
 import json
+import os
 import sys
 
 asked = json.loads({asked!r})
@@ -73,9 +76,10 @@ def objective(trial):
             for name in names
             if name in found
         }}
-    with open(asked["into"], "w", encoding="utf-8") as file:
+    with open(asked["into"] + ".part", "w", encoding="utf-8") as file:
         json.dump(told, file)
-    return 0.0
+    os.replace(asked["into"] + ".part", asked["into"])
+    os._exit(0)  # whatever threads the modules have begun
 '''
 _ADVICE = "write the value into the file, send it by data=... or make it a parameter of the space"
 
@@ -91,7 +95,10 @@ def check_fresh(
     *,
     asked: bool,
 ) -> None:
-    """Check the globals that a bundle's objective reaches.
+    """Warn of globals that a bundle's objective reaches and a device would have otherwise.
+
+    It is a warning and no error: what an import makes anew, what trials fill and what a package
+    that is here alone decides differ too, and may be meant so.
 
     Parameters
     ----------
@@ -103,11 +110,6 @@ def check_fresh(
         Where the objective begins: modules of this process, and names in them.
     asked
         It is for trials of Optuna's.
-
-    Raises
-    ------
-    BundleError
-        ``cannot_bundle_state``: one has another value there.
     """
     reached = Reached(modules)
     for module, name in roots:
@@ -125,12 +127,19 @@ def check_fresh(
     names: dict[str, list[str]] = {}
     for module, name in ours:
         names.setdefault(modules[module], []).append(name)
-    first = _told(bundle, modules, names, asked=asked)
-    found = {key: list(_differing(key, node, first, modules)) for key, node in ours.items()}
-    if not any(found.values()):
-        return
-    second = _told(bundle, modules, names, asked=asked)
-    _judge(reached, {key: some for key, some in found.items() if some}, first, second)
+    told = _told(bundle, modules, names, asked=asked)
+    sentences = []
+    for key, node in ours.items():
+        there = told.get(modules[key[0]], {}).get(key[1])
+        found = differences(node, there) if there is not None else iter(())
+        # A script goes by another name there.
+        found = (one for one in found if one.here != "'__main__'")
+        sentences += [_sentence(reached.uses[key], one) for one in islice(found, 1)]
+    if sentences:
+        _warn(
+            f"{'; '.join(sentences[:_MOST_TOLD])}, without this process's changes, environment and "
+            f"arguments; {_ADVICE}"
+        )
 
 
 def modules_of(files: Sequence[str], own: tuple[str, str] | None = None) -> dict[str, str]:
@@ -145,48 +154,12 @@ def modules_of(files: Sequence[str], own: tuple[str, str] | None = None) -> dict
     return names
 
 
-def _differing(
-    key: tuple[str, str], node: Node, told: _Told, modules: Mapping[str, str]
-) -> Iterator[Difference]:
-    there = told.get(modules[key[0]], {}).get(key[1])
-    return differences(node, there) if there is not None else iter(())
-
-
-def _judge(
-    reached: Reached,
-    found: Mapping[tuple[str, str], Sequence[Difference]],
-    first: _Told,
-    second: _Told,
-) -> None:
-    """Refuse what is another value there; warn of caches, arrays and what imports make anew."""
-    unsure = []
-    for key, some in found.items():
-        module, name = reached.modules[key[0]], key[1]
-        again = second.get(module, {}).get(name)
-        by_itself = (
-            {""} if again is None else {d.path for d in differences(first[module][name], again)}
-        )
-        for one in some:
-            is_certain = not any(one.path.startswith(path) for path in by_itself)
-            # An attribute that was empty, and that trials set: it may be a cache.
-            is_cache = one.begins_empty and one.path.rpartition(".")[2] in reached.attributes
-            if is_certain and not is_cache and not one.is_array:
-                raise cannot("state", _sentence(reached, reached.uses[key], one))
-        unsure.append(key)
-    if unsure:
-        _warn(
-            f"on devices the objective sees other values of {_shown(reached, unsure)} than "
-            "here, because each import makes them anew; write them into the file, or send them by "
-            "data=..."
-        )
-
-
-def _sentence(reached: Reached, use: Use, one: Difference) -> str:
+def _sentence(use: Use, one: Difference) -> str:
     what = f"'{use.name}', whose '{use.name}{one.path}'" if one.path else f"'{use.name}', which"
     file = Path(str(sys.modules[use.module].__file__)).name
     return (
         f"{use.by} uses {what} is {one.here} by now, but {one.there} where a device imports "
-        f"'{file}', without this process's changes, environment and arguments; {_ADVICE}"
+        f"'{file}'"
     )
 
 

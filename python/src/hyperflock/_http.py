@@ -244,6 +244,7 @@ class Http:
     ) -> Reply:
         started = self._clock()
         attempt = 0
+        may_be_done = False
         while True:
             attempt += 1
             failure: HyperflockError
@@ -255,11 +256,14 @@ class Http:
                 failure = ServerUnreachableError(
                     f"{self.origin.url} does not answer ({_reason(error)}); is the server running?"
                 )
+                may_be_done = may_be_done or not isinstance(
+                    error, urllib3.exceptions.NewConnectionError
+                )
                 if self._is_nobody_there(error):
                     patience_s = _FIRST_PATIENCE_S
             else:
                 self._has_answered = True
-                missing = missing_is_answer or (gone_is_done and attempt > 1)
+                missing = missing_is_answer or (gone_is_done and may_be_done)
                 if status < 300 or (status == 404 and missing):
                     return Reply(status, body)
                 failure = _refusal(status, body)

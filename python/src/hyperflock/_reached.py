@@ -81,8 +81,6 @@ class Reached:
         # By an assignment of a function's; and objects that a function changes.
         self.assigned: dict[tuple[str, str], str] = {}
         self.changed: set[tuple[str, str]] = set()
-        # Names of attributes that functions set, of whatever object.
-        self.attributes: set[str] = set()
         self._waiting: list[types.FunctionType] = []
         self._seen: set[int] = set()
         self._texts: dict[str, Text] = {}
@@ -108,7 +106,6 @@ class Reached:
         shown = f"'{_definitions.shown_name(function)}'"
         for name in _definitions.written_globals(function.__code__):
             self.assigned.setdefault((module, name), shown)
-        self.attributes |= _definitions.set_attributes(function.__code__)
         tree = self.text_of(module).tree
         if tree is not None:
             changed = _state.mutated_globals(function, tree)

@@ -49,6 +49,7 @@ describe("the device", () => {
 
   test("destroyed while work is under way ends the wait; a reset opens another", () => {
     const ring = start();
+    ring.silenceMs = 20_000;
     makeStepper(ring);
     ring.finish();
     for (let i = 0; i < 1000; i += 1) step(ring, 1, i);
@@ -62,7 +63,7 @@ describe("the device", () => {
     }, "destroyed");
     expect(error.outcome).toBe("device_lost");
     expect(error.fault?.code).toBe("deviceLost");
-    expect(performance.now() - lostAt).toBeLessThan(2000);
+    expect(performance.now() - lostAt).toBeLessThan(15_000);
     expect(expectFault(() => ring.finish(), "still lost").outcome).toBe("device_lost");
     ring.reset();
     worksAgain(ring);

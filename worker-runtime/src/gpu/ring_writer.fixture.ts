@@ -32,6 +32,9 @@ export class RingError extends Error {
   readonly outcome: string;
   readonly fault: Fault | undefined;
 
+  /** How long an executor may do nothing before it is taken for gone; more where a busy machine must not decide. */
+  silenceMs = kSilenceMs;
+
   constructor(outcome: string, fault?: Fault) {
     super(fault === undefined ? outcome : `${outcome}: ${fault.code}: ${fault.text}`);
     this.outcome = outcome;
@@ -258,7 +261,7 @@ export class RingWriter {
         movedAt = now;
       }
       if (now > deadline) throw new RingError("timed_out");
-      if (now - movedAt > (this.load(Word.silenceMs) || kSilenceMs))
+      if (now - movedAt > (this.load(Word.silenceMs) || this.silenceMs))
         throw new RingError("executor_gone");
       // Most answers are there before a sleep would have begun.
       for (let i = 0; i < kSpins && this.load(Word.signal) === seen; i += 1);

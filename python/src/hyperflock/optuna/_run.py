@@ -260,11 +260,11 @@ class Run:
     def _ask(self, demand: int) -> list[AskedTrial]:
         """Ask the sampler for what devices wait for, and ahead where that changes nothing.
 
-        Where all that runs has ended and waits for its artifacts, the sampler is asked after that:
-        one device and a seed give what they give in plain Optuna.
+        Where the one trial that runs has ended and waits for its artifacts, the sampler is asked
+        after that: one device and a seed give what they give in plain Optuna.
         """
         owner = self._owner
-        if owner.ending and owner.ending == len(owner.live):
+        if owner.ending == len(owner.live) == 1:
             self._held = demand
             return []
         wanted = demand

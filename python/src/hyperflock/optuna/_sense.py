@@ -42,17 +42,25 @@ def ahead(study: optuna.Study, computing: int, run_s: float | None) -> int:
     if type(sampler) in (RandomSampler, QMCSampler):
         return wanted
     if type(sampler) is GridSampler:
-        points = len(sampler._all_grids)
-        return max(0, min(wanted, points - len(study.get_trials(deepcopy=False))))
+        return max(0, min(wanted, _points_left(study, sampler)))
     return 0
 
 
 def is_used_up(study: optuna.Study) -> bool:
     """Whether each of a grid's points was asked: another trial would compute one again."""
     sampler: object = study.sampler
-    if type(sampler) is not GridSampler:
-        return False
-    return len(study.get_trials(deepcopy=False)) >= len(sampler._all_grids)
+    return type(sampler) is GridSampler and _points_left(study, sampler) <= 0
+
+
+def _points_left(study: optuna.Study, sampler: GridSampler) -> int:
+    """How many of a grid's points no trial has: of those that it asked, and not of others'."""
+    asked = {
+        trial.system_attrs["grid_id"]
+        for trial in study.get_trials(deepcopy=False)
+        if "grid_id" in trial.system_attrs
+        and sampler._same_search_space(trial.system_attrs["search_space"])
+    }
+    return len(sampler._all_grids) - len(asked)
 
 
 class ParallelTpe:
