@@ -32,9 +32,6 @@ export class RingError extends Error {
   readonly outcome: string;
   readonly fault: Fault | undefined;
 
-  /** How long an executor may do nothing before it is taken for gone; more where a busy machine must not decide. */
-  silenceMs = kSilenceMs;
-
   constructor(outcome: string, fault?: Fault) {
     super(fault === undefined ? outcome : `${outcome}: ${fault.code}: ${fault.text}`);
     this.outcome = outcome;
@@ -75,6 +72,9 @@ export class RingWriter {
     throw new Error("The executor sleeps for a message and nobody sends it.");
   };
   wakeMessages = 0;
+
+  /** How long an executor may do nothing before it is taken for gone; more where a busy machine must not decide. */
+  silenceMs = kSilenceMs;
 
   constructor(options: RingOptions = {}) {
     const ringWords = options.ringWords ?? 65536;
