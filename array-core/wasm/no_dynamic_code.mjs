@@ -27,7 +27,7 @@ for (const file of modules) {
 }
 for (const name of LOADER) {
   const source = readFileSync(
-    new URL(`../../worker-runtime/src/python/${name}`, import.meta.url),
+    new URL(`../../worker-runtime/src/python/arraycore/${name}`, import.meta.url),
     "utf8",
   );
   if (MAKES_CODE.test(source)) problems.push(`${name}: makes code of text`);

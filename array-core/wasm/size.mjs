@@ -9,7 +9,7 @@ const BAR_BYTES = 600_000;
 const LOADER = ["arraycore_module.ts", "arraycore_guard.ts", "arraycore_host.ts"];
 
 const loader = LOADER.map((name) =>
-  readFileSync(new URL(`../../worker-runtime/src/python/${name}`, import.meta.url)),
+  readFileSync(new URL(`../../worker-runtime/src/python/arraycore/${name}`, import.meta.url)),
 );
 const packed = (bytes) => gzipSync(bytes, { level: 9 }).length;
 const modules = process.argv.slice(2).map((path) => {

@@ -3,7 +3,7 @@
 
 import { existsSync } from "node:fs";
 import { type Browser, chromium, type LaunchOptions } from "playwright-core";
-import { hasGraphicsCard } from "../src/gpu/graphics_card.ts";
+import { hasGraphicsCard } from "../src/gpu/webgpu/graphics_card.ts";
 
 export const CHROMIUM_FLAGS: readonly string[] = [
   "--no-sandbox",

@@ -2,18 +2,18 @@
 
 import { writeSync } from "node:fs";
 import { join, relative } from "node:path";
-import type { FromGpuThread, ToGpuThread } from "../src/gpu/gpu_messages.ts";
-import type { GpuWorkerEvents } from "../src/gpu/gpu_owner.ts";
-import { type FromScriptThread, kSitePackages } from "../src/python/run_script.ts";
-import type { BrowserScript } from "../src/python/script_thread.ts";
+import type { FromGpuThread, ToGpuThread } from "../src/gpu/thread/gpu_messages.ts";
+import type { GpuWorkerEvents } from "../src/gpu/thread/gpu_owner.ts";
+import { type FromScriptThread, kSitePackages } from "../src/python/script/run_script.ts";
+import type { BrowserScript } from "../src/python/script/script_thread.ts";
 import { launchChromium } from "./chromium.ts";
 import type { Script } from "./node_host.ts";
 import type { Options } from "./options.ts";
 import { ARRAYCORE_MODULES, ARRAYCORE_PACKAGE, RUNTIME, runtimePlaces } from "./places.ts";
 import { filesBelow, ScriptServer } from "./script_server.ts";
 
-type OwnerModule = typeof import("../src/gpu/gpu_owner.ts");
-type HooksModule = typeof import("../src/python/hooks.fixture.ts");
+type OwnerModule = typeof import("../src/gpu/thread/gpu_owner.ts");
+type HooksModule = typeof import("../src/python/script/hooks.fixture.ts");
 
 type PageScript = Omit<BrowserScript, "interrupt">;
 
@@ -63,10 +63,12 @@ export async function runInChromium(data: Script, backend: Options["backend"]): 
     try {
       return await page.evaluate(startPython, {
         script,
-        thread: "src/python/script_thread.ts",
-        gpuThread: data.hasHooks ? "src/gpu/gpu_hooks_browser.fixture.ts" : "src/gpu/gpu-thread.ts",
-        owner: `${server.base}src/gpu/gpu_owner.ts`,
-        hooks: `${server.base}src/python/hooks.fixture.ts`,
+        thread: "src/python/script/script_thread.ts",
+        gpuThread: data.hasHooks
+          ? "src/gpu/testing/gpu_hooks_browser.fixture.ts"
+          : "src/gpu/thread/gpu-thread.ts",
+        owner: `${server.base}src/gpu/thread/gpu_owner.ts`,
+        hooks: `${server.base}src/python/script/hooks.fixture.ts`,
       });
     } finally {
       process.off("SIGINT", onInterrupt);

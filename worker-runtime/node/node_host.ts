@@ -3,11 +3,11 @@
 import { createRequire } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
-import type { FromGpuThread, ToGpuThread } from "../src/gpu/gpu_messages.ts";
-import { GpuThreadOwner, type GpuWorkerEvents } from "../src/gpu/gpu_owner.ts";
-import { prepareVulkan } from "../src/gpu/node_gpu.ts";
-import { applyHook, type HookTarget } from "../src/python/hooks.fixture.ts";
-import type { FromScriptThread } from "../src/python/run_script.ts";
+import type { FromGpuThread, ToGpuThread } from "../src/gpu/thread/gpu_messages.ts";
+import { GpuThreadOwner, type GpuWorkerEvents } from "../src/gpu/thread/gpu_owner.ts";
+import { prepareVulkan } from "../src/gpu/thread/node_gpu.ts";
+import { applyHook, type HookTarget } from "../src/python/script/hooks.fixture.ts";
+import type { FromScriptThread } from "../src/python/script/run_script.ts";
 import { type Options, UsageError } from "./options.ts";
 import type { ThreadData } from "./script_thread.ts";
 
@@ -68,7 +68,9 @@ async function endGpuThread(owner: GpuThreadOwner): Promise<void> {
 
 function startGpuThread(hooks: boolean): HookTarget {
   prepareVulkan();
-  const path = hooks ? "../src/gpu/gpu_hooks_node.fixture.ts" : "../src/gpu/gpu_thread_node.ts";
+  const path = hooks
+    ? "../src/gpu/testing/gpu_hooks_node.fixture.ts"
+    : "../src/gpu/thread/gpu_thread_node.ts";
   const workerData = dawnModule();
   let newest: Worker | undefined;
   const start = (events: GpuWorkerEvents) => {

@@ -2,7 +2,7 @@
 
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { kMaxThreads } from "../src/python/arraycore_threads.ts";
+import { kMaxThreads } from "../src/python/arraycore/arraycore_threads.ts";
 
 export const USAGE =
   "usage: ./run python [--host node|chromium] [--backend webgpu|cpu] [--limits phone] [--simd baseline] [--threads N] [--hooks] [--mount DIR]... " +

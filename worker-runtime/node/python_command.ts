@@ -2,7 +2,7 @@
 // 2 is a wrong command line, 70 a runtime that broke, 130 Ctrl-C. Node, main thread.
 
 import { dirname } from "node:path";
-import type { ScriptJob } from "../src/python/run_script.ts";
+import type { ScriptJob } from "../src/python/script/run_script.ts";
 import { runInNode } from "./node_host.ts";
 import { type Options, PHONE, parseOptions, USAGE, UsageError } from "./options.ts";
 import { testWheels } from "./places.ts";

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, readSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parentPort, Worker, workerData } from "node:worker_threads";
-import type { ThreadStart } from "../src/python/arraycore_threads.ts";
+import type { ThreadStart } from "../src/python/arraycore/arraycore_threads.ts";
 import type { PyodideModule } from "../src/python/pyodide_api.ts";
 import {
   connectArraycore,
@@ -16,7 +16,7 @@ import {
   runScript,
   type ScriptJob,
   type ScriptPyodide,
-} from "../src/python/run_script.ts";
+} from "../src/python/script/run_script.ts";
 import { ARRAYCORE_MODULES, ARRAYCORE_PACKAGE, runtimePlaces } from "./places.ts";
 
 export interface ThreadData {
@@ -116,7 +116,7 @@ async function main(): Promise<number> {
     startThread,
   });
   if (hasHooks) {
-    const { hooksModule } = await import("../src/python/hooks.fixture.ts");
+    const { hooksModule } = await import("../src/python/script/hooks.fixture.ts");
     const module = hooksModule((request) => post({ kind: "hook", request }));
     pyodide.registerJsModule("_arraycore_hooks", module);
   }

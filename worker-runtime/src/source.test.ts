@@ -1,6 +1,7 @@
-// Rules about the source itself: shared memory only from a WebAssembly.Memory, headers.
+// Rules about the source itself: shared memory only from a WebAssembly.Memory, headers, and which folder may import which.
 
 import { readdirSync, readFileSync } from "node:fs";
+import { posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 
@@ -26,4 +27,47 @@ describe.each(files)("%s", (name) => {
     expect(header).toMatch(/^\/\/ /);
     expect(header).toMatch(/thread|page/i);
   });
+});
+
+/** The folders, lowest first. A file imports from its own folder and from those before it. */
+const LAYERS = [
+  "base",
+  "protocol",
+  "page_contract",
+  "channel",
+  "gpu/ring",
+  "gpu/webgpu",
+  "gpu/thread",
+  "python/arraycore",
+  "python",
+  "python/script",
+  "agent/machine",
+  "agent/files",
+  "agent/device",
+  "agent/python_host",
+  "agent",
+  "local_run",
+  "page",
+];
+
+/** Imports of other folders' files and workers started by their address: [importing folder, imported folder, where]. */
+function arrows(): [string, string, string][] {
+  const product = files.filter((name) => !/\.fixture\.ts$|\/testing\//.test(name));
+  return product.flatMap((name) =>
+    [...source(name).matchAll(/(?:from|import\(|new URL\()\s*"(\.[^"]+\.ts)"/g)].map(
+      ([, path = ""]): [string, string, string] => {
+        const target = posix.normalize(posix.join(posix.dirname(name), path));
+        return [posix.dirname(name), posix.dirname(target), `${name} imports ${target}`];
+      },
+    ),
+  );
+}
+
+test("Every folder is in the order of layers, and no import goes up.", () => {
+  const found = arrows();
+  expect(found.length).toBeGreaterThan(100);
+  const folders = new Set(found.flatMap(([from, to]) => [from, to]));
+  expect([...folders].filter((folder) => !LAYERS.includes(folder))).toEqual([]);
+  const upward = found.filter(([from, to]) => LAYERS.indexOf(to) > LAYERS.indexOf(from));
+  expect(upward.map(([, , where]) => where)).toEqual([]);
 });

@@ -8,7 +8,7 @@
 
 #include "api/ring_backend.h"
 
-// Given by the loader (worker-runtime/src/python/arraycore_module.ts).
+// Given by the loader (worker-runtime/src/python/arraycore/arraycore_module.ts).
 extern "C" {
 // Tells the gpu thread where the control block is; 0 where there is no such thread. For a control
 // block that has been told before: the thread that serves it is to be replaced.

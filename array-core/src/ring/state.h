@@ -4,7 +4,7 @@
 // the very functions that run.
 //
 // Issuer (issuer_state.h) runs on the issuing thread; Drain and Announcement (executor_state.h) run
-// on the executor's. All three are plain data. The executor in worker-runtime/src/gpu/drain.ts
+// on the executor's. All three are plain data. The executor in worker-runtime/src/gpu/ring/drain.ts
 // takes the same steps in the same order.
 #pragma once
 

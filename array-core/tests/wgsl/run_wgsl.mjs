@@ -2,7 +2,7 @@
 // every buffer. ARRAYCORE_WEBGPU: another file than the installed `webgpu` module. Main thread.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { openDawn, prepareVulkan } from "../../../worker-runtime/src/gpu/node_gpu.ts";
+import { openDawn, prepareVulkan } from "../../../worker-runtime/src/gpu/thread/node_gpu.ts";
 
 const folder = process.argv[2];
 const only = process.argv[3];

@@ -24,7 +24,7 @@ LOCK_NAME = "hyperflock_lock.json"
 MAX_BUNDLE_BYTES = 16 << 20
 
 # The zip's comment, where its code imports Optuna: whoever runs it knows by its last bytes, without
-# unpacking it, what to load before (worker-runtime/src/agent/bundle_needs.ts).
+# unpacking it, what to load before (worker-runtime/src/agent/files/bundle_needs.ts).
 _NEEDS_OPTUNA = b"hyperflock needs optuna"
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)

@@ -1,9 +1,9 @@
 // The agent thread: a module worker that the page starts after the tap. It talks to the server while Python computes on a
 // thread of its own (python/python-thread.ts), which it starts and ends.
 
-import type { FromAgent, ToAgent } from "../page/messages.ts";
+import type { FromAgent, ToAgent } from "../page_contract/messages.ts";
 import { Agent } from "./agent.ts";
-import { forgetDevice } from "./forget.ts";
+import { forgetDevice } from "./files/forget.ts";
 
 declare const self: DedicatedWorkerGlobalScope;
 

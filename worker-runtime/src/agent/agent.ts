@@ -1,32 +1,32 @@
 // Joins the state machine to the world: socket, timers, storage, python thread, page. Runs on the agent thread.
 
+import { kAgentName } from "../base/version.ts";
 import { errorText } from "../channel/block.ts";
-import type { FromAgent, ToAgent } from "../page/messages.ts";
-import { type ProbeScope, sharesMemory } from "../page/probe.ts";
-import type { Contribution, ProjectView } from "../page/volunteer_state.ts";
+import type { FromAgent, ToAgent } from "../page_contract/messages.ts";
+import { type ProbeScope, sharesMemory } from "../page_contract/probe.ts";
+import type { Contribution, ProjectView } from "../page_contract/volunteer_state.ts";
 import {
   ProtocolError,
   parseServerMessage,
   type ServerMessage,
   serialize,
 } from "../protocol/index.ts";
-import * as api from "./api.ts";
-import { fetchArraycore } from "./arraycore_parts.ts";
-import { ArraycoreSide } from "./arraycore_side.ts";
-import { BlobCache, openByteCache } from "./blob_cache.ts";
-import { capabilitiesOf, heapLimitOf } from "./capabilities.ts";
-import { deviceOffer, lentGpu } from "./device_offer.ts";
-import type { AgentAction, AgentEvent } from "./events.ts";
-import { probeGpu } from "./gpu_probe.ts";
-import { Machine } from "./machine.ts";
-import { fetchOptuna } from "./optuna_parts.ts";
-import { PythonHost } from "./python_host.ts";
-import { spawnGpu } from "./spawn_gpu.ts";
-import { spawnPython } from "./spawn_python.ts";
-import { Store } from "./store.ts";
-import { Transfers } from "./transfers.ts";
-import { kAgentName } from "./version.ts";
-import { viewOf } from "./view.ts";
+import { capabilitiesOf, heapLimitOf } from "./device/capabilities.ts";
+import { deviceOffer, lentGpu } from "./device/device_offer.ts";
+import { probeGpu } from "./device/gpu_probe.ts";
+import * as api from "./files/api.ts";
+import { fetchArraycore } from "./files/arraycore_parts.ts";
+import { BlobCache, openByteCache } from "./files/blob_cache.ts";
+import { fetchOptuna } from "./files/optuna_parts.ts";
+import { Store } from "./files/store.ts";
+import { Transfers } from "./files/transfers.ts";
+import type { AgentAction, AgentEvent } from "./machine/events.ts";
+import { Machine } from "./machine/machine.ts";
+import { viewOf } from "./machine/view.ts";
+import { ArraycoreSide } from "./python_host/arraycore_side.ts";
+import { PythonHost } from "./python_host/python_host.ts";
+import { spawnGpu } from "./python_host/spawn_gpu.ts";
+import { spawnPython } from "./python_host/spawn_python.ts";
 
 /** The page is told of changes at most this often. */
 const kTellMs = 100;

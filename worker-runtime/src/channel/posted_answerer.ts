@@ -1,16 +1,21 @@
 // The agent's end of the call channel by messages, where no memory can be shared: a python thread that waits by JSPI hears
 // them, one that computes does not, and is ended where it matters. Runs on the agent thread only; never blocks.
 
-import type { ToPython } from "../python/messages.ts";
 import type { AgentEnd } from "./agent_end.ts";
 import { boundedAnswer } from "./block.ts";
 
+/** What this end sends to a thread that shares no memory with the agent. The thread receives it while Python waits. */
+export type PostedToCaller =
+  | { readonly kind: "answer"; readonly sequence: number; readonly text: string }
+  | { readonly kind: "taken"; readonly points: number }
+  | { readonly kind: "interrupt" };
+
 export class PostedAnswerer implements AgentEnd {
   readonly memory = null;
-  readonly #post: (message: ToPython) => void;
+  readonly #post: (message: PostedToCaller) => void;
   #progress = 0;
 
-  constructor(post: (message: ToPython) => void) {
+  constructor(post: (message: PostedToCaller) => void) {
     this.#post = post;
   }
 

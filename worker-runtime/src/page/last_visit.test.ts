@@ -1,8 +1,8 @@
 // What a visit writes down for the next one. (The page's thread; here with a storage of our own.)
 
 import { beforeEach, expect, test } from "vitest";
+import type { VolunteerState } from "../page_contract/volunteer_state.ts";
 import { LastVisit, type NoteStore } from "./last_visit.ts";
-import type { VolunteerState } from "./volunteer_state.ts";
 
 const trial = {
   study: 3,

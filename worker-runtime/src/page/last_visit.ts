@@ -2,7 +2,7 @@
 // background, runs no code at its end. So the page writes down what it does while it does it, and a note that is still there
 // at the next visit tells. Runs on the page thread; the storage is passed in.
 
-import type { Interrupted, VolunteerState } from "./volunteer_state.ts";
+import type { Interrupted, VolunteerState } from "../page_contract/volunteer_state.ts";
 
 const kStorageKey = "hyperflock.running";
 

@@ -1,9 +1,13 @@
 // The page's handle, with an agent thread that only writes down what it is told.
 
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { FromAgent, ToAgent } from "./messages.ts";
+import type { FromAgent, ToAgent } from "../page_contract/messages.ts";
+import type {
+  Volunteer,
+  VolunteerSnapshot,
+  VolunteerState,
+} from "../page_contract/volunteer_state.ts";
 import { createVolunteer } from "./volunteer.ts";
-import type { Volunteer, VolunteerSnapshot, VolunteerState } from "./volunteer_state.ts";
 
 class FakeWorker extends EventTarget {
   static readonly all: FakeWorker[] = [];

@@ -5,11 +5,16 @@
 //     volunteer.subscribe((snapshot) => render(snapshot));
 //     button.onclick = () => volunteer.start();
 
+import type { FromAgent, ToAgent } from "../page_contract/messages.ts";
+import { type ProbeScope, probe } from "../page_contract/probe.ts";
+import type {
+  TrialView,
+  Volunteer,
+  VolunteerSnapshot,
+  VolunteerState,
+} from "../page_contract/volunteer_state.ts";
 import { LastVisit } from "./last_visit.ts";
-import type { FromAgent, ToAgent } from "./messages.ts";
-import { type ProbeScope, probe } from "./probe.ts";
 import { TabLock } from "./tab_lock.ts";
-import type { TrialView, Volunteer, VolunteerSnapshot, VolunteerState } from "./volunteer_state.ts";
 import { WakeLock } from "./wake_lock.ts";
 
 export interface VolunteerOptions {

@@ -1,7 +1,7 @@
 // The runtime's files: begun at once, verified, counted. (The python thread's code, here with a server of our own.)
 
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { sha256Hex } from "../hex.ts";
+import { sha256Hex } from "../base/hex.ts";
 import { Assets } from "./assets.ts";
 import type { RuntimePiece } from "./messages.ts";
 

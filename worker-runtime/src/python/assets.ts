@@ -2,7 +2,7 @@
 // the index; Pyodide's own files are streamed into the compiler, from addresses that carry their hash, like any script of
 // this origin (`integrity` of fetch would hold each back until its last byte). Runs on the python thread, before trial code.
 
-import { hexOf } from "../hex.ts";
+import { hexOf } from "../base/hex.ts";
 import type { RuntimeFile, RuntimePiece } from "./messages.ts";
 
 /** Bytes are told at most this often. */

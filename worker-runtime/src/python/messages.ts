@@ -1,7 +1,8 @@
 // What agent and python thread say to each other over the port that joins them directly. Both threads.
 
 import type { CallRequest } from "../channel/caller.ts";
-import type { ToGpuThread } from "../gpu/gpu_messages.ts";
+import type { PostedToCaller } from "../channel/posted_answerer.ts";
+import type { ToGpuThread } from "../gpu/thread/gpu_messages.ts";
 import type { WantedBackend } from "../protocol/index.ts";
 
 /** The text of an outcome: values, or a traceback of 16 KiB with its escapes. */
@@ -108,10 +109,7 @@ export type ToPython =
       /** With the thread's first attempt that needs Optuna: zips of packages. */
       readonly packages: readonly Uint8Array<ArrayBuffer>[];
     }
-  // To a thread that shares no memory with the agent; it hears them while Python waits.
-  | { readonly kind: "answer"; readonly sequence: number; readonly text: string }
-  | { readonly kind: "taken"; readonly points: number }
-  | { readonly kind: "interrupt" };
+  | PostedToCaller;
 
 export interface LoadTimings {
   /** Milliseconds since the thread began, when each step was done. */

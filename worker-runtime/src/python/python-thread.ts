@@ -4,8 +4,8 @@
 // of its own by its name, which must stay `python-thread...`.
 
 import { openBlock, Word } from "../channel/block.ts";
-import { arraycoreHost } from "./arraycore_host.ts";
-import { loadArraycore } from "./arraycore_module.ts";
+import { arraycoreHost } from "./arraycore/arraycore_host.ts";
+import { loadArraycore } from "./arraycore/arraycore_module.ts";
 import { Assets } from "./assets.ts";
 import { Bridge } from "./bridge.ts";
 import { limitHeap } from "./heap_limit.ts";

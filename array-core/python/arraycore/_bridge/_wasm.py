@@ -1,7 +1,7 @@
 """The bridge to the WebAssembly module beside Pyodide.
 
 The module's functions are called as they are; those that move memory between Python's heap and the
-module's are JavaScript's (worker-runtime/src/python/arraycore_host.ts).
+module's are JavaScript's (worker-runtime/src/python/arraycore/arraycore_host.ts).
 """
 
 from __future__ import annotations

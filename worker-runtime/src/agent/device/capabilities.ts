@@ -1,0 +1,65 @@
+// What this browser says about itself: as coarse as scheduling allows, because fingerprints are personal data.
+// Pure but for reading `navigator`; agent thread.
+
+import type { Capabilities, GpuFacts } from "../../protocol/index.ts";
+
+/** The parts of `navigator` that are read; some browsers lack some. */
+export interface NavigatorFacts {
+  readonly userAgent: string;
+  readonly hardwareConcurrency?: number;
+  readonly deviceMemory?: number;
+  readonly userAgentData?: { readonly mobile: boolean };
+}
+
+/** `gpu`: what gpu_probe.ts found. */
+export function capabilitiesOf(facts: NavigatorFacts, gpu?: GpuFacts): Capabilities {
+  return {
+    backends: gpu === undefined ? ["cpu"] : ["webgpu", "cpu"],
+    // 0: the browser does not say.
+    memory_mb: Math.round((facts.deviceMemory ?? 0) * 1024),
+    cores: Math.max(1, Math.round(facts.hardwareConcurrency ?? 1)),
+    engine: engineOf(facts.userAgent),
+    class: classOf(facts),
+    ...(gpu === undefined ? {} : { gpu }),
+  };
+}
+
+const kMiB = 1_048_576;
+const kHeapLeast = 512 * kMiB;
+/** After the browser has ended the page in the middle of a trial. */
+const kHeapLeastCareful = 256 * kMiB;
+/** By class: a phone's browser ends a tab long before the phone's memory is used up. */
+const kHeapMost = { phone: 1_024, tablet: 1_536, desktop: 2_048, node: 2_048 } as const;
+/** Of a device that does not say how much memory it has, as in Firefox and Safari. */
+const kHeapUnknown = { phone: 512, tablet: 768, desktop: 1_024, node: 1_024 } as const;
+
+/**
+ * The ceiling of Python's heap in bytes: half of the device's memory, at least 512 MiB and at most what its class bears.
+ * `careful`: half of that, because the last visit did not end well.
+ */
+export function heapLimitOf(
+  device: Pick<Capabilities, "class" | "memory_mb">,
+  careful = false,
+): number {
+  const known = Math.min(kHeapMost[device.class] * kMiB, Math.floor(device.memory_mb / 2) * kMiB);
+  const limit =
+    device.memory_mb > 0 ? Math.max(kHeapLeast, known) : kHeapUnknown[device.class] * kMiB;
+  return careful ? Math.max(kHeapLeastCareful, limit / 2) : limit;
+}
+
+function engineOf(userAgent: string): string {
+  const major = (pattern: RegExp) => userAgent.match(pattern)?.[1];
+  const chromium = major(/Chrom(?:e|ium)\/(\d+)/);
+  if (chromium !== undefined) return `chromium ${chromium}`;
+  const firefox = major(/Firefox\/(\d+)/);
+  if (firefox !== undefined) return `firefox ${firefox}`;
+  const webkit = major(/Version\/(\d+).*Safari/) ?? major(/AppleWebKit\/(\d+)/);
+  return webkit === undefined ? "other" : `webkit ${webkit}`;
+}
+
+function classOf(facts: NavigatorFacts): Capabilities["class"] {
+  const { userAgent } = facts;
+  if (/iPad|Tablet|Android(?!.*Mobile)/.test(userAgent)) return "tablet";
+  if (facts.userAgentData?.mobile === true || /Mobi|iPhone/.test(userAgent)) return "phone";
+  return "desktop";
+}

@@ -1,0 +1,56 @@
+// What a trial that asks for a device gets here: which of array-core's back ends can run, why another cannot, and how much
+// memory the graphics device lends. Pure; agent thread.
+
+import type { Capabilities, GpuFacts, WantedBackend } from "../../protocol/index.ts";
+import type { DeviceOffer } from "../../python/messages.ts";
+
+const kMiB = 1_048_576;
+/** What arrays may take together on the GPU, by class: a browser ends a tab that takes too much, and says nothing. */
+const kBudgetMost = { phone: 512, tablet: 1_024, desktop: 4_096, node: 4_096 } as const;
+/** Of a device that does not say how much memory it has. */
+const kBudgetUnknown = { phone: 256, tablet: 512, desktop: 2_048, node: 2_048 } as const;
+
+/** Whether this page's threads can share memory, which the gpu thread and the python thread must. */
+export interface Surroundings {
+  readonly sharesMemory: boolean;
+}
+
+/** The budget in bytes: half of the device's memory, at most what its class bears; half of that after a bad end. */
+export function gpuBudgetOf(
+  device: Pick<Capabilities, "class" | "memory_mb">,
+  careful = false,
+): number {
+  const half = Math.floor(device.memory_mb / 2);
+  const mb =
+    device.memory_mb > 0 ? Math.min(kBudgetMost[device.class], half) : kBudgetUnknown[device.class];
+  return Math.floor((careful ? mb / 2 : mb) * kMiB);
+}
+
+/** What is told of the graphics device: no array may be larger than all that it lends. */
+export function lentGpu(
+  gpu: GpuFacts | undefined,
+  device: Pick<Capabilities, "class" | "memory_mb">,
+  careful = false,
+): GpuFacts | undefined {
+  if (gpu === undefined) return undefined;
+  const lentMb = Math.floor(gpuBudgetOf(device, careful) / kMiB);
+  return { ...gpu, buffer_mb: Math.min(gpu.buffer_mb, lentMb) };
+}
+
+export function deviceOffer(
+  wanted: WantedBackend,
+  capabilities: Capabilities,
+  { sharesMemory }: Surroundings,
+  careful = false,
+): DeviceOffer {
+  const reasons: Record<string, string> = {};
+  if (!sharesMemory) reasons.webgpu = "not_isolated";
+  else if (capabilities.gpu === undefined) reasons.webgpu = "no_adapter";
+  return {
+    wanted,
+    backends: reasons.webgpu === undefined ? ["webgpu", "cpu"] : ["cpu"],
+    reasons,
+    software: capabilities.gpu?.software ?? false,
+    budget_bytes: gpuBudgetOf(capabilities, careful),
+  };
+}

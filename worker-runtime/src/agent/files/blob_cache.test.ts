@@ -1,0 +1,156 @@
+// Bundles and data: from the cache when they are right, from the server else, within the bound.
+
+import { beforeEach, describe, expect, test } from "vitest";
+import { sha256Hex } from "../../base/hex.ts";
+import { BlobCache, type BlobWanted, type ByteCache } from "./blob_cache.ts";
+import type { BlobRecord } from "./store.ts";
+
+let stored: Map<string, Uint8Array<ArrayBuffer>>;
+let records: Map<string, BlobRecord>;
+let served: Map<string, (() => Response)[]>;
+let requests: string[];
+let pauses: number[];
+let clock: number;
+
+const signal = new AbortController().signal;
+const urlOf = (sha256: string) => `/api/blobs/${sha256}`;
+
+const byteCache: ByteCache = {
+  match: async (url) => {
+    const bytes = stored.get(url);
+    return bytes === undefined ? undefined : new Response(bytes);
+  },
+  put: async (url, response) => {
+    stored.set(url, new Uint8Array(await response.arrayBuffer()));
+  },
+  delete: async (url) => stored.delete(url),
+};
+
+function open(cache: ByteCache | null = byteCache, limitBytes = 1_000): BlobCache {
+  return new BlobCache({
+    index: {
+      blobs: async () => [...records.values()],
+      keepBlob: async (record) => {
+        records.set(record.sha256, record);
+      },
+      forgetBlob: async (sha256) => {
+        records.delete(sha256);
+      },
+    },
+    cache,
+    fetch: async (url, init) => {
+      requests.push(`${url} ${new Headers(init.headers).get("authorization")}`);
+      const answer = served.get(url)?.shift();
+      if (answer === undefined) throw new TypeError("Failed to fetch");
+      return answer();
+    },
+    random: () => 1,
+    wallClock: () => {
+      clock += 1;
+      return clock;
+    },
+    pause: async (ms) => {
+      pauses.push(ms);
+    },
+    limitBytes,
+  });
+}
+
+/** A blob of so many bytes that the server answers with, after `before`. */
+async function serve(fill: number, length: number, ...before: Response[]): Promise<BlobWanted> {
+  const bytes = new Uint8Array(length).fill(fill);
+  const wanted = { sha256: await sha256Hex(bytes), bytes: length };
+  const answers = [...before.map((response) => () => response), () => new Response(bytes)];
+  served.set(urlOf(wanted.sha256), answers);
+  return wanted;
+}
+
+beforeEach(() => {
+  stored = new Map();
+  records = new Map();
+  served = new Map();
+  requests = [];
+  pauses = [];
+  clock = 0;
+});
+
+describe("A blob", () => {
+  test("is fetched once with the device's credential, then read from the cache.", async () => {
+    const cache = open();
+    const wanted = await serve(1, 10);
+    const first = await cache.get(wanted, "Device d:s", signal);
+    expect(await cache.get(wanted, "Device d:s", signal)).toEqual(first);
+    expect(requests).toEqual([`${urlOf(wanted.sha256)} Device d:s`]);
+  });
+
+  test("that was changed in the cache is fetched again.", async () => {
+    const cache = open();
+    const wanted = await serve(1, 10);
+    stored.set(urlOf(wanted.sha256), new Uint8Array(10).fill(9));
+    expect([...(await cache.get(wanted, "", signal))]).toEqual(Array(10).fill(1));
+    expect(stored.get(urlOf(wanted.sha256))?.[0]).toBe(1);
+  });
+
+  test("with another content than its hash is refused and not kept.", async () => {
+    const wanted = await serve(1, 10);
+    served.set(urlOf(wanted.sha256), [() => new Response(new Uint8Array(10))]);
+    await expect(open().get(wanted, "", signal)).rejects.toMatchObject({ code: "hash_mismatch" });
+    expect(stored.size).toBe(0);
+  });
+
+  test("that the server does not give is not asked for again.", async () => {
+    const wanted = await serve(1, 10, new Response(null, { status: 404 }));
+    await expect(open().get(wanted, "", signal)).rejects.toMatchObject({
+      code: "blob_unavailable",
+    });
+    expect(requests).toHaveLength(1);
+  });
+
+  test("is asked for again while the server is busy, with longer and longer pauses.", async () => {
+    const busy = () => new Response(null, { status: 503 });
+    const wanted = await serve(1, 10, busy(), busy(), new Response(null, { status: 429 }));
+    expect((await open().get(wanted, "", signal)).length).toBe(10);
+    expect(pauses).toEqual([500, 1_000, 2_000]);
+  });
+
+  test("that never comes is given up after four tries.", async () => {
+    const wanted = { sha256: "0".repeat(64), bytes: 1 };
+    await expect(open().get(wanted, "", signal)).rejects.toMatchObject({
+      code: "blob_unavailable",
+    });
+    expect(requests).toHaveLength(4);
+  });
+
+  test("comes without a cache too.", async () => {
+    const wanted = await serve(1, 10);
+    expect((await open(null).get(wanted, "", signal)).length).toBe(10);
+  });
+
+  test("comes although the browser has no room left for the cache.", async () => {
+    const full = { ...byteCache, put: () => Promise.reject(new Error("QuotaExceededError")) };
+    const wanted = await serve(1, 10);
+    expect((await open(full).get(wanted, "", signal)).length).toBe(10);
+    expect(records.size).toBe(0);
+  });
+});
+
+describe("The bound", () => {
+  test("is kept by dropping what was used longest ago.", async () => {
+    const cache = open();
+    const [a, b, c] = [await serve(1, 400), await serve(2, 400), await serve(3, 400)];
+    await cache.get(a, "", signal);
+    await cache.get(b, "", signal);
+    await cache.get(a, "", signal);
+    await cache.get(c, "", signal);
+    expect(new Set(stored.keys())).toEqual(new Set([urlOf(a.sha256), urlOf(c.sha256)]));
+    expect(new Set(records.keys())).toEqual(new Set([a.sha256, c.sha256]));
+  });
+
+  test("keeps out a blob that is larger than it.", async () => {
+    const small = await serve(1, 400);
+    const cache = open();
+    await cache.get(small, "", signal);
+    await cache.get(await serve(2, 1_001), "", signal);
+    expect([...stored.keys()]).toEqual([urlOf(small.sha256)]);
+  });
+});

@@ -1,0 +1,185 @@
+// Bundles and data by their hash: from the Cache API when they are there, else from the server. What is read is hashed
+// again, each time. The cache is bounded; the least recently used goes first. Runs on the agent thread.
+
+import { Backoff } from "../../base/backoff.ts";
+import { sha256Hex } from "../../base/hex.ts";
+import type { BlobRecord } from "./store.ts";
+
+export const kCacheBytes = 256 * 1024 * 1024;
+const kCacheName = "hyperflock-blobs";
+const kTries = 4;
+const kFirstPauseMs = 500;
+const kLongestPauseMs = 15_000;
+const kRequestMs = 120_000;
+
+export class BlobError extends Error {
+  override readonly name = "BlobError";
+  readonly code: "blob_unavailable" | "hash_mismatch";
+
+  constructor(code: BlobError["code"], message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** The part of Store that is needed here. */
+export interface BlobIndex {
+  blobs(): Promise<readonly BlobRecord[]>;
+  keepBlob(record: BlobRecord): Promise<void>;
+  forgetBlob(sha256: string): Promise<void>;
+}
+
+/** The part of the Cache API that is needed here. */
+export interface ByteCache {
+  match(url: string): Promise<Response | undefined>;
+  put(url: string, response: Response): Promise<void>;
+  delete(url: string): Promise<boolean>;
+}
+
+export interface BlobCacheOptions {
+  readonly index: BlobIndex;
+  /** Null where there is no Cache API. */
+  readonly cache: ByteCache | null;
+  readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
+  readonly random: () => number;
+  /** Unix ms. */
+  readonly wallClock: () => number;
+  readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly limitBytes?: number;
+}
+
+export interface BlobWanted {
+  readonly sha256: string;
+  readonly bytes: number;
+}
+
+export async function openByteCache(): Promise<ByteCache | null> {
+  return "caches" in globalThis ? await caches.open(kCacheName).catch(() => null) : null;
+}
+
+/** Drops every cached blob. */
+export async function forgetBytes(): Promise<void> {
+  if ("caches" in globalThis) await caches.delete(kCacheName).catch(() => false);
+}
+
+export class BlobCache {
+  readonly #options: BlobCacheOptions;
+
+  constructor(options: BlobCacheOptions) {
+    this.#options = options;
+  }
+
+  /** The verified bytes. Throws BlobError, or AbortError when `signal` says so. */
+  async get(
+    wanted: BlobWanted,
+    authorization: string,
+    signal: AbortSignal,
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    const cached = await this.#fromCache(wanted);
+    if (cached !== null) return cached;
+    const bytes = await this.#download(wanted, authorization, signal);
+    await this.#keep(wanted, bytes);
+    return bytes;
+  }
+
+  async #fromCache(wanted: BlobWanted): Promise<Uint8Array<ArrayBuffer> | null> {
+    const { cache, index, wallClock } = this.#options;
+    const response = await cache?.match(urlOf(wanted.sha256)).catch(() => undefined);
+    if (response === undefined) return null;
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    if ((await sha256Hex(bytes)) !== wanted.sha256) {
+      // Something on this device changed it: it was never there.
+      await this.#drop(wanted.sha256);
+      return null;
+    }
+    await index.keepBlob({
+      sha256: wanted.sha256,
+      bytes: bytes.length,
+      usedAt: wallClock(),
+    });
+    return bytes;
+  }
+
+  async #download(
+    wanted: BlobWanted,
+    authorization: string,
+    signal: AbortSignal,
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    const { pause, random } = this.#options;
+    const backoff = new Backoff(kFirstPauseMs, kLongestPauseMs, random);
+    for (;;) {
+      try {
+        return await this.#tryDownload(wanted, authorization, signal);
+      } catch (error) {
+        const isLast = backoff.failures + 1 >= kTries || error instanceof BlobError;
+        if (signal.aborted || isLast) throw signal.aborted ? error : asBlobError(error, wanted);
+        await pause(backoff.nextMs(), signal);
+      }
+    }
+  }
+
+  async #tryDownload(
+    wanted: BlobWanted,
+    authorization: string,
+    signal: AbortSignal,
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    const response = await this.#options.fetch(urlOf(wanted.sha256), {
+      headers: { authorization },
+      // The bytes are kept in our own cache, under our own bound.
+      cache: "no-store",
+      signal: AbortSignal.any([signal, AbortSignal.timeout(kRequestMs)]),
+    });
+    if (response.status >= 400 && response.status < 500 && response.status !== 429) {
+      const why = `The server answered ${response.status} for a file of the trial.`;
+      throw new BlobError("blob_unavailable", why);
+    }
+    if (!response.ok) throw new Error(`The server answered ${response.status}.`);
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    if ((await sha256Hex(bytes)) !== wanted.sha256) {
+      throw new BlobError(
+        "hash_mismatch",
+        "A file of the trial is not the one that was asked for.",
+      );
+    }
+    return bytes;
+  }
+
+  async #keep(wanted: BlobWanted, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+    const { cache, index, wallClock, limitBytes = kCacheBytes } = this.#options;
+    if (cache === null || bytes.length > limitBytes) return;
+    await this.#makeRoom(limitBytes - bytes.length);
+    try {
+      await cache.put(urlOf(wanted.sha256), new Response(bytes));
+      await index.keepBlob({ sha256: wanted.sha256, bytes: bytes.length, usedAt: wallClock() });
+    } catch {
+      // The browser's quota is used up: the trial runs without the cache.
+      await this.#drop(wanted.sha256);
+    }
+  }
+
+  async #makeRoom(room: number): Promise<void> {
+    const records = [...(await this.#options.index.blobs())];
+    records.sort((a, b) => a.usedAt - b.usedAt);
+    let total = records.reduce((sum, record) => sum + record.bytes, 0);
+    for (const record of records) {
+      if (total <= room) return;
+      await this.#drop(record.sha256);
+      total -= record.bytes;
+    }
+  }
+
+  async #drop(sha256: string): Promise<void> {
+    await this.#options.cache?.delete(urlOf(sha256)).catch(() => false);
+    await this.#options.index.forgetBlob(sha256);
+  }
+}
+
+function urlOf(sha256: string): string {
+  return `/api/blobs/${sha256}`;
+}
+
+function asBlobError(error: unknown, wanted: BlobWanted): BlobError {
+  if (error instanceof BlobError) return error;
+  const why = `A file of the trial (${wanted.bytes} bytes) could not be fetched.`;
+  return new BlobError("blob_unavailable", why);
+}

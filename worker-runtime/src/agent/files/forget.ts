@@ -1,0 +1,41 @@
+// "Forget this device": first the server, then what this browser keeps of it. Runs on the agent thread.
+
+import type { Device } from "../machine/events.ts";
+import { ApiError, eraseDevice } from "./api.ts";
+import { forgetBytes } from "./blob_cache.ts";
+import { Store } from "./store.ts";
+
+/** The parts of the agent thread that forgetting needs. */
+export interface Forgetful {
+  device(): Promise<Device | null>;
+  erase(device: Device): Promise<void>;
+  forget(): Promise<void>;
+}
+
+/** True when nobody knows the device any more; false when the server could not be told, and then all is as it was. */
+export async function forget(keeper: Forgetful): Promise<boolean> {
+  const device = await keeper.device();
+  if (device !== null) {
+    try {
+      await keeper.erase(device);
+    } catch (error) {
+      // A server that does not know the device has nothing to forget.
+      if (!(error instanceof ApiError) || error.code !== "unauthorized") return false;
+    }
+  }
+  await keeper.forget();
+  return true;
+}
+
+export async function forgetDevice(code: string): Promise<boolean> {
+  const store = await Store.open(code);
+  return await forget({
+    device: () => store.device(),
+    erase: eraseDevice,
+    forget: async () => {
+      await store.forgetDevice();
+      await store.forgetBlobs();
+      await forgetBytes();
+    },
+  });
+}

@@ -1,0 +1,71 @@
+// Fetches single files of the runtime that the agent hands to a python thread, each verified against the index. Runs on the
+// agent thread.
+
+import { hexOf } from "../../base/hex.ts";
+import type { RuntimeFile, RuntimeIndex, RuntimePiece } from "../../python/messages.ts";
+
+export interface RuntimeFetch {
+  readonly fetch: (url: string) => Promise<Response>;
+  /** Uncompressed bytes, as they come. */
+  readonly tell: (loaded: number, total: number) => void;
+}
+
+/** A part of the runtime is not to be had; `code` as of the pieces that Python itself loads. */
+export class RuntimeUnavailableError extends Error {
+  override readonly name = "RuntimeUnavailableError";
+  readonly code: "assets_unavailable" | "unknown_runtime";
+
+  constructor(code: RuntimeUnavailableError["code"], message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** A file of a piece, and where it is. */
+export interface Located {
+  readonly file: RuntimeFile;
+  readonly url: string;
+}
+
+/** Throws RuntimeUnavailableError where this server's runtime has no such piece or file. */
+export function locate(index: RuntimeIndex, piece: string, name: string): Located {
+  const found: RuntimePiece | undefined = Object.hasOwn(index.pieces, piece)
+    ? index.pieces[piece]
+    : undefined;
+  const file = found?.files.find((one) => one.name === name);
+  if (found !== undefined && file !== undefined) return { file, url: `${found.base}${name}` };
+  const message = `This server's runtime has no ${piece} with ${name}.`;
+  throw new RuntimeUnavailableError("unknown_runtime", message);
+}
+
+/** All of them at once. Throws RuntimeUnavailableError where one cannot be had, or is not what the index says. */
+export function fetchAll(
+  files: readonly Located[],
+  { fetch, tell }: RuntimeFetch,
+): Promise<Uint8Array<ArrayBuffer>>[] {
+  const total = files.reduce((sum, { file }) => sum + file.bytes, 0);
+  let loaded = 0;
+  return files.map(async (one) => {
+    const bytes = await verified(one, fetch);
+    loaded += one.file.bytes;
+    tell(loaded, total);
+    return bytes;
+  });
+}
+
+async function verified(
+  { file, url }: Located,
+  fetch: RuntimeFetch["fetch"],
+): Promise<Uint8Array<ArrayBuffer>> {
+  const refuse = (why: string) =>
+    new RuntimeUnavailableError("assets_unavailable", `${url}: ${why}`);
+  const response = await fetch(url).catch(() => null);
+  if (response === null) throw refuse("it cannot be reached.");
+  if (!response.ok) throw refuse(`the server answered ${response.status}.`);
+  const bytes = await response.arrayBuffer().catch(() => null);
+  if (bytes === null) throw refuse("the connection broke off.");
+  if (hexOf(await crypto.subtle.digest("SHA-256", bytes)) !== file.sha256) {
+    throw refuse("it is not what the runtime's index says.");
+  }
+  return new Uint8Array(bytes);
+}

@@ -1,0 +1,101 @@
+// What the agent keeps between visits, in IndexedDB of the compute origin: the device's identity for each project, what it
+// has contributed, and the index of cached blobs. Without IndexedDB (private windows of some browsers) everything works,
+// for this visit only. Runs on the agent thread.
+
+import { type DBSchema, type IDBPDatabase, openDB } from "idb";
+import { sha256Hex } from "../../base/hex.ts";
+import type { Contribution } from "../../page_contract/volunteer_state.ts";
+import type { Device } from "../machine/events.ts";
+
+interface DeviceRecord extends Device {
+  readonly contribution: Contribution;
+}
+
+export interface BlobRecord {
+  readonly sha256: string;
+  readonly bytes: number;
+  /** Unix ms. */
+  readonly usedAt: number;
+}
+
+interface Schema extends DBSchema {
+  /** Keyed by the hash of the enrolment code, which itself is not kept. */
+  devices: { key: string; value: DeviceRecord };
+  blobs: { key: string; value: BlobRecord };
+}
+
+const kNothing: Contribution = { trials: 0, seconds: 0 };
+/** Some browsers never answer when storage is switched off. */
+const kOpenMs = 3_000;
+
+export class Store {
+  readonly #database: IDBPDatabase<Schema> | null;
+  readonly #project: string;
+
+  private constructor(database: IDBPDatabase<Schema> | null, project: string) {
+    this.#database = database;
+    this.#project = project;
+  }
+
+  static async open(code: string): Promise<Store> {
+    const project = await sha256Hex(new TextEncoder().encode(code));
+    const opening = openDB<Schema>("hyperflock", 1, {
+      upgrade: (fresh) => {
+        fresh.createObjectStore("devices");
+        fresh.createObjectStore("blobs", { keyPath: "sha256" });
+      },
+    }).catch(() => null);
+    const database = await Promise.race([opening, pauseThenNull(kOpenMs)]);
+    return new Store(database, project);
+  }
+
+  async device(): Promise<Device | null> {
+    const record = await this.#record();
+    return record === null ? null : { device: record.device, secret: record.secret };
+  }
+
+  async contribution(): Promise<Contribution> {
+    return (await this.#record())?.contribution ?? kNothing;
+  }
+
+  async keepDevice(device: Device): Promise<void> {
+    const record = { ...device, contribution: await this.contribution() };
+    await this.#database?.put("devices", record, this.#project).catch(() => {});
+  }
+
+  async forgetDevice(): Promise<void> {
+    await this.#database?.delete("devices", this.#project).catch(() => {});
+  }
+
+  async keepContribution(contribution: Contribution): Promise<void> {
+    const record = await this.#record();
+    if (record === null) return;
+    await this.#database
+      ?.put("devices", { ...record, contribution }, this.#project)
+      .catch(() => {});
+  }
+
+  async blobs(): Promise<readonly BlobRecord[]> {
+    return (await this.#database?.getAll("blobs").catch(() => [])) ?? [];
+  }
+
+  async keepBlob(record: BlobRecord): Promise<void> {
+    await this.#database?.put("blobs", record).catch(() => {});
+  }
+
+  async forgetBlob(sha256: string): Promise<void> {
+    await this.#database?.delete("blobs", sha256).catch(() => {});
+  }
+
+  async forgetBlobs(): Promise<void> {
+    await this.#database?.clear("blobs").catch(() => {});
+  }
+
+  async #record(): Promise<DeviceRecord | null> {
+    return (await this.#database?.get("devices", this.#project).catch(() => undefined)) ?? null;
+  }
+}
+
+function pauseThenNull(ms: number): Promise<null> {
+  return new Promise((resolve) => setTimeout(() => resolve(null), ms));
+}

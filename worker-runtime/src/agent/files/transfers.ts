@@ -1,0 +1,119 @@
+// What travels by HTTP for an attempt: checkpoints and artifacts to the server, a checkpoint from it (PUT and GET
+// /api/attempts/... of server/docs/rest.md). An upload is tried again until it is taken, refused, or its time is over.
+// Runs on the agent thread.
+
+import { Backoff } from "../../base/backoff.ts";
+import { sha256Hex } from "../../base/hex.ts";
+import { answerText, errorText } from "../../channel/block.ts";
+import type { Checkpoint } from "../../protocol/index.ts";
+import type { UploadHead } from "../machine/upload_head.ts";
+import { refusalOf } from "./api.ts";
+
+/** For all tries of one upload together; shorter than what Python waits for. */
+export const kAllTriesMs = 280_000;
+const kTryMs = 120_000;
+const kFirstPauseMs = 500;
+const kFirstDownloadPauseMs = 1_000;
+const kLongestPauseMs = 15_000;
+const kDownloadTries = 3;
+/** Insufficient storage: it will not have more soon. */
+const kNoRoom = 507;
+
+/** What an objective saved. */
+export interface Saved {
+  readonly attempt: number;
+  readonly head: UploadHead;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+export interface TransfersOptions {
+  readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
+  readonly authorization: () => string;
+  readonly random: () => number;
+  /** Monotonic ms. */
+  readonly now: () => number;
+  readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+export class Transfers {
+  readonly #options: TransfersOptions;
+
+  constructor(options: TransfersOptions) {
+    this.#options = options;
+  }
+
+  /** The answer for Python: true when the server has it, false when it could not be stored, or the server's refusal. */
+  async upload(saved: Saved, signal: AbortSignal): Promise<string> {
+    const url = addressOf(saved, await sha256Hex(saved.bytes));
+    const { now, pause, random } = this.#options;
+    const until = now() + kAllTriesMs;
+    const backoff = new Backoff(kFirstPauseMs, kLongestPauseMs, random);
+    while (!signal.aborted) {
+      const answer = await this.#put(url, saved, signal);
+      if (answer !== null) return answer;
+      const ms = backoff.nextMs();
+      if (now() + ms >= until) break;
+      await pause(ms, signal).catch(() => {});
+    }
+    return answerText(false);
+  }
+
+  /** Null: worth another try. */
+  async #put(url: string, saved: Saved, signal: AbortSignal): Promise<string | null> {
+    const response = await this.#ask(url, { method: "PUT", body: saved.bytes }, signal);
+    const isAway = response === null || (response.status >= 500 && response.status !== kNoRoom);
+    if (isAway) return null;
+    if (response.ok) return answerText(true);
+    const { code, message } = refusalOf(response.status, await response.json().catch(() => null));
+    // An attempt that has ended will be told so elsewhere.
+    if (code === "unknown_attempt") return answerText(false);
+    // Too often: of checkpoints the next one will do, an artifact is wanted itself.
+    if (response.status === 429) return saved.head.of === "artifact" ? null : answerText(false);
+    return errorText(code, message);
+  }
+
+  /** The bytes that the attempt begins with; null when they are not to be had. */
+  async loadCheckpoint(
+    attempt: number,
+    checkpoint: Checkpoint,
+    signal: AbortSignal,
+  ): Promise<Uint8Array<ArrayBuffer> | null> {
+    const { pause, random } = this.#options;
+    const backoff = new Backoff(kFirstDownloadPauseMs, kLongestPauseMs, random);
+    for (let tries = 0; tries < kDownloadTries && !signal.aborted; tries += 1) {
+      if (tries > 0) await pause(backoff.nextMs(), signal).catch(() => {});
+      const response = await this.#ask(`/api/attempts/${attempt}/checkpoint`, {}, signal);
+      if (response === null || response.status >= 500) continue;
+      if (!response.ok) return null;
+      const bytes = await response.arrayBuffer().catch(() => null);
+      if (bytes === null) continue;
+      const whole = new Uint8Array(bytes);
+      if ((await sha256Hex(whole)) === checkpoint.sha256) return whole;
+    }
+    return null;
+  }
+
+  #ask(url: string, init: RequestInit, signal: AbortSignal): Promise<Response | null> {
+    return this.#options
+      .fetch(url, {
+        ...init,
+        headers: { authorization: this.#options.authorization() },
+        cache: "no-store",
+        signal: AbortSignal.any([signal, AbortSignal.timeout(kTryMs)]),
+      })
+      .catch(() => null);
+  }
+}
+
+function addressOf({ attempt, head }: Saved, sha256: string): string {
+  const query = new URLSearchParams();
+  if (head.of === "checkpoint") {
+    query.set("format", head.format);
+    if (head.step !== null) query.set("step", String(head.step));
+    return `/api/attempts/${attempt}/checkpoints/${sha256}?${query}`;
+  }
+  for (const key of ["id", "name", "type", "store"] as const) {
+    if (head[key] !== "") query.set(key, head[key]);
+  }
+  return `/api/attempts/${attempt}/artifacts/${sha256}?${query}`;
+}

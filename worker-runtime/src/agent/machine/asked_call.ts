@@ -1,0 +1,53 @@
+// What Python asks of the server, read: a call's method and arguments in the protocol's limits. Pure; agent thread.
+
+import * as v from "valibot";
+import { kDistributionBytes } from "../../protocol/client_messages.ts";
+import { fields, name, textBytes } from "../../protocol/fields.ts";
+
+/** A call that the server knows. */
+export type AskedCall =
+  | { readonly method: "should_prune"; readonly args: { readonly step?: number } }
+  | {
+      readonly method: "suggest";
+      readonly args: { readonly name: string; readonly distribution: string };
+    };
+
+/** Why a call goes no further than the agent. */
+export interface RefusedCall {
+  readonly code: "unknown_method" | "bad_arguments";
+  readonly message: string;
+}
+
+const suggestArgs = fields({ name: name(), distribution: textBytes(kDistributionBytes) });
+
+export function parseCall(method: string, payload: string): AskedCall | RefusedCall {
+  const args = argumentsOf(payload);
+  switch (method) {
+    case "should_prune":
+      return { method, args: stepOf(args) };
+    case "suggest": {
+      const parsed = v.safeParse(suggestArgs, args);
+      if (parsed.success) return { method, args: parsed.output };
+      const message = `A suggestion takes a name and the text of a distribution: ${parsed.issues[0].message}.`;
+      return { code: "bad_arguments", message };
+    }
+    default:
+      return { code: "unknown_method", message: `There is no call '${method}'.` };
+  }
+}
+
+/** JSON text's value; null where it is none. */
+export function argumentsOf(payload: string): unknown {
+  try {
+    return JSON.parse(payload);
+  } catch {
+    return null;
+  }
+}
+
+/** A step that is none is left out: the server then takes the newest point. */
+function stepOf(args: unknown): { step?: number } {
+  if (typeof args !== "object" || args === null || !("step" in args)) return {};
+  const step = Number(args.step);
+  return Number.isSafeInteger(step) && step >= 0 ? { step } : {};
+}

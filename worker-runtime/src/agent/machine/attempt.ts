@@ -1,0 +1,361 @@
+// One attempt on the agent's side: what has been reported, what the server has acknowledged, what must be sent again.
+// Pure: times are passed in. Owned by machine.ts on the agent thread.
+
+import {
+  type Failure,
+  kCodeCharacters,
+  kLineCharacters,
+  kLinesPerMessage,
+  kMessageCharacters,
+  kPointsPerMessage,
+  kTracebackBytes,
+  type Point,
+  type Pulse,
+  type ReleaseReason,
+  type Result,
+} from "../../protocol/client_messages.ts";
+import type { ClientMessages, Lease } from "../../protocol/index.ts";
+import type { AskedCall } from "./asked_call.ts";
+import type { Outcome } from "./outcome.ts";
+
+/** How long points are gathered before they are sent. */
+export const kFlushMs = 1_000;
+const kResendMs = 10_000;
+const kResendMostMs = 60_000;
+const kCurvePoints = 200;
+/** Lines that wait to be sent; the server keeps no more of a trial (R39). */
+const kWaitingLines = 1_000;
+const kWaitingCharacters = 131_072;
+
+type Outgoing =
+  | ClientMessages["report"]
+  | ClientMessages["call"]
+  | ClientMessages["output"]
+  | Result;
+
+/** What computed an attempt: array-core's back end or NumPy, and versions (R52); empty: nobody could say. */
+export interface Computer {
+  readonly backend: string;
+  readonly software: string;
+}
+
+interface OpenCall {
+  readonly message: ClientMessages["call"];
+  /** The call channel's number of it. */
+  readonly sequence: number;
+}
+
+export class Attempt {
+  readonly lease: Lease;
+  readonly leasedAt: number;
+  #runningAt: number | null = null;
+  #seq = 0;
+  #unsent: Point[] = [];
+  #oldestUnsentAt = 0;
+  #reports: ClientMessages["report"][] = [];
+  #fresh: Outgoing[] = [];
+  #call: OpenCall | null = null;
+  #upload: number | null = null;
+  #suggested: Readonly<Record<string, unknown>> = {};
+  #lines: string[] = [];
+  #lineCharacters = 0;
+  #droppedLines = 0;
+  #printedAt = 0;
+  #result: Result | null = null;
+  #runMs = 0;
+  #taken = 0;
+  #curve: Point[] = [];
+  #sentAt: number | null = null;
+  #resendMs = kResendMs;
+  #resends = 0;
+
+  constructor(lease: Lease, now: number) {
+    this.lease = lease;
+    this.leasedAt = now;
+  }
+
+  get id(): number {
+    return this.lease.attempt;
+  }
+
+  get state(): Pulse["state"] {
+    if (this.#runningAt === null) return "loading";
+    return this.#call === null && this.#upload === null ? "running" : "waiting_call";
+  }
+
+  /** The result that waits for its acknowledgement. */
+  get result(): Result | null {
+    return this.#result;
+  }
+
+  get runMs(): number {
+    return this.#runMs;
+  }
+
+  get runningAt(): number | null {
+    return this.#runningAt;
+  }
+
+  get call(): OpenCall | null {
+    return this.#call;
+  }
+
+  /** The call channel's number of what is being uploaded; null: none is. */
+  get upload(): number | null {
+    return this.#upload;
+  }
+
+  openUpload(sequence: number): void {
+    this.#upload = sequence;
+  }
+
+  closeUpload(): void {
+    this.#upload = null;
+  }
+
+  /** Points that the server has; the python thread may have a bounded number beyond them. */
+  get taken(): number {
+    return this.#taken;
+  }
+
+  /** The newest points, for display. */
+  get curve(): readonly Point[] {
+    return this.#curve.slice(-kCurvePoints);
+  }
+
+  run(now: number): void {
+    this.#runningAt = now;
+  }
+
+  report(point: Point, now: number): void {
+    if (this.#unsent.length === 0) this.#oldestUnsentAt = now;
+    this.#unsent.push(point);
+    this.#curve.push(point);
+    if (this.#unsent.length === kPointsPerMessage) this.#pack();
+    if (this.#curve.length > 2 * kCurvePoints) this.#curve.splice(0, kCurvePoints);
+  }
+
+  /** Opens a call; it takes the unsent points along, and those of one that Python gave up on. */
+  openCall(sequence: number, id: number, asked: AskedCall): void {
+    this.#giveUpCall();
+    const points = this.#takeUnsent();
+    const message = { type: "call" as const, id, attempt: this.id, ...asked, points };
+    this.#call = { sequence, message };
+    this.#fresh.push(message);
+  }
+
+  /** What the attempt was given for the names that it asked for, for display. */
+  get suggested(): Readonly<Record<string, unknown>> {
+    return this.#suggested;
+  }
+
+  /** The open call was answered by this text of a value. */
+  noteSuggestion(text: string): void {
+    const asked = this.#call?.message;
+    if (asked?.method !== "suggest" || !("name" in asked.args)) return;
+    this.#suggested = { ...this.#suggested, [asked.args.name]: forDisplay(text) };
+  }
+
+  /** The call was answered, with an error too: its points are no longer ours to send. */
+  closeCall(): void {
+    this.#taken += this.#call?.message.points.length ?? 0;
+    this.#call = null;
+  }
+
+  /** A line that the objective printed. The oldest go when no connection takes them. */
+  print(text: string, now: number): void {
+    if (this.#lines.length === 0) this.#printedAt = now;
+    const line = cut(text, kLineCharacters);
+    this.#lines.push(line);
+    this.#lineCharacters += line.length;
+    while (this.#lines.length > kWaitingLines || this.#lineCharacters > kWaitingCharacters) {
+      this.#lineCharacters -= this.#lines.shift()?.length ?? 0;
+      this.#droppedLines += 1;
+    }
+  }
+
+  /** `by`: what computed it. */
+  finish(outcome: Outcome, runMs: number, next: boolean, by: Computer): void {
+    this.#upload = null;
+    this.#packLines();
+    this.#giveUpCall();
+    while (this.#unsent.length > kPointsPerMessage) this.#pack();
+    this.#runMs = Math.round(runMs);
+    const loadMs = Math.round((this.#runningAt ?? this.leasedAt) - this.leasedAt);
+    const common = {
+      type: "result" as const,
+      attempt: this.id,
+      seq: this.#nextSeq(),
+      points: this.#takeUnsent(),
+      metrics: { load_ms: Math.max(0, loadMs), run_ms: Math.max(0, this.#runMs) },
+      backend: by.backend,
+      next,
+      ...(outcome.attrs === undefined ? {} : { attrs: outcome.attrs }),
+      ...(by.software === "" ? {} : { software: by.software }),
+    };
+    this.#result = resultOf(common, outcome);
+    this.#fresh.push(this.#result);
+    this.#resendMs = kResendMs;
+    this.#resends = 0;
+  }
+
+  release(reason: ReleaseReason): ClientMessages["release"] {
+    return { type: "release", attempt: this.id, seq: this.#nextSeq(), reason };
+  }
+
+  /** Makes messages of the points that have waited long enough. */
+  flush(now: number): void {
+    if (this.#unsent.length > 0 && now >= this.#oldestUnsentAt + kFlushMs) this.#pack();
+    if (this.#lines.length > 0 && now >= this.#printedAt + kFlushMs) this.#packLines();
+  }
+
+  /** Makes messages of all points, however young. */
+  flushAll(): void {
+    while (this.#unsent.length > 0) this.#pack();
+  }
+
+  /** The messages that no connection has carried yet, in order. They count as sent from now on. */
+  takeFresh(now: number): Outgoing[] {
+    const messages = this.#fresh;
+    this.#fresh = [];
+    if (messages.some((message) => message.type !== "output")) this.#sentAt = now;
+    return messages;
+  }
+
+  /**
+   * All that is not acknowledged, in order and the result last: for a new connection, or after a long silence. With it
+   * the lines that no connection has carried yet.
+   */
+  takeUnacknowledged(now: number): Outgoing[] {
+    const last = this.#result ?? this.#call?.message;
+    const lines = this.#fresh.filter((message) => message.type === "output");
+    this.#fresh = [];
+    this.#sentAt = now;
+    return [...this.#reports, ...lines, ...(last === undefined ? [] : [last])];
+  }
+
+  /** `ack {attempt, seq}`; true when it was for a report of ours. */
+  acknowledge(seq: number): boolean {
+    const report = this.#reports.find((message) => message.seq === seq);
+    if (report === undefined) return false;
+    this.#reports = this.#reports.filter((message) => message !== report);
+    if (this.#reports.length === 0 && this.#result === null) this.#sentAt = null;
+    this.#resendMs = kResendMs;
+    this.#resends = 0;
+    this.#taken += report.points.length;
+    return true;
+  }
+
+  /** When points or lines are due to be sent; null: none wait. */
+  get flushAt(): number | null {
+    const due = [];
+    if (this.#unsent.length > 0) due.push(this.#oldestUnsentAt + kFlushMs);
+    if (this.#lines.length > 0) due.push(this.#printedAt + kFlushMs);
+    return due.length === 0 ? null : Math.min(...due);
+  }
+
+  /** When what the server left unanswered is due again (a call has its own deadline). */
+  get resendAt(): number | null {
+    const waits = this.#result !== null || this.#reports.length > 0;
+    return waits && this.#sentAt !== null ? this.#sentAt + this.#resendMs : null;
+  }
+
+  /** How often that happened on a live connection. */
+  get resends(): number {
+    return this.#resends;
+  }
+
+  /** All that is not acknowledged, once more; the next pause is twice as long. */
+  takeAgain(now: number): Outgoing[] {
+    this.#resends += 1;
+    this.#resendMs = Math.min(kResendMostMs, this.#resendMs * 2);
+    return this.takeUnacknowledged(now);
+  }
+
+  // Python may have given up on a call that is still open; its points must not be lost.
+  #giveUpCall(): void {
+    const call = this.#call;
+    if (call === null) return;
+    this.#unsent = [...call.message.points, ...this.#unsent];
+    this.#fresh = this.#fresh.filter((message) => message !== call.message);
+    this.#call = null;
+  }
+
+  #pack(): void {
+    const report = {
+      type: "report" as const,
+      attempt: this.id,
+      seq: this.#nextSeq(),
+      points: this.#takeUnsent(),
+    };
+    this.#reports.push(report);
+    this.#fresh.push(report);
+  }
+
+  // Never sent again: a line that is lost with a connection is no loss (R39).
+  #packLines(): void {
+    while (this.#lines.length > 0) {
+      const lines = this.#lines.splice(0, kLinesPerMessage);
+      this.#fresh.push({ type: "output", attempt: this.id, lines, dropped: this.#droppedLines });
+      this.#droppedLines = 0;
+    }
+    this.#lineCharacters = 0;
+  }
+
+  #takeUnsent(): [number, number][] {
+    return this.#unsent.splice(0, kPointsPerMessage).map(([step, value]) => [step, value]);
+  }
+
+  #nextSeq(): number {
+    this.#seq += 1;
+    return this.#seq;
+  }
+}
+
+type ResultHead = Omit<Extract<Result, { outcome: "pruned" }>, "outcome">;
+
+function resultOf(head: ResultHead, outcome: Outcome): Result {
+  switch (outcome.outcome) {
+    case "complete":
+      return { ...head, outcome: "complete", values: [...outcome.values] };
+    case "pruned":
+      return { ...head, outcome: "pruned" };
+    case "failed":
+      return { ...head, outcome: "failed", error: clampFailure(outcome.error) };
+    default:
+      return outcome satisfies never;
+  }
+}
+
+/** An error in the protocol's limits: trial code chooses its text. */
+function clampFailure(error: Failure): Failure {
+  return {
+    cause: error.cause,
+    code: cut(error.code, kCodeCharacters),
+    message: cut(error.message, kMessageCharacters),
+    traceback: cutBytes(error.traceback, kTracebackBytes),
+  };
+}
+
+/** Python writes values that are no JSON, such as NaN. */
+function forDisplay(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function cut(text: string, characters: number): string {
+  const whole = text.toWellFormed();
+  return whole.length <= characters ? whole : [...whole].slice(0, characters).join("");
+}
+
+// Keeps the end: that is where a traceback names the error.
+function cutBytes(text: string, most: number): string {
+  const bytes = new TextEncoder().encode(text);
+  if (bytes.length <= most) return text.toWellFormed();
+  let from = bytes.length - most;
+  while (((bytes[from] ?? 0) & 0xc0) === 0x80) from += 1;
+  return new TextDecoder().decode(bytes.subarray(from));
+}

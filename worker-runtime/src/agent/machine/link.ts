@@ -1,0 +1,104 @@
+// The agent's connection as a timetable: when to try, when to give up, when a heartbeat is due (R25). Pure: the clock and
+// the random source are passed in. Owned by machine.ts on the agent thread.
+
+import { Backoff } from "../../base/backoff.ts";
+
+/** From opening the socket to `welcome`. */
+const kOpeningMs = 15_000;
+const kSilentHeartbeats = 3;
+const kLeastHeartbeatMs = 1_000;
+/** A connection that lasted this long was a good one: the next back-off starts anew. */
+const kGoodMs = 10_000;
+
+export type LinkDue = "connect" | "silent" | "heartbeat" | null;
+
+export class Link {
+  readonly #backoff: Backoff;
+  #state: "closed" | "opening" | "welcomed" = "closed";
+  #retryAt: number | null = null;
+  #openingUntil = 0;
+  #welcomedAt = 0;
+  #heartbeatMs = 0;
+  #heartbeatAt = 0;
+  #heardAt = 0;
+
+  constructor(random: () => number) {
+    this.#backoff = new Backoff(500, 30_000, random);
+  }
+
+  get isClosed(): boolean {
+    return this.#state === "closed";
+  }
+
+  get isOpening(): boolean {
+    return this.#state === "opening";
+  }
+
+  /** `welcome` has come: messages may be sent. */
+  get isWelcomed(): boolean {
+    return this.#state === "welcomed";
+  }
+
+  /** Failed connections in a row, and when the next is tried (null: now, or not at all). */
+  get retries(): { readonly failures: number; readonly retryAt: number | null } {
+    return { failures: this.#backoff.failures, retryAt: this.#retryAt };
+  }
+
+  begin(now: number): void {
+    this.#state = "opening";
+    this.#retryAt = null;
+    this.#openingUntil = now + kOpeningMs;
+  }
+
+  welcome(heartbeatMs: number, now: number): void {
+    this.#state = "welcomed";
+    this.#welcomedAt = now;
+    this.hear(now);
+    this.#heartbeatMs = Math.max(kLeastHeartbeatMs, heartbeatMs);
+    this.beat(now);
+  }
+
+  /** The server said anything. */
+  hear(now: number): void {
+    this.#heardAt = now;
+  }
+
+  /** A heartbeat was sent. */
+  beat(now: number): void {
+    this.#heartbeatAt = now + this.#heartbeatMs;
+  }
+
+  /** Ended on purpose: nothing is tried until `begin`. */
+  close(): void {
+    this.#state = "closed";
+    this.#retryAt = null;
+  }
+
+  /** Ended by accident: tried again after a jittered pause of at least `leastMs`. */
+  retry(now: number, leastMs = 0): void {
+    if (this.#state === "welcomed" && now - this.#welcomedAt >= kGoodMs) this.#backoff.reset();
+    this.#state = "closed";
+    this.#retryAt = now + leastMs + this.#backoff.nextMs();
+  }
+
+  /** What the clock asks for. */
+  due(now: number): LinkDue {
+    if (this.#state === "closed") {
+      return this.#retryAt !== null && now >= this.#retryAt ? "connect" : null;
+    }
+    if (this.#state === "opening") return now >= this.#openingUntil ? "silent" : null;
+    if (now >= this.#silentAt) return "silent";
+    return now >= this.#heartbeatAt ? "heartbeat" : null;
+  }
+
+  /** When `due` changes next by itself. */
+  get deadline(): number | null {
+    if (this.#state === "closed") return this.#retryAt;
+    if (this.#state === "opening") return this.#openingUntil;
+    return Math.min(this.#heartbeatAt, this.#silentAt);
+  }
+
+  get #silentAt(): number {
+    return this.#heardAt + kSilentHeartbeats * this.#heartbeatMs;
+  }
+}

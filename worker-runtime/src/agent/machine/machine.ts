@@ -1,0 +1,455 @@
+// The agent's state machine: events in, actions out, the clock passed in. Decides when to join, connect, pause and stop
+// (R6, R8, R21, R22, R25 of server/docs/protocol.md on the device's side); work.ts decides about leases and results.
+// Pure: no socket, no timer, no thread of its own. Owned by the agent thread (agent.ts).
+//
+//     for (const action of machine.handle(event, performance.now())) perform(action);
+//     setTimeout(tick, machine.nextDeadline() - performance.now());
+
+import { Backoff } from "../../base/backoff.ts";
+import {
+  type Capabilities,
+  type ClientMessage,
+  kProtocolVersion,
+  type ServerMessage,
+  type ServerMessages,
+  type WaitReason,
+} from "../../protocol/index.ts";
+import type { Attempt } from "./attempt.ts";
+import type { AgentAction, AgentEvent, Device, EventOf } from "./events.ts";
+import { Link } from "./link.ts";
+import { Work } from "./work.ts";
+
+/** A hidden page waits this long for the acknowledgement of a finished trial before it disconnects. */
+const kLingerMs = 3_000;
+/** A server that is full is left alone for at least this long. */
+const kFullMs = 5_000;
+/** Close code of our own: the server fell silent. Not 1000, which would release the lease (R22). */
+export const kCloseSilent = 4100;
+/** Devices that a restarting server let go come back over so long, not all at once. */
+const kRestartSpreadMs = 3_000;
+const kCloseClean = 1000;
+const kCloseRestart = 1012;
+const kCloseTryLater = 1013;
+const kCloseReplaced = 4001;
+const kCloseDeviceRevoked = 4003;
+
+export interface MachineOptions {
+  readonly agent: string;
+  /** Asked with each session: the graphics device is known only after a while. */
+  readonly capabilities: () => Capabilities;
+  /** In 0..1. */
+  readonly random: () => number;
+  /** The liveness counter of the python thread. */
+  readonly readProgress: () => number;
+}
+
+/** What the volunteer wants or what ended the work for good. */
+export type Mode =
+  | { readonly kind: "idle" | "working" | "hidden" | "stopped" | "replaced" }
+  | { readonly kind: "failed"; readonly code: string; readonly message: string };
+
+export class Machine {
+  readonly #options: MachineOptions;
+  readonly #link: Link;
+  readonly #work: Work;
+  readonly #rejoin: Backoff;
+  #actions: AgentAction[] = [];
+  #mode: Mode = { kind: "idle" };
+  #device: Device | null = null;
+  #hasRejoined = false;
+  #isJoining = false;
+  #joinAt: number | null = null;
+  #lingerUntil: number | null = null;
+  #assets = { loaded: 0, total: 0 };
+
+  constructor(options: MachineOptions) {
+    this.#options = options;
+    this.#link = new Link(options.random);
+    this.#rejoin = new Backoff(1_000, 30_000, options.random);
+    const machine = this;
+    this.#work = new Work(
+      {
+        get isConnected() {
+          return machine.#link.isWelcomed;
+        },
+        get isWorking() {
+          return machine.#mode.kind === "working";
+        },
+        act: (action) => machine.#act(action),
+        fail: (code, message) => machine.#fail(code, message),
+        reconnect: (now) => machine.#dropLink(now),
+      },
+      options.random,
+    );
+  }
+
+  get mode(): Mode {
+    return this.#mode;
+  }
+
+  get device(): Device | null {
+    return this.#device;
+  }
+
+  get attempt(): Attempt | null {
+    return this.#work.attempt;
+  }
+
+  get isConnected(): boolean {
+    return this.#link.isWelcomed;
+  }
+
+  /** Why there is no work; null: the server has not said yet. */
+  get waiting(): WaitReason | null {
+    return this.#work.waiting;
+  }
+
+  /** Failed connections in a row, and when the next is tried (null: it is being tried). */
+  get connecting(): Link["retries"] {
+    return this.#link.retries;
+  }
+
+  /** Bytes of what the attempt needs. */
+  get assets(): { readonly loaded: number; readonly total: number } {
+    return this.#assets;
+  }
+
+  handle(event: AgentEvent, now: number): readonly AgentAction[] {
+    this.#actions = [];
+    this.#dispatch(event, now);
+    this.#work.sendFresh(now);
+    return this.#actions;
+  }
+
+  /** When `tick` is due; null: only an event can change anything. */
+  nextDeadline(): number | null {
+    const all = [this.#link.deadline, this.#joinAt, this.#lingerUntil, ...this.#work.deadlines];
+    const deadlines = all.filter((deadline) => deadline !== null);
+    return deadlines.length === 0 ? null : Math.min(...deadlines);
+  }
+
+  #dispatch(event: AgentEvent, now: number): void {
+    switch (event.kind) {
+      case "start":
+        this.#onStart(event, now);
+        break;
+      case "hidden":
+        this.#onHidden(now);
+        break;
+      case "visible":
+        this.#onVisible(now);
+        break;
+      case "stop":
+        this.#onStop();
+        break;
+      case "tick":
+        this.#onTick(now);
+        break;
+      case "joined":
+        this.#onJoined(event.device, now);
+        break;
+      case "join_failed":
+        this.#onJoinFailed(event, now);
+        break;
+      case "opened":
+        this.#sayHello();
+        break;
+      case "message":
+        this.#onMessage(event.message, now);
+        break;
+      case "closed":
+        this.#onClosed(event.code, now);
+        break;
+      case "loading":
+        this.#assets = { loaded: event.loaded, total: event.total };
+        break;
+      case "running":
+        this.#work.onRunning(event.attempt, now);
+        break;
+      case "report":
+        this.#work.onReport(event, now);
+        break;
+      case "call":
+        this.#work.onCall(event);
+        break;
+      case "upload":
+        this.#work.onUpload(event, now);
+        break;
+      case "uploaded":
+        this.#work.onUploaded(event);
+        break;
+      case "output":
+        this.#work.onOutput(event, now);
+        break;
+      case "outcome":
+        this.#work.onOutcome(event, now);
+        break;
+      case "cannot_run":
+        this.#work.onCannotRun(event, now);
+        break;
+      case "crashed":
+        this.#work.onCrashed(event, now);
+        break;
+      default:
+        event satisfies never;
+    }
+  }
+
+  // ---- the volunteer and the page
+
+  #onStart(event: EventOf<"start">, now: number): void {
+    this.#device = event.device;
+    this.#mode = { kind: event.visible ? "working" : "hidden" };
+    if (event.visible) this.#begin(now);
+  }
+
+  /** Python loads while the device joins and connects. */
+  #begin(now: number): void {
+    this.#act({ kind: "warm" });
+    if (this.#device === null) this.#join();
+    else this.#connect(now);
+  }
+
+  #join(): void {
+    this.#joinAt = null;
+    if (this.#isJoining) return;
+    this.#isJoining = true;
+    this.#act({ kind: "join" });
+  }
+
+  #onJoined(device: Device, now: number): void {
+    this.#isJoining = false;
+    this.#device = device;
+    if (this.#mode.kind === "working") this.#connect(now);
+  }
+
+  #onJoinFailed(event: EventOf<"join_failed">, now: number): void {
+    this.#isJoining = false;
+    if (event.permanent) this.#fail(event.code, event.message);
+    else if (this.#mode.kind === "working") this.#joinAt = now + this.#rejoin.nextMs();
+  }
+
+  #onHidden(now: number): void {
+    if (this.#mode.kind !== "working") return;
+    this.#mode = { kind: "hidden" };
+    this.#joinAt = null;
+    const isFinished = this.#work.attempt?.result != null;
+    if (isFinished && this.#link.isWelcomed) {
+      this.#lingerUntil = now + kLingerMs;
+      return;
+    }
+    // Within this very event: a hidden page may be frozen at any moment.
+    if (!isFinished) this.#work.release("page_hidden", now);
+    this.#disconnect(kCloseClean);
+  }
+
+  #onVisible(now: number): void {
+    if (this.#mode.kind !== "hidden") return;
+    this.#mode = { kind: "working" };
+    this.#lingerUntil = null;
+    if (this.#link.isWelcomed) this.#work.ask(now);
+    else this.#begin(now);
+  }
+
+  #onStop(): void {
+    if (this.#mode.kind === "stopped") return;
+    this.#work.abandon("stopped");
+    this.#endWork({ kind: "stopped" });
+    this.#act({ kind: "end" });
+  }
+
+  /** No work any more: the connection, Python and every timer end. */
+  #endWork(mode: Mode): void {
+    this.#mode = mode;
+    this.#work.abandon(null);
+    this.#joinAt = null;
+    this.#disconnect(kCloseClean);
+    this.#act({ kind: "terminate" });
+  }
+
+  #fail(code: string, message: string): void {
+    const { kind } = this.#mode;
+    const isOver = kind === "stopped" || kind === "replaced" || kind === "failed";
+    if (!isOver) this.#endWork({ kind: "failed", code, message });
+  }
+
+  // ---- the connection
+
+  #connect(now: number): void {
+    if (!this.#link.isClosed) return;
+    this.#link.begin(now);
+    this.#act({ kind: "open" });
+  }
+
+  #disconnect(code: number): void {
+    this.#lingerUntil = null;
+    if (!this.#link.isClosed) this.#act({ kind: "close", code });
+    this.#link.close();
+  }
+
+  /** Gives the socket up and tries another, without a clean close: the lease stays ours (R22). */
+  #dropLink(now: number, leastMs = 0): void {
+    this.#act({ kind: "close", code: kCloseSilent });
+    this.#lose(now, leastMs);
+  }
+
+  #lose(now: number, leastMs = 0): void {
+    this.#lingerUntil = null;
+    if (this.#mode.kind === "working") this.#link.retry(now, leastMs);
+    else this.#link.close();
+  }
+
+  #sayHello(): void {
+    const device = this.#device;
+    if (!this.#link.isOpening || device === null) return;
+    const { attempt } = this.#work;
+    this.#send({
+      type: "hello",
+      protocol: kProtocolVersion,
+      role: "device",
+      device: device.device,
+      secret: device.secret,
+      agent: this.#options.agent,
+      capabilities: this.#options.capabilities(),
+      attempts: attempt === null ? [] : [attempt.id],
+    });
+  }
+
+  #onClosed(code: number, now: number): void {
+    if (this.#link.isClosed) return;
+    if (code === kCloseReplaced) {
+      this.#link.close();
+      this.#endWork({ kind: "replaced" });
+    } else if (code === kCloseDeviceRevoked) {
+      this.#link.close();
+      this.#fail("device_revoked", "The project's operator removed this device.");
+    } else {
+      this.#lose(now, this.#leastPauseMs(code));
+    }
+  }
+
+  /** What the server's close code asks for. */
+  #leastPauseMs(code: number): number {
+    if (code === kCloseRestart) return kRestartSpreadMs * this.#options.random();
+    return code === kCloseTryLater ? kFullMs : 0;
+  }
+
+  #onTick(now: number): void {
+    if (this.#joinAt !== null && now >= this.#joinAt) this.#join();
+    if (this.#lingerUntil !== null && now >= this.#lingerUntil) this.#disconnect(kCloseClean);
+    const due = this.#link.due(now);
+    switch (due) {
+      case "connect":
+        this.#connect(now);
+        break;
+      case "silent":
+        this.#dropLink(now);
+        break;
+      case "heartbeat":
+        this.#sendHeartbeat(now);
+        break;
+      case null:
+        break;
+      default:
+        due satisfies never;
+    }
+    this.#work.tick(now);
+  }
+
+  #sendHeartbeat(now: number): void {
+    this.#link.beat(now);
+    const attempts = this.#work.pulses(this.#options.readProgress());
+    this.#send({ type: "heartbeat", attempts });
+  }
+
+  // ---- what the server says
+
+  #onMessage(message: ServerMessage, now: number): void {
+    if (this.#link.isClosed) return;
+    this.#link.hear(now);
+    switch (message.type) {
+      case "welcome":
+        this.#onWelcome(message, now);
+        break;
+      case "refused":
+        this.#onRefused(message, now);
+        break;
+      case "lease":
+        this.#work.onLease(message.lease, now);
+        break;
+      case "wait":
+        this.#work.onWait(message, now);
+        break;
+      case "ack":
+        this.#work.onAck(message);
+        break;
+      case "result_ack":
+        this.#work.onResultAck(message, now);
+        // A hidden page stayed for this acknowledgement only.
+        if (this.#lingerUntil !== null && this.#work.attempt === null) {
+          this.#disconnect(kCloseClean);
+        }
+        break;
+      case "reply":
+        this.#work.onReply(message);
+        break;
+      case "error":
+        this.#work.onError(message, now);
+        break;
+      case "revoke":
+        this.#work.onRevoke(message, now);
+        break;
+      case "update":
+      case "log":
+      case "call":
+        break; // For researchers.
+      default:
+        message satisfies never;
+    }
+  }
+
+  #onWelcome(message: ServerMessages["welcome"], now: number): void {
+    this.#link.welcome(message.heartbeat_ms, now);
+    if (this.#work.resume(message.attempts, now)) this.#sendHeartbeat(now);
+  }
+
+  #onRefused(message: ServerMessages["refused"], now: number): void {
+    switch (message.code) {
+      case "bad_token":
+        this.#onBadToken(message);
+        break;
+      case "full":
+      case "rate_limited":
+        this.#dropLink(now, kFullMs);
+        break;
+      default:
+        this.#fail(message.code, message.message);
+    }
+  }
+
+  /** The project does not know this device (its database is new, for instance): once, become a new one. */
+  #onBadToken(message: ServerMessages["refused"]): void {
+    this.#act({ kind: "forget_device" });
+    if (this.#hasRejoined) {
+      this.#fail(message.code, message.message);
+      return;
+    }
+    this.#hasRejoined = true;
+    this.#device = null;
+    this.#work.abandon(null);
+    this.#disconnect(kCloseClean);
+    this.#act({ kind: "terminate" });
+    this.#act({ kind: "warm" });
+    this.#join();
+  }
+
+  // ---- out
+
+  #send(message: ClientMessage): void {
+    this.#act({ kind: "send", message });
+  }
+
+  #act(action: AgentAction): void {
+    this.#actions.push(action);
+  }
+}

@@ -1,0 +1,80 @@
+// What run_attempt said, read: trial code shares its thread with the runner, so nothing of it is believed unread. Pure;
+// agent thread.
+
+import * as v from "valibot";
+import { type Failure, kAttrsBytes } from "../../protocol/client_messages.ts";
+import { hasAtMostBytes } from "../../protocol/fields.ts";
+import { kCauses } from "../../protocol/index.ts";
+
+/** Whose fault a crash is; others are the device's. */
+const kCrashCauses: Readonly<Record<string, Failure["cause"]>> = {
+  out_of_memory: "out_of_memory",
+  channel_violation: "invalid",
+};
+
+/** How an attempt ended. */
+export type Outcome = (
+  | { readonly outcome: "complete"; readonly values: readonly number[] }
+  | { readonly outcome: "pruned" }
+  | { readonly outcome: "failed"; readonly error: Failure }
+) & {
+  /** JSON text of what the trial says of itself, for the researcher's side alone. */
+  readonly attrs?: string | undefined;
+};
+
+const number = v.pipe(v.number(), v.finite());
+// An outcome is worth more than what was said beside it.
+const attrs = v.fallback(
+  v.optional(
+    v.pipe(
+      v.string(),
+      v.check((text) => text.isWellFormed() && hasAtMostBytes(text, kAttrsBytes)),
+    ),
+  ),
+  undefined,
+);
+const outcomeSchema = v.variant("outcome", [
+  v.object({
+    outcome: v.literal("complete"),
+    values: v.pipe(v.array(number), v.minLength(1), v.maxLength(8)),
+    attrs,
+  }),
+  v.object({ outcome: v.literal("pruned"), attrs }),
+  v.object({
+    outcome: v.literal("failed"),
+    error: v.object({
+      cause: v.picklist(kCauses),
+      code: v.string(),
+      message: v.string(),
+      traceback: v.string(),
+    }),
+    attrs,
+  }),
+]);
+
+export function parseOutcome(text: string): Outcome {
+  try {
+    return v.parse(outcomeSchema, JSON.parse(text));
+  } catch {
+    const message = "The objective's outcome is not 1 to 8 finite numbers.";
+    const error = { cause: "invalid" as const, code: "outcome_malformed", message, traceback: "" };
+    return { outcome: "failed", error };
+  }
+}
+
+/** How an attempt ended whose thread died. */
+export function crashOutcome(code: string, message: string): Outcome {
+  const cause = kCrashCauses[code] ?? "device_lost";
+  return { outcome: "failed", error: { cause, code, message, traceback: "" } };
+}
+
+const backendSchema = v.object({ backend: v.picklist(["webgpu", "cpu", "numpy"]) });
+
+/** What the attempt says that it computed on; plain NumPy where it says nothing that is known. */
+export function backendOf(text: string): string {
+  try {
+    return v.parse(backendSchema, JSON.parse(text)).backend;
+  } catch {
+    return "numpy";
+  }
+}

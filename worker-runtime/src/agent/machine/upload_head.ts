@@ -1,0 +1,50 @@
+// What Python brings to the server beside its messages, read: a checkpoint, or an artifact. Pure; agent thread.
+
+import * as v from "valibot";
+import { textBytes } from "../../protocol/fields.ts";
+import type { Checkpoint } from "../../protocol/index.ts";
+import { argumentsOf, type RefusedCall } from "./asked_call.ts";
+
+export type UploadHead =
+  | {
+      readonly of: "checkpoint";
+      readonly format: Checkpoint["format"];
+      /** The last step that was reported before; null: none was. */
+      readonly step: number | null;
+    }
+  | {
+      readonly of: "artifact";
+      readonly id: string;
+      /** The file's own, without a folder. */
+      readonly name: string;
+      /** MIME type. */
+      readonly type: string;
+      /** By which the researcher's process finds its own artifact store; empty: by nothing. */
+      readonly store: string;
+    };
+
+const kNameBytes = 255;
+const kTypeBytes = 127;
+
+// The server judges them again; here they only have to fit into its address.
+const head = v.variant("of", [
+  v.object({
+    of: v.literal("checkpoint"),
+    format: v.picklist(["tree", "npz"]),
+    step: v.nullable(v.pipe(v.number(), v.safeInteger(), v.minValue(0))),
+  }),
+  v.object({
+    of: v.literal("artifact"),
+    id: v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,64}$/)),
+    name: v.pipe(textBytes(kNameBytes), v.minLength(1)),
+    type: v.pipe(textBytes(kTypeBytes), v.minLength(1)),
+    store: textBytes(kNameBytes),
+  }),
+]);
+
+export function parseUploadHead(payload: string): UploadHead | RefusedCall {
+  const parsed = v.safeParse(head, argumentsOf(payload));
+  if (parsed.success) return parsed.output;
+  const message = `What is uploaded is a checkpoint or an artifact: ${parsed.issues[0].message}.`;
+  return { code: "bad_arguments", message };
+}

@@ -1,0 +1,65 @@
+// What the volunteer sees of the machine's state. Pure; agent thread.
+
+import type { TrialView, VolunteerState } from "../../page_contract/volunteer_state.ts";
+import type { Attempt } from "./attempt.ts";
+import type { Machine } from "./machine.ts";
+
+/** `timeOrigin` makes Unix times of the machine's clock. */
+export function viewOf(machine: Machine, timeOrigin: number): VolunteerState {
+  const { mode, attempt } = machine;
+  switch (mode.kind) {
+    case "idle":
+      return { phase: "joining" };
+    case "stopped":
+    case "replaced":
+      return { phase: mode.kind };
+    case "failed":
+      return { phase: "failed", code: mode.code, message: mode.message };
+    case "hidden":
+      return { phase: "paused", reason: "hidden" };
+    case "working":
+      break;
+    default:
+      mode satisfies never;
+  }
+  if (attempt !== null) return attemptView(machine, attempt, timeOrigin);
+  if (machine.device === null) return { phase: "joining" };
+  if (machine.isConnected) return { phase: "waiting", reason: machine.waiting ?? "no_work" };
+  const { failures, retryAt } = machine.connecting;
+  return {
+    phase: "connecting",
+    attempt: failures,
+    retryAt: retryAt === null ? null : timeOrigin + retryAt,
+  };
+}
+
+// A running trial is shown as running also while the connection is away: it does run.
+function attemptView(machine: Machine, attempt: Attempt, timeOrigin: number): VolunteerState {
+  const trial = trialView(attempt, timeOrigin);
+  if (attempt.runningAt !== null) return { phase: "computing", trial };
+  const { loaded, total } = machine.assets;
+  return { phase: "loading", loadedBytes: loaded, totalBytes: total, trial };
+}
+
+function trialView(attempt: Attempt, timeOrigin: number): TrialView {
+  const { lease } = attempt;
+  return {
+    study: lease.study,
+    studyName: lease.study_name,
+    owner: lease.owner,
+    number: lease.trial,
+    total: lease.asked === true ? null : lease.total,
+    params: { ...paramsForDisplay(lease.params), ...attempt.suggested },
+    startedAt: timeOrigin + (attempt.runningAt ?? attempt.leasedAt),
+    points: attempt.curve,
+  };
+}
+
+function paramsForDisplay(text: string): Record<string, unknown> {
+  try {
+    const params: unknown = JSON.parse(text);
+    return typeof params === "object" && params !== null ? { ...params } : {};
+  } catch {
+    return {};
+  }
+}

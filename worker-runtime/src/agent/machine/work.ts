@@ -1,0 +1,394 @@
+// The agent's work: asking for a lease, running it, reporting, giving it back (R14, R15, R17, R21, R26, R27, R43 on the
+// device's side). Pure: times are passed in, actions go out through `Surroundings`. Owned by machine.ts on the agent thread.
+
+import { Backoff } from "../../base/backoff.ts";
+import { answerText, errorText } from "../../channel/block.ts";
+import type {
+  Lease,
+  Pulse,
+  ReleaseReason,
+  ServerMessages,
+  WaitReason,
+} from "../../protocol/index.ts";
+import { Attempt, type Computer } from "./attempt.ts";
+import type { AgentAction, EventOf } from "./events.ts";
+import { crashOutcome } from "./outcome.ts";
+
+/** A python thread that was interrupted has this long to end by itself; the rest of the second is for the others. */
+export const kInterruptGraceMs = 400;
+/** After `ready`, or after a result that asked for more: when to ask again. */
+const kAskAgainMs = 10_000;
+/** A sampler may think for so long about the next trial of its study before Python is taken for idle. */
+export const kSamplerMs = 10_000;
+const kCannotRunLimit = 3;
+const kResendLimit = 8;
+/** Nothing computed that could say what it is. */
+const kNobody: Computer = { backend: "", software: "" };
+
+export interface Surroundings {
+  /** Messages may be sent. */
+  readonly isConnected: boolean;
+  /** The volunteer wants work and the page is visible. */
+  readonly isWorking: boolean;
+  act(action: AgentAction): void;
+  /** Work is of no use any more, here. */
+  fail(code: string, message: string): void;
+  /** A fresh connection is needed. */
+  reconnect(now: number): void;
+}
+
+export class Work {
+  readonly #around: Surroundings;
+  readonly #afterFailure: Backoff;
+  #attempt: Attempt | null = null;
+  /** An interrupted attempt whose Python has not ended yet. */
+  #ending: { readonly attempt: number; readonly killAt: number } | null = null;
+  #askAt: number | null = null;
+  #waiting: WaitReason | null = null;
+  /** The last attempt was an Optuna study's, whose next trial exists once the sampler has heard of its end. */
+  #wasAsked = false;
+  #idleAt: number | null = null;
+  #callId = 0;
+  #cannotRun = 0;
+
+  constructor(around: Surroundings, random: () => number) {
+    this.#around = around;
+    this.#afterFailure = new Backoff(5_000, 60_000, random);
+  }
+
+  get attempt(): Attempt | null {
+    return this.#attempt;
+  }
+
+  /** Why there is none; null: the server has not said yet. */
+  get waiting(): WaitReason | null {
+    return this.#waiting;
+  }
+
+  /** The attempt as a heartbeat names it; a finished one needs no lease. */
+  pulses(progress: number): Pulse[] {
+    const attempt = this.#attempt;
+    if (attempt === null || attempt.result !== null) return [];
+    return [{ attempt: attempt.id, progress, state: attempt.state }];
+  }
+
+  get deadlines(): readonly (number | null)[] {
+    const killAt = this.#ending?.killAt ?? null;
+    if (!this.#around.isConnected) return [killAt, this.#limitAt, this.#idleAt];
+    const attempt = this.#attempt;
+    return [killAt, this.#idleAt, this.#askAt, attempt?.flushAt ?? null, attempt?.resendAt ?? null];
+  }
+
+  // ---- the clock and the connection
+
+  tick(now: number): void {
+    if (this.#ending !== null && now >= this.#ending.killAt) {
+      this.#replacePython();
+      this.#onEnded(now);
+    }
+    if (this.#limitAt !== null && now >= this.#limitAt) this.#endAtLimit(now);
+    if (this.#idleAt !== null && now >= this.#idleAt) this.#idle();
+    if (!this.#around.isConnected) return;
+    if (this.#askAt !== null && now >= this.#askAt) this.ask(now);
+    this.#attempt?.flush(now);
+    const resendAt = this.#attempt?.resendAt ?? null;
+    if (resendAt !== null && now >= resendAt) this.#sendAgain(now);
+  }
+
+  /** Sends what has come up since the last event. */
+  sendFresh(now: number): void {
+    if (!this.#around.isConnected || this.#attempt === null) return;
+    for (const message of this.#attempt.takeFresh(now)) this.#send(message);
+  }
+
+  /** A new session: `leased` are the attempts that are still ours. True when one goes on running. */
+  resume(leased: readonly number[], now: number): boolean {
+    const attempt = this.#attempt;
+    if (attempt !== null && attempt.result === null && !leased.includes(attempt.id)) {
+      // R21: its lease is gone, and the trial is another's by now. A finished one is sent all the same (R12).
+      this.#drop(now);
+    } else if (attempt !== null) {
+      for (const message of attempt.takeUnacknowledged(now)) this.#send(message);
+    }
+    this.ask(now);
+    return this.#attempt?.result === null;
+  }
+
+  ask(now: number): void {
+    this.#askAt = null;
+    const isFree = this.#attempt === null && this.#ending === null;
+    if (!isFree || !this.#around.isConnected || !this.#around.isWorking) return;
+    this.#askAt = now + kAskAgainMs;
+    this.#send({ type: "ready" });
+  }
+
+  /** Gives the attempt back, and stops it. */
+  release(reason: ReleaseReason, now: number): void {
+    this.#sayRelease(reason);
+    this.#drop(now);
+  }
+
+  /** Gives the attempt back; Python is ended by the caller. */
+  abandon(reason: ReleaseReason | null): void {
+    this.#forgetUpload();
+    if (reason !== null && this.#attempt?.result === null) this.#sayRelease(reason);
+    this.#attempt = null;
+    this.#ending = null;
+    this.#askAt = null;
+    this.#idleAt = null;
+  }
+
+  // ---- what the server says
+
+  onLease(lease: Lease, now: number): void {
+    if (this.#attempt?.id === lease.attempt) return; // Told twice.
+    if (!this.#around.isWorking || this.#attempt !== null) {
+      const reason = this.#around.isWorking ? "cannot_run" : "page_hidden";
+      this.#send(new Attempt(lease, now).release(reason));
+      return;
+    }
+    this.#attempt = new Attempt(lease, now);
+    this.#askAt = null;
+    this.#waiting = null;
+    this.#idleAt = null;
+    this.#wasAsked = lease.asked === true;
+    // An interrupted predecessor may still be ending; see #onEnded.
+    if (this.#ending === null) this.#around.act({ kind: "run", lease });
+  }
+
+  onWait(message: ServerMessages["wait"], now: number): void {
+    if (!this.#around.isWorking || this.#attempt !== null) return;
+    this.#waiting = message.reason;
+    this.#askAt = now + message.delay_ms;
+    if (this.#wasAsked) this.#idleAt ??= now + kSamplerMs;
+    else if (this.#ending === null) this.#idle();
+  }
+
+  onAck(message: ServerMessages["ack"]): void {
+    if (message.seq === undefined || message.attempt !== this.#attempt?.id) return;
+    if (this.#attempt?.acknowledge(message.seq)) this.#sayTaken();
+  }
+
+  onResultAck(message: ServerMessages["result_ack"], now: number): void {
+    const attempt = this.#attempt;
+    if (attempt?.result?.seq === message.seq && attempt.id === message.attempt) {
+      if (attempt.result.outcome !== "failed") {
+        this.#around.act({ kind: "contributed", runMs: attempt.runMs });
+      }
+      this.#attempt = null;
+      this.#waiting = null;
+      this.#cannotRun = 0;
+      // R15: `wait` or a lease follows; should it be lost, ask.
+      if (attempt.result.next) this.#askAt = now + kAskAgainMs;
+      else this.ask(now);
+    }
+    if (message.lease !== undefined) this.onLease(message.lease, now);
+  }
+
+  onReply(reply: ServerMessages["reply"]): void {
+    const isText = "text" in reply;
+    if (isText && this.#attempt?.call?.message.id === reply.id) {
+      this.#attempt.noteSuggestion(reply.text);
+    }
+    this.#answer(reply.id, answerText(isText ? reply.text : reply.value));
+  }
+
+  #answer(id: number, text: string): void {
+    const call = this.#attempt?.call;
+    if (call?.message.id !== id) return;
+    this.#attempt?.closeCall();
+    this.#sayTaken();
+    this.#around.act({ kind: "answer", sequence: call.sequence, text });
+  }
+
+  onError(message: ServerMessages["error"], now: number): void {
+    if (message.code === "no_owner" && message.id === this.#attempt?.call?.message.id) {
+      // R43: nobody is there to say how the trial goes on. Another device may take it from its newest checkpoint.
+      this.release("no_owner", now);
+      return;
+    }
+    if (message.id !== undefined) {
+      this.#answer(message.id, errorText(message.code, message.message));
+    }
+    if (message.code === "unknown_attempt" && message.attempt === this.#attempt?.id) {
+      this.#drop(now);
+      this.ask(now);
+    }
+    if (message.code === "too_many_leases" && this.#attempt === null) {
+      // The server counts an attempt that is not here: a fresh `hello` names none, which releases it (R21).
+      this.#around.reconnect(now);
+    }
+  }
+
+  onRevoke(message: ServerMessages["revoke"], now: number): void {
+    const attempt = this.#attempt;
+    // A finished attempt's result is on its way; its acknowledgement will say what became of it.
+    if (attempt?.id !== message.attempt || attempt.result !== null) return;
+    this.#drop(now);
+    this.ask(now);
+  }
+
+  // ---- what Python does
+
+  onRunning(attempt: number, now: number): void {
+    if (this.#runs(attempt)) this.#attempt?.run(now);
+  }
+
+  onReport(event: EventOf<"report">, now: number): void {
+    if (this.#runs(event.attempt)) this.#attempt?.report([event.step, event.value], now);
+  }
+
+  onCall(event: EventOf<"call">): void {
+    if (!this.#runs(event.attempt)) return;
+    const { asked, sequence } = event;
+    if ("code" in asked) {
+      this.#around.act({ kind: "answer", sequence, text: errorText(asked.code, asked.message) });
+      return;
+    }
+    this.#callId += 1;
+    this.#attempt?.openCall(sequence, this.#callId, asked);
+  }
+
+  /** The points before it go first: the server may let the next attempt's curve begin with them. */
+  onUpload(event: EventOf<"upload">, now: number): void {
+    if (!this.#runs(event.attempt)) return;
+    const { head, sequence } = event;
+    if ("code" in head) {
+      this.#around.act({ kind: "answer", sequence, text: errorText(head.code, head.message) });
+      return;
+    }
+    this.#attempt?.openUpload(sequence);
+    this.#attempt?.flushAll();
+    this.sendFresh(now);
+    this.#around.act({ ...event, head });
+  }
+
+  onUploaded(event: EventOf<"uploaded">): void {
+    if (!this.#runs(event.attempt) || this.#attempt?.upload !== event.sequence) return;
+    this.#attempt.closeUpload();
+    this.#around.act({ kind: "answer", sequence: event.sequence, text: event.text });
+  }
+
+  onOutput(event: EventOf<"output">, now: number): void {
+    if (this.#runs(event.attempt)) this.#attempt?.print(event.text, now);
+  }
+
+  onOutcome(event: EventOf<"outcome">, now: number): void {
+    if (this.#ending?.attempt === event.attempt) {
+      this.#onEnded(now);
+    } else if (this.#runs(event.attempt)) {
+      this.#forgetUpload();
+      this.#attempt?.finish(event.outcome, event.runMs, this.#around.isWorking, event);
+    }
+  }
+
+  onCannotRun(event: EventOf<"cannot_run">, now: number): void {
+    if (!this.#runs(event.attempt)) return;
+    this.release("cannot_run", now);
+    this.#cannotRun += 1;
+    if (this.#cannotRun >= kCannotRunLimit) this.#around.fail(event.code, event.message);
+    else this.#askAt = now + this.#afterFailure.nextMs();
+  }
+
+  onCrashed(event: EventOf<"crashed">, now: number): void {
+    this.#replacePython();
+    const { attempt, code, message } = event;
+    const outcome = crashOutcome(code, message);
+    const runMs = now - (this.#attempt?.runningAt ?? now);
+    this.onOutcome({ kind: "outcome", attempt, outcome, runMs, ...kNobody }, now);
+  }
+
+  // ---- within
+
+  /** Is this the attempt that Python runs, or is about to? Late words about another are left alone. */
+  #runs(attempt: number): boolean {
+    return this.#attempt?.id === attempt && this.#attempt.result === null;
+  }
+
+  /** Stops the attempt without a word to the server. */
+  #drop(now: number): void {
+    const attempt = this.#attempt;
+    this.#forgetUpload();
+    this.#attempt = null;
+    if (attempt === null || attempt.result !== null) return;
+    if (attempt.state === "loading") {
+      this.#around.act({ kind: "abort", attempt: attempt.id });
+    } else {
+      this.#interrupt(attempt, now);
+    }
+  }
+
+  /** When the trial's time is over. The server watches that (R23); here it counts while there is no connection. */
+  get #limitAt(): number | null {
+    const attempt = this.#attempt;
+    if (this.#around.isConnected || attempt === null || attempt.result !== null) return null;
+    const { time_limit_ms } = attempt.lease;
+    if (attempt.runningAt === null || time_limit_ms === 0) return null;
+    return attempt.runningAt + time_limit_ms;
+  }
+
+  /** Stops the attempt and keeps its failure for the next connection. */
+  #endAtLimit(now: number): void {
+    const attempt = this.#attempt;
+    if (attempt === null) return;
+    const message = "The trial took longer than its study allows.";
+    const error = { cause: "timeout" as const, code: "time_limit", message, traceback: "" };
+    const runMs = now - (attempt.runningAt ?? now);
+    this.#forgetUpload();
+    attempt.finish({ outcome: "failed", error }, runMs, this.#around.isWorking, kNobody);
+    this.#interrupt(attempt, now);
+  }
+
+  #idle(): void {
+    this.#idleAt = null;
+    this.#wasAsked = false;
+    if (this.#attempt === null) this.#around.act({ kind: "idle" });
+  }
+
+  #forgetUpload(): void {
+    if (this.#attempt?.upload != null) this.#around.act({ kind: "forget_upload" });
+  }
+
+  #interrupt(attempt: Attempt, now: number): void {
+    this.#ending = { attempt: attempt.id, killAt: now + kInterruptGraceMs };
+    this.#around.act({ kind: "interrupt", attempt: attempt.id });
+  }
+
+  /** Python is free again after an interrupt. */
+  #onEnded(now: number): void {
+    this.#ending = null;
+    const next = this.#attempt;
+    if (next === null) this.ask(now);
+    else if (next.result === null) this.#around.act({ kind: "run", lease: next.lease });
+  }
+
+  #replacePython(): void {
+    this.#around.act({ kind: "terminate" });
+    if (this.#around.isWorking) this.#around.act({ kind: "warm" });
+  }
+
+  #sendAgain(now: number): void {
+    const attempt = this.#attempt;
+    if (attempt === null) return;
+    if (attempt.resends < kResendLimit) {
+      for (const message of attempt.takeAgain(now)) this.#send(message);
+    } else {
+      // The server is there and does not take it: give the trial to another device.
+      this.release("cannot_run", now);
+      this.ask(now);
+    }
+  }
+
+  #sayRelease(reason: ReleaseReason): void {
+    if (this.#attempt !== null && this.#around.isConnected)
+      this.#send(this.#attempt.release(reason));
+  }
+
+  #sayTaken(): void {
+    if (this.#attempt !== null) this.#around.act({ kind: "taken", points: this.#attempt.taken });
+  }
+
+  #send(message: Extract<AgentAction, { kind: "send" }>["message"]): void {
+    this.#around.act({ kind: "send", message });
+  }
+}

@@ -1,0 +1,74 @@
+// array-core beside a python thread: its parts, fetched once; what a trial is offered; and the gpu thread, which is started
+// when a trial first opens the device and ended with the python thread, so that no trial meets another's device. Owned by
+// python_host.ts on the agent thread.
+
+import type { ToGpuThread } from "../../gpu/thread/gpu_messages.ts";
+import {
+  GpuThreadOwner,
+  type GpuWorker,
+  type GpuWorkerEvents,
+} from "../../gpu/thread/gpu_owner.ts";
+import type { WantedBackend } from "../../protocol/index.ts";
+import type { ArraycoreParts, DeviceOffer, RuntimeIndex } from "../../python/messages.ts";
+
+type Tell = (loaded: number, total: number) => void;
+
+export interface ArraycoreSideOptions {
+  readonly fetchParts: (index: RuntimeIndex, tell: Tell) => Promise<ArraycoreParts>;
+  readonly offer: (wanted: WantedBackend) => DeviceOffer;
+  readonly spawnGpu: (events: GpuWorkerEvents) => GpuWorker;
+  readonly log: (line: string) => void;
+}
+
+export class ArraycoreSide {
+  readonly #options: ArraycoreSideOptions;
+  #parts: Promise<ArraycoreParts> | null = null;
+  #owner: GpuThreadOwner | null = null;
+  #share = 1;
+
+  constructor(options: ArraycoreSideOptions) {
+    this.#options = options;
+  }
+
+  offer(wanted: WantedBackend): DeviceOffer {
+    return this.#options.offer(wanted);
+  }
+
+  /** What failed is tried again by the next call. */
+  parts(index: RuntimeIndex, tell: Tell): Promise<ArraycoreParts> {
+    const parts = this.#parts ?? this.#options.fetchParts(index, tell);
+    this.#parts = parts;
+    parts.catch(() => {
+      if (this.#parts === parts) this.#parts = null;
+    });
+    return parts;
+  }
+
+  /** What the python thread has for the gpu thread. */
+  receive(message: ToGpuThread): void {
+    const { spawnGpu, log } = this.#options;
+    if (message.kind === "open") this.#owner ??= new GpuThreadOwner(spawnGpu, log);
+    this.#owner?.receive(message.kind === "open" ? { ...message, share: this.#share } : message);
+  }
+
+  /** Whether a trial of this python thread has opened the device. */
+  get isOpened(): boolean {
+    return this.#owner !== null;
+  }
+
+  /** Of the device's time that the volunteer lends, for the trial that runs too. */
+  setShare(share: number): void {
+    this.#share = share;
+    this.#owner?.receive({ kind: "share", share });
+  }
+
+  /** Ends a wait for the device: Python is to see its interrupt. */
+  interrupt(): void {
+    this.#owner?.interrupt("once");
+  }
+
+  terminate(): void {
+    void this.#owner?.terminate();
+    this.#owner = null;
+  }
+}

@@ -1,0 +1,167 @@
+// What the python thread says, checked before it is believed: trial code runs on that thread and may speak in its name.
+// Kinds, sizes, and how much may be on the way. Pure: times are passed in; owned by python_host.ts on the agent thread.
+
+import * as v from "valibot";
+import { kLastSequence } from "../../channel/block.ts";
+import { kControlWords } from "../../gpu/ring/layout.ts";
+import { kLineCharacters, kMessageCharacters } from "../../protocol/client_messages.ts";
+import {
+  kCallMs,
+  kMethodCharacters,
+  kPayloadCharacters,
+  kProgressMs,
+  kUploadBytes,
+  kUploadMs,
+  kWindowPoints,
+} from "../../python/bridge.ts";
+import { type FromPython, kOutcomeCharacters } from "../../python/messages.ts";
+import { kMostLinesAtEnd, kMostLinesPerSecond } from "../../python/output.ts";
+
+/** The two threads see a call begin at different times. */
+const kSlackMs = 5_000;
+const kTimings = 32;
+/** Words of progress that may come early: several at once after a pause of the agent's. */
+const kEarlyProgress = 8;
+/** Rings that an attempt may open, and how often it may wake the gpu thread: by a word in memory, where engines can. */
+const kMostRings = 64;
+const kMostWakesPerSecond = 5_000;
+const kWakesAhead = 1_000;
+/** What may have gathered while this thread was busy, and what leaves at the trial's end. */
+const kLinesAhead = 1_000 + kMostLinesAtEnd;
+
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+const text = (characters: number) => v.pipe(v.string(), v.maxLength(characters));
+const sequence = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(kLastSequence));
+const duration = v.pipe(v.number(), v.finite(), v.minValue(0));
+
+// Only the address is looked at here: what the memory holds is the gpu thread's to judge.
+const ring = v.pipe(
+  v.object({
+    kind: v.literal("open"),
+    memory: v.custom<WebAssembly.Memory>(
+      (value) => value instanceof WebAssembly.Memory && isShared(value.buffer),
+    ),
+    controlAddress: v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.multipleOf(4)),
+  }),
+  v.check(
+    ({ memory, controlAddress }) => controlAddress + 4 * kControlWords <= memory.buffer.byteLength,
+  ),
+);
+
+const fromPython = v.variant("kind", [
+  v.object({ kind: v.literal("loading"), loaded: count, total: count }),
+  v.object({
+    kind: v.literal("loaded"),
+    timings: v.pipe(
+      v.record(text(64), duration),
+      v.check((timings) => Object.keys(timings).length <= kTimings),
+    ),
+  }),
+  v.object({ kind: v.literal("report"), attempt: count, step: v.number(), value: v.number() }),
+  v.object({ kind: v.literal("progress"), attempt: count, count }),
+  v.object({
+    kind: v.literal("call"),
+    attempt: count,
+    sequence,
+    method: text(kMethodCharacters),
+    payload: text(kPayloadCharacters),
+  }),
+  v.object({
+    kind: v.literal("upload"),
+    attempt: count,
+    sequence,
+    head: text(kPayloadCharacters),
+    bytes: v.custom<Uint8Array<ArrayBuffer>>(
+      (value) =>
+        value instanceof Uint8Array &&
+        value.buffer instanceof ArrayBuffer &&
+        value.byteLength <= kUploadBytes,
+    ),
+  }),
+  v.object({ kind: v.literal("output"), attempt: count, text: text(kLineCharacters) }),
+  v.object({
+    kind: v.literal("outcome"),
+    attempt: count,
+    outcome: text(kOutcomeCharacters),
+    runMs: duration,
+    isLast: v.optional(v.boolean()),
+  }),
+  v.object({
+    kind: v.literal("gpu"),
+    message: v.union([ring, v.object({ kind: v.literal("wake") })]),
+  }),
+  v.object({
+    kind: v.literal("crashed"),
+    code: v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]{0,63}$/)),
+    message: text(kMessageCharacters),
+  }),
+]);
+
+/** What a python thread may have on the way: its own end of the channel waits for the same. One for each attempt. */
+export class Allowance {
+  #points = 0;
+  #taken = 0;
+  #progress = 0;
+  #progressSince: number | null = null;
+  #call: { readonly sequence: number; readonly givenUpAt: number } | null = null;
+  #lines = 0;
+  #firstLineAt: number | null = null;
+  #rings = 0;
+  #wakes = 0;
+  #firstWakeAt: number | null = null;
+
+  /** So many of its points are with the server. */
+  setTaken(points: number): void {
+    this.#taken = points;
+  }
+
+  /** A call has its answer. */
+  setAnswered(sequence: number): void {
+    if (this.#call?.sequence === sequence) this.#call = null;
+  }
+
+  /** Counts a message; false when an honest thread would have waited before it. */
+  admits(message: FromPython, now: number): boolean {
+    if (message.kind === "report") {
+      this.#points += 1;
+      return this.#points <= this.#taken + kWindowPoints;
+    }
+    if (message.kind === "call" || message.kind === "upload") {
+      if (this.#call !== null && now < this.#call.givenUpAt) return false;
+      const ms = message.kind === "call" ? kCallMs : kUploadMs;
+      this.#call = { sequence: message.sequence, givenUpAt: now + ms - kSlackMs };
+    }
+    if (message.kind === "output") {
+      this.#firstLineAt ??= now;
+      this.#lines += 1;
+      const seconds = (now - this.#firstLineAt) / 1000;
+      return this.#lines <= kLinesAhead + seconds * kMostLinesPerSecond;
+    }
+    if (message.kind === "gpu") {
+      if (message.message.kind === "open") {
+        this.#rings += 1;
+        return this.#rings <= kMostRings;
+      }
+      this.#firstWakeAt ??= now;
+      this.#wakes += 1;
+      const seconds = (now - this.#firstWakeAt) / 1000;
+      return this.#wakes <= kWakesAhead + seconds * kMostWakesPerSecond;
+    }
+    if (message.kind === "progress") {
+      this.#progressSince ??= now;
+      this.#progress += 1;
+      return this.#progress <= kEarlyProgress + (2 * (now - this.#progressSince)) / kProgressMs;
+    }
+    return true;
+  }
+}
+
+function isShared(buffer: ArrayBufferLike): boolean {
+  return Object.prototype.toString.call(buffer) === "[object SharedArrayBuffer]";
+}
+
+/** The message; null when it is none that an honest thread sends. */
+export function parseFromPython(data: unknown): FromPython | null {
+  const parsed = v.safeParse(fromPython, data);
+  return parsed.success ? parsed.output : null;
+}

@@ -1,0 +1,513 @@
+// Owns the python thread: starts it, gathers what an attempt needs, hands the attempt over, ends the thread. One attempt at
+// a time. A Pyodide is used again only for the same bundle of the same study. Runs on the agent thread.
+
+import { kAgentName } from "../../base/version.ts";
+import type { AgentEnd } from "../../channel/agent_end.ts";
+import { Answerer } from "../../channel/answerer.ts";
+import { createBlock } from "../../channel/block.ts";
+import { PostedAnswerer } from "../../channel/posted_answerer.ts";
+import { kMessageCharacters } from "../../protocol/client_messages.ts";
+import type { Checkpoint, Lease } from "../../protocol/index.ts";
+import type {
+  ArraycoreParts,
+  CheckpointFile,
+  DataFile,
+  FromPython,
+  RuntimeIndex,
+  RuntimePiece,
+  ToPython,
+} from "../../python/messages.ts";
+import type { BlobWanted } from "../files/blob_cache.ts";
+import { needsOptuna } from "../files/bundle_needs.ts";
+import { parseCall } from "../machine/asked_call.ts";
+import type { AgentEvent } from "../machine/events.ts";
+import { backendOf, parseOutcome } from "../machine/outcome.ts";
+import { parseUploadHead } from "../machine/upload_head.ts";
+import type { ArraycoreSide } from "./arraycore_side.ts";
+import { Allowance, parseFromPython } from "./from_python.ts";
+
+/** Loading that shows no progress for this long is given up. */
+const kLoadSilenceMs = 90_000;
+/** The thread said what no honest one says: trial code spoke for it. */
+export const kViolation = "channel_violation";
+const kCorePieces = ["pyodide", "numpy", "six", "worker"];
+const kChainerPrefix = "chainer-";
+
+/** A dedicated worker, or what stands in for it in a test. */
+export interface ThreadPort {
+  post(message: ToPython, transfer: Transferable[]): void;
+  terminate(): void;
+}
+
+export interface PythonHostOptions {
+  readonly spawn: (
+    onMessage: (message: unknown) => void,
+    onError: (message: string) => void,
+  ) => ThreadPort;
+  /** Whether threads share memory here; else Python waits by JSPI. */
+  readonly sharesMemory: boolean;
+  /** What Python's heap may grow to. */
+  readonly heapBytes: number;
+  readonly now: () => number;
+  readonly runtimeIndex: () => Promise<RuntimeIndex>;
+  readonly fetchBlob: (wanted: BlobWanted, signal: AbortSignal) => Promise<Uint8Array<ArrayBuffer>>;
+  /** What the attempt goes on from; null when it is not to be had. */
+  readonly fetchCheckpoint: (
+    attempt: number,
+    checkpoint: Checkpoint,
+    signal: AbortSignal,
+  ) => Promise<Uint8Array<ArrayBuffer> | null>;
+  /** For studies that ask for a device; null: none is served, and their trials get plain NumPy. */
+  readonly arraycore: ArraycoreSide | null;
+  /** Optuna's archives, for trials of an Optuna study and those whose code imports it. */
+  readonly fetchOptuna: (
+    index: RuntimeIndex,
+    tell: (loaded: number, total: number) => void,
+  ) => Promise<Uint8Array<ArrayBuffer>[]>;
+  readonly emit: (event: AgentEvent) => void;
+  readonly log: (line: string) => void;
+}
+
+interface Thread {
+  readonly port: ThreadPort;
+  readonly answerer: AgentEnd;
+  readonly loaded: Promise<void>;
+  readonly settle: { resolve(): void; reject(error: Error): void };
+  /** Null until the index is there. */
+  chainer: string | null;
+  /** What it has loaded, as versions (R52). */
+  software: string;
+  /** Study, bundle and versions whose code this Pyodide has run. */
+  usedFor: string | null;
+  /** array-core was handed over. */
+  hasArraycore: boolean;
+  /** Optuna was. */
+  hasOptuna: boolean;
+  /** The attempt that was handed over. */
+  attempt: number | null;
+  /** It was asked to stop. */
+  isInterrupted: boolean;
+  allowance: Allowance;
+  isLoaded: boolean;
+  silence: ReturnType<typeof setTimeout> | undefined;
+}
+
+interface Job {
+  readonly lease: Lease;
+  readonly controller: AbortController;
+}
+
+/** Why a python thread could not be brought up. */
+export class PythonError extends Error {
+  override readonly name = "PythonError";
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export class PythonHost {
+  readonly #options: PythonHostOptions;
+  #index: Promise<RuntimeIndex> | null = null;
+  #thread: Thread | null = null;
+  #job: Job | null = null;
+  #lastChainer: string | null = null;
+  readonly #bytes = {
+    python: [0, 0],
+    arraycore: [0, 0],
+    optuna: [0, 0],
+    blobs: [0, 0],
+  } as Record<"python" | "arraycore" | "optuna" | "blobs", [loaded: number, total: number]>;
+
+  constructor(options: PythonHostOptions) {
+    this.#options = options;
+  }
+
+  get progress(): number {
+    return this.#thread?.answerer.progress ?? 0;
+  }
+
+  /** Begins to load a python thread when there is none, with the Chainer of the last trial. */
+  warm(): void {
+    if (this.#thread === null) this.#start(this.#lastChainer);
+  }
+
+  run(lease: Lease): void {
+    const job = { lease, controller: new AbortController() };
+    this.#job = job;
+    this.#lastChainer = lease.runtime.chainer;
+    this.#runJob(job).catch((error: unknown) => {
+      if (this.#job !== job) return;
+      this.#job = null;
+      const { code, message } = asPythonError(error);
+      this.#options.emit({ kind: "cannot_run", attempt: lease.attempt, code, message });
+    });
+  }
+
+  /** Forgets an attempt that has not been handed over. */
+  abort(attempt: number): void {
+    if (this.#job?.lease.attempt !== attempt) return;
+    this.#job.controller.abort();
+    this.#job = null;
+  }
+
+  interrupt(attempt: number): void {
+    if (this.#thread?.attempt !== attempt) return;
+    this.#thread.isInterrupted = true;
+    this.#thread.answerer.interrupt();
+    this.#options.arraycore?.interrupt();
+  }
+
+  terminate(): void {
+    const thread = this.#thread;
+    this.#thread = null;
+    if (thread === null) return;
+    clearTimeout(thread.silence);
+    thread.port.terminate();
+    this.#options.arraycore?.terminate();
+    thread.settle.reject(new PythonError("terminated", "The python thread was ended."));
+  }
+
+  /** No work is in sight: what a trial may have left running must not compute on. */
+  idle(): void {
+    if (this.#thread === null || this.#thread.usedFor === null || this.#job !== null) return;
+    if (this.#thread.attempt !== null) return;
+    this.terminate();
+    this.warm();
+  }
+
+  answer(sequence: number, text: string): void {
+    this.#thread?.allowance.setAnswered(sequence);
+    this.#thread?.answerer.answer(sequence, text);
+  }
+
+  setTaken(points: number): void {
+    this.#thread?.allowance.setTaken(points);
+    this.#thread?.answerer.setTaken(points);
+  }
+
+  async #runJob(job: Job): Promise<void> {
+    const { lease, controller } = job;
+    const { chainer } = lease.runtime;
+    const usedFor = `${lease.study} ${lease.bundle.sha256} ${chainer}`;
+    const old = this.#thread;
+    const isForeign = old !== null && old.usedFor !== null && old.usedFor !== usedFor;
+    if (isForeign || (old !== null && old.chainer !== null && old.chainer !== chainer)) {
+      this.terminate();
+    }
+    if (this.#thread === null) this.#start(chainer);
+    const blobs = this.#gather(lease, controller.signal);
+    const wanted = this.#options.arraycore === null ? undefined : lease.runtime.backend;
+    const parts = wanted === undefined ? Promise.resolve(null) : this.#fetchArraycore();
+    const isAsked = lease.asked === true;
+    const packages = isAsked
+      ? this.#fetchOptuna()
+      : blobs.then(({ bundle }) => (needsOptuna(bundle) ? this.#fetchOptuna() : []));
+    // Seen when they are awaited, after the thread is up.
+    for (const fetching of [blobs, parts, packages]) fetching.catch(() => {});
+    let thread = this.#current();
+    await thread.loaded;
+    if (this.#job !== job) return;
+    if (thread.chainer !== chainer) {
+      // It had been warmed up before the lease was known, for another version.
+      this.terminate();
+      this.#start(chainer);
+      thread = this.#current();
+      await thread.loaded;
+    }
+    const { bundle, data, checkpoint } = await blobs;
+    const fetched = await parts;
+    const archives = await packages;
+    const index = await this.#readIndex();
+    const hasOptuna = isAsked || needsOptuna(bundle);
+    if (this.#job !== job || this.#thread !== thread) return;
+    this.#job = null;
+    thread.usedFor = usedFor;
+    thread.attempt = lease.attempt;
+    thread.isInterrupted = false;
+    thread.allowance = new Allowance();
+    thread.answerer.reset();
+    const spec = {
+      attempt: lease.attempt,
+      study: lease.study,
+      trial: lease.trial,
+      entry: lease.entry,
+      params: lease.params,
+      seed: lease.seed,
+      chainer,
+      device: wanted === undefined ? null : (this.#options.arraycore?.offer(wanted) ?? null),
+      asked: isAsked
+        ? {
+            directions: lease.directions ?? 1,
+            suggested: lease.suggested ?? null,
+            attrs: lease.attrs ?? null,
+          }
+        : null,
+    };
+    const arraycore = thread.hasArraycore ? null : fetched;
+    thread.hasArraycore ||= arraycore !== null;
+    const optuna = thread.hasOptuna ? [] : archives;
+    thread.hasOptuna ||= hasOptuna;
+    thread.software = softwareOf(index, chainer, hasOptuna);
+    const transfer = [bundle, ...data.map((file) => file.bytes), ...optuna].map((b) => b.buffer);
+    if (checkpoint !== null) transfer.push(checkpoint.bytes.buffer);
+    const run = { spec, bundle, data, checkpoint, arraycore, packages: optuna };
+    thread.port.post({ kind: "run", ...run }, transfer);
+    this.#options.emit({ kind: "running", attempt: lease.attempt });
+  }
+
+  async #gather(
+    lease: Lease,
+    signal: AbortSignal,
+  ): Promise<{
+    bundle: Uint8Array<ArrayBuffer>;
+    data: DataFile[];
+    checkpoint: CheckpointFile | null;
+  }> {
+    const saved = this.#loadCheckpoint(lease, signal);
+    const total = lease.data.reduce((sum, item) => sum + item.bytes, lease.bundle.bytes);
+    this.#bytes.blobs = [0, total];
+    const get = async (wanted: BlobWanted) => {
+      const bytes = await this.#options.fetchBlob(wanted, signal);
+      this.#bytes.blobs[0] += wanted.bytes;
+      this.#tellLoading();
+      return bytes;
+    };
+    const [bundle, ...contents] = await Promise.all([lease.bundle, ...lease.data].map(get));
+    if (bundle === undefined) throw new PythonError("blob_unavailable", "The trial has no code.");
+    const data = lease.data.map(({ name, kind }, i) => ({
+      name,
+      kind,
+      bytes: contents[i] ?? new Uint8Array(),
+    }));
+    return { bundle, data, checkpoint: await saved };
+  }
+
+  /** A checkpoint that cannot be had is no reason to refuse the trial: it begins anew. */
+  async #loadCheckpoint(lease: Lease, signal: AbortSignal): Promise<CheckpointFile | null> {
+    const { checkpoint } = lease;
+    if (checkpoint === undefined) return null;
+    const fetched = this.#options.fetchCheckpoint(lease.attempt, checkpoint, signal);
+    const bytes = await fetched.catch(() => null);
+    if (bytes === null) {
+      this.#options.log(`the checkpoint of attempt ${checkpoint.attempt} cannot be had`);
+      return null;
+    }
+    return { format: checkpoint.format, step: checkpoint.step ?? null, bytes };
+  }
+
+  async #fetchArraycore(): Promise<ArraycoreParts | null> {
+    const { arraycore } = this.#options;
+    if (arraycore === null) return null;
+    return await arraycore.parts(await this.#readIndex(), (loaded, total) => {
+      this.#bytes.arraycore = [loaded, total];
+      this.#tellLoading();
+    });
+  }
+
+  async #fetchOptuna(): Promise<Uint8Array<ArrayBuffer>[]> {
+    // It is there already, and stays: a thread serves one study.
+    if (this.#thread?.hasOptuna === true) return [];
+    return await this.#options.fetchOptuna(await this.#readIndex(), (loaded, total) => {
+      this.#bytes.optuna = [loaded, total];
+      this.#tellLoading();
+    });
+  }
+
+  #current(): Thread {
+    if (this.#thread === null) throw new PythonError("terminated", "The python thread was ended.");
+    return this.#thread;
+  }
+
+  #start(chainer: string | null): void {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    // Nobody may be waiting for a thread that is being warmed up.
+    promise.catch(() => {});
+    const port = this.#options.spawn(
+      (message) => this.#onMessage(thread, message),
+      (message) => this.#onError(thread, message),
+    );
+    const thread: Thread = {
+      port,
+      answerer: this.#options.sharesMemory
+        ? new Answerer(createBlock())
+        : new PostedAnswerer((message) => port.post(message, [])),
+      loaded: promise,
+      settle: { resolve, reject },
+      chainer,
+      software: "",
+      usedFor: null,
+      hasArraycore: false,
+      hasOptuna: false,
+      attempt: null,
+      isInterrupted: false,
+      allowance: new Allowance(),
+      isLoaded: false,
+      silence: undefined,
+    };
+    this.#thread = thread;
+    this.#bytes.python = [0, 0];
+    this.#watch(thread);
+    this.#readIndex()
+      .then((index) => {
+        thread.chainer ??= defaultChainer(index);
+        const pieces = piecesOf(index, thread.chainer);
+        const { heapBytes } = this.#options;
+        const { memory } = thread.answerer;
+        thread.port.post({ kind: "load", memory, pieces, heapBytes }, []);
+      })
+      .catch((error: unknown) => {
+        const { code, message } = asPythonError(error);
+        this.#onCrash(thread, code, message);
+      });
+  }
+
+  #readIndex(): Promise<RuntimeIndex> {
+    const index = this.#index ?? this.#options.runtimeIndex();
+    this.#index = index;
+    index.catch(() => {
+      this.#index = null;
+    });
+    return index;
+  }
+
+  #watch(thread: Thread): void {
+    clearTimeout(thread.silence);
+    const seconds = kLoadSilenceMs / 1000;
+    thread.silence = setTimeout(() => {
+      this.#onCrash(thread, "load_timeout", `Python made no progress in loading for ${seconds} s.`);
+    }, kLoadSilenceMs);
+  }
+
+  #onMessage(thread: Thread, data: unknown): void {
+    if (this.#thread !== thread) return;
+    const message = parseFromPython(data);
+    if (message === null || !thread.allowance.admits(message, this.#options.now())) {
+      const why = message === null ? "a message that is none of its kinds" : "more than it may";
+      this.#onCrash(thread, kViolation, `The python thread sent ${why}.`);
+      return;
+    }
+    this.#hear(thread, message);
+  }
+
+  #hear(thread: Thread, message: FromPython): void {
+    // Nothing that comes late, or is made up by trial code, speaks for another attempt.
+    if ("attempt" in message && message.attempt !== thread.attempt) return;
+    const { emit } = this.#options;
+    switch (message.kind) {
+      case "loading":
+        if (thread.isLoaded) break;
+        this.#watch(thread);
+        this.#bytes.python = [message.loaded, message.total];
+        this.#tellLoading();
+        break;
+      case "loaded":
+        clearTimeout(thread.silence);
+        thread.isLoaded = true;
+        thread.settle.resolve();
+        this.#options.log(`python thread loaded ${JSON.stringify(message.timings)}`);
+        break;
+      case "report":
+        if (isPoint(message.step, message.value)) emit(message);
+        break;
+      case "progress":
+        if (thread.answerer instanceof PostedAnswerer) thread.answerer.setProgress(message.count);
+        break;
+      case "call":
+        emit({
+          kind: "call",
+          attempt: message.attempt,
+          sequence: message.sequence,
+          asked: parseCall(message.method, message.payload),
+        });
+        break;
+      case "upload":
+        emit({ ...message, head: parseUploadHead(message.head) });
+        break;
+      case "output":
+        emit(message);
+        break;
+      case "outcome":
+        thread.attempt = null;
+        if (message.isLast === true || this.#mayShareItsRing(thread)) this.terminate();
+        emit({
+          kind: "outcome",
+          attempt: message.attempt,
+          runMs: message.runMs,
+          outcome: parseOutcome(message.outcome),
+          backend: backendOf(message.outcome),
+          software: thread.software,
+        });
+        break;
+      case "gpu":
+        // A thread that runs nothing has nothing to say to a device.
+        if (thread.attempt !== null) this.#options.arraycore?.receive(message.message);
+        break;
+      case "crashed":
+        this.#onCrash(thread, message.code, message.message);
+        break;
+      default:
+        message satisfies never;
+    }
+  }
+
+  // An interrupt ends array-core's wait for the ring to close, too: the ring's memory is then free while the gpu thread still
+  // serves it, and the next trial's may lie there. So neither thread is used again; that is no failure of anybody's.
+  #mayShareItsRing(thread: Thread): boolean {
+    return thread.isInterrupted && this.#options.arraycore?.isOpened === true;
+  }
+
+  // A script that cannot be had, or an error that nobody caught: trial code can throw one from a timer.
+  #onError(thread: Thread, message: string): void {
+    const code = thread.isLoaded ? "runtime_crashed" : "assets_unavailable";
+    this.#onCrash(thread, code, message.slice(0, kMessageCharacters));
+  }
+
+  #onCrash(thread: Thread, code: string, message: string): void {
+    if (this.#thread !== thread) return;
+    const { attempt } = thread;
+    // First, so that whoever waits for the thread learns why.
+    thread.settle.reject(new PythonError(code, message));
+    this.terminate();
+    if (attempt !== null) this.#options.emit({ kind: "crashed", attempt, code, message });
+  }
+
+  #tellLoading(): void {
+    const parts = Object.values(this.#bytes);
+    const sum = (index: 0 | 1) => parts.reduce((total, part) => total + part[index], 0);
+    this.#options.emit({ kind: "loading", loaded: sum(0), total: sum(1) });
+  }
+}
+
+function defaultChainer(index: RuntimeIndex): string {
+  const name = Object.keys(index.pieces).find((piece) => piece.startsWith(kChainerPrefix));
+  return name?.slice(kChainerPrefix.length) ?? "none";
+}
+
+function piecesOf(index: RuntimeIndex, chainer: string): RuntimePiece[] {
+  return [...kCorePieces, `${kChainerPrefix}${chainer}`].map((name) => {
+    const piece = Object.hasOwn(index.pieces, name) ? index.pieces[name] : undefined;
+    if (piece !== undefined) return piece;
+    throw new PythonError("unknown_runtime", `This server's runtime has no ${name}.`);
+  });
+}
+
+/** What an attempt is computed by; the index was believed before, and trial code has no say in it. */
+function softwareOf(index: RuntimeIndex, chainer: string, hasOptuna: boolean): string {
+  const names = ["pyodide", "numpy", ...(hasOptuna ? ["optuna"] : [])];
+  const versions = names.map((name) => `${name}/${index.pieces[name]?.version ?? "unknown"}`);
+  return [kAgentName, `runtime/${index.runtime}`, ...versions, `chainer/${chainer}`].join(" ");
+}
+
+function isPoint(step: number, value: number): boolean {
+  return Number.isSafeInteger(step) && step >= 0 && Number.isFinite(value);
+}
+
+function asPythonError(error: unknown): { readonly code: string; readonly message: string } {
+  if (error instanceof Error && "code" in error && typeof error.code === "string") {
+    return { code: error.code, message: error.message };
+  }
+  return { code: "cannot_run", message: error instanceof Error ? error.message : String(error) };
+}

@@ -1,0 +1,24 @@
+// Starts a gpu thread as a worker of the thread that calls: the agent's. It is joined to the python thread by array-core's
+// shared memory; only what opens and wakes it goes by way of its owner.
+
+import type { FromGpuThread } from "../../gpu/thread/gpu_messages.ts";
+import type { GpuWorker, GpuWorkerEvents } from "../../gpu/thread/gpu_owner.ts";
+
+export function spawnGpu(events: GpuWorkerEvents): GpuWorker {
+  // The server knows this script by its name, and gives it a Content-Security-Policy of its own.
+  const worker = new Worker(new URL("../../gpu/thread/gpu-thread.ts", import.meta.url), {
+    type: "module",
+    name: "hyperflock gpu",
+  });
+  worker.addEventListener("message", (event: MessageEvent<FromGpuThread>) =>
+    events.said(event.data),
+  );
+  worker.addEventListener("error", (event) => {
+    event.preventDefault();
+    events.ended(event.message || "The gpu thread's script cannot be loaded.");
+  });
+  return {
+    post: (message) => worker.postMessage(message),
+    terminate: async () => worker.terminate(),
+  };
+}

@@ -1,0 +1,23 @@
+// Starts a python thread as a worker of the thread that calls: the agent's, or the self-test page's.
+
+import type { ThreadPort } from "./python_host.ts";
+
+export function spawnPython(
+  onMessage: (message: unknown) => void,
+  onError: (message: string) => void,
+): ThreadPort {
+  // The server knows this script by its name, and gives it a Content-Security-Policy of its own.
+  const worker = new Worker(new URL("../../python/python-thread.ts", import.meta.url), {
+    type: "module",
+    name: "hyperflock python",
+  });
+  worker.addEventListener("message", (event: MessageEvent<unknown>) => onMessage(event.data));
+  worker.addEventListener("error", (event) => {
+    event.preventDefault();
+    onError(event.message || "The python thread's script cannot be loaded.");
+  });
+  return {
+    post: (message, transfer) => worker.postMessage(message, transfer),
+    terminate: () => worker.terminate(),
+  };
+}

@@ -1,0 +1,342 @@
+// A hand-written issuing side of the ring, for tests: encodes commands into shared memory and waits as array-core's
+// writer does. Runs on the test's thread.
+
+import {
+  ErrorCode,
+  kInterruptOnce,
+  kInterruptRevoke,
+  kMagic,
+  kSilenceMs,
+  kSleepsForMessage,
+  kSliceMs,
+  kStartSilenceMs,
+  Opcode,
+  State,
+  Word,
+} from "../ring/layout.ts";
+
+const kControlAddress = 1024;
+const kRingAddress = 4096;
+const kPage = 65536;
+const kSpins = 500;
+
+export interface Fault {
+  readonly code: string;
+  readonly position: number;
+  readonly opcode: string;
+  readonly tag: number;
+  readonly text: string;
+}
+
+export class RingError extends Error {
+  readonly outcome: string;
+  readonly fault: Fault | undefined;
+
+  constructor(outcome: string, fault?: Fault) {
+    super(fault === undefined ? outcome : `${outcome}: ${fault.code}: ${fault.text}`);
+    this.outcome = outcome;
+    this.fault = fault;
+  }
+}
+
+const nameIn = (names: Record<string, number>, value: number): string =>
+  Object.entries(names).find(([, number]) => number === value)?.[0] ?? String(value);
+
+export interface DispatchCommand {
+  readonly tag?: number;
+  readonly pipeline: number;
+  readonly grid: readonly [number, number, number];
+  readonly bindings: readonly (readonly [number, number, number])[];
+  readonly uniforms?: readonly number[];
+}
+
+export interface RingOptions {
+  readonly ringWords?: number;
+  readonly strict?: boolean;
+  readonly pages?: number;
+}
+
+export class RingWriter {
+  readonly memory: WebAssembly.Memory;
+  readonly controlAddress = kControlAddress;
+  /** Where a test may put data: the next free byte. */
+  #free: number;
+  #words: Int32Array<SharedArrayBuffer>;
+  readonly #control: Int32Array<SharedArrayBuffer>;
+  readonly #mask: number;
+  #head = 0;
+  #fences = 0;
+  #resets = 0;
+  /** Set by a test whose executor sleeps for messages. */
+  postWake: () => void = () => {
+    throw new Error("The executor sleeps for a message and nobody sends it.");
+  };
+  wakeMessages = 0;
+
+  /** How long an executor may do nothing before it is taken for gone; more where a busy machine must not decide. */
+  silenceMs = kSilenceMs;
+
+  constructor(options: RingOptions = {}) {
+    const ringWords = options.ringWords ?? 65536;
+    const pages = options.pages ?? 64 + Math.ceil((ringWords * 4) / kPage);
+    this.memory = new WebAssembly.Memory({ initial: pages, maximum: 4096, shared: true });
+    const buffer = this.buffer;
+    this.#words = new Int32Array(buffer);
+    this.#control = new Int32Array(buffer, kControlAddress);
+    this.#mask = ringWords - 1;
+    this.#free = kRingAddress + ringWords * 4;
+    this.store(Word.ringAddress, kRingAddress);
+    this.store(Word.ringWords, ringWords);
+    this.store(Word.strict, options.strict ? 1 : 0);
+    this.store(Word.silenceMs, kStartSilenceMs);
+    this.store(Word.magic, kMagic);
+  }
+
+  get buffer(): SharedArrayBuffer {
+    return this.memory.buffer as unknown as SharedArrayBuffer;
+  }
+
+  load(word: number): number {
+    return Atomics.load(this.#control, word) >>> 0;
+  }
+
+  store(word: number, value: number): void {
+    Atomics.store(this.#control, word, value | 0);
+  }
+
+  /** Room for `bytes` in the memory, at a multiple of 8. */
+  allocate(bytes: number): number {
+    const address = this.#free;
+    this.#free = Math.ceil((address + bytes) / 8) * 8;
+    const missing = this.#free - this.buffer.byteLength;
+    if (missing > 0) this.memory.grow(Math.ceil(missing / kPage));
+    return address;
+  }
+
+  bytes(address: number, length: number): Uint8Array<SharedArrayBuffer> {
+    return new Uint8Array(this.buffer, address, length);
+  }
+
+  floats(address: number, length: number): Float32Array<SharedArrayBuffer> {
+    return new Float32Array(this.buffer, address, length);
+  }
+
+  put(data: Uint8Array): number {
+    const address = this.allocate(data.length);
+    this.bytes(address, data.length).set(data);
+    return address;
+  }
+
+  text(text: string): [address: number, bytes: number] {
+    const bytes = new TextEncoder().encode(text);
+    return [this.put(bytes), bytes.length];
+  }
+
+  // ---- commands -------------------------------------------------------------------------------
+
+  /** Appends a command and gives its position. */
+  append(opcode: number, operands: readonly number[]): number {
+    const words = operands.length + 1;
+    const untilEnd = this.#mask + 1 - (this.#head & this.#mask);
+    const padding = words > untilEnd ? untilEnd : 0;
+    this.#room(words + padding);
+    if (padding > 0) {
+      this.#put(0, Opcode.pad | (padding << 8));
+      this.#head = (this.#head + padding) >>> 0;
+    }
+    const position = this.#head;
+    this.#put(0, opcode | (words << 8));
+    operands.forEach((operand, i) => {
+      this.#put(i + 1, operand);
+    });
+    this.#head = (this.#head + words) >>> 0;
+    return position;
+  }
+
+  #put(i: number, value: number): void {
+    this.#words[kRingAddress / 4 + ((this.#head + i) & this.#mask)] = value | 0;
+  }
+
+  createBuffer(id: number, bytes: number, label = `buffer ${id}`): number {
+    return this.append(Opcode.createBuffer, [id, bytes, ...this.text(label)]);
+  }
+
+  createPipeline(
+    id: number,
+    text: string,
+    label: string,
+    uniformBytes: number,
+    bindings: number,
+    readWriteMask: number,
+  ): number {
+    return this.append(Opcode.createPipeline, [
+      id,
+      ...this.text(text),
+      ...this.text(label),
+      uniformBytes,
+      bindings,
+      readWriteMask,
+    ]);
+  }
+
+  dispatch({ tag = 0, pipeline, grid, bindings, uniforms = [] }: DispatchCommand): number {
+    return this.append(Opcode.dispatch, [
+      tag,
+      pipeline,
+      ...grid,
+      bindings.length | (uniforms.length << 16),
+      ...bindings.flat(),
+      ...uniforms,
+    ]);
+  }
+
+  fence(): number {
+    this.#fences += 1;
+    this.append(Opcode.fence, [this.#fences]);
+    return this.#fences;
+  }
+
+  // ---- waiting --------------------------------------------------------------------------------
+
+  flush(): void {
+    this.store(Word.written, this.#head);
+    this.#wakeExecutor();
+  }
+
+  #wakeExecutor(): void {
+    if (this.load(Word.sleeps) === 0) return;
+    const slept = Atomics.exchange(this.#control, Word.sleeps, 0);
+    if (slept === kSleepsForMessage) {
+      this.wakeMessages += 1;
+      this.postWake();
+    } else if (slept !== 0) {
+      Atomics.notify(this.#control, Word.sleeps);
+    }
+  }
+
+  #room(words: number): void {
+    const hasRoom = () => ((this.#head - this.load(Word.consumed)) >>> 0) + words <= this.#mask + 1;
+    if (hasRoom()) return;
+    this.flush();
+    this.#waitUntil(hasRoom, 60_000);
+  }
+
+  /** Fence, flush and wait; throws a RingError. */
+  finish(timeoutMs = 60_000): void {
+    const fence = this.fence();
+    this.flush();
+    this.waitFence(fence, timeoutMs);
+  }
+
+  isReached(fence: number): boolean {
+    return ((this.load(Word.fenceDone) - fence) | 0) >= 0;
+  }
+
+  waitFence(fence: number, timeoutMs = 60_000): void {
+    this.#waitUntil(() => this.isReached(fence), timeoutMs);
+  }
+
+  /** As waitFence, for an executor on this thread: `pump` stands in for the sleep. */
+  async waitFenceInProcess(
+    fence: number,
+    pump: (seen: number, timeoutMs: number) => Promise<void>,
+  ): Promise<void> {
+    for (;;) {
+      const seen = this.load(Word.signal);
+      if (this.#look(() => this.isReached(fence))) return;
+      await pump(seen, kSliceMs);
+    }
+  }
+
+  #waitUntil(isMet: () => boolean, timeoutMs: number): void {
+    const deadline = performance.now() + timeoutMs;
+    let progress = this.load(Word.progress);
+    let movedAt = performance.now();
+    for (;;) {
+      const seen = this.load(Word.signal);
+      if (this.#look(isMet)) return;
+      const now = performance.now();
+      if (this.load(Word.progress) !== progress) {
+        progress = this.load(Word.progress);
+        movedAt = now;
+      }
+      if (now > deadline) throw new RingError("timed_out");
+      if (now - movedAt > (this.load(Word.silenceMs) || this.silenceMs))
+        throw new RingError("executor_gone");
+      // Most answers are there before a sleep would have begun.
+      for (let i = 0; i < kSpins && this.load(Word.signal) === seen; i += 1);
+      Atomics.wait(this.#control, Word.signal, seen | 0, kSliceMs);
+    }
+  }
+
+  // The order of state.h: interrupt, goal, state, error slot.
+  #look(isMet: () => boolean): boolean {
+    const interrupt = this.load(Word.interrupt);
+    if (interrupt === kInterruptRevoke) throw new RingError("revoked");
+    if (interrupt === kInterruptOnce) {
+      Atomics.compareExchange(this.#control, Word.interrupt, kInterruptOnce, 0);
+      throw new RingError("interrupted");
+    }
+    const met = isMet();
+    const state = this.load(Word.state);
+    if (state === State.lost) throw new RingError("device_lost", this.takeFault());
+    if (state === State.gone) throw new RingError("executor_gone");
+    if (state === State.closed) throw new RingError("closed");
+    const fault = this.takeFault();
+    if (fault !== undefined) throw new RingError("error", fault);
+    return met;
+  }
+
+  takeFault(): Fault | undefined {
+    if (this.load(Word.errorFull) === 0) return undefined;
+    const bytes = this.bytes(
+      kControlAddress + Word.errorText * 4,
+      this.load(Word.errorTextBytes),
+    ).slice();
+    const fault = {
+      code: nameIn(ErrorCode, this.load(Word.errorCode)),
+      position: this.load(Word.errorPosition),
+      opcode: nameIn(Opcode, this.load(Word.errorOpcode)),
+      tag: this.load(Word.errorTag),
+      text: new TextDecoder().decode(bytes),
+    };
+    this.store(Word.errorFull, 0);
+    return fault;
+  }
+
+  askReset(): number {
+    this.store(Word.errorFull, 0);
+    this.store(Word.written, this.#head);
+    this.#resets += 1;
+    this.store(Word.request, this.#resets);
+    this.#wakeExecutor();
+    return this.#resets;
+  }
+
+  reset(timeoutMs = 20_000): void {
+    const reset = this.askReset();
+    const deadline = performance.now() + timeoutMs;
+    while (this.load(Word.answered) !== reset) {
+      const seen = this.load(Word.signal);
+      if (this.load(Word.answered) === reset) break;
+      if (performance.now() > deadline) throw new RingError("timed_out");
+      Atomics.wait(this.#control, Word.signal, seen | 0, kSliceMs);
+    }
+    if (this.load(Word.state) === State.lost) throw new RingError("device_lost", this.takeFault());
+  }
+
+  close(): void {
+    this.store(Word.written, this.#head);
+    this.store(Word.request, -1);
+    this.#wakeExecutor();
+  }
+
+  /** The device's text of the capability record. */
+  device(): string[] {
+    const bytes = this.bytes(
+      kControlAddress + Word.deviceText * 4,
+      this.load(Word.deviceTextBytes),
+    ).slice();
+    return new TextDecoder().decode(bytes).split("\n");
+  }
+}

@@ -1,0 +1,60 @@
+// WebGPU in Node: Dawn by npm's `webgpu` module. Used by Node's gpu thread, by tests and by whoever runs the drain on
+// the python thread.
+
+import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { pathToFileURL } from "node:url";
+import { parentPort, workerData } from "node:worker_threads";
+import { hasGraphicsCard } from "../webgpu/graphics_card.ts";
+import type { FromGpuThread } from "./gpu_messages.ts";
+
+interface DawnModule {
+  create(options: string[]): GPU;
+  readonly globals: Record<string, unknown>;
+}
+
+declare global {
+  var hyperflockDawn: GPU | undefined;
+}
+
+/** Dawn rounds a device's clock to some 65 us against spying web pages; here there are none. */
+const kExactClock = "disable-dawn-features=timestamp_quantization";
+
+/** Chromium's software Vulkan: what a machine without a graphics card has. */
+const kSoftwareVulkan = "/usr/lib/chromium/vk_swiftshader_icd.json";
+
+/**
+ * Lets Dawn find a Vulkan driver: the machine's own where there is one, else the software one. To be called on the main
+ * thread before any gpu thread starts: a worker's environment is a copy that native code does not see.
+ */
+export function prepareVulkan(): void {
+  const { env } = process;
+  env.XDG_RUNTIME_DIR ??= tmpdir();
+  if (env.VK_ICD_FILENAMES !== undefined || hasGraphicsCard()) return;
+  if (existsSync(kSoftwareVulkan)) env.VK_ICD_FILENAMES = kSoftwareVulkan;
+}
+
+/** `modulePath`: a file, or the name of an installed package. */
+export async function openDawn(modulePath: string): Promise<GPU> {
+  const isPath = modulePath.startsWith("/");
+  const dawn: DawnModule = await import(isPath ? pathToFileURL(modulePath).href : modulePath);
+  // When the object that create() gives is collected, the process hangs: keep it to the end.
+  globalThis.hyperflockDawn ??= dawn.create([kExactClock]);
+  return globalThis.hyperflockDawn;
+}
+
+/** What a gpu thread of Node's does: opens Dawn, whose path is `workerData`, and hands on what its parent says. */
+export async function serveParent<Message>(
+  serve: (gpu: GPU, post: (message: FromGpuThread) => void) => { receive(message: Message): void },
+): Promise<void> {
+  const port = parentPort;
+  if (port === null) throw new Error("This file runs as a worker thread.");
+  const waiting: Message[] = [];
+  let service: { receive(message: Message): void } | undefined;
+  port.on("message", (message: Message) => {
+    if (service === undefined) waiting.push(message);
+    else service.receive(message);
+  });
+  service = serve(await openDawn(String(workerData)), (message) => port.postMessage(message));
+  for (const message of waiting.splice(0)) service.receive(message);
+}

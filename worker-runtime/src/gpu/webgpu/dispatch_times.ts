@@ -1,0 +1,87 @@
+// When each dispatch ran, by the device's clock, batch after batch: the pass of each writes two times, a batch's are copied
+// with it and land as records of kTraceWords. Used by the WebGPU executor, on its thread.
+
+import { kTraceWords } from "../ring/layout.ts";
+
+const Usage = { copySrc: 0x4, queryResolve: 0x200 };
+const kTimeBytes = 16; // begin and end
+
+export class DispatchTimes {
+  readonly #set: GPUQuerySet | undefined;
+  readonly #resolved: GPUBuffer | undefined;
+  readonly #count: number;
+  readonly #land: (first: number, data: Uint8Array) => void;
+  #taken = 0;
+  /** Position and tag of those in the batch that is being gathered. */
+  #batch: number[] = [];
+
+  /** `perBatch`: the most dispatches of a batch; `count`: of all. Without a clock the times are zeros. */
+  constructor(
+    device: GPUDevice,
+    hasClock: boolean,
+    perBatch: number,
+    count: number,
+    land: (first: number, data: Uint8Array) => void,
+  ) {
+    this.#count = count;
+    this.#land = land;
+    if (!hasClock) return;
+    const label = "times of dispatches";
+    this.#set = device.createQuerySet({ label, type: "timestamp", count: 2 * perBatch });
+    const usage = Usage.queryResolve | Usage.copySrc;
+    this.#resolved = device.createBuffer({ label, size: perBatch * kTimeBytes, usage });
+  }
+
+  /** Whether the next dispatch is timed. */
+  get open(): boolean {
+    return this.#taken < this.#count;
+  }
+
+  /** The pass of a dispatch that is timed. REQUIRES: open. */
+  pass(position: number, tag: number, label: string): GPUComputePassDescriptor {
+    const query = this.#batch.length;
+    this.#batch.push(position, tag);
+    this.#taken += 1;
+    if (this.#set === undefined) return { label };
+    const timestampWrites = {
+      querySet: this.#set,
+      beginningOfPassWriteIndex: query,
+      endOfPassWriteIndex: query + 1,
+    };
+    return { label, timestampWrites };
+  }
+
+  /** What resolve() copies for the batch; 0 where nothing was timed. */
+  get bytes(): number {
+    return (this.#batch.length / 2) * kTimeBytes;
+  }
+
+  /** Copies the batch's times; gives what takes them when they have come back. No pass may be open. */
+  resolve(encoder: GPUCommandEncoder, staging: GPUBuffer): (data: Uint8Array) => void {
+    const batch = this.#batch;
+    const first = this.#taken - batch.length / 2;
+    if (this.#set !== undefined && this.#resolved !== undefined) {
+      encoder.resolveQuerySet(this.#set, 0, batch.length, this.#resolved, 0);
+      encoder.copyBufferToBuffer(this.#resolved, 0, staging, 0, this.bytes);
+    }
+    const hasTimes = this.#set !== undefined;
+    this.#batch = [];
+    return (data) => this.#land(first, records(batch, hasTimes ? data : undefined));
+  }
+
+  destroy(): void {
+    this.#set?.destroy();
+    this.#resolved?.destroy();
+  }
+}
+
+function records(batch: readonly number[], times: Uint8Array | undefined): Uint8Array {
+  const words = new Uint32Array((batch.length / 2) * kTraceWords);
+  const clock = times && new Uint32Array(times.buffer, times.byteOffset, batch.length * 2);
+  for (let i = 0; i < batch.length / 2; i += 1) {
+    words[i * kTraceWords] = batch[2 * i] ?? 0;
+    words[i * kTraceWords + 1] = batch[2 * i + 1] ?? 0;
+    if (clock) words.set(clock.subarray(4 * i, 4 * i + 4), i * kTraceWords + 2);
+  }
+  return new Uint8Array(words.buffer);
+}

@@ -1,0 +1,178 @@
+// One trial on a researcher's own machine (`hyperflock replay --on chromium`, dry runs): the very host, threads and runtime
+// that volunteers use. The researcher's package serves the page on loopback (python/src/hyperflock/_browser_run.py), by
+// addresses relative to it: `job`, `blob/<sha256>`, `runtime/...`, and `told`, to which all that happens is posted. Runs on
+// the page thread, which it never blocks.
+
+import * as v from "valibot";
+import { capabilitiesOf, heapLimitOf } from "../agent/device/capabilities.ts";
+import { deviceOffer, lentGpu } from "../agent/device/device_offer.ts";
+import { probeGpu } from "../agent/device/gpu_probe.ts";
+import * as api from "../agent/files/api.ts";
+import { fetchArraycore } from "../agent/files/arraycore_parts.ts";
+import { fetchOptuna } from "../agent/files/optuna_parts.ts";
+import type { AgentEvent } from "../agent/machine/events.ts";
+import { crashOutcome } from "../agent/machine/outcome.ts";
+import { ArraycoreSide } from "../agent/python_host/arraycore_side.ts";
+import { PythonHost } from "../agent/python_host/python_host.ts";
+import { spawnGpu } from "../agent/python_host/spawn_gpu.ts";
+import { spawnPython } from "../agent/python_host/spawn_python.ts";
+import { answerText } from "../channel/block.ts";
+import { type ProbeScope, sharesMemory } from "../page_contract/probe.ts";
+import { type Lease, parseServerMessage } from "../protocol/index.ts";
+import type { RuntimeIndex } from "../python/messages.ts";
+import { answerTo } from "./recorded_answers.ts";
+
+/** While nothing else is posted; where the server has gone nobody waits for this page. */
+const kAliveMs = 5_000;
+
+const jobSchema = v.object({
+  /** Of this interface: package and pages may be of different releases. */
+  schema: v.literal(1),
+  /** The protocol's message, read by its codec. */
+  lease: v.unknown(),
+  /** What the trial may compute on, where this browser has it. */
+  opened: v.picklist(["webgpu", "cpu"]),
+  again: v.boolean(),
+  prune_at: v.nullable(v.number()),
+});
+
+type Job = v.InferOutput<typeof jobSchema>;
+type Told = Readonly<Record<string, unknown>> & { readonly kind: string };
+
+/** Posts what happens, one message after the other; lines that wait go together. */
+class Teller {
+  readonly #lines: string[] = [];
+  #last: Promise<void> = Promise.resolve();
+
+  tell(message: Told): void {
+    this.#send(() => message);
+  }
+
+  print(line: string): void {
+    this.#lines.push(line);
+    if (this.#lines.length === 1) {
+      this.#send(() => ({ kind: "output", lines: this.#lines.splice(0) }));
+    }
+  }
+
+  #send(messageOf: () => Told): void {
+    this.#last = this.#last.then(async () => {
+      const body = JSON.stringify(messageOf());
+      const answer = await fetch("told", { method: "POST", body }).catch(() => null);
+      // The package has ended, however: nothing of its run stays behind.
+      if (answer === null) globalThis.close();
+    });
+  }
+}
+
+/** Runs the page's job and tells how it went. Never rejects. */
+export async function runLocally(): Promise<void> {
+  const teller = new Teller();
+  const fail = (code: string, message: string) => teller.tell({ kind: "failed", code, message });
+  setInterval(() => teller.tell({ kind: "alive" }), kAliveMs);
+  try {
+    const told: unknown = await (await fetch("job")).json();
+    const job = v.safeParse(jobSchema, told);
+    if (!job.success) {
+      fail("job_unknown", "The server's pages are of another release than this package.");
+      return;
+    }
+    await run(job.output, teller);
+  } catch (error) {
+    fail("cannot_run", error instanceof Error ? error.message : String(error));
+  }
+}
+
+async function run(job: Job, teller: Teller): Promise<void> {
+  const lease = leaseOf(job.lease);
+  const isShared = sharesMemory(globalThis as ProbeScope);
+  const plain = capabilitiesOf(navigator);
+  const isWanted = job.opened === "webgpu" && lease.runtime.backend !== undefined;
+  const gpu = isWanted ? await probeGpu(navigator.gpu, pause) : undefined;
+  const capabilities = capabilitiesOf(navigator, lentGpu(gpu, plain));
+  const points: [step: number, value: number][] = [];
+  const end = (event: Pick<Extract<AgentEvent, { kind: "outcome" }>, "outcome"> & object) =>
+    teller.tell({ ...event, kind: "ended", points });
+  const host = new PythonHost({
+    spawn: spawnPython,
+    sharesMemory: isShared,
+    heapBytes: heapLimitOf(plain),
+    now: () => performance.now(),
+    runtimeIndex: localIndex,
+    fetchBlob: async ({ sha256 }) => bytesOf(`blob/${sha256}`),
+    fetchCheckpoint: async () => null,
+    arraycore: new ArraycoreSide({
+      fetchParts: (index, tell) =>
+        fetchArraycore(index, { fetch: get, compile: (bytes) => WebAssembly.compile(bytes), tell }),
+      offer: (wanted) => deviceOffer(wanted, capabilities, { sharesMemory: isShared }),
+      spawnGpu,
+      log: (line) => console.debug(line),
+    }),
+    fetchOptuna: (index, tell) => fetchOptuna(index, { fetch: get, tell }),
+    log: (line) => console.debug(line),
+    emit: (event) => {
+      switch (event.kind) {
+        case "running":
+          teller.tell({ kind: "running" });
+          break;
+        case "report":
+          points.push([event.step, event.value]);
+          host.setTaken(points.length);
+          break;
+        case "call":
+          host.answer(event.sequence, answerTo(event.asked, job));
+          break;
+        case "upload":
+          // Nobody needs it: this run is in one piece, and its files are those of the first.
+          host.answer(event.sequence, answerText(true));
+          break;
+        case "output":
+          teller.print(event.text);
+          break;
+        case "outcome":
+          end(event);
+          break;
+        case "crashed":
+          end({ outcome: crashOutcome(event.code, event.message) });
+          break;
+        case "cannot_run":
+          teller.tell({ kind: "failed", code: event.code, message: event.message });
+          break;
+        default:
+          break;
+      }
+    },
+  });
+  host.run(job.again && gpu !== undefined ? onWebgpu(lease) : lease);
+}
+
+/** Where a trial ran on WebGPU it does so again, also on an adapter that is a program. */
+function onWebgpu(lease: Lease): Lease {
+  return { ...lease, runtime: { ...lease.runtime, backend: "webgpu" } };
+}
+
+function leaseOf(told: unknown): Lease {
+  const message = parseServerMessage(JSON.stringify(told));
+  if (message.type !== "lease") throw new Error("The job holds no lease.");
+  return message.lease;
+}
+
+/** The index with the addresses that the runtime has on this page's server. */
+async function localIndex(): Promise<RuntimeIndex> {
+  const { runtime, pieces } = await api.runtimeIndex("runtime/index.json");
+  const folder = new URL(".", location.href).pathname;
+  const rebased = Object.entries(pieces).map(([name, piece]) => [
+    name,
+    { ...piece, base: folder + piece.base.slice(1) },
+  ]);
+  return { runtime, pieces: Object.fromEntries(rebased) };
+}
+
+const get = (url: string) => fetch(url);
+const pause = (ms: number) => new Promise<void>((done) => setTimeout(done, ms));
+
+async function bytesOf(url: string): Promise<Uint8Array<ArrayBuffer>> {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`${url}: the local server answered ${response.status}.`);
+  return new Uint8Array(await response.arrayBuffer());
+}

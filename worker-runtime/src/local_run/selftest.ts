@@ -1,0 +1,7 @@
+// What the self-test page imports; apart from index.ts, so that the join page stays small. Page thread.
+
+export { capabilitiesOf } from "../agent/device/capabilities.ts";
+export { hasRelaxedSimd, hasSimd } from "../base/simd.ts";
+export { hasJspi, type ProbeScope, probe, sharesMemory } from "../page_contract/probe.ts";
+export { createMemory as createArrayMemory } from "../python/arraycore/arraycore_module.ts";
+export { checkPython, type PythonCheck } from "./python_check.ts";

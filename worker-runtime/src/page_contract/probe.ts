@@ -1,0 +1,82 @@
+// Can this browser compute? Features are tried, not looked up by browser name. Runs on the page thread.
+
+import { hasSimd, type Validator } from "../base/simd.ts";
+import type { UnsupportedReason } from "./volunteer_state.ts";
+
+/** The parts of the global scope that are looked at. */
+export interface ProbeScope {
+  readonly isSecureContext: boolean;
+  readonly crossOriginIsolated: boolean;
+  readonly Worker?: unknown;
+  readonly MessageChannel?: new () => {
+    readonly port1: { postMessage(message: unknown): void; close(): void };
+  };
+  readonly WebAssembly?: Validator & {
+    /** JSPI, where there is one. */
+    readonly Suspending?: unknown;
+    readonly promising?: unknown;
+    Memory: new (descriptor: {
+      initial: number;
+      maximum: number;
+      shared: boolean;
+    }) => { readonly buffer: unknown };
+  };
+}
+
+/** Null when everything that is needed is there. */
+export function probe(scope: ProbeScope): UnsupportedReason | null {
+  if (!scope.isSecureContext) return "insecure_context";
+  // Where threads share no memory Python waits by JSPI.
+  if (!sharesMemory(scope) && !hasJspi(scope)) {
+    return scope.crossOriginIsolated ? "no_shared_memory" : "not_isolated";
+  }
+  if (!hasModuleWorkers(scope)) return "no_module_workers";
+  if (!hasSimd(scope.WebAssembly)) return "no_wasm_simd";
+  return null;
+}
+
+/** Whether WebAssembly can stand still for a promise. */
+export function hasJspi(scope: ProbeScope): boolean {
+  const { Suspending, promising } = scope.WebAssembly ?? {};
+  return typeof Suspending === "function" && typeof promising === "function";
+}
+
+function hasModuleWorkers(scope: ProbeScope): boolean {
+  if (typeof scope.Worker !== "function") return false;
+  let asked = false;
+  const options = {
+    // Read by a browser that knows module workers, before it finds the address to be none.
+    get type(): string {
+      asked = true;
+      return "module";
+    },
+  };
+  try {
+    const Constructor = scope.Worker as new (url: string, options: object) => { terminate(): void };
+    new Constructor("http://[", options).terminate();
+  } catch {
+    // Only whether the option was read counts.
+  }
+  return asked;
+}
+
+/** Whether the threads of this page can share memory. */
+export function sharesMemory(scope: ProbeScope): boolean {
+  if (!scope.crossOriginIsolated) return false;
+  try {
+    const memory = new (scope.WebAssembly as NonNullable<ProbeScope["WebAssembly"]>).Memory({
+      initial: 1,
+      maximum: 1,
+      shared: true,
+    });
+    if (Object.prototype.toString.call(memory.buffer) !== "[object SharedArrayBuffer]")
+      return false;
+    // WebKitGTK makes such memory, and lets no other thread have it.
+    const { port1 } = new (scope.MessageChannel as NonNullable<ProbeScope["MessageChannel"]>)();
+    port1.postMessage(memory.buffer);
+    port1.close();
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,76 @@
+// The module `_arraycore_hooks` of `./run python --hooks`, by which tests let the device fail and benchmarks measure it by
+// hand. The module runs on the python thread; applyHook on the thread that owns the workers. Nothing here waits for
+// ever, and volunteers get none of it.
+
+import { type GpuHook, type HookMessage, tellDone } from "../../gpu/testing/gpu_hooks.fixture.ts";
+import type { GpuThreadOwner } from "../../gpu/thread/gpu_owner.ts";
+
+export type Hook =
+  | { readonly kind: "gpu"; readonly hook: GpuHook }
+  /** Ends the gpu thread, as a crash would. */
+  | { readonly kind: "end_executor" }
+  /** After so long, ends the python thread's wait for the device. */
+  | { readonly kind: "interrupt"; readonly how: "once" | "revoke"; readonly afterMs: number };
+
+export interface HookRequest {
+  readonly hook: Hook;
+  /** One word of shared memory: becomes 1 when the hook holds. */
+  readonly done: Int32Array;
+}
+
+const kAnswerMs = 60_000;
+
+/** Each function blocks until its hook holds. */
+export function hooksModule(post: (request: HookRequest) => void) {
+  const shared = (bytes: number): SharedArrayBuffer => {
+    const pages = Math.ceil(bytes / 65_536);
+    const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+    return memory.buffer as unknown as SharedArrayBuffer;
+  };
+  const ask = (hook: Hook): void => {
+    const done = new Int32Array(shared(4), 0, 1);
+    post({ hook, done });
+    if (Atomics.wait(done, 0, 0, kAnswerMs) === "timed-out")
+      throw new Error(`Nobody did '${hook.kind}'.`);
+  };
+  const toGpu = (hook: GpuHook) => ask({ kind: "gpu", hook });
+  return {
+    refuse_adapters: (count: number) => toGpu({ kind: "refuse_adapters", count }),
+    destroy_device: (refuse: number) => toGpu({ kind: "destroy_device", refuse }),
+    break_shaders: (count: number) => toGpu({ kind: "break_shaders", count }),
+    stall: (ms: number) => toGpu({ kind: "stall", ms }),
+    hang: (ms: number) => toGpu({ kind: "hang", ms }),
+    end_executor: () => ask({ kind: "end_executor" }),
+    revoke: (afterMs: number) => ask({ kind: "interrupt", how: "revoke", afterMs }),
+    /** The microseconds of `count` reads by hand, as "1.5,1.7,..". */
+    read_by_hand(count: number): string {
+      const times = new Float64Array(shared(count * 8), 0, count);
+      toGpu({ kind: "read_by_hand", times });
+      return times.join(",");
+    },
+  };
+}
+
+export interface HookTarget {
+  readonly owner: GpuThreadOwner;
+  readonly postToGpu: (message: HookMessage) => void;
+  /** Ends the thread and tells the owner. */
+  readonly endGpu: () => Promise<void>;
+}
+
+export function applyHook({ hook, done }: HookRequest, target: HookTarget): void {
+  switch (hook.kind) {
+    case "gpu":
+      target.postToGpu({ kind: "hook", hook: hook.hook, done });
+      return;
+    case "end_executor":
+      void target.endGpu().then(() => tellDone(done));
+      return;
+    case "interrupt":
+      setTimeout(() => target.owner.interrupt(hook.how), hook.afterMs);
+      tellDone(done);
+      return;
+    default:
+      hook satisfies never;
+  }
+}

@@ -1,0 +1,191 @@
+// Runs a Python file or module in a Pyodide, as `python FILE` and `python -m MODULE` do, with array-core loaded: what
+// `./run python` does on every host. Python thread; the host gives the files and takes the output.
+
+import { hasRelaxedSimd } from "../../base/simd.ts";
+import type { ToGpuThread } from "../../gpu/thread/gpu_messages.ts";
+import { arraycoreHost } from "../arraycore/arraycore_host.ts";
+import { loadArraycore } from "../arraycore/arraycore_module.ts";
+import { type StartThread, startThreads } from "../arraycore/arraycore_threads.ts";
+import type { PyCallable, PyodideApi } from "../pyodide_api.ts";
+import type { HookRequest } from "./hooks.fixture.ts";
+
+export interface ScriptJob {
+  readonly kind: "file" | "module";
+  /** The file's path, or the module's name. */
+  readonly target: string;
+  readonly args: readonly string[];
+  readonly folder: string;
+  /** Folders that are searched for modules, after the script's own. */
+  readonly path: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** That compute on the CPU, this one included. */
+  readonly threads: number;
+  /** array-core's module without relaxed SIMD also where the engine has it. */
+  readonly hasBaselineSimd: boolean;
+  /** The most that array-core's memory may grow to; null: as much as the engine grants. */
+  readonly memoryBytes: number | null;
+  /** What the gpu thread is to hold back of its device. */
+  readonly gpu: Pick<Extract<ToGpuThread, { kind: "open" }>, "limits" | "withoutF16">;
+}
+
+/**
+ * What the python thread tells its host: the exit code at its end, what the gpu thread is to get, and what a script with
+ * hooks asks for.
+ */
+export type FromScriptThread =
+  | { readonly kind: "ended"; readonly code: number }
+  | { readonly kind: "gpu"; readonly message: ToGpuThread }
+  | { readonly kind: "hook"; readonly request: HookRequest };
+
+/** The process's own streams, each call blocking. */
+export interface Streams {
+  /** Gives the number of bytes read; 0 at the end. */
+  read(bytes: Uint8Array): number;
+  /** 1 is stdout, 2 stderr. Returns when all bytes are on their way, in order. */
+  write(stream: 1 | 2, bytes: Uint8Array): void;
+}
+
+/** The parts of Pyodide's interface that scripts need beyond a trial's. */
+export interface ScriptPyodide extends Omit<PyodideApi, "setInterruptBuffer"> {
+  /** `undefined`: no interrupts any more. */
+  setInterruptBuffer(buffer: Uint8Array | undefined): void;
+  readonly FS: {
+    mkdirTree(path: string): void;
+    writeFile(path: string, data: Uint8Array): void;
+    readFile(path: string): Uint8Array;
+  };
+  setStdin(options: { read(bytes: Uint8Array): number; isatty: boolean }): void;
+  setStdout(options: { write(bytes: Uint8Array): number; isatty: boolean }): void;
+  setStderr(options: { write(bytes: Uint8Array): number; isatty: boolean }): void;
+}
+
+export const kSitePackages = "/lib/python3.14/site-packages";
+
+export function connectStreams(pyodide: ScriptPyodide, streams: Streams): void {
+  pyodide.setStdin({ read: (bytes) => streams.read(bytes), isatty: false });
+  for (const [stream, set] of [
+    [1, pyodide.setStdout],
+    [2, pyodide.setStderr],
+  ] as const) {
+    set.call(pyodide, {
+      isatty: false,
+      write: (bytes: Uint8Array) => {
+        streams.write(stream, bytes);
+        return bytes.length;
+      },
+    });
+  }
+}
+
+/** Which of array-core's modules this thread's engine runs. */
+export function moduleFile(job: ScriptJob): "arraycore.wasm" | "arraycore-relaxed.wasm" {
+  return hasRelaxedSimd(WebAssembly) && !job.hasBaselineSimd
+    ? "arraycore-relaxed.wasm"
+    : "arraycore.wasm";
+}
+
+export interface ArraycoreOptions {
+  readonly code: BufferSource;
+  readonly job: ScriptJob;
+  /** Pyodide's interrupt buffer. */
+  readonly interrupt: Uint8Array;
+  /** To the gpu thread; null where there is none. */
+  readonly toGpu: ((message: ToGpuThread) => void) | null;
+  readonly startThread: StartThread;
+}
+
+/** array-core, as the module that the package `arraycore` looks for. Gives what closes it, and with it its gpu thread. */
+export async function connectArraycore(
+  pyodide: ScriptPyodide,
+  { code, job, interrupt, toGpu, startThread }: ArraycoreOptions,
+): Promise<() => void> {
+  // From here on a script may measure how long the first result takes (array-core/python/bench/first_result.py).
+  performance.mark("arraycore-load");
+  const module = await loadArraycore(code, {
+    ...(job.memoryBytes === null ? {} : { maximumBytes: job.memoryBytes }),
+    host: {
+      attach(memory, controlAddress) {
+        toGpu?.({ kind: "open", memory, controlAddress, ...job.gpu });
+        return toGpu !== null;
+      },
+      wakeByMessage: () => toGpu?.({ kind: "wake" }),
+      takeInterrupt: () => Atomics.exchange(interrupt, 0, 0) !== 0,
+    },
+  });
+  await startThreads(module, job.threads - 1, startThread);
+  const host = arraycoreHost(module);
+  pyodide.registerJsModule("_arraycore_host", host);
+  return () => {
+    host.close();
+  };
+}
+
+/** Blocks until the script has ended; gives its exit code. */
+export function runScript(pyodide: ScriptPyodide, job: ScriptJob): number {
+  const run = pyodide.runPython(kRun) as PyCallable;
+  return Number(
+    run(
+      job.kind,
+      job.target,
+      JSON.stringify(job.args),
+      job.folder,
+      JSON.stringify(job.env),
+      JSON.stringify(job.path),
+    ),
+  );
+}
+
+// The frames of this code and of runpy are left out of tracebacks, as an interpreter's own are.
+const kRun = `
+def _run(kind, target, args, folder, env, path):
+    import atexit, json, os, runpy, sys, time, traceback
+
+    # Pyodide's own sleep looks at no interrupt before its end.
+    def sleep(seconds, _whole=time.sleep, _slice=0.05):
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > _slice:
+            _whole(_slice)
+        _whole(min(seconds, max(left, 0)))
+
+    time.sleep = sleep
+
+    def report(error):
+        frames = error.__traceback__
+        while frames is not None and frames.tb_frame.f_code.co_filename in (__file__, "<frozen runpy>"):
+            frames = frames.tb_next
+        traceback.print_exception(type(error), error, frames)
+
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(line_buffering=True)
+    os.environ.update(json.loads(env))
+    os.makedirs(folder, exist_ok=True)
+    os.chdir(folder)
+    sys.argv = [target, *json.loads(args)]
+    own = folder if kind == "module" else os.path.dirname(os.path.abspath(target))
+    sys.path[:0] = [own, *json.loads(path)]
+    code = 0
+    try:
+        if kind == "module":
+            runpy.run_module(target, run_name="__main__", alter_sys=True)
+        else:
+            runpy.run_path(target, run_name="__main__")
+    except SystemExit as error:
+        if error.code is None or isinstance(error.code, int):
+            code = (error.code or 0) & 255
+        else:
+            print(error.code, file=sys.stderr)
+            code = 1
+    except KeyboardInterrupt as error:
+        report(error)
+        code = 130
+    except BaseException as error:
+        report(error)
+        code = 1
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    return code
+
+__file__ = _run.__code__.co_filename
+_run
+`;

@@ -1,0 +1,166 @@
+// The python thread of `./run python --host chromium`: a module worker of an isolated page, one Pyodide in it, which runs one
+// script and ends. Mounted files are copied in before and, where the script changed them or made new ones, back after.
+
+import type { ThreadStart } from "../arraycore/arraycore_threads.ts";
+import type { PyodideModule } from "../pyodide_api.ts";
+import {
+  connectArraycore,
+  connectStreams,
+  type FromScriptThread,
+  kSitePackages,
+  moduleFile,
+  runScript,
+  type ScriptJob,
+  type ScriptPyodide,
+} from "./run_script.ts";
+
+declare const self: DedicatedWorkerGlobalScope;
+
+export interface BrowserScript {
+  readonly job: ScriptJob;
+  /** Address below which files are read and written, by their whole paths. */
+  readonly files: string;
+  readonly output: string;
+  /** Pyodide's folder. */
+  readonly core: string;
+  readonly archives: readonly string[];
+  /** Folder of array-core's modules. */
+  readonly arraycore: string;
+  /** Files to copy in: where they come from and where they go. */
+  readonly copies: readonly { readonly from: string; readonly to: string }[];
+  /** Folders whose changes are copied back. */
+  readonly mounts: readonly string[];
+  readonly interrupt: Uint8Array;
+  readonly hasGpu: boolean;
+  /** The script gets `_arraycore_hooks`. */
+  readonly hasHooks: boolean;
+}
+
+const post = (message: FromScriptThread) => self.postMessage(message);
+
+const kFetchesAtOnce = 16;
+
+// They end with this thread, whose worker they are nested in.
+function startThread(start: ThreadStart): Promise<void> {
+  const worker = new Worker(new URL("../arraycore/arraycore-thread.ts", import.meta.url), {
+    type: "module",
+  });
+  return new Promise((done, fail) => {
+    worker.addEventListener("message", () => done(), { once: true });
+    worker.addEventListener("error", (event) => fail(new Error(event.message)), { once: true });
+    worker.postMessage(start);
+  });
+}
+
+self.addEventListener("message", (event: MessageEvent<BrowserScript>) => {
+  main(event.data).then(
+    (code) => post({ kind: "ended", code }),
+    (error: unknown) => {
+      const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      write(event.data.output, 2, new TextEncoder().encode(`${text}\n`));
+      post({ kind: "ended", code: 70 });
+    },
+  );
+});
+
+async function main(script: BrowserScript): Promise<number> {
+  const address = (path: string) =>
+    script.files + path.slice(1).split("/").map(encodeURIComponent).join("/");
+  const bytesOf = async (path: string): Promise<Uint8Array<ArrayBuffer>> => {
+    const response = await fetch(address(path));
+    if (!response.ok) throw new Error(`${path}: the local server answered ${response.status}.`);
+    return new Uint8Array(await response.arrayBuffer());
+  };
+  const core = `${address(script.core)}/`;
+  const module = (await import(/* @vite-ignore */ `${core}pyodide.mjs`)) as PyodideModule;
+  const pyodide = (await module.loadPyodide({
+    indexURL: core,
+    lockFileURL: `${core}pyodide-lock.json`,
+    packageBaseUrl: core,
+    stdout: () => {},
+    stderr: () => {},
+  })) as ScriptPyodide;
+  connectStreams(pyodide, {
+    read: () => 0,
+    write: (stream, bytes) => write(script.output, stream, bytes),
+  });
+  pyodide.setInterruptBuffer(script.interrupt);
+  for (const archive of script.archives) {
+    pyodide.unpackArchive(await bytesOf(archive), "zip", { extractDir: kSitePackages });
+  }
+  for (const folder of [...script.mounts, script.job.folder]) pyodide.FS.mkdirTree(folder);
+  for (let i = 0; i < script.copies.length; i += kFetchesAtOnce) {
+    const some = script.copies.slice(i, i + kFetchesAtOnce);
+    const contents = await Promise.all(some.map(({ from }) => bytesOf(from)));
+    for (const [k, { to }] of some.entries()) {
+      pyodide.FS.mkdirTree(to.slice(0, to.lastIndexOf("/")));
+      pyodide.FS.writeFile(to, contents[k] as Uint8Array);
+    }
+  }
+  const closeArraycore = await connectArraycore(pyodide, {
+    code: await bytesOf(`${script.arraycore}/${moduleFile(script.job)}`),
+    job: script.job,
+    interrupt: script.interrupt,
+    toGpu: script.hasGpu ? (message) => post({ kind: "gpu", message }) : null,
+    startThread,
+  });
+  if (script.hasHooks) {
+    const { hooksModule } = await import("./hooks.fixture.ts");
+    const module = hooksModule((request) => post({ kind: "hook", request }));
+    pyodide.registerJsModule("_arraycore_hooks", module);
+  }
+  const changes = new Changes(pyodide, script.mounts);
+  const code = runScript(pyodide, script.job);
+  closeArraycore();
+  // From here on a Ctrl-C is too late for the script.
+  pyodide.setInterruptBuffer(undefined);
+  for (const path of changes.since()) {
+    const stored = await fetch(address(path), {
+      method: "PUT",
+      body: new Uint8Array(pyodide.FS.readFile(path)),
+    });
+    if (!stored.ok) throw new Error(`${path} could not be written back (${stored.status}).`);
+  }
+  return code;
+}
+
+// A blocking request: Python may not give the thread back for hours.
+function write(output: string, stream: 1 | 2, bytes: Uint8Array): void {
+  const request = new XMLHttpRequest();
+  request.open("POST", output + stream, false);
+  request.send(new Uint8Array(bytes));
+}
+
+/** Which files below some folders are new or have other times or sizes than before. */
+class Changes {
+  readonly #list: () => Map<string, string>;
+  readonly #before: Map<string, string>;
+
+  constructor(pyodide: ScriptPyodide, folders: readonly string[]) {
+    const list = pyodide.runPython(kListFiles) as (folders: string) => string;
+    this.#list = () =>
+      new Map(Object.entries(JSON.parse(list(JSON.stringify(folders))) as Record<string, string>));
+    this.#before = this.#list();
+  }
+
+  since(): string[] {
+    return [...this.#list()]
+      .filter(([path, state]) => this.#before.get(path) !== state)
+      .map(([path]) => path);
+  }
+}
+
+const kListFiles = `
+def _list_files(folders):
+    import json, os
+    found = {}
+    for folder in json.loads(folders):
+        for parent, _, names in os.walk(folder):
+            for name in names:
+                path = os.path.join(parent, name)
+                state = os.stat(path)
+                found[path] = f"{state.st_mtime_ns} {state.st_size}"
+    return json.dumps(found)
+
+_list_files
+`;
