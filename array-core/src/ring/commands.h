@@ -1,7 +1,7 @@
 // The contract between array-core (the issuer) and the executor that owns the device: the words of
 // the control block and the commands of the ring, all 32-bit little-endian words in the WebAssembly
-// module's shared memory. docs/ring.md explains them. worker-runtime/src/gpu/ring/layout.ts mirrors the
-// numbers, and a test compares the two files: keep one `name = number,` a line.
+// module's shared memory. docs/ring.md explains them. worker-runtime/src/gpu/ring/layout.ts mirrors
+// the numbers, and a test compares the two files: keep one `name = number,` a line.
 //
 // Data only: any thread may use it.
 #pragma once
