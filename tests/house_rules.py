@@ -20,7 +20,7 @@ ROOT_ENTRIES = {
     "CHANGELOG.md", "LICENSE", "run", "package.json", "package-lock.json", ".npmrc", ".ci",
     ".clang-format",
     ".clang-tidy", ".gitignore", ".dockerignore", "biome.json", "tsconfig.base.json",
-    "ruff.toml",
+    "ruff.toml", "docs",
 }  # fmt: skip
 SOURCES = {".h", ".cc", ".ts", ".tsx", ".py", ".sh", ".css", ".mjs"}
 MAX_LINES = 800
