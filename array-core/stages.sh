@@ -66,9 +66,9 @@ stage array_core_python_test "array_core_wasm runtime npm test_wheels"
 do_array_core_python_test() {
   local tests=array-core/python/tests
   python_in "--host node --backend cpu" "${PYTHON_SUITE[@]}" "$tests" array-core/samples
-  python_in "--host node --backend cpu --simd baseline" "${PYTHON_SUITE[@]}" "$tests/test_linear.py"
+  python_in "--host node --backend cpu --simd baseline" "${PYTHON_SUITE[@]}" "$tests/functions/test_linear.py"
   python_in "--host node --backend webgpu --hooks" "${PYTHON_SUITE[@]}" "$tests" array-core/samples \
-    --ignore "$tests/test_faults.py" --sample 4
+    --ignore "$tests/runtime/test_faults.py" --sample 4
 }
 
 # What depends on the host: crossings, transfers, waiting, users' own shaders. Chromium makes the same kernels of the same
@@ -76,8 +76,8 @@ do_array_core_python_test() {
 stage array_core_host_test "array_core_wasm runtime npm test_wheels browser"
 do_array_core_host_test() {
   local tests=array-core/python/tests name host_dependent=()
-  for name in arrays device kernels ndarray raw_kernels view_programs views; do
-    host_dependent+=("$tests/test_$name.py")
+  for name in core/test_{arrays,kernels,ndarray,raw_kernels,view_programs,views} runtime/test_device; do
+    host_dependent+=("$tests/$name.py")
   done
   python_in "--host chromium --backend webgpu --hooks" "${PYTHON_SUITE[@]}" "${host_dependent[@]}" array-core/samples
 }
@@ -87,7 +87,7 @@ stage array_core_faults_test "array_core_wasm server runtime npm test_wheels bro
 do_array_core_faults_test() {
   local host
   for host in node chromium; do
-    python_in "--host $host --backend webgpu --hooks" "${PYTHON_SUITE[@]}" array-core/python/tests/test_faults.py
+    python_in "--host $host --backend webgpu --hooks" "${PYTHON_SUITE[@]}" array-core/python/tests/runtime/test_faults.py
   done
 }
 

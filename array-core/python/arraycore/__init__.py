@@ -9,124 +9,10 @@ The library is one a process and belongs to the thread that imports it.
 
 from typing import TYPE_CHECKING, Any
 
-# Modules that are imported whole list their names by themselves.
-from . import (
-    _along,
-    _bits,
-    _numpy_names,
-    _polynomials,
-    _quantiles,
-    _reductions,
-    _statistics,
-    _ufuncs,
-    capture,
-    fft,
-    lib,
-    linalg,
-    nn,
-    random,
-    special,
-)
-from ._absent import of_module
-from ._along import *  # noqa: F403
-from ._bits import *  # noqa: F403
-from ._counting import (
-    bincount,
-    digitize,
-    histogram,
-    histogram_bin_edges,
-    searchsorted,
-)
-from ._creation import (
-    array,
-    asanyarray,
-    asarray,
-    ascontiguousarray,
-    asfortranarray,
-    asnumpy,
-    empty,
-    empty_like,
-    full,
-    full_like,
-    ones,
-    ones_like,
-    zeros,
-    zeros_like,
-)
-from ._cupy_names import (
-    install_cupy,
-)
-from ._device import (
-    DeviceInfo,
-    DeviceTime,
-    device_info,
-    device_timer,
-)
-from ._devices import (
-    Device,
-    Event,
-    Stream,
-)
-from ._differences import (
-    convolve,
-    correlate,
-    diff,
-    ediff1d,
-    gradient,
-    interp,
-)
-from ._editing import (
-    delete,
-    insert,
-    pad,
-    trim_zeros,
-)
-from ._einsum import (
-    einsum,
-)
-from ._elements import (
-    allclose,
-    angle,
-    around,
-    array_equal,
-    array_equiv,
-    clip,
-    fix,
-    imag,
-    isclose,
-    iscomplex,
-    iscomplexobj,
-    isneginf,
-    isposinf,
-    isreal,
-    isrealobj,
-    nan_to_num,
-    real,
-    round,
-    sinc,
-)
-from ._errors import (
-    CompileError,
-    DeviceError,
-    DeviceLostError,
-    InternalError,
-)
-from ._exchange import (
-    from_dlpack,
-)
-from ._gathering import (
-    argwhere,
-    choose,
-    compress,
-    extract,
-    flatnonzero,
-    nonzero,
-    select,
-    take,
-    take_along_axis,
-    where,
-)
-from ._host import (
+from . import capture, fft, lib, linalg, nn, random, special
+from ._compat import numpy_names as _numpy_names
+from ._compat.cupy_names import install_cupy
+from ._compat.file_io import (
     array2string,
     array_repr,
     array_str,
@@ -152,7 +38,60 @@ from ._host import (
     shape,
     size,
 )
-from ._index_grids import (
+from ._compat.interop import from_dlpack
+from ._compat.numpy_names import *  # noqa: F403
+from ._compat.unsupported import of_module
+from ._core import reductions as _reductions
+from ._core import ufuncs as _ufuncs
+from ._core.creation import (
+    array,
+    asanyarray,
+    asarray,
+    ascontiguousarray,
+    asfortranarray,
+    asnumpy,
+    empty,
+    empty_like,
+    full,
+    full_like,
+    ones,
+    ones_like,
+    zeros,
+    zeros_like,
+)
+from ._core.kernels import ElementwiseKernel, RawKernel, ReductionKernel
+from ._core.ndarray import ndarray
+from ._core.reductions import *  # noqa: F403
+from ._core.ufuncs import *  # noqa: F403
+from ._linalg.einsum import einsum
+from ._linalg.linear import (
+    cross,
+    inner,
+    kron,
+    matrix_transpose,
+    matvec,
+    outer,
+    tensordot,
+    trace,
+    vdot,
+    vecdot,
+    vecmat,
+)
+from ._linalg.products import dot, matmul
+from ._manipulation.editing import delete, insert, pad, trim_zeros
+from ._manipulation.gathering import (
+    argwhere,
+    choose,
+    compress,
+    extract,
+    flatnonzero,
+    nonzero,
+    select,
+    take,
+    take_along_axis,
+    where,
+)
+from ._manipulation.index_grids import (
     diag_indices,
     diag_indices_from,
     indices,
@@ -165,7 +104,7 @@ from ._index_grids import (
     triu_indices_from,
     unravel_index,
 )
-from ._joining import (
+from ._manipulation.joining import (
     append,
     array_split,
     block,
@@ -187,31 +126,33 @@ from ._joining import (
     vsplit,
     vstack,
 )
-from ._kernels import (
-    ElementwiseKernel,
-    RawKernel,
-    ReductionKernel,
+from ._manipulation.matrices import diag, diagflat, eye, identity, tri, tril, triu, vander
+from ._manipulation.ranges import (
+    arange,
+    bartlett,
+    blackman,
+    fromfunction,
+    geomspace,
+    hamming,
+    hanning,
+    kaiser,
+    linspace,
+    logspace,
+    meshgrid,
+    mgrid,
+    ogrid,
 )
-from ._library import (
-    close,
-    counters,
-    open,
-    reset,
+from ._manipulation.scattering import (
+    fill_diagonal,
+    place,
+    put,
+    put_along_axis,
+    putmask,
+    scatter_add,
+    scatter_max,
+    scatter_min,
 )
-from ._linear import (
-    cross,
-    inner,
-    kron,
-    matrix_transpose,
-    matvec,
-    outer,
-    tensordot,
-    trace,
-    vdot,
-    vecdot,
-    vecmat,
-)
-from ._manipulation import (
+from ._manipulation.views import (
     astype,
     atleast_1d,
     atleast_2d,
@@ -234,58 +175,53 @@ from ._manipulation import (
     swapaxes,
     transpose,
 )
-from ._matrices import (
-    diag,
-    diagflat,
-    eye,
-    identity,
-    tri,
-    tril,
-    triu,
-    vander,
+
+# Modules that are imported whole list their names by themselves.
+from ._math import axis_functions as _axis_functions
+from ._math import bits as _bits
+from ._math import polynomials as _polynomials
+from ._math.axis_functions import *  # noqa: F403
+from ._math.bits import *  # noqa: F403
+from ._math.differences import convolve, correlate, diff, ediff1d, gradient, interp
+from ._math.elements import (
+    allclose,
+    angle,
+    around,
+    array_equal,
+    array_equiv,
+    clip,
+    fix,
+    imag,
+    isclose,
+    iscomplex,
+    iscomplexobj,
+    isneginf,
+    isposinf,
+    isreal,
+    isrealobj,
+    nan_to_num,
+    real,
+    round,
+    sinc,
 )
-from ._ndarray import (
-    ndarray,
+from ._math.polynomials import *  # noqa: F403
+from ._runtime.device_info import DeviceInfo, DeviceTime, device_info, device_timer
+from ._runtime.devices import Device, Event, Stream
+from ._runtime.errors import CompileError, DeviceError, DeviceLostError, InternalError
+from ._runtime.profile import Profile, ProfileRow, profile
+from ._runtime.session import close, counters, open, reset
+from ._statistics import correlations as _correlations
+from ._statistics import quantiles as _quantiles
+from ._statistics.correlations import *  # noqa: F403
+from ._statistics.histograms import (
+    bincount,
+    digitize,
+    histogram,
+    histogram_bin_edges,
+    searchsorted,
 )
-from ._numpy_names import *  # noqa: F403
-from ._polynomials import *  # noqa: F403
-from ._products import (
-    dot,
-    matmul,
-)
-from ._profile import (
-    Profile,
-    ProfileRow,
-    profile,
-)
-from ._quantiles import *  # noqa: F403
-from ._ranges import (
-    arange,
-    bartlett,
-    blackman,
-    fromfunction,
-    geomspace,
-    hamming,
-    hanning,
-    kaiser,
-    linspace,
-    logspace,
-    meshgrid,
-    mgrid,
-    ogrid,
-)
-from ._reductions import *  # noqa: F403
-from ._scattering import (
-    fill_diagonal,
-    place,
-    put,
-    put_along_axis,
-    putmask,
-    scatter_add,
-    scatter_max,
-    scatter_min,
-)
-from ._sorting import (
+from ._statistics.quantiles import *  # noqa: F403
+from ._statistics.sorting import (
     argpartition,
     argsort,
     intersect1d,
@@ -303,8 +239,6 @@ from ._sorting import (
     unique_inverse,
     unique_values,
 )
-from ._statistics import *  # noqa: F403
-from ._ufuncs import *  # noqa: F403
 
 __all__ = [
     "CompileError",
@@ -533,7 +467,8 @@ __all__ = [
     "zeros_like",
 ]
 for _module in (
-    _along, _bits, _numpy_names, _polynomials, _quantiles, _reductions, _statistics, _ufuncs
+    _axis_functions, _bits, _correlations, _numpy_names, _polynomials, _quantiles, _reductions,
+    _ufuncs,
 ):  # fmt: skip
     __all__ += _module.__all__
 

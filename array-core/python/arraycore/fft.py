@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from ._by_numpy import by_numpy
-from ._calls import integers
-from ._creation import array, ours
-from ._joining import roll
-from ._ndarray import ndarray
+from ._compat.host_fallback import by_numpy
+from ._core.creation import array, ours
+from ._core.ndarray import ndarray
+from ._manipulation.joining import roll
+from ._runtime.calls import integers
 
 __all__ = [
     "fft",

@@ -18,17 +18,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from . import _elimination, _library, _reductions, _ufuncs
-from ._by_numpy import by_numpy
-from ._calls import integers
-from ._creation import asarray, ours
-from ._gathering import normalized
-from ._linear import cross, matrix_transpose, tensordot, vecdot
-from ._linear import outer as outer_of_all
-from ._manipulation import broadcast_to
-from ._matrices import eye
-from ._ndarray import ndarray
-from ._products import matmul
+from ._compat.host_fallback import by_numpy
+from ._core import reductions, ufuncs
+from ._core.creation import asarray, ours
+from ._core.ndarray import ndarray
+from ._linalg import elimination
+from ._linalg.linear import cross, matrix_transpose, tensordot, vecdot
+from ._linalg.linear import outer as outer_of_all
+from ._linalg.products import matmul
+from ._manipulation.gathering import normalized
+from ._manipulation.matrices import eye
+from ._manipulation.views import broadcast_to
+from ._runtime import session
+from ._runtime.calls import integers
 
 __all__ = [
     "LinAlgError",
@@ -74,14 +76,14 @@ def _sizes(x: Any) -> Any:
     """Return magnitudes; of integers as float64, as NumPy computes norms."""
     if x.dtype.kind in "biu":
         x = x.astype(np.float64)
-    return _ufuncs.absolute(x)
+    return ufuncs.absolute(x)
 
 
 def _root_of_squares(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     if x.dtype.kind in "biu":
         x = x.astype(np.float64)
-    squares = _ufuncs.square(x.real) + _ufuncs.square(x.imag) if x.dtype.kind == "c" else x * x
-    return _ufuncs.sqrt(_reductions.sum(squares, axes, keepdims=keepdims))
+    squares = ufuncs.square(x.real) + ufuncs.square(x.imag) if x.dtype.kind == "c" else x * x
+    return ufuncs.sqrt(reductions.sum(squares, axes, keepdims=keepdims))
 
 
 def _of_vectors(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
@@ -91,14 +93,14 @@ def _of_vectors(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
         raise ValueError(f"Invalid norm order '{ord}' for vectors")
     sizes = _sizes(x)
     if ord == np.inf:
-        return _reductions.max(sizes, axes, keepdims=keepdims, initial=0)
+        return reductions.max(sizes, axes, keepdims=keepdims, initial=0)
     if ord == -np.inf:
-        return _reductions.min(sizes, axes, keepdims=keepdims)
+        return reductions.min(sizes, axes, keepdims=keepdims)
     if ord == 0:
-        return _reductions.sum((sizes != 0).astype(sizes.dtype), axes, keepdims=keepdims)
+        return reductions.sum((sizes != 0).astype(sizes.dtype), axes, keepdims=keepdims)
     if ord == 1:
-        return _reductions.sum(sizes, axes, keepdims=keepdims)
-    return _reductions.sum(sizes**ord, axes, keepdims=keepdims) ** (1.0 / ord)
+        return reductions.sum(sizes, axes, keepdims=keepdims)
+    return reductions.sum(sizes**ord, axes, keepdims=keepdims) ** (1.0 / ord)
 
 
 def _of_matrices(x: Any, ord: Any, axes: tuple[int, int], keepdims: bool) -> Any:
@@ -109,11 +111,11 @@ def _of_matrices(x: Any, ord: Any, axes: tuple[int, int], keepdims: bool) -> Any
         return _root_of_squares(x, axes, keepdims)
     if ord in (1, -1, np.inf, -np.inf):
         added, chosen = (rows, columns) if abs(ord) == 1 else (columns, rows)
-        sums = _reductions.sum(_sizes(x), added, keepdims=True)
+        sums = reductions.sum(_sizes(x), added, keepdims=True)
         if ord > 0:
-            made = _reductions.max(sums, chosen, keepdims=True, initial=0)
+            made = reductions.max(sums, chosen, keepdims=True, initial=0)
         else:
-            made = _reductions.min(sums, chosen, keepdims=True)
+            made = reductions.min(sums, chosen, keepdims=True)
         return made if keepdims else made.squeeze(axes)
     if ord in (2, -2, "nuc"):
         return by_numpy(np.linalg.norm, x, ord, axes, keepdims)
@@ -346,10 +348,10 @@ _cholesky = _raising(np.linalg.cholesky, "Matrix is not positive definite")
 def _is_eliminated(a: Any) -> bool:
     """Whether a kernel computes an inverse or a determinant."""
     return (
-        _library.is_on_device()
+        session.is_on_device()
         and isinstance(a, ndarray)
         and a.dtype == np.float32
-        and _square(a).shape[-1] <= _elimination.MOST_ROWS
+        and _square(a).shape[-1] <= elimination.MOST_ROWS
     )
 
 
@@ -366,7 +368,7 @@ def inv(a: Any) -> ndarray:
     """
     if not _is_eliminated(a):
         return by_numpy(_inv, a)  # type: ignore[no-any-return]
-    made, info = _elimination.inverses(a)
+    made, info = elimination.inverses(a)
     if bool(info.any()):
         raise LinAlgError("Singular matrix")
     return made
@@ -399,8 +401,8 @@ def inv_ex(a: Any) -> InvExResult:
         The matrices are not square.
     """
     values = _square(a)
-    if values.shape[-1] <= _elimination.MOST_ROWS and values.dtype.kind == "f":
-        return InvExResult(*_elimination.inverses(values))
+    if values.shape[-1] <= elimination.MOST_ROWS and values.dtype.kind == "f":
+        return InvExResult(*elimination.inverses(values))
     return InvExResult(*by_numpy(_inverses_and_info, values))
 
 
@@ -426,7 +428,7 @@ def solve(a: Any, b: Any) -> ndarray:
 def det(a: Any) -> ndarray:
     """Return determinants of square matrices; computed where :func:`inv` computes inverses."""
     if _is_eliminated(a):
-        return _elimination.determinants(a)[0]
+        return elimination.determinants(a)[0]
     return by_numpy(np.linalg.det, a)  # type: ignore[no-any-return]
 
 

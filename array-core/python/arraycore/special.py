@@ -1,7 +1,6 @@
 """The functions of scipy.special that arraycore has, as cupyx.scipy.special has them."""
 
-from ._along import i0
-from ._ufuncs import (
+from ._core.ufuncs import (
     digamma,
     erf,
     erfc,
@@ -13,7 +12,8 @@ from ._ufuncs import (
     ndtr,
     ndtri,
 )
-from ._zeta import polygamma, zeta
+from ._math.axis_functions import i0
+from ._math.zeta import polygamma, zeta
 
 psi = digamma
 

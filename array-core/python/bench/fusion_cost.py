@@ -15,7 +15,7 @@ import time
 
 import arraycore as ac
 import numpy as np
-from arraycore import _library
+from arraycore._runtime import session
 
 CHAIN = 20
 TIMES = 100
@@ -52,9 +52,9 @@ def main() -> None:
     parser.add_argument("--elements", type=int, default=100_000)
     elements = parser.parse_args().elements
     x = ac.array(np.ones(elements, np.float32))
-    _library.set_fusing(False)
+    session.set_fusing(False)
     unfused_issue, unfused_chain = measure(x, CHAIN)
-    _library.set_fusing(True)
+    session.set_fusing(True)
     fused_issue, fused_chain = measure(x, 1)
     figures = {
         "elements": elements,

@@ -18,7 +18,7 @@ from collections.abc import Callable
 
 import arraycore as ac
 import numpy as np
-from arraycore import _library
+from arraycore._runtime import session
 
 CALLS = 20_000
 WARM_UP = 1_000
@@ -57,7 +57,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="What it costs to issue one operation.")
     parser.add_argument("--elements", type=int, default=1_000)
     elements = parser.parse_args().elements
-    _library.set_fusing(False)
+    session.set_fusing(False)
     a = ac.array(np.ones(elements, np.float32))
     b = ac.array(np.ones(elements, np.float32))
     figures = {

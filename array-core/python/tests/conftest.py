@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import arraycore as ac
 import pytest
-from arraycore import _library
+from arraycore._runtime import session
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -45,10 +45,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture
 def unfused() -> Iterator[None]:
     """Every operation is launched when it is called: for tests that count launches or crossings."""
-    before = _library.set_fusing(False)
+    before = session.set_fusing(False)
     ac.reset()
     yield
-    _library.set_fusing(before)
+    session.set_fusing(before)
 
 
 @pytest.fixture(autouse=True)

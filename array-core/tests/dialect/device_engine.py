@@ -13,7 +13,7 @@ from typing import Any
 
 import arraycore as ac
 import numpy as np
-from arraycore import _library
+from arraycore._runtime import session
 from calls import Array, Call, Memory, Window
 
 WIDE = ("float64", "complex128")
@@ -122,7 +122,7 @@ class DeviceEngine:
             made = kernel(*ins, *outs, size=call.size)
         else:
             made = kernel(*ins, *outs, axis=call.axis, keepdims=call.keepdims)
-        _library.settle()
+        session.settle()
         after = ac.counters()
         results = list(made) if isinstance(made, tuple) else [made]
         spent = {name: after[name] - before[name] for name in after}

@@ -15,7 +15,7 @@ from unittest import mock
 
 import arraycore as ac
 import numpy as np
-from arraycore import _library
+from arraycore._runtime import session
 
 SHAPES = ((4, 3), (2, 3), (0, 3), (3, 3))
 
@@ -79,7 +79,7 @@ def memcpy_scatter(dtype: str) -> None:
 def _on_device(run: Callable[[], Any]) -> Any:
     before = ac.counters()
     result = run()
-    _library.settle()
+    session.settle()
     after = ac.counters()
     for name in ("cpu_ops", "bytes_down"):
         assert after[name] == before[name], f"{name} grew"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from ._interface import FREE_IDS, Bridge
+from .interface import FREE_IDS, Bridge
 
 __all__ = ["FREE_IDS", "Bridge", "connect"]
 
@@ -18,9 +18,9 @@ def connect() -> Bridge:
         The library (or, under Pyodide, the host's module) is not there.
     """
     if sys.platform == "emscripten":
-        from ._wasm import WasmBridge
+        from .wasm import WasmBridge
 
         return WasmBridge()
-    from ._native import NativeBridge, library_path
+    from .native import NativeBridge, library_path
 
     return NativeBridge(library_path())

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._calls import AS_STRIDED, call, int64s, integers
-from .._manipulation import broadcast_arrays, broadcast_to
-from .._ndarray import ndarray
+from .._core.ndarray import ndarray
+from .._manipulation.views import broadcast_arrays, broadcast_to
+from .._runtime.calls import AS_STRIDED, call, int64s, integers
 
 __all__ = ["as_strided", "broadcast_arrays", "broadcast_to", "sliding_window_view"]
 

@@ -14,12 +14,12 @@ from functools import lru_cache
 from operator import index
 from typing import TYPE_CHECKING, Any
 
-from .._calls import CONV, DENSE, call, int64, int64s, integers
-from .._products import array_of, count_of
+from .._linalg.products import array_of, count_of
+from .._runtime.calls import CONV, DENSE, call, int64, int64s, integers
 from ._results import made
 
 if TYPE_CHECKING:
-    from .._ndarray import ndarray
+    from .._core.ndarray import ndarray
 
 #: An integer for all axes of space, or one for each.
 Each = int | Sequence[int]

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._calls import CROSS_ENTROPY, CROSS_ENTROPY_GRADIENT, KERNEL_RESULT, call, int64
-from .._products import array_of
+from .._linalg.products import array_of
+from .._runtime.calls import (
+    CROSS_ENTROPY,
+    CROSS_ENTROPY_GRADIENT,
+    KERNEL_RESULT,
+    call,
+    int64,
+)
 from ._results import made
 
 if TYPE_CHECKING:
-    from .._ndarray import ndarray
+    from .._core.ndarray import ndarray
 
 
 def softmax_cross_entropy(

@@ -6,12 +6,19 @@ import struct
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .._calls import BATCH_NORM, BATCH_NORM_GRADIENT, KERNEL_RESULT, call, int64s, integers
-from .._products import array_of
+from .._linalg.products import array_of
+from .._runtime.calls import (
+    BATCH_NORM,
+    BATCH_NORM_GRADIENT,
+    KERNEL_RESULT,
+    call,
+    int64s,
+    integers,
+)
 from ._results import made
 
 if TYPE_CHECKING:
-    from .._ndarray import ndarray
+    from .._core.ndarray import ndarray
 
 
 def _axes_words(x: ndarray, axis: int | Sequence[int] | None) -> list[int]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .._calls import KERNEL_RESULT, POOL, call, int64s, integers
-from .._products import array_of
+from .._linalg.products import array_of
+from .._runtime.calls import KERNEL_RESULT, POOL, call, int64s, integers
 
 if TYPE_CHECKING:
-    from .._ndarray import ndarray
+    from .._core.ndarray import ndarray
 
 #: An integer for all axes of space, or one for each.
 Each = int | Sequence[int]

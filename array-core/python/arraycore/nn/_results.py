@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from .._dtypes import DTYPES
+from .._runtime.dtypes import DTYPES
 
 if TYPE_CHECKING:
-    from .._ndarray import ndarray
+    from .._core.ndarray import ndarray
 
 
 @lru_cache(maxsize=4096)

@@ -14,7 +14,7 @@ from typing import Any
 
 import arraycore as ac
 import numpy as np
-from arraycore import _library
+from arraycore._runtime import session
 
 from array_core_fuzz.keys import read_key
 from array_core_fuzz.programs import Batch, DifferenceError, Generator, Totals
@@ -100,7 +100,7 @@ class Machine:
             self._step(words)
 
     def _step(self, words: Iterator[int]) -> None:
-        _library.drain()  # what the step before uploaded and holds no more
+        session.drain()  # what the step before uploaded and holds no more
         live = ac.counters()["live_bytes"]
         operation = self._operation(next(words), words)
         try:
@@ -247,7 +247,7 @@ def _difference(
     seeds: range, dtypes: Sequence[int], keys: bool, totals: Totals, moved: Moved
 ) -> str | None:
     batch, contents = _batch(seeds, dtypes, keys)
-    _library.drain()  # so that live bytes only grow meanwhile
+    session.drain()  # so that live bytes only grow meanwhile
     before = Moved.so_far()
     words = iter(batch.words)
     machines = [Machine() for _ in seeds]

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from arraycore import _library
+from arraycore._runtime import session
 
 from array_core_fuzz.fusion_program import Outcome, Part, Program
 
@@ -190,12 +190,12 @@ def run_programs(first_seed: int, programs: int, *, steady: bool = False) -> Tot
         Elements, errors or memory differ.
     """
     totals = Totals()
-    before = _library.set_fusing(False)
+    before = session.set_fusing(False)
     try:
         for seed in range(first_seed, first_seed + programs):
-            _library.set_fusing(False)
+            session.set_fusing(False)
             apart = Program(seed, steady=steady).run()
-            _library.set_fusing(True)
+            session.set_fusing(True)
             fused = Program(seed, steady=steady).run()
             inexact = _compare(seed, apart, fused, steady=steady)
             shares = (b / a for a, b in zip(apart.live, fused.live, strict=True) if a)
@@ -206,5 +206,5 @@ def run_programs(first_seed: int, programs: int, *, steady: bool = False) -> Tot
                 )
             )  # fmt: skip
     finally:
-        _library.set_fusing(before)
+        session.set_fusing(before)
     return totals

@@ -16,7 +16,7 @@ from typing import Any
 import arraycore as ac
 import numpy as np
 import numpy.typing as npt
-from arraycore import _library
+from arraycore._runtime import session
 
 STEPS = (8, 40)
 _MOST_ARRAYS = 9
@@ -116,7 +116,7 @@ class Program:
         """Take every step of the program or its part, then read every array."""
         ac.reset()
         if self.part is not None:
-            _library.set_fusing(True)
+            session.set_fusing(True)
         with np.errstate(all="ignore"), suppress(_PartIsDoneError):
             self._take_steps()
         while self.arrays:
@@ -150,7 +150,7 @@ class Program:
         if self.part is not None and len(self.outcome.steps) == self.part.steps:
             raise _PartIsDoneError
         if self._is_watched:
-            _library.set_fusing(False)
+            session.set_fusing(False)
         try:
             text = step()
         except _REFUSALS as error:

@@ -13,7 +13,7 @@ from typing import Any
 
 import arraycore as ac
 import numpy as np
-from arraycore import _library
+from arraycore._runtime import session
 
 from .cases import Case, Operand
 from .judge import Verdict
@@ -220,7 +220,7 @@ def run(case: Case, backend: str) -> Outcome:
     geometry: Geometry = case.options["geometry"]
     bases = [operand.base for operand in case.operands if operand.base is not None]
     arrays = [_laid(base, case.layout.split(",")[0]) for base in bases]
-    counter = _library.bridge.counter
+    counter = session.bridge.counter
     on_cpu = counter(CPU_OPS)
     result = _ours(case.function, geometry, *arrays)
     ran = backend if counter(CPU_OPS) == on_cpu else "cpu"

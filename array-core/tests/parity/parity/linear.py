@@ -13,7 +13,7 @@ from typing import Any
 
 import arraycore as ac
 import numpy as np
-from arraycore import _library
+from arraycore._runtime import session
 
 from .cases import Case, Operand
 from .judge import Verdict
@@ -159,7 +159,7 @@ def run(case: Case, backend: str) -> Outcome:
     assert case.python is not None
     bases = [operand.base for operand in case.operands]
     view = [LAYOUTS[operand.layout][1] for operand in case.operands]
-    counter = _library.bridge.counter
+    counter = session.bridge.counter
     on_cpu = counter(CPU_OPS)
     arrays = [each(ac.array(base)) for each, base in zip(view, bases, strict=True)]
     result = case.python(ac, arrays)

@@ -12,7 +12,8 @@ from typing import Any
 
 import arraycore as ac
 import numpy as np
-from arraycore import _library, _reductions, _ufuncs
+from arraycore._core import reductions, ufuncs
+from arraycore._runtime import session
 
 from .cases import Case, Operand
 from .judge import Verdict
@@ -30,7 +31,7 @@ _SPREADS = ("var", "std", "nanvar", "nanstd")
 
 def run_reduction(case: Case, backend: str) -> Outcome:
     """Run one case on the back end that is open."""
-    counter = _library.bridge.counter
+    counter = session.bridge.counter
     on_cpu = counter(CPU_OPS)
     (operand,) = case.operands
     letter = letter_of(operand.dtype or bool)
@@ -240,9 +241,9 @@ def _allowed(case: Case, length: int, computed: Any, gpu: bool) -> float:
     allowed: float
     if not method:
         row = {"cumsum": "sum", "nancumsum": "sum", "cumprod": "prod", "nancumprod": "prod"}
-        allowed = _reductions.tolerance(row.get(name, name), length, computed.kind == "c")
+        allowed = reductions.tolerance(row.get(name, name), length, computed.kind == "c")
         # One element after the other: each adds its rounding.
         return allowed + length if name in RUNNING else allowed
     letter = letter_of(computed)
-    allowed, _ = _ufuncs.BY_NAME[name].tolerance(letter, letter, gpu=gpu)
+    allowed, _ = ufuncs.BY_NAME[name].tolerance(letter, letter, gpu=gpu)
     return (allowed + 1) * (length + 1)

@@ -10,7 +10,8 @@ from typing import Any
 
 import arraycore as ac
 import numpy as np
-from arraycore import _library, _ufuncs
+from arraycore._core import ufuncs
+from arraycore._runtime import session
 
 from . import reference, special
 from .calls import CallCase, judged
@@ -50,8 +51,8 @@ def run(case: Case, backend: str) -> Outcome:
     """Run one case on the back end that is open."""
     if isinstance(case, CallCase):
         return _run_call(case, backend)
-    counter = _library.bridge.counter
-    _library.bridge.set_promotion(MODES.index(case.mode))
+    counter = session.bridge.counter
+    session.bridge.set_promotion(MODES.index(case.mode))
     on_cpu = counter(CPU_OPS)
     try:
         made = _called(case, ac, case.operands, ac.array)
@@ -60,7 +61,7 @@ def run(case: Case, backend: str) -> Outcome:
     except _RAISED as error:
         ran, ours = backend, error
     finally:
-        _library.bridge.set_promotion(0)
+        session.bridge.set_promotion(0)
     letters = {letter_of(each.dtype) for each in case.operands if each.dtype is not None}
     from_operands = letters <= _ON_GPU
     try:
@@ -80,10 +81,10 @@ def run(case: Case, backend: str) -> Outcome:
 
 
 def _run_call(case: CallCase, backend: str) -> Outcome:
-    on_cpu = _library.bridge.counter(CPU_OPS)
+    on_cpu = session.bridge.counter(CPU_OPS)
     try:
         made = case.of(ac, ac.array)
-        ran = backend if _library.bridge.counter(CPU_OPS) == on_cpu else "cpu"
+        ran = backend if session.bridge.counter(CPU_OPS) == on_cpu else "cpu"
         ours: Any = [each.get() for each in made]
     except _RAISED as error:
         ran, ours = backend, error
@@ -204,7 +205,7 @@ def _loop(case: Case) -> str:
 @cache
 def _bound(function: str, operands: str, gpu: bool) -> Bound:
     try:
-        return Bound(*_ufuncs.BY_NAME[function].tolerance(*operands, gpu=gpu))
+        return Bound(*ufuncs.BY_NAME[function].tolerance(*operands, gpu=gpu))
     except TypeError:
         return Bound(0.0)
 

@@ -1,4 +1,4 @@
-// The module `_arraycore_host` that Python's bridge imports (array-core/python/arraycore/_bridge/_wasm.py): array-core's
+// The module `_arraycore_host` that Python's bridge imports (array-core/python/arraycore/_bridge/wasm.py): array-core's
 // functions as they are, and those that move memory between Python's heap and array-core's, each one crossing.
 // Python thread.
 

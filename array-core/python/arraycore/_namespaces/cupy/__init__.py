@@ -15,7 +15,8 @@ from typing import Any
 
 import arraycore
 import numpy as np
-from arraycore import ElementwiseKernel, ReductionKernel, _library, ndarray
+from arraycore import ElementwiseKernel, ReductionKernel, ndarray
+from arraycore._runtime import session
 
 from . import cuda, fft, lib, linalg, random, testing, util
 from ._functions import RawKernel, asnumpy, broadcast, clear_memo, fuse, get_array_module, memoize
@@ -54,7 +55,7 @@ int_ = np.int64
 float_ = np.float64
 complex_ = np.complex128
 
-_library.set_promotion("cupy")
+session.set_promotion("cupy")
 
 
 def __getattr__(name: str) -> Any:

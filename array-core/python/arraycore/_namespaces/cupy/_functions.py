@@ -9,7 +9,8 @@ from typing import Any
 
 import arraycore
 import numpy as np
-from arraycore import _library, ndarray
+from arraycore import ndarray
+from arraycore._runtime import session
 
 _MEMOS: list[Callable[[], None]] = []
 
@@ -90,12 +91,12 @@ def fuse(function: Callable[..., Any] | None = None, *, kernel_name: str | None 
 def _fused(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        before = _library.set_fusing(True)
+        before = session.set_fusing(True)
         try:
             return function(*args, **kwargs)
         finally:
             if not before:
-                _library.set_fusing(False)
+                session.set_fusing(False)
 
     return wrapper
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 import arraycore
-from arraycore import _library
+from arraycore._runtime import session
 
 from ._absent import POINTER
 
@@ -25,7 +25,7 @@ class MemoryPool:
 
     def used_bytes(self) -> int:
         """Return how many bytes arrays hold."""
-        _library.drain()
+        session.drain()
         return arraycore.counters()["live_bytes"]
 
     def free_bytes(self) -> int:
@@ -46,7 +46,7 @@ class MemoryPool:
 
         Buffers that are kept for the next arrays are given back when memory is short.
         """
-        _library.drain()
+        session.drain()
 
     free_all_free = free_all_blocks
 

@@ -6,7 +6,7 @@ and the few functions that Chainer names raise NotImplementedError.
 
 from __future__ import annotations
 
-from arraycore._devices import Device, Event, Stream, get_current_stream, get_elapsed_time
+from arraycore._runtime.devices import Device, Event, Stream, get_current_stream, get_elapsed_time
 
 from .._pools import (
     MemoryPool,

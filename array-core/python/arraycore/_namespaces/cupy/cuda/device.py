@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from arraycore._devices import Device
+from arraycore._runtime.devices import Device
 
 from .._absent import POINTER
 

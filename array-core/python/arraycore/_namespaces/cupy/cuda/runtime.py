@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from arraycore._devices import synchronize
+from arraycore._runtime.devices import synchronize
 
 from .._absent import COUNTERS, POINTER, names_of
 

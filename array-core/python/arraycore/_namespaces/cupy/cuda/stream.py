@@ -1,5 +1,5 @@
 """``cupy.cuda.stream``."""
 
-from arraycore._devices import Event, Stream, get_current_stream, get_elapsed_time
+from arraycore._runtime.devices import Event, Stream, get_current_stream, get_elapsed_time
 
 __all__ = ["Event", "Stream", "get_current_stream", "get_elapsed_time"]

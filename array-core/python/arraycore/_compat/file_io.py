@@ -1,0 +1,220 @@
+"""Arrays from the host's memory, files and iterators, and back: NumPy's own functions do the work.
+
+What reads gives arrays of arraycore's; what writes or shows waits for the device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._core.creation import array
+from .._core.ndarray import ndarray
+
+
+def frombuffer(
+    buffer: Any, dtype: npt.DTypeLike = float, count: int = -1, offset: int = 0
+) -> ndarray:
+    """Return a vector of the elements that a buffer's bytes are; a copy, unlike NumPy's."""
+    return array(np.frombuffer(buffer, dtype, count, offset))
+
+
+def fromiter(iter: Any, dtype: npt.DTypeLike, count: int = -1) -> ndarray:
+    """Return a vector of what an iterator gives."""
+    return array(np.fromiter(iter, dtype, count))
+
+
+def fromstring(string: str, dtype: npt.DTypeLike = float, count: int = -1, *, sep: str) -> ndarray:
+    """Return a vector of the numbers of a text, between which ``sep`` stands."""
+    return array(np.fromstring(string, dtype, count, sep=sep))
+
+
+def fromfile(
+    file: Any, dtype: npt.DTypeLike = float, count: int = -1, sep: str = "", offset: int = 0
+) -> ndarray:
+    """Return a vector of the elements that a file holds as bytes, or as text with a ``sep``."""
+    return array(np.fromfile(file, dtype, count, sep, offset))
+
+
+def loadtxt(*args: Any, **kwargs: Any) -> ndarray:
+    """Return an array of a text file's numbers, as :func:`numpy.loadtxt`."""
+    return array(np.loadtxt(*args, **kwargs))
+
+
+def genfromtxt(*args: Any, **kwargs: Any) -> ndarray:
+    """Return an array of a text file's numbers, some missing, as :func:`numpy.genfromtxt`."""
+    return array(np.genfromtxt(*args, **kwargs))
+
+
+def savetxt(fname: Any, X: Any, *args: Any, **kwargs: Any) -> None:
+    """Write an array to a text file, as :func:`numpy.savetxt`."""
+    np.savetxt(fname, _of(X), *args, **kwargs)
+
+
+class NpzFile:
+    """The arrays of a ``.npz`` file by their names, read when they are asked for."""
+
+    __slots__ = ("npz_file",)
+
+    def __init__(self, npz_file: Any) -> None:
+        self.npz_file = npz_file
+
+    @property
+    def files(self) -> list[str]:
+        return list(self.npz_file.files)
+
+    def __getitem__(self, name: str) -> ndarray:
+        return array(self.npz_file[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.files)
+
+    def __len__(self) -> int:
+        return len(self.files)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.files
+
+    def __enter__(self) -> NpzFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self.npz_file.close()
+
+
+def load(file: Any, mmap_mode: Any = None, allow_pickle: bool = False) -> Any:
+    """Return the array of a ``.npy`` file, or the arrays of a ``.npz`` file by their names."""
+    loaded = np.load(file, mmap_mode, allow_pickle)
+    return array(loaded) if isinstance(loaded, np.ndarray) else NpzFile(loaded)
+
+
+def save(file: Any, arr: Any, allow_pickle: bool = True) -> None:
+    """Write an array to a ``.npy`` file."""
+    np.save(file, _of(arr), allow_pickle=allow_pickle)
+
+
+def savez(file: Any, *args: Any, **kwds: Any) -> None:
+    """Write arrays to a ``.npz`` file."""
+    np.savez(file, *map(_of, args), **{name: _of(each) for name, each in kwds.items()})
+
+
+def savez_compressed(file: Any, *args: Any, **kwds: Any) -> None:
+    """Write arrays to a compressed ``.npz`` file."""
+    np.savez_compressed(file, *map(_of, args), **{name: _of(each) for name, each in kwds.items()})
+
+
+def array_repr(arr: Any, *args: Any, **kwargs: Any) -> str:
+    """Return an array's text with its dtype, as :func:`numpy.array_repr`."""
+    return np.array_repr(_of(arr), *args, **kwargs)
+
+
+def array_str(a: Any, *args: Any, **kwargs: Any) -> str:
+    """Return an array's elements as text, as :func:`numpy.array_str`."""
+    return np.array_str(_of(a), *args, **kwargs)
+
+
+def array2string(a: Any, *args: Any, **kwargs: Any) -> str:
+    """Return an array's elements as text, as :func:`numpy.array2string`."""
+    return np.array2string(_of(a), *args, **kwargs)
+
+
+def _of(a: Any) -> Any:
+    return a.get() if isinstance(a, ndarray) else a
+
+
+def einsum_path(*operands: Any, optimize: Any = "greedy") -> Any:
+    """Return NumPy's order of contractions for an ``einsum``, and a text on its cost.
+
+    Operands' elements are not read: their shapes count.
+    """
+    stand_ins = [
+        np.broadcast_to(np.zeros((), each.dtype), each.shape) if isinstance(each, ndarray) else each
+        for each in operands
+    ]
+    return np.einsum_path(*stand_ins, optimize=optimize)
+
+
+# ---- what an array is
+
+
+def ndim(a: Any) -> int:
+    """Return how many axes an array has."""
+    return a.ndim if isinstance(a, ndarray) else np.ndim(a)
+
+
+def shape(a: Any) -> tuple[int, ...]:
+    """Return an array's extents."""
+    return a.shape if isinstance(a, ndarray) else np.shape(a)
+
+
+def size(a: Any, axis: int | None = None) -> int:
+    """Return how many elements an array has, or its extent along an axis."""
+    if isinstance(a, ndarray):
+        return a.size if axis is None else a.shape[axis]
+    return np.size(a, axis)
+
+
+def isfortran(a: Any) -> bool:
+    """Return whether an array lies in Fortran order, and not in C order too."""
+    return a.flags.fnc if isinstance(a, ndarray) else np.isfortran(a)
+
+
+def _dtypes(values: tuple[Any, ...]) -> list[Any]:
+    return [value.dtype if isinstance(value, ndarray) else value for value in values]
+
+
+def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
+    """Return the dtype that arrays, dtypes and numbers meet in, by NumPy's rules."""
+    return np.result_type(*_dtypes(arrays_and_dtypes))
+
+
+def can_cast(from_: Any, to: npt.DTypeLike, casting: str = "safe") -> bool:
+    """Return whether a casting rule lets a dtype, or an array's, become another."""
+    given: Any = from_.dtype if isinstance(from_, ndarray) else from_
+    return np.can_cast(given, to, casting)  # type: ignore[arg-type]
+
+
+def common_type(*arrays: Any) -> type[Any]:
+    """Return the floating or complex type that arrays meet in; of integers float64."""
+    types = {np.dtype(np.float64 if d.kind in "iu" else d) for d in (a.dtype for a in arrays)}
+    if any(each.kind not in "fc" for each in types):
+        raise TypeError("can't get common type for non-numeric array")
+    if not types:
+        return np.float16
+    return np.result_type(*types).type
+
+
+def min_scalar_type(a: Any) -> np.dtype[Any]:
+    """Return the smallest dtype that holds a number; of an array its own."""
+    return a.dtype if isinstance(a, ndarray) else np.min_scalar_type(a)
+
+
+def require(a: Any, dtype: npt.DTypeLike | None = None, requirements: Any = None) -> ndarray:
+    """Return an array that lies in memory as required; ``a`` itself where it does.
+
+    Parameters
+    ----------
+    a : array_like
+        What is looked at.
+    dtype : dtype, optional
+        The result's.
+    requirements : str or sequence of str
+        Of "C", "F", "A", "O", "W" and their long names: C or Fortran order. Every array is aligned;
+        "O" and "W" ask for memory of its own, which is a copy.
+    """
+    known = {"C": "C", "C_CONTIGUOUS": "C", "CONTIGUOUS": "C", "F": "F", "F_CONTIGUOUS": "F",
+             "FORTRAN": "F", "A": "", "ALIGNED": "", "O": "O", "OWNDATA": "O", "W": "W",
+             "WRITEABLE": "W"}  # fmt: skip
+    asked = {known[each.upper()] for each in requirements or ()}
+    if {"C", "F"} <= asked:
+        raise ValueError("Cannot specify both 'C' and 'F' order")
+    order = "C" if "C" in asked else "F" if "F" in asked else "A"
+    made = array(a, dtype, copy=False, order=order)
+    owned = not asked & {"O", "W"} or made is not a
+    return made if owned and (made.flags.writeable or "W" not in asked) else made.copy(order)

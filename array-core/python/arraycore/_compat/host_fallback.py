@@ -1,0 +1,55 @@
+"""What NumPy does on the CPU for arrays: brought to the host, computed there, brought back.
+
+For functions that no kernel is written for. Each call waits for the device and counts as one of
+``cpu_ops``, so that nothing is slow in secret.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._core.creation import array
+from .._core.ndarray import ndarray
+from .._runtime.calls import call
+
+_HELPED = 130
+
+
+def by_numpy(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Return what a function of NumPy's gives for arrays, as arrays.
+
+    Parameters
+    ----------
+    function : callable
+        Of NumPy's.
+    args, kwargs
+        Its arguments; arrays of arraycore's are brought to the host, in tuples and lists too.
+
+    Returns
+    -------
+    ndarray, or what the function returns
+        NumPy's arrays and scalars are arrays of arraycore's, in tuples too, whose type stays.
+    """
+    host_args = [_to_host(each) for each in args]
+    host_kwargs = {name: _to_host(each) for name, each in kwargs.items()}
+    call(_HELPED)
+    return _to_device(function(*host_args, **host_kwargs))
+
+
+def _to_host(value: Any) -> Any:
+    if isinstance(value, ndarray):
+        return value.get()
+    return type(value)(map(_to_host, value)) if type(value) in (tuple, list) else value
+
+
+def _to_device(value: Any) -> Any:
+    if isinstance(value, np.ndarray | np.generic):
+        return array(value)
+    if not isinstance(value, tuple):
+        return value
+    parts = [_to_device(each) for each in value]
+    made: Any = type(value)
+    return made(*parts) if hasattr(value, "_fields") else made(parts)

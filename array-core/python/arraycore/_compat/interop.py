@@ -1,0 +1,149 @@
+"""What an array has for others: NumPy's functions, DLPack, CuPy's devices and addresses.
+
+NumPy calls ``__array_function__`` when one of its functions gets an array of arraycore's; the
+function of the same name computes it where the array lives. Nothing is brought to NumPy unasked.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from .._core.ufuncs import Array
+from .._runtime import devices
+
+
+def _counterpart(function: Callable[..., Any]) -> Any:
+    """Return arraycore's function for one of NumPy's, None where there is none."""
+    places = getattr(function, "__module__", "").split(".")
+    if places[0] != "numpy":
+        return None
+    module: Any = sys.modules.get(".".join(["arraycore", *places[1:]]))
+    if module is None and places[1:]:
+        module = getattr(sys.modules["arraycore"], places[1], None)
+    name = getattr(function, "__name__", "")
+    ours = None if name.startswith("_") else getattr(module, name, None)
+    return None if ours is function or not callable(ours) else ours
+
+
+class Exchange(Array):
+    """What :class:`arraycore.ndarray` has for NumPy, CuPy's callers and other array libraries."""
+
+    __slots__ = ()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __array_function__(
+        self,
+        func: Callable[..., Any],
+        types: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:
+        """Call arraycore's function of the same name; NumPy's arrays are not converted.
+
+        Raises
+        ------
+        NotImplementedError
+            arraycore has no such function.
+        """
+        ours = _counterpart(func)
+        if ours is None:
+            name = f"{getattr(func, '__module__', '')}.{getattr(func, '__name__', func)}"
+            raise NotImplementedError(
+                f"arraycore has no counterpart of {name}: call it with array.get()."
+            )
+        return ours(*args, **kwargs)
+
+    # ---- DLPack: by way of the host, which is where other libraries can read
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """Return a capsule of a copy in the host's memory, as ``numpy.from_dlpack`` takes it.
+
+        Raises
+        ------
+        BufferError
+            ``copy`` is False, or ``dl_device`` is not the host: no other memory can be shared.
+        """
+        if copy is False:
+            raise BufferError("An array of arraycore's is exchanged as a copy: take copy=None.")
+        if stream is not None:
+            raise BufferError("An array of arraycore's is exchanged in the host's memory.")
+        array: Any = self
+        return array.get().__dlpack__(max_version=max_version, dl_device=dl_device)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Return DLPack's name of the host's memory."""
+        device: tuple[int, int] = np.empty(0).__dlpack_device__()
+        return device
+
+    # ---- CuPy's
+
+    @property
+    def device(self) -> devices.Device:
+        """The one device; see :class:`cupy.cuda.Device`."""
+        return devices.Device()
+
+    @property
+    def data(self) -> NoReturn:
+        """Not there: memory of browsers' devices has no addresses."""
+        raise NotImplementedError(
+            "An array of arraycore's has no address: take an ElementwiseKernel in place of what "
+            "reads memory by pointers, and array.get() in place of ndarray.data."
+        )
+
+    cstruct = data
+
+    def reduced_view(self, dtype: Any = None) -> Any:
+        """Return the array itself: kernels collapse axes by themselves."""
+        return self
+
+    def scatter_add(self, slices: Any, value: Any) -> None:
+        """Add to elements, as often as each is named; see :func:`arraycore.scatter_add`."""
+        from .._manipulation import scattering
+
+        array: Any = self
+        scattering.scatter_add(array, slices, value)
+
+    def toDlpack(self) -> Any:
+        """Return a DLPack capsule, as CuPy's method of this name does."""
+        return self.__dlpack__()
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
+    """Return an array of the elements of any object that speaks DLPack, always as a copy.
+
+    Parameters
+    ----------
+    x : object
+        With ``__dlpack__`` and ``__dlpack_device__``, and in the host's memory.
+    device : Device, optional
+        The one there is.
+    copy : bool, optional
+        None or True.
+
+    Raises
+    ------
+    BufferError
+        ``copy`` is False, or the object is elsewhere.
+    """
+    from .._core.creation import array
+
+    if copy is False:
+        raise BufferError("arraycore shares no memory with others: take copy=None.")
+    if device is not None:
+        devices.Device(device)
+    if isinstance(x, Array):
+        own: Any = x
+        return own.copy()
+    return array(np.from_dlpack(x))

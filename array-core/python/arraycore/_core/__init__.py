@@ -1,0 +1,1 @@
+"""The array, its ufuncs, operators, keys and kernels."""

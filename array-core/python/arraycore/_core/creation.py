@@ -1,0 +1,196 @@
+"""Arrays from Python's and NumPy's, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._runtime import session
+from .._runtime.calls import call, int64s, integers
+from .._runtime.dtypes import number_of, supported
+from .ndarray import ndarray
+
+_EMPTY = 92
+_MOST_AXES = 32
+
+
+def array(
+    object: npt.ArrayLike | ndarray,
+    dtype: npt.DTypeLike | None = None,
+    copy: bool | None = True,
+    order: str = "K",
+    subok: bool = False,
+    ndmin: int = 0,
+) -> ndarray:
+    """Return an array of whatever NumPy takes, or a copy of an array of arraycore's.
+
+    Parameters
+    ----------
+    object : array_like
+        NumPy's arrays and Python's nested lists and numbers are brought to the device. Lists may
+        hold arrays of arraycore's, of one shape: they are stacked there.
+    dtype : dtype, optional
+        As for :func:`numpy.array`.
+    copy : bool, optional
+        Of arraycore's own arrays: False or None gives the array itself where it fits.
+    order : {"K", "A", "C", "F"}
+        The copy's layout; what comes from the host is laid out in C order except for "F".
+    subok : bool
+        Ignored: there are no subclasses.
+    ndmin : int
+        The least number of axes; new ones of extent 1 come first.
+
+    Raises
+    ------
+    TypeError
+        arraycore has no such dtype.
+    MemoryError
+        The array does not fit the budget.
+    """
+    if isinstance(object, ndarray):
+        target = object.dtype if dtype is None else dtype
+        made = object.astype(target, order=order, copy=bool(copy))
+    elif _holds_arrays(object):
+        made = _stacked(object)
+        target = made.dtype if dtype is None else dtype
+        made = made.astype(target, order="F" if order == "F" else "C", copy=False)
+    else:
+        elements = np.array(object, dtype, order="C", copy=None, ndmin=ndmin)
+        if elements.dtype.byteorder not in "=|<":
+            elements = elements.astype(elements.dtype.newbyteorder("="))
+        made = ndarray(session.create(elements.shape, elements, elements.dtype))
+        if order == "F":
+            made = made.copy("F")
+    missing = ndmin - made.ndim if ndmin > 0 else 0
+    return made[(None,) * missing] if missing > 0 else made
+
+
+def _holds_arrays(object: Any) -> bool:
+    """Return whether nested lists hold an array of arraycore's; looks at first elements alone."""
+    while isinstance(object, (list, tuple)) and object:
+        if any(isinstance(each, ndarray) for each in object):
+            return True
+        object = object[0]
+    return False
+
+
+def _stacked(object: Any) -> ndarray:
+    """Return nested lists, with arrays at some depth, as one array of their common dtype."""
+    if isinstance(object, ndarray):
+        return object
+    if not isinstance(object, (list, tuple)):
+        return array(object)
+    parts = [_stacked(each) for each in object]
+    shape = parts[0].shape
+    if any(part.shape != shape for part in parts):
+        raise ValueError(
+            "setting an array element with a sequence. The requested array has an inhomogeneous "
+            "shape."
+        )
+    made = empty((len(parts), *shape), np.result_type(*(part.dtype for part in parts)))
+    for place, part in enumerate(parts):
+        made[place] = part
+    return made
+
+
+def asarray(
+    a: npt.ArrayLike | ndarray, dtype: npt.DTypeLike | None = None, order: str = "K"
+) -> ndarray:
+    """Return ``a`` itself where it is an array of arraycore's that fits, else a new one."""
+    return array(a, dtype, copy=False, order=order)
+
+
+asanyarray = asarray
+
+
+def ours(a: Any) -> ndarray:
+    """Return ``a`` itself where it is an array of arraycore's, of any class, else a new one."""
+    return a if isinstance(a, ndarray) else asarray(a)
+
+
+def ascontiguousarray(a: npt.ArrayLike | ndarray, dtype: npt.DTypeLike | None = None) -> ndarray:
+    """Return a C-contiguous array of one dimension or more; ``a`` itself where it is one."""
+    return array(a, dtype, copy=False, order="C", ndmin=1)
+
+
+def asfortranarray(a: npt.ArrayLike | ndarray, dtype: npt.DTypeLike | None = None) -> ndarray:
+    """Return an array of one dimension or more whose first axis is the fastest."""
+    return array(a, dtype, copy=False, order="F", ndmin=1)
+
+
+def asnumpy(a: Any) -> npt.NDArray[Any]:
+    """Return an array of arraycore's, or whatever NumPy takes, as a NumPy array."""
+    return a.get() if isinstance(a, ndarray) else np.asarray(a)
+
+
+# ---- of one value
+
+
+def zeros(shape: Any, dtype: npt.DTypeLike | None = float, order: str = "C") -> ndarray:
+    """Return a new array of zeros."""
+    extents = integers(shape)
+    if order == "F":
+        return ndarray(session.create(extents[::-1], None, supported(dtype))).T
+    if order != "C":
+        raise ValueError(f"order must be 'C' or 'F' (got {order!r})")
+    return ndarray(session.create(extents, None, supported(dtype)))
+
+
+def empty(shape: Any, dtype: npt.DTypeLike | None = float, order: str = "C") -> ndarray:
+    """Return a new array; what it holds is not promised, and nothing is written to it."""
+    extents = integers(shape)
+    if len(extents) > _MOST_AXES or order not in ("C", "F"):
+        return zeros(shape, dtype, order)  # which has NumPy's words for it
+    if order == "F":
+        return empty(extents[::-1], dtype).T
+    number = number_of(supported(dtype))
+    return ndarray(call(_EMPTY, number, len(extents), *int64s(extents)))
+
+
+def ones(shape: Any, dtype: npt.DTypeLike | None = float, order: str = "C") -> ndarray:
+    """Return a new array of ones."""
+    return full(shape, 1, supported(dtype), order)
+
+
+def full(
+    shape: Any, fill_value: Any, dtype: npt.DTypeLike | None = None, order: str = "C"
+) -> ndarray:
+    """Return a new array of one value (a scalar, or what broadcasts to the shape)."""
+    if dtype is None:
+        own = isinstance(fill_value, ndarray)
+        dtype = fill_value.dtype if own else np.asarray(fill_value).dtype
+    made = empty(shape, dtype, order)
+    made[...] = fill_value
+    return made
+
+
+def _like(a: ndarray, dtype: npt.DTypeLike | None, shape: Any) -> tuple[Any, np.dtype[Any]]:
+    if not isinstance(a, ndarray):
+        raise TypeError(f"Unsupported type {type(a)}")
+    wanted = a.dtype if dtype is None else supported(dtype)
+    return a.shape if shape is None else shape, wanted
+
+
+def zeros_like(a: ndarray, dtype: npt.DTypeLike | None = None, shape: Any = None) -> ndarray:
+    """Return zeros of an array's shape and dtype, or of others where they are given."""
+    return zeros(*_like(a, dtype, shape))
+
+
+def empty_like(a: ndarray, dtype: npt.DTypeLike | None = None, shape: Any = None) -> ndarray:
+    """Return an array of another's shape and dtype; what it holds is not promised."""
+    return empty(*_like(a, dtype, shape))
+
+
+def ones_like(a: ndarray, dtype: npt.DTypeLike | None = None, shape: Any = None) -> ndarray:
+    """Return ones of an array's shape and dtype, or of others where they are given."""
+    return ones(*_like(a, dtype, shape))
+
+
+def full_like(
+    a: ndarray, fill_value: Any, dtype: npt.DTypeLike | None = None, shape: Any = None
+) -> ndarray:
+    """Return an array of one value, of another's shape and dtype."""
+    extents, wanted = _like(a, dtype, shape)
+    return full(extents, fill_value, wanted)

@@ -1,0 +1,284 @@
+"""What stands between an array's brackets: as words, and the brackets themselves.
+
+A key of integers, slices, None and ``...`` is a view (``src/api/calls/views.h``); one with arrays,
+lists or bools is a copy when it is read (``src/api/calls/indexing.h``). Either is one crossing.
+Indices from the host are checked here, as NumPy checks them, before they are uploaded.
+"""
+
+from __future__ import annotations
+
+from operator import index
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from .._runtime import session
+from .._runtime.calls import (
+    ASSIGN,
+    FILL,
+    INDEX,
+    KEY_FILL,
+    KEY_READ,
+    KEY_WRITE,
+    call,
+    int64,
+)
+from .._runtime.dtypes import supported
+from .._runtime.scalars import is_scalar, scalar_words
+from .ufuncs import Array
+
+_INTEGER, _SLICE, _NEWAXIS, _ELLIPSIS = range(4)
+_INTEGERS, _CHECKED, _MASK, _POSITIONS, _FLAT, _FLAT_CHECKED, _OUTSIDE = range(32, 39)
+_LOWEST, _HIGHEST = -(1 << 63), (1 << 63) - 1
+_HALF = 0xFFFFFFFF
+# Indices whose words are themselves.
+_SMALL = 1 << 31
+
+_NO_INDEX = (
+    "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or "
+    "boolean arrays are valid indices"
+)
+_NO_INDEX_ARRAY = "arrays used as indices must be of integer (or boolean) type"
+
+
+_Same = TypeVar("_Same", bound="Indexing")
+
+
+class Key:
+    """A key's words.
+
+    Attributes
+    ----------
+    words : list of int
+        Those of a view's index, or with ``arrays`` those of a key.
+    arrays : list of Array
+        What the words name: to be held until the call is done. Empty where the key is a view's.
+    """
+
+    __slots__ = ("arrays", "words")
+
+    def __init__(self, key: Any, of: Any) -> None:
+        self.words: list[int] = []
+        self.arrays: list[Any] = []
+        items = [_item(item) for item in (key if isinstance(key, tuple) else (key,))]
+        if not any(isinstance(item, Array | np.ndarray) for item in items):
+            for item in items:
+                self._add_basic(item)
+            return
+        shape = of.shape
+        used = sum(_axes(item) for item in items)
+        axis = 0
+        for item in items:
+            if isinstance(item, Array):
+                mask = item.dtype.kind == "b"  # type: ignore[attr-defined]
+                self._add_array(_MASK if mask else _INTEGERS, item)
+            elif isinstance(item, np.ndarray):
+                counts = item.dtype.kind != "b" and used <= len(shape) and axis < len(shape)
+                self._add_host(item, of, shape[axis] if counts else None)
+            else:
+                self._add_basic(item)
+            axis += len(shape) - used if item is Ellipsis else _axes(item)
+
+    def _add_basic(self, item: Any) -> None:
+        words = self.words
+        if isinstance(item, slice):
+            head = _SLICE
+            bounds: list[int] = []
+            for bit, bound in ((4, item.start), (8, item.stop), (16, item.step)):
+                if bound is not None:
+                    head += bit
+                    bounds += _position(_bound(bound))
+            words.append(head)
+            words += bounds
+        elif item is None:
+            words.append(_NEWAXIS)
+        elif item is Ellipsis:
+            words.append(_ELLIPSIS)
+        else:
+            words.append(_INTEGER)
+            words += _position(item)
+
+    def _add_array(self, head: int, array: Any) -> None:
+        self.words += (head, array._id)
+        self.arrays.append(array)
+
+    def _add_host(self, item: npt.NDArray[Any], of: Any, extent: int | None) -> None:
+        """Upload indices of the host's; ``extent`` is None of masks and of too many indices."""
+        if item.dtype.kind == "b":
+            positions = np.flatnonzero(item).astype(np.int32)
+            self._add_array(_POSITIONS, _uploaded(positions, of))
+            self.words.append(item.ndim)
+            for extent in item.shape:
+                self.words += int64(extent)
+        elif extent is None:
+            self._add_array(_INTEGERS, _uploaded(item.astype(supported(item.dtype)), of))
+        else:
+            wrong = _outside(item, extent)
+            if wrong is None:
+                self._add_array(_CHECKED, _uploaded(_from_start(item, extent), of))
+            else:  # an error, unless another index broadcasts it away
+                self._add_array(_OUTSIDE, _uploaded(np.zeros(item.shape, np.int32), of))
+                self.words += _position(wrong)
+
+
+def flat_words(indices: Any, of: Any) -> tuple[list[int], Any]:
+    """Return the words of a key of C-order numbers, and the array that they name.
+
+    Parameters
+    ----------
+    indices : Array or numpy.ndarray
+        Integers, which count from the end where they are negative.
+    of : Array
+        What is indexed.
+
+    Raises
+    ------
+    IndexError
+        One of the host's is out of bounds.
+    """
+    if isinstance(indices, Array):
+        return [_FLAT, indices._id, of.ndim], indices
+    wrong = _outside(indices, of.size)
+    if wrong is not None:
+        raise IndexError(f"index {wrong} is out of bounds for axis 0 with size {of.size}")
+    held = _uploaded(_from_start(indices, of.size), of)
+    return [_FLAT_CHECKED, held._id, of.ndim], held
+
+
+def _outside(indices: npt.NDArray[Any], extent: int) -> int | None:
+    """Return the first index that is out of bounds, if there is one."""
+    wrong = (indices < -extent) | (indices >= extent)
+    return int(indices[wrong].flat[0]) if wrong.any() else None
+
+
+def _from_start(indices: npt.NDArray[Any], extent: int) -> npt.NDArray[Any]:
+    """Return indices that are in bounds as int32, none of them negative."""
+    wide = indices.astype(np.int64)  # a short one may not hold the extent
+    return np.where(wide < 0, wide + extent, wide).astype(np.int32)
+
+
+def _uploaded(elements: npt.NDArray[Any], like: Any) -> Any:
+    elements = np.ascontiguousarray(elements).reshape(elements.shape)
+    return type(like)(session.create(elements.shape, elements, elements.dtype))
+
+
+def _item(item: Any) -> Any:
+    """Return a slice, None, ``...``, an int, or an array of indices: NumPy's or arraycore's.
+
+    Raises
+    ------
+    IndexError
+        It is nothing that arrays are indexed by.
+    """
+    if item is None or item is Ellipsis or type(item) is int or isinstance(item, slice):
+        return item
+    if isinstance(item, Array):
+        if item.dtype.kind not in "biu":  # type: ignore[attr-defined]
+            raise IndexError(_NO_INDEX_ARRAY)
+        return np.empty(0, np.intp) if _is_empty_mask(item) else item
+    # A bool is an integer for Python, and a mask of 0 dimensions for NumPy.
+    if isinstance(item, bool | np.bool_):
+        return np.asarray(item)
+    if isinstance(item, np.ndarray):  # of 0 dimensions too: NumPy gives a copy for it, no view
+        if item.dtype.kind not in "biu":
+            raise IndexError(_NO_INDEX_ARRAY)
+        return np.empty(0, np.intp) if _is_empty_mask(item) else item
+    try:
+        return index(item)
+    except TypeError:
+        pass
+    if isinstance(item, list | tuple):
+        made = np.asarray(item)
+        if made.size == 0:
+            return made.astype(np.intp)
+        if made.dtype.kind in "biu":
+            return made
+    raise IndexError(_NO_INDEX)
+
+
+def _is_empty_mask(item: Any) -> bool:
+    """Whether it is a mask of one axis and no element: NumPy lets what it masks be longer."""
+    return bool(item.shape == (0,) and item.dtype.kind == "b")
+
+
+def _axes(item: Any) -> int:
+    """Return how many of an array's axes an item is for."""
+    if item is None or item is Ellipsis:
+        return 0
+    if isinstance(item, Array | np.ndarray) and item.dtype.kind == "b":  # type: ignore[union-attr]
+        return item.ndim  # type: ignore[union-attr]
+    return 1
+
+
+def _position(position: int) -> tuple[int, int]:
+    """Return two words; what has more than 64 bits is beyond every array all the same."""
+    if not _LOWEST <= position <= _HIGHEST:
+        position = _LOWEST if position < 0 else _HIGHEST
+    return position & _HALF, position >> 32 & _HALF
+
+
+def _bound(bound: Any) -> int:
+    try:
+        return index(bound)
+    except TypeError:
+        raise TypeError(
+            "slice indices must be integers or None or have an __index__ method"
+        ) from None
+
+
+class Indexing(Array):
+    """The brackets of :class:`arraycore.ndarray`, and its methods that pick elements."""
+
+    __slots__ = ()
+
+    def __getitem__(self: _Same, key: Any) -> _Same:
+        if type(key) is int and -_SMALL <= key < _SMALL:  # what loops over elements ask for
+            return type(self)(call(INDEX, self._id, _INTEGER, key & _HALF, key >> 32 & _HALF))
+        parsed = Key(key, self)
+        return type(self)(call(KEY_READ if parsed.arrays else INDEX, self._id, *parsed.words))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        parsed = Key(key, self)
+        if is_scalar(value):
+            operation = KEY_FILL if parsed.arrays else FILL
+            call(operation, self._id, *scalar_words(value), *parsed.words)
+            return
+        if not isinstance(value, Array):
+            # NumPy's own conversion finds what does not fit the dtype.
+            dtype = value.dtype if isinstance(value, np.ndarray) else self.dtype  # type: ignore[attr-defined]
+            elements = np.asarray(value, supported(dtype), order="C")
+            value = type(self)(session.create(elements.shape, elements, elements.dtype))
+        call(KEY_WRITE if parsed.arrays else ASSIGN, self._id, value._id, *parsed.words)
+
+    def take(
+        self, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise"
+    ) -> Any:
+        """Return the elements at some indices; see :func:`arraycore.take`."""
+        from .._manipulation.gathering import take
+
+        return take(self, indices, axis, out, mode)  # type: ignore[arg-type]
+
+    def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
+        """Overwrite the elements at some indices; see :func:`arraycore.put`."""
+        from .._manipulation.scattering import put
+
+        put(self, indices, values, mode)  # type: ignore[arg-type]
+
+    def choose(self, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+        """Return the elements of the choices that this numbers; see :func:`arraycore.choose`."""
+        from .._manipulation.gathering import choose
+
+        return choose(self, choices, out, mode)  # type: ignore[arg-type]
+
+    def compress(self, condition: Any, axis: int | None = None, out: Any = None) -> Any:
+        """Return the parts whose condition is true; see :func:`arraycore.compress`."""
+        from .._manipulation.gathering import compress
+
+        return compress(condition, self, axis, out)  # type: ignore[arg-type]
+
+    def nonzero(self) -> Any:
+        """Return the coordinates of what is not 0; see :func:`arraycore.nonzero`."""
+        from .._manipulation.gathering import nonzero
+
+        return nonzero(self)  # type: ignore[arg-type]

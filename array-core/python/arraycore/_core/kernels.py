@@ -1,0 +1,417 @@
+"""Kernels of users: CuPy's elementwise and reduction kernels, and compute shaders in WGSL.
+
+The texts and words are those of ``src/api/calls/kernels.h``. A call is one crossing; each further
+output that it makes is one more.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._runtime import session
+from .._runtime.calls import KERNEL_RESULT, call, int64, int64s, integers
+from .._runtime.scalars import scalar_words
+from .ndarray import ndarray
+
+_ELEMENTWISE, _REDUCTION, _RAW = range(3)
+_KERNEL, _RAW_KERNEL = 40, 41
+_ARRAY, _BORROWED = -1, -2
+_MOST_GROUPS = 0xFFFFFFFF
+
+
+class _Kernel:
+    """A kernel's texts, and the number that array-core has given it."""
+
+    __slots__ = ("__weakref__", "_kind", "_number", "_texts", "name")
+
+    def __init__(self, kind: int, name: str, texts: Sequence[str]) -> None:
+        for text in texts:
+            if "\0" in text:
+                raise ValueError(f"kernel {name!r}: its text holds a zero character")
+        self.name = name
+        self._kind = kind
+        self._texts = "".join(text + "\0" for text in texts)
+        self._number = self._made()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name!r}>"
+
+    def _made(self) -> int:
+        return session.check(session.bridge.kernel(self._kind, self._texts))
+
+    def _call(self, operation: int, words: list[int]) -> int:
+        """Call with the kernel's number in front; a library opened anew does not know it yet."""
+        try:
+            return call(operation, self._number, *words)
+        except ValueError as error:
+            if getattr(error, "code", "") != "unknown_kernel":
+                raise
+        self._number = self._made()
+        return call(operation, self._number, *words)
+
+
+class _TypedKernel(_Kernel):
+    """What the two kinds of CuPy's have in common: inputs, outputs, and how they are passed."""
+
+    __slots__ = ("nargs", "nin", "nout")
+
+    def __init__(
+        self, kind: int, name: str, in_params: str, out_params: str, texts: Sequence[str]
+    ) -> None:
+        super().__init__(kind, name, (name, in_params, out_params, *texts))
+        self.nin = _number_of_params(in_params)
+        self.nout = _number_of_params(out_params)
+        self.nargs = self.nin + self.nout
+
+    def _argument_words(self, words: list[int], args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Append the words of all arguments; return the outputs among them."""
+        nin = self.nin
+        if len(args) != nin and len(args) != self.nargs:
+            raise TypeError(f"Wrong number of arguments for {self.name!r}")
+        words.append(nin)
+        for argument in args[:nin]:
+            if isinstance(argument, ndarray):
+                words += (_ARRAY, argument._id)
+            else:
+                words += scalar_words(argument)
+        return self._output_words(words, args[nin:])
+
+    @staticmethod
+    def _output_words(words: list[int], out: tuple[Any, ...]) -> tuple[Any, ...]:
+        words.append(len(out))
+        for array in out:
+            if not isinstance(array, ndarray):
+                raise TypeError(f"Output arguments must be arraycore.ndarray, not {type(array)}")
+            words.append(array._id)
+        return out
+
+    def _outputs(self, first: int) -> tuple[ndarray, ...]:
+        """Return the outputs that a call has made."""
+        if self.nout == 0:
+            return ()
+        made = [ndarray(first)]
+        made += [ndarray(call(KERNEL_RESULT, which)) for which in range(1, self.nout)]
+        return tuple(made)
+
+
+class ElementwiseKernel(_TypedKernel):
+    """A kernel that runs once for each element, as CuPy's ``ElementwiseKernel``.
+
+    Its texts are in CuPy's dialect of C++ (``docs/dialect.md``), compiled for the types of each
+    call and kept.
+
+    Parameters
+    ----------
+    in_params, out_params : str
+        ``"T x, raw S y, float32 z"``: a dtype or a type letter, and a name; ``raw`` for an array
+        that is indexed.
+    operation : str
+        What is done for each element.
+    name : str
+        For messages.
+    preamble : str
+        Functions and macros that the operation uses.
+    no_return : bool
+        Whether a call gives None.
+    return_tuple : bool
+        Whether a call gives a tuple though there is one output.
+    loop_prep, after_loop : str
+        Run before and after each element's operation.
+    reduce_dims, options
+        For CuPy's callers; without effect, except that macros among the options are refused.
+
+    Raises
+    ------
+    ValueError
+        A parameter list cannot be read.
+    """
+
+    __slots__ = ("no_return", "operation", "return_tuple")
+
+    def __init__(
+        self,
+        in_params: str,
+        out_params: str,
+        operation: str,
+        name: str = "kernel",
+        reduce_dims: bool = True,
+        preamble: str = "",
+        no_return: bool = False,
+        return_tuple: bool = False,
+        *,
+        loop_prep: str = "",
+        after_loop: str = "",
+        options: Sequence[str] = (),
+    ) -> None:
+        _check_options(name, options)
+        texts = (operation, preamble, loop_prep, after_loop)
+        super().__init__(_ELEMENTWISE, name, in_params, out_params, texts)
+        self.operation = operation
+        self.no_return = no_return
+        self.return_tuple = return_tuple
+
+    def __call__(
+        self, *args: Any, size: int | None = None, stream: Any = None, block_size: int = 128
+    ) -> Any:
+        """Run the kernel.
+
+        Parameters
+        ----------
+        *args : ndarray or scalar
+            The inputs; then all outputs, or none, in which case they are made.
+        size : int, optional
+            How many elements there are, where every array is raw.
+        stream, block_size
+            For CuPy's callers; without effect.
+
+        Returns
+        -------
+        ndarray, tuple of ndarray or None
+            The outputs.
+
+        Raises
+        ------
+        CompileError
+            A text is not in the dialect; shows line and column.
+        TypeError
+            Arguments do not fit the parameters.
+        ValueError
+            Shapes do not broadcast, an output has another shape, or no array tells the size.
+        """
+        words = [0] if size is None else [1, *int64(size)]
+        out = self._argument_words(words, args)
+        first = self._call(_KERNEL, words)
+        if self.no_return:
+            if not out:
+                self._outputs(first)
+            return None
+        out = out or self._outputs(first)
+        return out[0] if len(out) == 1 and not self.return_tuple else out
+
+
+class ReductionKernel(_TypedKernel):
+    """A kernel that combines the elements along axes, as CuPy's ``ReductionKernel``.
+
+    Parameters
+    ----------
+    in_params, out_params : str
+        As of :class:`ElementwiseKernel`.
+    map_expr : str
+        What each element of the inputs gives.
+    reduce_expr : str
+        How two of these, ``a`` and ``b``, are combined, in any order.
+    post_map_expr : str
+        What is done with the result ``a``: usually ``"y = a"``.
+    identity : str
+        What nothing gives; empty or None: reducing nothing is an error.
+    name : str
+        For messages.
+    reduce_type : str, optional
+        What the combined values are; the first output's type where not given.
+    preamble : str
+        Functions and macros that the expressions use.
+    reduce_dims, options
+        As of :class:`ElementwiseKernel`.
+
+    Raises
+    ------
+    ValueError
+        A parameter list cannot be read.
+    """
+
+    __slots__ = ("identity", "map_expr", "post_map_expr", "reduce_expr", "reduce_type")
+
+    def __init__(
+        self,
+        in_params: str,
+        out_params: str,
+        map_expr: str,
+        reduce_expr: str,
+        post_map_expr: str,
+        identity: Any,
+        name: str = "reduce_kernel",
+        reduce_type: str | None = None,
+        reduce_dims: bool = True,
+        preamble: str = "",
+        options: Sequence[str] = (),
+    ) -> None:
+        _check_options(name, options)
+        start = "" if identity is None else str(identity)
+        texts = (map_expr, reduce_expr, post_map_expr, start, reduce_type or "", preamble)
+        super().__init__(_REDUCTION, name, in_params, out_params, texts)
+        self.map_expr = map_expr
+        self.reduce_expr = reduce_expr
+        self.post_map_expr = post_map_expr
+        self.identity = identity
+        self.reduce_type = reduce_type
+
+    def __call__(
+        self,
+        *args: Any,
+        out: ndarray | None = None,
+        axis: int | Sequence[int] | None = None,
+        keepdims: bool = False,
+        stream: Any = None,
+    ) -> Any:
+        """Reduce the inputs, broadcast to one shape.
+
+        Parameters
+        ----------
+        *args : ndarray or scalar
+            The inputs; then all outputs, or none.
+        out : ndarray, optional
+            The one output, written instead of a new array.
+        axis : int or sequence of int, optional
+            Which axes are reduced; all where not given.
+        keepdims : bool
+            Whether reduced axes stay, with extent 1.
+        stream
+            For CuPy's callers; without effect.
+
+        Returns
+        -------
+        ndarray or tuple of ndarray
+            The outputs.
+
+        Raises
+        ------
+        CompileError
+            A text is not in the dialect; shows line and column.
+        TypeError
+            Arguments do not fit the parameters.
+        ValueError
+            There is no such axis, shapes do not fit, or nothing is reduced without an identity.
+        """
+        if out is not None:
+            if self.nout != 1:
+                raise NotImplementedError(f"{self.name!r} has {self.nout} outputs: pass them all")
+            if len(args) != self.nin:
+                raise ValueError("cannot specify 'out' as both a positional and keyword argument")
+            args = (*args, out)
+        words = [int(bool(keepdims))]
+        if axis is None:
+            words.append(0)
+        else:
+            axes = integers(axis)
+            words += (1, len(axes), *int64s(axes))
+        given = self._argument_words(words, args)
+        first = self._call(_KERNEL, words)
+        results = given or self._outputs(first)
+        return results[0] if len(results) == 1 else results
+
+
+class RawKernel(_Kernel):
+    """A compute shader in WGSL, with bindings and a grid of its own; runs on WebGPU only.
+
+    Parameters
+    ----------
+    code : str
+        The module. Arrays are ``var<storage, read>`` or ``var<storage, read_write>`` of group 0;
+        numbers are one ``var<uniform>``.
+    name : str
+        The entry point's name.
+
+    Raises
+    ------
+    CompileError
+        The declarations are none that can be launched; shows line and column.
+
+    Examples
+    --------
+    >>> double = RawKernel('''
+    ...     @group(0) @binding(0) var<storage, read> x: array<f32>;
+    ...     @group(0) @binding(1) var<storage, read_write> y: array<f32>;
+    ...     @compute @workgroup_size(64)
+    ...     fn double(@builtin(global_invocation_id) id: vec3u) {
+    ...       if (id.x < arrayLength(&y)) { y[id.x] = 2.0 * x[id.x]; }
+    ...     }''', "double")
+    >>> double((1,), (x, y))  # doctest: +SKIP
+    """
+
+    __slots__ = ("code",)
+
+    def __init__(self, code: str, name: str) -> None:
+        super().__init__(_RAW, name, (name, code))
+        self.code = code
+
+    def __call__(
+        self, grid: int | Sequence[int], args: Sequence[Any], *, uniforms: Any = None
+    ) -> None:
+        """Run the shader.
+
+        Parameters
+        ----------
+        grid : int or sequence of int
+            Workgroups along x, y and z.
+        args : sequence
+            Arrays in the order of their binding numbers, and numbers, or sequences of numbers,
+            in the order of the uniform block's members. A NumPy array is copied to the device as
+            its memory is; the shader may read it only.
+        uniforms : bytes-like, optional
+            The uniform block as it lies in memory, instead of numbers in ``args``.
+
+        Raises
+        ------
+        TypeError
+            ``args`` do not fit the shader's declarations.
+        NotImplementedError
+            The back end is not WebGPU.
+        DeviceError
+            At the next wait: the device's compiler has refused the shader.
+        """
+        words = list(_grid_words(grid))
+        if uniforms is None:
+            words.append(-1)
+        else:
+            data = memoryview(uniforms).tobytes()
+            padded = data.ljust(-(-len(data) // 4) * 4, b"\0")
+            words += (len(padded) // 4, *struct.unpack(f"<{len(padded) // 4}i", padded))
+        held: list[ndarray] = []  # until the call has been made
+        place = len(words)
+        words.append(0)
+        for argument in args:
+            words[place] += _raw_argument_words(words, argument, held)
+        self._call(_RAW_KERNEL, words)
+
+
+def _number_of_params(params: str) -> int:
+    return sum(1 for param in params.split(",") if param.strip())
+
+
+def _check_options(name: str, options: Sequence[str]) -> None:
+    for option in options:
+        if option.startswith(("-D", "-U", "-include")):
+            raise NotImplementedError(
+                f"kernel {name!r}: option {option!r} is not taken; write a macro into the preamble"
+            )
+
+
+def _grid_words(grid: int | Sequence[int]) -> tuple[int, int, int]:
+    groups = integers(grid)
+    if not 1 <= len(groups) <= 3:
+        raise ValueError(f"a grid has 1 to 3 extents, not {len(groups)}")
+    for extent in groups:
+        if not 0 <= extent <= _MOST_GROUPS:
+            raise ValueError(f"a grid has no extent {extent}")
+    x, y, z = (*groups, 1, 1)[:3]
+    return x, y, z
+
+
+def _raw_argument_words(words: list[int], argument: Any, held: list[ndarray]) -> int:
+    """Append the words of one argument of a shader; return how many it counts for."""
+    if isinstance(argument, ndarray):
+        words += (_ARRAY, argument._id)
+        return 1
+    if isinstance(argument, np.ndarray) and argument.ndim > 0:
+        elements = np.ascontiguousarray(argument, argument.dtype.newbyteorder("="))
+        held.append(ndarray(session.create(elements.shape, elements, elements.dtype)))
+        words += (_BORROWED, held[-1]._id)
+        return 1
+    if isinstance(argument, (tuple, list)):
+        return sum(_raw_argument_words(words, each, held) for each in argument)
+    words += scalar_words(argument)
+    return 1

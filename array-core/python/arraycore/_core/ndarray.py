@@ -1,0 +1,431 @@
+"""The array class: an id of array-core's. What makes a view or an array is one crossing each.
+
+Arithmetic is in ``operators.py``, what brackets do in ``indexing.py``, functions that take arrays
+are in ``_manipulation/views.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._compat.interop import Exchange
+from .._linalg.products import Products
+from .._runtime import session
+from .._runtime.calls import (
+    COPY,
+    DIAGONAL,
+    IMAG,
+    INDEX,
+    REAL,
+    REINTERPRET,
+    RESHAPE,
+    SQUEEZE,
+    SWAP_AXES,
+    TRANSPOSE,
+    call,
+    int64,
+    int64s,
+    integers,
+    optional_axes,
+)
+from .._runtime.devices import Stream
+from .._runtime.dtypes import DTYPES, number_of, supported
+from .array_methods import Surface
+from .flags import Flags
+from .indexing import Indexing
+from .operators import Operators
+from .reduction_methods import Reductions
+
+Description = tuple[int, tuple[int, ...], tuple[int, ...]]
+
+_ORDERS = {"C": 0, "F": 1, "A": 2, "K": 3}
+# Modes of a reshape (src/api/calls/views.h).
+_ANY, _RAVEL, _COPY, _NEVER = range(4)
+
+
+class ndarray(Operators, Reductions, Indexing, Products, Surface, Exchange):
+    """An n-dimensional array on array-core's device.
+
+    Made by :func:`arraycore.array` and by operations; ``ndarray(shape, dtype)`` is
+    :func:`arraycore.empty`, its shape a tuple or a list. Slices, transposes and most reshapes are
+    views of the same memory, as in NumPy.
+    """
+
+    __slots__ = ("__weakref__", "_description", "_id")
+
+    __hash__ = None
+
+    def __init__(self, array_id: int | Sequence[int], dtype: npt.DTypeLike = float) -> None:
+        if array_id.__class__ is not int:
+            self._id = 0  # nobody's, should the next line raise
+            array_id = session.create(integers(array_id), None, supported(dtype))
+        self._id = array_id
+        self._description: Description | None = None
+
+    # No call into array-core: the garbage collector may run at any moment, within a call too.
+    def __del__(self, _note: Any = session.freed.append) -> None:
+        _note(self._id)
+
+    # ---- what it is
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Extents; assigning others reshapes in place, where no copy is needed."""
+        return self._described()[1]
+
+    @shape.setter
+    def shape(self, shape: Any) -> None:
+        try:
+            reshaped = self._reshaped(_NEVER, 0, integers(shape))
+        except ValueError as error:
+            if getattr(error, "code", "") != "reshape_needs_copy":
+                raise
+            raise AttributeError(
+                "Incompatible shape for in-place modification. Use `.reshape()` to make a copy "
+                "with the desired shape."
+            ) from None
+        self._id, reshaped._id = reshaped._id, self._id
+        self._description = None
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Bytes from one element to the next along each axis."""
+        return self._described()[2]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return DTYPES[self._described()[0]]
+
+    @property
+    def ndim(self) -> int:
+        return len(self._described()[1])
+
+    @property
+    def size(self) -> int:
+        """How many elements it has."""
+        size = 1
+        for extent in self._described()[1]:
+            size *= extent
+        return size
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements; a broadcast view takes less memory."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def flags(self) -> Flags:
+        """How it lies in memory, and whether it can be written to."""
+        number, shape, strides = self._described()
+        return Flags(shape, strides, DTYPES[number].itemsize)
+
+    @property
+    def _c_contiguous(self) -> bool:
+        """False, whatever the strides: who asks goes on to read memory by address.
+
+        Chainer's ``pad_sequence`` does; where it is false it assigns to slices. ``flags`` tells
+        how the elements lie.
+        """
+        return False
+
+    def _described(self) -> Description:
+        if self._description is None:
+            self._description = session.describe(self._id)
+        return self._description
+
+    # ---- views
+
+    @property
+    def T(self) -> ndarray:
+        """A view with all axes reversed."""
+        return ndarray(call(TRANSPOSE, self._id, 0))
+
+    @property
+    def mT(self) -> ndarray:
+        """A view with the last two axes swapped."""
+        if self.ndim < 2:
+            raise ValueError("matrix transpose with ndim < 2 is undefined")
+        return self.swapaxes(-1, -2)
+
+    @property
+    def real(self) -> ndarray:
+        """A view of the real parts; of real numbers the array itself."""
+        return ndarray(call(REAL, self._id))
+
+    @real.setter
+    def real(self, value: Any) -> None:
+        self.real[...] = value
+
+    @property
+    def imag(self) -> ndarray:
+        """A view of the imaginary parts; of real numbers new zeros."""
+        return ndarray(call(IMAG, self._id))
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        if self.dtype.kind != "c":
+            raise TypeError("array does not have imaginary part to set")
+        self.imag[...] = value
+
+    def view(self, dtype: npt.DTypeLike | None = None) -> ndarray:
+        """Return a view of the same bytes, as another dtype if one is given.
+
+        Raises
+        ------
+        NotImplementedError
+            One dtype lives on the device, the other on the CPU.
+        """
+        if dtype is None:
+            return ndarray(call(INDEX, self._id))
+        return ndarray(call(REINTERPRET, self._id, number_of(np.dtype(dtype))))
+
+    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> ndarray:
+        """Return the elements in another shape: a view where strides can say it, else a copy.
+
+        Parameters
+        ----------
+        shape : int or tuple of ints
+            One extent may be -1.
+        order : {"C", "F", "A"}
+            In which order elements are read and placed.
+        copy : bool, optional
+            True: always a copy; False: ValueError where one is needed.
+        """
+        if len(shape) == 1:
+            shape = integers(shape[0])
+        mode = _ANY if copy is None else _COPY if copy else _NEVER
+        return self._reshaped(mode, _order(order, "CFA"), shape)
+
+    def ravel(self, order: str = "C") -> ndarray:
+        """Return one axis of all elements: a view of what is contiguous, else a copy."""
+        if order == "K":
+            order = "F" if self.flags.fnc else "C"
+        return self._reshaped(_RAVEL, _order(order, "CFA"), (-1,))
+
+    def flatten(self, order: str = "C") -> ndarray:
+        """Return a copy of one axis."""
+        return self._reshaped(_COPY, _order(order, "CFA"), (-1,))
+
+    def _reshaped(self, mode: int, order: int, shape: tuple[Any, ...]) -> ndarray:
+        return ndarray(call(RESHAPE, self._id, mode, order, *int64s(shape)))
+
+    def transpose(self, *axes: Any) -> ndarray:
+        """Return a view with its axes in another order; without axes reversed."""
+        if len(axes) == 1:
+            axes = (None,) if axes[0] is None else integers(axes[0])
+        if not axes or axes[0] is None:
+            return self.T
+        return ndarray(call(TRANSPOSE, self._id, 1, *int64s(axes)))
+
+    def swapaxes(self, axis1: int, axis2: int) -> ndarray:
+        """Return a view with two axes exchanged."""
+        return ndarray(call(SWAP_AXES, self._id, *int64(axis1), *int64(axis2)))
+
+    def squeeze(self, axis: int | tuple[int, ...] | None = None) -> ndarray:
+        """Return a view without the given (or all) axes of extent 1."""
+        return ndarray(call(SQUEEZE, self._id, *optional_axes(axis)))
+
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray:
+        """Return a view of the diagonal, its last axis; writable, unlike NumPy's."""
+        return ndarray(call(DIAGONAL, self._id, *int64(offset), *int64(axis1), *int64(axis2)))
+
+    # ---- copies
+
+    def copy(self, order: str = "C") -> ndarray:
+        """Return a copy with memory of its own."""
+        return ndarray(call(COPY, self._id, 0, _order(order, "CFAK")))
+
+    def astype(
+        self,
+        dtype: npt.DTypeLike,
+        order: str = "K",
+        casting: str = "unsafe",
+        subok: bool | None = None,
+        copy: bool = True,
+    ) -> ndarray:
+        """Return a copy as another dtype; the array itself if ``copy`` is False and none is needed.
+
+        Float to integer goes towards zero; NaN becomes 0, and what does not fit the nearest integer
+        that does.
+        """
+        target = supported(dtype)
+        layout = _order(order, "CFAK")
+        if casting != "unsafe" and not np.can_cast(self.dtype, target, casting):  # type: ignore[arg-type]
+            raise TypeError(
+                f"Cannot cast array data from {self.dtype!r} to {target!r} according to the rule "
+                f"{casting!r}"
+            )
+        if not copy and target == self.dtype and self._lies_in(order):
+            return self
+        return ndarray(call(COPY, self._id, 1 + number_of(target), layout))
+
+    def _lies_in(self, order: str) -> bool:
+        if order == "K":
+            return True
+        flags = self.flags
+        return (
+            flags.c_contiguous
+            if order == "C"
+            else flags.f_contiguous or (order == "A" and flags.c_contiguous)
+        )
+
+    def fill(self, value: Any) -> None:
+        """Set every element to a scalar."""
+        if isinstance(value, ndarray) and value.ndim > 0:
+            raise ValueError("setting an array element with a sequence.")
+        self[...] = value
+
+    def set(self, source: npt.NDArray[Any], stream: Stream | None = None) -> None:
+        """Overwrite the elements by those of a NumPy array of the same shape and dtype.
+
+        ``source`` may be changed afterwards; operations run in order, whatever the stream.
+        """
+        if not isinstance(source, np.ndarray):
+            raise TypeError("Only numpy.ndarray can be set to arraycore.ndarray")
+        if source.dtype != self.dtype:
+            raise TypeError(f"{source.dtype} array cannot be set to {self.dtype} array")
+        if source.shape != self.shape:
+            raise ValueError(f"Shape mismatch: {source.shape} cannot be set to {self.shape}")
+        self[...] = source
+
+    # ---- to the host
+
+    def get(
+        self,
+        stream: Stream | None = None,
+        order: str = "C",
+        out: npt.NDArray[Any] | None = None,
+    ) -> npt.NDArray[Any]:
+        """Return the elements as a NumPy array of the same shape and dtype.
+
+        Parameters
+        ----------
+        stream : Stream, optional
+            For CuPy's callers: operations run in order, and what is read is waited for.
+        order : {"C", "F", "A"}
+            The result's layout.
+        out : numpy.ndarray, optional
+            C-contiguous, of the same shape and dtype: written and returned.
+        """
+        number, shape, _ = self._described()
+        if out is None:
+            fortran = _order(order, "CFA") and self._lies_in("F") and not self._lies_in("C")
+            if order == "F" or fortran:
+                turned: npt.NDArray[Any] = self.T.get().T
+                return turned
+            out = np.empty(shape, DTYPES[number])
+        elif out.dtype != DTYPES[number] or out.shape != shape or not out.flags.c_contiguous:
+            raise ValueError("out must be C-contiguous and have the array's shape and dtype")
+        session.read(self._id, out)
+        return out
+
+    def _single(self) -> npt.NDArray[Any]:
+        """Return the value for a conversion that only takes one element."""
+        number, shape, _ = self._described()
+        if self.size == 1:
+            return self.get()
+        # NumPy's error needs no element.
+        return np.broadcast_to(np.zeros((), DTYPES[number]), shape)
+
+    def item(self, *args: Any) -> Any:
+        """Return one element as a Python scalar; arguments choose it as NumPy's do."""
+        if not args:
+            return self._single().item()
+        where = args[0] if len(args) == 1 else args
+        if not isinstance(where, tuple):
+            size = self.size
+            flat = integers(where)[0]
+            if not -size <= flat < size:
+                raise IndexError(f"index {flat} is out of bounds for size {size}")
+            where = tuple(int(i) for i in np.unravel_index(flat % size, self.shape))
+        if len(where) != self.ndim:
+            raise ValueError("incorrect number of indices for array")
+        return self[where].get().item()
+
+    def tolist(self) -> Any:
+        """Return nested lists of Python scalars."""
+        return self.get().tolist()
+
+    def tobytes(self, order: str = "C") -> bytes:
+        """Return the elements' bytes."""
+        return self.get(order=order).tobytes(order="A")
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        raise TypeError(
+            "Implicit conversion to a NumPy array is not allowed. "
+            "Please use `.get()` to construct a NumPy array explicitly."
+        )
+
+    def __bool__(self) -> bool:
+        value = session.item(self._id)
+        if value is False:
+            raise session.failure()
+        return bool(self._single() if value is True else value)
+
+    def __int__(self) -> int:
+        value = session.item(self._id)
+        if value is False:
+            raise session.failure()
+        return int(self._single() if value is True else value)
+
+    def __float__(self) -> float:
+        value = session.item(self._id)
+        if value is False:
+            raise session.failure()
+        return float(self._single() if value is True else value)
+
+    def __complex__(self) -> complex:
+        return complex(self._single())
+
+    def __index__(self) -> int:
+        if self.ndim or self.dtype.kind not in "iu":
+            raise TypeError("only integer scalar arrays can be converted to a scalar index")
+        return int(self.get())
+
+    def __len__(self) -> int:
+        shape = self._described()[1]
+        if not shape:
+            raise TypeError("len() of unsized object")
+        return shape[0]
+
+    def __iter__(self) -> Iterator[ndarray]:
+        if not self._described()[1]:
+            raise TypeError("iteration over a 0-d array")
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        return repr(self.get())
+
+    def __str__(self) -> str:
+        return str(self.get())
+
+    def __format__(self, spec: str) -> str:
+        return format(self.get(), spec)
+
+    def __copy__(self) -> ndarray:
+        return self.copy("K")
+
+    def __deepcopy__(self, memo: Any) -> ndarray:
+        return self.copy("K")
+
+    def __reduce__(self) -> tuple[Callable[[npt.NDArray[Any]], ndarray], tuple[npt.NDArray[Any]]]:
+        from .creation import array
+
+        return array, (self.get(),)
+
+
+def _order(order: str | None, allowed: str) -> int:
+    chosen = "C" if order is None else order.upper()
+    if len(chosen) != 1 or chosen not in allowed:
+        names = ", ".join(f"'{letter}'" for letter in allowed[:-1])
+        raise ValueError(f"order must be one of {names}, or '{allowed[-1]}' (got {order!r})")
+    return _ORDERS[chosen]

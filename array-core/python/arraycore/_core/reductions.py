@@ -1,0 +1,601 @@
+"""NumPy's reductions and running totals: the functions, and the methods of arrays.
+
+A call is one crossing (``src/api/calls/reductions.h``). Results stay on the device: also those of
+no dimensions, which are arrays as in CuPy.
+"""
+
+from __future__ import annotations
+
+import struct
+from functools import cache
+from operator import index
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._runtime.calls import call, int64, int64s, integers
+from .._runtime.dtypes import number_of
+from .._runtime.scalars import is_scalar, scalar_words
+from . import ufuncs
+from .ufuncs import Array, ufunc
+
+__all__ = [
+    "all",
+    "amax",
+    "amin",
+    "any",
+    "argmax",
+    "argmin",
+    "average",
+    "count_nonzero",
+    "cumprod",
+    "cumsum",
+    "max",
+    "mean",
+    "min",
+    "nanargmax",
+    "nanargmin",
+    "nancumprod",
+    "nancumsum",
+    "nanmax",
+    "nanmean",
+    "nanmin",
+    "nanprod",
+    "nanstd",
+    "nansum",
+    "nanvar",
+    "prod",
+    "ptp",
+    "std",
+    "sum",
+    "var",
+]
+
+_REDUCE, _ACCUMULATE, _NUMBER, _TOLERANCE = range(60, 64)
+_INT, _FLOAT = struct.Struct("<i"), struct.Struct("<f")
+_DOUBLE, _PAIR = struct.Struct("<d"), struct.Struct("<ii")
+_IDENTITY, _NUMBER_GIVEN, _NOT_EVEN_IDENTITY = range(3)
+
+
+#: What ``initial`` is where none is given, as NumPy writes it; None: not even the identity.
+_NO_VALUE: Any = np._NoValue
+
+
+@cache
+def _number(name: str) -> int:
+    """Return a reduction's place in array-core's table."""
+    return call(_NUMBER, *name.encode())
+
+
+def tolerance(name: str, elements: int, is_complex: bool = False) -> float:
+    """Return how far a result may lie from the exact one, in units in the last place.
+
+    Of sums and what is made of them: in those of the same reduction of magnitudes.
+
+    Parameters
+    ----------
+    name : str
+        The reduction, as ``"sum"``.
+    elements : int
+        How many are reduced to one.
+    is_complex : bool
+        Whether they are complex numbers.
+    """
+    bits = call(_TOLERANCE, _number(name), *int64(elements), int(is_complex))
+    value: float = _FLOAT.unpack(_INT.pack(bits))[0]
+    return value
+
+
+def _array(a: Any) -> Array:
+    if isinstance(a, Array):
+        return a
+    # As CuPy: nothing is brought to the device unasked.
+    raise TypeError(f"Unsupported type {type(a)}")
+
+
+def _axes(axis: Any) -> list[int]:
+    if axis is None:
+        return [0]
+    axes = integers(axis)
+    return [1, len(axes), *int64s(axes)]
+
+
+def _target(out: Any) -> Array | None:
+    if isinstance(out, tuple) and len(out) == 1:
+        out = out[0]
+    if out is not None and not isinstance(out, Array):
+        raise TypeError(f"Results go to arrays of arraycore's, not to {type(out)}.")
+    return out
+
+
+def _dtype_word(dtype: npt.DTypeLike | None) -> int:
+    return 0 if dtype is None else number_of(np.dtype(dtype)) + 1
+
+
+def reduced(
+    which: tuple[int, int],
+    a: Any,
+    axis: Any = None,
+    dtype: npt.DTypeLike | None = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = _NO_VALUE,
+    where: Any = True,
+    ddof: float = 0,
+) -> Any:
+    """Reduce: by a row of the table (0 and its number), or by a ufunc (1 and its number)."""
+    array = _array(a)
+    target = _target(out)
+    mask = _mask(where)
+    words = [
+        *which,
+        array._id,
+        _dtype_word(dtype),
+        int(bool(keepdims)),
+        *_axes(axis),
+        0 if target is None else target._id,
+        0 if mask is None else mask._id,
+        *_PAIR.unpack(_DOUBLE.pack(ddof)),
+    ]
+    if initial is _NO_VALUE:
+        words.append(_IDENTITY)
+    elif initial is None:
+        words.append(_NOT_EVEN_IDENTITY)
+    else:
+        words += (_NUMBER_GIVEN, *_initial_words(initial))
+    # `mask` holds the array made here until the call is done.
+    made = call(_REDUCE, *words)
+    return type(array)(made) if target is None else target
+
+
+def _initial_words(initial: Any) -> tuple[int, ...]:
+    if isinstance(initial, Array):
+        raise NotImplementedError(
+            "arraycore takes no array as 'initial': pass float(array), or combine the two results."
+        )
+    return scalar_words(initial)
+
+
+def _mask(where: Any) -> Any:
+    if where is True:
+        return None
+    if isinstance(where, Array):
+        return where
+    if is_scalar(where):
+        from .creation import array
+
+        return array(where, bool)
+    raise TypeError(f"Unsupported type {type(where)}")
+
+
+def accumulated(
+    function: ufunc, a: Any, axis: Any, dtype: Any, out: Any, skips_nan: bool = False
+) -> Any:
+    """Return every total on the way along an axis."""
+    array = _array(a)
+    target = _target(out)
+    words = (
+        function._number,
+        int(skips_nan),
+        array._id,
+        *int64(_one_axis(axis)),
+        _dtype_word(dtype),
+    )
+    made = call(_ACCUMULATE, *words, 0 if target is None else target._id)
+    return type(array)(made) if target is None else target
+
+
+def _row(name: str) -> tuple[int, int]:
+    return 0, _number(name)
+
+
+# ---- folds
+
+
+def sum(
+    a: Any,
+    axis: Any = None,
+    dtype: npt.DTypeLike | None = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = _NO_VALUE,
+    where: Any = True,
+) -> Any:
+    """Return the sum over axes.
+
+    Parameters
+    ----------
+    a : ndarray
+        What is summed.
+    axis : None, int or tuple of ints
+        What is reduced; None: all axes.
+    dtype : dtype, optional
+        What is computed in; bools and integers are summed in 64 bits where none is given.
+    out : ndarray, optional
+        Written instead of a new array, and returned.
+    keepdims : bool
+        Whether the reduced axes stay, of extent 1.
+    initial : scalar, optional
+        What the total begins with.
+    where : bool or ndarray of bool
+        Which elements count.
+
+    Raises
+    ------
+    AxisError
+        An axis that the array does not have.
+    ValueError
+        An axis named twice; ``out`` has another shape.
+    """
+    return reduced(_row("sum"), a, axis, dtype, out, keepdims, initial, where)
+
+
+def prod(
+    a: Any,
+    axis: Any = None,
+    dtype: npt.DTypeLike | None = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = _NO_VALUE,
+    where: Any = True,
+) -> Any:
+    """Return the product over axes; parameters as :func:`sum`'s."""
+    return reduced(_row("prod"), a, axis, dtype, out, keepdims, initial, where)
+
+
+def max(
+    a: Any,
+    axis: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = _NO_VALUE,
+    where: Any = True,
+) -> Any:
+    """Return the largest element over axes, NaN if one is; parameters as :func:`sum`'s.
+
+    Raises
+    ------
+    ValueError
+        No element, or ``where``, without ``initial``.
+    """
+    return reduced(_row("max"), a, axis, None, out, keepdims, initial, where)
+
+
+def min(
+    a: Any,
+    axis: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = _NO_VALUE,
+    where: Any = True,
+) -> Any:
+    """Return the smallest element over axes, as :func:`max`."""
+    return reduced(_row("min"), a, axis, None, out, keepdims, initial, where)
+
+
+amax, amin = max, min
+
+
+def any(
+    a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, where: Any = True
+) -> Any:
+    """Return whether an element is not zero; parameters as :func:`sum`'s."""
+    return reduced(_row("any"), a, axis, None, out, keepdims, where=where)
+
+
+def all(
+    a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, where: Any = True
+) -> Any:
+    """Return whether no element is zero; parameters as :func:`sum`'s."""
+    return reduced(_row("all"), a, axis, None, out, keepdims, where=where)
+
+
+def count_nonzero(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """Return how many elements are not zero, as an int64 array."""
+    return reduced(_row("count_nonzero"), a, axis, keepdims=keepdims)
+
+
+# ---- statistics
+
+
+def mean(
+    a: Any,
+    axis: Any = None,
+    dtype: npt.DTypeLike | None = None,
+    out: Any = None,
+    keepdims: bool = False,
+    where: Any = True,
+) -> Any:
+    """Return the mean over axes; NaN of nothing. Integers are averaged in float64.
+
+    Parameters are :func:`sum`'s.
+    """
+    return reduced(_row("mean"), a, axis, dtype, out, keepdims, where=where)
+
+
+def var(
+    a: Any,
+    axis: Any = None,
+    dtype: npt.DTypeLike | None = None,
+    out: Any = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    where: Any = True,
+) -> Any:
+    """Return the variance over axes: the mean first, then the distances from it.
+
+    ``ddof`` is taken from the number of elements; the others are :func:`mean`'s.
+    """
+    return reduced(_row("var"), a, axis, dtype, out, keepdims, where=where, ddof=ddof)
+
+
+def std(
+    a: Any,
+    axis: Any = None,
+    dtype: npt.DTypeLike | None = None,
+    out: Any = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    where: Any = True,
+) -> Any:
+    """Return the square root of :func:`var`."""
+    return reduced(_row("std"), a, axis, dtype, out, keepdims, where=where, ddof=ddof)
+
+
+def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    """Return the largest element less the smallest one, over axes."""
+    return reduced(_row("ptp"), a, axis, None, out, keepdims)
+
+
+def average(
+    a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False
+) -> Any:
+    """Return the mean over axes, weighted where weights are given.
+
+    Parameters
+    ----------
+    a : ndarray
+        What is averaged.
+    axis : None, int or tuple of ints
+        What is reduced; None: all axes.
+    weights : ndarray, optional
+        Of a's shape; or 1-dimensional, along ``axis``.
+    returned : bool
+        Whether the sum of the weights is returned too.
+    keepdims : bool
+        Whether the reduced axes stay, of extent 1.
+
+    Raises
+    ------
+    TypeError
+        Weights of another shape without an axis.
+    ValueError
+        Weights that do not fit the axis.
+    """
+    array: Any = _array(a)
+    if weights is None:
+        result = mean(array, axis, keepdims=keepdims)
+        if not returned:
+            return result
+        from .creation import full_like
+
+        return result, full_like(result, array.size / result.size)
+    weight: Any = _array(weights)
+    dtype = np.result_type(array.dtype, weight.dtype)
+    if array.dtype.kind in "biu":
+        dtype = np.result_type(dtype, np.float64)
+    if weight.shape != array.shape:
+        weight = _along(weight, array, axis)
+    scale = sum(weight, axis, dtype, keepdims=keepdims)
+    total = sum(ufuncs.multiply(array, weight, dtype=dtype), axis, keepdims=keepdims)
+    result = total / scale
+    return (result, scale) if returned else result
+
+
+def _along(weight: Any, array: Any, axis: Any) -> Any:
+    """Return 1-dimensional weights as they meet an array along an axis."""
+    if axis is None:
+        raise TypeError("Axis must be specified when shapes of a and weights differ.")
+    axes = integers(axis)
+    where = axes[0]
+    if len(axes) > 1 or weight.ndim != 1 or weight.shape[0] != array.shape[where]:
+        raise ValueError(
+            "Shape of weights must be consistent with shape of a along specified axis."
+        )
+    shape = [1] * array.ndim
+    shape[where] = weight.shape[0]
+    from .._manipulation.views import broadcast_to
+
+    return broadcast_to(weight.reshape(shape), array.shape)
+
+
+# ---- places
+
+
+def argmax(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    """Return where the largest element is, in C order; the first of several, or the first NaN.
+
+    Parameters
+    ----------
+    a : ndarray
+        Where it is looked for.
+    axis : int, optional
+        None: of the flattened array.
+    out : ndarray, optional
+        Written instead of a new array, and returned.
+    keepdims : bool
+        Whether the reduced axis stays, of extent 1.
+
+    Returns
+    -------
+    ndarray
+        int64.
+
+    Raises
+    ------
+    ValueError
+        There is no element.
+    """
+    return reduced(_row("argmax"), a, _one_axis(axis), None, out, keepdims)
+
+
+def argmin(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    """Return where the smallest element is, as :func:`argmax`."""
+    return reduced(_row("argmin"), a, _one_axis(axis), None, out, keepdims)
+
+
+def _one_axis(axis: Any) -> int | None:
+    return None if axis is None else index(axis)
+
+
+# ---- without NaN
+
+
+def nansum(
+    a: Any,
+    axis: Any = None,
+    dtype: npt.DTypeLike | None = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = _NO_VALUE,
+    where: Any = True,
+) -> Any:
+    """Return :func:`sum` with NaN as 0."""
+    return reduced(_row("nansum"), a, axis, dtype, out, keepdims, initial, where)
+
+
+def nanprod(
+    a: Any,
+    axis: Any = None,
+    dtype: npt.DTypeLike | None = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = _NO_VALUE,
+    where: Any = True,
+) -> Any:
+    """Return :func:`prod` with NaN as 1."""
+    return reduced(_row("nanprod"), a, axis, dtype, out, keepdims, initial, where)
+
+
+def nanmax(
+    a: Any,
+    axis: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = _NO_VALUE,
+    where: Any = True,
+) -> Any:
+    """Return the largest element that is no NaN; NaN where all are, without a warning."""
+    return reduced(_row("nanmax"), a, axis, None, out, keepdims, initial, where)
+
+
+def nanmin(
+    a: Any,
+    axis: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = _NO_VALUE,
+    where: Any = True,
+) -> Any:
+    """Return the smallest element that is no NaN; NaN where all are, without a warning."""
+    return reduced(_row("nanmin"), a, axis, None, out, keepdims, initial, where)
+
+
+def nanmean(
+    a: Any,
+    axis: Any = None,
+    dtype: npt.DTypeLike | None = None,
+    out: Any = None,
+    keepdims: bool = False,
+    where: Any = True,
+) -> Any:
+    """Return :func:`mean` of the elements that are no NaN."""
+    return reduced(_row("nanmean"), a, axis, dtype, out, keepdims, where=where)
+
+
+def nanvar(
+    a: Any,
+    axis: Any = None,
+    dtype: npt.DTypeLike | None = None,
+    out: Any = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    where: Any = True,
+) -> Any:
+    """Return :func:`var` of the elements that are no NaN; NaN where ``ddof`` leaves none."""
+    return reduced(_row("nanvar"), a, axis, dtype, out, keepdims, where=where, ddof=ddof)
+
+
+def nanstd(
+    a: Any,
+    axis: Any = None,
+    dtype: npt.DTypeLike | None = None,
+    out: Any = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    where: Any = True,
+) -> Any:
+    """Return the square root of :func:`nanvar`."""
+    return reduced(_row("nanstd"), a, axis, dtype, out, keepdims, where=where, ddof=ddof)
+
+
+def nanargmax(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    """Return where the largest element is that is no NaN; -1 where all are, as in CuPy.
+
+    NumPy raises there, for which a result would have to be waited for.
+    """
+    return reduced(_row("nanargmax"), a, _one_axis(axis), None, out, keepdims)
+
+
+def nanargmin(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    """Return where the smallest element is that is no NaN, as :func:`nanargmax`."""
+    return reduced(_row("nanargmin"), a, _one_axis(axis), None, out, keepdims)
+
+
+# ---- running totals
+
+
+def cumsum(a: Any, axis: Any = None, dtype: npt.DTypeLike | None = None, out: Any = None) -> Any:
+    """Return the sums of the elements up to each.
+
+    Parameters
+    ----------
+    a : ndarray
+        What is summed.
+    axis : int, optional
+        Along which axis; None: of the flattened array.
+    dtype : dtype, optional
+        What is computed in; bools and integers are summed in 64 bits where none is given.
+    out : ndarray, optional
+        Written instead of a new array, and returned.
+    """
+    return _running(ufuncs.add, a, axis, dtype, out)
+
+
+def cumprod(a: Any, axis: Any = None, dtype: npt.DTypeLike | None = None, out: Any = None) -> Any:
+    """Return the products of the elements up to each, as :func:`cumsum`."""
+    return _running(ufuncs.multiply, a, axis, dtype, out)
+
+
+def nancumsum(a: Any, axis: Any = None, dtype: npt.DTypeLike | None = None, out: Any = None) -> Any:
+    """Return :func:`cumsum` with NaN as 0."""
+    return _running(ufuncs.add, a, axis, dtype, out, skips_nan=True)
+
+
+def nancumprod(
+    a: Any, axis: Any = None, dtype: npt.DTypeLike | None = None, out: Any = None
+) -> Any:
+    """Return :func:`cumprod` with NaN as 1."""
+    return _running(ufuncs.multiply, a, axis, dtype, out, skips_nan=True)
+
+
+def _running(
+    function: ufunc, a: Any, axis: Any, dtype: Any, out: Any, skips_nan: bool = False
+) -> Any:
+    array: Any = _array(a)
+    if axis is None:
+        array, axis = array.ravel(), 0
+    elif array.ndim == 0:
+        array = array.reshape(1)
+    return accumulated(function, array, axis, dtype, out, skips_nan)

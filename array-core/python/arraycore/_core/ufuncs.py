@@ -1,0 +1,529 @@
+"""NumPy's universal functions, one object each, over array-core's operation table.
+
+    arraycore.add(a, b, out=c)
+
+What is ``function(array)``, ``function(array, array)`` or an array and a number is one plain call;
+everything else goes by words (``src/api/calls/ufuncs.h``). Either is one crossing.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from .._runtime import session
+from .._runtime.calls import call
+from .._runtime.dtypes import number_of
+from .._runtime.scalars import BOOL, EXACT, FLOAT, INT, is_scalar, scalar_words
+
+#: What is NumPy's; scipy.special's stand in ``special.py``.
+__all__ = [
+    "abs",
+    "absolute",
+    "acos",
+    "acosh",
+    "add",
+    "arccos",
+    "arccosh",
+    "arcsin",
+    "arcsinh",
+    "arctan",
+    "arctan2",
+    "arctanh",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "bitwise_and",
+    "bitwise_count",
+    "bitwise_invert",
+    "bitwise_left_shift",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_right_shift",
+    "bitwise_xor",
+    "cbrt",
+    "ceil",
+    "conj",
+    "conjugate",
+    "copysign",
+    "cos",
+    "cosh",
+    "deg2rad",
+    "degrees",
+    "divide",
+    "divmod",
+    "equal",
+    "exp",
+    "exp2",
+    "expm1",
+    "fabs",
+    "float_power",
+    "floor",
+    "floor_divide",
+    "fmax",
+    "fmin",
+    "fmod",
+    "gcd",
+    "greater",
+    "greater_equal",
+    "heaviside",
+    "hypot",
+    "invert",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "lcm",
+    "ldexp",
+    "left_shift",
+    "less",
+    "less_equal",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+    "logaddexp",
+    "logaddexp2",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "maximum",
+    "minimum",
+    "mod",
+    "modf",
+    "multiply",
+    "negative",
+    "nextafter",
+    "not_equal",
+    "positive",
+    "pow",
+    "power",
+    "rad2deg",
+    "radians",
+    "reciprocal",
+    "remainder",
+    "right_shift",
+    "rint",
+    "sign",
+    "signbit",
+    "sin",
+    "sinh",
+    "spacing",
+    "sqrt",
+    "square",
+    "subtract",
+    "tan",
+    "tanh",
+    "true_divide",
+    "trunc",
+    "ufunc",
+]
+
+_CALL_UFUNC, _CALL_RESULT, _CALL_TOLERANCE = range(3)
+_ARRAY = -1
+_INTS, _FLOATS = struct.Struct("<ii"), struct.Struct("<ff")
+_CASTINGS = {"no": 0, "equiv": 1, "safe": 2, "same_kind": 3, "unsafe": 4}
+
+
+class Array:
+    """What this module knows of an array: its id, of which its class makes an array again."""
+
+    __slots__ = ()
+
+    _id: int
+
+    def __init__(self, array_id: int) -> None:
+        raise NotImplementedError
+
+
+#: Every ufunc by the name that NumPy's has.
+BY_NAME: dict[str, ufunc] = {}
+
+
+class ufunc:
+    """A function of NumPy's that works element by element.
+
+    Called as NumPy's: ``out`` takes an array, or as many as there are results; ``where`` an array
+    of bools (elements elsewhere keep what ``out`` held; a fresh result is 0 there); ``dtype`` asks
+    for the result's type; ``casting`` limits the cast of results to ``out``.
+
+    Attributes
+    ----------
+    nin, nout : int
+        How many operands it takes and results it gives.
+    """
+
+    __slots__ = ("__name__", "_number", "nin", "nout")
+
+    def __init__(self, name: str, nin: int, nout: int = 1) -> None:
+        self.__name__ = name
+        self.nin = nin
+        self.nout = nout
+        self._number = session.bridge.ufunc_number(name)
+        BY_NAME[name] = self
+
+    @property
+    def nargs(self) -> int:
+        return self.nin + self.nout
+
+    def __repr__(self) -> str:
+        return f"<arraycore.ufunc {self.__name__!r}>"
+
+    def __call__(
+        self,
+        *args: Any,
+        out: Any = None,
+        where: Any = True,
+        dtype: npt.DTypeLike | None = None,
+        casting: str = "same_kind",
+    ) -> Any:
+        if (
+            out is None
+            and where is True
+            and dtype is None
+            and casting == "same_kind"
+            and self.nout == 1
+            and len(args) == self.nin
+        ):
+            first = args[0]
+            if self.nin == 1:
+                if isinstance(first, Array):
+                    return type(first)(_carry(session.bridge.unary, self._number, first._id))
+            else:
+                second = args[1]
+                if isinstance(first, Array) and isinstance(second, Array):
+                    ids = first._id, second._id
+                    return type(first)(_carry(session.bridge.binary, self._number, *ids))
+                array, number, left = (first, second, 0) if isinstance(first, Array) else (
+                    second, first, 1,
+                )  # fmt: skip
+                kind = _HOT_KINDS.get(type(number))
+                if kind is not None and (kind != INT or -EXACT < number < EXACT):
+                    scalar = session.bridge.binary_scalar
+                    if isinstance(array, Array):
+                        return type(array)(
+                            _carry(scalar, self._number, array._id, number, kind, left)
+                        )
+        return self._general(args, out, where, dtype, casting)
+
+    def _general(
+        self, args: tuple[Any, ...], out: Any, where: Any, dtype: npt.DTypeLike | None, casting: str
+    ) -> Any:
+        """Return what any call gives, by words."""
+        if not self.nin <= len(args) <= self.nargs or (len(args) > self.nin and out is not None):
+            raise TypeError(
+                f"{self.__name__}() takes {self.nin} operands and up to {self.nout} outputs, "
+                f"{len(args)} were given."
+            )
+        if casting not in _CASTINGS:
+            raise ValueError(f"casting must be one of {', '.join(_CASTINGS)}, not {casting!r}.")
+        outs = _outputs(self, args[self.nin :] or out)
+        mask = _mask(where)
+        operands = [_operand(argument) for argument in args[: self.nin]]
+        arrays = [each for each in (*operands, *outs, mask) if isinstance(each, Array)]
+        if not arrays:
+            from .creation import array
+
+            # A number of Python's is of the asked dtype at once: no device casts a float64.
+            kind = None if dtype is None or np.dtype(dtype).kind != "f" else np.dtype(dtype)
+            operands = [array(each, kind if type(each) is float else None) for each in operands]
+            arrays = operands
+        words = [
+            self._number,
+            0 if dtype is None else number_of(np.dtype(dtype)) + 1,
+            _CASTINGS[casting],
+            0 if mask is None else mask._id,
+            *(0 if each is None else each._id for each in outs),
+        ]
+        for operand in operands:
+            words += (_ARRAY, operand._id) if isinstance(operand, Array) else scalar_words(operand)
+        # `operands` and `mask` hold the arrays made here until the call is done.
+        made = call(_CALL_UFUNC, *words)
+        cls = type(arrays[0])
+        first = cls(made) if outs[0] is None else outs[0]
+        if self.nout == 1:
+            return first
+        if outs[1] is not None:
+            return first, outs[1]
+        return first, cls(session.check(session.bridge.call(_CALL_RESULT, 0, 0)))
+
+    def tolerance(self, *dtypes: npt.DTypeLike, gpu: bool = False) -> tuple[float, float]:
+        """Return how far the results of a loop may lie from the exact ones.
+
+        Parameters
+        ----------
+        dtypes : dtype
+            The loop's operands'.
+        gpu : bool
+            On a GPU, else on the CPU.
+
+        Returns
+        -------
+        ulp : float
+            Units in the last place of the result's type; 0: the very bits.
+        floor : float
+            Results smaller than this may err by as much as this would.
+        """
+        words = [self._number, int(gpu), 0, *(number_of(np.dtype(each)) for each in dtypes)]
+        call = session.bridge.call
+        ulp = session.check(call(_CALL_TOLERANCE, 0, 0, *words))
+        words[2] = 1
+        floor = session.check(call(_CALL_TOLERANCE, 0, 0, *words))
+        return _FLOATS.unpack(_INTS.pack(ulp, floor))
+
+    def _absent(self, method: str, instead: str) -> NoReturn:
+        raise NotImplementedError(f"arraycore has no {self.__name__}.{method}: {instead}.")
+
+    def reduce(
+        self,
+        array: Any,
+        axis: Any = 0,
+        dtype: npt.DTypeLike | None = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = np._NoValue,
+        where: Any = True,
+    ) -> Any:
+        """Combine the elements along axes; parameters as :func:`arraycore.sum`'s.
+
+        Raises
+        ------
+        ValueError
+            The function has not two operands and one result; several axes of a function whose
+            order counts; no element and no identity.
+        """
+        from .reductions import reduced
+
+        self._combines("reduce")
+        which = (1, self._number)
+        return reduced(which, array, axis, dtype, out, keepdims, initial, where)
+
+    def accumulate(
+        self, array: Any, axis: Any = 0, dtype: npt.DTypeLike | None = None, out: Any = None
+    ) -> Any:
+        """Combine the elements along an axis; return every result on the way."""
+        from .reductions import accumulated
+
+        self._combines("accumulate")
+        if array.ndim == 0:
+            raise TypeError("cannot accumulate on a scalar")
+        if axis is None and array.ndim > 1:
+            raise ValueError("accumulate does not allow multiple axes")
+        return accumulated(self, array, 0 if axis is None else axis, dtype, out)
+
+    def _combines(self, method: str) -> None:
+        if self.nin != 2:
+            raise ValueError(f"{method} only supported for binary functions")
+        if self.nout != 1:
+            raise ValueError(f"{method} only supported for functions returning a single value")
+
+    def reduceat(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Not there: NumPy's on ``array.get()`` does it."""
+        self._absent("reduceat", "take NumPy's on array.get()")
+
+    def outer(self, a: Any, b: Any, **kwargs: Any) -> Any:
+        """Call the function with each element of ``a`` and each of ``b``."""
+        if self.nin != 2:
+            raise ValueError("outer product only supported for binary functions")
+        if isinstance(a, Array) and isinstance(b, Array):
+            first: Any = a
+            second: Any = b
+            wide = (..., *(None for _ in range(second.ndim)))
+            return self(first[wide], second, **kwargs)
+        return self(a, b, **kwargs)
+
+    def at(self, a: Any, indices: Any, b: Any = None) -> None:
+        """Apply the function to ``a[indices]`` in place, as often as an element is named.
+
+        Parameters
+        ----------
+        a : ndarray
+            What is written.
+        indices : key
+            Whatever stands between brackets.
+        b : ndarray, scalar or array_like, optional
+            The second operand of a function of two; broadcast to ``a[indices]``.
+
+        Raises
+        ------
+        NotImplementedError
+            The function has two results, or ``a`` is complex and it is neither ``add`` nor
+            ``subtract``.
+        """
+        from .._manipulation.scattering import update
+
+        update(self, a, indices, b)
+
+
+_HOT_KINDS = {int: INT, float: FLOAT, bool: BOOL}
+
+
+def _carry(call: Any, *args: Any) -> int:
+    """Make a hot call, by which up to two ids travel whose arrays are gone."""
+    freed = session.freed
+    if len(freed) > session.BACKLOG:
+        session.drain()
+    result: int = call(*args, freed.pop() if freed else 0, freed.pop() if freed else 0)
+    if result < 0:
+        session.recover(result)
+        result = session.check(call(*args, 0, 0))
+    return result
+
+
+def _operand(value: Any) -> Any:
+    if isinstance(value, Array) or is_scalar(value):
+        return value
+    # As CuPy: nothing is brought to the device unasked.
+    raise TypeError(f"Unsupported type {type(value)}")
+
+
+def _outputs(function: ufunc, out: Any) -> tuple[Array | None, Array | None]:
+    if out is None:
+        return None, None
+    outs = out if isinstance(out, tuple) else (out,)
+    for each in outs:
+        if each is not None and not isinstance(each, Array):
+            raise TypeError(f"Results go to arrays of arraycore's, not to {type(each)}.")
+    if len(outs) > function.nout or (isinstance(out, tuple) and not outs):
+        raise ValueError(f"{function.__name__} has {function.nout} results, not {len(outs)}.")
+    return outs[0], outs[1] if len(outs) > 1 else None
+
+
+def _mask(where: Any) -> Any:
+    if where is True:
+        return None
+    if isinstance(where, Array):
+        return where
+    if is_scalar(where):
+        from .creation import array
+
+        return array(where)
+    raise TypeError(f"Unsupported type {type(where)}")
+
+
+# ---- arithmetic
+add = ufunc("add", 2)
+subtract = ufunc("subtract", 2)
+multiply = ufunc("multiply", 2)
+divide = ufunc("divide", 2)
+floor_divide = ufunc("floor_divide", 2)
+remainder = ufunc("remainder", 2)
+fmod = ufunc("fmod", 2)
+divmod = ufunc("divmod", 2, 2)
+power = ufunc("power", 2)
+float_power = ufunc("float_power", 2)
+negative = ufunc("negative", 1)
+positive = ufunc("positive", 1)
+absolute = ufunc("absolute", 1)
+fabs = ufunc("fabs", 1)
+sign = ufunc("sign", 1)
+conjugate = ufunc("conjugate", 1)
+square = ufunc("square", 1)
+reciprocal = ufunc("reciprocal", 1)
+sqrt = ufunc("sqrt", 1)
+cbrt = ufunc("cbrt", 1)
+hypot = ufunc("hypot", 2)
+gcd = ufunc("gcd", 2)
+lcm = ufunc("lcm", 2)
+
+# ---- exponentials
+exp = ufunc("exp", 1)
+exp2 = ufunc("exp2", 1)
+expm1 = ufunc("expm1", 1)
+log = ufunc("log", 1)
+log2 = ufunc("log2", 1)
+log10 = ufunc("log10", 1)
+log1p = ufunc("log1p", 1)
+logaddexp = ufunc("logaddexp", 2)
+logaddexp2 = ufunc("logaddexp2", 2)
+
+# ---- trigonometry
+sin = ufunc("sin", 1)
+cos = ufunc("cos", 1)
+tan = ufunc("tan", 1)
+arcsin = ufunc("arcsin", 1)
+arccos = ufunc("arccos", 1)
+arctan = ufunc("arctan", 1)
+arctan2 = ufunc("arctan2", 2)
+sinh = ufunc("sinh", 1)
+cosh = ufunc("cosh", 1)
+tanh = ufunc("tanh", 1)
+arcsinh = ufunc("arcsinh", 1)
+arccosh = ufunc("arccosh", 1)
+arctanh = ufunc("arctanh", 1)
+degrees = ufunc("degrees", 1)
+radians = ufunc("radians", 1)
+
+# ---- rounding and parts
+floor = ufunc("floor", 1)
+ceil = ufunc("ceil", 1)
+trunc = ufunc("trunc", 1)
+rint = ufunc("rint", 1)
+modf = ufunc("modf", 1, 2)
+ldexp = ufunc("ldexp", 2)
+copysign = ufunc("copysign", 2)
+nextafter = ufunc("nextafter", 2)
+spacing = ufunc("spacing", 1)
+heaviside = ufunc("heaviside", 2)
+
+# ---- extremes
+maximum = ufunc("maximum", 2)
+minimum = ufunc("minimum", 2)
+fmax = ufunc("fmax", 2)
+fmin = ufunc("fmin", 2)
+
+# ---- comparisons and logic
+equal = ufunc("equal", 2)
+not_equal = ufunc("not_equal", 2)
+less = ufunc("less", 2)
+less_equal = ufunc("less_equal", 2)
+greater = ufunc("greater", 2)
+greater_equal = ufunc("greater_equal", 2)
+logical_and = ufunc("logical_and", 2)
+logical_or = ufunc("logical_or", 2)
+logical_xor = ufunc("logical_xor", 2)
+logical_not = ufunc("logical_not", 1)
+isnan = ufunc("isnan", 1)
+isinf = ufunc("isinf", 1)
+isfinite = ufunc("isfinite", 1)
+signbit = ufunc("signbit", 1)
+
+# ---- bits
+bitwise_and = ufunc("bitwise_and", 2)
+bitwise_or = ufunc("bitwise_or", 2)
+bitwise_xor = ufunc("bitwise_xor", 2)
+invert = ufunc("invert", 1)
+left_shift = ufunc("left_shift", 2)
+right_shift = ufunc("right_shift", 2)
+bitwise_count = ufunc("bitwise_count", 1)
+
+# ---- scipy.special's, by the names of arraycore.special
+erf = ufunc("erf", 1)
+erfc = ufunc("erfc", 1)
+erfinv = ufunc("erfinv", 1)
+erfcinv = ufunc("erfcinv", 1)
+erfcx = ufunc("erfcx", 1)
+ndtr = ufunc("ndtr", 1)
+ndtri = ufunc("ndtri", 1)
+gammaln = ufunc("gammaln", 1)
+gamma = ufunc("gamma", 1)
+digamma = ufunc("digamma", 1)
+
+# ---- other names of the same
+abs = absolute
+acos, acosh, asin, asinh = arccos, arccosh, arcsin, arcsinh
+atan, atan2, atanh = arctan, arctan2, arctanh
+bitwise_invert = bitwise_not = invert
+bitwise_left_shift, bitwise_right_shift = left_shift, right_shift
+conj = conjugate
+deg2rad, rad2deg = radians, degrees
+mod = remainder
+pow = power
+true_divide = divide
+
+BY_NAME |= {"deg2rad": deg2rad, "rad2deg": rad2deg}

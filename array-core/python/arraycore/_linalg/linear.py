@@ -1,0 +1,248 @@
+"""Products of vectors, matrices and tensors by NumPy's names, shapes, dtypes and errors.
+
+``matmul`` and ``dot`` are in ``products.py``, ``einsum`` in ``einsum.py``.
+"""
+
+from __future__ import annotations
+
+from operator import index
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._core import ufuncs
+from .._core.creation import empty
+from .._runtime.calls import MOVE_AXES, call, int64s, integers
+from .products import array_of, count_of, dot, matmul, ndim_of, scalar_or_array
+from .sums import summed
+
+if TYPE_CHECKING:
+    from .._core.ndarray import ndarray
+
+
+def vdot(a: Any, b: Any) -> Any:
+    """Return the dot product of all elements, the conjugates of the first operand's.
+
+    Raises
+    ------
+    ValueError
+        There are not as many elements in both.
+    """
+    a, b = array_of(a), array_of(b)
+    if a.size != b.size:
+        raise ValueError(f"cannot reshape array of size {b.size} into shape ({a.size},)")
+    left = a.ravel()
+    return dot(ufuncs.conjugate(left) if left.dtype.kind == "c" else left, b.ravel())
+
+
+def vecdot(x1: ndarray, x2: ndarray, /) -> Any:
+    """Return the dot products of vectors in the last axis, the first operand conjugated.
+
+    Raises
+    ------
+    ValueError
+        The last axes differ in extent, or the others do not broadcast.
+    """
+    x1, x2 = _core("vecdot", "(n),(n)->()", x1, 0, 1), _core("vecdot", "(n),(n)->()", x2, 1, 1)
+    if x1.shape[-1] != x2.shape[-1]:
+        raise ValueError(
+            "vecdot: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature "
+            f"(n),(n)->() (size {x2.shape[-1]} is different from {x1.shape[-1]})"
+        )
+    left = ufuncs.conjugate(x1) if x1.dtype.kind == "c" else x1
+    return matmul(left[..., None, :], x2[..., None])[..., 0, 0]
+
+
+def _core(name: str, signature: str, operand: Any, place: int, least: int) -> Any:
+    """Return the operand, which has the dimensions that a gufunc's signature asks for."""
+    ndim = ndim_of(scalar_or_array(operand))
+    if ndim < least:
+        raise ValueError(
+            f"{name}: Input operand {place} does not have enough dimensions (has {ndim}, gufunc "
+            f"core with signature {signature} requires {least})"
+        )
+    return operand
+
+
+def inner(a: Any, b: Any) -> Any:
+    """Return the sum of products over the last axes of both.
+
+    Raises
+    ------
+    ValueError
+        The last axes differ in extent.
+    """
+    a, b = scalar_or_array(a), scalar_or_array(b)
+    if ndim_of(a) == 0 or ndim_of(b) == 0:
+        return ufuncs.multiply(a, b)
+    return dot(a, b if b.ndim < 2 else b.swapaxes(-1, -2))
+
+
+def outer(a: Any, b: Any, out: ndarray | None = None) -> Any:
+    """Return the products of every element of ``a`` with every one of ``b``: (a.size, b.size)."""
+    left, right = array_of(a).ravel()[:, None], array_of(b).ravel()[None, :]
+    return ufuncs.multiply(left, right) if out is None else ufuncs.multiply(left, right, out=out)
+
+
+def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
+    """Return the sum of products over axes of both.
+
+    Parameters
+    ----------
+    a, b : ndarray
+        Tensors.
+    axes : int or pair
+        So many last axes of ``a`` with so many first ones of ``b``; or the axes of ``a`` and those
+        of ``b``, one or several each.
+
+    Returns
+    -------
+    ndarray
+        Of the other axes of ``a``, then those of ``b``.
+
+    Raises
+    ------
+    ValueError
+        The axes do not fit each other.
+    """
+    a, b = array_of(a), array_of(b)
+    try:
+        first, second = axes
+    except TypeError:
+        count = index(axes)
+        left, right = tuple(range(-count, 0)), tuple(range(count))
+    else:
+        left, right = integers(first), integers(second)
+    fits = len(left) == len(right) and all(
+        _extent(a, i) == _extent(b, j) for i, j in zip(left, right, strict=True)
+    )
+    if not fits:
+        raise ValueError("shape-mismatch for sum")
+    left, right = tuple(i % a.ndim for i in left), tuple(j % b.ndim for j in right)
+    if len(set(left)) < len(left) or len(set(right)) < len(right):
+        raise ValueError("shape-mismatch for sum: an axis is summed twice")
+    keep_a = tuple(i for i in range(a.ndim) if i not in left)
+    keep_b = tuple(j for j in range(b.ndim) if j not in right)
+    shape_a, shape_b = tuple(a.shape[i] for i in keep_a), tuple(b.shape[j] for j in keep_b)
+    terms = count_of(tuple(a.shape[i] for i in left))
+    rows = a.transpose((*keep_a, *left)).reshape(count_of(shape_a), terms)
+    columns = b.transpose((*right, *keep_b)).reshape(terms, count_of(shape_b))
+    return matmul(rows, columns).reshape(shape_a + shape_b)
+
+
+def _extent(a: Any, axis: int) -> int:
+    if not -a.ndim <= axis < a.ndim:
+        raise IndexError("tuple index out of range")
+    extent: int = a.shape[axis]
+    return extent
+
+
+def kron(a: Any, b: Any) -> Any:
+    """Return the Kronecker product: a block of ``b`` for each element of ``a``."""
+    a, b = array_of(a), array_of(b)
+    ndim = max(a.ndim, b.ndim)
+    shape_a = (1,) * (ndim - a.ndim) + a.shape
+    shape_b = (1,) * (ndim - b.ndim) + b.shape
+    left = a.reshape(tuple(extent for each in shape_a for extent in (each, 1)))
+    right = b.reshape(tuple(extent for each in shape_b for extent in (1, each)))
+    both = tuple(i * j for i, j in zip(shape_a, shape_b, strict=True))
+    return ufuncs.multiply(left, right).reshape(both)
+
+
+def cross(
+    a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
+) -> Any:
+    """Return the cross products of vectors of 3 (or 2) components.
+
+    Parameters
+    ----------
+    a, b : ndarray
+        Vectors, of which the axes besides broadcast.
+    axisa, axisb, axisc : int
+        Where the components of ``a``, ``b`` and the result are. Of two vectors of 2 components only
+        the third component of the product is given, without an axis.
+    axis : int, optional
+        All three at once.
+
+    Raises
+    ------
+    ValueError
+        Vectors have neither 2 nor 3 components.
+    """
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    a, b = array_of(a), array_of(b)
+    left, right = _components(a, axisa), _components(b, axisb)
+    x1, y1, x2, y2 = left[0], left[1], right[0], right[1]
+    last = x1 * y2 - y1 * x2
+    if len(left) == len(right) == 2:
+        return last
+    z1 = left[2] if len(left) == 3 else None
+    z2 = right[2] if len(right) == 3 else None
+    if z1 is None:
+        first, second = y1 * z2, -(x1 * z2)
+    elif z2 is None:
+        first, second = -(z1 * y2), z1 * x2
+    else:
+        first, second = y1 * z2 - z1 * y2, z1 * x2 - x1 * z2
+    result = empty((*last.shape, 3), last.dtype)
+    for place, component in enumerate((first, second, last)):
+        result[..., place] = component
+    words = int64s((result.ndim - 1, axisc))
+    return type(result)(call(MOVE_AXES, result._id, 1, *words))
+
+
+def _components(a: Any, axis: int) -> list[Any]:
+    if not -a.ndim <= axis < a.ndim:
+        raise np.exceptions.AxisError(axis, a.ndim)
+    extent = a.shape[axis]
+    if extent not in (2, 3):
+        raise ValueError("incompatible dimensions for cross product\n(dimension must be 2 or 3)")
+    first = type(a)(call(MOVE_AXES, a._id, 1, *int64s((axis, 0))))
+    return [first[place] for place in range(extent)]
+
+
+def trace(
+    a: Any,
+    offset: int = 0,
+    axis1: int = 0,
+    axis2: int = 1,
+    dtype: npt.DTypeLike | None = None,
+    out: Any = None,
+) -> Any:
+    """Return the sum along a diagonal of the matrices in two axes.
+
+    Integers are summed with 64 bits, unless ``dtype`` says otherwise.
+    """
+    a = array_of(a)
+    if a.ndim < 2:
+        raise ValueError("diag requires an array of at least two dimensions")
+    if dtype is None:
+        wide = {"b": "int64", "i": "int64", "u": "uint64"}.get(a.dtype.kind)
+        dtype = a.dtype if wide is None else np.dtype(wide)
+    total = summed(a.diagonal(offset, axis1, axis2).astype(dtype, copy=False), (-1,))
+    if out is None:
+        return total
+    array_of(out)[...] = total
+    return out
+
+
+def matvec(x1: ndarray, x2: ndarray, /) -> Any:
+    """Return the products of matrices (the last two axes) and vectors (the last axis)."""
+    _core("matvec", "(m,n),(n)->(m)", x1, 0, 2)
+    vectors = _core("matvec", "(m,n),(n)->(m)", x2, 1, 1)
+    return matmul(x1, vectors[..., None])[..., 0]
+
+
+def vecmat(x1: ndarray, x2: ndarray, /) -> Any:
+    """Return the products of vectors, conjugated, (the last axis) and matrices (the last two)."""
+    vectors = _core("vecmat", "(n),(n,m)->(m)", x1, 0, 1)
+    _core("vecmat", "(n),(n,m)->(m)", x2, 1, 2)
+    left = ufuncs.conjugate(vectors) if vectors.dtype.kind == "c" else vectors
+    return matmul(left[..., None, :], x2)[..., 0, :]
+
+
+def matrix_transpose(x: ndarray, /) -> ndarray:
+    """Return a view of matrices with their two axes, the last ones, swapped."""
+    return array_of(x).mT  # type: ignore[no-any-return]

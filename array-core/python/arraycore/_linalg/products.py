@@ -1,0 +1,183 @@
+"""The products that an array has as operators and methods, and the functions of these names.
+
+Sums of products run in array-core's kernels for matrices (``src/api/calls/linear.h``), float16 in
+float32 and rounded once. Shapes, dtypes and errors are NumPy's.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._core import ufuncs
+from .._core.ufuncs import Array
+from .._runtime.calls import MATMUL, MOVE_AXES, call, int64s
+from .._runtime.scalars import is_scalar
+
+if TYPE_CHECKING:
+    from .._core.ndarray import ndarray
+
+_MATMUL, _DOT = range(2)
+
+
+class Products(Array):
+    """What :class:`arraycore.ndarray` has of products: ``@`` and ``dot``."""
+
+    __slots__ = ()
+
+    def __matmul__(self, other: Any) -> Any:
+        if isinstance(other, Array):
+            return type(self)(call(MATMUL, self._id, other._id, 0, _MATMUL))
+        return _refused(other, 1)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return _refused(other, 0)
+
+    def __imatmul__(self, other: Any) -> Any:
+        if not isinstance(other, Array):
+            return _refused(other, 1)
+        return _in_place(self, other)
+
+    def dot(self, b: Any, out: Any = None) -> Any:
+        """Return the dot product with ``b``; see :func:`arraycore.dot`."""
+        return dot(self, b, out)
+
+    def trace(
+        self,
+        offset: int = 0,
+        axis1: int = 0,
+        axis2: int = 1,
+        dtype: npt.DTypeLike | None = None,
+        out: Any = None,
+    ) -> Any:
+        """Return the sum along a diagonal; see :func:`arraycore.trace`."""
+        from .linear import trace
+
+        return trace(self, offset, axis1, axis2, dtype, out)
+
+
+def _refused(other: Any, place: int) -> Any:
+    """Raise for what is no array of ours, in NumPy's words where it is a number."""
+    if isinstance(other, np.ndarray) and other.ndim > 0:
+        raise TypeError(f"Unsupported type {type(other)}")
+    if is_scalar(other):
+        raise ValueError(
+            f"matmul: Input operand {place} does not have enough dimensions (has 0, gufunc core "
+            "with signature (n?,k),(k,m?)->(n?,m?) requires 1)"
+        )
+    return NotImplemented
+
+
+def _in_place(a: Any, b: Any) -> Any:
+    if a.ndim < 1 or b.ndim < 2:
+        raise ValueError(
+            "inplace matrix multiplication requires the first operand to have at least one and "
+            "the second at least two dimensions."
+        )
+    call(MATMUL, a._id, b._id, a._id, _MATMUL)
+    return a
+
+
+def array_of(a: Any) -> Any:
+    if not isinstance(a, Array):
+        raise TypeError(f"Unsupported type {type(a)}")
+    return a
+
+
+def scalar_or_array(a: Any) -> Any:
+    return a if is_scalar(a) else array_of(a)
+
+
+def ndim_of(a: Any) -> int:
+    """Return the dimensions of an array, or 0 of a number."""
+    return len(a.shape) if hasattr(a, "shape") else 0
+
+
+def matmul(x1: Any, x2: Any, /, out: ndarray | None = None) -> Any:
+    """Return the product of matrices in the last two axes, for each of the axes before.
+
+    Parameters
+    ----------
+    x1, x2 : ndarray
+        Of shapes (..., n, k) and (..., k, m); one dimension is a vector. The axes before broadcast.
+    out : ndarray, optional
+        Written instead of a new array; of a dtype that the product casts to in its kind.
+
+    Raises
+    ------
+    ValueError
+        The shapes do not fit, or an operand has no dimension.
+    """
+    for place, operand in enumerate((x1, x2)):
+        if not isinstance(operand, Array) and is_scalar(operand):
+            _refused(operand, place)
+    cls = type(array_of(x1))
+    target = 0 if out is None else array_of(out)._id
+    made = call(MATMUL, x1._id, array_of(x2)._id, target, _MATMUL)
+    return cls(made) if out is None else out
+
+
+def dot(a: Any, b: Any, out: ndarray | None = None) -> Any:
+    """Return the sum over the last axis of ``a`` and the second to last (or only) one of ``b``.
+
+    Numbers and arrays without dimensions are multiplied. The result has the other axes of ``a``,
+    then those of ``b``.
+
+    Raises
+    ------
+    ValueError
+        The summed axes differ in extent, or ``out`` is not what the result would be.
+    """
+    a, b = scalar_or_array(a), scalar_or_array(b)
+    if ndim_of(a) == 0 or ndim_of(b) == 0:
+        return ufuncs.multiply(a, b) if out is None else ufuncs.multiply(a, b, out=out)
+    if a.ndim <= 2 and b.ndim <= 2:
+        made = call(MATMUL, a._id, b._id, 0 if out is None else array_of(out)._id, _DOT)
+        return type(a)(made) if out is None else out
+    terms = a.shape[-1]
+    if b.ndim == 1 or b.shape[-2] != terms:
+        return _with_vector(a, b, out)
+    rows = a.reshape(count_of(a.shape[:-1]), terms)
+    product = matmul(rows, b)
+    if b.ndim > 2:
+        words = int64s((product.ndim - 2, 0))
+        product = type(product)(call(MOVE_AXES, product._id, 1, *words))
+    result = product.reshape(a.shape[:-1] + b.shape[:-2] + b.shape[-1:])
+    return _placed(result, out)
+
+
+def _with_vector(a: Any, b: Any, out: Any) -> Any:
+    """Return ``dot(a, b)`` where ``b`` is a vector; raise where the summed axes differ."""
+    axis = max(b.ndim - 2, 0)
+    if a.shape[-1] != b.shape[axis]:
+        shapes = [str(x.shape).replace(" ", "") for x in (a, b)]
+        raise ValueError(
+            f"shapes {shapes[0]} and {shapes[1]} not aligned: {a.shape[-1]} (dim {a.ndim - 1}) != "
+            f"{b.shape[axis]} (dim {axis})"
+        )
+    return _placed(matmul(a, b), out)
+
+
+def _placed(result: Any, out: Any) -> Any:
+    if out is None:
+        return result
+    if (
+        array_of(out).dtype != result.dtype
+        or out.shape != result.shape
+        or not out.flags.c_contiguous
+    ):
+        raise ValueError(
+            "output array is not acceptable (must have the right datatype, number of dimensions, "
+            "and be a C-Array)"
+        )
+    out[...] = result
+    return out
+
+
+def count_of(shape: tuple[int, ...]) -> int:
+    count = 1
+    for extent in shape:
+        count *= extent
+    return count

@@ -1,0 +1,1 @@
+"""Functions that make, turn, join, cut and index arrays."""

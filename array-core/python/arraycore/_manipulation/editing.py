@@ -1,0 +1,171 @@
+"""Functions that put elements in between, take some out, and lay borders round an array.
+
+Which element comes where is decided on the host, by NumPy's own functions on the places; the
+elements are gathered on the device, one launch an axis.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._core.creation import array, asarray, empty
+from .._core.ndarray import ndarray
+from .joining import along, axis_of, concatenate, taken
+from .ranges import linspace
+from .views import broadcast_to, flip, moveaxis
+
+_MOVED = ("edge", "reflect", "symmetric", "wrap")
+_FROM_DATA = ("maximum", "mean", "median", "minimum")
+
+
+def _places(source: ndarray, where: Any, axis: int | None) -> tuple[ndarray, int]:
+    if isinstance(where, ndarray):
+        raise NotImplementedError(
+            "arraycore.insert and arraycore.delete take places from the host: pass obj.get()."
+        )
+    if axis is None:
+        return source.ravel(), 0
+    return source, axis_of(axis, source.ndim)
+
+
+def delete(arr: ndarray, obj: Any, axis: int | None = None) -> ndarray:
+    """Return an array without some of its parts.
+
+    Parameters
+    ----------
+    arr : array
+        What parts are taken out of.
+    obj : int, slice, sequence of ints or of bools
+        Which ones, counted along the axis; from the host.
+    axis : int or None
+        None takes them out of the flattened array.
+    """
+    source, number = _places(arr, obj, axis)
+    kept = np.delete(np.arange(source.shape[number], dtype=np.int32), obj)
+    return taken(source, array(kept), number)
+
+
+def insert(arr: ndarray, obj: Any, values: Any, axis: int | None = None) -> ndarray:
+    """Return an array with values put in before the given places.
+
+    Parameters
+    ----------
+    arr : array
+        What values are put in.
+    obj : int, slice or sequence of ints
+        Places along the axis; from the host.
+    values : array_like
+        Cast to the array's dtype; broadcast to what is put in.
+    axis : int or None
+        None takes the flattened array.
+    """
+    source, number = _places(arr, obj, axis)
+    extent = source.shape[number]
+    added = asarray(values).astype(source.dtype, copy=False)
+    places = np.arange(*obj.indices(extent)) if isinstance(obj, slice) else np.asarray(obj)
+    count = places.size
+    if count == 1:  # before that place, however many
+        added = added[(None,) * max(0, source.ndim - added.ndim)]
+        if places.ndim == 0 and added.ndim > 1:
+            added = moveaxis(added, 0, number)
+        count, places = added.shape[number], places.reshape(())
+    order = np.insert(np.arange(extent), places[()], extent + np.arange(count))
+    shape = (*source.shape[:number], count, *source.shape[number + 1 :])
+    joined = concatenate([source, broadcast_to(added, shape)], number)
+    return taken(joined, array(order.astype(np.int32)), number)
+
+
+def trim_zeros(filt: ndarray, trim: str = "fb") -> ndarray:
+    """Return a view of a vector without the zeros at its front ("f") and back ("b").
+
+    The places of the first and last other element are read from the device.
+    """
+    from .._statistics.histograms import first_and_last
+
+    if filt.ndim != 1:
+        raise NotImplementedError("arraycore.trim_zeros takes arrays of one dimension.")
+    first, last = first_and_last(filt != 0)
+    if last < 0:
+        return filt[:0]
+    begin = first if "f" in trim.lower() else 0
+    return filt[begin : last + 1 if "b" in trim.lower() else None]
+
+
+def pad(array: ndarray, pad_width: Any, mode: str = "constant", **kwargs: Any) -> ndarray:
+    """Return an array with borders round it.
+
+    Parameters
+    ----------
+    array : array
+        What the borders are laid round.
+    pad_width : int, pair, or pairs
+        Elements before and after, for all axes alike or each, as :func:`numpy.pad` takes them.
+    mode : {"constant", "edge", "reflect", "symmetric", "wrap", "linear_ramp", "empty"}
+        Others raise NotImplementedError.
+    **kwargs
+        ``constant_values`` of "constant" and ``end_values`` of "linear_ramp" (number, pair, or
+        pairs), ``reflect_type`` of "reflect" and "symmetric" ("even").
+    """
+    known = {"constant": "constant_values", "linear_ramp": "end_values"}
+    known |= dict.fromkeys(("reflect", "symmetric"), "reflect_type")
+    unknown = set(kwargs) - {known.get(mode, "")}
+    if mode in _FROM_DATA or callable(mode) or kwargs.get("reflect_type", "even") != "even":
+        raise NotImplementedError(
+            "arraycore.pad has the modes constant, edge, reflect (even), symmetric (even), wrap, "
+            "linear_ramp and empty: take arraycore.concatenate with what the border holds."
+        )
+    if mode not in (*_MOVED, "constant", "linear_ramp", "empty"):
+        raise ValueError(f"mode '{mode}' is not supported")
+    if unknown:
+        raise ValueError(f"unsupported keyword arguments for mode '{mode}': {unknown}")
+    widths = _pairs(np.asarray(pad_width), array.ndim, int)
+    if any(width < 0 for pair in widths for width in pair):
+        raise ValueError("index can't contain negative values")
+    if mode in _MOVED:
+        return _moved(array, widths, mode)
+    values: list[tuple[Any, Any]] = [(0, 0)] * array.ndim
+    if mode != "empty" and kwargs:
+        values = _pairs(np.asarray(kwargs[known[mode]]), array.ndim, None)
+    made = empty(
+        tuple(b + n + a for n, (b, a) in zip(array.shape, widths, strict=True)), array.dtype
+    )
+    inner = tuple(slice(b, b + n) for n, (b, _) in zip(array.shape, widths, strict=True))
+    made[inner] = array
+    if mode == "empty":
+        return made
+    # The borders of the first axis hold the array alone; later ones run over the earlier borders.
+    for axis, ((before, after), (low, high)) in enumerate(zip(widths, values, strict=True)):
+        end = before + array.shape[axis]
+        ends = ((slice(0, before), low, before), (slice(end, end + after), high, end - 1))
+        for border, value, edge in ends:
+            if border.start == border.stop:
+                continue
+            target = made[along(axis, border) + inner[axis + 1 :]]
+            if mode == "constant":
+                target[...] = value
+                continue
+            outermost = made[along(axis, edge) + inner[axis + 1 :]]
+            count = border.stop - border.start
+            ramp = linspace(value, outermost, count, False, dtype=array.dtype, axis=axis)
+            target[...] = ramp if border.start == 0 else flip(ramp, axis)
+    return made
+
+
+def _pairs(given: Any, ndim: int, kind: Any) -> list[tuple[Any, Any]]:
+    """Return one pair an axis, as NumPy broadcasts them; ``kind`` int refuses other numbers."""
+    if kind is int and given.dtype.kind not in "iu":
+        raise TypeError("`pad_width` must be of integral type.")
+    pairs = np.broadcast_to(given, (ndim, 2)).tolist()
+    return [(first, last) for first, last in pairs]
+
+
+def _moved(source: ndarray, widths: list[tuple[Any, Any]], mode: Any) -> ndarray:
+    """Return an array whose borders repeat its own elements; a copy where there are none."""
+    made = source
+    for axis, pair in enumerate(widths):
+        if any(pair):
+            places = np.pad(np.arange(source.shape[axis], dtype=np.int32), pair, mode)
+            made = taken(made, array(places), axis)
+    return made.copy() if made is source else made

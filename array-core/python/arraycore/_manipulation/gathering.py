@@ -1,0 +1,345 @@
+"""Functions that pick elements by NumPy's names: by indices, by masks, by conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._core import ufuncs
+from .._core.creation import array, empty, full
+from .._core.indexing import flat_words
+from .._core.ndarray import ndarray
+from .._runtime.calls import KEY_READ, NONZERO, SELECT, call, integers
+from .._runtime.scalars import is_scalar, scalar_words
+from .views import broadcast_to, copyto
+
+_MODES = ("raise", "wrap", "clip")
+_ARRAY = -1
+
+
+def _array(a: Any) -> ndarray:
+    if not isinstance(a, ndarray):
+        raise TypeError(f"Unsupported type {type(a)}")
+    return a
+
+
+def normalized(axis: Any, ndim: int) -> int:
+    """Return an axis in [0, ndim).
+
+    Raises
+    ------
+    numpy.exceptions.AxisError
+        There is none of that number.
+    """
+    (number,) = integers(axis)
+    if not -ndim <= number < ndim:
+        raise np.exceptions.AxisError(number, ndim)
+    return number % ndim
+
+
+def bounded(indices: Any, extent: int, mode: str) -> Any:
+    """Return indices, arraycore's or NumPy's, as ``mode`` has them lie in an axis.
+
+    Raises
+    ------
+    TypeError
+        They are no integers.
+    ValueError
+        There is no such mode.
+    """
+    if mode not in _MODES:
+        raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
+    if not isinstance(indices, ndarray):
+        made = np.asarray(indices)
+        indices = made.astype(np.intp) if made.size == 0 and made.dtype.kind == "f" else made
+    if indices.dtype.kind == "b":
+        indices = indices.astype(np.int32)
+    if indices.dtype.kind not in "iu":
+        raise TypeError(
+            f"Cannot cast array data from {indices.dtype!r} to {np.dtype(np.int64)!r} according "
+            "to the rule 'safe'"
+        )
+    if mode == "raise" or not extent:
+        return indices
+    if not isinstance(indices, ndarray):
+        wide = indices.astype(np.int64)  # a short one may not hold the extent
+        return wide % extent if mode == "wrap" else np.clip(wide, 0, extent - 1)
+    if extent - 1 > np.iinfo(indices.dtype).max:
+        indices = indices.astype(np.int64)
+    if mode == "wrap":
+        return ufuncs.remainder(indices, extent)
+    return ufuncs.minimum(ufuncs.maximum(indices, 0), extent - 1)
+
+
+def _given(made: ndarray, out: ndarray | None) -> ndarray:
+    """Return a result, or the array that it was asked to be put into."""
+    if out is None:
+        return made
+    if _array(out).shape != made.shape:
+        raise ValueError(
+            f"output array does not match result of the function: shape {out.shape}, "
+            f"not {made.shape}"
+        )
+    copyto(out, made)
+    return out
+
+
+# ---- by indices
+
+
+def take(
+    a: ndarray,
+    indices: Any,
+    axis: int | None = None,
+    out: ndarray | None = None,
+    mode: str = "raise",
+) -> ndarray:
+    """Return the elements, or the parts along an axis, at some indices: a copy.
+
+    Parameters
+    ----------
+    a : ndarray
+        What is taken from.
+    indices : int, array_like or ndarray
+        Integers of any shape, which takes the axis's place in the result's.
+    axis : int, optional
+        None: elements by their C-order numbers.
+    out : ndarray, optional
+        Written and returned, of the result's shape.
+    mode : {"raise", "wrap", "clip"}
+        What becomes of indices out of bounds. "raise" raises where the host has the indices, and
+        on the CPU; those of an array on a device wrap around.
+
+    Raises
+    ------
+    IndexError
+        An index is out of bounds, or there are indices and nothing to take from.
+    TypeError
+        The indices are no integers.
+    """
+    whole = axis is None
+    at = 0 if axis is None else normalized(axis, _array(a).ndim)
+    extent = _array(a).size if whole else a.shape[at]
+    where = bounded(indices, extent, mode)
+    if extent == 0 and where.size:
+        raise IndexError("cannot do a non-empty take from an empty axes.")
+    if whole:
+        words, held = flat_words(where, a)
+        made = ndarray(call(KEY_READ, a._id, *words))
+        del held  # until here the words named it
+        return _given(made, out)
+    return _given(a[(slice(None),) * at + (where,)], out)
+
+
+def along_axis(arr: ndarray, indices: Any, axis: int | None) -> tuple[ndarray, tuple[Any, ...]]:
+    """Return what ``take_along_axis`` indexes, and its key.
+
+    Raises
+    ------
+    IndexError
+        The indices are no integers.
+    ValueError
+        They have another number of dimensions.
+    """
+    given = indices if isinstance(indices, ndarray) else np.asarray(indices)
+    if axis is None:
+        if given.ndim != 1:
+            raise ValueError("when axis=None, `indices` must have a single dimension.")
+        arr, at = _array(arr).reshape(-1), 0
+    else:
+        at = normalized(axis, _array(arr).ndim)
+    if given.dtype.kind not in "iu":
+        raise IndexError("`indices` must be an integer array")
+    if arr.ndim != given.ndim:
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
+    key: list[Any] = []
+    for other, extent in enumerate(arr.shape):
+        shape = [-1 if each == other else 1 for each in range(arr.ndim)]
+        key.append(given if other == at else np.arange(extent).reshape(shape))
+    return arr, tuple(key)
+
+
+def take_along_axis(arr: ndarray, indices: Any, axis: int | None = -1) -> ndarray:
+    """Return the elements at some indices along an axis, one index an element.
+
+    Parameters
+    ----------
+    arr : ndarray
+        What is taken from.
+    indices : ndarray or array_like
+        Integers, of as many dimensions as ``arr``; the other axes broadcast.
+    axis : int, optional
+        None: of the flat array.
+    """
+    source, key = along_axis(arr, indices, axis)
+    made: ndarray = source[key]
+    return made
+
+
+def choose(
+    a: ndarray, choices: Sequence[Any] | ndarray, out: ndarray | None = None, mode: str = "raise"
+) -> ndarray:
+    """Return, for each element of ``a``, that of the choice whose number it is.
+
+    Parameters
+    ----------
+    a : ndarray
+        Integers.
+    choices : sequence of ndarray or scalars, or ndarray
+        They broadcast with ``a``. Of an array the first axis's parts.
+    out : ndarray, optional
+        Written and returned.
+    mode : {"raise", "wrap", "clip"}
+        As for :func:`take`.
+
+    Raises
+    ------
+    ValueError
+        A number is no choice's, or shapes do not broadcast.
+    """
+    numbers = bounded(_array(a), len(choices), mode)
+    shapes = [each.shape if isinstance(each, ndarray) else np.shape(each) for each in choices]
+    shape = np.broadcast_shapes(a.shape, *shapes)
+    kinds = [
+        each.dtype if isinstance(each, ndarray | np.generic | np.ndarray) else each
+        for each in choices
+    ]
+    stack = empty((len(shapes), *shape), np.result_type(*kinds))
+    for place, choice in zip(stack, choices, strict=True):
+        place[...] = choice
+    grid = np.ix_(*(np.arange(extent) for extent in shape))
+    key = (broadcast_to(numbers, shape), *grid)
+    try:
+        made = stack[key]
+    except IndexError:
+        raise ValueError("invalid entry in choice array") from None
+    return _given(made, out)
+
+
+# ---- by masks
+
+
+def nonzero(a: ndarray) -> tuple[ndarray, ...]:
+    """Return the coordinates of the elements that are not 0, an int64 array for each axis.
+
+    How many there are is read from the device.
+
+    Raises
+    ------
+    ValueError
+        The array has no dimensions.
+    """
+    if _array(a).ndim == 0:
+        raise ValueError(
+            "Calling nonzero on 0d arrays is not allowed. "
+            "Use np.atleast_1d(scalar).nonzero() instead."
+        )
+    found = ndarray(call(NONZERO, a._id))
+    return tuple(found[:, axis] for axis in range(a.ndim))
+
+
+def flatnonzero(a: ndarray) -> ndarray:
+    """Return the C-order numbers of the elements that are not 0."""
+    return nonzero(_array(a).reshape(-1))[0]
+
+
+def argwhere(a: ndarray) -> ndarray:
+    """Return the coordinates of the elements that are not 0, an int64 row each."""
+    source = _array(a) if a.ndim else a[None]
+    found = ndarray(call(NONZERO, source._id))
+    return found if a.ndim else found[:, :0]
+
+
+def compress(
+    condition: Any, a: ndarray, axis: int | None = None, out: ndarray | None = None
+) -> ndarray:
+    """Return the parts along an axis whose condition is true.
+
+    Parameters
+    ----------
+    condition : ndarray or array_like
+        Of one dimension; what it is too short for is left out.
+    a : ndarray
+        What is taken from.
+    axis : int, optional
+        None: of the flat array.
+    out : ndarray, optional
+        Written and returned.
+    """
+    given = condition if isinstance(condition, ndarray) else np.asarray(condition)
+    if given.ndim != 1:
+        raise ValueError("condition must be a 1-d array")
+    source = _array(a).reshape(-1) if axis is None else _array(a)
+    at = 0 if axis is None else normalized(axis, source.ndim)
+    if given.shape[0] > source.shape[at]:
+        return take(source, given.nonzero()[0], at, out)
+    mask = given if given.dtype.kind == "b" else given != 0
+    cut = source[(slice(None),) * at + (slice(given.shape[0]),)]
+    return _given(cut[(slice(None),) * at + (mask,)], out)
+
+
+def extract(condition: Any, arr: ndarray) -> ndarray:
+    """Return the elements, in C order, whose condition is true."""
+    given = condition if isinstance(condition, ndarray) else np.asarray(condition)
+    return compress(given.reshape(-1), arr)
+
+
+# ---- by conditions
+
+
+def value_words(value: Any) -> tuple[int, ...]:
+    """Return the words of a value (``src/api/calls/indexing.h``): an array's or a scalar's."""
+    if isinstance(value, ndarray):
+        return _ARRAY, value._id
+    if not is_scalar(value):
+        raise TypeError(f"Unsupported type {type(value)}")
+    return scalar_words(value)
+
+
+def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    """Return elements of ``x`` where a condition is true, else of ``y``.
+
+    Parameters
+    ----------
+    condition : ndarray or bool
+        What is not 0 is true.
+    x, y : ndarray or scalar
+        They broadcast with the condition. Without both: :func:`nonzero` of the condition.
+    """
+    mask = condition if isinstance(condition, ndarray) else array(condition)
+    if x is None and y is None:
+        return nonzero(mask)
+    if x is None or y is None:
+        raise ValueError("either both or neither of x and y should be given")
+    return ndarray(call(SELECT, mask._id, *value_words(x), *value_words(y)))
+
+
+def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> ndarray:
+    """Return, for each element, that of the choice whose condition is the first to be true.
+
+    Parameters
+    ----------
+    condlist : sequence of ndarray
+        Of bool.
+    choicelist : sequence of ndarray or scalars
+        As many. All broadcast together.
+    default : scalar or ndarray
+        Where no condition is true.
+    """
+    if len(condlist) != len(choicelist):
+        raise ValueError("list of cases must be same length as list of conditions")
+    if not condlist:
+        raise ValueError("select with an empty condition list is not possible")
+    for number, condition in enumerate(condlist):
+        if _array(condition).dtype.kind != "b":
+            raise TypeError(f"invalid entry {number} in condlist: should be boolean ndarray")
+    values = [*choicelist, default]
+    kinds = [each.dtype if hasattr(each, "dtype") else each for each in values]
+    arrays = [each for each in (*condlist, *values) if isinstance(each, ndarray)]
+    shape = np.broadcast_shapes(*(each.shape for each in arrays))
+    made = full(shape, default, np.result_type(*kinds))
+    for condition, choice in zip(condlist[::-1], choicelist[::-1], strict=True):
+        copyto(made, choice, "unsafe", where=condition)
+    return made

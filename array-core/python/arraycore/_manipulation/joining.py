@@ -1,0 +1,415 @@
+"""Functions that join arrays, cut them, repeat and shift them, by assignments to slices.
+
+Joining is one launch for each operand. What comes from many places is gathered by one launch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from operator import index
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._core.creation import asarray, empty, ours
+from .._core.lazy_kernels import elementwise
+from .._core.ndarray import ndarray
+from .._runtime.calls import integers
+from .._runtime.dtypes import supported
+from .views import atleast_1d, atleast_2d, atleast_3d, flip, moveaxis, swapaxes
+
+#: ``target[outer, place, inner] = source[outer, at[place], inner]``, both in C order.
+_take = elementwise(
+    "raw T source, raw I at, int32 extent, int32 inner",
+    "T target",
+    "int row = i / inner; int places = at.size();"
+    "target = source[(row / places * extent + (int)at[row % places]) * inner + i % inner]",
+    "take_along",
+)
+
+
+def axis_of(axis: Any, ndim: int) -> int:
+    """Return an axis counted from the front.
+
+    Raises
+    ------
+    AxisError
+        The array has no such axis.
+    """
+    number = index(axis)
+    if not -ndim <= number < ndim:
+        raise np.exceptions.AxisError(number, ndim)
+    return number % ndim
+
+
+def along(axis: int, item: Any) -> tuple[Any, ...]:
+    """Return the key of a part along one axis."""
+    return (*(slice(None),) * axis, item)
+
+
+def taken(source: ndarray, places: ndarray, axis: int) -> ndarray:
+    """Return the elements at places along an axis; each place lies in the array."""
+    shape = source.shape
+    made = empty((*shape[:axis], places.size, *shape[axis + 1 :]), source.dtype)
+    if made.size:
+        inner = 1
+        for extent in shape[axis + 1 :]:
+            inner *= extent
+        _take(source, places, shape[axis], inner, made)
+    return made
+
+
+def _arrays(given: Any) -> list[ndarray]:
+    if isinstance(given, ndarray):
+        return list(given)
+    arrays = list(given)
+    for each in arrays:
+        if not isinstance(each, ndarray):
+            raise TypeError("Only arraycore arrays can be concatenated")
+    return arrays
+
+
+# ---- joining
+
+
+def concatenate(
+    arrays: Sequence[ndarray] | ndarray,
+    axis: int | None = 0,
+    out: ndarray | None = None,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    casting: str = "same_kind",
+) -> ndarray:
+    """Return arrays joined along an axis that they have.
+
+    Parameters
+    ----------
+    arrays : sequence of arrays
+        Of one shape but for that axis.
+    axis : int or None
+        None joins them flattened.
+    out : array, optional
+        Written and returned; of the result's shape.
+    dtype : dtype, optional
+        The result's, if there is no ``out``; else the arrays' common one.
+    casting : str
+        The rule for casts to ``out`` or ``dtype``.
+    """
+    parts = _arrays(arrays)
+    if not parts:
+        raise ValueError("need at least one array to concatenate")
+    if out is not None and dtype is not None:
+        raise TypeError("concatenate() only takes `out` or `dtype` as an argument, but both were.")
+    if axis is None:
+        parts, axis = [part.ravel() for part in parts], 0
+    first = parts[0]
+    if first.ndim == 0:
+        raise ValueError("zero-dimensional arrays cannot be concatenated")
+    number = axis_of(axis, first.ndim)
+    shape = list(first.shape)
+    for place, part in enumerate(parts[1:], 1):
+        if part.ndim != first.ndim:
+            raise ValueError(
+                "all the input array dimensions except for the concatenation axis must match "
+                f"exactly, but along dimension(s), the array at index 0 has {first.ndim} "
+                f"dimension(s) and the array at index {place} has {part.ndim} dimension(s)"
+            )
+        for each, (one, other) in enumerate(zip(first.shape, part.shape, strict=True)):
+            if each != number and one != other:
+                raise ValueError(
+                    "all the input array dimensions except for the concatenation axis must match "
+                    f"exactly, but along dimension {each}, the array at index 0 has size {one} and "
+                    f"the array at index {place} has size {other}"
+                )
+        shape[number] += part.shape[number]
+    if out is None:
+        wanted = supported(
+            np.result_type(*(part.dtype for part in parts)) if dtype is None else dtype
+        )
+        out = empty(tuple(shape), wanted)
+    elif out.shape != tuple(shape):
+        raise ValueError("Output array is the wrong shape")
+    for part in parts:
+        if not np.can_cast(part.dtype, out.dtype, casting):  # type: ignore[arg-type]
+            raise TypeError(
+                f"Cannot cast array data from {part.dtype!r} to {out.dtype!r} according to the "
+                f"rule {casting!r}"
+            )
+    begin = 0
+    for part in parts:
+        end = begin + part.shape[number]
+        if begin < end:
+            out[along(number, slice(begin, end))] = part
+        begin = end
+    return out
+
+
+concat = concatenate
+
+
+def stack(
+    arrays: Sequence[ndarray] | ndarray,
+    axis: int = 0,
+    out: ndarray | None = None,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    casting: str = "same_kind",
+) -> ndarray:
+    """Return arrays of one shape joined along a new axis."""
+    parts = _arrays(arrays)
+    if not parts:
+        raise ValueError("need at least one array to stack")
+    if any(part.shape != parts[0].shape for part in parts):
+        raise ValueError("all input arrays must have the same shape")
+    number = axis_of(axis, parts[0].ndim + 1)
+    parts = [part[along(number, None)] for part in parts]
+    return concatenate(parts, number, out, dtype=dtype, casting=casting)
+
+
+def vstack(
+    tup: Sequence[ndarray], *, dtype: npt.DTypeLike | None = None, casting: str = "same_kind"
+) -> ndarray:
+    """Return arrays on top of each other; those of one dimension are rows."""
+    return concatenate([atleast_2d(each) for each in _arrays(tup)], 0, dtype=dtype, casting=casting)
+
+
+def hstack(
+    tup: Sequence[ndarray], *, dtype: npt.DTypeLike | None = None, casting: str = "same_kind"
+) -> ndarray:
+    """Return arrays beside each other: along the second axis, of vectors along the first."""
+    parts = [atleast_1d(each) for each in _arrays(tup)]
+    axis = 0 if parts and parts[0].ndim == 1 else 1
+    return concatenate(parts, axis, dtype=dtype, casting=casting)
+
+
+def dstack(tup: Sequence[ndarray]) -> ndarray:
+    """Return arrays behind each other: along the third axis."""
+    return concatenate([atleast_3d(each) for each in _arrays(tup)], 2)
+
+
+def column_stack(tup: Sequence[ndarray]) -> ndarray:
+    """Return vectors as the columns of a matrix, and matrices beside each other."""
+    columns = [atleast_2d(each).T if each.ndim < 2 else each for each in _arrays(tup)]
+    return concatenate(columns, 1)
+
+
+def block(arrays: Any) -> ndarray:
+    """Return nested lists of arrays put together: the innermost along the last axis."""
+    depth = _depth(arrays)
+    ndim = max(depth, _most_axes(arrays))
+    return _block(arrays, depth, ndim)
+
+
+def _depth(arrays: Any) -> int:
+    if not isinstance(arrays, list):
+        return 0
+    depths = {_depth(each) for each in arrays}
+    if len(depths) != 1:
+        raise ValueError("List depths are mismatched." if depths else "Lists cannot be empty")
+    return 1 + depths.pop()
+
+
+def _most_axes(arrays: Any) -> int:
+    if isinstance(arrays, list):
+        return max(_most_axes(each) for each in arrays)
+    return arrays.ndim if isinstance(arrays, ndarray) else np.ndim(arrays)
+
+
+def _block(arrays: Any, depth: int, ndim: int) -> ndarray:
+    if depth == 0:
+        whole = ours(arrays)
+        return whole[(None,) * (ndim - whole.ndim)].copy()
+    return concatenate([_block(each, depth - 1, ndim) for each in arrays], -depth)
+
+
+def append(arr: ndarray, values: Any, axis: int | None = None) -> ndarray:
+    """Return an array with values joined to its end; both flattened where there is no axis."""
+    return concatenate([arr, asarray(values)], axis)
+
+
+# ---- cutting
+
+
+def array_split(ary: ndarray, indices_or_sections: Any, axis: int = 0) -> list[ndarray]:
+    """Return views of parts: that many, nearly equal, or those between the given places."""
+    number = axis_of(axis, ary.ndim)
+    extent = ary.shape[number]
+    try:
+        sections = index(indices_or_sections)
+    except TypeError:
+        places = [0, *integers(indices_or_sections), extent]
+    else:
+        if sections <= 0:
+            raise ValueError("number sections must be larger than 0.")
+        least, longer = divmod(extent, sections)
+        places = [0]
+        for part in range(sections):
+            places.append(places[-1] + least + (part < longer))
+    return [ary[along(number, slice(begin, end))] for begin, end in pairwise(places)]
+
+
+def split(ary: ndarray, indices_or_sections: Any, axis: int = 0) -> list[ndarray]:
+    """Return views of equal parts, or of those between the given places."""
+    try:
+        sections = index(indices_or_sections)
+    except TypeError:
+        pass
+    else:
+        if sections and ary.shape[axis_of(axis, ary.ndim)] % sections:
+            raise ValueError("array split does not result in an equal division")
+    return array_split(ary, indices_or_sections, axis)
+
+
+def vsplit(ary: ndarray, indices_or_sections: Any) -> list[ndarray]:
+    """Return views of parts along the first axis."""
+    if ary.ndim < 2:
+        raise ValueError("vsplit only works on arrays of 2 or more dimensions")
+    return split(ary, indices_or_sections, 0)
+
+
+def hsplit(ary: ndarray, indices_or_sections: Any) -> list[ndarray]:
+    """Return views of parts along the second axis; of a vector number its only one."""
+    if ary.ndim == 0:
+        raise ValueError("hsplit only works on arrays of 1 or more dimensions")
+    return split(ary, indices_or_sections, 1 if ary.ndim > 1 else 0)
+
+
+def dsplit(ary: ndarray, indices_or_sections: Any) -> list[ndarray]:
+    """Return views of parts along the third axis."""
+    if ary.ndim < 3:
+        raise ValueError("dsplit only works on arrays of 3 or more dimensions")
+    return split(ary, indices_or_sections, 2)
+
+
+def unstack(x: ndarray, /, *, axis: int = 0) -> tuple[ndarray, ...]:
+    """Return views of an array's parts along an axis, without that axis."""
+    if x.ndim == 0:
+        raise ValueError("Input array must be at least 1-d.")
+    return tuple(moveaxis(x, axis, 0))
+
+
+# ---- repeating
+
+
+def tile(A: Any, reps: Any) -> ndarray:
+    """Return an array repeated as a whole, ``reps`` times along each axis."""
+    source = ours(A)
+    times = integers(reps)
+    ndim = max(source.ndim, len(times))
+    times = (1,) * (ndim - len(times)) + times
+    shape = (1,) * (ndim - source.ndim) + source.shape
+    if any(each < 0 for each in times):
+        raise ValueError("negative dimensions are not allowed")
+    pairs = [extent for pair in zip(times, shape, strict=True) for extent in pair]
+    made = empty(tuple(pairs), source.dtype)
+    if made.size:
+        made[...] = source.reshape(*(each for extent in shape for each in (1, extent)))
+    return made.reshape(*(count * extent for count, extent in zip(times, shape, strict=True)))
+
+
+def repeat(a: Any, repeats: Any, axis: int | None = None) -> ndarray:
+    """Return an array with each element repeated.
+
+    Parameters
+    ----------
+    a : array_like
+        What is repeated.
+    repeats : int, or a sequence or NumPy array of ints
+        How often, for all elements alike or for each one along the axis. The result's size depends
+        on it: an array of arraycore's raises NotImplementedError.
+    axis : int or None
+        None repeats the flattened array's.
+    """
+    source = ours(a)
+    if axis is None or source.ndim == 0:
+        source, axis = source.ravel(), 0 if axis is None else axis
+    number = axis_of(axis, source.ndim)
+    if isinstance(repeats, ndarray):
+        raise NotImplementedError(
+            "arraycore.repeat takes counts from the host, since the result's size depends on "
+            "them: pass repeats.get()."
+        )
+    counts = np.asarray(repeats)
+    if counts.dtype.kind not in "iub" or counts.ndim > 1:
+        raise TypeError("repeats must be an integer or a sequence of integers")
+    if (counts < 0).any():
+        raise ValueError("repeats may not contain negative values.")
+    extent = source.shape[number]
+    if counts.size == 1:
+        count = int(counts.ravel()[0])
+        shape = source.shape
+        made = empty((*shape[: number + 1], count, *shape[number + 1 :]), source.dtype)
+        if made.size:
+            made[...] = source[along(number + 1, None)]
+        return made.reshape(*shape[:number], extent * count, *shape[number + 1 :])
+    if counts.size != extent:
+        raise ValueError(
+            f"operands could not be broadcast together with shape ({extent},) ({counts.size},)"
+        )
+    places = np.repeat(np.arange(extent, dtype=np.int32), counts)
+    return taken(source, asarray(places), number)
+
+
+def resize(a: Any, new_shape: int | tuple[int, ...]) -> ndarray:
+    """Return an array of another shape, filled by repeating the elements in C order."""
+    source = ours(a).ravel()
+    shape = integers(new_shape)
+    if any(extent < 0 for extent in shape):
+        raise ValueError("all elements of `new_shape` must be non-negative")
+    size = 1
+    for extent in shape:
+        size *= extent
+    if source.size == 0:
+        from .._core.creation import zeros
+
+        return zeros(shape, source.dtype)
+    times = -(-size // source.size)
+    return tile(source, times)[:size].reshape(*shape)
+
+
+# ---- shifting and turning
+
+
+def roll(
+    a: ndarray, shift: int | tuple[int, ...], axis: int | tuple[int, ...] | None = None
+) -> ndarray:
+    """Return an array whose elements are shifted along axes, those at the end coming first."""
+    if axis is None:
+        if not isinstance(shift, int):
+            shift = sum(integers(shift))
+        return roll(a.ravel(), shift, 0).reshape(*a.shape)
+    shifts, axes = np.broadcast_arrays(integers(shift), integers(axis))
+    made = a
+    total: dict[int, int] = {}
+    for by, each in zip(shifts.ravel(), axes.ravel(), strict=True):
+        number = axis_of(int(each), a.ndim)
+        total[number] = total.get(number, 0) + int(by)
+    for number, by in total.items():
+        extent = made.shape[number]
+        if extent == 0 or by % extent == 0:
+            continue
+        by %= extent
+        shifted = empty(made.shape, made.dtype)
+        shifted[along(number, slice(by, None))] = made[along(number, slice(None, extent - by))]
+        shifted[along(number, slice(None, by))] = made[along(number, slice(extent - by, None))]
+        made = shifted
+    return made.copy() if made is a else made
+
+
+def rot90(m: ndarray, k: int = 1, axes: tuple[int, int] = (0, 1)) -> ndarray:
+    """Return a view turned by ``k`` right angles, from the first axis towards the second."""
+    first, second = axes
+    if len(axes) != 2:
+        raise ValueError("len(axes) must be 2.")
+    one, other = axis_of(first, m.ndim), axis_of(second, m.ndim)
+    if one == other:
+        raise ValueError("Axes must be different.")
+    turns = k % 4
+    if turns == 0:
+        return m[...]
+    if turns == 2:
+        return flip(m, (one, other))
+    turned = swapaxes(m, one, other)
+    return flip(turned, one) if turns == 1 else flip(turned, other)

@@ -1,0 +1,228 @@
+"""Arrays of evenly spaced values, grids of them, and windows of signals.
+
+``arange`` counts on the device. What NumPy computes in float64 whatever the result's dtype
+(``linspace``, windows) is NumPy's own, brought to the device once: so the values are NumPy's.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._core.creation import array, asarray, empty
+from .._core.lazy_kernels import elementwise
+from .._core.ndarray import ndarray
+from .._runtime.dtypes import supported
+from .views import broadcast_to, moveaxis
+
+# As NumPy: in the result's own type, the step being the difference of the first two values.
+_arange = elementwise("T start, T step", "T y", "y = start + (T)i * step", "arange")
+
+
+def arange(start: Any, stop: Any = None, step: Any = 1, dtype: npt.DTypeLike | None = None) -> Any:
+    """Return evenly spaced values of [start, stop), as :func:`numpy.arange`.
+
+    Raises
+    ------
+    ZeroDivisionError
+        The step is 0.
+    ValueError
+        Over two values of dtype bool.
+    """
+    if stop is None:
+        start, stop = 0, start
+    if step is None:
+        step = 1
+    wanted = supported(
+        np.result_type(*map(_typed, (start, stop, step))) if dtype is None else dtype
+    )
+    count = (stop - start) / step
+    if not math.isfinite(count.real):
+        raise ValueError("arange: cannot compute length")
+    length = max(0, math.ceil(count.real))
+    if wanted.kind in "bc" or length <= 2:
+        return array(np.arange(start, stop, step, dtype=wanted))
+    made = empty(length, wanted)
+    first = np.asarray(start).astype(wanted)[()]
+    second = np.asarray(start + step).astype(wanted)[()]
+    with np.errstate(over="ignore"):  # integers wrap, as NumPy's
+        difference = np.subtract(second, first, dtype=wanted)
+    _arange(first, difference, made)
+    return made
+
+
+def _typed(value: Any) -> Any:
+    return np.asarray(value).dtype
+
+
+def linspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: npt.DTypeLike | None = None,
+    axis: int = 0,
+) -> Any:
+    """Return ``num`` evenly spaced values over an interval, as :func:`numpy.linspace`.
+
+    Ends that are arrays of arraycore's are not brought back: the values between them are computed
+    on the device, in their common floating dtype.
+    """
+    if not isinstance(start, ndarray) and not isinstance(stop, ndarray):
+        values, step = np.linspace(start, stop, num, endpoint, retstep=True, dtype=dtype, axis=axis)
+        return (array(values), step) if retstep else array(values)
+    if num < 0:
+        raise ValueError(f"Number of samples, {num}, must be non-negative.")
+    # Python's numbers are weak, as in every operation.
+    ends = (each.dtype if isinstance(each, ndarray) else each for each in (start, stop))
+    computed = np.result_type(*ends, 1.0)
+    first, last = asarray(start), asarray(stop)
+    divisor = num - 1 if endpoint else num
+    first, span = first.astype(computed), last.astype(computed) - first.astype(computed)
+    step = span / (divisor or math.nan)
+    counted = arange(0, num, dtype=computed).reshape(-1, *(1,) * span.ndim)
+    made = counted * step + first if divisor > 0 else counted * span + first
+    if endpoint and num > 1:
+        made[-1] = last
+    if dtype is not None:
+        wanted = supported(dtype)
+        if wanted.kind in "iu":
+            from .._core import ufuncs
+
+            ufuncs.floor(made, out=made)
+        made = made.astype(wanted)
+    made = moveaxis(made, 0, axis)
+    return (made, step) if retstep else made
+
+
+def logspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    base: float = 10.0,
+    dtype: npt.DTypeLike | None = None,
+    axis: int = 0,
+) -> ndarray:
+    """Return ``base`` to evenly spaced powers, as :func:`numpy.logspace`; ends are the host's."""
+    _on_host("logspace", start, stop, base)
+    return array(np.logspace(start, stop, num, endpoint, base, dtype, axis))
+
+
+def geomspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    dtype: npt.DTypeLike | None = None,
+    axis: int = 0,
+) -> ndarray:
+    """Return values of constant ratio, as :func:`numpy.geomspace`; ends are the host's."""
+    _on_host("geomspace", start, stop)
+    return array(np.geomspace(start, stop, num, endpoint, dtype, axis))
+
+
+def _on_host(function: str, *values: Any) -> None:
+    if any(isinstance(value, ndarray) for value in values):
+        raise NotImplementedError(
+            f"arraycore.{function} takes numbers: of arrays, take arraycore.exp of "
+            "arraycore.linspace."
+        )
+
+
+# ---- grids
+
+
+def meshgrid(
+    *xi: ndarray, copy: bool = True, sparse: bool = False, indexing: str = "xy"
+) -> tuple[ndarray, ...]:
+    """Return one array of coordinates for each axis of the grid that vectors span.
+
+    Parameters
+    ----------
+    *xi : arrays of 0 or 1 dimensions
+        The coordinates along each axis.
+    copy : bool
+        False: broadcast views, which cannot be written to.
+    sparse : bool
+        Every array has extent 1 along the other axes.
+    indexing : {"xy", "ij"}
+        "xy" exchanges the first two axes, as plots do.
+    """
+    if indexing not in ("xy", "ij"):
+        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
+    count = len(xi)
+    grids = []
+    for axis, x in enumerate(xi):
+        if not isinstance(x, ndarray):
+            raise TypeError(f"Unsupported type {type(x)}")
+        along = 1 - axis if indexing == "xy" and axis < 2 and count > 1 else axis
+        grids.append(x.reshape(*(-1 if each == along else 1 for each in range(count))))
+    if not sparse and grids:
+        shape = np.broadcast_shapes(*(grid.shape for grid in grids))
+        grids = [broadcast_to(grid, shape) for grid in grids]
+    return tuple(grid.copy() for grid in grids) if copy else tuple(grids)
+
+
+class _Grid:
+    """What ``mgrid[...]`` and ``ogrid[...]`` make of slices; a complex step is a count."""
+
+    __slots__ = ("_sparse",)
+
+    def __init__(self, sparse: bool) -> None:
+        self._sparse = sparse
+
+    def __getitem__(self, key: Any) -> Any:
+        # The open grid is small: NumPy reads the slices, the device spreads them.
+        if not isinstance(key, tuple):
+            return array(np.ogrid[key])
+        axes = tuple(array(axis) for axis in np.ogrid[key])
+        if self._sparse:
+            return axes
+        shape = np.broadcast_shapes(*(axis.shape for axis in axes))
+        made = empty((len(axes), *shape), axes[0].dtype if axes else int)
+        for place, axis in enumerate(axes):
+            made[place] = axis
+        return made
+
+
+#: Coordinates of a grid: ``mgrid[0:3, 0:1:5j]`` in full, ``ogrid`` along each axis alone.
+mgrid, ogrid = _Grid(False), _Grid(True)
+
+
+def fromfunction(function: Any, shape: Any, *, dtype: npt.DTypeLike = float, **kwargs: Any) -> Any:
+    """Return what a function gives for the arrays of all coordinates of a shape."""
+    axes = [arange(extent, dtype=dtype) for extent in shape]
+    return function(*meshgrid(*axes, indexing="ij"), **kwargs)
+
+
+# ---- windows, of float64
+
+
+def bartlett(M: int) -> ndarray:
+    """Return the triangular window of ``M`` points that ends in zeros."""
+    return array(np.bartlett(M))
+
+
+def blackman(M: int) -> ndarray:
+    """Return Blackman's window of ``M`` points."""
+    return array(np.blackman(M))
+
+
+def hamming(M: int) -> ndarray:
+    """Return Hamming's window of ``M`` points."""
+    return array(np.hamming(M))
+
+
+def hanning(M: int) -> ndarray:
+    """Return von Hann's window of ``M`` points."""
+    return array(np.hanning(M))
+
+
+def kaiser(M: int, beta: float) -> ndarray:
+    """Return Kaiser's window of ``M`` points."""
+    return array(np.kaiser(M, beta))

@@ -1,0 +1,298 @@
+"""Functions that write picked elements: by indices, by masks, and updates that meet each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._core import ufuncs
+from .._core.creation import asarray
+from .._core.indexing import Key, flat_words
+from .._core.ndarray import ndarray
+from .._runtime.calls import KEY_FILL, KEY_UPDATE, KEY_WRITE, WRITE_WHERE, call
+from .._runtime.scalars import is_scalar, scalar_words
+from .gathering import along_axis, bounded, flatnonzero, value_words
+
+_NO_VALUE = -2
+
+
+def _array(a: Any) -> ndarray:
+    if not isinstance(a, ndarray):
+        raise TypeError(f"Unsupported type {type(a)}")
+    return a
+
+
+def _value(value: Any, dtype: np.dtype[Any]) -> Any:
+    """Return a scalar as it is, and everything else as an array of arraycore's."""
+    if isinstance(value, ndarray) or is_scalar(value):
+        return value
+    given = np.asarray(value)
+    return asarray(given if isinstance(value, np.ndarray) else given.astype(dtype))
+
+
+def _repeated(values: ndarray, count: int) -> ndarray:
+    """Return ``count`` of the values in C order, from the first again after the last."""
+    flat = values.reshape(-1)
+    if flat.size >= count:
+        cut: ndarray = flat[:count]
+        return cut
+    made: ndarray = flat[np.arange(count) % flat.size]
+    return made
+
+
+# ---- by indices
+
+
+def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
+    """Overwrite elements by their C-order numbers.
+
+    Parameters
+    ----------
+    a : ndarray
+        What is written.
+    ind : int, array_like or ndarray
+        Integers. Where an element is named twice the last value stays.
+    v : scalar, array_like or ndarray
+        Repeated where there are fewer values than indices; cast to the array's dtype.
+    mode : {"raise", "wrap", "clip"}
+        As for :func:`take`.
+
+    Raises
+    ------
+    IndexError
+        An index is out of bounds.
+    """
+    where = bounded(ind, _array(a).size, mode)
+    value = _value(v, a.dtype)
+    if where.size == 0 or (isinstance(value, ndarray) and value.size == 0):
+        return
+    if a.size == 0:
+        raise IndexError("cannot replace elements of an empty array")
+    words, held = flat_words(where, a)
+    if isinstance(value, ndarray):
+        source = _repeated(value, where.size).reshape(where.shape)
+        call(KEY_WRITE, a._id, source._id, *words)
+    else:
+        call(KEY_FILL, a._id, *scalar_words(_cast(value, a.dtype)), *words)
+    del held  # until here the words named it
+
+
+def _cast(value: Any, dtype: np.dtype[Any]) -> Any:
+    """Return a scalar as NumPy casts it by force: one that fits as it is, one that does not cut."""
+    return value if isinstance(value, np.generic) else np.asarray(value).astype(dtype)[()]
+
+
+def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: int | None) -> None:
+    """Overwrite the elements at some indices along an axis, one index an element.
+
+    Parameters
+    ----------
+    arr : ndarray
+        What is written.
+    indices : ndarray or array_like
+        Integers, of as many dimensions as ``arr``; the other axes broadcast.
+    values : scalar, array_like or ndarray
+        They broadcast to the indices.
+    axis : int, optional
+        None: of the flat array.
+    """
+    if axis is None:
+        given = indices if isinstance(indices, ndarray) else np.asarray(indices)
+        along_axis(_array(arr), given, None)  # for its errors
+        words, held = flat_words(given, arr)
+        value = _value(values, arr.dtype)
+        if isinstance(value, ndarray):
+            call(KEY_WRITE, arr._id, value._id, *words)
+        else:
+            call(KEY_FILL, arr._id, *scalar_words(value), *words)
+        del held  # until here the words named it
+        return
+    target, key = along_axis(arr, indices, axis)
+    target[key] = _value(values, arr.dtype)
+
+
+def fill_diagonal(a: ndarray, val: Any, wrap: bool = False) -> None:
+    """Overwrite the main diagonal: of more than two axes the elements of equal coordinates.
+
+    Parameters
+    ----------
+    a : ndarray
+        Of two axes, or of more that are all of one extent.
+    val : scalar, array_like or ndarray
+        Repeated where it is shorter than the diagonal.
+    wrap : bool
+        Go on after the last row's end where a matrix has more rows than columns.
+    """
+    if _array(a).ndim < 2:
+        raise ValueError("array must be at least 2-d")
+    end: int | None = None
+    if a.ndim == 2:
+        step = a.shape[1] + 1
+        if not wrap:
+            end = a.shape[1] * a.shape[1]
+    else:
+        if len(set(a.shape)) > 1:
+            raise ValueError("All dimensions of input must be of equal length")
+        step = 1 + int(np.cumprod(a.shape[:-1]).sum())
+    put(a, np.arange(0, a.size if end is None else min(end, a.size), step), val)
+
+
+# ---- by masks
+
+
+def _same_size(a: ndarray, mask: Any, name: str) -> ndarray:
+    given = mask if isinstance(mask, ndarray) else asarray(np.asarray(mask))
+    if given.size != _array(a).size:
+        raise ValueError(f"{name}: mask and data must be the same size")
+    return (given if given.dtype.kind == "b" else given != 0).reshape(a.shape)
+
+
+def _safe(value: Any, dtype: np.dtype[Any]) -> Any:
+    """Return a value as `_value` does, once NumPy's rule for masks allows its cast.
+
+    Raises
+    ------
+    TypeError
+        It does not.
+    """
+    made = _value(value, dtype)
+    if isinstance(made, ndarray) and not np.can_cast(made.dtype, dtype, "safe"):
+        raise TypeError(
+            f"Cannot cast array data from {made.dtype!r} to {dtype!r} according to the rule 'safe'"
+        )
+    return made
+
+
+def place(arr: ndarray, mask: Any, vals: Any) -> None:
+    """Overwrite the elements where a mask is true by values one after another.
+
+    Parameters
+    ----------
+    arr : ndarray
+        What is written.
+    mask : ndarray or array_like
+        Of as many elements.
+    vals : scalar, array_like or ndarray
+        Repeated where there are fewer values than true elements. Where there are several the
+        number of true elements is read from the device.
+
+    Raises
+    ------
+    TypeError
+        The values' dtype has no safe cast to the array's.
+    """
+    where = _same_size(arr, mask, "place")
+    value = _safe(vals, arr.dtype)
+    if isinstance(value, ndarray) and value.size != 1:
+        found = flatnonzero(where)
+        if value.size == 0 and found.size:
+            raise ValueError("Cannot insert from an empty array!")
+        put(arr, found, value)
+    elif isinstance(value, ndarray):
+        source = value.reshape(())
+        call(WRITE_WHERE, arr._id, where._id, *value_words(source))
+    else:
+        call(WRITE_WHERE, arr._id, where._id, *scalar_words(_cast(value, arr.dtype)))
+
+
+def putmask(a: ndarray, mask: Any, values: Any) -> None:
+    """Overwrite the elements where a mask is true by the values at the same C-order numbers.
+
+    Parameters
+    ----------
+    a : ndarray
+        What is written.
+    mask : ndarray or array_like
+        Of as many elements.
+    values : scalar, array_like or ndarray
+        Repeated where there are fewer values than elements.
+
+    Raises
+    ------
+    TypeError
+        The values' dtype has no safe cast to the array's.
+    """
+    where = _same_size(a, mask, "putmask")
+    value = _safe(values, a.dtype)
+    if isinstance(value, ndarray):
+        if value.size == 0:
+            return
+        one = value.size == 1
+        source = value.reshape(()) if one else _repeated(value, a.size).reshape(a.shape)
+        call(WRITE_WHERE, a._id, where._id, *value_words(source))
+    else:
+        call(WRITE_WHERE, a._id, where._id, *scalar_words(_cast(value, a.dtype)))
+
+
+# ---- updates
+
+
+def update(
+    function: ufuncs.ufunc, a: Any, key: Any, value: Any = None, *, cast: bool = False
+) -> None:
+    """Apply a ufunc to ``a[key]`` in place, as often as an element is named.
+
+    Parameters
+    ----------
+    function : ufunc
+        Of one result.
+    a : ndarray
+        What is written.
+    key : key
+        Whatever stands between brackets.
+    value : scalar, array_like or ndarray, optional
+        The second operand; broadcast to ``a[key]``.
+    cast : bool
+        The value takes the array's dtype first.
+    """
+    if function.nout != 1 or function.nin > 2:
+        raise NotImplementedError(
+            f"arraycore has no {function.__name__}.at: it is there for functions of one result."
+        )
+    if (function.nin == 2) != (value is not None):
+        raise ValueError(
+            "second operand needed for ufunc"
+            if value is None
+            else "second operand provided when ufunc is unary"
+        )
+    target = _array(a)
+    given = None if value is None else _value(value, target.dtype)
+    parsed = Key(key, target)
+    if not parsed.arrays:
+        # A view: each element is named once.
+        view = target[key]
+        if cast and isinstance(given, ndarray):
+            given = given.astype(target.dtype, copy=False)
+        function(view, *(() if given is None else (given,)), out=view, casting="unsafe")
+        return
+    words = (_NO_VALUE,) if given is None else value_words(given)
+    call(KEY_UPDATE, target._id, function._number, int(cast), *words, *parsed.words)
+
+
+def scatter_add(a: ndarray, slices: Any, value: Any) -> None:
+    """Add to ``a[slices]`` in place, to an element as often as it is named.
+
+    As cupyx.scatter_add: what :meth:`ufunc.at` of ``add`` does, with the value cast to the array's
+    dtype. On a device the order of the sums is open, so that floats may differ in the last place.
+
+    Parameters
+    ----------
+    a : ndarray
+        What is written.
+    slices : key
+        Whatever stands between brackets.
+    value : scalar, array_like or ndarray
+        Broadcast to ``a[slices]``.
+    """
+    update(ufuncs.add, a, slices, value, cast=True)
+
+
+def scatter_max(a: ndarray, slices: Any, value: Any) -> None:
+    """Raise ``a[slices]`` in place to the largest value that is named for it."""
+    update(ufuncs.maximum, a, slices, value, cast=True)
+
+
+def scatter_min(a: ndarray, slices: Any, value: Any) -> None:
+    """Lower ``a[slices]`` in place to the smallest value that is named for it."""
+    update(ufuncs.minimum, a, slices, value, cast=True)

@@ -1,0 +1,207 @@
+"""Functions that turn, cut and stretch arrays, by NumPy's names: views where NumPy gives views."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._core.ndarray import ndarray
+from .._runtime.calls import (
+    ASSIGN,
+    BROADCAST_TO,
+    EXPAND_DIMS,
+    FILL,
+    FLIP,
+    MOVE_AXES,
+    WRITE_WHERE,
+    call,
+    int64s,
+    integers,
+    optional_axes,
+)
+from .._runtime.scalars import is_scalar, scalar_words
+
+_ARRAY = -1  # a value that is an array's id (src/api/calls/indexing.h)
+
+
+def _array(a: Any) -> ndarray:
+    if not isinstance(a, ndarray):
+        raise TypeError(f"Unsupported type {type(a)}")
+    return a
+
+
+# ---- shapes
+
+
+def reshape(
+    a: ndarray, shape: int | tuple[int, ...], order: str = "C", *, copy: bool | None = None
+) -> ndarray:
+    """Return the elements in another shape; see :meth:`ndarray.reshape`."""
+    return _array(a).reshape(shape, order=order, copy=copy)
+
+
+def ravel(a: ndarray, order: str = "C") -> ndarray:
+    """Return one axis of all elements: a view of what is contiguous, else a copy."""
+    return _array(a).ravel(order)
+
+
+def squeeze(a: ndarray, axis: int | tuple[int, ...] | None = None) -> ndarray:
+    """Return a view without the given (or all) axes of extent 1."""
+    return _array(a).squeeze(axis)
+
+
+def expand_dims(a: ndarray, axis: int | tuple[int, ...]) -> ndarray:
+    """Return a view with new axes of extent 1; ``axis`` counts in the result."""
+    return ndarray(call(EXPAND_DIMS, _array(a)._id, *int64s(integers(axis))))
+
+
+def broadcast_to(array: ndarray, shape: int | tuple[int, ...]) -> ndarray:
+    """Return a view that repeats the array to a shape; it cannot be written to."""
+    return ndarray(call(BROADCAST_TO, _array(array)._id, *int64s(integers(shape))))
+
+
+def broadcast_arrays(*args: ndarray) -> list[ndarray]:
+    """Return views of the common shape of all arrays."""
+    shape = np.broadcast_shapes(*(_array(a).shape for a in args))
+    return [a if a.shape == shape else broadcast_to(a, shape) for a in args]
+
+
+def atleast_1d(*arys: ndarray) -> Any:
+    """Return arrays of one dimension or more: one array, or a tuple of several."""
+    return _each(arys, lambda a: a if a.ndim >= 1 else a[None])
+
+
+def atleast_2d(*arys: ndarray) -> Any:
+    """Return arrays of two dimensions or more; new axes come first."""
+    return _each(arys, lambda a: a if a.ndim >= 2 else a[(None,) * (2 - a.ndim)])
+
+
+def atleast_3d(*arys: ndarray) -> Any:
+    """Return arrays of three dimensions or more, laid out as NumPy's."""
+    whole = slice(None)
+    added = {0: (None, None, None), 1: (None, whole, None), 2: (whole, whole, None)}
+    return _each(arys, lambda a: a if a.ndim >= 3 else a[added[a.ndim]])
+
+
+def _each(arrays: tuple[ndarray, ...], function: Any) -> Any:
+    results = tuple(function(_array(a)) for a in arrays)
+    return results[0] if len(results) == 1 else results
+
+
+# ---- the order of axes
+
+
+def transpose(a: ndarray, axes: int | tuple[int, ...] | None = None) -> ndarray:
+    """Return a view with its axes in another order; without axes reversed."""
+    return _array(a).transpose(axes)
+
+
+def swapaxes(a: ndarray, axis1: int, axis2: int) -> ndarray:
+    """Return a view with two axes exchanged."""
+    return _array(a).swapaxes(axis1, axis2)
+
+
+def moveaxis(
+    a: ndarray, source: int | tuple[int, ...], destination: int | tuple[int, ...]
+) -> ndarray:
+    """Return a view with axes at other places; the rest keeps its order."""
+    from_ = integers(source)
+    words = int64s((*from_, *integers(destination)))
+    return ndarray(call(MOVE_AXES, _array(a)._id, len(from_), *words))
+
+
+def rollaxis(a: ndarray, axis: int, start: int = 0) -> ndarray:
+    """Return a view with one axis moved before another."""
+    ndim = _array(a).ndim
+    if not -ndim <= axis < ndim:
+        raise np.exceptions.AxisError(axis, ndim)
+    if not -ndim <= start <= ndim:
+        raise np.exceptions.AxisError(
+            f"'start' arg requires {-ndim} <= start < {ndim + 1}, but {start} was passed in"
+        )
+    axis %= ndim
+    start = start + ndim if start < 0 else start
+    return moveaxis(a, axis, start - 1 if axis < start else start)
+
+
+def flip(m: ndarray, axis: int | tuple[int, ...] | None = None) -> ndarray:
+    """Return a view that runs backwards along the given (or all) axes."""
+    return ndarray(call(FLIP, _array(m)._id, *optional_axes(axis)))
+
+
+def flipud(m: ndarray) -> ndarray:
+    """Return a view upside down: backwards along the first axis."""
+    if _array(m).ndim < 1:
+        raise ValueError("Input must be >= 1-d.")
+    return flip(m, 0)
+
+
+def fliplr(m: ndarray) -> ndarray:
+    """Return a view from right to left: backwards along the second axis."""
+    if _array(m).ndim < 2:
+        raise ValueError("Input must be >= 2-d.")
+    return flip(m, 1)
+
+
+def diagonal(a: ndarray, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray:
+    """Return a view of the diagonal, its last axis; writable, unlike NumPy's."""
+    return _array(a).diagonal(offset, axis1, axis2)
+
+
+# ---- elements
+
+
+def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+    """Overwrite ``dst`` by an array that broadcasts to it, or by a scalar.
+
+    Parameters
+    ----------
+    dst : ndarray
+        What is written.
+    src : ndarray or scalar
+        Broadcast to it.
+    casting : {"no", "equiv", "safe", "same_kind", "unsafe"}
+        Which casts are allowed.
+    where : ndarray of bool, or bool
+        Elements elsewhere stay; broadcast to ``dst``.
+
+    Raises
+    ------
+    TypeError
+        The casting rule does not allow it.
+    """
+    target = _array(dst)
+    if is_scalar(src):
+        # Python's numbers are weak, as in an assignment.
+        given = src.dtype if isinstance(src, np.ndarray | np.generic) else np.min_scalar_type(src)
+    else:
+        given = _array(src).dtype
+    if not np.can_cast(given, target.dtype, casting):  # type: ignore[arg-type]
+        raise TypeError(
+            f"Cannot cast array data from {given!r} to {target.dtype!r} according to the rule "
+            f"{casting!r}"
+        )
+    if where is not True and not isinstance(where, np.bool_ | bool):
+        value = scalar_words(src) if is_scalar(src) else (_ARRAY, src._id)
+        call(WRITE_WHERE, target._id, _array(where)._id, *value)
+    elif not where:
+        return
+    elif is_scalar(src):
+        call(FILL, target._id, *scalar_words(src))
+    else:
+        call(ASSIGN, target._id, src._id)
+
+
+def copy(a: ndarray, order: str = "C") -> ndarray:
+    """Return a copy with memory of its own."""
+    return _array(a).copy(order)
+
+
+def astype(x: ndarray, dtype: npt.DTypeLike, /, *, copy: bool = True) -> ndarray:
+    """Return an array as another dtype; itself where ``copy`` is False and none is needed."""
+    return _array(x).astype(dtype, copy=copy)
+
+
+permute_dims = transpose

@@ -1,0 +1,1 @@
+"""Functions of elements, of neighbours and along an axis."""

@@ -1,0 +1,136 @@
+"""Bits packed into bytes and unpacked, and floats taken apart, by NumPy's names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._core.creation import empty, ours
+from .._core.lazy_kernels import elementwise
+from .._core.ndarray import ndarray
+from .._manipulation.gathering import normalized
+from .._manipulation.views import moveaxis
+
+__all__ = ["frexp", "packbits", "unpackbits"]
+
+_pack = elementwise(
+    "raw T x, int32 extent, int32 bytes, bool little",
+    "uint8 y",
+    "int begin = i / bytes * extent; int place = i % bytes * 8; int made = 0;"
+    "for (int k = 0; k < 8; ++k)"
+    " if (place + k < extent && x[begin + place + k] != T(0)) made |= 1 << (little ? k : 7 - k);"
+    "y = made",
+    "pack_bits",
+)
+_unpack = elementwise(
+    "raw uint8 x, int32 bytes, int32 extent, bool little",
+    "uint8 y",
+    "int place = i % extent; int from = place / 8; int bit = little ? place % 8 : 7 - place % 8;"
+    "y = from < bytes ? ((int)x[i / extent * bytes + from] >> bit) & 1 : 0",
+    "unpack_bits",
+)
+# By exact products with powers of two: what a device has of subnormals decides of those.
+_frexp = elementwise(
+    "T x, T tiny, int32 lifted, int32 top",
+    "T mantissa, int32 exponent",
+    "T size = x < T(0) ? -x : x; int e = 0;"
+    "if (isfinite(x) && size > T(0)) {"
+    " if (size < tiny) { size = ldexp(size, lifted); e = -lifted; }"
+    " for (int k = top; k >= 0; --k) { int step = 1 << k;"
+    "  if (size >= ldexp(T(1), step)) { size = ldexp(size, -step); e += step; }"
+    "  else if (size < ldexp(T(1), 1 - step)) { size = ldexp(size, step); e -= step; } }"
+    " mantissa = ldexp(x < T(0) ? -size : size, -1); exponent = e + 1;"
+    "} else { mantissa = x; exponent = 0; }",
+    "frexp",
+)
+
+
+def frexp(x: Any) -> tuple[ndarray, ndarray]:
+    """Return mantissas, from 0.5 to 1 or 0, and exponents (int32): ``x == mantissa * 2**exponent``.
+
+    Of infinities and NaN the mantissa is ``x``, the exponent 0. Integers are taken as float64.
+
+    Raises
+    ------
+    TypeError
+        ``x`` is complex.
+    """
+    values = ours(x)
+    if values.dtype.kind == "c":
+        raise TypeError("ufunc 'frexp' not supported for complex numbers")
+    if values.dtype.kind != "f":
+        small = values.dtype.itemsize
+        values = values.astype(np.float16 if small == 1 else np.float32 if small == 2 else float)
+    computed = values.astype(np.float32) if values.dtype == np.float16 else values
+    limits = np.finfo(computed.dtype)
+    mantissa, exponent = _frexp(computed, limits.tiny, limits.nmant + 1, limits.nexp - 2)
+    return mantissa.astype(values.dtype, copy=False), exponent
+
+
+def packbits(a: Any, axis: int | None = None, bitorder: str = "big") -> ndarray:
+    """Return elements, 1 where they are not 0, as the bits of bytes (uint8); the last is filled up.
+
+    Parameters
+    ----------
+    a : array_like
+        Of bools or integers.
+    axis : int, optional
+        Along which axis; None: of the flattened array.
+    bitorder : {"big", "little"}
+        Whether the first element is a byte's highest bit, or its lowest.
+    """
+    values = ours(a)
+    if values.dtype.kind not in "biu":
+        raise TypeError("Expected an input array of integer or boolean data type")
+    little = _is_little(bitorder)
+    flat, along = _rows(values, axis)
+    extent = flat.shape[-1]
+    made = empty((*flat.shape[:-1], -(-extent // 8)), np.uint8)
+    if made.size:
+        _pack(flat, extent, made.shape[-1], little, made)
+    return moveaxis(made, -1, along)
+
+
+def unpackbits(
+    a: Any, axis: int | None = None, count: int | None = None, bitorder: str = "big"
+) -> ndarray:
+    """Return the bits of bytes as elements (uint8).
+
+    Parameters
+    ----------
+    a : array_like
+        Of uint8.
+    axis, bitorder
+        As for :func:`packbits`.
+    count : int, optional
+        How many bits are returned; beyond the bytes they are 0. A negative number leaves that many
+        away from the end.
+    """
+    values = ours(a)
+    if values.dtype != np.uint8:
+        raise TypeError("Expected an input array of unsigned byte data type")
+    little = _is_little(bitorder)
+    flat, along = _rows(values, axis)
+    length = flat.shape[-1]
+    bits = 8 * length if count is None else count if count >= 0 else 8 * length + count
+    if bits < 0:
+        raise ValueError(f"-count must be less than or equal to {8 * length}")
+    made = empty((*flat.shape[:-1], bits), np.uint8)
+    if made.size:
+        _unpack(flat, length, bits, little, made)
+    return moveaxis(made, -1, along)
+
+
+def _is_little(bitorder: str) -> bool:
+    if bitorder not in ("big", "little"):
+        raise ValueError("'order' must be either 'little' or 'big'")
+    return bitorder == "little"
+
+
+def _rows(values: ndarray, axis: int | None) -> tuple[ndarray, int]:
+    """Return the array with the axis last, and where it belongs."""
+    if axis is None:
+        return values.ravel(), 0
+    along = normalized(axis, values.ndim)
+    return moveaxis(values, along, -1), along

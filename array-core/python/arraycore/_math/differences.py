@@ -1,0 +1,271 @@
+"""Differences, slopes and sums of neighbours: diff, gradient, interp, convolve."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._core import ufuncs
+from .._core.creation import asarray, empty, ours
+from .._core.lazy_kernels import elementwise
+from .._core.ndarray import ndarray
+from .._manipulation.joining import along as at_axis
+from .._manipulation.joining import axis_of, concatenate
+from .._manipulation.views import broadcast_to
+
+# The last of the points that are not above x, by halving; NaN is beyond all, as in NumPy's search.
+_interp = elementwise(
+    "T x, raw T xp, raw F fp, F left, F right, bool own_ends",
+    "F y",
+    "int count = xp.size(); int low = 0; int high = count;"
+    "while (low < high) { int mid = (low + high) / 2;"
+    " if (xp[mid] <= x) low = mid + 1; else high = mid; }"
+    "if (isnan(x) && count > 1) y = F(x);"
+    "else if (count == 1 && !(x < xp[0] || x > xp[0])) y = fp[0];"
+    "else if (low == 0) y = own_ends ? left : fp[0];"
+    "else if (x > xp[count - 1]) y = own_ends ? right : fp[count - 1];"
+    "else if (low == count) y = fp[count - 1];"
+    "else if (xp[low - 1] == x) y = fp[low - 1];"
+    "else { F slope = (fp[low] - fp[low - 1]) / F(xp[low] - xp[low - 1]);"
+    " y = slope * F(x - xp[low - 1]) + fp[low - 1];"
+    " if (isnan(y)) { y = slope * F(x - xp[low]) + fp[low];"
+    "  if (isnan(y) && fp[low] == fp[low - 1]) y = fp[low]; } }",
+    "interp",
+)
+_convolve = elementwise(
+    "raw T a, raw T v, int32 first",
+    "T y",
+    "int at = i + first; T sum = T(0);"
+    "int low = at - v.size() + 1; if (low < 0) low = 0;"
+    "int high = at; if (high > a.size() - 1) high = a.size() - 1;"
+    "for (int k = low; k <= high; ++k) sum += a[k] * v[at - k];"
+    "y = sum",
+    "convolve",
+)
+
+
+def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> ndarray:
+    """Return the ``n``-th differences of neighbours along an axis; of bools where they differ.
+
+    ``prepend`` and ``append`` are arrays, or numbers, joined to the ends before.
+    """
+    if n < 0:
+        raise ValueError(f"order must be non-negative but got {n!r}")
+    values = ours(a)
+    if values.ndim == 0:
+        raise ValueError("diff requires input that is at least one dimensional")
+    along = axis_of(axis, values.ndim)
+    if n == 0:
+        return values
+    parts = []
+    for each in (prepend, values, append):
+        if each is None:
+            continue
+        part = ours(each)
+        if part.ndim == 0:
+            part = broadcast_to(part, (*values.shape[:along], 1, *values.shape[along + 1 :]))
+        parts.append(part)
+    made = concatenate(parts, along) if len(parts) > 1 else values
+    function = ufuncs.not_equal if made.dtype == np.bool_ else ufuncs.subtract
+    for _ in range(n):
+        made = function(made[at_axis(along, slice(1, None))], made[at_axis(along, slice(None, -1))])
+    return made
+
+
+def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> ndarray:
+    """Return the differences of neighbours of the flattened array, with values at its ends."""
+    values = ours(ary).ravel()
+    parts: list[ndarray] = []
+    for each, what in ((to_begin, "to_begin"), (None, ""), (to_end, "to_end")):
+        if not what:
+            parts.append(values[1:] - values[:-1])
+        elif each is not None:
+            ends = ours(each).ravel()
+            if not np.can_cast(ends.dtype, values.dtype, "same_kind"):
+                raise TypeError(
+                    f"dtype of `{what}` must be compatible with input `ary` under the `same_kind` "
+                    "rule."
+                )
+            parts.append(ends.astype(values.dtype, copy=False))
+    return concatenate(parts) if len(parts) > 1 else parts[0]
+
+
+def gradient(
+    f: Any, *varargs: Any, axis: int | tuple[int, ...] | None = None, edge_order: int = 1
+) -> Any:
+    """Return the slopes along each axis: central differences inside, one-sided ones at the ends.
+
+    Parameters
+    ----------
+    f : array_like
+        The function's values.
+    *varargs : number or array
+        The spacing, for all axes alike or each; an array holds an axis's coordinates.
+    axis : int or ints, optional
+        All axes by default: then a tuple of arrays is given where there are several.
+    edge_order : {1, 2}
+        Of the differences at the ends.
+
+    Notes
+    -----
+    Uneven spacing by the formula of second order, with ``h`` before and ``d`` after a point:
+    ``(h^2 f(x+d) + (d^2 - h^2) f(x) - d^2 f(x-h)) / (h d (d + h))``.
+    """
+    values = ours(f)
+    ndim = values.ndim
+    axes = tuple(range(ndim)) if axis is None else tuple(
+        axis_of(each, ndim) for each in ((axis,) if isinstance(axis, int) else axis)
+    )  # fmt: skip
+    if len(varargs) not in (0, 1, len(axes)):
+        raise TypeError("invalid number of arguments")
+    spacings = list(varargs) or [1.0]
+    if len(spacings) == 1 and len(axes) > 1:
+        if np.ndim(spacings[0]) if not isinstance(spacings[0], ndarray) else spacings[0].ndim:
+            raise TypeError("invalid number of arguments")
+        spacings *= len(axes)
+    if edge_order not in (1, 2):
+        raise ValueError("'edge_order' greater than 2 not supported")
+    if values.dtype.kind in "iub":
+        values = values.astype(np.float64)
+    slopes = tuple(
+        _slope(values, along, spacing, edge_order)
+        for along, spacing in zip(axes, spacings, strict=True)
+    )
+    return slopes[0] if len(slopes) == 1 else slopes
+
+
+def _slope(f: ndarray, along: int, spacing: Any, edge_order: int) -> ndarray:
+    extent = f.shape[along]
+    if extent < edge_order + 1:
+        raise ValueError(
+            "Shape of array too small to calculate a numerical gradient, at least "
+            "(edge_order + 1) elements are required."
+        )
+
+    def at(begin: Any, end: Any = None) -> ndarray:
+        return f[at_axis(along, slice(begin, end))]
+
+    made = empty(f.shape, f.dtype)
+    inner, first, last = (
+        made[at_axis(along, slice(*bounds))] for bounds in ((1, -1), (0, 1), (extent - 1, None))
+    )
+    if isinstance(spacing, ndarray) or np.ndim(spacing):
+        points = spacing if isinstance(spacing, ndarray) else asarray(np.asarray(spacing))
+        if points.ndim != 1 or points.shape[0] != extent:
+            raise ValueError(
+                "when 1d, distances must match the length of the corresponding dimension"
+            )
+        if points.dtype.kind in "iub":
+            points = points.astype(np.float64)
+        steps = diff(points).reshape(-1, *(1,) * (f.ndim - along - 1))
+        h, d = steps[:-1], steps[1:]
+        inner[...] = (
+            at(None, -2) * (-d / (h * (h + d))) + at(1, -1) * ((d - h) / (h * d))
+            + at(2) * (h / (d * (h + d)))
+        )  # fmt: skip
+        ends = ((first, steps[0], steps[1] if extent > 2 else None, 1),
+                (last, steps[-1], steps[-2] if extent > 2 else None, -1))  # fmt: skip
+    else:
+        inner[...] = (at(2) - at(None, -2)) / (2.0 * spacing)
+        ends = ((first, spacing, spacing, 1), (last, spacing, spacing, -1))
+    for target, near, far, sign in ends:
+        # Points counted from the end inwards.
+        one, two = (at(0, 1), at(1, 2)) if sign > 0 else (at(-1), at(-2, -1))
+        if edge_order == 1:
+            target[...] = (two - one) / near * float(sign)
+            continue
+        three = at(2, 3) if sign > 0 else at(-3, -2)
+        both = near + far
+        slope = two * (both / (near * far)) - one * ((near + both) / (near * both))
+        target[...] = (slope - three * (near / (far * both))) * float(sign)
+    return made
+
+
+def interp(
+    x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None
+) -> ndarray:
+    """Return the piecewise linear function through the points (xp, fp), float64 or complex128.
+
+    ``left`` and ``right`` are what lies outside; by default the end points' values. The points
+    must ascend, which nobody checks.
+    """
+    if period is not None:
+        raise NotImplementedError(
+            "arraycore.interp takes no period: pass x % period, with points repeated beyond its "
+            "ends."
+        )
+    at, points, values = (ours(each) for each in (x, xp, fp))
+    if points.ndim != 1 or values.ndim != 1:
+        raise ValueError("Data points must be 1-D sequences")
+    if points.shape != values.shape:
+        raise ValueError("fp and xp are not of the same length.")
+    if points.shape[0] == 0:
+        raise ValueError("array of sample points is empty")
+    wanted = np.dtype(np.complex128 if values.dtype.kind == "c" else np.float64)
+    if wanted.kind == "c":
+        made = empty(at.shape, wanted)
+        for part, target in (("real", made.real), ("imag", made.imag)):
+            ends = (end if end is None else getattr(complex(end), part) for end in (left, right))
+            target[...] = interp(at, points, getattr(values, part), *ends)
+        return made
+    own = left is not None or right is not None
+    low = values[0] if own and left is None else 0.0 if left is None else float(left)
+    high = values[-1] if own and right is None else 0.0 if right is None else float(right)
+    at, points, values = (each.astype(wanted, copy=False) for each in (at, points, values))
+    ends_words = [
+        each.astype(wanted, copy=False) if isinstance(each, ndarray) else each
+        for each in (low, high)
+    ]
+    return _interp(at, points, values, *ends_words, own)  # type: ignore[no-any-return]
+
+
+# ---- sums of products of neighbours
+
+
+def convolve(a: Any, v: Any, mode: str = "full") -> ndarray:
+    """Return the discrete convolution of two vectors: "full", "same" or "valid".
+
+    Each element is one sum in turn: the time is the product of both lengths.
+    """
+    x, y = _vector(a, "a"), _vector(v, "v")
+    longer, shorter = (x, y) if x.size >= y.size else (y, x)
+    return _products(longer, shorter, mode, (shorter.size - 1) // 2)
+
+
+def correlate(a: Any, v: Any, mode: str = "valid") -> ndarray:
+    """Return the cross-correlation of two vectors: ``c[k] = sum(a[n + k] * conj(v[n]))``."""
+    x, y = _vector(a, "a"), _vector(v, "v")
+    turned = (ufuncs.conjugate(y) if y.dtype.kind == "c" else y)[::-1]
+    if x.size >= y.size:
+        return _products(x, turned, mode, (y.size - 1) // 2)
+    # Of even lengths the middle is one further on where the second vector is the longer one.
+    return _products(turned, x, mode, x.size // 2)
+
+
+def _vector(given: Any, name: str) -> ndarray:
+    made = ours(given)
+    if made.ndim > 1:
+        raise ValueError("object too deep for desired array")
+    if made.size == 0:
+        raise ValueError(f"{name} cannot be empty")
+    return made.ravel()
+
+
+def _products(longer: ndarray, shorter: ndarray, mode: str, middle: int) -> ndarray:
+    """Return the part of the full convolution that a mode asks for; "same" begins at `middle`."""
+    parts = {
+        "full": (0, longer.size + shorter.size - 1),
+        "same": (middle, longer.size),
+        "valid": (shorter.size - 1, longer.size - shorter.size + 1),
+    }
+    if mode not in parts:
+        raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got {mode!r})")
+    first, length = parts[mode]
+    common = np.result_type(longer.dtype, shorter.dtype)
+    if common == np.bool_:  # any product in the sum
+        counted = _products(longer.astype(np.int32), shorter.astype(np.int32), mode, middle)
+        return counted != 0  # type: ignore[no-any-return]
+    made = empty(length, common)
+    _convolve(longer.astype(common, copy=False), shorter.astype(common, copy=False), first, made)
+    return made

@@ -1,0 +1,274 @@
+"""Functions of single elements that are no ufuncs of NumPy's: limits, rounding, tests, parts."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .._core import ufuncs
+from .._core.creation import empty_like, ours, zeros
+from .._core.lazy_kernels import elementwise, reduction
+from .._core.ndarray import ndarray
+from .._runtime.scalars import is_scalar
+
+# A NaN passes: no comparison holds for it.
+_CLIPPED = "y = x < low ? low : x; y = y > high ? high : y;"
+_clip = elementwise("T x, T low, T high", "T y", _CLIPPED, "clip")
+# A device may compare as if there were no NaN.
+_clip_floats = elementwise(
+    "T x, T low, T high", "T y", _CLIPPED + " y = isnan(x) ? x : y", "clip_floats"
+)
+_nan_to_num = elementwise(
+    "T x, T nan, T positive, T negative",
+    "T y",
+    "y = isnan(x) ? nan : isinf(x) ? (x > T(0) ? positive : negative) : x",
+    "nan_to_num",
+)
+_isclose = elementwise(
+    "T a, T b, T rtol, T atol, bool equal_nan",
+    "bool close",
+    "close = a == b || (isfinite(b) && abs(a - b) <= atol + rtol * abs(b))"
+    " || (equal_nan && isnan(a) && isnan(b))",
+    "isclose",
+)
+_sinc = elementwise(
+    "T x",
+    "T y",
+    "T angle = T(M_PI) * (x == T(0) ? T(1e-20) : x); y = sin(angle) / angle",
+    "sinc",
+)
+_all = reduction("bool x", "bool y", "x", "a && b", "y = a", "true", "all")
+_any = reduction("bool x", "bool y", "x", "a || b", "y = a", "false", "any")
+
+
+# ---- limits
+
+
+def clip(
+    a: Any,
+    a_min: Any = None,
+    a_max: Any = None,
+    out: ndarray | None = None,
+    *,
+    min: Any = None,
+    max: Any = None,
+) -> ndarray:
+    """Return an array with what is below ``a_min`` or above ``a_max`` set to these limits.
+
+    One of them may be None. Where they are numbers that fit the array's dtype it is one launch.
+    """
+    if min is not None or max is not None:
+        if a_min is not None or a_max is not None:
+            raise ValueError("`min` and `max` are other names of `a_min` and `a_max`: pass one.")
+        a_min, a_max = min, max
+    x = ours(a)
+    if a_min is None and a_max is None:
+        raise ValueError("One of max or min must be given")
+    if a_min is None:
+        return ufuncs.minimum(x, a_max, out=out)  # type: ignore[no-any-return]
+    if a_max is None:
+        return ufuncs.maximum(x, a_min, out=out)  # type: ignore[no-any-return]
+    if x.dtype.kind in "iuf" and is_scalar(a_min) and is_scalar(a_max):
+        wanted = np.result_type(x.dtype, a_min, a_max)
+        if wanted == x.dtype and (out is None or out.dtype == wanted):
+            low, high = wanted.type(a_min), wanted.type(a_max)
+            if low == low and high == high:
+                args = (x, low, high) if out is None else (x, low, high, out)
+                kernel = _clip_floats if wanted.kind == "f" else _clip
+                return kernel(*args)  # type: ignore[no-any-return]
+    return ufuncs.minimum(ufuncs.maximum(x, a_min), a_max, out=out)  # type: ignore[no-any-return]
+
+
+def nan_to_num(
+    x: Any,
+    copy: bool = True,
+    nan: float = 0.0,
+    posinf: float | None = None,
+    neginf: float | None = None,
+) -> ndarray:
+    """Return an array with NaN and infinities replaced, by 0 and the dtype's ends by default."""
+    values = ours(x)
+    if values.dtype.kind not in "fc":
+        return values.copy() if copy else values
+    made = values.copy() if copy else values
+    ends = np.finfo(made.dtype)
+    highest = ends.max if posinf is None else posinf
+    lowest = ends.min if neginf is None else neginf
+    for part in (made.real, made.imag) if made.dtype.kind == "c" else (made,):
+        _nan_to_num(part, nan, highest, lowest, part)
+    return made
+
+
+# ---- rounding
+
+
+def around(a: Any, decimals: int = 0, out: ndarray | None = None) -> ndarray:
+    """Return numbers rounded to that many decimals, halves to the even digit.
+
+    As NumPy: scaled by a power of ten, rounded, and scaled back. Negative decimals of integers are
+    computed in float64. A device's quotient may err by 2.5 units in the last place.
+    """
+    x = ours(a)
+    if x.dtype.kind in "iu":
+        if decimals >= 0:
+            return ufuncs.positive(x, out=out)  # type: ignore[no-any-return]
+        scaled = ufuncs.rint(x / 10.0**-decimals)
+        target = x.dtype if out is None else out.dtype
+        rounded = (scaled * 10.0**-decimals).astype(target)
+        if out is None:
+            return rounded  # type: ignore[no-any-return]
+        out[...] = rounded
+        return out
+    if x.dtype.kind == "c":
+        made = empty_like(x) if out is None else out
+        made.real, made.imag = around(x.real, decimals), around(x.imag, decimals)
+        return made
+    if decimals == 0:
+        return ufuncs.rint(x, out=out)  # type: ignore[no-any-return]
+    to, back = (ufuncs.multiply, ufuncs.divide)
+    if decimals < 0:
+        to, back = back, to
+    scale = 10.0 ** abs(decimals)
+    return back(ufuncs.rint(to(x, scale)), scale, out=out)  # type: ignore[no-any-return]
+
+
+round = around
+
+
+def fix(x: Any, out: ndarray | None = None) -> ndarray:
+    """Return numbers rounded towards zero."""
+    return ufuncs.trunc(ours(x), out=out)  # type: ignore[no-any-return]
+
+
+# ---- tests
+
+
+def isclose(
+    a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> ndarray:
+    """Return where ``|a - b| <= atol + rtol |b|``; equal infinities are close.
+
+    Computed in the operands' common floating dtype: float64 for integers.
+    """
+    x, y = ours(a), ours(b)
+    common = np.result_type(_weak(a, x), _weak(b, y), 1.0)
+    x, y = x.astype(common, copy=False), y.astype(common, copy=False)
+    if common.kind != "c":
+        return _isclose(x, y, rtol, atol, equal_nan)  # type: ignore[no-any-return]
+    near = ufuncs.absolute(x - y) <= ufuncs.absolute(y) * rtol + atol
+    close: ndarray = near & ufuncs.isfinite(y) | (x == y)
+    if equal_nan:
+        close |= ufuncs.isnan(x) & ufuncs.isnan(y)
+    return close
+
+
+def _weak(given: Any, made: ndarray) -> Any:
+    return given if isinstance(given, (bool, int, float, complex)) else made.dtype
+
+
+def allclose(
+    a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> ndarray:
+    """Return whether all elements are close; an array of no dimensions, which is not read back."""
+    return _all(isclose(a, b, rtol, atol, equal_nan))  # type: ignore[no-any-return]
+
+
+def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> ndarray:
+    """Return whether shapes and elements are equal; an array of no dimensions."""
+    x, y = ours(a1), ours(a2)
+    if x.shape != y.shape:
+        return zeros((), bool)
+    same = x == y
+    if equal_nan and x.dtype.kind in "fc" and y.dtype.kind in "fc":
+        same |= ufuncs.isnan(x) & ufuncs.isnan(y)
+    return _all(same)  # type: ignore[no-any-return]
+
+
+def array_equiv(a1: Any, a2: Any) -> ndarray:
+    """Return whether arrays are equal once they are broadcast; an array of no dimensions."""
+    x, y = ours(a1), ours(a2)
+    try:
+        np.broadcast_shapes(x.shape, y.shape)
+    except ValueError:
+        return zeros((), bool)
+    return _all(x == y)  # type: ignore[no-any-return]
+
+
+def isposinf(x: Any, out: ndarray | None = None) -> ndarray:
+    """Return where elements are positive infinity."""
+    values = _real(x, "isposinf")
+    return ufuncs.logical_and(ufuncs.isinf(values), values > 0, out=out)  # type: ignore[no-any-return]
+
+
+def isneginf(x: Any, out: ndarray | None = None) -> ndarray:
+    """Return where elements are negative infinity."""
+    values = _real(x, "isneginf")
+    return ufuncs.logical_and(ufuncs.isinf(values), values < 0, out=out)  # type: ignore[no-any-return]
+
+
+def _real(x: Any, function: str) -> ndarray:
+    values = ours(x)
+    if values.dtype.kind == "c":
+        raise TypeError(
+            f"This operation is not supported for {values.dtype} values because it would be "
+            f"ambiguous: {function} of the real or imaginary part."
+        )
+    return values
+
+
+def iscomplex(x: Any) -> ndarray:
+    """Return where elements have an imaginary part that is not 0."""
+    values = ours(x)
+    if values.dtype.kind != "c":
+        return zeros(values.shape, bool)
+    return values.imag != 0  # type: ignore[no-any-return]
+
+
+def isreal(x: Any) -> ndarray:
+    """Return where elements have no imaginary part, or one that is 0."""
+    values = ours(x)
+    return values.imag == 0  # type: ignore[no-any-return]
+
+
+def iscomplexobj(x: Any) -> bool:
+    """Return whether the dtype is complex, whatever the values."""
+    return bool(x.dtype.kind == "c") if isinstance(x, ndarray) else np.iscomplexobj(x)
+
+
+def isrealobj(x: Any) -> bool:
+    """Return whether the dtype is not complex."""
+    return not iscomplexobj(x)
+
+
+# ---- parts, and functions of one number
+
+
+def real(val: Any) -> ndarray:
+    """Return a view of the real parts; of real numbers the array itself."""
+    return ours(val).real
+
+
+def imag(val: Any) -> ndarray:
+    """Return a view of the imaginary parts; of real numbers new zeros."""
+    return ours(val).imag
+
+
+def angle(z: Any, deg: bool = False) -> ndarray:
+    """Return the angles of complex numbers in radians, or degrees; of negative ones pi."""
+    values = ours(z)
+    if values.dtype.kind in "iub":
+        values = values.astype(np.float64)
+    turned = ufuncs.arctan2(values.imag, values.real)
+    return turned * (180 / math.pi) if deg else turned  # type: ignore[no-any-return]
+
+
+def sinc(x: Any) -> ndarray:
+    """Return ``sin(pi x) / (pi x)``, 1 at 0; integers are computed in float64."""
+    values = ours(x)
+    if values.dtype.kind == "c":
+        raise NotImplementedError("arraycore.sinc takes real numbers: take sin(pi z) / (pi z).")
+    if values.dtype.kind in "iub":
+        values = values.astype(np.float64)
+    return _sinc(values)  # type: ignore[no-any-return]

@@ -1,0 +1,1 @@
+"""The library's state, its calls, dtypes, errors and devices."""

@@ -1,0 +1,71 @@
+"""Scalars as array-core's calls take them: Python's numbers, NumPy's scalars, 0-d NumPy arrays.
+
+The words are those of ``src/api/calls/ufuncs.h``.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import numpy as np
+
+from .dtypes import number_of
+
+#: ``ac_scalar_kind`` of the C interface.
+INT, FLOAT, COMPLEX, BOOL, NUMPY = range(5)
+#: Python's ints up to here are the same as a double, which the hot calls take.
+EXACT = 2**53
+
+_DOUBLE = struct.Struct("<d")
+_TWO_DOUBLES = struct.Struct("<dd")
+_PAIR = struct.Struct("<ii")
+_FOUR = struct.Struct("<iiii")
+_UNSIGNED_PAIR = struct.Struct("<Q")
+_WORD = 2**64
+
+
+def is_scalar(value: object) -> bool:
+    """Return whether :func:`scalar_words` takes ``value``."""
+    return isinstance(value, (bool, int, float, complex, np.generic)) or (
+        isinstance(value, np.ndarray) and value.ndim == 0
+    )
+
+
+def scalar_words(value: Any) -> tuple[int, ...]:
+    """Return the words of a scalar.
+
+    Raises
+    ------
+    TypeError
+        It is none, or has a dtype that arraycore lacks.
+    """
+    # NumPy's float64 and complex128 are Python's too, but their dtype counts.
+    if isinstance(value, np.ndarray | np.generic) and value.ndim == 0:
+        data = value.tobytes() if value.dtype.isnative else value.astype(_native(value)).tobytes()
+        return (NUMPY, number_of(value.dtype), *_FOUR.unpack(data.ljust(16, b"\0")))
+    if isinstance(value, bool):
+        return BOOL, int(value)
+    if isinstance(value, int):
+        magnitude = abs(value)
+        words = _PAIR.unpack(_UNSIGNED_PAIR.pack(magnitude % _WORD))
+        return (INT, int(value < 0), *words, int(magnitude >= _WORD), *_nearest(value))
+    if isinstance(value, float):
+        return (FLOAT, *_PAIR.unpack(_DOUBLE.pack(value)))
+    if isinstance(value, complex):
+        return (COMPLEX, *_FOUR.unpack(_TWO_DOUBLES.pack(value.real, value.imag)))
+    raise TypeError(f"Unsupported type {type(value)}")
+
+
+def _native(value: Any) -> np.dtype[Any]:
+    dtype: np.dtype[Any] = value.dtype.newbyteorder("=")
+    return dtype
+
+
+def _nearest(value: int) -> tuple[int, ...]:
+    """Return the nearest double of an int of any size."""
+    try:
+        double = float(value)
+    except OverflowError:
+        double = float("inf") if value > 0 else float("-inf")
+    return _PAIR.unpack(_DOUBLE.pack(double))

@@ -1,0 +1,206 @@
+"""The library's state on Python's side: the bridge, and ids whose arrays are gone."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._bridge import FREE_IDS, connect
+from .dtypes import number_of
+from .errors import exception_of
+
+_BACKENDS = {"cpu": 0, "webgpu": 1}
+#: Counters in the order of ``ac_counter_name``.
+COUNTERS = (
+    "crossings",
+    "live_bytes",
+    "peak_bytes",
+    "live_arrays",
+    "dispatches",
+    "cpu_ops",
+    "bytes_up",
+    "bytes_down",
+    "sync_waits",
+    "heap_bytes",
+    "device_bytes",
+)
+_OUT_OF_MEMORY = -4
+_FUSE, _SETTLE = 52, 53
+_FUSED = 13  # of ac_counter_name
+#: Operations carry two ids each; where more than this wait, they are freed by a call of their own.
+BACKLOG = 256
+
+bridge = connect()
+#: Ids that ``__del__`` noted; the next operations free them.
+freed: list[int] = []
+_fusing = False
+_on_device = False
+_PROMOTIONS = ("numpy", "cupy")
+_promotion = 0
+
+
+def failure() -> BaseException:
+    """Return the exception for the call that has just failed."""
+    return exception_of(bridge.error())
+
+
+def check(status: int) -> int:
+    """Return ``status``, or raise what a negative one stands for."""
+    if status < 0:
+        raise failure()
+    return status
+
+
+def recover(status: int) -> None:
+    """Free what still waits to be freed if memory ran out; raise what else has failed."""
+    if status != _OUT_OF_MEMORY or not freed:
+        raise failure()
+    drain()
+
+
+def drain() -> None:
+    """Free every array that Python holds no more."""
+    while freed:
+        batch = freed[-FREE_IDS:]
+        del freed[-FREE_IDS:]
+        check(bridge.free(batch))
+
+
+def set_fusing(fusing: bool) -> bool:
+    """Set whether operations wait to be computed with what reads them; return what was set.
+
+    What waits when that ends is computed.
+    """
+    global _fusing
+    drain()
+    before = bool(check(bridge.call(_FUSE, 0, 0, int(fusing))))
+    _fusing = fusing
+    return before
+
+
+def set_promotion(mode: str) -> str:
+    """Set how dtypes meet from now on, also after :func:`open`; return what was set.
+
+    Parameters
+    ----------
+    mode : {"numpy", "cupy"}
+        NumPy 2's rules; or CuPy's before it followed them, where NumPy's scalars give way to
+        arrays as Python's do: float32 times ``np.float64(2)`` stays float32.
+    """
+    global _promotion
+    if mode not in _PROMOTIONS:
+        raise ValueError(f"There is no promotion {mode!r}: take one of {', '.join(_PROMOTIONS)}.")
+    number = _PROMOTIONS.index(mode)
+    before = check(bridge.set_promotion(number))
+    _promotion = number
+    return _PROMOTIONS[before]
+
+
+def settle() -> None:
+    """Launch all that waits to be fused."""
+    drain()
+    check(bridge.call(_SETTLE, 0, 0))
+
+
+def before_read() -> None:
+    """Let go what Python holds no more: a temporary that nobody holds is never stored."""
+    if _fusing:
+        drain()
+
+
+def open(
+    backend: str | None = None, *, budget_bytes: int | None = None, fuse: bool | None = None
+) -> None:
+    """Open array-core; importing the package does so with the defaults.
+
+    Parameters
+    ----------
+    backend : {"cpu", "webgpu"}, optional
+        What computes; ``ARRAYCORE_BACKEND`` where not given, else ``"cpu"``.
+    budget_bytes : int, optional
+        The most that arrays may take together; ``ARRAYCORE_BUDGET_BYTES`` where not given, else
+        no limit of arraycore's own.
+    fuse : bool, optional
+        Whether operations wait and become one kernel with what reads them; ``ARRAYCORE_FUSE``
+        (0 or 1) where not given, else they do. Values are the same.
+
+    Raises
+    ------
+    ValueError
+        The library is open, or there is no such back end.
+    NotImplementedError
+        This build lacks the back end.
+    """
+    global _fusing, _on_device
+    backend = backend or os.environ.get("ARRAYCORE_BACKEND", "cpu")
+    if budget_bytes is None:
+        budget_bytes = int(os.environ.get("ARRAYCORE_BUDGET_BYTES", "0"))
+    if backend not in _BACKENDS:
+        raise ValueError(f"There is no back end {backend!r}: take one of {', '.join(_BACKENDS)}.")
+    if fuse is None:
+        fuse = os.environ.get("ARRAYCORE_FUSE", "1") != "0"
+    check(bridge.open(_BACKENDS[backend], float(budget_bytes)))
+    _on_device = backend != "cpu"
+    if _promotion:
+        check(bridge.set_promotion(_promotion))
+    _fusing = False
+    if fuse:
+        set_fusing(True)
+
+
+def is_on_device() -> bool:
+    """Return whether arrays live on a device, so that NumPy would have to read them."""
+    return _on_device
+
+
+def close() -> None:
+    """Free every array and the back end; arrays made before raise ValueError from now on."""
+    check(bridge.close())
+    freed.clear()
+
+
+def reset() -> None:
+    """Free every array and set the counters to 0; arrays made before raise ValueError."""
+    check(bridge.reset())
+    freed.clear()
+
+
+def counters() -> dict[str, int]:
+    """Return array-core's counters since :func:`open` or :func:`reset`.
+
+    ``crossings`` are calls into array-core, ``cpu_ops`` operations that the CPU did for a GPU
+    back end, ``sync_waits`` the times that Python waited for a device, ``heap_bytes`` the
+    WebAssembly module's memory, ``device_bytes`` the device's buffers, those kept for the next
+    array included, ``fused`` operations that needed no dispatch of their own; the rest are arrays,
+    kernels and bytes.
+    """
+    counted = {name: int(bridge.counter(number)) for number, name in enumerate(COUNTERS)}
+    return counted | {"fused": int(bridge.counter(_FUSED))}
+
+
+def create(shape: tuple[int, ...], elements: npt.NDArray[Any] | None, dtype: np.dtype[Any]) -> int:
+    """Return the id of a new array; ``elements`` is C-contiguous, None for zeros."""
+    drain()
+    return check(bridge.create(number_of(dtype), shape, elements))
+
+
+def read(array: int, out: npt.NDArray[Any]) -> None:
+    before_read()
+    check(bridge.read(array, out))
+
+
+def item(array: int) -> float | bool:
+    """Return the one element; True where it must be read instead, False after an error."""
+    before_read()
+    return bridge.item(array)
+
+
+def describe(array: int) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
+    """Return dtype number, shape and strides."""
+    described = bridge.describe(array)
+    if described is None:
+        raise failure()
+    return described

@@ -1,0 +1,1 @@
+"""Sorting, quantiles, histograms and correlations."""

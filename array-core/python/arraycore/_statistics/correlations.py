@@ -1,0 +1,231 @@
+"""Covariances, correlations and histograms of several variables, by NumPy's names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._core import reductions, ufuncs
+from .._core.creation import array, ours, zeros
+from .._core.lazy_kernels import elementwise
+from .._core.ndarray import ndarray
+from .._linalg.products import dot
+from .._manipulation.joining import concatenate
+from .._manipulation.views import atleast_2d
+from .._math.elements import clip
+from .histograms import add_at, bins_of, count_at, edges_of
+
+__all__ = ["corrcoef", "cov", "histogram2d", "histogramdd"]
+
+#: The bin of several variables by its C-order number; -1 where a variable lies in none.
+_combined = elementwise(
+    "int64 so_far, int64 place, int32 bins", "int64 y",
+    "y = so_far < 0 || place < 0 ? (long long)-1 : so_far * bins + place", "combined_bins",
+)  # fmt: skip
+
+
+def cov(
+    m: Any,
+    y: Any = None,
+    rowvar: bool = True,
+    bias: bool = False,
+    ddof: int | None = None,
+    fweights: Any = None,
+    aweights: Any = None,
+    *,
+    dtype: npt.DTypeLike | None = None,
+) -> Any:
+    """Return the covariances of variables with each other.
+
+    Parameters
+    ----------
+    m : array_like
+        A variable a row (a column where not ``rowvar``), or one.
+    y : array_like, optional
+        More variables.
+    rowvar : bool
+        See ``m``.
+    bias, ddof
+        What the sums are divided by: the number of observations less 1, or less ``ddof``, or with
+        ``bias`` not less.
+    fweights, aweights : array_like, optional
+        How often each observation counts, and how much.
+    dtype : dtype, optional
+        What is computed in; as in NumPy float64 at least, which the CPU does, where none is given.
+
+    Raises
+    ------
+    ValueError
+        Weights of another number than that of the observations.
+    """
+    x = ours(m)
+    if ddof is not None and ddof != int(ddof):
+        raise ValueError("ddof must be integer")
+    if x.ndim > 2:
+        raise ValueError("m has more than 2 dimensions")
+    parts = [x] if y is None else [x, ours(y)]
+    common = np.result_type(*(part.dtype for part in parts), np.float64) if dtype is None else dtype
+    rows = []
+    for part in parts:
+        if part.ndim > 2:
+            raise ValueError("y has more than 2 dimensions")
+        wide = atleast_2d(part.astype(common, copy=False))
+        rows.append(wide if rowvar or wide.shape[0] == 1 else wide.T)
+    values: Any = concatenate(rows) if len(rows) > 1 else rows[0]
+    less = (0 if bias else 1) if ddof is None else ddof
+    weights, total = _weights(fweights, aweights, values)
+    if weights is None:
+        count: Any = values.shape[1] - less
+        centred = values - reductions.mean(values, 1, keepdims=True)
+        scaled = centred
+    else:
+        mean = reductions.sum(values * weights, 1, keepdims=True) / total
+        count = total if less == 0 else total - less
+        if less and aweights is not None:
+            squares = reductions.sum(weights * ours(aweights).astype(weights.dtype))
+            count = total - less * squares / total
+        centred = values - mean
+        scaled = centred * weights
+    other = scaled.T.conj() if scaled.dtype.kind == "c" else scaled.T
+    made = dot(centred, other)
+    # As NumPy: of too few observations infinite, not negative.
+    share = (1.0 / count if count > 0 else np.inf) if isinstance(count, int) else 1.0 / count
+    return (made * share).squeeze()
+
+
+def _weights(fweights: Any, aweights: Any, values: Any) -> tuple[Any, Any]:
+    """Return each observation's weight and their sum; None without weights."""
+    made: Any = None
+    for given, name in ((fweights, "fweights"), (aweights, "aweights")):
+        if given is None:
+            continue
+        each = ours(given)
+        if each.ndim != 1:
+            raise RuntimeError(f"cannot handle multidimensional {name}")
+        if each.shape[0] != values.shape[1]:
+            raise ValueError(f"incompatible numbers of samples and {name}")
+        if name == "fweights" and each.dtype.kind not in "iub":
+            raise TypeError("fweights must be integer")
+        real = values.real.dtype
+        made = each.astype(real) if made is None else made * each.astype(real)
+    return made, None if made is None else reductions.sum(made)
+
+
+def corrcoef(
+    x: Any, y: Any = None, rowvar: bool = True, *, dtype: npt.DTypeLike | None = None
+) -> Any:
+    """Return the correlations of variables with each other; arguments are :func:`cov`'s."""
+    made = cov(x, y, rowvar, dtype=dtype)
+    if made.ndim == 0:
+        return made / made
+    spread = ufuncs.sqrt(made.diagonal().real)
+    made = made / spread[:, None] / spread[None, :]
+    # Rounding may lead beyond the ends.
+    if made.dtype.kind == "c":
+        for part in (made.real, made.imag):
+            clip(part, -1, 1, out=part)
+        return made
+    return clip(made, -1, 1)
+
+
+def histogramdd(
+    sample: Any,
+    bins: Any = 10,
+    range: Sequence[Any] | None = None,
+    density: bool | None = None,
+    weights: Any = None,
+) -> tuple[ndarray, tuple[ndarray, ...]]:
+    """Return how many points lie in each bin of several variables, and the bins' edges.
+
+    Parameters
+    ----------
+    sample : ndarray or sequence
+        An observation a row; or a vector for each variable.
+    bins : int, or a sequence of ints or edges
+        For all variables, or for each.
+    range : sequence of pairs or None, optional
+        Where each variable's bins begin and end. Ends that are not given are read from the device.
+    density : bool
+        Whether counts are divided by their sum and the bins' volumes.
+    weights : array_like, optional
+        What each observation counts.
+
+    Returns
+    -------
+    counts : ndarray
+        float64, as NumPy's.
+    edges : tuple of ndarray
+    """
+    columns = _columns(sample)
+    number = len(columns)
+    try:
+        asked = list(bins)
+    except TypeError:
+        asked = [bins] * number
+    if len(asked) != number:
+        raise ValueError("The dimension of bins must be equal to the dimension of the sample x.")
+    limits = [None] * number if range is None else list(range)
+    if len(limits) != number:
+        raise ValueError("range argument must have one entry per dimension")
+    edges = []
+    flat: Any = None
+    for values, wanted, ends in zip(columns, asked, limits, strict=True):
+        host_edges = edges_of(values, wanted, ends)
+        if np.ndim(wanted) == 0 and ends is not None:  # as NumPy: in the ends' dtype alone
+            host_edges = np.linspace(ends[0], ends[1], host_edges.size)
+        places = bins_of(values, host_edges)
+        edges.append(host_edges)
+        flat = places if flat is None else _combined(flat, places, host_edges.size - 1)
+    shape = tuple(each.size - 1 for each in edges)
+    size = int(np.prod(shape))
+    if weights is None:
+        whole = zeros(size, np.int64)
+        if flat.size:
+            count_at(flat, whole)
+        counts = whole.astype(np.float64)
+    else:
+        counts = zeros(size, np.float64)
+        if flat.size:
+            add_at(flat, ours(weights).astype(np.float64, copy=False), counts)
+    counts = counts.reshape(*shape)
+    if density:
+        volumes = np.ones(shape)
+        for axis, each in enumerate(edges):
+            volumes *= np.diff(each).reshape([-1] + [1] * (number - axis - 1))
+        counts = counts / array(volumes) / reductions.sum(counts)
+    return counts, tuple(array(each) for each in edges)
+
+
+def _columns(sample: Any) -> list[ndarray]:
+    """Return the variables of a sample: an array's columns, or the vectors of a sequence."""
+    if isinstance(sample, ndarray | np.ndarray):
+        whole = ours(sample)
+        if whole.ndim == 1:
+            return [whole]
+        return list(whole.T)
+    parts = [ours(each) for each in sample]
+    return parts if parts and parts[0].ndim else [ours(sample)]
+
+
+def histogram2d(
+    x: Any,
+    y: Any,
+    bins: Any = 10,
+    range: Sequence[Any] | None = None,
+    density: bool | None = None,
+    weights: Any = None,
+) -> tuple[ndarray, ndarray, ndarray]:
+    """Return how many points lie in each bin of two variables, and both variables' edges.
+
+    ``bins`` of another length than 2 are edges for both. The others are :func:`histogramdd`'s.
+    """
+    both = [ours(x).ravel(), ours(y).ravel()]
+    if both[0].size != both[1].size:
+        raise ValueError("x and y must have the same length.")
+    if hasattr(bins, "__len__") and len(bins) > 2:
+        bins = [bins, bins]
+    counts, edges = histogramdd(both, bins, range, density, weights)
+    return counts, edges[0], edges[1]

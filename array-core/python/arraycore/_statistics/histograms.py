@@ -1,0 +1,234 @@
+"""Searching in sorted arrays, and counting what falls where: histograms, bincount."""
+
+from __future__ import annotations
+
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from .._core.creation import array, empty, ours, zeros
+from .._core.lazy_kernels import elementwise, reduction
+from .._core.ndarray import ndarray
+
+# The first place whose element is not below v ("right": above v); NaN is above all numbers.
+# In turned bins (digitize) the order is the other way round.
+_search = elementwise(
+    "raw T a, T v, bool right, bool may_turn",
+    "int64 place",
+    "int count = a.size(); int low = 0; int high = count;"
+    "bool turned = may_turn && count > 1 && a[0] > a[count - 1];"
+    "while (low < high) {"
+    " int mid = (low + high) / 2; T x = a[turned ? count - 1 - mid : mid];"
+    " bool below = x < v || (v != v && x == x); bool above = v < x || (x != x && v == v);"
+    " if (right ? !above : below) low = mid + 1; else high = mid; }"
+    "place = turned ? count - low : low",
+    "search_sorted",
+)
+count_at = elementwise(
+    "T x", "raw int64 y", "if (x >= T(0) && x < T(y.size())) atomicAdd(&y[(int)x], 1)", "count_at"
+)
+add_at = elementwise(
+    "int64 x, T weight",
+    "raw T y",
+    "if (x >= 0 && x < y.size()) atomicAdd(&y[(int)x], weight)",
+    "add_at",
+)
+_in_bins = elementwise(
+    "int64 place, T x, raw T edges",
+    "int64 y",
+    "int last = edges.size() - 1;"
+    "y = x == edges[last] ? last - 1 : x > edges[last] ? -1 : place - 1",
+    "in_bins",
+)
+_least = reduction("T x", "T y", "x", "min(a, b)", "y = a", None, "least")
+_most = reduction("T x", "T y", "x", "max(a, b)", "y = a", None, "most")
+_first_true = reduction(
+    "bool x", "int32 y", "x ? _j : INT_MAX", "min(a, b)", "y = a", "2147483647", "first_true"
+)
+_last_true = reduction("bool x", "int32 y", "x ? _j : -1", "max(a, b)", "y = a", "-1", "last_true")
+
+
+def first_and_last(flags: ndarray) -> tuple[int, int]:
+    """Return where the first and the last true element of a vector are; of none the last is -1."""
+    return int(_first_true(flags)), int(_last_true(flags))
+
+
+def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> ndarray:
+    """Return where values would be put into a sorted vector, int64, by halving.
+
+    Parameters
+    ----------
+    a : array
+        One axis, ascending (or by ``sorter``), which nobody checks.
+    v : array or number
+        Of any shape, which is the result's.
+    side : {"left", "right"}
+        Before or behind elements that are equal.
+    sorter : array of ints, optional
+        The order that sorts ``a``.
+    """
+    if side not in ("left", "right"):
+        raise ValueError(f"side must be one of 'left' or 'right' (got {side!r})")
+    values = ours(a)
+    if values.ndim != 1:
+        raise ValueError("object too deep for desired array")
+    if sorter is not None:
+        from .._manipulation.joining import taken
+
+        values = taken(values, ours(sorter), 0)
+    return _found(values, ours(v), side == "right", False)
+
+
+def _found(values: ndarray, wanted: ndarray, right: bool, may_turn: bool) -> ndarray:
+    common = np.result_type(values.dtype, wanted.dtype)
+    if common.kind == "c":
+        raise NotImplementedError(
+            "arraycore.searchsorted takes real numbers: search for the parts of complex ones."
+        )
+    made = empty(wanted.shape, np.int64)
+    if made.size:
+        if common == np.bool_:
+            common = np.dtype(np.int8)
+        values = values.astype(common, copy=False)
+        _search(values, wanted.astype(common, copy=False), right, may_turn, made)
+    return made
+
+
+def digitize(x: Any, bins: Any, right: bool = False) -> ndarray:
+    """Return the number of the bin that each value is in, int64; 0 and len(bins) are outside.
+
+    Parameters
+    ----------
+    x : array_like
+        The values.
+    bins : array or sequence
+        Ascending or descending. Bins of the host are checked, a device's are taken at their word.
+    right : bool
+        Whether a bin holds its right end, not its left one.
+    """
+    values = ours(x)
+    if values.dtype.kind == "c":
+        raise TypeError("x may not be complex")
+    if not isinstance(bins, ndarray):
+        steps = np.diff(np.asarray(bins))
+        if not ((steps >= 0).all() or (steps <= 0).all()):
+            raise ValueError("bins must be monotonically increasing or decreasing")
+    edges = ours(bins)
+    if edges.ndim != 1:
+        raise ValueError("object of too small depth for desired array")
+    return _found(edges, values, not right, True)
+
+
+def bincount(x: Any, weights: Any = None, minlength: int = 0) -> ndarray:
+    """Return how often each of the numbers 0, 1, ... is met: int64, or the sum of its weights.
+
+    The largest and the smallest number are read from the device. Weights are summed in float64,
+    on a device in any order.
+    """
+    values = ours(x)
+    if values.ndim != 1:
+        raise ValueError("object too deep for desired array" if values.ndim else
+                         "object of too small depth for desired array")  # fmt: skip
+    if values.dtype.kind not in "iub" or not np.can_cast(values.dtype, np.int64):
+        raise TypeError(
+            f"Cannot cast array data from {values.dtype!r} to dtype('int64') according to the "
+            "rule 'safe'"
+        )
+    least = index(minlength)
+    if least < 0:
+        raise ValueError("'minlength' must not be negative")
+    if values.dtype.kind == "b":
+        values = values.astype(np.uint8)
+    length = least
+    if values.size:
+        if values.dtype.kind == "i" and int(_least(values)) < 0:
+            raise ValueError("'list' argument must have no negative elements")
+        length = max(least, int(_most(values)) + 1)
+    if weights is None:
+        made = zeros(length, np.int64)
+        count_at(values, made)
+        return made
+    shares = ours(weights)
+    if shares.shape != values.shape:
+        raise ValueError("The weights and list don't have the same length.")
+    sums = zeros(length, np.float64)
+    add_at(values.astype(np.int64, copy=False), shares.astype(np.float64, copy=False), sums)
+    return sums
+
+
+def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> ndarray:
+    """Return the edges that :func:`histogram` counts between."""
+    return array(edges_of(ours(a), bins, range))
+
+
+def edges_of(values: ndarray, bins: Any, limits: Any) -> Any:
+    """Return NumPy's edges on the host; of the array only its ends are read, if they count."""
+    if isinstance(bins, str):
+        raise NotImplementedError(
+            "arraycore.histogram takes a number of bins or their edges: estimate them by "
+            "numpy.histogram_bin_edges."
+        )
+    if isinstance(bins, ndarray):
+        bins = bins.get()
+    if np.ndim(bins) == 0 and limits is None and values.size:
+        limits = (_least(values.ravel()).item(), _most(values.ravel()).item())
+    # NumPy's edges depend on the data by its ends and dtype alone.
+    return np.histogram_bin_edges(np.empty(0, values.dtype), bins, limits)
+
+
+def bins_of(values: ndarray, host: Any) -> ndarray:
+    """Return the number of the bin between a host's edges that each value is in, -1 for none."""
+    common = np.result_type(values.dtype, host.dtype)
+    values, bounds = values.astype(common, copy=False), array(host).astype(common, copy=False)
+    places = _found(bounds, values, True, False)
+    if values.size:
+        _in_bins(places, values, bounds, places)
+    return places
+
+
+def histogram(
+    a: Any, bins: Any = 10, range: Any = None, density: bool | None = None, weights: Any = None
+) -> tuple[ndarray, ndarray]:
+    """Return how many values lie in each bin, and the bins' edges.
+
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    bins : int or edges
+        How many bins of one width, or ascending edges, which are brought to the host. Without a
+        ``range`` the smallest and the largest value are read from the device.
+    range : pair, optional
+        Where the bins begin and end.
+    density : bool
+        Whether counts are divided by their sum and the bins' widths (float64).
+    weights : array, optional
+        What each value counts, of its shape; the sums have its dtype.
+    """
+    values = ours(a).ravel()
+    if values.dtype.kind == "b":
+        values = values.astype(np.uint8)
+    if values.dtype.kind == "c":
+        raise NotImplementedError("arraycore.histogram takes real numbers.")
+    host = edges_of(values, bins, range)
+    edges = array(host)
+    places = bins_of(values, host)
+    if weights is None:
+        counts = zeros(host.size - 1, np.int64)
+        if values.size:
+            count_at(places, counts)
+    else:
+        shares = ours(weights).ravel()
+        if shares.size != values.size:
+            raise ValueError("weights should have the same shape as a.")
+        if shares.dtype.kind not in "iuf":
+            raise NotImplementedError("arraycore.histogram takes weights that are real numbers.")
+        counts = zeros(host.size - 1, shares.dtype)
+        if values.size:
+            add_at(places, shares, counts)
+    if not density:
+        return counts, edges
+    widths = array(np.array(np.diff(host), float))
+    total = reduction("T x", "float64 y", "x", "a + b", "y = a", "0", "total")(counts)
+    return counts / widths / total, edges

@@ -1,0 +1,337 @@
+"""Quantiles: sorted along the axes, picked by tables of places, and drawn between two neighbours.
+
+Sorting and picking run where the array lives. Which places a quantile lies between is told by
+tables that the host makes as NumPy does, in float64: one entry for each ``q``; where NaNs do not
+count, one for each ``q`` and each number of elements that a row may have left, so that no count is
+read back. The formulas are those of Hyndman and Fan, "Sample quantiles in statistical packages",
+The American Statistician 50 (4), 1996.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._core import ufuncs
+from .._core.creation import array, empty, ours
+from .._core.lazy_kernels import elementwise
+from .._core.ndarray import ndarray
+from .._core.reductions import count_nonzero, nanmean
+from .._manipulation.gathering import normalized
+from .._manipulation.views import copyto
+from .._runtime.calls import integers
+from .sorting import sort
+
+__all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
+
+Host = npt.NDArray[Any]
+
+#: Of each quantile and row (the last index) the elements at the two places of its table's entry.
+#: A row that ends with NaN, the last in order, gives NaN.
+_PICKED = (
+    "int row = i % rows; int first = row * extent;"
+    "int entry = i / rows * entries + (int)counts[entries == 1 ? 0 : row];"
+    "low = sorted[first + places[2 * entry]]; high = sorted[first + places[2 * entry + 1]];"
+)
+_PARAMETERS = "raw T sorted, raw int32 places, raw int64 counts, int32 extent, int32 rows"
+_PARAMETERS += ", int32 entries"
+_pick = elementwise(_PARAMETERS, "T low, T high", _PICKED, "pick_neighbours")
+_pick_floats = elementwise(
+    _PARAMETERS + ", bool skips_nan",
+    "T low, T high",
+    _PICKED + "T last = sorted[first + extent - 1];"
+    "if (!skips_nan && isnan(last)) { low = last; high = last; }",
+    "pick_neighbours_of_floats",
+)
+# As NumPy: from the nearer end.
+_between = elementwise(
+    "T low, T high, R share",
+    "R y",
+    "R a = low, b = high; y = share < R(0.5) ? a + (b - a) * share : b - (b - a) * (R(1) - share)",
+    "between",
+)
+_middle = elementwise(
+    "T low, T high, R share",
+    "R y",
+    "R a = low, b = high; y = share == R(0) ? a : (a + b) / R(2)",
+    "middle",
+)
+
+
+# ---- where a quantile lies
+
+
+def _floored(index: Host, keeps: Host) -> Host:
+    """Return the whole place below where ``keeps``, else the next one; none is below the first."""
+    down = np.floor(index)
+    return np.maximum(np.where(keeps, down, down + 1), 0)
+
+
+def _closest(n: Host, q: Host) -> Host:
+    index = n * q - 1.5
+    down = np.floor(index)
+    return _floored(index, (index == down) & (down % 2 == 1))
+
+
+def _inverted(n: Host, q: Host) -> Host:
+    index = n * q - 1
+    return _floored(index, index == np.floor(index))
+
+
+def _continuous(alpha: float, beta: float) -> Callable[[Host, Host], Host]:
+    return lambda n, q: n * q + (alpha + q * (1 - alpha - beta)) - 1
+
+
+#: Methods that give an element as it is, and those that draw between two.
+_DISCRETE: dict[str, Callable[[Host, Host], Host]] = {
+    "inverted_cdf": _inverted,
+    "closest_observation": _closest,
+    "lower": lambda n, q: np.floor((n - 1) * q),
+    "higher": lambda n, q: np.ceil((n - 1) * q),
+    "nearest": lambda n, q: np.around((n - 1) * q),
+}
+_DRAWN: dict[str, Callable[[Host, Host], Host]] = {
+    "averaged_inverted_cdf": lambda n, q: n * q - 1,
+    "interpolated_inverted_cdf": _continuous(0, 1),
+    "hazen": _continuous(0.5, 0.5),
+    "weibull": _continuous(0, 0),
+    "linear": lambda n, q: (n - 1) * q,
+    "median_unbiased": _continuous(1 / 3, 1 / 3),
+    "normal_unbiased": _continuous(3 / 8, 3 / 8),
+    "midpoint": lambda n, q: (np.floor((n - 1) * q) + np.ceil((n - 1) * q)) / 2,
+}
+
+
+def _table(method: str, counts: Host, q: Host) -> tuple[Host, Host]:
+    """Return the two places (int32, last axis) for each q and count, and the share between them."""
+    index = (_DISCRETE.get(method) or _DRAWN[method])(counts[None, :], q[:, None])
+    last = counts[None, :] - 1
+    low = np.floor(index)
+    share = index - low
+    if method == "averaged_inverted_cdf":
+        share = np.where(share == 0, 0.5, 1.0)
+    high = low + 1
+    above, below = index >= last, index < 0
+    low, high = (np.where(above, last, np.where(below, 0, each)) for each in (low, high))
+    # A row with nothing left holds NaN alone: its first element is the answer.
+    places = np.maximum(np.stack([low, high], -1), 0).astype(np.int32)
+    return places, share
+
+
+# ---- the functions
+
+
+def _quantiles(
+    a: Any, q: Any, axis: Any, out: Any, method: str, keepdims: bool, weights: Any, skips_nan: bool,
+    name: str, scale: float = 1.0,
+) -> Any:  # fmt: skip
+    x = ours(a)
+    if x.dtype.kind == "c":
+        raise TypeError("a must be an array of real numbers")
+    if isinstance(q, ndarray):
+        raise NotImplementedError(
+            f"arraycore.{name} takes q from the host, where its places are found: pass q.get()."
+        )
+    if weights is not None:
+        raise NotImplementedError(
+            f"arraycore.{name} takes no weights: repeat the elements by whole ones, or sort and "
+            "search the running total of the weights."
+        )
+    if method not in _DISCRETE and method not in _DRAWN:
+        raise ValueError(
+            f"{method!r} is not a valid method. Use one of: {', '.join((*_DISCRETE, *_DRAWN))}"
+        )
+    weak = type(q) in (int, float)
+    shares = np.true_divide(q, scale) if scale != 1.0 else np.asarray(q)
+    if shares.ndim > 2:
+        raise ValueError("q must be a scalar or 1d")
+    if not ((shares >= 0) & (shares <= 1)).all():
+        what = "Percentiles must be in the range [0, 100]" if scale != 1.0 else (
+            "Quantiles must be in the range [0, 1]"
+        )  # fmt: skip
+        raise ValueError(what)
+    if method in _DRAWN and x.dtype.kind == "b":
+        raise TypeError("booleans have no difference to draw by: pass a discrete method.")
+    if skips_nan and not x.size:
+        return nanmean(x, axis, out=out, keepdims=keepdims)  # as NumPy: without the axes of q
+    wanted = _drawn_dtype(x.dtype, shares.dtype, weak) if method in _DRAWN else x.dtype
+    return _of_rows(x, shares, axis, out, method, keepdims, skips_nan, wanted, _between)
+
+
+def _drawn_dtype(dtype: np.dtype[Any], q: np.dtype[Any], weak: bool) -> np.dtype[Any]:
+    """Return the result's dtype: NumPy's, where a Python number has no type of its own."""
+    if dtype.kind != "f":
+        return np.dtype(np.float64)
+    return dtype if weak or q.kind != "f" else np.result_type(dtype, q)
+
+
+def _of_rows(
+    x: ndarray, q: Host, axis: Any, out: Any, method: str, keepdims: bool, skips_nan: bool,
+    wanted: np.dtype[Any], draw: Any,
+) -> Any:  # fmt: skip
+    axes = range(x.ndim) if axis is None else [normalized(each, x.ndim) for each in integers(axis)]
+    reduced = sorted(set(axes))
+    if len(reduced) != len(axes):
+        raise ValueError("repeated axis")
+    kept = [each for each in range(x.ndim) if each not in reduced]
+    shape = tuple(x.shape[each] for each in kept)
+    shown = tuple(1 if each in reduced else x.shape[each] for each in range(x.ndim))
+    shape = q.shape + (shown if keepdims else shape)
+    rows = int(np.prod([x.shape[each] for each in kept], dtype=np.int64))
+    extent = x.size // rows if rows else 0
+    skips_nan = skips_nan and x.dtype.kind == "f"
+    if rows and not extent:
+        raise IndexError("a quantile of no element: axis of extent 0")
+    flat = q.ravel().astype(np.float64)
+    if not rows or not flat.size:
+        made = empty((flat.size, rows), wanted)
+    else:
+        order = (*kept, *reduced)
+        values = (x.transpose(order) if order else x).reshape(rows, extent)
+        low, high, share = _neighbours(sort(values), flat, method, skips_nan, wanted)
+        if share is None:
+            made = low
+        else:
+            made = empty(low.shape, wanted)
+            draw(low, high, share, made)
+    return _given(made.reshape(*shape), out)
+
+
+def _neighbours(
+    ordered: ndarray, q: Host, method: str, skips_nan: bool, wanted: np.dtype[Any]
+) -> tuple[ndarray, ndarray, ndarray | None]:
+    """Return the elements that each quantile lies between, (q, rows), and its share of the way.
+
+    A method that gives elements as they are has no share: None.
+    """
+    rows, extent = ordered.shape
+    if skips_nan:
+        counts = count_nonzero(ufuncs.logical_not(ufuncs.isnan(ordered)), 1)
+        places, shares = _table(method, np.arange(extent + 1, dtype=np.float64), q)
+    else:
+        counts = array(np.zeros(1, np.int64))
+        places, shares = _table(method, np.array([extent], np.float64), q)
+    entries = places.shape[1]
+    low, high = (empty((q.size, rows), ordered.dtype) for _ in range(2))
+    words: tuple[Any, ...] = (ordered, array(places.ravel()), counts, extent, rows, entries)
+    if ordered.dtype.kind == "f":
+        _pick_floats(*words, skips_nan, low, high)
+    else:
+        _pick(*words, low, high)
+    if method in _DISCRETE:
+        return low, high, None
+    share = array(shares.astype(wanted))
+    return low, high, share[:, counts] if skips_nan else share
+
+
+def _given(made: ndarray, out: Any) -> Any:
+    if out is None:
+        return made
+    if out.shape != made.shape:
+        raise ValueError(f"output parameter has shape {out.shape}, the result {made.shape}")
+    copyto(out, made, "unsafe")
+    return out
+
+
+def quantile(
+    a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False,
+    method: str = "linear", keepdims: bool = False, *, weights: Any = None,
+) -> Any:  # fmt: skip
+    """Return quantiles over axes; NaN where an element is.
+
+    Parameters
+    ----------
+    a : array_like
+        Real numbers.
+    q : float or array_like of floats
+        From 0 to 1, on the host. Its axes come first in the result's shape. float32 arrays stay
+        float32 by a Python number or a float32 ``q``; by a list or float64 ``q`` the result is
+        float64, as in NumPy, which the CPU computes.
+    axis : None, int or tuple of ints
+        What is reduced; None: all axes.
+    out : ndarray, optional
+        Written and returned.
+    overwrite_input : bool
+        Taken for NumPy's callers: the input stays as it is.
+    method : str
+        NumPy's 13 names.
+    keepdims : bool
+        Whether the reduced axes stay, of extent 1.
+    weights : None
+        NotImplementedError for others.
+
+    Raises
+    ------
+    TypeError
+        Complex numbers, or booleans by a method that draws between elements.
+    ValueError
+        A ``q`` out of range, or no such method.
+    IndexError
+        There is no element.
+    NotImplementedError
+        ``weights``, or an array of arraycore's as ``q``.
+    """
+    return _quantiles(a, q, axis, out, method, keepdims, weights, False, "quantile")
+
+
+def percentile(
+    a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False,
+    method: str = "linear", keepdims: bool = False, *, weights: Any = None,
+) -> Any:  # fmt: skip
+    """Return :func:`quantile` with ``q`` from 0 to 100."""
+    return _quantiles(a, q, axis, out, method, keepdims, weights, False, "percentile", 100.0)
+
+
+def nanquantile(
+    a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False,
+    method: str = "linear", keepdims: bool = False, *, weights: Any = None,
+) -> Any:  # fmt: skip
+    """Return :func:`quantile` of the elements that are no NaN; NaN where none is, unwarned.
+
+    A table of 12 bytes for each ``q`` and each element of a row goes to the device, so that the
+    numbers of elements left need not come from it.
+    """
+    return _quantiles(a, q, axis, out, method, keepdims, weights, True, "nanquantile")
+
+
+def nanpercentile(
+    a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False,
+    method: str = "linear", keepdims: bool = False, *, weights: Any = None,
+) -> Any:  # fmt: skip
+    """Return :func:`nanquantile` with ``q`` from 0 to 100."""
+    return _quantiles(a, q, axis, out, method, keepdims, weights, True, "nanpercentile", 100.0)
+
+
+def _median(a: Any, axis: Any, out: Any, keepdims: bool, skips_nan: bool) -> Any:
+    x = ours(a)
+    if x.dtype.kind == "c":
+        raise NotImplementedError(
+            "arraycore.median takes real numbers: order complex ones by abs() or a part of them."
+        )
+    if not x.size:
+        return nanmean(x, axis, out=out, keepdims=keepdims)
+    wanted = x.dtype if x.dtype.kind == "f" else np.dtype(np.float64)
+    if x.dtype.kind == "b":
+        x = x.astype(np.uint8)
+    half = np.array(0.5)
+    return _of_rows(x, half, axis, out, "linear", keepdims, skips_nan, wanted, _middle)
+
+
+def median(
+    a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
+) -> Any:
+    """Return the middle element over axes, or the mean of the two middle ones; NaN if one is.
+
+    Integers give float64. NaN of nothing, unwarned. Parameters are :func:`quantile`'s.
+    """
+    return _median(a, axis, out, keepdims, False)
+
+
+def nanmedian(
+    a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
+) -> Any:
+    """Return :func:`median` of the elements that are no NaN; NaN where none is."""
+    return _median(a, axis, out, keepdims, True)

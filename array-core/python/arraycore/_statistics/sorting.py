@@ -1,0 +1,321 @@
+"""Sorting, and what sorting tells: orders, partitions, distinct values, ranks.
+
+A sort is stable, puts NaN last, and runs where the array lives (``src/api/sorter.h``). Functions
+whose result's size depends on the data (``unique`` and the sets) read one number of 4 bytes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._core.creation import asarray, empty, ours, zeros
+from .._core.lazy_kernels import elementwise, reduction
+from .._core.ndarray import ndarray
+from .._manipulation.joining import axis_of, concatenate, taken
+from .._manipulation.views import moveaxis
+from .._runtime.calls import call, int64, integers
+from .._runtime.dtypes import supported
+
+_SORT = 91
+_ELEMENTS, _PLACES = range(2)
+
+_first_of_each = elementwise(
+    "raw T x, bool one_nan",
+    "bool first",
+    "first = i == 0 || !(x[i] == x[i - 1] || (one_nan && x[i] != x[i] && x[i - 1] != x[i - 1]))",
+    "first_of_each",
+)
+_count = reduction("bool x", "int32 y", "x ? 1 : 0", "a + b", "y = a", "0", "count_true")
+_along_last = elementwise(
+    "raw T source, int64 at, int32 extent", "T y", "y = source[i / extent * extent + (int)at]",
+    "take_along_last",
+)  # fmt: skip
+
+
+def _sorted(a: Any, axis: int | None, kind: Any, what: int) -> ndarray:
+    if kind not in (None, "quicksort", "heapsort", "mergesort", "stable"):
+        raise ValueError(f"sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})")
+    values = ours(a)
+    if axis is None:
+        values, axis = values.ravel(), 0
+    return ndarray(call(_SORT, values._id, *int64(axis), what))
+
+
+def sort(a: Any, axis: int | None = -1, kind: str | None = None) -> ndarray:
+    """Return the elements in ascending order along an axis; None sorts the flattened array.
+
+    ``kind`` is taken for NumPy's callers: every sort is stable.
+    """
+    return _sorted(a, axis, kind, _ELEMENTS)
+
+
+def argsort(a: Any, axis: int | None = -1, kind: str | None = None) -> ndarray:
+    """Return the places (int64) that :func:`sort` takes the elements from; equal ones in order."""
+    values = ours(a)
+    if values.ndim == 0 and axis in (0, -1, None):
+        return zeros(1, np.int64)  # as NumPy: a vector of the only place
+    return _sorted(values, axis, kind, _PLACES)
+
+
+def sort_complex(a: Any) -> ndarray:
+    """Return the elements sorted along the last axis, real parts first, as complex numbers."""
+    values = ours(a)
+    if values.dtype.kind != "c":
+        narrow = values.dtype.kind in "iu" and values.dtype.itemsize < 4
+        return sort(values).astype(np.complex64 if narrow else np.complex128)
+    return sort(values)
+
+
+def lexsort(keys: Any, axis: int = -1) -> ndarray:
+    """Return the order by several keys, the last of them first: one stable sort a key."""
+    parts = [ours(key) for key in keys]
+    if not parts:
+        raise TypeError("need sequence of keys with len > 0 in lexsort")
+    shape = parts[0].shape
+    if any(part.shape != shape for part in parts):
+        raise ValueError("all keys need to be the same shape")
+    if not shape:
+        raise np.exceptions.AxisError(axis, 0)
+    along = axis_of(axis, len(shape))
+    turned = [moveaxis(part, along, -1) for part in parts]
+    order = argsort(turned[0])
+    for key in turned[1:]:
+        order = _ordered(order, argsort(_ordered(key, order)))
+    return moveaxis(order, -1, along)
+
+
+def _ordered(values: ndarray, places: ndarray) -> ndarray:
+    """Return each row's values at that row's places: along the last axis."""
+    made = empty(places.shape, values.dtype)
+    if made.size:
+        _along_last(values, places, values.shape[-1], made)
+    return made
+
+
+def partition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect") -> ndarray:
+    """Return the elements so that the ``kth`` is where sorting puts it: all of them sorted."""
+    _check_kth(a, kth, axis, kind)
+    return sort(a, axis)
+
+
+def argpartition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect") -> ndarray:
+    """Return the places (int64) that :func:`partition` takes the elements from."""
+    _check_kth(a, kth, axis, kind)
+    return argsort(a, axis)
+
+
+def _check_kth(a: Any, kth: Any, axis: int | None, kind: str) -> None:
+    if kind != "introselect":
+        raise ValueError(f"select kind must be 'introselect' (got {kind!r})")
+    values = ours(a)
+    extent = values.size if axis is None else values.shape[axis_of(axis, values.ndim)]
+    for number in integers(kth):
+        if not -extent <= number < extent:
+            raise ValueError(f"kth(={number}) out of bounds ({extent})")
+
+
+# ---- distinct values
+
+
+def kept_places(flags: ndarray) -> ndarray:
+    """Return the places of a vector's true elements, ascending; reads their number (4 bytes)."""
+    count = int(_count(flags))
+    return argsort(~flags)[:count]
+
+
+def _distinct(values: ndarray, equal_nan: bool) -> tuple[ndarray, ndarray, ndarray]:
+    """Return distinct values, the order of all, and where in it each value begins."""
+    order = argsort(values)
+    ordered = taken(values, order, 0)
+    flags = empty(values.shape, bool)
+    if values.size:
+        _first_of_each(ordered, equal_nan, flags)
+    begins = kept_places(flags)
+    return taken(ordered, begins, 0), order, begins
+
+
+def unique(
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    *,
+    equal_nan: bool = True,
+) -> Any:
+    """Return the distinct values of an array, ascending.
+
+    Parameters
+    ----------
+    ar : array
+        Flattened; with an ``axis`` NotImplementedError is raised.
+    return_index : bool
+        Also where each value is met first.
+    return_inverse : bool
+        Also each element's place among the distinct values, in the array's shape.
+    return_counts : bool
+        Also how often each value is met.
+    axis : None
+        See ``ar``.
+    equal_nan : bool
+        Whether all NaNs are one value.
+    """
+    if axis is not None:
+        raise NotImplementedError(
+            "arraycore.unique takes no axis: take NumPy's on get(), or view rows as one number."
+        )
+    whole = ours(ar)
+    values = whole.ravel()
+    if return_inverse and not equal_nan and values.dtype.kind in "fc":
+        raise NotImplementedError(
+            "arraycore.unique gives no inverse with equal_nan=False: NaNs have no order."
+        )
+    distinct, order, begins = _distinct(values, equal_nan)
+    results = [distinct]
+    if return_index:
+        results.append(taken(order, begins, 0))
+    if return_inverse:
+        # A value's place is that of its first element: how many firsts stand before it.
+        ranks = _ranks(begins, values.size)
+        inverse = empty(values.shape, np.int64)
+        if values.size:
+            _scatter(order, ranks, inverse)
+        results.append(inverse.reshape(*whole.shape))
+    if return_counts:
+        end = asarray(np.array([values.size]))
+        bounds = concatenate([begins, end])
+        results.append(bounds[1:] - bounds[:-1])
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+_scatter = elementwise("int64 to, int64 value", "raw int64 y", "y[to] = value", "scatter")
+
+
+def _ranks(begins: ndarray, size: int) -> ndarray:
+    """Return for each place of a sorted vector the number of the value that it belongs to."""
+    from .._manipulation.ranges import arange
+    from .histograms import searchsorted
+
+    return searchsorted(begins, arange(size, dtype=np.int64), "right") - 1  # type: ignore[no-any-return]
+
+
+class UniqueAllResult(NamedTuple):
+    """What :func:`unique_all` gives."""
+
+    values: ndarray
+    indices: ndarray
+    inverse_indices: ndarray
+    counts: ndarray
+
+
+class UniqueCountsResult(NamedTuple):
+    """What :func:`unique_counts` gives."""
+
+    values: ndarray
+    counts: ndarray
+
+
+class UniqueInverseResult(NamedTuple):
+    """What :func:`unique_inverse` gives."""
+
+    values: ndarray
+    inverse_indices: ndarray
+
+
+def unique_values(x: Any) -> ndarray:
+    """Return the distinct values; every NaN is one of its own."""
+    return unique(x, equal_nan=False)  # type: ignore[no-any-return]
+
+
+def unique_counts(x: Any) -> UniqueCountsResult:
+    """Return the distinct values and how often each is met; every NaN is one of its own."""
+    return UniqueCountsResult(*unique(x, return_counts=True, equal_nan=False))
+
+
+def unique_inverse(x: Any) -> UniqueInverseResult:
+    """Return the distinct values and each element's place among them; all NaNs are one value."""
+    return UniqueInverseResult(*unique(x, return_inverse=True))
+
+
+def unique_all(x: Any) -> UniqueAllResult:
+    """Return all that :func:`unique` can tell; all NaNs are one value."""
+    return UniqueAllResult(*unique(x, return_index=True, return_inverse=True, return_counts=True))
+
+
+# ---- sets
+
+
+def isin(
+    element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False
+) -> Any:
+    """Return which elements are among others: these are sorted, then searched.
+
+    ``assume_unique`` is taken for NumPy's callers. NaN is never found, as it equals nothing.
+    """
+    from .histograms import searchsorted
+
+    values, others = ours(element), ours(test_elements).ravel()
+    common = supported(np.result_type(values.dtype, others.dtype))
+    if common.kind == "c":
+        raise NotImplementedError(
+            "arraycore.isin takes real numbers: compare parts of complex ones."
+        )
+    if others.size == 0:
+        from .._core.creation import full
+
+        return full(values.shape, invert, bool)
+    ordered = sort(others.astype(common, copy=False))
+    whole = values.astype(common, copy=False)
+    flat = whole.ravel()
+    places = searchsorted(ordered, flat)
+    found = empty(flat.shape, bool)
+    if flat.size:
+        _found(ordered, places, flat, found)
+    found = found.reshape(*values.shape)
+    return ~found if invert else found
+
+
+_found = elementwise(
+    "raw T ordered, int64 at, T x", "bool found",
+    "found = at < ordered.size() && ordered[(int)at] == x", "found_at",
+)  # fmt: skip
+
+
+def union1d(ar1: Any, ar2: Any) -> ndarray:
+    """Return the distinct values of two arrays."""
+    return unique(concatenate([ours(ar1), ours(ar2)], None))  # type: ignore[no-any-return]
+
+
+def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
+    """Return the distinct values that two arrays share."""
+    first, second = _sets(ar1, ar2)
+    return _chosen(first, isin(first, second))
+
+
+def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
+    """Return the distinct values of one array that another has not.
+
+    With ``assume_unique`` the values keep their order, as in NumPy.
+    """
+    first = ours(ar1).ravel() if assume_unique else unique(ar1)
+    return _chosen(first, isin(first, ar2, invert=True))
+
+
+def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
+    """Return the distinct values that are in one of two arrays alone."""
+    first, second = _sets(ar1, ar2)
+    alone = [
+        _chosen(one, isin(one, other, invert=True))
+        for one, other in ((first, second), (second, first))
+    ]
+    return sort(concatenate(alone))
+
+
+def _sets(ar1: Any, ar2: Any) -> tuple[ndarray, ndarray]:
+    return unique(ar1), unique(ar2)
+
+
+def _chosen(values: ndarray, flags: ndarray) -> ndarray:
+    return taken(values, kept_places(flags), 0)

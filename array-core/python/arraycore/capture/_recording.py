@@ -1,0 +1,480 @@
+"""Two runs of a step, compared, and the second run again without Python (``docs/capture.md``).
+
+    recorder = Recorder()
+    for _ in range(2):
+        recorder.record(step)  # runs it as ever
+    replay = recorder.build()  # raises CaptureError with the reason where it cannot
+    replay()  # the same launches again, in one crossing
+    replay.close()
+
+Arrays stay where they are: what Python holds of the last recorded step holds the results of the
+newest replay.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import struct
+import sys
+import weakref
+from collections.abc import Callable, Sequence
+from types import FrameType
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from .._core.ndarray import ndarray
+from .._runtime import session
+from .._runtime.calls import call
+from .._runtime.dtypes import DTYPES
+from ..random import _distributions
+
+_BEGIN, _END, _ABORT, _POSITION, _COMPARE, _BLAME, _BUILD, _REPLAY = range(170, 178)
+_RESUME, _CLOSE, _ABOUT, _KEEPS, _ORIGIN = range(178, 183)
+_COMMANDS, _VALUES, _KIB, _CARRIED, _INTERRUPTED = range(5)
+_NO_VALUE = -1
+_RAW_WORD = 0xFFFFFFFF
+#: What a word of a raw kernel's uniforms is taken for.
+_WORD = np.dtype(np.float32)
+#: Their lines alone tell a program's author little.
+_LIBRARIES = {"arraycore", "chainer", "cupy", "hyperflock", "hyperflock_worker"}
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+T = TypeVar("T")
+#: Numbers that a step is given by the host, always as many and in the same order.
+Numbers = Sequence[float]
+
+
+class CaptureError(RuntimeError):
+    """Raised for a step that cannot be captured; ``code`` is stable, the sentence is the reason."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class StaleCapture(Exception):
+    """Raised where a replay would not do what the step does any more: record it again."""
+
+
+class _Place(NamedTuple):
+    """Up to which command a line of Python's had come, and whether it refused the step."""
+
+    commands: int
+    refused: bool
+    where: str
+
+
+class _Stream(NamedTuple):
+    """A stream of random numbers: its calls before the step, and how many the step made."""
+
+    source: _distributions.Source
+    key: tuple[int, int]
+    before: int
+    calls: int
+
+
+class _Difference(NamedTuple):
+    """A scalar whose bits differ between two recordings; ``dtype`` None: 32 bits of a kernel's."""
+
+    dtype: np.dtype[Any] | None
+    before: int
+    after: int
+
+
+class _Recording(NamedTuple):
+    places: list[_Place]
+    numbers: tuple[float, ...]
+    streams: list[_Stream]
+    origins: list[int]  # of the arrays that it returned
+
+
+def _line(frame: FrameType) -> str:
+    parts = frame.f_code.co_filename.replace(os.sep, "/").split("/")
+    return f"{'/'.join(parts[-2:])}:{frame.f_lineno}"
+
+
+def _where(frame: FrameType) -> str:
+    """Return the caller's line, and of Chainer's also the line that called it."""
+    outer: FrameType | None = frame
+    while outer is not None and outer.f_globals.get("__name__", "").split(".")[0] in _LIBRARIES:
+        outer = outer.f_back
+    if outer is None or outer is frame:
+        return _line(frame)
+    return f"{_line(frame)}, called at {_line(outer)}"
+
+
+class _Watch:
+    """Notes which line of Python's made which commands, by way of the interpreter's profiler."""
+
+    def __init__(self) -> None:
+        self.places: list[_Place] = []
+        self._last = 0
+
+    def __call__(self, frame: FrameType, event: str, _: object) -> None:
+        if event != "return" or not frame.f_code.co_filename.startswith(_PACKAGE):
+            return
+        caller = frame.f_back
+        if caller is None or caller.f_code.co_filename.startswith(_PACKAGE):
+            return
+        now = session.bridge.call(_POSITION, 0, 0)
+        if now != self._last:
+            self._last = now
+            self.places.append(_Place(now >> 1, bool(now & 1), _where(caller)))
+
+
+def _bits(dtype: np.dtype[Any], value: float) -> int | None:
+    """Return the bits of a number as a scalar of a dtype; None where it is none of the dtype."""
+    try:
+        with np.errstate(all="ignore"):
+            data = np.array(value).astype(dtype).tobytes()
+    except (OverflowError, ValueError):
+        return None
+    return int.from_bytes(data[:8], "little")
+
+
+def _same(a: float, b: float) -> bool:
+    """Return whether two numbers are the same one: NaN is NaN, and -0.0 is not 0.0."""
+    if a == b:
+        return bool(a) or struct.pack("<d", a) == struct.pack("<d", b)
+    return a != a and b != b
+
+
+def _origins(result: object) -> list[int]:
+    """Return which storage each array that a step returned lies in; 0: one that the step made."""
+    if isinstance(result, ndarray):
+        return [call(_ORIGIN, result._id)]
+    if isinstance(result, dict):
+        return [origin for each in result.values() for origin in _origins(each)]
+    if isinstance(result, tuple | list):
+        return [origin for each in result for origin in _origins(each)]
+    held = getattr(result, "array", None)  # a variable of Chainer's
+    return _origins(held) if isinstance(held, ndarray) else []
+
+
+#: Whether a step is being recorded.
+_under_way = False
+
+
+def is_recording() -> bool:
+    """Return whether a step is being recorded: no other is meanwhile."""
+    return _under_way
+
+
+#: Whose recordings the library has: it keeps those of one step.
+_owner: weakref.ref[Recorder] | None = None
+#: So many times a step lets another one that has been recorded once go before.
+_MOST_WAITS = 8
+
+
+class Recorder:
+    """Records steps and makes a replay of the last two. One at a time: see :meth:`waits`.
+
+    Parameters
+    ----------
+    numbers : callable, optional
+        Gives the numbers that the host hands to the step that has just run, or that the next replay
+        is to run: always as many, in one order. A scalar that differs between two steps has to be
+        one of them (of its own dtype's bits), or the number of a draw of random numbers.
+    """
+
+    def __init__(self, numbers: Callable[[], Numbers] | None = None) -> None:
+        self._numbers = numbers or tuple
+        self._recordings: list[_Recording] = []
+        self._waited = 0
+
+    def waits(self) -> bool:
+        """Return whether another recorder has still to record its second step.
+
+        Two steps that take turns are recorded one after the other. One that is not run any more is
+        not waited for: its recording is forgotten.
+        """
+        owner = _owner() if _owner is not None else None
+        if owner is None or owner is self or not owner._recordings:
+            return False
+        self._waited += 1
+        if self._waited <= _MOST_WAITS:
+            return True
+        owner.forget()
+        return False
+
+    def record(self, step: Callable[[], T]) -> T:
+        """Run the step as ever, note what it launches, and return what it returns."""
+        global _owner, _under_way
+        self._waited = 0
+        watch, profiler = _Watch(), sys.getprofile()
+        collects = gc.isenabled()
+        drawn: list[_distributions.Source] = []
+        calls: dict[int, int] = {}
+        session.drain()
+        call(_BEGIN)
+        _owner, _under_way = weakref.ref(self), True
+        try:
+            # When cycles are collected must not decide what a step launches.
+            gc.disable()
+            _distributions.drawing = drawn
+            sys.setprofile(watch)
+            try:
+                result = step()
+            finally:
+                sys.setprofile(profiler)
+                _distributions.drawing = None
+                if collects:
+                    gc.enable()
+            gc.collect(0)  # what the step let go lies within it
+            session.drain()
+            call(_END)
+            origins = _origins(result)
+        except BaseException:
+            self.forget()
+            raise
+        finally:
+            _under_way = False
+        for source in drawn:
+            calls[id(source)] = calls.get(id(source), 0) + 1
+        streams = {id(source): source for source in drawn}
+        recording = _Recording(
+            watch.places,
+            tuple(self._numbers()),
+            [
+                _Stream(source, source._key, source._calls - calls[key], calls[key])
+                for key, source in streams.items()
+            ],
+            origins,
+        )
+        earlier = [r for r in self._recordings if len(r.numbers) == len(recording.numbers)]
+        self._recordings = [*earlier[-1:], recording]
+        return result
+
+    def check(self) -> None:
+        """Raise where the newest recording can be no replay.
+
+        Raises
+        ------
+        CaptureError
+            The step did something that no replay can do.
+        """
+        if call(_POSITION) & 1:
+            self._compare()
+
+    @property
+    def recordings(self) -> int:
+        """How many steps there are to compare: 0, 1 or 2."""
+        return len(self._recordings)
+
+    def forget(self) -> None:
+        """Forget what was recorded."""
+        self._recordings = []
+        call(_ABORT)
+
+    def build(self) -> Replay:
+        """Return the replay of the two newest recordings, which are forgotten then.
+
+        Raises
+        ------
+        CaptureError
+            They are not one program, and the sentence says where they part; or there is no memory
+            for what lives within a step.
+        """
+        differences = self._compare()
+        before, after = self._recordings
+        if any(after.origins) and after.origins != before.origins:
+            raise CaptureError(
+                "capture_arrays",
+                "The step returns an array that an earlier step made, which no replay writes: "
+                "return a copy of it.",
+            )
+        streams = _common_streams(before, after)
+        known: dict[_Value, int] = {}
+        numbers = []
+        for each in differences:
+            value = _Value(each.dtype or _WORD, _explained(each, before, after, streams))
+            found = bool(value.given)
+            numbers.append(known.setdefault(value, len(known)) if found else _NO_VALUE)
+        try:
+            number = call(_BUILD, *numbers)
+        except (ValueError, MemoryError) as error:
+            raise self._refused(error) from None
+        self._recordings = []
+        return Replay(number, self._numbers, list(known), before, after)
+
+    def _compare(self) -> list[_Difference]:
+        try:
+            told = ndarray(call(_COMPARE)).get()
+        except ValueError as error:
+            raise self._refused(error) from None
+        return [
+            _Difference(
+                None if row[2] == _RAW_WORD else DTYPES[int(row[2])],
+                int(row[3]) | int(row[4]) << 32,
+                int(row[5]) | int(row[6]) << 32,
+            )
+            for row in told
+        ]
+
+    def _refused(self, error: Exception) -> CaptureError:
+        """Return the error with the line of Python's that launched what it names."""
+        code = str(getattr(error, "code", "capture_none"))
+        command = session.bridge.call(_BLAME, 0, 0)
+        places = self._recordings[-1].places if self._recordings else []
+        where = next((p.where for p in places if p.commands > command or p.refused), None)
+        return CaptureError(code, str(error) + (f" ({where})" if where else ""))
+
+
+class _Value(NamedTuple):
+    """A value of a replay: its dtype, and everything that gives it, which must agree."""
+
+    dtype: np.dtype[Any]
+    given: tuple[_Given, ...]
+
+
+class _Given(NamedTuple):
+    """What gives a scalar: a number of the host's (``stream`` None), or a draw of a stream."""
+
+    stream: int | None
+    place: int
+
+
+def _common_streams(before: _Recording, after: _Recording) -> list[tuple[_Stream, _Stream]]:
+    earlier = {id(stream.source): stream for stream in before.streams}
+    pairs = [(earlier.get(id(stream.source)), stream) for stream in after.streams]
+    return [(a, b) for a, b in pairs if a is not None and a.calls == b.calls]
+
+
+def _explained(
+    each: _Difference,
+    before: _Recording,
+    after: _Recording,
+    streams: list[tuple[_Stream, _Stream]],
+) -> tuple[_Given, ...]:
+    """Return everything that had the scalar's value in both steps."""
+    dtype = each.dtype or _WORD
+    given = [
+        _Given(None, index)
+        for index, (a, b) in enumerate(zip(before.numbers, after.numbers, strict=True))
+        if _bits(dtype, a) == each.before and _bits(dtype, b) == each.after
+    ]
+    if each.dtype in (None, np.dtype(np.uint32)):
+        for stream, (first, second) in enumerate(streams):
+            draw = each.before - (first.before & 0xFFFFFFFF)
+            if 0 <= draw < first.calls and (second.before + draw) & 0xFFFFFFFF == each.after:
+                given.append(_Given(stream, draw))
+    return tuple(given)
+
+
+def _kept(number: int, before: float, after: float) -> list[tuple[np.dtype[Any], int]]:
+    """Return each dtype in which two numbers are one that a launch has for good; with its bits."""
+    kept = []
+    for place, dtype in enumerate((*DTYPES, _WORD)):  # the last: a raw kernel's words
+        bits = _bits(dtype, after)
+        if bits is None or bits != _bits(dtype, before):
+            continue
+        if call(_KEEPS, number, place, bits & 0xFFFFFFFF, bits >> 32):
+            kept.append((dtype, bits))
+    return kept
+
+
+class Replay:
+    """A step that runs again by a call; made by :meth:`Recorder.build`.
+
+    Attributes
+    ----------
+    commands : int
+        Launches and uploads of a step.
+    nbytes : int
+        Memory of its own, in bytes: what lives within a step.
+    carried : int
+        Arrays that each step makes anew from those of the step before.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        numbers: Callable[[], Numbers],
+        values: list[_Value],
+        before: _Recording,
+        after: _Recording,
+    ) -> None:
+        self._number = number
+        self._numbers = numbers
+        self._values = values
+        streams = _common_streams(before, after)
+        self._streams = [second for _, second in streams]
+        # What was another in the second step is followed from now on: every effect of it was seen,
+        # but in a dtype that both were rounded to the same in.
+        self._constant: dict[int, float] = {}
+        self._rounded: list[tuple[int, np.dtype[Any], int]] = []
+        for index, (a, b) in enumerate(zip(before.numbers, after.numbers, strict=True)):
+            if _same(a, b):
+                self._constant[index] = b
+            else:
+                self._rounded += [(index, *kept) for kept in _kept(number, a, b)]
+        self.commands = call(_ABOUT, number, _COMMANDS)
+        self.nbytes = call(_ABOUT, number, _KIB) * 1024
+        self.carried = call(_ABOUT, number, _CARRIED)
+
+    def __call__(self) -> None:
+        """Run the step.
+
+        Raises
+        ------
+        StaleCapture
+            A number changed that was the same in both recorded steps (also only where it is rounded
+            to a dtype), two that were equal are not any more, or random numbers were seeded anew.
+            Nothing has run.
+        KeyboardInterrupt
+            Ctrl-C while the device was busy; where :attr:`interrupted` is true the step has begun,
+            and :meth:`resume` runs the rest.
+        """
+        words = self._words(tuple(self._numbers()))
+        call(_REPLAY, self._number, *words)
+        for stream in self._streams:
+            stream.source._calls += stream.calls
+
+    def _words(self, numbers: tuple[float, ...]) -> list[int]:
+        for index, value in self._constant.items():
+            if not _same(numbers[index], value):
+                raise StaleCapture
+        for index, dtype, kept in self._rounded:
+            if _bits(dtype, numbers[index]) != kept:
+                raise StaleCapture
+        for stream in self._streams:
+            if stream.source._key != stream.key:
+                raise StaleCapture
+        words: list[int] = []
+        for dtype, given in self._values:
+            bits = {self._bits_of(dtype, each, numbers) for each in given}
+            if len(bits) != 1 or None in bits:
+                raise StaleCapture
+            word = bits.pop() or 0
+            words += (word & 0xFFFFFFFF, word >> 32)
+        return words
+
+    def _bits_of(
+        self, dtype: np.dtype[Any], given: _Given, numbers: tuple[float, ...]
+    ) -> int | None:
+        if given.stream is not None:
+            stream = self._streams[given.stream]
+            if stream.source._calls >> 32 != stream.before >> 32:
+                return None
+            return (stream.source._calls + given.place) & 0xFFFFFFFF
+        return _bits(dtype, numbers[given.place])
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the last call was interrupted in the middle of the step, and can go on."""
+        try:
+            return bool(call(_ABOUT, self._number, _INTERRUPTED))
+        except ValueError:  # the library was reset meanwhile
+            return False
+
+    def resume(self) -> None:
+        """Run the rest of a step that was interrupted."""
+        call(_RESUME, self._number)
+        for stream in self._streams:
+            stream.source._calls += stream.calls
+
+    def close(self) -> None:
+        """Give back its memory. Arrays of the recorded step that Python holds stay."""
+        call(_CLOSE, self._number)

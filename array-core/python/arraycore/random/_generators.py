@@ -1,0 +1,248 @@
+"""Seeded streams with the methods of NumPy's two classes: RandomState and Generator."""
+
+from __future__ import annotations
+
+from operator import index
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._core.creation import array, ours
+from .._core.ndarray import ndarray
+from .._manipulation.joining import axis_of, taken
+from .._manipulation.views import copyto
+from .._runtime.calls import integers as _integers
+from .._statistics.sorting import argsort
+from ._distributions import _BITS, _UNIFORM, Distributions, Size, integer_span
+
+State = tuple[tuple[int, int], int]
+
+
+class _Drawing(Distributions):
+    """What both classes have: choices and orders."""
+
+    __slots__ = ()
+
+    def _uniform(self, size: Size, dtype: npt.DTypeLike, out: ndarray | None = None) -> ndarray:
+        if out is None:
+            return self._floats(_UNIFORM, 0.0, 1.0, size, dtype)
+        if size is not None and _integers(size) != out.shape:
+            raise ValueError("size must match out.shape when used together")
+        copyto(out, self._floats(_UNIFORM, 0.0, 1.0, out.shape, out.dtype))
+        return out
+
+    def _order(self, count: int) -> ndarray:
+        """Return the numbers below ``count`` in random order: random words, sorted stably.
+
+        Words that are equal keep their order: a pair stays as it was with a probability that is
+        2**-33 too high.
+        """
+        return argsort(self._draw(_BITS, np.dtype(np.uint32), [0, 0], [0, 0], count))
+
+    def permutation(self, x: Any, axis: int = 0) -> ndarray:
+        """Return an array's parts along an axis in random order; of an int the numbers below it."""
+        if not isinstance(x, ndarray) and np.ndim(x) == 0:
+            return self._order(index(x))
+        values = ours(x)
+        along = axis_of(axis, values.ndim)
+        return taken(values, self._order(values.shape[along]), along)
+
+    def shuffle(self, x: ndarray, axis: int = 0) -> None:
+        """Put an array's parts along an axis in random order, in place."""
+        if not isinstance(x, ndarray):
+            raise TypeError("The array must be arraycore.ndarray")
+        if x.ndim == 0:
+            raise TypeError("An array whose ndim is 0 is not supported")
+        x[...] = self.permutation(x, axis)
+
+    def _choice(self, a: Any, size: Size, replace: bool, p: Any, axis: int) -> ndarray:
+        if not isinstance(a, ndarray) and np.ndim(a) == 0:
+            count, values = index(a), None
+            if count <= 0 and _product(size):
+                raise ValueError("a must be a positive integer unless no samples are taken")
+        else:
+            values = ours(a)
+            axis = axis_of(axis, values.ndim)
+            count = values.shape[axis]
+            if count == 0 and _product(size):
+                raise ValueError("a cannot be empty unless no samples are taken")
+        wanted = _product(size)
+        if p is not None:
+            places = self._weighted(p, count, wanted, replace)
+        elif replace:
+            places = self._integers(0, count, np.dtype(np.int64), wanted)
+        else:
+            if wanted > count:
+                raise ValueError(
+                    "Cannot take a larger sample than population when replace is False"
+                )
+            places = self._order(count)[:wanted]
+        shape = () if size is None else _integers(size)
+        if values is None:
+            return places.reshape(*shape)
+        made = taken(values, places, axis)
+        return made.reshape(*values.shape[:axis], *shape, *values.shape[axis + 1 :])
+
+    def _weighted(self, p: Any, count: int, wanted: int, replace: bool) -> ndarray:
+        """Return places by their probabilities, which are the host's.
+
+        With replacement by searching the sums of probabilities for uniform numbers; without by the
+        smallest of ``E / p`` (Efraimidis and Spirakis, 2006).
+        """
+        if isinstance(p, ndarray):
+            raise NotImplementedError(
+                "arraycore.random.choice takes p from the host: pass p.get()."
+            )
+        chances = np.asarray(p, np.float64)
+        if chances.ndim != 1 or chances.size != count:
+            raise ValueError("a and p must have same size")
+        if (chances < 0).any() or not np.isfinite(chances).all():
+            raise ValueError("Probabilities are not non-negative")
+        if abs(chances.sum() - 1) > 1e-8:
+            raise ValueError("Probabilities do not sum to 1")
+        if replace:
+            from .._statistics.histograms import searchsorted
+
+            sums = np.cumsum(chances)
+            drawn = self._floats(_UNIFORM, 0.0, 1.0, wanted, np.float64)
+            return searchsorted(array(sums / sums[-1]), drawn, "right")
+        if wanted > np.count_nonzero(chances):
+            raise ValueError("Fewer non-zero entries in p than size")
+        waits = self.standard_exponential(count)
+        with np.errstate(divide="ignore"):
+            waits *= array(1 / chances)
+        return argsort(waits)[:wanted]
+
+
+def _product(size: Size) -> int:
+    count = 1
+    for extent in () if size is None else _integers(size):
+        count *= extent
+    return count
+
+
+class RandomState(_Drawing):
+    """A seeded stream with the methods of :class:`numpy.random.RandomState`.
+
+    Parameters
+    ----------
+    seed : int or sequence of ints, optional
+        The same seed gives the same numbers; None takes the system's entropy.
+    """
+
+    __slots__ = ()
+
+    def seed(self, seed: Any = None) -> None:
+        """Begin anew with a seed."""
+        self.__init__(seed)  # type: ignore[misc]
+
+    def get_state(self) -> State:
+        """Return what :meth:`set_state` takes: the key, and how many calls it has served."""
+        return self._key, self._calls
+
+    def set_state(self, state: State) -> None:
+        """Go on from a state."""
+        (first, second), calls = state
+        self._key, self._calls = (index(first), index(second)), index(calls)
+
+    def random_sample(self, size: Size = None, dtype: npt.DTypeLike = float) -> ndarray:
+        """Return floats of [0, 1): multiples of 2**-24 (float32) or 2**-53."""
+        return self._uniform(size, dtype)
+
+    random = random_sample
+
+    def rand(self, *size: int, dtype: npt.DTypeLike = float) -> ndarray:
+        """Return floats of [0, 1); the shape's extents are the arguments."""
+        return self._uniform(size, dtype)
+
+    def randn(self, *size: int, dtype: npt.DTypeLike = float) -> ndarray:
+        """Return floats of mean 0 and variance 1; the shape's extents are the arguments."""
+        return self.standard_normal(size, dtype)
+
+    def randint(
+        self, low: int, high: int | None = None, size: Size = None, dtype: npt.DTypeLike = np.int64
+    ) -> ndarray:
+        """Return integers of [low, high), or below ``low``.
+
+        Spans up to 2**32 are off by 2**-32 of a probability at most; longer ones are exact but for
+        one number in 2**64.
+        """
+        wanted = np.dtype(dtype)
+        return self._integers(*integer_span(low, high, wanted, False), wanted, size)
+
+    def random_integers(self, low: int, high: int | None = None, size: Size = None) -> ndarray:
+        """Return integers of [low, high], or [1, low]."""
+        if high is None:
+            low, high = 1, low
+        return self.randint(low, high + 1, size)
+
+    def choice(self, a: Any, size: Size = None, replace: bool = True, p: Any = None) -> ndarray:
+        """Return random elements of a vector, or numbers below an int.
+
+        Parameters
+        ----------
+        a : array of one axis, or int
+            What is chosen from.
+        size : int or ints, optional
+            The result's shape.
+        replace : bool
+            Whether an element may be chosen again.
+        p : sequence of floats, optional
+            Each one's probability; from the host.
+        """
+        if isinstance(a, ndarray) and a.ndim != 1:
+            raise ValueError("a must be 1-dimensional")
+        return self._choice(a, size, replace, p, 0)
+
+
+class Generator(_Drawing):
+    """A seeded stream with the methods of :class:`numpy.random.Generator`; see `default_rng`."""
+
+    __slots__ = ()
+
+    def random(
+        self, size: Size = None, dtype: npt.DTypeLike = np.float64, out: ndarray | None = None
+    ) -> ndarray:
+        """Return floats of [0, 1), written to ``out`` where it is given."""
+        return self._uniform(size, dtype, out)
+
+    def integers(
+        self,
+        low: int,
+        high: int | None = None,
+        size: Size = None,
+        dtype: npt.DTypeLike = np.int64,
+        endpoint: bool = False,
+    ) -> ndarray:
+        """Return integers of [low, high), or of [low, high] with ``endpoint``."""
+        wanted = np.dtype(dtype)
+        return self._integers(*integer_span(low, high, wanted, endpoint), wanted, size)
+
+    def choice(
+        self, a: Any, size: Size = None, replace: bool = True, p: Any = None, axis: int = 0
+    ) -> ndarray:
+        """Return random parts of an array along an axis, or numbers below an int."""
+        return self._choice(a, size, replace, p, axis)
+
+    def permuted(self, x: Any, axis: int | None = None) -> ndarray:
+        """Return an array with each row along an axis in an order of its own; None: flattened."""
+        values = ours(x)
+        if axis is None:
+            return self.permutation(values.ravel()).reshape(*values.shape)
+        from .._manipulation.views import moveaxis
+        from .._statistics.sorting import _ordered
+
+        turned = moveaxis(values, axis, -1)
+        keys = self._draw(_BITS, np.dtype(np.uint32), [0, 0], [0, 0], turned.shape)
+        return moveaxis(_ordered(turned, argsort(keys)), -1, axis)
+
+    def spawn(self, n_children: int) -> list[Generator]:
+        """Return streams of their own, seeded by this one's key and call."""
+        number, self._calls = self._calls, self._calls + 1
+        return [Generator([*self._key, number, child]) for child in range(n_children)]
+
+
+def default_rng(seed: Any = None) -> Generator:
+    """Return a seeded stream; a :class:`Generator` itself where one is given."""
+    return seed if isinstance(seed, Generator) else Generator(seed)
