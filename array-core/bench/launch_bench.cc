@@ -5,8 +5,8 @@
 #include <memory>
 #include <utility>
 
-#include "api/recorded_ring.h"
 #include "ir/builder.h"
+#include "testing/recorded_ring.h"
 
 namespace arraycore {
 namespace {

@@ -109,7 +109,7 @@ int32_t ac_binary_scalar(int32_t ufunc, int32_t a, double value, int32_t kind, i
                          int32_t freed_a, int32_t freed_b);
 
 // Every other operation: `words` are its arguments, 32 bits each; 64-bit integers and doubles are
-// two words, the low one first. src/api/calls/*.h describe each operation's words; what is
+// two words, the low one first. src/abi/calls/*.h describe each operation's words; what is
 // malformed is refused (internal, "bad_call"). Gives an id, or what the operation says.
 enum ac_operation {
   // calls/ufuncs.h
@@ -210,7 +210,7 @@ AC_EXPORT(ac_kernel) int32_t ac_kernel(int32_t kind, const char* texts, size_t b
 // CPU. Valid until the next call.
 AC_EXPORT(ac_device_text) const char* ac_device_text(void);
 
-// What the last profile told, as src/api/profile.h says. Valid until the next one ends.
+// What the last profile told, as src/runtime/profile.h says. Valid until the next one ends.
 AC_EXPORT(ac_profile_text) const char* ac_profile_text(void);
 
 enum ac_counter_name {

@@ -1,7 +1,7 @@
 """What stands between an array's brackets: as words, and the brackets themselves.
 
-A key of integers, slices, None and ``...`` is a view (``src/api/calls/views.h``); one with arrays,
-lists or bools is a copy when it is read (``src/api/calls/indexing.h``). Either is one crossing.
+A key of integers, slices, None and ``...`` is a view (``src/abi/calls/views.h``); one with arrays,
+lists or bools is a copy when it is read (``src/abi/calls/indexing.h``). Either is one crossing.
 Indices from the host are checked here, as NumPy checks them, before they are uploaded.
 """
 

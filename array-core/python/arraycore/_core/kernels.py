@@ -1,6 +1,6 @@
 """Kernels of users: CuPy's elementwise and reduction kernels, and compute shaders in WGSL.
 
-The texts and words are those of ``src/api/calls/kernels.h``. A call is one crossing; each further
+The texts and words are those of ``src/abi/calls/kernels.h``. A call is one crossing; each further
 output that it makes is one more.
 """
 

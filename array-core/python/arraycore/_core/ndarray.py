@@ -43,7 +43,7 @@ from .reduction_methods import Reductions
 Description = tuple[int, tuple[int, ...], tuple[int, ...]]
 
 _ORDERS = {"C": 0, "F": 1, "A": 2, "K": 3}
-# Modes of a reshape (src/api/calls/views.h).
+# Modes of a reshape (src/abi/calls/views.h).
 _ANY, _RAVEL, _COPY, _NEVER = range(4)
 
 

@@ -1,6 +1,6 @@
 """NumPy's reductions and running totals: the functions, and the methods of arrays.
 
-A call is one crossing (``src/api/calls/reductions.h``). Results stay on the device: also those of
+A call is one crossing (``src/abi/calls/reductions.h``). Results stay on the device: also those of
 no dimensions, which are arrays as in CuPy.
 """
 

@@ -3,7 +3,7 @@
     arraycore.add(a, b, out=c)
 
 What is ``function(array)``, ``function(array, array)`` or an array and a number is one plain call;
-everything else goes by words (``src/api/calls/ufuncs.h``). Either is one crossing.
+everything else goes by words (``src/abi/calls/ufuncs.h``). Either is one crossing.
 """
 
 from __future__ import annotations

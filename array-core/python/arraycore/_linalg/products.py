@@ -1,6 +1,6 @@
 """The products that an array has as operators and methods, and the functions of these names.
 
-Sums of products run in array-core's kernels for matrices (``src/api/calls/linear.h``), float16 in
+Sums of products run in array-core's kernels for matrices (``src/abi/calls/linear.h``), float16 in
 float32 and rounded once. Shapes, dtypes and errors are NumPy's.
 """
 

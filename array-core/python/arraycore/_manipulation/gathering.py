@@ -290,7 +290,7 @@ def extract(condition: Any, arr: ndarray) -> ndarray:
 
 
 def value_words(value: Any) -> tuple[int, ...]:
-    """Return the words of a value (``src/api/calls/indexing.h``): an array's or a scalar's."""
+    """Return the words of a value (``src/abi/calls/indexing.h``): an array's or a scalar's."""
     if isinstance(value, ndarray):
         return _ARRAY, value._id
     if not is_scalar(value):

@@ -23,7 +23,7 @@ from .._runtime.calls import (
 )
 from .._runtime.scalars import is_scalar, scalar_words
 
-_ARRAY = -1  # a value that is an array's id (src/api/calls/indexing.h)
+_ARRAY = -1  # a value that is an array's id (src/abi/calls/indexing.h)
 
 
 def _array(a: Any) -> ndarray:

@@ -1,6 +1,6 @@
 """Operations by words (``ac_call``), and how their arguments become words.
 
-The numbers are those of ``ac_operation``; the headers of ``src/api/calls`` say which words each
+The numbers are those of ``ac_operation``; the headers of ``src/abi/calls`` say which words each
 takes.
 """
 

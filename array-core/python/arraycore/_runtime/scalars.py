@@ -1,6 +1,6 @@
 """Scalars as array-core's calls take them: Python's numbers, NumPy's scalars, 0-d NumPy arrays.
 
-The words are those of ``src/api/calls/ufuncs.h``.
+The words are those of ``src/abi/calls/ufuncs.h``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Sorting, and what sorting tells: orders, partitions, distinct values, ranks.
 
-A sort is stable, puts NaN last, and runs where the array lives (``src/api/sorter.h``). Functions
-whose result's size depends on the data (``unique`` and the sets) read one number of 4 bytes.
+A sort is stable, puts NaN last, and runs where the array lives (``src/operations/sorter.h``).
+Functions whose result's size depends on the data (``unique`` and the sets) read one number of 4
+bytes.
 """
 
 from __future__ import annotations

@@ -1,0 +1,114 @@
+// The library's state: arrays by id, the launcher, the counters, how dtypes meet. Operations (the
+// functions of calls/) are decided over it. Touched by Python's thread only.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "dtype/promotion.h"
+#include "operations/indexing/index_call.h"
+#include "operations/kernels/user_kernels.h"
+#include "operations/nn/convolution.h"
+#include "operations/nn/losses.h"
+#include "operations/nn/normalization.h"
+#include "operations/nn/pooling.h"
+#include "operations/random_arrays.h"
+#include "operations/reduction_call.h"
+#include "operations/scan.h"
+#include "operations/sorter.h"
+#include "operations/ufunc_call.h"
+#include "runtime/array_table.h"
+#include "runtime/capture/captures.h"
+#include "runtime/launcher.h"
+
+namespace arraycore {
+
+struct Description {
+  DType dtype;
+  const View& view;  // valid until the next call
+};
+
+class Context {
+ public:
+  // `arrays` outlives contexts, so that an id of an earlier one never names an array of this one.
+  // `device`: null where the CPU is the only back end. `budget_bytes`: the most that storage may
+  // take together; none: no limit of our own.
+  Context(std::unique_ptr<Backend> cpu, std::unique_ptr<Backend> device, ArrayTable& arrays,
+          std::optional<std::int64_t> budget_bytes);
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+  ~Context() {
+    captures_.clear();
+    arrays_.clear();
+  }
+
+  // A C-ordered array. `elements` holds them all, or is nullptr for zeros.
+  Result<ArrayId> create(DType dtype, const Dims& shape, const void* elements);
+  Status read(ArrayId id, std::span<std::byte> out);
+  // The element of an array with one, where a double holds it exactly; none, and nothing was done,
+  // where that is not so.
+  Result<std::optional<double>> item(ArrayId id);
+  Result<Description> describe(ArrayId id) const;
+  void release(ArrayId id) { arrays_.erase(id); }
+  // The ids that came along with a call; 0 names none.
+  Status let_go(std::span<const ArrayId> ids);
+
+  // The array of an id, valid until the next insert(). Error: value, "array_freed".
+  Result<const Array*> get(ArrayId id) const;
+  // Error: memory, "too_many_arrays".
+  Result<ArrayId> insert(Array array);
+
+  // Frees every array; their ids raise from now on. Counters begin anew. Where the device was lost
+  // it is opened again.
+  Status reset();
+
+  Launcher& launcher() { return launcher_; }
+  UFuncCalls& ufuncs() { return ufuncs_; }
+  UserKernels& kernels() { return kernels_; }
+  IndexCalls& indexing() { return indexing_; }
+  ReductionCalls& reductions() { return reductions_; }
+  Scans& scans() { return scans_; }
+  Convolutions& convolutions() { return convolutions_; }
+  Normalizations& normalizations() { return normalizations_; }
+  Pooling& pooling() { return pooling_; }
+  Losses& losses() { return losses_; }
+  RandomArrays& random() { return random_; }
+  Sorter& sorter() { return sorter_; }
+  capture::Captures& captures() { return captures_; }
+  Counters& counters() { return counters_; }
+  const Counters& counters() const { return counters_; }
+  std::int64_t live_arrays() const { return arrays_.size(); }
+
+  PromotionMode promotion = PromotionMode::numpy2;
+  // What the last profile told.
+  std::string profile_text;
+  // The second result of the last ufunc call that had two; 0: none, or it was asked for.
+  ArrayId second_result = 0;
+
+ private:
+  Counters counters_;
+  ir::Scalar item_;  // what item() reads: in the library's memory, where a device's bytes land
+  ArrayTable& arrays_;
+  capture::Recorder recorder_;
+  capture::Backends backends_{};  // the launcher's
+  Launcher launcher_;
+  UFuncCalls ufuncs_{launcher_};
+  UserKernels kernels_{launcher_};
+  ReductionCalls reductions_{launcher_};
+  Scans scans_{launcher_};
+  Convolutions convolutions_{launcher_};
+  Normalizations normalizations_{launcher_};
+  Pooling pooling_{launcher_};
+  Losses losses_{launcher_};
+  IndexCalls indexing_{launcher_, scans_};
+  RandomArrays random_{launcher_};
+  Sorter sorter_{launcher_, counters_};
+  capture::Captures captures_{launcher_, counters_, recorder_, backends_};
+};
+
+}  // namespace arraycore

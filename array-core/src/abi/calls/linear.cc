@@ -1,0 +1,204 @@
+#include "abi/calls/linear.h"
+
+#include <array>
+#include <string>
+#include <utility>
+
+#include "abi/calls/calls.h"
+#include "arraycore/arraycore.h"
+#include "dtype/promotion.h"
+#include "view/messages.h"
+#include "view/overlap.h"
+#include "view/shape.h"
+
+namespace arraycore::calls {
+
+namespace {
+
+enum class Form : std::uint8_t { matmul = 0, dot = 1 };
+
+constexpr const char* kSignature = "(n?,k),(k,m?)->(n?,m?)";
+
+Error shapes_error(std::string message) {
+  return {ErrorKind::value, "matmul_shapes", std::move(message)};
+}
+
+Error too_few_dimensions(int operand) {
+  return shapes_error("matmul: Input operand " + std::to_string(operand) +
+                      " does not have enough dimensions (has 0, gufunc core with signature " +
+                      kSignature + " requires 1)");
+}
+
+Error terms_differ(Form form, const View& a, const View& b) {
+  const int axis_a = a.ndim() - 1;
+  const int axis_b = b.ndim() > 1 ? b.ndim() - 2 : 0;
+  const std::string size_a = std::to_string(a.shape[axis_a]);
+  const std::string size_b = std::to_string(b.shape[axis_b]);
+  if (form == Form::dot)
+    return shapes_error("shapes " + shape_text(a.shape) + " and " + shape_text(b.shape) +
+                        " not aligned: " + size_a + " (dim " + std::to_string(axis_a) +
+                        ") != " + size_b + " (dim " + std::to_string(axis_b) + ")");
+  return shapes_error(
+      "matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature " +
+      std::string(kSignature) + " (size " + size_b + " is different from " + size_a + ")");
+}
+
+// A view with its vector made a matrix of one row (axis 0) or one column (axis 1).
+View as_matrix(const View& view, int axis) {
+  if (view.ndim() > 1) return view;
+  View matrix = view;
+  matrix.shape = axis == 0 ? Dims{1, view.shape[0]} : Dims{view.shape[0], 1};
+  matrix.strides = axis == 0 ? Dims{0, view.strides[0]} : Dims{view.strides[0], 0};
+  return matrix;
+}
+
+Dims batch_of(const View& view) {
+  Dims batch = view.shape;
+  batch.resize(view.ndim() - 2);
+  return batch;
+}
+
+Dims with(const Dims& batch, std::int64_t rows, std::int64_t columns) {
+  Dims shape = batch;
+  shape.push_back(rows);
+  shape.push_back(columns);
+  return shape;
+}
+
+// The operand in the product's dtype, repeated over the batch.
+Result<Array> taken(Launcher& launcher, const Array& array, const View& matrix, DType dtype,
+                    const Dims& shape) {
+  Array operand{array.dtype, matrix, array.storage};
+  if (array.dtype != dtype) {
+    auto cast = launcher.copy(operand, dtype);
+    if (!cast) return cast;
+    operand = std::move(*cast);
+  }
+  auto wide = broadcast_to(operand.view, shape);
+  if (!wide) return wide.error();
+  operand.view = std::move(*wide);
+  return operand;
+}
+
+// What NumPy asks of `out`: the last `core` extents are the product's, what is before broadcasts.
+Status check_out(Form form, const Array& out, const Dims& shape, int core, DType dtype) {
+  if (const Status may = Launcher::writable(out); !may) return may;
+  if (form == Form::dot) {
+    if (out.dtype == dtype && out.view.shape == shape &&
+        is_c_contiguous(out.view, size_of(out.dtype)))
+      return Done{};
+    return Error{ErrorKind::value, "out_shape",
+                 "output array is not acceptable (must have the right datatype, number of "
+                 "dimensions, and be a C-Array)"};
+  }
+  const auto refused = [](const std::string& what) {
+    return Error{ErrorKind::value, "out_shape", "matmul: Output operand 0 " + what};
+  };
+  if (out.view.ndim() < core)
+    return refused("does not have enough dimensions (has " + std::to_string(out.view.ndim()) +
+                   ", gufunc core with signature " + kSignature + " requires " +
+                   std::to_string(core) + ")");
+  for (int axis = 0; axis < core; ++axis) {
+    const std::int64_t has = out.view.shape[out.view.ndim() - core + axis];
+    const std::int64_t takes = shape[shape.size() - core + axis];
+    if (has != takes)
+      return refused("has a mismatch in its core dimension " + std::to_string(axis) +
+                     ", with gufunc signature " + kSignature + " (size " + std::to_string(has) +
+                     " is different from " + std::to_string(takes) + ")");
+  }
+  if (!can_cast(dtype, out.dtype, Casting::same_kind))
+    return Error{ErrorKind::type, "cannot_cast",
+                 "Cannot cast ufunc 'matmul' output from dtype('" + std::string(name_of(dtype)) +
+                     "') to dtype('" + std::string(name_of(out.dtype)) +
+                     "') with casting rule 'same_kind'"};
+  if (!broadcast_to(View{shape, shape, 0}, out.view.shape))
+    return refused("has shape " + shape_text(out.view.shape) + ", which a result of shape " +
+                   shape_text(shape) + " does not broadcast to");
+  return Done{};
+}
+
+bool apart(const Array& out, const Array& operand) {
+  return out.storage != operand.storage || overlap(out.view, size_of(out.dtype), operand.view,
+                                                   size_of(operand.dtype)) == Overlap::disjoint;
+}
+
+Result<std::int32_t> matmul(Context& context, Words& words) {
+  const ArrayId id_a = words.next();
+  const ArrayId id_b = words.next();
+  const ArrayId id_out = words.next();
+  const auto form = static_cast<Form>(words.below(2));
+  if (const Status end = words.end(); !end) return end.error();
+  const auto found_a = context.get(id_a);
+  if (!found_a) return found_a.error();
+  const auto found_b = context.get(id_b);
+  if (!found_b) return found_b.error();
+  const Array& a = **found_a;
+  const Array& b = **found_b;
+  if (a.view.ndim() == 0) return too_few_dimensions(0);
+  if (b.view.ndim() == 0) return too_few_dimensions(1);
+
+  const View left = as_matrix(a.view, 0);
+  const View right = as_matrix(b.view, 1);
+  const std::int64_t rows = left.shape[left.ndim() - 2];
+  const std::int64_t terms = left.shape[left.ndim() - 1];
+  const std::int64_t columns = right.shape[right.ndim() - 1];
+  if (right.shape[right.ndim() - 2] != terms) return terms_differ(form, a.view, b.view);
+  const std::array<Dims, 2> batches{batch_of(left), batch_of(right)};
+  const auto batch = broadcast_shapes(batches);
+  if (!batch) return batch.error();
+  const Dims whole = with(*batch, rows, columns);
+  if (const auto counted = checked_count(whole); !counted) return counted.error();
+  const int core = (a.view.ndim() > 1 ? 1 : 0) + (b.view.ndim() > 1 ? 1 : 0);
+  Dims shape = *batch;
+  if (a.view.ndim() > 1) shape.push_back(rows);
+  if (b.view.ndim() > 1) shape.push_back(columns);
+
+  const std::array<DType, 2> dtypes{a.dtype, b.dtype};
+  const DType dtype = result_type(context.promotion, dtypes, {});
+  Launcher& launcher = context.launcher();
+  const Array* out = nullptr;
+  if (id_out != 0) {
+    const auto found_out = context.get(id_out);
+    if (!found_out) return found_out.error();
+    out = *found_out;
+    if (const Status may = check_out(form, *out, shape, core, dtype); !may) return may.error();
+  }
+  const auto operand_a = taken(launcher, a, left, dtype, with(*batch, rows, terms));
+  if (!operand_a) return operand_a.error();
+  const auto operand_b = taken(launcher, b, right, dtype, with(*batch, terms, columns));
+  if (!operand_b) return operand_b.error();
+
+  const bool in_place = out != nullptr && out->dtype == dtype && out->view.shape == shape &&
+                        is_c_contiguous(out->view, size_of(dtype)) && apart(*out, *operand_a) &&
+                        apart(*out, *operand_b);
+  auto result = in_place ? Result<Array>(*out) : launcher.allocate(dtype, shape);
+  if (!result) return result.error();
+  Array product{dtype, contiguous(whole, size_of(dtype)), result->storage};
+  product.view.offset = result->view.offset;
+  const Status done = launcher.multiply(*operand_a, *operand_b, product);
+  if (!done) return done.error();
+  if (out == nullptr) return context.insert(std::move(*result));
+  if (in_place) return 0;
+  const Status assigned = launcher.assign(*out, *result);
+  if (!assigned) return assigned.error();
+  return 0;
+}
+
+Result<std::int32_t> tune(Context& context, Words& words) {
+  gemm::Tuning tuning;
+  tuning.tile =
+      static_cast<std::uint32_t>(words.below(static_cast<std::int32_t>(gemm::tiles().size()) + 1));
+  tuning.prefetch = words.flag();
+  tuning.wrong = words.flag();
+  if (const Status end = words.end(); !end) return end.error();
+  return static_cast<std::int32_t>(context.launcher().raw_backend().tune_gemm(tuning));
+}
+
+}  // namespace
+
+Call find_linear_call(std::int32_t operation) {
+  if (operation == AC_CALL_MATMUL) return matmul;
+  return operation == AC_CALL_TUNE_MATMUL ? tune : nullptr;
+}
+
+}  // namespace arraycore::calls

@@ -1,0 +1,52 @@
+#include "abi/calls/random.h"
+
+#include <utility>
+
+#include "abi/calls/device.h"
+#include "arraycore/arraycore.h"
+
+namespace arraycore::calls {
+
+namespace {
+
+Result<std::int32_t> random(Context& context, Words& words) {
+  RandomRequest request;
+  request.distribution = static_cast<ops::Distribution>(words.below(ops::kDistributions));
+  request.dtype = words.dtype();
+  for (std::uint32_t& word : request.key) word = static_cast<std::uint32_t>(words.next());
+  for (std::uint32_t& word : request.counter) word = static_cast<std::uint32_t>(words.next());
+  const bool drawn = ops::draws(request.distribution, request.dtype);
+  const DType type = ops::parameter_of(request.distribution, request.dtype);
+  for (ir::Scalar* parameter : {&request.a, &request.b})
+    *parameter = is_floating(type) ? ir::scalar_of(type, words.number()) : ir::put(words.integer());
+  const ArrayId each = words.next();
+  request.shape = words.dims();
+  if (const Status end = words.end(); !end) return end.error();
+  if (!drawn || (each != 0) != ops::takes_array(request.distribution)) return bad_call();
+  if (each != 0) {
+    const auto array = context.get(each);
+    if (!array) return array.error();
+    if ((*array)->dtype != request.dtype) return bad_call();
+    request.each = *array;
+  }
+  auto made = context.random().make(request);
+  if (!made) return made.error();
+  return context.insert(std::move(*made));
+}
+
+Result<std::int32_t> empty(Context& context, Words& words) {
+  const DType dtype = words.dtype();
+  const Dims shape = words.dims();
+  if (const Status end = words.end(); !end) return end.error();
+  return create_unset(context, dtype, shape);
+}
+
+}  // namespace
+
+Call find_random_call(std::int32_t operation) {
+  if (operation == AC_CALL_RANDOM) return random;
+  if (operation == AC_CALL_EMPTY) return empty;
+  return nullptr;
+}
+
+}  // namespace arraycore::calls

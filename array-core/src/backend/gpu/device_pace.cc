@@ -1,0 +1,108 @@
+#include "backend/gpu/device_pace.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <memory>
+
+namespace arraycore {
+
+namespace {
+
+// Rows, columns and terms. The next one has eight times the work.
+constexpr std::array<std::int64_t, 4> kSizes{256, 512, 1024, 2048};
+// The host's clock counts milliseconds: so many tell one speed from another, and eight times as
+// many are no more than kLongestMs.
+constexpr std::uint64_t kEnoughMs = 12;
+
+constexpr double flop_of(std::int64_t size) {
+  const auto n = static_cast<double>(size);
+  return 2 * n * n * n;
+}
+
+// Three matrices on the device for as long as one size is measured.
+class Matrices {
+ public:
+  Matrices(Backend& backend, std::int64_t size) : backend_(backend) {
+    for (StorageId& id : ids_) {
+      const auto made = backend.create_storage(size * size * 4);
+      if (!made) return;
+      id = *made;
+      ++count_;
+    }
+  }
+  Matrices(const Matrices&) = delete;
+  Matrices& operator=(const Matrices&) = delete;
+  ~Matrices() {
+    for (std::size_t i = 0; i < count_; ++i) backend_.destroy_storage(ids_[i]);
+  }
+  bool all_there() const { return count_ == ids_.size(); }
+  GemmLaunch product(std::int64_t size) const {
+    GemmLaunch launch;
+    launch.problem.m = launch.problem.n = launch.problem.k = size;
+    for (gemm::Matrix* matrix : {&launch.problem.a, &launch.problem.b, &launch.problem.out})
+      *matrix = {0, size, 1, {}};
+    launch.a = ids_[0];
+    launch.b = ids_[1];
+    launch.out = ids_[2];
+    return launch;
+  }
+
+ private:
+  Backend& backend_;
+  std::array<StorageId, 3> ids_{};
+  std::size_t count_ = 0;
+};
+
+// Waits for all that was launched; the milliseconds from `since` to the end of that.
+Result<std::uint64_t> waited(Backend& backend, StorageId any, ring::Host& host,
+                             std::uint64_t since) {
+  const Status done = backend.download(any, 0, {});
+  if (!done) return done.error();
+  return host.now_ms() - since;
+}
+
+}  // namespace
+
+Result<double> DevicePace::most_flop(double flop, Backend& backend, DeviceGemm& gemm,
+                                     const gemm::Device& device, ring::Host& host) {
+  if (flop > kNeverLong && flop_per_ms_ == 0) {
+    const auto measured = measure(backend, gemm, device, host);
+    if (!measured) return measured;
+    flop_per_ms_ = *measured;
+  }
+  return most_flop();
+}
+
+double DevicePace::most_flop() const {
+  if (flop_per_ms_ == 0) return std::numeric_limits<double>::infinity();
+  return std::max(flop_per_ms_ * static_cast<double>(kLongestMs), kNeverLong);
+}
+
+Result<double> DevicePace::measure(Backend& backend, DeviceGemm& gemm, const gemm::Device& device,
+                                   ring::Host& host) const {
+  double best = std::numeric_limits<double>::infinity();  // where there is no memory for any
+  for (const std::int64_t size : kSizes) {
+    const Matrices matrices(backend, size);
+    if (!matrices.all_there()) break;
+    const GemmLaunch launch = matrices.product(size);
+    // Once for the pipeline and the check of its kernel, and a wait for how long waiting takes.
+    const Status first = gemm.launch(launch, device);
+    if (!first) return first.error();
+    const auto settled = waited(backend, launch.out, host, host.now_ms());
+    if (!settled) return settled.error();
+    const auto nothing = waited(backend, launch.out, host, host.now_ms());
+    if (!nothing) return nothing.error();
+    const std::uint64_t begin = host.now_ms();
+    const Status sent = gemm.launch(launch, device);
+    if (!sent) return sent.error();
+    const auto took = waited(backend, launch.out, host, begin);
+    if (!took) return took.error();
+    const std::uint64_t own = *took > *nothing ? *took - *nothing : 0;
+    best = flop_of(size) / static_cast<double>(std::max<std::uint64_t>(own, 1));
+    if (own >= kEnoughMs) break;
+  }
+  return best;
+}
+
+}  // namespace arraycore

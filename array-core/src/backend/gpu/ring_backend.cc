@@ -1,0 +1,284 @@
+#include "backend/gpu/ring_backend.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "backend/kernel_name.h"
+
+namespace arraycore {
+
+namespace {
+
+// Uploads up to this size travel in the ring itself.
+constexpr std::size_t kInlineBytes = 1024;
+
+}  // namespace
+
+RingBackend::RingBackend(std::shared_ptr<RingMemory> memory, const std::byte* base,
+                         std::unique_ptr<ring::Host> host)
+    : memory_(std::move(memory)),
+      host_(std::move(host)),
+      writer_(memory_->control, memory_->ring, memory_->texts, base, *host_) {
+  writer_.name_operations(*this);
+}
+
+RingBackend::~RingBackend() {
+  // Whatever is wrong with the device, it is not this library's any more.
+  static_cast<void>(writer_.close());
+}
+
+std::string RingBackend::name_of(std::uint32_t tag) const {
+  if ((tag & kRawTag) == 0) return operation_name(kernels_[tag - 1].kernel);
+  const std::string& name = raws_[tag & ~kRawTag].text.name;
+  return name + " (kernel '" + name + "')";
+}
+
+Status RingBackend::finish() {
+  const auto fence = writer_.fence();
+  if (!fence) return fence.error();
+  const Status done = writer_.wait(*fence);
+  if (!done) return done;
+  staged_ = 0;
+  if (!tracing_) staging_bytes_ = RingMemory::kStagingBytes;
+  return done;
+}
+
+Status RingBackend::open(std::int64_t budget_bytes) {
+  const Status ready = finish();
+  if (!ready) return ready;
+  const auto limit = [&](ring::Word word) { return memory_->control[word].load(); };
+  limits_.storage_buffers =
+      std::min(limit(ring::Word::max_storage_buffers), ring::kMaxBindings - 1);
+  limits_.invocations = limit(ring::Word::max_invocations);
+  limits_.groups = limit(ring::Word::max_grid);
+  budget_bytes_ = budget_bytes;
+  BufferSource& source = *this;
+  largest_buffer_ =
+      std::min(limit(ring::Word::max_buffer_bytes), limit(ring::Word::max_binding_bytes));
+  pool_.emplace(source,
+                PoolLimits{.budget_bytes = budget_bytes, .largest_buffer = largest_buffer_});
+  return Done{};
+}
+
+std::string RingBackend::device_text() const {
+  const ring::ControlBlock& control = memory_->control;
+  const std::uint32_t bytes =
+      std::min(control[ring::Word::device_text_bytes].load(), ring::kDeviceTextBytes);
+  std::string text(bytes, '\0');
+  for (std::uint32_t i = 0; i < bytes; ++i)
+    text[i] = static_cast<char>(
+        control.words[ring::at(ring::Word::device_text) + i / 4].load() >> (8 * (i % 4)) & 0xFF);
+  return text;
+}
+
+std::uint32_t RingBackend::device_flags() const {
+  return memory_->control[ring::Word::capability_flags].load();
+}
+
+Result<BufferId> RingBackend::create_buffer(std::int64_t bytes) {
+  const Status created =
+      writer_.create_buffer(buffers_ + 1, static_cast<std::uint32_t>(bytes), "arrays");
+  if (!created) return created.error();
+  return ++buffers_;
+}
+
+void RingBackend::destroy_buffer(BufferId buffer) {
+  // With a lost device the buffer is gone already.
+  static_cast<void>(writer_.destroy_buffer(buffer));
+}
+
+Result<StorageId> RingBackend::create_storage(std::int64_t bytes) {
+  const auto region = pool_->allocate(bytes);
+  if (!region) return region.error();
+  if (free_.empty()) {
+    storages_.push_back(*region);
+    return static_cast<StorageId>(storages_.size());
+  }
+  const StorageId id = free_.back();
+  free_.pop_back();
+  storages_[id - 1] = *region;
+  return id;
+}
+
+Result<Region> RingBackend::allocate_alone(std::int64_t bytes) {
+  return pool_->allocate(std::max(bytes, Pool::kLargestSlot + 4));
+}
+
+void RingBackend::destroy_storage(StorageId storage) {
+  pool_->free(at(storage));
+  free_.push_back(storage);
+}
+
+// As much of `bytes` as the staging block has left; waits where it is full.
+Result<std::span<std::byte>> RingBackend::stage_part(std::size_t bytes) {
+  if (staged_ == staging_bytes_) {
+    const Status free = finish();
+    if (!free) return free.error();
+  }
+  const std::size_t part = std::min(bytes, staging_bytes_ - staged_);
+  const std::span<std::byte> stage = std::span(memory_->staging).subspan(staged_, part);
+  staged_ = std::min((staged_ + part + 15) / 16 * 16, staging_bytes_);
+  return stage;
+}
+
+Status RingBackend::upload(StorageId storage, std::int64_t offset,
+                           std::span<const std::byte> bytes) {
+  const ring::BufferId buffer = at(storage).buffer;
+  auto to = static_cast<std::uint32_t>(at(storage).offset + offset);
+  if (bytes.size() <= kInlineBytes)
+    return bytes.empty() ? Status(Done{}) : writer_.upload_inline(buffer, to, bytes);
+  while (!bytes.empty()) {
+    const auto stage = stage_part(bytes.size());
+    if (!stage) return stage.error();
+    std::memcpy(stage->data(), bytes.data(), stage->size());
+    const Status sent = writer_.upload(buffer, to, writer_.address_of(stage->data()),
+                                       static_cast<std::uint32_t>(stage->size()));
+    if (!sent) return sent;
+    to += static_cast<std::uint32_t>(stage->size());
+    bytes = bytes.subspan(stage->size());
+  }
+  return Done{};
+}
+
+Status RingBackend::fill_zero(StorageId storage) {
+  const Region& region = at(storage);
+  return writer_.fill(region.buffer, static_cast<std::uint32_t>(region.offset),
+                      static_cast<std::uint32_t>(region.bytes), 0);
+}
+
+// By way of the staging block, never straight to the caller: a wait that fails (an error, Ctrl-C, a
+// time-out) ends before the executor is done, and what it then still writes must not hit memory
+// that the caller has given back. Such a part of the block stays taken until a later wait has gone
+// well.
+Status RingBackend::download(StorageId storage, std::int64_t offset, std::span<std::byte> bytes) {
+  if (bytes.empty()) return finish();
+  auto from = static_cast<std::uint32_t>(at(storage).offset + offset);
+  while (!bytes.empty()) {
+    const auto stage = stage_part(bytes.size());
+    if (!stage) return stage.error();
+    const Status asked = writer_.read(at(storage).buffer, from, writer_.address_of(stage->data()),
+                                      static_cast<std::uint32_t>(stage->size()));
+    if (!asked) return asked;
+    const Status done = finish();
+    if (!done) return done;
+    std::memcpy(bytes.data(), stage->data(), stage->size());
+    from += static_cast<std::uint32_t>(stage->size());
+    bytes = bytes.subspan(stage->size());
+  }
+  return Done{};
+}
+
+void RingBackend::begin_block(const void* owner) {
+  Blocks& blocks = blocks_[owner];
+  blocks.words.emplace_back();
+  writer_.tap(&blocks.words.back());
+  recording_ = true;
+  pool_->hold(blocks.scratch);
+}
+
+std::uint32_t RingBackend::end_block(const void* owner) {
+  writer_.tap(nullptr);
+  recording_ = false;
+  pool_->let_go();
+  return static_cast<std::uint32_t>(blocks_.at(owner).words.size() - 1);
+}
+
+Status RingBackend::issue_block(const void* owner, std::uint32_t block, std::size_t& from) {
+  return writer_.append_block(blocks_.at(owner).words[block], from);
+}
+
+void RingBackend::forget_blocks(const void* owner) {
+  const auto found = blocks_.find(owner);
+  if (found == blocks_.end()) return;
+  pool_->clear_shelf(found->second.scratch);
+  blocks_.erase(found);
+}
+
+Status RingBackend::begin_timer() { return writer_.timestamp_begin(); }
+
+Result<std::int64_t> RingBackend::end_timer() {
+  memory_->clock = {};
+  const Status asked = writer_.timestamp_end(writer_.address_of(memory_->clock.data()));
+  if (!asked) return asked.error();
+  const Status done = finish();
+  if (!done) return done.error();
+  return static_cast<std::int64_t>(memory_->clock[1] - memory_->clock[0]);
+}
+
+// ---- when each kernel runs ----------------------------------------------------------------------
+
+Status RingBackend::begin_trace() {
+  // Nothing lies at the block's end once all is done.
+  const Status done = finish();
+  if (!done) return done;
+  tracing_ = true;
+  staging_bytes_ = RingMemory::kStagingBytes - RingMemory::kTraceBytes;
+  const Status started = start_trace();
+  if (!started) tracing_ = false;
+  return started;
+}
+
+// REQUIRES: the executor is done with the block.
+Status RingBackend::start_trace() {
+  std::memset(trace_block(), 0, RingMemory::kTraceBytes);
+  traced_from_ = memory_->control[ring::Word::dispatches].load();
+  return writer_.trace(writer_.address_of(trace_block()), RingMemory::kTraced);
+}
+
+Status RingBackend::end_trace() {
+  if (!tracing_) return Done{};
+  tracing_ = false;  // the next wait that goes well gives the block back
+  const Status asked = writer_.trace(0, 0);
+  return asked ? finish() : asked;
+}
+
+Result<DeviceTrace> RingBackend::take_trace() {
+  DeviceTrace taken;
+  if (!tracing_) return taken;
+  const Status done = finish();
+  if (!done) return done.error();
+  for (std::size_t i = 0; i < RingMemory::kTraced; ++i) {
+    std::array<std::uint32_t, ring::kTraceWords> record{};
+    std::memcpy(record.data(), trace_block() + i * sizeof record, sizeof record);
+    const auto& [position, tag, begin, begin_high, end, end_high] = record;
+    if (tag == 0) break;
+    taken.spans.push_back({position, tag, std::uint64_t{begin_high} << 32 | begin,
+                           std::uint64_t{end_high} << 32 | end});
+  }
+  const std::uint32_t ran = memory_->control[ring::Word::dispatches].load() - traced_from_;
+  taken.lost = static_cast<std::int64_t>(ran) - static_cast<std::int64_t>(taken.spans.size());
+  const Status started = start_trace();
+  if (!started) return started.error();
+  return taken;
+}
+
+bool RingBackend::trace_is_full(std::uint32_t since) const {
+  return tracing_ && writer_.position() - since >= RingMemory::kTraced * ring::kDispatchWords;
+}
+
+std::string RingBackend::kernel_name(std::uint32_t tag) const {
+  return (tag & kRawTag) == 0 ? kernels_[tag - 1].kernel.name : raws_[tag & ~kRawTag].text.name;
+}
+
+Status RingBackend::reset() {
+  tracing_ = false;
+  const Status done = writer_.reset();
+  if (!done) return done;
+  staging_bytes_ = RingMemory::kStagingBytes;
+  // Every buffer and pipeline is gone with the old device.
+  staged_ = 0;
+  storages_.clear();
+  free_.clear();
+  blocks_.clear();
+  for (Prepared& prepared : kernels_) {
+    prepared.known.clear();
+    prepared.programs.clear();
+  }
+  for (Raw& raw : raws_) raw.pipeline = 0;
+  gemm_.reset();
+  pace_.reset();
+  return open(budget_bytes_);
+}
+
+}  // namespace arraycore

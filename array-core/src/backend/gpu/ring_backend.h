@@ -1,0 +1,187 @@
+// The back end that writes commands into the ring for an executor with a GPU: kernels become WGSL,
+// one program for each way their arguments lie; storage becomes buffers. A launch that looks like
+// an earlier one of its kernel (codegen::Look) takes that one's program and allocates nothing.
+// Touched by Python's thread only.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backend/backend.h"
+#include "backend/gpu/device_gemm.h"
+#include "backend/gpu/device_pace.h"
+#include "backend/gpu/packing.h"
+#include "codegen/plan.h"
+#include "codegen/wgsl.h"
+#include "memory/pool.h"
+#include "ring/writer.h"
+
+namespace arraycore {
+
+// All that the executor reads and writes: no caller's own memory, which may be gone when it does.
+struct RingMemory {
+  static constexpr std::size_t kRingWords = std::size_t{1} << 20;
+  static constexpr std::size_t kTextBytes = std::size_t{1} << 18;
+  static constexpr std::size_t kStagingBytes = std::size_t{4} << 20;
+  // Dispatches whose times a trace has room for, at the end of the staging block.
+  static constexpr std::size_t kTraced = std::size_t{1} << 15;
+  static constexpr std::size_t kTraceBytes = kTraced * ring::kTraceWords * 4;
+  ring::ControlBlock control;
+  std::array<std::uint32_t, kRingWords> ring;
+  alignas(16) std::array<std::byte, kTextBytes> texts;
+  alignas(16) std::array<std::byte, kStagingBytes> staging;
+  alignas(8) std::array<std::uint64_t, 2> clock;  // nanoseconds: begin and end
+};
+
+class RingBackend final : public Backend, private BufferSource, private ring::Operations {
+ public:
+  // `base`: where the memory begins that addresses count from (null: addresses are pointers).
+  // `memory` lies in it.
+  RingBackend(std::shared_ptr<RingMemory> memory, const std::byte* base,
+              std::unique_ptr<ring::Host> host);
+  ~RingBackend() override;
+
+  // Waits for the executor's device and takes its limits. Call first.
+  // `budget_bytes`: the most that buffers may take together.
+  Status open(std::int64_t budget_bytes);
+
+  bool is_device() const override { return true; }
+  std::int64_t held_bytes() const override { return pool_ ? pool_->held_bytes() : 0; }
+  std::string device_text() const override;
+  std::uint32_t device_flags() const override;
+  Result<StorageId> create_storage(std::int64_t bytes) override;
+  void destroy_storage(StorageId storage) override;
+  Status upload(StorageId storage, std::int64_t offset, std::span<const std::byte> bytes) override;
+  Status fill_zero(StorageId storage) override;
+  Status download(StorageId storage, std::int64_t offset, std::span<std::byte> bytes) override;
+  Result<KernelId> prepare(ir::Kernel kernel) override;
+  void forget(KernelId kernel) override;
+  Status launch(const Launch& launch) override;
+  std::uint32_t shared_buffer(StorageId storage) const override;
+  Status launch_batch(KernelId kernel, std::span<const ir::Scalar> scalars,
+                      std::span<const BatchSegment> segments) override;
+  // Errors: value, "raw_limits" (more bindings or uniforms than the device takes), "raw_arguments"
+  // (not the number that the kernel was made with), "raw_grid", "raw_alias" (an array bound twice
+  // and written).
+  Result<KernelId> prepare_raw(const RawText& text) override;
+  Status launch_raw(const RawLaunch& launch) override;
+  Status launch_gemm(const GemmLaunch& launch) override;
+  std::uint32_t tune_gemm(const gemm::Tuning& tuning) override { return gemm_.tune(tuning); }
+  bool keeps_blocks() const override { return true; }
+  void begin_block(const void* owner) override;
+  std::uint32_t end_block(const void* owner) override;
+  Status issue_block(const void* owner, std::uint32_t block, std::size_t& from) override;
+  void forget_blocks(const void* owner) override;
+  Status begin_timer() override;
+  Result<std::int64_t> end_timer() override;
+  Status begin_trace() override;
+  Status end_trace() override;
+  Result<DeviceTrace> take_trace() override;
+  bool trace_is_full(std::uint32_t since) const override;
+  std::uint32_t position() const override { return writer_.position(); }
+  std::string kernel_name(std::uint32_t tag) const override;
+  Status reset() override;
+
+  const codegen::Limits& limits() const { return limits_; }
+
+ private:
+  // A kernel's text for one plan, and the pipelines of its stages.
+  struct Program {
+    std::string key;
+    codegen::Plan plan;
+    codegen::WgslProgram wgsl;
+    std::vector<ring::PipelineId> pipelines;
+  };
+  // What a launch of that look runs, or why it cannot.
+  struct Known {
+    std::uint64_t hash = 0;
+    codegen::Look look;
+    Result<const Program*> program;
+  };
+  struct Prepared {
+    ir::Kernel kernel;
+    lower::Merge merge;
+    std::vector<Known> known;
+    std::vector<std::unique_ptr<Program>> programs;           // several looks may share one
+    std::vector<std::pair<std::uint32_t, KernelId>> batches;  // by segments (fuse/batch.h)
+  };
+  struct Raw {
+    RawText text;
+    ring::PipelineId pipeline = 0;  // 0: not on this device yet
+  };
+
+  // One owner's: each block's words, and the scratch memory that they name.
+  struct Blocks {
+    std::vector<std::vector<std::uint32_t>> words;
+    Shelf scratch;
+  };
+
+  Result<BufferId> create_buffer(std::int64_t bytes) override;
+  void destroy_buffer(BufferId buffer) override;
+  // Tags are kernels' numbers plus 1, or kRawTag and a raw kernel's number.
+  static constexpr std::uint32_t kRawTag = 0x8000'0000;
+  std::string name_of(std::uint32_t tag) const override;
+  const Region& at(StorageId storage) const { return storages_[storage - 1]; }
+  // A region that shares its buffer with no other.
+  Result<Region> allocate_alone(std::int64_t bytes);
+  std::uint32_t bind(StorageId storage);
+  // The kernel over so many segments.
+  Result<KernelId> batch_of(KernelId kernel, std::uint32_t segments);
+  // These work on the launch in `gpu_` and `ranges_`.
+  Result<const Program*> program(Prepared& prepared);
+  Result<const Program*> compile(Prepared& prepared);
+  Status create_pipelines(const ir::Kernel& kernel, Program& program);
+  Status launch_packed(Prepared& prepared);
+  Status run_packed(Prepared& prepared, const Packing& packing);
+  Status dispatch(const ir::Kernel& kernel, const Program& program);
+  Status dispatch_stages(const Program& program, const ring::Binding& scratch);
+  Status dispatch_raw(const Raw& raw, const RawLaunch& launch, std::vector<Region>& copies);
+  Status finish();  // waits for all that was issued
+  Result<std::span<std::byte>> stage_part(std::size_t bytes);
+  std::byte* trace_block() {
+    return memory_->staging.data() + (RingMemory::kStagingBytes - RingMemory::kTraceBytes);
+  }
+  Status start_trace();
+
+  std::shared_ptr<RingMemory> memory_;
+  std::unique_ptr<ring::Host> host_;
+  ring::Writer writer_;
+  codegen::Limits limits_;
+  std::int64_t budget_bytes_ = 0;
+  std::uint32_t largest_buffer_ = 0;
+  std::optional<Pool> pool_;      // once the device's limits are known
+  std::vector<Region> storages_;  // by id - 1
+  std::vector<StorageId> free_;
+  std::vector<Prepared> kernels_;
+  std::vector<Raw> raws_;
+  DeviceGemm gemm_{*this};
+  DevicePace pace_;
+  bool recording_ = false;  // a block: what is issued is kept
+  std::map<const void*, Blocks> blocks_;
+  // The launch that is being made: kept for its memory.
+  codegen::Launch gpu_;
+  codegen::Survey survey_;
+  std::vector<BoundRange> ranges_;
+  std::vector<ring::Binding> slots_;
+  std::vector<ring::Binding> bindings_;
+  std::array<std::uint32_t, ring::kMaxUniformWords> uniforms_{};
+  ring::BufferId buffers_ = 0;
+  ring::PipelineId pipelines_ = 0;
+  std::uint32_t tag_ = 0;   // of the launch that is being made
+  std::size_t staged_ = 0;  // bytes of staging that the executor may still read or write
+  // Less than the whole block while the executor may still write times to its end.
+  std::size_t staging_bytes_ = RingMemory::kStagingBytes;
+  bool tracing_ = false;
+  std::uint32_t traced_from_ =
+      0;  // the executor's count of dispatches when the trace's block was empty
+};
+
+}  // namespace arraycore

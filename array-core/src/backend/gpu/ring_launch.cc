@@ -1,0 +1,209 @@
+// Launches of the ring's back end: from a kernel and its arguments to commands.
+#include <algorithm>
+#include <utility>
+
+#include "backend/gpu/ring_backend.h"
+#include "backend/kernel_name.h"
+#include "ir/verify.h"
+
+namespace arraycore {
+
+namespace {
+
+// Whole vec4s: every buffer, and every slot of a heap, is a multiple of 256 bytes.
+std::uint32_t bound_bytes(std::int64_t bytes) {
+  return static_cast<std::uint32_t>((bytes + 15) / 16 * 16);
+}
+
+ring::Binding binding_of(const BoundRange& range) {
+  return {range.buffer, range.offset, range.bytes};
+}
+
+}  // namespace
+
+Result<KernelId> RingBackend::prepare(ir::Kernel kernel) {
+  const Status verified = ir::verify(kernel);
+  if (!verified) return verified.error();
+  const lower::Merge merge = codegen::merge_of(kernel);
+  kernels_.push_back({std::move(kernel), merge, {}, {}, {}});
+  return static_cast<KernelId>(kernels_.size() - 1);
+}
+
+// The number stays its own: a message may still name it.
+void RingBackend::forget(KernelId kernel) {
+  Prepared& prepared = kernels_[kernel];
+  for (const auto& program : prepared.programs)
+    for (const ring::PipelineId pipeline : program->pipelines)
+      static_cast<void>(writer_.destroy_pipeline(pipeline));  // a lost device has none left
+  prepared.known.clear();
+  prepared.programs.clear();
+  const std::string name = prepared.kernel.name;
+  prepared.kernel = {};
+  prepared.kernel.name = name;
+}
+
+// The place of a storage's range among those of the launch.
+std::uint32_t RingBackend::bind(StorageId storage) {
+  const Region& region = at(storage);
+  const auto offset = static_cast<std::uint32_t>(region.offset);
+  std::uint32_t place = 0;
+  while (place < ranges_.size() &&
+         (ranges_[place].buffer != region.buffer || ranges_[place].offset != offset))
+    ++place;
+  if (place == ranges_.size())
+    ranges_.push_back({region.buffer, offset, bound_bytes(region.bytes)});
+  return place;
+}
+
+Status RingBackend::launch(const Launch& launch) {
+  Prepared& prepared = kernels_[launch.kernel];
+  tag_ = launch.kernel + 1;
+  gpu_.loop = launch.loop;
+  gpu_.reduced = launch.reduced;
+  gpu_.operands.resize(launch.arguments.size());
+  ranges_.clear();
+  for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+    codegen::Operand& operand = gpu_.operands[i];
+    if (const auto* array = std::get_if<ArrayArgument>(&launch.arguments[i])) {
+      operand.binding = bind(array->storage);
+      const BoundRange& range = ranges_[static_cast<std::size_t>(operand.binding)];
+      operand.heap = range.buffer;
+      operand.bytes = range.bytes;
+      operand.view = array->view;
+    } else {
+      operand.scalar = *std::get_if<ir::Scalar>(&launch.arguments[i]);
+    }
+  }
+  if (ranges_.size() > limits_.storage_buffers) return launch_packed(prepared);
+  const auto found = program(prepared);
+  return found ? dispatch(prepared.kernel, **found) : Status(found.error());
+}
+
+Result<const RingBackend::Program*> RingBackend::program(Prepared& prepared) {
+  const Status taken = survey_.take(prepared.kernel, prepared.merge, gpu_);
+  if (!taken) return taken.error();
+  const std::uint64_t hash = survey_.look.hash();
+  for (const Known& known : prepared.known)
+    if (known.hash == hash && known.look == survey_.look) return known.program;
+  auto compiled = compile(prepared);
+  // What the ring refused may go well another time; what cannot be computed stays so.
+  if (compiled || compiled.error().kind == ErrorKind::not_implemented)
+    prepared.known.push_back({hash, survey_.look, compiled});
+  return compiled;
+}
+
+Result<const RingBackend::Program*> RingBackend::compile(Prepared& prepared) {
+  auto plan = codegen::make_plan(prepared.kernel, survey_.look, limits_);
+  if (!plan) return plan.error();
+  std::string key = plan->key();
+  for (const auto& program : prepared.programs)
+    if (program->key == key) return program.get();
+  auto wgsl = codegen::generate(prepared.kernel, *plan);
+  if (!wgsl) return wgsl.error();
+  if (wgsl->uniforms.size() > ring::kMaxUniformWords)
+    return Error{ErrorKind::not_implemented, "gpu_uniforms",
+                 "kernel '" + prepared.kernel.name + "': the shapes and strides of its arguments " +
+                     "are " + std::to_string(wgsl->uniforms.size()) +
+                     " words, and a launch takes " + std::to_string(ring::kMaxUniformWords) + "."};
+  auto program =
+      std::make_unique<Program>(Program{std::move(key), std::move(*plan), std::move(*wgsl), {}});
+  const Status created = create_pipelines(prepared.kernel, *program);
+  if (!created) return created.error();
+  prepared.programs.push_back(std::move(program));
+  return prepared.programs.back().get();
+}
+
+Status RingBackend::create_pipelines(const ir::Kernel& kernel, Program& program) {
+  for (const codegen::WgslStage& stage : program.wgsl.stages) {
+    std::uint32_t writable = 0;
+    for (std::size_t i = 0; i < stage.bindings.size(); ++i)
+      if (stage.bindings[i].access == codegen::BindingAccess::read_write) writable |= 1U << i;
+    const ring::PipelineId id = ++pipelines_;
+    const Status created = writer_.create_pipeline(
+        id, {.wgsl = stage.text,
+             .label = operation_name(kernel),
+             .uniform_bytes = static_cast<std::uint32_t>(program.wgsl.uniforms.size() * 4),
+             .bindings = static_cast<std::uint32_t>(stage.bindings.size()),
+             .read_write_mask = writable});
+    if (!created) return created;
+    program.pipelines.push_back(id);
+  }
+  return Done{};
+}
+
+Status RingBackend::dispatch(const ir::Kernel& kernel, const Program& program) {
+  slots_.resize(program.plan.slots.size());
+  for (std::size_t p = 0; p < kernel.params.size(); ++p)
+    if (kernel.params[p].kind != ir::ParamKind::scalar)
+      slots_[program.plan.params[p].slot] =
+          binding_of(ranges_[static_cast<std::size_t>(gpu_.operands[p].binding)]);
+  program.wgsl.uniform_words(kernel, gpu_, survey_.walks,
+                             std::span(uniforms_).first(program.wgsl.uniforms.size()));
+  const auto scratch_bytes = static_cast<std::int64_t>(program.wgsl.scratch_bytes(survey_.walks));
+  if (scratch_bytes == 0) return dispatch_stages(program, {});
+  const auto scratch = allocate_alone(scratch_bytes);
+  if (!scratch) return scratch.error();
+  // What is handed out next is used by later commands only.
+  const Status sent =
+      dispatch_stages(program, {scratch->buffer, 0, static_cast<std::uint32_t>(scratch_bytes)});
+  pool_->free(*scratch);
+  return sent;
+}
+
+Status RingBackend::dispatch_stages(const Program& program, const ring::Binding& scratch) {
+  for (std::size_t s = 0; s < program.wgsl.stages.size(); ++s) {
+    const auto [x, y, z] = codegen::grid(program.plan, survey_.walks, s);
+    if (x == 0 || y == 0 || z == 0) continue;
+    bindings_.clear();
+    for (const codegen::Binding& binding : program.wgsl.stages[s].bindings)
+      bindings_.push_back(binding.slot == codegen::kScratch ? scratch : slots_[binding.slot]);
+    const Status sent =
+        writer_.dispatch({.tag = tag_,
+                          .pipeline = program.pipelines[s],
+                          .x = x,
+                          .y = y,
+                          .z = z,
+                          .bindings = bindings_,
+                          .uniforms = std::span(uniforms_).first(program.wgsl.uniforms.size())});
+    if (!sent) return sent;
+  }
+  return Done{};
+}
+
+// ---- more arguments than bindings -------------------------------------------------------------
+
+Status RingBackend::launch_packed(Prepared& prepared) {
+  const auto packing =
+      pack(prepared.kernel, gpu_, ranges_, limits_.storage_buffers, largest_buffer_);
+  if (!packing) return packing.error();
+  if (packing->block_bytes == 0) return run_packed(prepared, *packing);
+  // Alone, since a copy is between two buffers.
+  const auto block = allocate_alone(packing->block_bytes);
+  if (!block) return block.error();
+  ranges_[packing->block].buffer = block->buffer;
+  for (codegen::Operand& operand : gpu_.operands)
+    if (operand.binding == packing->block) operand.heap = block->buffer;
+  const Status sent = run_packed(prepared, *packing);
+  pool_->free(*block);
+  return sent;
+}
+
+Status RingBackend::run_packed(Prepared& prepared, const Packing& packing) {
+  const auto found = program(prepared);
+  if (!found) return found.error();
+  const ring::BufferId block = packing.pieces.empty() ? 0 : ranges_[packing.block].buffer;
+  for (const PackedPiece& piece : packing.pieces) {
+    const Status in = writer_.copy(piece.buffer, piece.offset, block, piece.place, piece.bytes);
+    if (!in) return in;
+  }
+  Status sent = dispatch(prepared.kernel, **found);
+  if (!sent) return sent;
+  for (const PackedPiece& piece : packing.pieces) {
+    if (!piece.written) continue;
+    const Status back = writer_.copy(block, piece.place, piece.buffer, piece.offset, piece.bytes);
+    if (!back) return back;
+  }
+  return Done{};
+}
+
+}  // namespace arraycore

@@ -1,0 +1,218 @@
+// Weights' gradients of convolutions whose window is put to every element, without unfolding: sums
+// run along rows of the data, lanes side by side, for a few results and a row of the window at
+// once. Internal to cpu/; parts are shared out among the team.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "cpu/gemm/direct_planes.h"
+#include "cpu/gemm/gemm_kernel.h"
+#include "gemm/problem.h"
+#include "team/team.h"
+
+namespace arraycore::cpu {
+
+// Of one batch. Here the problem's columns are the window and the channels, its terms the places
+// and the images.
+template <typename T>
+class DirectWeights {
+ public:
+  static bool suits(const gemm::Problem& problem) {
+    if (!problem.window) return false;
+    const auto& [z, y, x] = problem.window->axes;
+    return z.columns == 1 && z.terms == 1 && z.origin == 0 && (y.term_step == 1 || y.terms == 1) &&
+           x.term_step == 1 && x.b_stride == 1 && x.columns > 1 &&
+           // Rows are filled up to whole vectors.
+           x.terms * 5 >= round_up(x.terms) * 4;
+  }
+
+  DirectWeights(const gemm::Problem& problem, int members)
+      : p_(problem),
+        y_(problem.window->axes[1]),
+        x_(problem.window->axes[2]),
+        planes_(reach(y_), reach(x_)),
+        images_(problem.k / problem.window->terms()),
+        channels_(problem.n / problem.window->columns()),
+        members_(members) {
+    // As many images at a time as keep a block of the gradient in the first cache.
+    constexpr std::int64_t kHeld = 1024;
+    together_ = std::clamp<std::int64_t>(kHeld / gradient_plane(), 1, images_);
+    blocks_ = (problem.m + kResults - 1) / kResults;
+  }
+
+  std::size_t bytes() const {
+    return static_cast<std::size_t>(padded() + members_ * kResults * together_ * gradient_plane()) *
+           sizeof(T);
+  }
+
+  // False when a thread was lost. `memory`: bytes() of it.
+  bool run(const T* a, const T* b, T* out, std::byte* memory) {
+    a_ = a;
+    b_ = b;
+    out_ = out;
+    data_ = reinterpret_cast<T*>(memory);
+    gradients_ = data_ + padded();
+    for (first_ = 0; first_ < images_; first_ += together_) {
+      count_ = std::min(together_, images_ - first_);
+      if (!team().run(pad, this, count_, members_)) return false;
+      if (!team().run(part, this, blocks_, members_)) return false;
+    }
+    return true;
+  }
+
+ private:
+  // 9 sums, 3 vectors of data and 1 of a gradient: a browser's compiler keeps one of 16 registers.
+  static constexpr int kResults = 3;
+  static constexpr int kTaps = 3;
+  using Bits = typename LanesOf<T>::Bits;
+  template <int taps>
+  struct Sums {
+    Lanes<T> of[kResults][taps] = {};  // NOLINT(*-avoid-c-arrays): registers
+  };
+
+  static std::int64_t round_up(std::int64_t value) {
+    return (value + kLanes<T> - 1) / kLanes<T> * kLanes<T>;
+  }
+  static Reach reach(const gemm::WindowAxis& axis) {
+    return {axis.terms, axis.columns, axis.column_step, axis.origin, axis.extent};
+  }
+  std::int64_t gradient_row() const { return round_up(x_.terms); }
+  std::int64_t gradient_plane() const { return y_.terms * gradient_row(); }
+  // Channels of all images that are taken together; the last row is read beyond.
+  std::int64_t padded() const { return together_ * channels_ * planes_.size() + kLanes<T>; }
+
+  static void pad(void* task, std::int64_t image, int /*member*/) {
+    auto& direct = *static_cast<DirectWeights*>(task);
+    for (std::int64_t channel = 0; channel < direct.channels_; ++channel)
+      direct.planes_.fill(direct.b_ + (direct.first_ + image) * direct.p_.b.row_stride +
+                              channel * direct.p_.b.column_stride,
+                          direct.y_.b_stride, direct.plane(channel, image));
+    if (image == direct.count_ - 1) std::fill_n(direct.gradients_ - kLanes<T>, kLanes<T>, T{});
+  }
+  T* plane(std::int64_t channel, std::int64_t image) const {
+    return data_ + (channel * together_ + image) * planes_.size();
+  }
+
+  static void part(void* task, std::int64_t part, int member) {
+    static_cast<DirectWeights*>(task)->compute(part, member);
+  }
+
+  void compute(std::int64_t block, int member) {
+    T* const gradient = gradients_ + member * kResults * together_ * gradient_plane();
+    copy_gradient(block * kResults, gradient);
+    for (std::int64_t channel = 0; channel < channels_; ++channel)
+      for (std::int64_t ky = 0; ky < y_.columns; ++ky)
+        for (std::int64_t kx = 0; kx < x_.columns; kx += kTaps) {
+          const std::int64_t taps = std::min<std::int64_t>(kTaps, x_.columns - kx);
+          if (taps == 3) sum<3>(gradient, block, channel, ky, kx);
+          if (taps == 2) sum<2>(gradient, block, channel, ky, kx);
+          if (taps == 1) sum<1>(gradient, block, channel, ky, kx);
+        }
+  }
+
+  // Of a block of results, rows filled up with zeros; results that are not there are zeros.
+  void copy_gradient(std::int64_t first, T* to) const {
+    for (std::int64_t image = 0; image < count_; ++image)
+      for (std::int64_t result = 0; result < kResults; ++result) {
+        T* const plane = to + (image * kResults + result) * gradient_plane();
+        if (first + result >= p_.m || gradient_row() != x_.terms)
+          std::fill_n(plane, gradient_plane(), T{});
+        if (first + result >= p_.m) continue;
+        const T* const from =
+            a_ + (first_ + image) * p_.a.column_stride + (first + result) * p_.a.row_stride;
+        for (std::int64_t y = 0; y < y_.terms; ++y)
+          std::memcpy(plane + y * gradient_row(), from + y * x_.terms,
+                      static_cast<std::size_t>(x_.terms) * sizeof(T));
+      }
+  }
+
+  // `taps` weights of a row of the window, for a block of results and one channel.
+  template <int taps>
+  void sum(const T* gradient, std::int64_t block, std::int64_t channel, std::int64_t ky,
+           std::int64_t kx) const {
+    Sums<taps> sums;
+    // Addresses' own width, which is half of 64 bits in WebAssembly.
+    const auto whole = static_cast<std::ptrdiff_t>(x_.terms / kLanes<T> * kLanes<T>);
+    const auto rows = static_cast<std::ptrdiff_t>(y_.terms);
+    const auto line_step = static_cast<std::ptrdiff_t>(planes_.row());
+    const auto gradient_step = static_cast<std::ptrdiff_t>(gradient_row());
+    const auto result_step = static_cast<std::ptrdiff_t>(gradient_plane());
+    const auto tap_step = static_cast<std::ptrdiff_t>(x_.column_step);
+    const bool has_end = whole < x_.terms;
+    Bits there{};  // the lanes of a row's end
+    for (std::int64_t lane = 0; lane < x_.terms - whole; ++lane) there[lane] = -1;
+    const std::int64_t origin =
+        planes_.origin() + ky * y_.column_step * planes_.row() + kx * x_.column_step;
+    for (std::int64_t image = 0; image < count_; ++image) {
+      const T* line = plane(channel, image) + origin;
+      const T* g = gradient + image * kResults * gradient_plane();
+      for (std::ptrdiff_t y = 0; y < rows; ++y, line += line_step, g += gradient_step) {
+        for (std::ptrdiff_t x = 0; x < whole; x += kLanes<T>)
+          add<taps, Row::whole>(line + x, tap_step, g + x, result_step, there, sums);
+        if (has_end)
+          add<taps, Row::end>(line + whole, tap_step, g + whole, result_step, there, sums);
+      }
+    }
+    put<taps>(sums, block, channel, ky, kx);
+  }
+
+  // What lies behind a row is another row's: not even an infinity of it may meet the zeros that the
+  // gradient is filled up with.
+  enum class Row : std::uint8_t { whole, end };
+
+  template <int taps, Row part>
+  static void add(const T* data, std::ptrdiff_t tap_step, const T* gradient,
+                  std::ptrdiff_t result_step, Bits there, Sums<taps>& sums) {
+    Lanes<T> x[taps];  // NOLINT(*-avoid-c-arrays): registers
+#pragma GCC unroll 3
+    for (int tap = 0; tap < taps; ++tap) {
+      x[tap] = load(data + tap * tap_step);
+      if constexpr (part == Row::end)
+        x[tap] = reinterpret_cast<Lanes<T>>(reinterpret_cast<Bits>(x[tap]) & there);
+    }
+#pragma GCC unroll 3
+    for (int result = 0; result < kResults; ++result) {
+      const Lanes<T> g = load(gradient + result * result_step);
+#pragma GCC unroll 3
+      for (int tap = 0; tap < taps; ++tap)
+        sums.of[result][tap] = multiply_add(g, x[tap], sums.of[result][tap]);
+    }
+  }
+
+  template <int taps>
+  void put(const Sums<taps>& sums, std::int64_t block, std::int64_t channel, std::int64_t ky,
+           std::int64_t kx) const {
+    const std::int64_t rows = std::min<std::int64_t>(kResults, p_.m - block * kResults);
+    T* const to = out_ + block * kResults * p_.out.row_stride + channel * p_.out.column_stride +
+                  ky * y_.out_stride + kx * x_.out_stride;
+    for (std::int64_t row = 0; row < rows; ++row)
+      for (int tap = 0; tap < taps; ++tap) {
+        const Lanes<T> lanes = sums.of[row][tap];
+        T total = lanes[0];
+        for (int lane = 1; lane < kLanes<T>; ++lane) total += lanes[lane];
+        T& target = to[row * p_.out.row_stride + tap * x_.out_stride];
+        target = first_ == 0 ? total : target + total;
+      }
+  }
+
+  const gemm::Problem& p_;
+  const gemm::WindowAxis& y_;
+  const gemm::WindowAxis& x_;
+  Planes planes_;
+  std::int64_t images_;
+  std::int64_t channels_;
+  int members_;
+  std::int64_t together_ = 1;  // images
+  std::int64_t blocks_ = 0;    // of results
+  const T* a_ = nullptr;
+  const T* b_ = nullptr;
+  T* out_ = nullptr;
+  T* data_ = nullptr;       // padded, of the images that are taken together, by channel
+  T* gradients_ = nullptr;  // by member
+  std::int64_t first_ = 0;  // image of those
+  std::int64_t count_ = 0;  // of them
+};
+
+}  // namespace arraycore::cpu

@@ -1,0 +1,145 @@
+// The loops around the innermost ones: which part of both operands is packed when, where the blocks
+// go, and what the team's threads share out. How a part is packed and where a column of the result
+// lies is the caller's. Internal to cpu/; one caller at a time.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "base/result.h"
+#include "cpu/gemm/gemm_kernel.h"
+#include "team/team.h"
+
+namespace arraycore::cpu {
+
+// How much is packed at a time: a panel of b stays in the first cache, the block of a in the
+// second, b's block in the last.
+inline constexpr std::int64_t kDepth = 256;
+inline constexpr std::int64_t kBlockRows = 96;
+inline constexpr std::int64_t kBlockColumns = 1024;
+static_assert(kBlockRows % kRows == 0);
+static_assert(kBlockColumns % kColumns<float> == 0);
+
+constexpr std::int64_t round_up(std::int64_t value, std::int64_t step) {
+  return (value + step - 1) / step * step;
+}
+
+// Waking a thread costs some 20 us, the time of 200,000 multiplications.
+inline constexpr std::int64_t kSharedWork = 1'000'000;
+// For each thread, so that all end at nearly the same time.
+inline constexpr std::int64_t kPartsOfMember = 8;
+
+inline int members_for(std::int64_t rows, std::int64_t columns, std::int64_t terms) {
+  if (rows * columns < kSharedWork / terms) return 1;
+  return std::min(team().members(), Team::kMaxMembers);
+}
+
+// The parts of one product that are packed together.
+template <typename T>
+struct Blocks {
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+  int members = 1;  // threads that pack rows of a, each for itself
+
+  Blocks(std::int64_t rows, std::int64_t columns, std::int64_t terms)
+      : m(rows), n(columns), k(terms), members(members_for(rows, columns, terms)) {}
+  std::int64_t depth() const { return std::min(kDepth, k); }
+  std::int64_t rows() const { return std::min(kBlockRows, round_up(m, kRows)); }
+  std::int64_t columns() const { return std::min(kBlockColumns, round_up(n, kColumns<T>)); }
+  // Elements of memory for both packed operands.
+  std::int64_t packed() const { return depth() * (members * rows() + columns()); }
+};
+
+// One packed block of b times every row of a, as a task of the team: its parts are a block of rows
+// and a stretch of columns, and each member packs the rows that it needs.
+template <typename T, typename Packing>
+class Sweep {
+ public:
+  Sweep(const Blocks<T>& blocks, T* memory, Packing& packing)
+      : blocks_(blocks),
+        packing_(packing),
+        packed_a_(memory),
+        packed_b_(memory + blocks.members * blocks.depth() * blocks.rows()) {}
+
+  T* packed_b() const { return packed_b_; }
+
+  // Of b: `columns` columns from `first_column` on, `terms` terms from `first_term` on. False when
+  // a thread was lost.
+  bool run(std::int64_t first_column, std::int64_t columns, std::int64_t first_term,
+           std::int64_t terms) {
+    first_column_ = first_column;
+    columns_ = columns;
+    first_term_ = first_term;
+    terms_ = terms;
+    const std::int64_t row_blocks = (blocks_.m + blocks_.rows() - 1) / blocks_.rows();
+    const std::int64_t wanted = blocks_.members == 1 ? 1 : blocks_.members * kPartsOfMember;
+    const std::int64_t stretches = std::max<std::int64_t>(1, wanted / row_blocks);
+    stretch_ = round_up((columns + stretches - 1) / stretches, kColumns<T>);
+    stretches_ = (columns + stretch_ - 1) / stretch_;
+    held_.fill(-1);
+    return team().run(part, this, row_blocks * stretches_, blocks_.members);
+  }
+
+ private:
+  static void part(void* task, std::int64_t part, int member) {
+    auto& sweep = *static_cast<Sweep*>(task);
+    sweep.compute(part / sweep.stretches_, part % sweep.stretches_ * sweep.stretch_, member);
+  }
+
+  void compute(std::int64_t row_block, std::int64_t begin, int member) {
+    const std::int64_t row = row_block * blocks_.rows();
+    const std::int64_t here = std::min(blocks_.rows(), blocks_.m - row);
+    T* const packed = packed_a_ + member * blocks_.depth() * blocks_.rows();
+    std::int64_t& held = held_[static_cast<std::size_t>(member)];
+    if (held != row_block) packing_.a(row, here, first_term_, terms_, packed);
+    held = row_block;
+    const std::int64_t end = std::min(columns_, begin + stretch_);
+    for (std::int64_t column = begin; column < end; column += kColumns<T>) {
+      const std::int64_t wide = std::min<std::int64_t>(kColumns<T>, columns_ - column);
+      for (std::int64_t first = 0; first < here; first += kRows) {
+        const Block<T> block =
+            run_block(terms_, packed + first * terms_, packed_b_ + column * terms_);
+        Target<T> target = packing_.target(row + first, first_column_, column, wide);
+        target.rows = std::min<std::int64_t>(kRows, here - first);
+        target.columns = wide;
+        target.adds = first_term_ > 0;
+        put_block(block, target);
+      }
+    }
+  }
+
+  const Blocks<T>& blocks_;
+  Packing& packing_;
+  T* const packed_a_;  // one after the other for each member
+  T* const packed_b_;
+  std::int64_t first_column_ = 0;
+  std::int64_t columns_ = 0;
+  std::int64_t first_term_ = 0;
+  std::int64_t terms_ = 0;
+  std::int64_t stretch_ = 0;  // columns
+  std::int64_t stretches_ = 0;
+  std::array<std::int64_t, Team::kMaxMembers> held_{};  // the block of rows that each has packed
+};
+
+// `packing.b(first column, columns, first term, terms, to) -> Status`, then as often as there are
+// blocks of rows `packing.a(first row, rows, first term, terms, to)` and
+// `packing.target(row, the block's first column, column of the block, columns) -> Target`, whose
+// rows, columns and `adds` are set here. Any member calls `a` and `target`, at the same time.
+template <typename T, typename Packing>
+Status multiply_blocks(const Blocks<T>& blocks, T* memory, Packing& packing) {
+  Sweep<T, Packing> sweep(blocks, memory, packing);
+  for (std::int64_t j = 0; j < blocks.n; j += blocks.columns()) {
+    const std::int64_t columns = std::min(blocks.columns(), blocks.n - j);
+    for (std::int64_t p = 0; p < blocks.k; p += blocks.depth()) {
+      const std::int64_t terms = std::min(blocks.depth(), blocks.k - p);
+      const Status packed = packing.b(j, columns, p, terms, sweep.packed_b());
+      if (!packed) return packed;
+      if (!sweep.run(j, columns, p, terms)) return Team::lost();
+    }
+  }
+  return Done{};
+}
+
+}  // namespace arraycore::cpu

@@ -1,0 +1,232 @@
+#include "operations/indexing/index_call.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "operations/indexing/index_views.h"
+#include "view/collapse.h"
+#include "view/messages.h"
+#include "view/shape.h"
+
+namespace arraycore {
+
+namespace {
+
+// The same elements in the same order by fewer axes.
+View collapsed(View view) {
+  collapse(std::span(&view, 1), AxisOrder::keep);
+  return view;
+}
+
+Operand scalar_int32(std::int64_t value) {
+  return {nullptr, ir::put(static_cast<std::int32_t>(value))};
+}
+
+// The value as a view of the result's shape.
+Result<View> spread_value(const View& value, const Dims& result) {
+  auto wide = broadcast_for_assignment(value, result);
+  return wide ? wide : value_shape(value.shape, result);
+}
+
+// The first number outside [-extent, extent), if there is one.
+std::optional<std::string> outside(std::span<const std::byte> bytes, DType dtype,
+                                   std::int64_t extent) {
+  return ir::visit(dtype, [&](auto zero) -> std::optional<std::string> {
+    using T = decltype(zero);
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+      for (std::size_t at = 0; at < bytes.size(); at += sizeof(T)) {
+        T number;
+        std::memcpy(&number, bytes.data() + at, sizeof(T));
+        if (std::cmp_less(number, -extent) || std::cmp_greater_equal(number, extent))
+          return std::to_string(number);
+      }
+    }
+    return std::nullopt;
+  });
+}
+
+}  // namespace
+
+// ---- where
+
+Status IndexCalls::check_bounds(const Picking& picking, std::span<const KeyItem> key,
+                                Indices which) {
+  const bool looks = !launcher_.raw_backend().is_device();
+  for (const PickedPart& part : picking.parts) {
+    const KeyItem& item = key[part.item];
+    const Indices kind = item.array.view.ndim() == 0 ? Indices::single : Indices::many;
+    if (item.kind != KeyItem::Kind::integers || kind != which) continue;
+    std::optional<std::string> wrong;
+    if (item.outside) {
+      wrong = std::to_string(*item.outside);
+    } else if (looks && !item.checked) {
+      const auto bytes = host_elements(launcher_, item.array);
+      if (!bytes) return bytes.error();
+      wrong = outside(*bytes, item.array.dtype, part.extent);
+    } else if (part.extent == 0 && item.array.view.count() > 0) {
+      wrong = "0";  // whatever it is, there is nothing
+    }
+    if (wrong)
+      return index_error("index_out_of_bounds", "index " + *wrong + " is out of bounds for axis " +
+                                                    std::to_string(part.axis) + " with size " +
+                                                    std::to_string(part.extent));
+  }
+  return Done{};
+}
+
+Result<IndexCalls::Picks> IndexCalls::picks(const Picking& picking, std::span<const KeyItem> key,
+                                            std::optional<std::int64_t> trues) {
+  // As NumPy: what has no axes is an integer, whatever is wrong beside it.
+  const Status bounds = check_bounds(picking, key, Indices::single);
+  if (!bounds) return bounds.error();
+  Picks picks;
+  picks.unique = true;
+  picks.skips = trues.has_value();
+  std::vector<Dims> shapes;
+  for (const PickedPart& part : picking.parts) {
+    const KeyItem& item = key[part.item];
+    Array array = item.array;
+    PickLook look{array.dtype, item.checked};
+    if (item.kind == KeyItem::Kind::mask) {
+      if (!item.mask_shape) {
+        auto positions = masks_.positions(item.array, trues);
+        if (!positions) return positions.error();
+        array = std::move(*positions);
+      }
+      look = {DType::int32, true};
+    } else {
+      picks.unique = false;
+    }
+    // NumPy's message names a mask once for each of its axes.
+    for (int axis = 0; axis < std::max(part.axes, 1); ++axis) shapes.push_back(array.view.shape);
+    picks.arrays.push_back(std::move(array));
+    picks.looks.push_back(look);
+    picks.extents.push_back(part.extent);
+  }
+  auto shape = broadcast_indices(shapes);
+  if (!shape) return shape.error();
+  picks.shape = std::move(*shape);
+  return picks;
+}
+
+// ---- launches
+
+// The loop is the indices' shape and, where the look spreads, the kept axes behind it. `value` and
+// `out` have the loop's shape.
+Status IndexCalls::run(IndexLook look, const Picking& picking, const Picks& picks,
+                       const Array& array, const IndexedValue* value, const Array* winners,
+                       const Array* out) {
+  const bool over_kept = look.task != IndexTask::mark && look.task != IndexTask::claim;
+  const View kept = tail(picking.view, picking.picked);
+  Dims loop = picks.shape;
+  if (over_kept)
+    for (const std::int64_t extent : kept.shape) loop.push_back(extent);
+  const std::int64_t count = View{loop, {}, 0}.count();
+  if (count == 0) return Done{};
+  for (const std::int64_t numbered : {count, array.view.count()}) {
+    const Status fits = check_numbers(numbered);
+    if (!fits) return fits;
+  }
+  look.spread = over_kept && kept.count() > 1;
+  look.skips = picks.skips;
+  look.picks = picks.looks;
+
+  const Array held = with_view(array, collapsed(array.view), array.dtype);
+  std::vector<Array> indices;
+  for (const Array& each : picks.arrays)
+    indices.push_back(
+        with_view(each, over_kept ? padded(each.view, kept.ndim()) : each.view, each.dtype));
+  std::vector<Operand> operands{{&held, {}}};
+  if (value != nullptr) operands.push_back({value->array, value->scalar});
+  for (const Array& each : indices) operands.push_back({&each, {}});
+  for (const std::int64_t extent : picks.extents) operands.push_back(scalar_int32(extent));
+  if (look.spread) operands.push_back(scalar_int32(kept.count()));
+  if (winners != nullptr) operands.push_back({winners, {}});
+  if (out != nullptr) operands.push_back({out, {}});
+  const auto kernel = kernels_.get(look);
+  if (!kernel) return kernel.error();
+  return launcher_.launch({*kernel, loop, 0, operands});
+}
+
+Result<Array> IndexCalls::read(const Array& source, std::span<const KeyItem> key) {
+  const auto picking = resolve_key(source.view, key);
+  if (!picking) return picking.error();
+  const auto found = picks(*picking, key);
+  if (!found) return found.error();
+  const auto shape = picked_shape(*picking, found->shape);
+  if (!shape) return shape.error();
+  // As NumPy: indices that were broadcast away pick nothing, in bounds or not.
+  if (View{found->shape, {}, 0}.count() > 0) {
+    const Status bounds = check_bounds(*picking, key, Indices::many);
+    if (!bounds) return bounds.error();
+  }
+  auto made = launcher_.allocate(source.dtype, *shape);
+  if (!made) return made;
+  IndexLook look;
+  look.array = bits_of(source.dtype);
+  const Array out =
+      with_view(*made, indices_first(made->view, picking->place, found->shape.size()), look.array);
+  const Status gathered = run(look, *picking, *found, with_view(source, picking->view, look.array),
+                              nullptr, nullptr, &out);
+  if (!gathered) return gathered.error();
+  return made;
+}
+
+// Which element of the indices' loop is the last for each picked place: an array over the picked
+// axes, undefined where nothing is picked.
+Result<Array> IndexCalls::winners(const Picking& picking, const Picks& picks) {
+  Dims extents;
+  for (int axis = 0; axis < picking.picked; ++axis) extents.push_back(picking.view.shape[axis]);
+  auto made = launcher_.allocate(DType::int32, extents);
+  if (!made) return made;
+  for (const IndexTask task : {IndexTask::mark, IndexTask::claim}) {
+    IndexLook look;
+    look.task = task;
+    look.array = DType::int32;
+    const Status done = run(look, picking, picks, *made, nullptr, nullptr, nullptr);
+    if (!done) return done.error();
+  }
+  return made;
+}
+
+// Launches a scatter or an update of `target`, whose view is `picking.view`'s parent.
+Status IndexCalls::scatter(IndexLook look, const Array& target, const Picking& picking,
+                           std::span<const KeyItem> key, const Picks& picks,
+                           const IndexedValue& value) {
+  const auto shape = picked_shape(picking, picks.shape);
+  if (!shape) return shape.error();
+  look.value_is_scalar = value.array == nullptr;
+  look.value = look.value_is_scalar ? value.scalar_dtype : value.array->dtype;
+  IndexedValue given = value;
+  Array wide;
+  bool differs = false;  // along the indices, so that it matters which one is the last
+  if (value.array != nullptr) {
+    const auto view = spread_value(value.array->view, *shape);
+    if (!view) return view.error();
+    wide = with_view(*value.array, indices_first(*view, picking.place, picks.shape.size()),
+                     value.array->dtype);
+    for (int axis = 0; axis < picks.shape.size(); ++axis)
+      differs = differs || (wide.view.shape[axis] > 1 && wide.view.strides[axis] != 0);
+    given.array = &wide;
+  }
+  if (View{picks.shape, {}, 0}.count() == 0) return Done{};
+  const Status bounds = check_bounds(picking, key, Indices::many);
+  if (!bounds) return bounds;
+  Array written = with_view(target, picking.view, target.dtype);
+  if (look.task == IndexTask::scatter && look.value == target.dtype) {
+    look.array = look.value = written.dtype = wide.dtype = bits_of(target.dtype);
+  }
+  if (look.task != IndexTask::scatter || !differs || picks.unique ||
+      !launcher_.raw_backend().is_device())
+    return run(std::move(look), picking, picks, written, &given, nullptr, nullptr);
+  // A device runs its loop in no order.
+  const auto last = winners(picking, picks);
+  if (!last) return last.error();
+  look.winners = true;
+  return run(std::move(look), picking, picks, written, &given, &*last, nullptr);
+}
+
+}  // namespace arraycore

@@ -1,0 +1,217 @@
+#include "operations/indexing/index_kernels.h"
+
+#include <optional>
+#include <utility>
+
+#include "ir/builder.h"
+
+namespace arraycore {
+
+namespace {
+
+using ir::Builder;
+using ir::LocalRef;
+using ir::Op;
+using ir::ParamRef;
+using ir::Value;
+
+Value zero(Builder& k) { return k.integer(DType::int32, 0); }
+
+// An index as a number in [0, extent): nearly always as it is, or counted from the end; the
+// division only for what lies outside. A low half may look right where the whole is not.
+Value wrapped(Builder& k, Value index, Value extent, const std::string& name) {
+  if (size_of(index.type) < 4) index = k.convert(DType::int32, index);
+  const DType dtype = index.type;
+  const LocalRef at = k.local(name, k.convert(DType::int32, index));
+  if (kind_of(dtype) == Kind::signed_integer)
+    k.if_(k.read(at) < zero(k), [&] { k.set(at, k.read(at) + extent); });
+  Value good = k.apply(Op::logical_and, {k.read(at) >= zero(k), k.read(at) < extent});
+  if (size_of(dtype) > 4)
+    good =
+        k.apply(Op::logical_and, {good, k.convert(dtype, k.convert(DType::int32, index)) == index});
+  k.if_(!good, [&] {
+    k.set(at, k.convert(DType::int32, k.apply(Op::modulo, {index, k.convert(dtype, extent)})));
+  });
+  return k.read(at);
+}
+
+// The parameters that say where, after those that say what.
+struct Where {
+  std::vector<ParamRef> picks;
+  std::vector<ParamRef> extents;
+  std::optional<ParamRef> kept;
+};
+
+Where add_where(Builder& k, const IndexLook& look) {
+  Where where;
+  for (std::size_t i = 0; i < look.picks.size(); ++i)
+    where.picks.push_back(k.in("index" + std::to_string(i), look.picks[i].dtype));
+  for (std::size_t i = 0; i < look.picks.size(); ++i)
+    where.extents.push_back(k.scalar("extent" + std::to_string(i), DType::int32));
+  if (look.spread) where.kept = k.scalar("kept", DType::int32);
+  return where;
+}
+
+// The number of the picked place among the picked axes.
+Value picked(Builder& k, const IndexLook& look, const Where& where) {
+  std::optional<Value> at;
+  for (std::size_t i = 0; i < look.picks.size(); ++i) {
+    const Value extent = k.read(where.extents[i]);
+    const Value index = k.read(where.picks[i]);
+    const Value one = look.picks[i].checked ? k.convert(DType::int32, index)
+                                            : wrapped(k, index, extent, "at" + std::to_string(i));
+    at = at ? *at * extent + one : one;
+  }
+  return *at;
+}
+
+// The loop's element is one of `kept` that its indices pick.
+Value element_of(Builder& k, const Where& where, Value place) {
+  if (!where.kept) return place;
+  const Value kept = k.read(*where.kept);
+  return place * kept + k.loop_index() % kept;
+}
+
+// The updates of what an IR atomic does by itself.
+Op atomic_of(IndexTask task) {
+  if (task == IndexTask::add) return Op::atomic_add;
+  return task == IndexTask::minimum ? Op::atomic_min : Op::atomic_max;
+}
+
+DType unsigned_of(std::size_t bytes) {
+  if (bytes == 1) return DType::uint8;
+  if (bytes == 2) return DType::uint16;
+  return bytes == 4 ? DType::uint32 : DType::uint64;
+}
+
+// Exchanges the element's bits until nobody came between: in the order of the loop on the CPU,
+// which runs it from the first element to the last.
+void apply(Builder& k, const IndexLook& look, ParamRef array, Value at, Value operand) {
+  const DType bits = array.type;
+  const bool widen =
+      look.ufunc->half == ops::UFunc::Half::in_float32 && look.loop.operands[0] == DType::float16;
+  const auto taken = [&](Value value, DType type) {
+    const Value converted = k.convert(type, value);
+    return widen ? k.convert(DType::float32, converted) : converted;
+  };
+  const LocalRef place = k.local("place", at);
+  const LocalRef seen = k.local("seen", k.read_at(array, {k.read(place)}));
+  const LocalRef old = k.local("old", bits);
+  k.do_while(
+      [&] {
+        k.set(old, k.read(seen));
+        const Value element = look.array == DType::boolean ? k.convert(DType::boolean, k.read(old))
+                                                           : k.bitcast(look.array, k.read(old));
+        ops::Values x{taken(element, look.loop.operands[0])};
+        if (look.ufunc->operands == 2) x.push_back(taken(operand, look.loop.operands[1]));
+        const Value y = k.convert(look.loop.results[0], look.ufunc->body(k, x)[0]);
+        const Value stored = k.convert(look.array, y);
+        const Value stored_bits =
+            look.array == DType::boolean ? k.convert(bits, stored) : k.bitcast(bits, stored);
+        k.set(seen, k.atomic(Op::atomic_compare_exchange, array,
+                             {k.read(place), k.read(old), stored_bits}));
+      },
+      k.read(seen) != k.read(old));
+}
+
+const char* name_of(IndexTask task) {
+  switch (task) {
+    case IndexTask::gather:
+      return "gather";
+    case IndexTask::scatter:
+      return "scatter";
+    case IndexTask::mark:
+      return "scatter_mark";
+    case IndexTask::claim:
+      return "scatter_claim";
+    case IndexTask::add:
+      return "scatter_add";
+    case IndexTask::minimum:
+      return "scatter_min";
+    case IndexTask::maximum:
+      return "scatter_max";
+    case IndexTask::apply:
+      return "scatter_apply";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string IndexLook::key() const {
+  std::string text;
+  const auto add = [&text](auto number) { text += static_cast<char>(number); };
+  add(task);
+  add(array);
+  add(value);
+  add(value_is_scalar | spread << 1 | skips << 2 | winners << 3 | negated << 4);
+  for (const PickLook& pick : picks) add(static_cast<int>(pick.dtype) * 2 + pick.checked);
+  if (ufunc != nullptr) {
+    text += ufunc->name;
+    for (const DType dtype : loop.operands) add(dtype);
+    add(loop.results[0]);
+  }
+  return text;
+}
+
+ir::Kernel make_index_kernel(const IndexLook& look) {
+  const IndexTask task = look.task;
+  Builder k(task == IndexTask::apply ? std::string(look.ufunc->name) + "_at" : name_of(task));
+  const bool gathers = task == IndexTask::gather;
+  const bool updates = task != IndexTask::gather && task != IndexTask::scatter;
+  const DType held = task == IndexTask::apply ? unsigned_of(size_of(look.array)) : look.array;
+  const ParamRef array = k.raw("array", held,
+                               gathers   ? ir::Access::read
+                               : updates ? ir::Access::read_write
+                                         : ir::Access::write);
+  const bool valued = !gathers && task != IndexTask::mark && task != IndexTask::claim;
+  std::optional<ParamRef> value;
+  if (valued)
+    value = look.value_is_scalar ? k.scalar("value", look.value) : k.in("value", look.value);
+  const Where where = add_where(k, look);
+  std::optional<ParamRef> winners;
+  if (look.winners) winners = k.raw("winners", DType::int32);
+
+  const auto run = [&] {
+    const Value place = picked(k, look, where);
+    const Value at = element_of(k, where, place);
+    switch (task) {
+      case IndexTask::gather:
+        return k.store(k.out("out", look.array), k.read_at(array, {at}));
+      case IndexTask::scatter: {
+        const auto store = [&] { k.store_at(array, {at}, k.convert(look.array, k.read(*value))); };
+        if (!winners) return store();
+        const Value row = where.kept ? k.loop_index() / k.read(*where.kept) : k.loop_index();
+        return k.if_(k.read_at(*winners, {place}) == row, store);
+      }
+      case IndexTask::mark:
+        return k.store_at(array, {at}, k.integer(DType::int32, -1));
+      case IndexTask::claim:
+        return k.evaluate(k.atomic(Op::atomic_max, array, {at, k.loop_index()}));
+      case IndexTask::apply:
+        return apply(k, look, array, at, k.read(*value));
+      case IndexTask::add:
+      case IndexTask::minimum:
+      case IndexTask::maximum:
+        break;
+    }
+    const Value operand = k.convert(look.array, k.read(*value));
+    k.evaluate(k.atomic(atomic_of(task), array, {at, look.negated ? -operand : operand}));
+  };
+  if (look.skips)
+    k.if_(k.read(where.picks[0]) >= k.integer(look.picks[0].dtype, 0), run);
+  else
+    run();
+  return k.take();
+}
+
+Result<KernelRef> IndexKernels::get(const IndexLook& look) {
+  std::string key = look.key();
+  const auto found = known_.find(key);
+  if (found != known_.end()) return found->second;
+  auto made = launcher_.prepare(make_index_kernel(look));
+  if (made) known_.emplace(std::move(key), *made);
+  return made;
+}
+
+}  // namespace arraycore

@@ -1,0 +1,223 @@
+#include "operations/indexing/masks.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ir/builder.h"
+#include "view/view.h"
+
+namespace arraycore {
+
+namespace {
+
+using ir::Builder;
+using ir::LocalRef;
+using ir::Op;
+using ir::ParamRef;
+using ir::Value;
+
+// Elements that one invocation counts, and that one looks through for its own.
+constexpr std::int64_t kBlock = 64;
+
+Value int32(Builder& k, std::int64_t value) { return k.integer(DType::int32, value); }
+
+// counts[i] = true elements of block i.
+ir::Kernel count_trues() {
+  Builder k("mask_count");
+  const ParamRef mask = k.raw("mask", DType::boolean);
+  const ParamRef counts = k.out("counts", DType::int32);
+  const LocalRef at = k.local("at", k.loop_index() * int32(k, kBlock));
+  const LocalRef end =
+      k.local("end", k.apply(Op::minimum, {k.read(at) + int32(k, kBlock), k.size(mask)}));
+  const LocalRef sum = k.local("sum", int32(k, 0));
+  k.while_(
+      k.read(at) < k.read(end),
+      [&] { k.if_(k.read_at(mask, {k.read(at)}), [&] { k.set(sum, k.read(sum) + int32(k, 1)); }); },
+      [&] { k.set(at, k.read(at) + int32(k, 1)); });
+  k.store(counts, k.read(sum));
+  return k.take();
+}
+
+// positions[i] = the number of true element i, or -1: the block by halving, then one by one.
+ir::Kernel find_trues() {
+  Builder k("mask_positions");
+  const ParamRef mask = k.raw("mask", DType::boolean);
+  const ParamRef sums = k.raw("sums", DType::int32);
+  const ParamRef positions = k.out("positions", DType::int32);
+  const Value one = int32(k, 1);
+  const LocalRef low = k.local("low", int32(k, 0));
+  const LocalRef high = k.local("high", k.size(sums));
+  const LocalRef middle = k.local("middle", DType::int32);
+  k.while_(k.read(low) < k.read(high), [&] {
+    k.set(middle, (k.read(low) + k.read(high)) >> one);
+    k.if_(
+        k.read_at(sums, {k.read(middle)}) > k.loop_index(), [&] { k.set(high, k.read(middle)); },
+        [&] { k.set(low, k.read(middle) + one); });
+  });
+  const LocalRef found = k.local("found", int32(k, -1));
+  k.if_(k.read(low) < k.size(sums), [&] {
+    const LocalRef rest = k.local("rest", k.loop_index());
+    k.if_(k.read(low) > int32(k, 0),
+          [&] { k.set(rest, k.read(rest) - k.read_at(sums, {k.read(low) - one})); });
+    const LocalRef at = k.local("at", k.read(low) * int32(k, kBlock));
+    k.while_(k.read(found) < int32(k, 0), [&] {
+      k.if_(k.read_at(mask, {k.read(at)}), [&] {
+        k.if_(k.read(rest) == int32(k, 0), [&] { k.set(found, k.read(at)); });
+        k.set(rest, k.read(rest) - one);
+      });
+      k.set(at, k.read(at) + one);
+    });
+  });
+  k.store(positions, k.read(found));
+  return k.take();
+}
+
+// One coordinate of each position.
+ir::Kernel coordinate_of() {
+  Builder k("mask_coordinate");
+  const ParamRef position = k.in("position", DType::int32);
+  const ParamRef step = k.scalar("step", DType::int32);
+  const ParamRef extent = k.scalar("extent", DType::int32);
+  const ParamRef out = k.out("out", DType::int64);
+  k.store(out, k.convert(DType::int64, k.read(position) / k.read(step) % k.read(extent)));
+  return k.take();
+}
+
+ir::Scalar scalar_int32(std::int64_t value) { return ir::put(static_cast<std::int32_t>(value)); }
+
+}  // namespace
+
+Status check_numbers(std::int64_t count) {
+  if (count <= std::numeric_limits<std::int32_t>::max()) return Done{};
+  return Error{ErrorKind::value, "loop_too_long",
+               "Indexing numbers " + std::to_string(count) +
+                   " elements, and one call takes 2147483647: index parts of the array."};
+}
+
+Result<std::vector<std::byte>> host_elements(Launcher& launcher, const Array& array) {
+  const std::size_t item = size_of(array.dtype);
+  std::vector<std::byte> bytes(static_cast<std::size_t>(array.view.count()) * item);
+  if (bytes.empty()) return bytes;
+  Array packed = array;
+  if (!is_c_contiguous(array.view, item)) {
+    auto copied = launcher.copy(array, array.dtype);
+    if (!copied) return copied.error();
+    packed = std::move(*copied);
+  }
+  if (const Status there = launcher.ready(packed); !there) return there.error();
+  // Memory to memory: no launch waits, and nothing is counted as brought down.
+  const Status read =
+      packed.storage->backend().download(packed.storage->id(), packed.view.offset, bytes);
+  if (!read) return read.error();
+  return bytes;
+}
+
+Result<KernelRef> Masks::count_kernel() {
+  if (!count_) {
+    auto made = launcher_.prepare(count_trues());
+    if (!made) return made;
+    count_ = *made;
+  }
+  return *count_;
+}
+
+Result<KernelRef> Masks::find_kernel() {
+  if (!find_) {
+    auto made = launcher_.prepare(find_trues());
+    if (!made) return made;
+    find_ = *made;
+  }
+  return *find_;
+}
+
+Result<KernelRef> Masks::coordinate_kernel() {
+  if (!coordinate_) {
+    auto made = launcher_.prepare(coordinate_of());
+    if (!made) return made;
+    coordinate_ = *made;
+  }
+  return *coordinate_;
+}
+
+// Where memory is at hand, one walk over it finds them all.
+Result<Array> Masks::on_host(const Array& mask) {
+  const auto bytes = host_elements(launcher_, mask);
+  if (!bytes) return bytes.error();
+  const Span span(launcher_.profile(), "nonzero");
+  std::vector<std::int32_t> positions;
+  for (std::size_t i = 0; i < bytes->size(); ++i)
+    if ((*bytes)[i] != std::byte{0}) positions.push_back(static_cast<std::int32_t>(i));
+  auto made = launcher_.allocate(DType::int32, Dims{static_cast<std::int64_t>(positions.size())});
+  if (!made) return made;
+  if (const Status may = launcher_.overwritten(*made); !may) return may.error();
+  const Storage& storage = *made->storage;
+  const Status written = storage.backend().upload(
+      storage.id(), 0, std::as_bytes(std::span(positions.data(), positions.size())));
+  if (!written) return written.error();
+  return made;
+}
+
+Result<Array> Masks::positions(const Array& mask, std::optional<std::int64_t> count) {
+  const std::int64_t elements = mask.view.count();
+  const Status numbered = check_numbers(elements);
+  if (!numbered) return numbered.error();
+  if (!mask.storage->backend().is_device()) return on_host(mask);
+  if (elements == 0 && !count) return launcher_.allocate(DType::int32, Dims{0});
+
+  const Dims blocks{std::max<std::int64_t>((elements + kBlock - 1) / kBlock, 1)};
+  auto counts = launcher_.allocate(DType::int32, blocks);
+  if (!counts) return counts;
+  const auto counter = count_kernel();
+  if (!counter) return counter.error();
+  const std::array<Operand, 2> counted{Operand{&mask, {}}, Operand{&*counts, {}}};
+  const Status launched = launcher_.launch({*counter, blocks, 0, counted});
+  if (!launched) return launched.error();
+  const Array& sums = *counts;
+  const Status summed = scans_.add(sums, sums, ScanKind::inclusive);
+  if (!summed) return summed.error();
+  if (!count) {
+    Array last = sums;
+    last.view.offset += (blocks[0] - 1) * 4;
+    last.view.shape.clear();
+    last.view.strides.clear();
+    const Status read = launcher_.download(last, std::as_writable_bytes(std::span(&total_, 1)));
+    if (!read) return read.error();
+    count = total_;
+  }
+  auto made = launcher_.allocate(DType::int32, Dims{*count});
+  if (!made) return made;
+  const auto finder = find_kernel();
+  if (!finder) return finder.error();
+  const std::array<Operand, 3> found{Operand{&mask, {}}, Operand{&sums, {}}, Operand{&*made, {}}};
+  const Status filled = launcher_.launch({*finder, made->view.shape, 0, found});
+  if (!filled) return filled.error();
+  return made;
+}
+
+Result<Array> Masks::coordinates(const Array& positions, const Dims& shape) {
+  const std::int64_t count = positions.view.count();
+  auto made = launcher_.allocate(DType::int64, Dims{count, shape.size()});
+  if (!made || count == 0) return made;
+  const auto kernel = coordinate_kernel();
+  if (!kernel) return kernel.error();
+  std::int64_t step = 1;
+  for (int axis = shape.size() - 1; axis >= 0; --axis) {
+    Array column = *made;
+    column.view.shape = Dims{count};
+    column.view.strides = Dims{made->view.strides[0]};
+    column.view.offset += axis * made->view.strides[1];
+    const std::array<Operand, 4> operands{
+        Operand{&positions, {}}, Operand{nullptr, scalar_int32(step)},
+        Operand{nullptr, scalar_int32(shape[axis])}, Operand{&column, {}}};
+    const Status launched = launcher_.launch({*kernel, column.view.shape, 0, operands});
+    if (!launched) return launched.error();
+    step *= shape[axis];
+  }
+  return made;
+}
+
+}  // namespace arraycore

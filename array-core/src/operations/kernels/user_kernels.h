@@ -1,0 +1,134 @@
+// Kernels of users: CuPy's elementwise and reduction texts, and WGSL. One entry a distinct text;
+// what is compiled for the types of a call is kept, found again by small integers. Touched by
+// Python's thread only.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "dialect/dialect.h"
+#include "operations/ufunc_call.h"
+#include "runtime/launcher.h"
+#include "wgsl/raw_module.h"
+
+namespace arraycore {
+
+// An array, or a number that takes the parameter's type.
+struct KernelArgument {
+  UFuncOperand value;
+  bool borrowed = false;  // the array is a copy of memory elsewhere, so writing it is of no use
+};
+
+enum class KernelKind : std::uint8_t { elementwise = 0, reduction = 1, raw = 2 };
+using KernelNumber = std::int32_t;
+
+class UserKernels {
+ public:
+  explicit UserKernels(Launcher& launcher);
+  UserKernels(const UserKernels&) = delete;
+  UserKernels& operator=(const UserKernels&) = delete;
+
+  // `texts`: fields, each ended by a zero byte (calls/kernels.h). A text that is here already gives
+  // its number. Numbers are at least 0, and never name a kernel of another instance.
+  // Errors: value, "kernel_params"; compile, "raw_text"; internal, "bad_call".
+  Result<KernelNumber> add(KernelKind kind, std::string_view texts);
+
+  // Error: value, "unknown_kernel", for a number of a library that was closed since.
+  Result<KernelKind> kind_of(KernelNumber kernel) const;
+
+  // The calls give the outputs that were not passed, in order. `out` holds every output or none.
+  // Errors beside each call's own: type, "kernel_arguments"; compile, "kernel_text" and its like;
+  // value, "loop_undecided", "loop_too_long", "shapes_do_not_broadcast", "out_shape", "read_only",
+  // "scalar_out_of_bounds"; what allocating and launching give. REQUIRES: the number is of that
+  // kind.
+
+  struct Elementwise {
+    KernelNumber kernel = 0;
+    std::optional<std::int64_t> size;  // of the loop, where every array is raw
+    std::span<const KernelArgument> in;
+    std::span<const Array* const> out;
+  };
+  // Error: value, "kernel_size".
+  Result<std::vector<Array>> run(const Elementwise& call);
+
+  struct Reduction {
+    KernelNumber kernel = 0;
+    std::optional<Dims> axes;  // none: all
+    bool keep_dims = false;
+    std::span<const KernelArgument> in;
+    std::span<const Array* const> out;
+  };
+  // Error: value, "axis_out_of_bounds", "repeated_axis", "empty_reduction".
+  Result<std::vector<Array>> run(const Reduction& call);
+
+  struct Raw {
+    KernelNumber kernel = 0;
+    std::array<std::uint32_t, 3> groups{1, 1, 1};
+    // The uniform block's words where the caller gives its bytes; else numbers among the arguments
+    // fill it.
+    std::optional<std::span<const std::uint32_t>> uniforms;
+    std::span<const KernelArgument> arguments;  // arrays in the order of the text's bindings
+  };
+  // Error: not_implemented, "no_raw_kernels"; value, "kernel_overlap", "uniform_size".
+  Status run(const Raw& call);
+
+  // Ids of a call's outputs after the first, until they are asked for (calls/kernels.h).
+  std::vector<ArrayId> further_results;
+
+ private:
+  // An elementwise or reduction kernel for the types of a call.
+  struct Compiled {
+    std::vector<std::uint64_t> types;  // 4 bits a parameter
+    KernelRef kernel = 0;
+    std::vector<DType> dtypes;  // of inputs, then outputs
+    bool has_identity = true;
+  };
+  struct Kernel {
+    KernelKind kind = KernelKind::elementwise;
+    std::string name;
+    dialect::ElementwiseText elementwise;
+    dialect::ReductionText reduction;
+    std::vector<Compiled> compiled;
+    wgsl::RawModule raw;
+    std::optional<KernelId> raw_kernel;
+
+    const std::vector<dialect::ParamSpec>& in_params() const {
+      return kind == KernelKind::elementwise ? elementwise.in_params : reduction.in_params;
+    }
+    const std::vector<dialect::ParamSpec>& out_params() const {
+      return kind == KernelKind::elementwise ? elementwise.out_params : reduction.out_params;
+    }
+  };
+
+  static Error bad_arguments(const Kernel& kernel, const std::string& why) {
+    return {ErrorKind::type, "kernel_arguments", "kernel '" + kernel.name + "': " + why};
+  }
+  Kernel& at(KernelNumber kernel) { return kernels_[static_cast<std::size_t>(kernel - first_)]; }
+  Result<const Compiled*> compiled(Kernel& kernel, std::span<const KernelArgument> in,
+                                   std::span<const Array* const> out);
+  Result<Compiled> compile(const Kernel& kernel, std::span<const KernelArgument> in,
+                           std::span<const Array* const> out);
+  Status launch(const Kernel& kernel, const Compiled& compiled, const Dims& loop,
+                std::uint32_t reduced, std::span<const KernelArgument> in,
+                std::span<const Array* const> out, bool into_given = false);
+  Status fill_uniforms(const Kernel& kernel, const Raw& call);
+  Status bind(const Kernel& kernel, std::span<const Array* const> arrays);
+
+  Launcher& launcher_;
+  KernelNumber first_;
+  std::vector<Kernel> kernels_;
+  std::unordered_map<std::string, KernelNumber> by_text_;
+  // Of the call being made: kept for their memory.
+  std::vector<std::uint64_t> types_;
+  std::vector<Operand> operands_;
+  RawLaunch raw_launch_;
+};
+
+}  // namespace arraycore

@@ -1,0 +1,558 @@
+#include "operations/nn/convolution.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "view/messages.h"
+#include "view/shape.h"
+
+namespace arraycore {
+
+namespace {
+
+using gemm::kWindowAxes;
+using gemm::Problem;
+using gemm::Window;
+using gemm::WindowAxis;
+
+Error shapes_error(std::string message) {
+  return {ErrorKind::value, "conv_shapes", std::move(message)};
+}
+Error geometry_error(std::string message) {
+  return {ErrorKind::value, "conv_geometry", std::move(message)};
+}
+
+// An array's strides and offset in elements.
+struct Lies {
+  explicit Lies(const Array& array) {
+    const auto item = static_cast<std::int64_t>(size_of(array.dtype));
+    offset = array.view.offset / item;
+    for (const std::int64_t stride : array.view.strides) strides.push_back(stride / item);
+  }
+  std::int64_t space(int axis) const { return strides[2 + axis]; }
+  std::int64_t offset = 0;
+  Dims strides;
+};
+
+Problem problem_for(const Array& out, std::int64_t rows, std::int64_t groups) {
+  Problem problem;
+  problem.dtype = out.dtype;
+  problem.m = rows;
+  if (groups > 1) problem.batch = {groups};
+  return problem;
+}
+
+Dims step(const Problem& problem, std::int64_t stride) {
+  return problem.batch.empty() ? Dims{} : Dims{stride};
+}
+
+WindowAxis& axis_of(Window& window, int axes, int axis) {
+  window.used = axes;
+  return window.axes[static_cast<std::size_t>(kWindowAxes - axes + axis)];
+}
+
+// Whether the elements along the view's axes from `first` on follow each other in C order.
+bool follow_each_other(const View& view, int first, std::int64_t item) {
+  for (int axis = view.ndim() - 1; axis >= first; --axis) {
+    if (view.shape[axis] != 1 && view.strides[axis] != item) return false;
+    item *= view.shape[axis];
+  }
+  return true;
+}
+
+bool all(const Dims& dims, std::int64_t value) {
+  return std::all_of(dims.begin(), dims.end(), [&](std::int64_t each) { return each == value; });
+}
+
+std::int64_t product(const Dims& dims) {
+  return std::accumulate(dims.begin(), dims.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+// A batch of plain products fills blocks worse than one that takes all images together.
+constexpr std::int64_t kWorthAProduct = 32;
+
+// The plain product of each image, of a problem whose strides are those beside a window of one
+// place. REQUIRES: elements of space follow each other in `b`; `out` is C-ordered.
+Problem by_image(Problem problem, std::int64_t images, std::int64_t terms, std::int64_t places) {
+  problem.n = places;
+  problem.k = terms;
+  const auto before = [](Dims& dims, std::int64_t value) {
+    Dims longer{value};
+    for (const std::int64_t each : dims) longer.push_back(each);
+    dims = longer;
+  };
+  before(problem.batch, images);
+  before(problem.a.batch, 0);
+  before(problem.b.batch, problem.b.column_stride);
+  before(problem.out.batch, problem.out.column_stride);
+  problem.b.column_stride = 1;
+  problem.out.column_stride = 1;
+  return problem;
+}
+
+// What was computed of widened operands, in the dtype that they had.
+Result<Array> narrowed(Launcher& launcher, const Array& made, DType dtype) {
+  return made.dtype == dtype ? Result<Array>(made) : launcher.copy(made, dtype);
+}
+
+Error extra_error(const Array& extra, std::int64_t count) {
+  return shapes_error("A bias, scale or shift has one element for each of " +
+                      std::to_string(count) + " channels, not the shape " +
+                      shape_text(extra.view.shape) + ".");
+}
+
+Status check_result(const Dims& has, const Dims& wants) {
+  if (has == wants) return Done{};
+  return shapes_error("The gradient has the shape " + shape_text(has) +
+                      ", the result of the convolution " + shape_text(wants) + ".");
+}
+
+}  // namespace
+
+// The window is one place, put to each element once: nothing is unfolded.
+bool Convolutions::Sizes::is_pointwise(const ConvolutionGeometry& how) const {
+  return all(window, 1) && all(how.stride, 1) && all(how.before, 0) && all(how.behind, 0) &&
+         (images == 1 || product(places) >= kWorthAProduct);
+}
+
+Dims Convolutions::Sizes::result(const ConvolutionGeometry& how) const {
+  Dims shape{images, results * how.groups};
+  for (const std::int64_t extent : places) shape.push_back(extent);
+  return shape;
+}
+
+Result<Convolutions::Sizes> Convolutions::sizes(const Dims& data, const Dims& weights,
+                                                const ConvolutionGeometry& how) const {
+  const int axes = data.size() - 2;
+  if (axes < 1 || axes > kWindowAxes || weights.size() != data.size())
+    return shapes_error(
+        "A convolution takes data and weights of 3, 4 or 5 dimensions, as many of "
+        "both; these have the shapes " +
+        shape_text(data) + " and " + shape_text(weights) + ".");
+  for (const Dims* dims : {&how.stride, &how.before, &how.behind, &how.dilation})
+    if (dims->size() != axes)
+      return geometry_error("A stride, dilation and padding are needed for each of the " +
+                            std::to_string(axes) + " axes of space.");
+  const auto below = [](const Dims& dims, std::int64_t least) {
+    return std::any_of(dims.begin(), dims.end(), [&](std::int64_t each) { return each < least; });
+  };
+  if (below(how.stride, 1) || below(how.dilation, 1) || below(how.before, 0) ||
+      below(how.behind, 0) || how.groups < 1)
+    return geometry_error(
+        "Strides, dilations and groups are at least 1, and padding is at least 0.");
+  if (weights[0] % how.groups != 0)
+    return shapes_error("Weights for " + std::to_string(weights[0]) +
+                        " channels of the result do not make " + std::to_string(how.groups) +
+                        " groups.");
+  if (data[1] != weights[1] * how.groups)
+    return shapes_error("Data of " + std::to_string(data[1]) + " channels in " +
+                        std::to_string(how.groups) + " groups do not fit weights of " +
+                        std::to_string(weights[1]) + " channels a group.");
+  Sizes sizes;
+  sizes.images = data[0];
+  sizes.channels = weights[1];
+  sizes.results = weights[0] / how.groups;
+  for (int axis = 0; axis < axes; ++axis) {
+    const std::int64_t extent = data[2 + axis] + how.before[axis] + how.behind[axis];
+    const std::int64_t window = weights[2 + axis];
+    const std::int64_t reach = window < 1 ? 0 : (window - 1) * how.dilation[axis] + 1;
+    if (window < 1 || reach > extent)
+      return shapes_error("A window of " + std::to_string(window) + " that reaches over " +
+                          std::to_string(reach) + " elements does not lie in " +
+                          std::to_string(extent) + " along axis " + std::to_string(2 + axis) +
+                          ", padding counted.");
+    sizes.data.push_back(data[2 + axis]);
+    sizes.window.push_back(window);
+    sizes.places.push_back((extent - reach) / how.stride[axis] + 1);
+  }
+  return sizes;
+}
+
+Result<Array> Convolutions::in_a_row(const Array& array) {
+  std::int64_t stride = static_cast<std::int64_t>(size_of(array.dtype));
+  for (int axis = array.view.ndim() - 1; axis >= 2; --axis) {
+    if (array.view.shape[axis] > 1 && array.view.strides[axis] != stride)
+      return launcher_.copy(array, array.dtype);
+    stride *= array.view.shape[axis];
+  }
+  return array;
+}
+
+// float16 is summed in float32 and rounded once; and elements of a view may begin between elements.
+Result<Array> Convolutions::widened(const Array& array) {
+  if (array.dtype != DType::float16 && array.dtype != DType::float32 &&
+      array.dtype != DType::float64)
+    return Error{ErrorKind::not_implemented, "conv_dtype",
+                 "Convolutions are computed in float16, float32 and float64, not in " +
+                     std::string(name_of(array.dtype)) + ": use astype() first."};
+  if (array.dtype == DType::float16) return launcher_.copy(array, DType::float32);
+  return on_whole_elements(array) ? Result<Array>(array) : launcher_.copy(array, array.dtype);
+}
+
+// ---- forward
+
+Result<Array> Convolutions::forward(const Array& data, const Array& weights,
+                                    const ConvolutionGeometry& how,
+                                    const ConvolutionExtras& extras) {
+  const auto fit = sizes(data.view.shape, weights.view.shape, how);
+  if (!fit) return fit.error();
+  const Dims& of_data = data.view.shape;
+  const Dims& of_weights = weights.view.shape;
+  for (const auto& [extra, count] :
+       {std::pair{extras.scale, of_data[1]}, std::pair{extras.shift, of_data[1]},
+        std::pair{extras.bias, of_weights[0]}})
+    if (extra != nullptr && extra->view.shape != Dims{count}) return extra_error(*extra, count);
+  const auto wide_data = widened(data);
+  if (!wide_data) return wide_data;
+  const auto wide_weights = widened(weights);
+  if (!wide_weights) return wide_weights;
+  std::array<Array, 3> wide_extras;
+  ConvolutionExtras taken = extras;
+  for (std::size_t i = 0; const Array** extra : {&taken.scale, &taken.shift, &taken.bias}) {
+    Array& wide = wide_extras[i++];
+    if (*extra == nullptr) continue;
+    auto made = widened(**extra);
+    if (!made) return made;
+    wide = std::move(*made);
+    *extra = &wide;
+  }
+  auto out = launcher_.allocate(wide_data->dtype, fit->result(how));
+  if (!out) return out;
+  const Status done = run_forward(*wide_data, *wide_weights, *out, *fit, how, taken);
+  if (!done) return done.error();
+  return narrowed(launcher_, *out, data.dtype);
+}
+
+// The kernels, and operands that go by row of the result and by term of the data.
+Result<ProductHoles> Convolutions::holes_of(DType dtype, const ConvolutionExtras& extras) {
+  ProductHoles holes;
+  if (extras.scale != nullptr) {
+    const auto kernel = kernels_.scale(dtype);
+    if (!kernel) return kernel.error();
+    holes.before.kernel = *kernel;
+    holes.before.operands = {extras.scale, extras.shift};
+    for (std::size_t i = 0; i < 2; ++i) {
+      const Lies lies(*holes.before.operands[i]);
+      holes.before.lies[i] = {lies.offset, lies.strides[0], 0, 0};
+    }
+  }
+  if (extras.bias != nullptr || extras.activation != Activation::none) {
+    const auto kernel = kernels_.finish(dtype, extras.bias != nullptr, extras.activation);
+    if (!kernel) return kernel.error();
+    holes.after.kernel = *kernel;
+    if (extras.bias != nullptr) {
+      const Lies lies(*extras.bias);
+      holes.after.operands[0] = extras.bias;
+      holes.after.lies[0] = {lies.offset, lies.strides[0], 0, 0};
+    }
+  }
+  return holes;
+}
+
+// What stands behind a sum of nothing: 0, and what is done to it. The channels are axis 1.
+Status Convolutions::fill_and_finish(const Array& out, const ConvolutionExtras& extras) {
+  const Status filled = launcher_.fill(out, ir::scalar_of(out.dtype, 0));
+  if (!filled || (extras.bias == nullptr && extras.activation == Activation::none)) return filled;
+  const auto kernel = kernels_.finish(out.dtype, extras.bias != nullptr, extras.activation);
+  if (!kernel) return kernel.error();
+  std::vector<Operand> operands{{&out, {}}};
+  Array bias;
+  if (extras.bias != nullptr) {
+    bias = *extras.bias;
+    const std::int64_t stride = bias.view.strides[0];
+    bias.view.shape = out.view.shape;
+    bias.view.strides.clear();
+    bias.view.strides.resize(out.view.ndim());
+    bias.view.strides[1] = stride;
+    operands.push_back({&bias, {}});
+  }
+  operands.push_back({&out, {}});
+  return launcher_.launch({*kernel, out.view.shape, 0, operands});
+}
+
+// out[image, result, place] = sum of weights[result, channel, p] data[image, channel, place + p]
+// over channels and the window's places p.
+Status Convolutions::run_forward(const Array& data, const Array& weights, const Array& out,
+                                 const Sizes& sizes, const ConvolutionGeometry& how,
+                                 const ConvolutionExtras& extras) {
+  if (out.view.count() == 0) return Done{};
+  if (sizes.channels == 0) return fill_and_finish(out, extras);
+  // A batch of images and groups has no one stride for the extras of groups.
+  const bool pointwise = sizes.is_pointwise(how) && (how.groups == 1 || !extras.any());
+  auto holes = holes_of(out.dtype, extras);
+  if (!holes) return holes.error();
+  for (std::size_t i = 0; i < 2; ++i) {
+    holes->before.lies[i].batch_stride =
+        how.groups == 1 ? 0 : sizes.channels * holes->before.lies[i].row_stride;
+    holes->after.lies[i].batch_stride =
+        how.groups == 1 ? 0 : sizes.results * holes->after.lies[i].row_stride;
+  }
+  const auto kernel = in_a_row(weights);
+  if (!kernel) return kernel.error();
+  const auto source = pointwise ? in_a_row(data) : Result<Array>(data);
+  if (!source) return source.error();
+  const Lies a(*kernel);
+  const Lies b(*source);
+  const Lies c(out);
+  Problem problem = problem_for(out, sizes.results, how.groups);
+  problem.a = {a.offset, a.strides[0], a.strides[1], step(problem, sizes.results * a.strides[0])};
+  problem.b = {b.offset, b.strides[1], b.strides[0], step(problem, sizes.channels * b.strides[1])};
+  problem.out = {c.offset, c.strides[1], c.strides[0], step(problem, sizes.results * c.strides[1])};
+  if (pointwise)
+    return launcher_.multiply(
+        by_image(problem, sizes.images, sizes.channels, product(sizes.places)), *kernel, *source,
+        out, *holes);
+  Window window;
+  for (int axis = 0; axis < sizes.axes(); ++axis) {
+    WindowAxis& each = axis_of(window, sizes.axes(), axis);
+    each.columns = sizes.places[axis];
+    each.terms = sizes.window[axis];
+    each.column_step = how.stride[axis];
+    each.term_step = how.dilation[axis];
+    each.origin = -how.before[axis];
+    each.extent = sizes.data[axis];
+    each.b_stride = b.space(axis);
+    each.out_stride = c.space(axis);
+  }
+  problem.n = sizes.images * window.columns();
+  problem.k = sizes.channels * window.terms();
+  problem.window = window;
+  return launcher_.multiply(problem, *kernel, *source, out, *holes);
+}
+
+Result<Array> Convolutions::dense(const Array& data, const Array& weights, const Array* bias,
+                                  Activation activation) {
+  const Dims& rows = data.view.shape;
+  const Dims& columns = weights.view.shape;
+  if (rows.size() != 2 || columns.size() != 2 || rows[1] != columns[1])
+    return shapes_error(
+        "A dense layer takes matrices of as many terms, (rows, terms) and "
+        "(columns, terms); these have the shapes " +
+        shape_text(rows) + " and " + shape_text(columns) + ".");
+  if (bias != nullptr && bias->view.shape != Dims{columns[0]})
+    return extra_error(*bias, columns[0]);
+  const auto wide_data = widened(data);
+  if (!wide_data) return wide_data;
+  const auto wide_weights = widened(weights);
+  if (!wide_weights) return wide_weights;
+  const auto wide_bias = bias == nullptr ? Result<Array>(Array{}) : widened(*bias);
+  if (!wide_bias) return wide_bias;
+  ConvolutionExtras extras;
+  extras.bias = bias == nullptr ? nullptr : &*wide_bias;
+  extras.activation = activation;
+  auto out = launcher_.allocate(wide_data->dtype, {rows[0], columns[0]});
+  if (!out) return out;
+  Status done = Done{};
+  if (out->view.count() > 0 && rows[1] == 0) {
+    done = fill_and_finish(*out, extras);
+  } else if (out->view.count() > 0) {
+    auto holes = holes_of(out->dtype, extras);
+    if (!holes) return holes.error();
+    // The bias goes by column.
+    for (gemm::HoleOperand& lies : holes->after.lies)
+      std::swap(lies.row_stride, lies.column_stride);
+    View turned = wide_weights->view;
+    std::swap(turned.shape[0], turned.shape[1]);
+    std::swap(turned.strides[0], turned.strides[1]);
+    done = launcher_.multiply(gemm::problem_of(out->dtype, wide_data->view, turned, out->view),
+                              *wide_data, *wide_weights, *out, *holes);
+  }
+  if (!done) return done.error();
+  return narrowed(launcher_, *out, data.dtype);
+}
+
+// ---- the data's gradient
+
+Result<Array> Convolutions::data_gradient(const Array& gradient, const Array& weights,
+                                          const Dims& space, const ConvolutionGeometry& how) {
+  const Dims& windows = weights.view.shape;
+  Dims shape{gradient.view.ndim() < 1 ? 0 : gradient.view.shape[0],
+             windows.size() < 2 ? 0 : windows[1] * how.groups};
+  for (const std::int64_t extent : space) shape.push_back(extent);
+  const auto fit = sizes(shape, windows, how);
+  if (!fit) return fit.error();
+  if (const Status fits = check_result(gradient.view.shape, fit->result(how)); !fits)
+    return fits.error();
+  const auto wide_gradient = widened(gradient);
+  if (!wide_gradient) return wide_gradient;
+  const auto wide_weights = widened(weights);
+  if (!wide_weights) return wide_weights;
+  auto out = launcher_.allocate(wide_gradient->dtype, shape);
+  if (!out) return out;
+  const Status done = run_data(*wide_gradient, *wide_weights, *out, *fit, how);
+  if (!done) return done.error();
+  return narrowed(launcher_, *out, gradient.dtype);
+}
+
+Status Convolutions::run_data(const Array& gradient, const Array& weights, const Array& out,
+                              const Sizes& sizes, const ConvolutionGeometry& how) {
+  if (out.view.count() == 0) return Done{};
+  if (sizes.results == 0) return launcher_.fill(out, ir::scalar_of(out.dtype, 0));
+  if (sizes.is_pointwise(how)) {
+    const auto source = in_a_row(gradient);
+    if (!source) return source.error();
+    const Lies a(weights);
+    const Lies b(*source);
+    const Lies c(out);
+    Problem problem = problem_for(out, sizes.channels, how.groups);
+    problem.a = {a.offset, a.strides[1], a.strides[0], step(problem, sizes.results * a.strides[0])};
+    problem.b = {b.offset, b.strides[1], b.strides[0], step(problem, sizes.results * b.strides[1])};
+    problem.out = {c.offset, c.strides[1], c.strides[0],
+                   step(problem, sizes.channels * c.strides[1])};
+    return launcher_.multiply(by_image(problem, sizes.images, sizes.results, product(sizes.places)),
+                              weights, *source, out);
+  }
+  // Where a stride passes over the whole window, some phases meet no part of it.
+  bool misses = false;
+  for (int axis = 0; axis < sizes.axes(); ++axis) {
+    const std::int64_t step = how.stride[axis] / std::gcd(how.stride[axis], how.dilation[axis]);
+    misses = misses || std::min(step, sizes.window[axis]) < how.stride[axis];
+  }
+  if (misses) {
+    const Status filled = launcher_.fill(out, ir::scalar_of(out.dtype, 0));
+    if (!filled) return filled;
+  }
+  Dims phase;
+  phase.resize(sizes.axes());
+  while (true) {
+    const Status done = run_phase(gradient, weights, out, sizes, how, phase);
+    if (!done) return done;
+    int axis = sizes.axes() - 1;
+    while (axis >= 0 && ++phase[axis] == std::min(how.stride[axis], sizes.data[axis]))
+      phase[axis--] = 0;
+    if (axis < 0) return Done{};
+  }
+}
+
+// An element i of the data meets weight p at the place q where q stride + p dilation = i + before.
+// Of one phase, i = phase + stride j, only each n-th p has such a place, and its q then differs
+// from j by a number: a window of those p, put to each j.
+Status Convolutions::run_phase(const Array& gradient, const Array& weights, const Array& out,
+                               const Sizes& sizes, const ConvolutionGeometry& how,
+                               const Dims& phase) {
+  View kernel = weights.view;
+  const View& all = weights.view;
+  kernel.shape = {how.groups, sizes.channels, sizes.results};
+  kernel.strides = {sizes.results * all.strides[0], all.strides[1], all.strides[0]};
+  const Lies b(gradient);
+  const Lies c(out);
+  Window window;
+  bool meets = true;
+  std::int64_t first_out = c.offset;
+  for (int axis = 0; axis < sizes.axes(); ++axis) {
+    const std::int64_t stride = how.stride[axis];
+    const std::int64_t dilation = how.dilation[axis];
+    const std::int64_t from = phase[axis] + how.before[axis];
+    std::int64_t first = 0;
+    while (first < sizes.window[axis] && (from - first * dilation) % stride != 0) ++first;
+    const std::int64_t each_nth = stride / std::gcd(stride, dilation);
+    WindowAxis& each = axis_of(window, sizes.axes(), axis);
+    each.columns = (sizes.data[axis] - phase[axis] + stride - 1) / stride;
+    each.terms = (sizes.window[axis] - first + each_nth - 1) / each_nth;
+    each.column_step = 1;
+    each.term_step = -(each_nth * dilation / stride);
+    each.origin = (from - first * dilation) / stride;
+    each.extent = sizes.places[axis];
+    each.b_stride = b.space(axis);
+    each.out_stride = stride * c.space(axis);
+    meets = meets && each.terms > 0;
+    first_out += phase[axis] * c.space(axis);
+    kernel.shape.push_back(each.terms);
+    kernel.strides.push_back(each_nth * all.strides[2 + axis]);
+    kernel.offset += first * all.strides[2 + axis];
+  }
+  if (!meets) return Done{};  // 0 already
+  const std::int64_t terms = window.terms();
+  Problem problem = problem_for(out, sizes.channels, how.groups);
+  Array rows = weights;
+  const Lies a(weights);
+  const auto item = static_cast<std::int64_t>(size_of(weights.dtype));
+  // Rows of channels as they lie: a window of one place, or, where the device's kernels look
+  // through windows anyway, places that follow each other.
+  const bool as_they_lie = follow_each_other(kernel, 3, item) &&
+                           (terms == 1 ? a.strides[1] == 1 : out.storage->backend().is_device());
+  if (as_they_lie) {
+    problem.a = {kernel.offset / item, a.strides[1], a.strides[0],
+                 step(problem, sizes.results * a.strides[0])};
+  } else {  // small, and read many times: laid out as rows of channels
+    auto copied = launcher_.copy({weights.dtype, kernel, weights.storage}, weights.dtype);
+    if (!copied) return copied.error();
+    rows = std::move(*copied);
+    problem.a = {0, sizes.results * terms, terms,
+                 step(problem, sizes.channels * sizes.results * terms)};
+  }
+  problem.b = {b.offset, b.strides[1], b.strides[0], step(problem, sizes.results * b.strides[1])};
+  problem.out = {first_out, c.strides[1], c.strides[0],
+                 step(problem, sizes.channels * c.strides[1])};
+  problem.n = sizes.images * window.columns();
+  problem.k = sizes.results * terms;
+  problem.window = window;
+  return launcher_.multiply(problem, rows, gradient, out);
+}
+
+// ---- the weights' gradient
+
+Result<Array> Convolutions::weight_gradient(const Array& data, const Array& gradient,
+                                            const Dims& window, const ConvolutionGeometry& how) {
+  const Dims& of_data = data.view.shape;
+  const std::int64_t channels = of_data.size() < 2 ? 0 : of_data[1];
+  if (how.groups >= 1 && channels % how.groups != 0)
+    return shapes_error("Data of " + std::to_string(channels) + " channels do not make " +
+                        std::to_string(how.groups) + " groups.");
+  Dims shape{gradient.view.ndim() < 2 ? 0 : gradient.view.shape[1],
+             channels / std::max<std::int64_t>(how.groups, 1)};
+  for (const std::int64_t extent : window) shape.push_back(extent);
+  const auto fit = sizes(of_data, shape, how);
+  if (!fit) return fit.error();
+  if (const Status fits = check_result(gradient.view.shape, fit->result(how)); !fits)
+    return fits.error();
+  const auto wide_data = widened(data);
+  if (!wide_data) return wide_data;
+  const auto wide_gradient = widened(gradient);
+  if (!wide_gradient) return wide_gradient;
+  auto out = launcher_.allocate(wide_data->dtype, shape);
+  if (!out) return out;
+  const Status done = run_weights(*wide_data, *wide_gradient, *out, *fit, how);
+  if (!done) return done.error();
+  return narrowed(launcher_, *out, data.dtype);
+}
+
+// out[result, channel, p] = sum of gradient[image, result, place] data[image, channel, place + p]
+// over images and places: the forward window with columns and terms in each other's place.
+Status Convolutions::run_weights(const Array& data, const Array& gradient, const Array& out,
+                                 const Sizes& sizes, const ConvolutionGeometry& how) {
+  if (out.view.count() == 0) return Done{};
+  if (sizes.images == 0) return launcher_.fill(out, ir::scalar_of(out.dtype, 0));
+  const auto rows = in_a_row(gradient);
+  if (!rows) return rows.error();
+  const Lies a(*rows);
+  const Lies b(data);
+  const Lies c(out);
+  Problem problem = problem_for(out, sizes.results, how.groups);
+  problem.a = {a.offset, a.strides[1], a.strides[0], step(problem, sizes.results * a.strides[1])};
+  problem.b = {b.offset, b.strides[0], b.strides[1], step(problem, sizes.channels * b.strides[1])};
+  problem.out = {c.offset, c.strides[0], c.strides[1], step(problem, sizes.results * c.strides[0])};
+  Window window;
+  for (int axis = 0; axis < sizes.axes(); ++axis) {
+    WindowAxis& each = axis_of(window, sizes.axes(), axis);
+    each.columns = sizes.window[axis];
+    each.terms = sizes.places[axis];
+    each.column_step = how.dilation[axis];
+    each.term_step = how.stride[axis];
+    each.origin = -how.before[axis];
+    each.extent = sizes.data[axis];
+    each.b_stride = b.space(axis);
+    each.out_stride = c.space(axis);
+  }
+  problem.n = sizes.channels * window.columns();
+  problem.k = sizes.images * window.terms();
+  problem.window = window;
+  return launcher_.multiply(problem, *rows, data, out);
+}
+
+}  // namespace arraycore

@@ -1,0 +1,65 @@
+// Pooling of arrays over windows of one to three axes of space, and its gradients: one launch each.
+// Touched by Python's thread only.
+//
+// Data are (planes..., *space); a window's places are numbered in C order.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "base/result.h"
+#include "runtime/launcher.h"
+
+namespace arraycore {
+
+// One number for each axis of space.
+struct PoolGeometry {
+  Dims window;
+  Dims stride;
+  Dims before;
+  Dims behind;  // only the number of results depends on it
+};
+
+struct Pooled {
+  Array y;
+  Array places;  // int32: in its window, of the first that is the largest
+};
+
+class Pooling {
+ public:
+  explicit Pooling(Launcher& launcher) : launcher_(launcher) {}
+
+  // Errors of all: not_implemented, "pool_dtype" (float16, float32 and float64 are computed; places
+  // are int32); value, "pool_shapes", "pool_geometry".
+  Result<Pooled> largest(const Array& x, const PoolGeometry& how);
+  Result<Array> largest_gradient(const Array& gy, const Array& places, const Dims& space,
+                                 const PoolGeometry& how);
+  // Sums over the window's number of places: what lies beyond the edge counts as 0.
+  Result<Array> mean(const Array& x, const PoolGeometry& how);
+  Result<Array> mean_gradient(const Array& gy, const Dims& space, const PoolGeometry& how);
+
+ private:
+  enum class Which : std::uint8_t { largest, largest_gradient, mean, mean_gradient };
+  struct Sizes {
+    Dims planes;
+    Dims space;
+    Dims places;  // that the window is put to
+  };
+  Result<KernelRef> kernel(Which which, DType dtype);
+  Result<Sizes> sizes(const Array& array, const Dims& space, const PoolGeometry& how) const;
+  Result<Sizes> sizes_of_data(const Array& x, const PoolGeometry& how) const;
+  Result<Sizes> sizes_of_gradient(const Array& gy, const Dims& space,
+                                  const PoolGeometry& how) const;
+  Result<Array> summed(Which which, const Array& from, const Dims& shape, const Sizes& sizes,
+                       const PoolGeometry& how);
+  static std::vector<Operand> numbers(const Sizes& sizes, const PoolGeometry& how);
+  static Operand share(DType dtype, const PoolGeometry& how);
+
+  Launcher& launcher_;
+  std::map<std::array<std::size_t, 2>, KernelRef> kernels_;  // which, dtype
+};
+
+}  // namespace arraycore

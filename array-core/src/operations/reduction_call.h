@@ -1,0 +1,80 @@
+// Calls of the table's reductions, of `ufunc.reduce` and of `ufunc.accumulate` over arrays: dtypes,
+// axes, results, one launch (a variance: two). What is decided for a combination of dtypes is kept.
+// Touched by Python's thread only.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+
+#include "base/result.h"
+#include "operations/ufunc_call.h"
+#include "ops/reductions.h"
+#include "runtime/launcher.h"
+
+namespace arraycore {
+
+struct ReductionCall {
+  // One of the two.
+  std::optional<ops::ReductionId> reduction;
+  ops::UFuncId ufunc = 0;
+  const Array* x = nullptr;
+  std::optional<Dims> axes;  // none: all
+  bool keep_dims = false;
+  std::optional<DType> dtype;    // what is computed in
+  const Array* out = nullptr;    // written instead of a new array
+  const Array* where = nullptr;  // bool, broadcast to x; elements elsewhere do not count
+  std::optional<UFuncOperand> initial;
+  bool has_identity = true;  // false: not even the ufunc's, as NumPy's initial=None
+  double less = 0;           // NumPy's ddof
+};
+
+struct AccumulateCall {
+  ops::UFuncId ufunc = 0;
+  const Array* x = nullptr;
+  std::int64_t axis = 0;
+  std::optional<DType> dtype;
+  const Array* out = nullptr;
+  bool skips_nan = false;  // NaN counts as the identity
+};
+
+class ReductionCalls {
+ public:
+  explicit ReductionCalls(Launcher& launcher) : launcher_(launcher) {}
+  ReductionCalls(const ReductionCalls&) = delete;
+  ReductionCalls& operator=(const ReductionCalls&) = delete;
+
+  // Both give the result, or nothing where it went to `out`. REQUIRES: `where` is bool; ufuncs have
+  // two operands and one result.
+  // Errors: value, "axis_out_of_bounds", "repeated_axis", "out_shape", "read_only",
+  // "empty_reduction", "not_reorderable", "where_needs_initial", "shapes_do_not_broadcast",
+  // "scalar_out_of_bounds"; type, "no_loop"; what the launch gives.
+  Result<std::optional<Array>> run(const ReductionCall& call);
+  Result<std::optional<Array>> run(const AccumulateCall& call);
+
+  // What one launch goes of a row one by one: a device that computes for long is lost. A longer row
+  // takes further launches, which carry its total.
+  static constexpr std::int64_t kSteps = 1 << 16;
+
+ private:
+  enum class Way : std::uint8_t { tree, scan, ordered, ordered_running };
+  Result<KernelRef> kernel(const ops::ReductionSpec& spec, Way way);
+  Result<ops::ReductionSpec> spec_of(const ReductionCall& call) const;
+  // The result's place: `out`, or a new array. `shape` is what the caller sees.
+  Result<Array> place(const Array* out, DType dtype, const Dims& shape);
+  Result<ir::Scalar> of_nothing(const ops::ReductionSpec& spec, const ReductionCall& call,
+                                std::optional<ir::Scalar> initial) const;
+  Result<std::optional<ir::Scalar>> initial_of(const ops::ReductionSpec& spec,
+                                               const ReductionCall& call) const;
+  Status reduce(const ops::ReductionSpec& spec, const ReductionCall& call, std::uint32_t axes,
+                std::optional<ir::Scalar> initial, const Array& result);
+  Status reduce_in_order(ops::ReductionSpec spec, const ReductionCall& call, std::uint32_t axes,
+                         std::optional<ir::Scalar> initial, const Array& result);
+  Status accumulate_in_order(ops::ReductionSpec spec, const AccumulateCall& call,
+                             std::uint32_t axis, const Array& result);
+
+  Launcher& launcher_;
+  std::unordered_map<std::uint64_t, KernelRef> kernels_;
+};
+
+}  // namespace arraycore

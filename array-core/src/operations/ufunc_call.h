@@ -1,0 +1,75 @@
+// Calls of the operation table's ufuncs over arrays: dtypes, broadcasting, results, one launch.
+// What is decided for a combination of dtypes is kept. Touched by Python's thread only.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "dtype/promotion.h"
+#include "ops/ufunc.h"
+#include "runtime/launcher.h"
+
+namespace arraycore {
+
+// One operand: an array, or a scalar. Python's numbers are weak; NumPy's scalars (and Python's
+// bool) have a dtype, and count as arrays or not as the mode says.
+struct UFuncOperand {
+  const Array* array = nullptr;
+  std::optional<PythonScalar> python;
+  DType dtype = DType::float64;  // of a NumPy scalar
+  bool strong = false;           // the scalar's dtype counts as an array's would
+  // The value: of `dtype`; of a weak int or float: a float64 (an int's nearest); of a weak complex:
+  // a complex128.
+  ir::Scalar value;
+  PythonInt integer;  // of a weak int
+};
+
+// A scalar operand as a value of dtype `to`. Error: value, "scalar_out_of_bounds", for an integer
+// that an integer dtype does not hold.
+Result<ir::Scalar> value_for(const UFuncOperand& operand, DType to);
+
+struct UFuncCall {
+  ops::UFuncId ufunc = 0;
+  std::span<const UFuncOperand> operands;
+  PromotionMode mode = PromotionMode::numpy2;
+  std::optional<DType> dtype;                        // the loop's result type, as NumPy's `dtype=`
+  std::array<const Array*, ops::kMaxResults> out{};  // written instead of a new array
+  const Array* where = nullptr;                      // bool; elements elsewhere stay
+  Casting casting = Casting::same_kind;              // of results to `out`
+};
+
+struct UFuncResults {
+  std::array<Array, ops::kMaxResults> arrays;  // of those without `out`
+};
+
+class UFuncCalls {
+ public:
+  explicit UFuncCalls(Launcher& launcher) : launcher_(launcher) {}
+
+  // REQUIRES: as many operands as the ufunc has, one of them or an `out` an array; `where` is bool.
+  // Errors: type, "no_loop", "cannot_cast"; value, "shapes_do_not_broadcast", "out_shape",
+  // "read_only", "scalar_out_of_bounds"; what the launch gives.
+  Result<UFuncResults> run(const UFuncCall& call);
+
+ private:
+  struct Decided {
+    std::uint64_t key = 0;
+    ops::Loop loop;
+    std::array<DType, ops::kMaxResults> results{};
+    KernelRef kernel = 0;
+  };
+  Result<const Decided*> decide(const UFuncCall& call);
+  static const Decided* put(std::vector<Decided>& table, const Decided& decided);
+  Result<std::optional<UFuncResults>> compare_beyond(const UFuncCall& call,
+                                                     std::span<UFuncOperand> operands);
+
+  Launcher& launcher_;
+  std::vector<Decided> decided_;  // a hash table, open addressing
+  std::size_t count_ = 0;
+};
+
+}  // namespace arraycore

@@ -1,0 +1,52 @@
+// The arrays that Python holds, by id. An id is a slot's number with the slot's generation above
+// it, so that an id used after its array was freed finds nothing. Touched by Python's thread only.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "dtype/dtype.h"
+#include "runtime/storage.h"
+#include "view/view.h"
+
+namespace arraycore {
+
+struct Array {
+  DType dtype = DType::float32;
+  View view;
+  std::shared_ptr<Storage> storage;
+};
+
+using ArrayId = std::int32_t;  // positive; 0 names none
+
+class ArrayTable {
+ public:
+  // 0 when every slot is taken.
+  ArrayId insert(Array array);
+  // nullptr for an id that names no array (any more). Valid until the next insert.
+  const Array* find(ArrayId id) const;
+  // Ids that name nothing are passed over: a reset may have been faster than Python's `__del__`.
+  void erase(ArrayId id);
+  // Frees every array; all ids given out before find nothing.
+  void clear();
+  std::int64_t size() const { return live_; }
+
+  static constexpr int kSlotBits = 20;
+  static constexpr std::uint32_t kMaxSlots = 1U << kSlotBits;
+  static constexpr std::uint32_t kGenerations = 1U << (31 - kSlotBits);
+
+ private:
+  struct Slot {
+    Array array;
+    std::uint32_t generation = 1;  // in [1, kGenerations)
+    bool used = false;
+  };
+  void release(std::uint32_t index);
+
+  std::vector<Slot> slots_;
+  std::vector<std::uint32_t> free_;
+  std::int64_t live_ = 0;
+};
+
+}  // namespace arraycore

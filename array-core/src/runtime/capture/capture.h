@@ -1,0 +1,106 @@
+// One recorded step, ready to be run again without Python: its commands over storage of its own,
+// which lies at the same place each time. What does not change between runs goes to a device as one
+// block of words (Backend::issue_block); uploads and launches whose scalars are the caller's are
+// issued one by one in between. Touched by Python's thread only.
+//
+// Storage: what was there before the step and what the step left alive is pinned where it is; what
+// lived within the step gets storage of the capture's, shared by what is never alive together. Of
+// state that each step makes anew from the step before's, the new one is copied to the place of the
+// old one when the next run begins.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "runtime/capture/compare.h"
+#include "runtime/capture/tape.h"
+#include "runtime/capture/taped_backend.h"
+#include "runtime/storage.h"
+
+namespace arraycore {
+class Launcher;
+}
+
+namespace arraycore::capture {
+
+using Backends = std::array<TapedBackend*, kSides>;  // null: there is none
+
+// A scalar that each replay is given: number `value` of those.
+struct Given {
+  std::uint32_t command = 0;
+  std::uint32_t argument = 0;
+  std::uint32_t value = 0;
+};
+
+class Capture {
+ public:
+  // Of a step that compare() found no mismatch in. Error: value, "capture_arrays" (state that the
+  // step makes anew but does not keep); memory.
+  static Result<std::unique_ptr<Capture>> make(const Backends& backends, Launcher& launcher,
+                                               Counters& counters, const Tape& tape,
+                                               std::span<const Given> given);
+  Capture(const Capture&) = delete;
+  Capture& operator=(const Capture&) = delete;
+  ~Capture();
+
+  // Runs the step with these values: each the bits of a scalar of the argument's dtype. After an
+  // error in the middle (Ctrl-C while the ring is full) nothing is lost: resume() issues the rest.
+  // REQUIRES: as many values as were given names; nothing is left to resume.
+  Status replay(std::span<const std::uint64_t> values);
+  bool is_interrupted() const { return run_ != 0 || within_ != 0; }
+  Status resume();
+
+  // Whether a launch has a scalar of these bits that replays are not given. `dtype` none: 32 bits
+  // of a raw kernel's.
+  bool keeps(std::optional<DType> dtype, std::uint64_t bits) const;
+
+  std::uint32_t values() const { return values_; }
+  std::size_t commands() const { return commands_.size(); }
+  // Arrays that each step makes anew from those of the step before.
+  std::size_t carried() const { return carried_; }
+  // Bytes of storage that is the capture's own.
+  std::int64_t bytes() const { return bytes_; }
+
+ private:
+  // Commands [first, first + count) that are issued as one block, or one by one.
+  struct Run {
+    std::size_t first = 0;
+    std::size_t count = 0;
+    bool constant = false;
+    std::optional<std::uint32_t> block;
+  };
+
+  Capture(const Backends& backends, Launcher& launcher, Counters& counters)
+      : backends_(backends), launcher_(launcher), counters_(counters) {}
+  Status place(const Tape& tape);
+  Status carry(const Tape& tape);
+  void take_apart(std::vector<Given>& given);
+  void cut(std::span<const Given> given);
+  Result<StorageId> lend(std::size_t side, std::int64_t bytes);
+  void pin(std::size_t side, StorageId storage);
+  Status issue(const Command& command);
+  Status issue(Run& run);
+
+  Backends backends_;
+  Launcher& launcher_;
+  Counters& counters_;
+  std::vector<Command> commands_;
+  std::vector<Given> given_;
+  std::vector<Run> runs_;
+  std::uint32_t values_ = 0;
+  std::size_t carried_ = 0;
+  std::int64_t launches_ = 0;  // that the counters count
+  std::int64_t bytes_ = 0;
+  std::vector<std::unique_ptr<Storage>> own_;
+  std::vector<std::pair<std::size_t, StorageId>> pinned_;
+  std::size_t run_ = 0;     // where a replay stands
+  std::size_t within_ = 0;  // in that run: commands, or words of its block
+};
+
+}  // namespace arraycore::capture

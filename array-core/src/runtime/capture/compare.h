@@ -1,0 +1,39 @@
+// Whether two recorded steps are one program: the same operations over the same arrays, up to
+// scalars, which the caller then gives to each replay. Pure; any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/result.h"
+#include "ir/value.h"
+#include "runtime/capture/tape.h"
+
+namespace arraycore::capture {
+
+// A scalar argument whose value was another in the second step.
+struct Difference {
+  std::uint32_t command = 0;
+  std::uint32_t argument = 0;  // of a raw kernel: a word of its uniforms
+  std::optional<DType> dtype;  // none: 32 bits of a raw kernel's
+  ir::Scalar before;
+  ir::Scalar after;
+};
+
+struct Mismatch {
+  Error error;
+  std::uint32_t command = 0;  // of the second step
+};
+
+struct Comparison {
+  std::vector<Difference> differences;
+  std::optional<Mismatch> mismatch;  // they are not one program
+};
+
+// Errors of mismatches, all of kind value: those that a tape was refused with, "capture_operations"
+// (another operation, or number of them), "capture_shapes", "capture_arrays" (another array, or one
+// that the step gives back), "capture_uploads" (other bytes from the host).
+Comparison compare(const Tape& first, const Tape& second);
+
+}  // namespace arraycore::capture

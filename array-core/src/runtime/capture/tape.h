@@ -1,0 +1,126 @@
+// What a step told the back ends, in order: launches, uploads, and the storage that it made. Two
+// tapes of one program are compared (compare.h), and the second is replayed (capture.h). Touched by
+// Python's thread only.
+//
+// A storage stands on a tape by a Name: one that was there before the step by its id, one that the
+// step made by its number among those, and one that the step before had made by its number there.
+// So the same program gives the same names, wherever its arrays came to lie.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "backend/backend.h"
+#include "base/result.h"
+
+namespace arraycore::capture {
+
+// The back ends of a launcher: the CPU's, and the device's where there is one.
+inline constexpr std::size_t kSides = 2;
+
+using Name = StorageId;
+inline constexpr Name kMade = 0x8000'0000;
+inline constexpr Name kCarried = 0xC000'0000;  // made by the step before
+inline constexpr Name kNumber = 0x3FFF'FFFF;
+constexpr bool is_carried(Name name) { return (name & kCarried) == kCarried; }
+constexpr bool is_made(Name name) { return (name & kCarried) == kMade; }
+constexpr std::uint32_t number_of(Name name) { return name & kNumber; }
+
+struct Upload {
+  StorageId storage = 0;
+  std::int64_t offset = 0;
+  std::vector<std::byte> bytes;
+};
+struct Zero {
+  StorageId storage = 0;
+};
+// Backend::launch_batch.
+struct BatchLaunch {
+  KernelId kernel = 0;
+  std::vector<ir::Scalar> scalars;
+  std::vector<BatchSegment> segments;
+};
+using Action = std::variant<Launch, GemmLaunch, RawLaunch, BatchLaunch, Upload, Zero>;
+
+// What messages call an operation, the dtypes of its parameters (none of a raw kernel's) and which
+// of them are scalars.
+struct Operation {
+  std::string name;
+  std::vector<DType> parameters;
+  std::vector<std::uint32_t> scalars;
+};
+
+struct Command {
+  std::size_t side = 0;
+  const Operation* operation = nullptr;
+  Action action;  // its storages are Names on a tape, and ids where it is run
+};
+
+// Each storage of an action, in its order; what a product has no operand for (0) is left out. Valid
+// while the action is neither moved nor changed.
+std::vector<StorageId*> storages_of(Action& action);
+
+class Tape {
+ public:
+  struct Made {
+    std::size_t side = 0;
+    StorageId id = 0;
+    std::int64_t bytes = 0;
+    bool alive = true;  // not given back yet
+  };
+  struct Outside {
+    std::uint64_t serial = 0;  // tells it from another of the same id
+    bool alive = true;
+  };
+  // Why this step cannot be replayed, whatever the other one does.
+  struct Refusal {
+    Error error;
+    std::uint32_t command = 0;
+  };
+
+  // `before`: the step before this one, or null. It outlives the recording.
+  explicit Tape(Tape* before) : before_(before) {}
+  Tape(const Tape&) = delete;
+  Tape& operator=(const Tape&) = delete;
+
+  // Takes a command whose storages are ids. `serials`, by id - 1, tell one
+  // storage from another.
+  void add(std::size_t side, const Operation* operation, Action action,
+           std::span<const std::uint64_t> serials);
+  void made(std::size_t side, StorageId id, std::int64_t bytes) {
+    made_at_[side][id] = static_cast<std::uint32_t>(made_.size());
+    made_.push_back({side, id, bytes});
+  }
+  // Also after the recording, as long as the tape is kept.
+  void destroyed(std::size_t side, StorageId id);
+  // Only the first counts.
+  void refuse(Error error);
+
+  const std::vector<Command>& commands() const { return commands_; }
+  const std::vector<Made>& made() const { return made_; }
+  // REQUIRES: a command names it.
+  const Outside& outside(std::size_t side, StorageId id) const { return outside_[side].at(id); }
+  const std::optional<Refusal>& refusal() const { return refusal_; }
+  void forget_before() { before_ = nullptr; }
+  // Whether this step made the storage that has the id now.
+  bool is_of_this_step(std::size_t side, StorageId id) const;
+
+ private:
+  Name name(std::size_t side, StorageId id) const;
+
+  Tape* before_;
+  std::vector<Command> commands_;
+  std::vector<Made> made_;
+  std::array<std::unordered_map<StorageId, std::uint32_t>, kSides> made_at_;
+  std::array<std::unordered_map<StorageId, Outside>, kSides> outside_;
+  std::optional<Refusal> refusal_;
+};
+
+}  // namespace arraycore::capture

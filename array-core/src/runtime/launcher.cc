@@ -1,0 +1,609 @@
+#include "runtime/launcher.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "fuse/batch.h"
+#include "ir/builder.h"
+#include "runtime/batching.h"
+#include "runtime/fusion.h"
+#include "view/messages.h"
+#include "view/overlap.h"
+#include "view/shape.h"
+
+namespace arraycore {
+
+namespace {
+
+// Where a launch's arguments start to be worth a place on the heap; kernels of ufuncs have fewer.
+constexpr std::size_t kFewOperands = 8;
+
+// Some value of the kernel has a dtype that no GPU of a browser computes.
+bool needs_cpu(const ir::Kernel& kernel) {
+  const auto foreign = [](const auto& each) { return !on_gpu(each.type); };
+  return std::any_of(kernel.exprs.begin(), kernel.exprs.end(), foreign) ||
+         std::any_of(kernel.locals.begin(), kernel.locals.end(), foreign) ||
+         std::any_of(kernel.params.begin(), kernel.params.end(),
+                     [](const ir::Param& param) { return !on_gpu(param.dtype); });
+}
+
+// A scan's results lie as the elements that they belong to, like those of an elementwise kernel.
+bool is_scan(const ir::Kernel& kernel) { return kernel.reduction && kernel.reduction->running(); }
+
+bool is_written(const ir::Param& param) { return param.access != ir::Access::read; }
+
+// Of how many bytes offset and strides all are multiples: up to 8, a power of two.
+std::int64_t step_of(const View& view) {
+  std::int64_t places = view.offset | 8;
+  for (const std::int64_t stride : view.strides) places |= stride;
+  return places & -places;
+}
+
+DType unsigned_of(std::int64_t size) {
+  if (size == 1) return DType::uint8;
+  if (size == 2) return DType::uint16;
+  return size == 4 ? DType::uint32 : DType::uint64;
+}
+
+// The same bytes as whole unsigned numbers, along an axis more. REQUIRES: fewer than kMaxDims axes.
+Array as_pieces(const Array& array, std::int64_t piece) {
+  Array pieces{unsigned_of(piece), array.view, array.storage};
+  pieces.view.shape.push_back(static_cast<std::int64_t>(size_of(array.dtype)) / piece);
+  pieces.view.strides.push_back(piece);
+  return pieces;
+}
+
+// Bits for bits: a copy that keeps the dtype must not pass through the device's floats, which may
+// lose a NaN's payload or a subnormal number.
+Array as_bits(const Array& array) {
+  const std::size_t size = size_of(array.dtype);
+  if (size > 8) return array;  // complex128 lives on the CPU
+  return {unsigned_of(static_cast<std::int64_t>(size)), array.view, array.storage};
+}
+
+// A device's storage on its way through the CPU: the bytes that the operands lie in.
+struct Brought {
+  const Storage* from = nullptr;
+  ByteExtent bytes;
+  bool read = false;  // some operand is not overwritten whole, so that the old bytes are needed
+  bool written = false;
+  std::unique_ptr<Storage> copy;
+};
+
+// An operand of a reduction, already as wide as the loop, as one element a row: nothing where the
+// elements of a row differ.
+std::optional<View> by_row(const View& wide, std::uint32_t reduced) {
+  View rows;
+  rows.offset = wide.offset;
+  for (int axis = 0; axis < wide.ndim(); ++axis) {
+    if ((reduced >> axis & 1) == 0) {
+      rows.shape.push_back(wide.shape[axis]);
+      rows.strides.push_back(wide.strides[axis]);
+    } else if (wide.shape[axis] != 1 && wide.strides[axis] != 0) {
+      return std::nullopt;
+    }
+  }
+  return rows;
+}
+
+}  // namespace
+
+bool on_whole_elements(const Array& array) {
+  // What has 16 bytes is complex128, of whose parts the CPU asks no more.
+  return step_of(array.view) >=
+         std::min<std::int64_t>(8, static_cast<std::int64_t>(size_of(array.dtype)));
+}
+
+Launcher::Launcher(std::unique_ptr<Backend> cpu, std::unique_ptr<Backend> device,
+                   Counters& counters, std::optional<std::int64_t> budget_bytes)
+    : counters_(counters),
+      cpu_(std::move(cpu)),
+      device_(std::move(device)),
+      budget_bytes_(budget_bytes),
+      casts_(kDTypes * kDTypes),
+      fills_(kDTypes),
+      products_(kDTypes) {}
+
+Launcher::~Launcher() = default;
+
+Result<Array> Launcher::allocate(DType dtype, const Dims& shape) {
+  const auto bytes = checked_bytes(shape, size_of(dtype));
+  if (!bytes) return bytes.error();
+  if (budget_bytes_ && counters_.live_bytes > *budget_bytes_ - *bytes)
+    if (const Status may = affords(*bytes, "an array of shape " + shape_text(shape)); !may)
+      return may.error();
+  Backend& backend = home(dtype);
+  auto storage = std::make_shared<Storage>(backend, counters_, 0, *bytes, dtype);
+  if (!fusion_)
+    if (const Status made = storage->make_memory(); !made) return made.error();
+  return Array{dtype, contiguous(shape, size_of(dtype)), std::move(storage)};
+}
+
+Status Launcher::affords(std::int64_t bytes, std::string_view use) {
+  if (!budget_bytes_ || counters_.live_bytes <= *budget_bytes_ - bytes) return Done{};
+  if (const Status settled = settle(); !settled) return settled;
+  if (counters_.live_bytes <= *budget_bytes_ - bytes) return Done{};
+  return Error{ErrorKind::memory, "over_budget",
+               std::to_string(bytes) + " bytes for " + std::string(use) +
+                   " do not fit: " + std::to_string(counters_.live_bytes) + " of " +
+                   std::to_string(*budget_bytes_) + " bytes are in use."};
+}
+
+Status Launcher::upload(const Array& array, const void* elements) {
+  if (const Status may = overwritten(array); !may) return may;
+  const Storage& storage = *array.storage;
+  const std::span bytes(static_cast<const std::byte*>(elements),
+                        static_cast<std::size_t>(storage.bytes()));
+  Span span(profile(), "upload");
+  span.moved(storage.bytes(), 0);
+  const Status uploaded = storage.backend().upload(storage.id(), 0, bytes);
+  if (uploaded) counters_.bytes_up += storage.bytes();
+  return uploaded;
+}
+
+Status Launcher::fill_zero(const Array& array) {
+  if (const Status may = overwritten(array); !may) return may;
+  const Span span(profile(), "zeros");
+  return array.storage->backend().fill_zero(array.storage->id());
+}
+
+Status Launcher::download(const Array& array, std::span<std::byte> out) {
+  const std::size_t item = size_of(array.dtype);
+  const std::int64_t bytes = array.view.count() * static_cast<std::int64_t>(item);
+  if (static_cast<std::int64_t>(out.size()) != bytes)
+    return Error{ErrorKind::internal, "read_size",
+                 "The array has " + std::to_string(bytes) + " bytes, the memory to read it to " +
+                     std::to_string(out.size()) + "."};
+  if (bytes == 0) return Done{};
+  if (!is_c_contiguous(array.view, item) || array.view.offset % 4 != 0) {
+    const auto packed = copy(array, array.dtype);
+    return packed ? download(*packed, out) : Status(packed.error());
+  }
+  if (const Status there = ready(array); !there) return there;
+  Backend& backend = array.storage->backend();
+  Span span(profile(), "read");
+  span.moved(0, bytes);
+  const Status read = backend.download(array.storage->id(), array.view.offset, out);
+  if (backend.is_device()) ++counters_.sync_waits;
+  if (read) counters_.bytes_down += bytes;
+  return read;
+}
+
+Result<KernelRef> Launcher::prepare(ir::Kernel kernel) {
+  Prepared prepared;
+  prepared.only_cpu = device_ == nullptr || needs_cpu(kernel);
+  prepared.traits = fuse::traits_of(kernel);
+  prepared.can_batch = !prepared.only_cpu && fuse::can_batch(kernel);
+  prepared.kernel = std::move(kernel);
+  if (!forgotten_.empty()) {
+    const KernelRef place = forgotten_.back();
+    forgotten_.pop_back();
+    kernels_[place] = std::move(prepared);
+    return place;
+  }
+  kernels_.push_back(std::move(prepared));
+  return static_cast<KernelRef>(kernels_.size() - 1);
+}
+
+void Launcher::forget(KernelRef kernel) {
+  const Prepared& prepared = kernels_[kernel];
+  if (prepared.device) device_->forget(*prepared.device);
+  if (prepared.cpu) cpu_->forget(*prepared.cpu);
+  kernels_[kernel] = {};
+  forgotten_.push_back(kernel);
+}
+
+Status Launcher::launch(const KernelCall& call) {
+  if (!fusion_ || immediate_ != 0) return launch_now(call);
+  if (!batching_) return fusion_->launch(call);
+  if (call.may_batch && can_batch(call.kernel)) {
+    for (std::size_t i = 0; i < call.operands.size(); ++i) {
+      if (call.operands[i].array == nullptr) continue;
+      const Array& array = *call.operands[i].array;
+      const bool written = is_written(kernels_[call.kernel].kernel.params[i]);
+      const Status there =
+          written ? fusion_->overwritten(*array.storage) : fusion_->settle(*array.storage);
+      if (!there) return there;
+      if (const Status made = array.storage->make_memory(); !made) return made;
+    }
+    const auto taken = batching_->take(call);
+    if (!taken) return taken.error();
+    if (*taken) return Done{};
+  }
+  const Status clear = batching_->before(call);
+  return clear ? fusion_->launch(call) : clear;
+}
+
+Status Launcher::on_device(Prepared& prepared) {
+  if (prepared.device) return Done{};
+  const auto id = device_->prepare(prepared.kernel);
+  if (id) prepared.device = *id;
+  if (id || id.error().kind == ErrorKind::not_implemented) prepared.only_cpu = !id;
+  return id ? Status(Done{}) : id.error();
+}
+
+Status Launcher::launch_batch(KernelRef kernel, std::span<const ir::Scalar> scalars,
+                              std::span<const BatchSegment> segments) {
+  Prepared& prepared = kernels_[kernel];
+  if (const Status known = on_device(prepared); !known) return known;
+  const Status launched = device_->launch_batch(*prepared.device, scalars, segments);
+  if (launched) ++counters_.dispatches;
+  return launched;
+}
+
+Status Launcher::launch_now(const KernelCall& call, Fallback fallback) {
+  const std::size_t count = call.operands.size();
+  std::array<const Array*, kFewOperands> few{};
+  std::vector<const Array*> many(count > kFewOperands ? count : 0);
+  const std::span<const Array*> arrays =
+      count > kFewOperands ? std::span(many) : std::span(few).first(count);
+  for (std::size_t i = 0; i < count; ++i) arrays[i] = call.operands[i].array;
+
+  for (const Array* array : arrays)
+    if (array != nullptr && !array->storage->has_memory())
+      if (const Status made = array->storage->make_memory(); !made) return made;
+
+  const auto& loop = call.loop;
+  const bool each = call.reduced == 0 || is_scan(kernels_[call.kernel].kernel);
+  if (each && std::find(loop.begin(), loop.end(), 0) != loop.end()) return Done{};
+
+  ++immediate_;
+  const Status launched = launch_apart(call, arrays, fallback);
+  --immediate_;
+  return launched;
+}
+
+Status Launcher::launch_apart(const KernelCall& call, std::span<const Array*> arrays,
+                              Fallback fallback) {
+  Prepared& prepared = kernels_[call.kernel];
+  std::vector<Array> copies;
+  const Status apart = separate(prepared, call, copies, arrays);
+  if (!apart) return apart;
+
+  const bool at_home = std::all_of(arrays.begin(), arrays.end(), [&](const Array* array) {
+    return array == nullptr || &array->storage->backend() == device_.get();
+  });
+  if (!prepared.only_cpu && at_home) {
+    const Status known = on_device(prepared);
+    if (!known && known.error().kind != ErrorKind::not_implemented) return known;
+    if (prepared.device) {
+      const Status launched = launch_on_device(prepared, call, arrays);
+      if (launched || launched.error().kind != ErrorKind::not_implemented) return launched;
+    }
+  }
+  if (fallback == Fallback::none && device_ && at_home)
+    return Error{ErrorKind::not_implemented, "gpu_kernel",
+                 "The device does not run '" + prepared.kernel.name + "'."};
+  return launch_on_cpu(prepared, call, arrays);
+}
+
+// Takes copies of what a launch reads where it writes the same bytes in another order. A reduction
+// writes a row's result when it has read the row, so an operand that gives each row what is written
+// there may stay.
+Status Launcher::separate(const Prepared& prepared, const KernelCall& call,
+                          std::vector<Array>& copies, std::span<const Array*> arrays) {
+  const std::vector<ir::Param>& params = prepared.kernel.params;
+  const std::uint32_t reduced = is_scan(prepared.kernel) ? 0 : call.reduced;
+  for (std::size_t w = 0; w < arrays.size(); ++w) {
+    if (arrays[w] == nullptr || !is_written(params[w])) continue;
+    for (std::size_t o = 0; o < arrays.size(); ++o) {
+      const Array& written = *arrays[w];
+      if (o == w || arrays[o] == nullptr || arrays[o]->storage != written.storage) continue;
+      const bool raw = params[o].kind == ir::ParamKind::raw || params[w].kind == ir::ParamKind::raw;
+      View other = arrays[o]->view;
+      bool in_step = !raw && reduced == 0;
+      if (!raw && !is_written(params[o]) && (reduced != 0 || other.shape != written.view.shape)) {
+        const auto wide = broadcast_to(other, call.loop);
+        if (!wide) return wide.error();
+        const auto rows = by_row(*wide, reduced);
+        in_step = rows.has_value();
+        other = rows ? *rows : *wide;
+      }
+      const Overlap common =
+          overlap(written.view, size_of(written.dtype), other, size_of(arrays[o]->dtype));
+      if (common == Overlap::disjoint) continue;
+      if (common == Overlap::same && (is_written(params[o]) || in_step)) continue;
+      if (is_written(params[o]))
+        return Error{ErrorKind::value, "outputs_overlap",
+                     "Two results of '" + prepared.kernel.name +
+                         "' lie in the same memory, in part: give each its own."};
+      if (copies.empty()) copies.reserve(arrays.size());  // pointers into it stay
+      auto copied = copy(*arrays[o], arrays[o]->dtype);
+      if (!copied) return copied.error();
+      copies.push_back(std::move(*copied));
+      arrays[o] = &copies.back();
+    }
+  }
+  return Done{};
+}
+
+// Operands that do not lie on whole elements go through copies that do.
+Status Launcher::launch_on_device(const Prepared& prepared, const KernelCall& call,
+                                  std::span<const Array*> arrays) {
+  std::vector<Array> whole;
+  std::vector<std::pair<std::size_t, const Array*>> replaced;
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    if (arrays[i] == nullptr || on_whole_elements(*arrays[i])) continue;
+    const Array& array = *arrays[i];
+    if (array.view.ndim() == kMaxDims)
+      return Error{ErrorKind::not_implemented, "too_many_dimensions", ""};  // the CPU does it
+    auto made = allocate(array.dtype, array.view.shape);
+    if (!made) return made.error();
+    const ir::Param& param = prepared.kernel.params[i];
+    const bool overwritten =
+        param.kind == ir::ParamKind::elementwise && param.access == ir::Access::write;
+    const std::int64_t piece = step_of(array.view);
+    if (!overwritten) {
+      const Status filled = assign(as_pieces(*made, piece), as_pieces(array, piece));
+      if (!filled) return filled;
+    }
+    if (whole.empty()) whole.reserve(arrays.size());  // pointers into it stay
+    whole.push_back(std::move(*made));
+    replaced.emplace_back(i, arrays[i]);
+    arrays[i] = &whole.back();
+  }
+  const Status launched = launch_on(*device_, *prepared.device, call, arrays);
+  for (std::size_t k = 0; k < replaced.size(); ++k) {
+    const auto [i, array] = replaced[k];
+    arrays[i] = array;
+    if (!launched || !is_written(prepared.kernel.params[i])) continue;
+    const std::int64_t piece = step_of(array->view);
+    const Status written = assign(as_pieces(*array, piece), as_pieces(whole[k], piece));
+    if (!written) return written;
+  }
+  return launched;
+}
+
+Status Launcher::launch_on(Backend& backend, KernelId kernel, const KernelCall& call,
+                           std::span<const Array* const> arrays) {
+  launch_.kernel = kernel;
+  launch_.loop = call.loop;
+  launch_.reduced = call.reduced;
+  launch_.arguments.resize(arrays.size());
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    if (arrays[i] == nullptr)
+      launch_.arguments[i] = call.operands[i].scalar;
+    else
+      launch_.arguments[i] = ArrayArgument{arrays[i]->storage->id(), arrays[i]->view};
+  }
+  Span span(profile(), kernels_[call.kernel].kernel.name);
+  const Status launched = backend.launch(launch_);
+  if (launched && (&backend == device_.get() || device_ == nullptr)) {
+    ++counters_.dispatches;
+    span.dispatched();
+  }
+  return launched;
+}
+
+Result<KernelId> Launcher::on_cpu(Prepared& prepared) {
+  if (prepared.cpu) return *prepared.cpu;
+  const auto id = cpu_->prepare(prepared.kernel);
+  if (id) prepared.cpu = *id;
+  return id;
+}
+
+Status Launcher::launch_on_cpu(Prepared& prepared, const KernelCall& call,
+                               std::span<const Array* const> arrays) {
+  const auto kernel = on_cpu(prepared);
+  if (!kernel) return kernel.error();
+  if (device_ == nullptr) return launch_on(*cpu_, *kernel, call, arrays);
+  ++counters_.cpu_ops;
+  Span span(profile(), profile_ ? prepared.kernel.name + " on the CPU" : std::string());
+
+  // What lies on the device, each storage once, so that operands which share bytes still do.
+  std::vector<Brought> brought;
+  std::vector<std::size_t> place(arrays.size());
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    if (arrays[i] == nullptr || &arrays[i]->storage->backend() == cpu_.get()) continue;
+    const Array& array = *arrays[i];
+    const ir::Param& param = prepared.kernel.params[i];
+    const std::size_t item = size_of(array.dtype);
+    const ByteExtent extent = byte_extent(array.view, item);
+    const bool overwritten = param.kind == ir::ParamKind::elementwise &&
+                             param.access == ir::Access::write && is_c_contiguous(array.view, item);
+    place[i] = static_cast<std::size_t>(
+        std::find_if(brought.begin(), brought.end(),
+                     [&](const Brought& b) { return b.from == array.storage.get(); }) -
+        brought.begin());
+    if (place[i] == brought.size()) {
+      brought.push_back({array.storage.get(), extent, !overwritten, is_written(param), nullptr});
+      continue;
+    }
+    Brought& known = brought[place[i]];
+    known.read = known.read || !overwritten || extent != known.bytes;
+    known.written = known.written || is_written(param);
+    known.bytes = {std::min(known.bytes.begin, extent.begin),
+                   std::max(known.bytes.end, extent.end)};
+  }
+  for (Brought& each : brought) {
+    // Whole words are moved; 16 keeps every element's alignment.
+    const ByteExtent exact = each.bytes;
+    each.bytes.begin -= each.bytes.begin % 16;
+    each.bytes.end = std::min((each.bytes.end + 3) / 4 * 4, each.from->bytes());
+    const std::int64_t bytes = each.bytes.end - each.bytes.begin;
+    auto storage = cpu_->create_storage(bytes);
+    if (!storage) return storage.error();
+    each.copy = std::make_unique<Storage>(*cpu_, counters_, *storage, bytes);
+    if (bytes == 0 || (!each.read && exact == each.bytes)) continue;
+    std::vector<std::byte> moved(static_cast<std::size_t>(bytes));
+    const Status down = each.from->backend().download(each.from->id(), each.bytes.begin, moved);
+    if (!down) return down;
+    ++counters_.sync_waits;
+    counters_.bytes_down += bytes;
+    span.moved(0, bytes);
+    const Status placed = cpu_->upload(*storage, 0, moved);
+    if (!placed) return placed;
+  }
+
+  std::vector<Array> moved(arrays.size());
+  std::vector<const Array*> here(arrays.begin(), arrays.end());
+  launch_.arguments.resize(arrays.size());
+  launch_.kernel = *kernel;
+  launch_.loop = call.loop;
+  launch_.reduced = call.reduced;
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    if (arrays[i] == nullptr) {
+      launch_.arguments[i] = call.operands[i].scalar;
+    } else if (&arrays[i]->storage->backend() == cpu_.get()) {
+      launch_.arguments[i] = ArrayArgument{arrays[i]->storage->id(), arrays[i]->view};
+    } else {
+      const Brought& each = brought[place[i]];
+      View view = arrays[i]->view;
+      view.offset -= each.bytes.begin;
+      launch_.arguments[i] = ArrayArgument{each.copy->id(), view};
+    }
+  }
+  const Status launched = cpu_->launch(launch_);
+  if (!launched) return launched;
+
+  for (const Brought& each : brought) {
+    if (!each.written || each.copy->bytes() == 0) continue;
+    std::vector<std::byte> back(static_cast<std::size_t>(each.copy->bytes()));
+    const Status read = cpu_->download(each.copy->id(), 0, back);
+    if (!read) return read;
+    const Status up = each.from->backend().upload(each.from->id(), each.bytes.begin, back);
+    if (!up) return up;
+    counters_.bytes_up += each.copy->bytes();
+    span.moved(each.copy->bytes(), 0);
+  }
+  return Done{};
+}
+
+Result<KernelRef> Launcher::cast_kernel(DType to, DType from) {
+  std::optional<KernelRef>& known =
+      casts_[static_cast<std::size_t>(to) * kDTypes + static_cast<std::size_t>(from)];
+  if (known) return *known;
+  ir::Builder builder(to == from ? "copy" : "astype");
+  const ir::ParamRef source = builder.in("source", from);
+  const ir::ParamRef target = builder.out("target", to);
+  builder.store(target, builder.convert(to, builder.read(source)));
+  auto prepared = prepare(builder.take());
+  if (prepared) known = *prepared;
+  return prepared;
+}
+
+Result<KernelRef> Launcher::fill_kernel(DType dtype) {
+  std::optional<KernelRef>& known = fills_[static_cast<std::size_t>(dtype)];
+  if (known) return *known;
+  ir::Builder builder("fill");
+  const ir::ParamRef value = builder.scalar("value", dtype);
+  const ir::ParamRef target = builder.out("target", dtype);
+  builder.store(target, builder.read(value));
+  auto prepared = prepare(builder.take());
+  if (prepared) known = *prepared;
+  return prepared;
+}
+
+Status Launcher::writable(const Array& array) {
+  for (int axis = 0; axis < array.view.ndim(); ++axis)
+    if (array.view.shape[axis] > 1 && array.view.strides[axis] == 0)
+      return Error{
+          ErrorKind::value, "read_only",
+          "The array is a broadcast view, several of whose elements share their memory: it "
+          "is read-only; write to a copy."};
+  return Done{};
+}
+
+Status Launcher::assign(const Array& target, const Array& source) {
+  const Status may = writable(target);
+  if (!may) return may;
+  // What is not computed yet goes nowhere but to the target.
+  const bool waits = source.storage->group() != nullptr;
+  if (!waits && target.dtype == source.dtype && as_bits(target).dtype != target.dtype)
+    return assign(as_bits(target), as_bits(source));
+  const auto kernel = cast_kernel(target.dtype, source.dtype);
+  if (!kernel) return kernel.error();
+  std::optional<Array> wide;
+  if (source.view.shape != target.view.shape) {
+    auto view = broadcast_for_assignment(source.view, target.view.shape);
+    if (!view) return view.error();
+    wide = Array{source.dtype, std::move(*view), source.storage};
+  }
+  const std::array<Operand, 2> operands{Operand{wide ? &*wide : &source, {}}, Operand{&target, {}}};
+  return launch({*kernel, target.view.shape, 0, operands});
+}
+
+Status Launcher::fill(const Array& target, const ir::Scalar& value) {
+  const Status may = writable(target);
+  if (!may) return may;
+  const auto kernel = fill_kernel(target.dtype);
+  if (!kernel) return kernel.error();
+  const std::array<Operand, 2> operands{Operand{nullptr, value}, Operand{&target, {}}};
+  return launch({*kernel, target.view.shape, 0, operands});
+}
+
+Result<Array> Launcher::copy(const Array& array, DType dtype) {
+  auto made = allocate(dtype, array.view.shape);
+  if (!made) return made;
+  const Status assigned = assign(*made, array);
+  if (!assigned) return assigned.error();
+  return made;
+}
+
+Status Launcher::set_fusing(bool fusing) {
+  if (fusing == is_fusing()) return Done{};
+  if (fusing) {
+    fusion_ = std::make_unique<Fusion>(*this);
+    if (device_) batching_ = std::make_unique<Batching>(*this);
+    return Done{};
+  }
+  const Status settled = settle();
+  if (settled) {
+    batching_.reset();
+    fusion_.reset();
+  }
+  return settled;
+}
+
+Status Launcher::ready(const Array& array) {
+  if (batching_)
+    if (const Status clear = batching_->before_read(array); !clear) return clear;
+  if (array.storage->group() != nullptr)
+    if (const Status settled = fusion_->settle(*array.storage); !settled) return settled;
+  return array.storage->make_memory();
+}
+
+Status Launcher::overwritten(const Array& array) {
+  if (batching_)
+    if (const Status clear = batching_->before_write(array); !clear) return clear;
+  if (array.storage->is_pinned())
+    if (const Status settled = fusion_->settle_readers(*array.storage); !settled) return settled;
+  return ready(array);
+}
+
+Status Launcher::settle() {
+  const Status batched = batching_ ? batching_->flush() : Done{};
+  const Status fused = fusion_ ? fusion_->settle_all() : Done{};
+  return batched ? fused : batched;
+}
+Status Launcher::relieve() { return fusion_ ? fusion_->relieve() : Done{}; }
+
+Status Launcher::begin_profile() {
+  if (profile_)
+    return Error{ErrorKind::value, "profiled_already",
+                 "A profile is under way: end it before another one."};
+  if (const Status settled = settle(); !settled) return settled;
+  auto profile = std::make_unique<Profile>(device_.get());
+  const Status begun = profile->begin();
+  if (begun) profile_ = std::move(profile);
+  return begun;
+}
+
+Status Launcher::end_profile(std::string& text) {
+  if (!profile_) return Error{ErrorKind::value, "not_profiled", "There is no profile under way."};
+  Status settled = settle();
+  const auto profile = std::move(profile_);
+  const Status ended = profile->end();
+  text = profile->text();
+  return settled ? ended : settled;
+}
+
+Status Launcher::reset() {
+  profile_.reset();
+  if (batching_) batching_->forget();
+  const Status cpu = cpu_->reset();
+  return cpu && device_ ? device_->reset() : cpu;
+}
+
+}  // namespace arraycore

@@ -1,0 +1,177 @@
+// Products of matrices as the launcher does them: by a back end's own kernel, or as a reduction.
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "ir/builder.h"
+#include "runtime/launcher.h"
+
+namespace arraycore {
+
+namespace {
+
+// Elements that one launch of a reduction may loop over.
+constexpr std::int64_t kLongestLoop = std::numeric_limits<std::int32_t>::max();
+
+// The same with an axis more, which repeats it.
+View repeated(const View& view, int axis, std::int64_t extent) {
+  View wide = view;
+  wide.shape.push_back(extent);
+  wide.strides.push_back(0);
+  std::rotate(wide.shape.begin() + axis, wide.shape.end() - 1, wide.shape.end());
+  std::rotate(wide.strides.begin() + axis, wide.strides.end() - 1, wide.strides.end());
+  return wide;
+}
+
+// Rows (axis -2) or columns (-1) [first, first + count) of matrices.
+Array part(const Array& array, int axis, std::int64_t first, std::int64_t count) {
+  Array piece = array;
+  const int place = array.view.ndim() + axis;
+  piece.view.offset += first * array.view.strides[place];
+  piece.view.shape[place] = count;
+  return piece;
+}
+
+}  // namespace
+
+// out[..., row, column] += a[..., row, term] * b[..., term, column], over the terms.
+Result<KernelRef> Launcher::product_kernel(DType dtype) {
+  std::optional<KernelRef>& known = products_[static_cast<std::size_t>(dtype)];
+  if (known) return *known;
+  ir::Builder builder("matmul");
+  const ir::ParamRef a = builder.in("a", dtype);
+  const ir::ParamRef b = builder.in("b", dtype);
+  const ir::ParamRef out = builder.out("out", dtype);
+  const bool logical = dtype == DType::boolean;
+  const ir::Value product =
+      logical ? builder.apply(ir::Op::logical_and, {builder.read(a), builder.read(b)})
+              : builder.read(a) * builder.read(b);
+  builder.reduce(
+      product, std::nullopt,
+      [&](ir::Value x, ir::Value y) {
+        return logical ? builder.apply(ir::Op::logical_or, {x, y}) : x + y;
+      },
+      [&](ir::Value sum) { builder.store(out, sum); });
+  auto prepared = prepare(builder.take());
+  if (prepared) known = *prepared;
+  return prepared;
+}
+
+Status Launcher::multiply_plainly(const Array& a, const Array& b, const Array& out) {
+  const int ndim = out.view.ndim();
+  const std::int64_t rows = a.view.shape[ndim - 2];
+  const std::int64_t terms = a.view.shape[ndim - 1];
+  const std::int64_t columns = b.view.shape[ndim - 1];
+  if (out.view.count() > kLongestLoop / terms && (rows > 1 || columns > 1)) {
+    const int axis = rows > 1 ? -2 : -1;
+    const std::int64_t half = (rows > 1 ? rows : columns) / 2;
+    const std::int64_t rest = (rows > 1 ? rows : columns) - half;
+    const auto halved = [&](std::int64_t first, std::int64_t count) {
+      return axis == -2
+                 ? multiply_plainly(part(a, axis, first, count), b, part(out, axis, first, count))
+                 : multiply_plainly(a, part(b, axis, first, count), part(out, axis, first, count));
+    };
+    const Status done = halved(0, half);
+    return done ? halved(half, rest) : done;
+  }
+  if (ndim == kMaxDims)
+    return Error{ErrorKind::value, "too_many_dimensions",
+                 "A product of matrices of this dtype takes arrays of up to " +
+                     std::to_string(kMaxDims - 1) + " dimensions."};
+  const auto kernel = product_kernel(out.dtype);
+  if (!kernel) return kernel.error();
+  // The loop is (batch..., row, column, term).
+  const Array left{a.dtype, repeated(a.view, ndim - 1, columns), a.storage};
+  Array right{b.dtype, b.view, b.storage};
+  std::swap(right.view.shape[ndim - 2], right.view.shape[ndim - 1]);
+  std::swap(right.view.strides[ndim - 2], right.view.strides[ndim - 1]);
+  right.view = repeated(right.view, ndim - 2, rows);
+  const std::array<Operand, 3> operands{Operand{&left, {}}, Operand{&right, {}}, Operand{&out, {}}};
+  return launch({*kernel, left.view.shape, 1U << static_cast<unsigned>(ndim), operands});
+}
+
+// Makes the back end know the hole's kernel.
+Status Launcher::fill_hole(const ProductHole& hole, bool on_device, gemm::Hole& to,
+                           StorageId* storages) {
+  if (!hole.kernel) return Done{};
+  Prepared& prepared = kernels_[*hole.kernel];
+  to = {&prepared.kernel, *hole.kernel};
+  if (!on_device) {
+    const auto kernel = on_cpu(prepared);
+    if (!kernel) return kernel.error();
+    to.number = *kernel;
+  }
+  for (std::size_t i = 0; i < hole.operands.size(); ++i) {
+    if (hole.operands[i] == nullptr) continue;
+    if (const Status there = ready(*hole.operands[i]); !there) return there;
+    storages[i] = hole.operands[i]->storage->id();
+  }
+  return Done{};
+}
+
+namespace {
+
+std::string name_of(const GemmLaunch& launch) {
+  std::string name = launch.problem.window ? "conv" : "matmul";
+  for (const gemm::Hole* const hole : {&launch.holes.before, &launch.holes.after})
+    if (hole->kernel != nullptr) name += "+" + hole->kernel->name;
+  return name;
+}
+
+}  // namespace
+
+Status Launcher::multiply(const gemm::Problem& problem, const Array& a, const Array& b,
+                          const Array& out, const ProductHoles& holes) {
+  for (const Array* const read : {&a, &b})
+    if (const Status there = ready(*read); !there) return there;
+  if (const Status may = overwritten(out); !may) return may;
+  Backend& backend = out.storage->backend();
+  GemmLaunch launch{problem, a.storage->id(), b.storage->id(), out.storage->id()};
+  launch.holes.of_before = holes.before.lies;
+  launch.holes.of_after = holes.after.lies;
+  const bool on_device = is_device(backend);
+  Status filled = fill_hole(holes.before, on_device, launch.holes.before, launch.operands.data());
+  if (filled)
+    filled = fill_hole(holes.after, on_device, launch.holes.after,
+                       launch.operands.data() + gemm::kHoleOperands);
+  if (!filled) return filled;
+  Span span(profile(), profile_ ? name_of(launch) : std::string());
+  const Status launched = backend.launch_gemm(launch);
+  if (launched && (&backend == device_.get() || device_ == nullptr)) {
+    ++counters_.dispatches;
+    span.dispatched();
+  }
+  return launched;
+}
+
+Status Launcher::multiply(const Array& a, const Array& b, const Array& out) {
+  if (out.view.count() == 0) return Done{};
+  if (a.view.shape[a.view.ndim() - 1] == 0) return fill(out, ir::scalar_of(out.dtype, false));
+  if (out.dtype == DType::float16) {  // summed in float32, rounded once
+    const auto wide_a = copy(a, DType::float32);
+    if (!wide_a) return wide_a.error();
+    const auto wide_b = copy(b, DType::float32);
+    if (!wide_b) return wide_b.error();
+    const auto wide = allocate(DType::float32, out.view.shape);
+    if (!wide) return wide.error();
+    const Status done = multiply(*wide_a, *wide_b, *wide);
+    return done ? assign(out, *wide) : done;
+  }
+  if (out.dtype == DType::float32 || out.dtype == DType::float64) {
+    if (!on_whole_elements(a) || !on_whole_elements(b)) {
+      const auto whole_a = copy(a, a.dtype);
+      if (!whole_a) return whole_a.error();
+      const auto whole_b = copy(b, b.dtype);
+      return whole_b ? multiply(*whole_a, *whole_b, out) : Status(whole_b.error());
+    }
+    const Status launched =
+        multiply(gemm::problem_of(out.dtype, a.view, b.view, out.view), a, b, out);
+    if (launched || launched.error().kind != ErrorKind::not_implemented) return launched;
+  }
+  return multiply_plainly(a, b, out);
+}
+
+}  // namespace arraycore

@@ -1,0 +1,109 @@
+// What array-core did while a profile was on: a row for each operation, and the single spans as a
+// trace. The launcher and its callers open a Span around each piece of work that goes to a back
+// end; the device tells by its own clock when each kernel ran. Touched by Python's thread only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/backend.h"
+#include "base/result.h"
+
+namespace arraycore {
+
+class Profile {
+ public:
+  // Spans, and kernels' times, that the trace keeps; the rows count those after them too.
+  static constexpr std::size_t kMaxEvents = std::size_t{1} << 18;
+
+  // `device`: null where the CPU is the only back end.
+  explicit Profile(Backend* device) : device_(device) {}
+  Profile(const Profile&) = delete;
+  Profile& operator=(const Profile&) = delete;
+
+  // Waits for what was launched before, which belongs to nothing of this profile.
+  Status begin();
+  // Waits for what was launched, and tells all as text(): after an error what is known so far.
+  Status end();
+
+  // Lines of fields between tabs, times in nanoseconds:
+  //   profile  <duration> <events left out> <kernels whose times were lost>
+  //   row      <calls> <dispatches> <bytes up> <bytes down> <CPU time> <device time> <name>
+  //   span     <row> <begin> <duration>            of the CPU, from begin() on
+  //   kernel   <row> <begin> <duration> <issued>   of the device, by its own clock from its first
+  // Rows count from 0. A kernel is issued by the span of that number; -1: by none that is kept.
+  const std::string& text() const { return text_; }
+
+ private:
+  friend class Span;
+  struct Row {
+    std::string name;
+    std::int64_t calls = 0, dispatches = 0, bytes_up = 0, bytes_down = 0;
+    std::int64_t cpu_ns = 0, device_ns = 0;
+  };
+  struct Event {
+    std::uint32_t row;
+    std::int64_t begin_ns, duration_ns;
+    std::int64_t issued = -1;
+  };
+  // The commands of a span, in the ring; newer spans begin where older ones end, or later.
+  struct Issued {
+    std::uint32_t begin, end;
+    std::uint32_t row;
+    std::int64_t span;
+  };
+
+  std::int64_t now_ns() const;
+  std::uint32_t row(std::string_view name);
+  void note(std::uint32_t row, std::int64_t begin_ns, std::uint32_t position);
+  Status collect();
+  void write_text(std::int64_t duration_ns);
+
+  Backend* device_;
+  std::int64_t began_ns_ = 0;
+  std::uint32_t position_ = 0;  // of the ring when the device's times were last asked for
+  std::int64_t left_out_ = 0;
+  std::int64_t lost_ = 0;
+  std::vector<Row> rows_;
+  std::map<std::string, std::uint32_t, std::less<>> by_name_;
+  std::vector<Event> spans_;
+  std::vector<Event> kernels_;
+  std::vector<Issued> issued_;  // since the device's times were last asked for
+  std::string text_;
+};
+
+// One piece of work, from its construction to its end. Does nothing where there is no profile.
+class Span {
+ public:
+  Span(Profile* profile, std::string_view name) : profile_(profile) {
+    if (profile_ != nullptr) begin(name);
+  }
+  Span(const Span&) = delete;
+  Span& operator=(const Span&) = delete;
+  ~Span() {
+    if (profile_ != nullptr) profile_->note(row_, begin_ns_, position_);
+  }
+  void moved(std::int64_t bytes_up, std::int64_t bytes_down) {
+    if (profile_ == nullptr) return;
+    profile_->rows_[row_].bytes_up += bytes_up;
+    profile_->rows_[row_].bytes_down += bytes_down;
+  }
+  // A launch on the CPU as the only back end. A device tells of its own dispatches.
+  void dispatched() {
+    if (profile_ != nullptr && profile_->device_ == nullptr) ++profile_->rows_[row_].dispatches;
+  }
+
+ private:
+  void begin(std::string_view name);
+
+  Profile* profile_;
+  std::uint32_t row_ = 0;
+  std::uint32_t position_ = 0;
+  std::int64_t begin_ns_ = 0;
+};
+
+}  // namespace arraycore
