@@ -55,7 +55,8 @@ do_lint() {
   (cd python && mypy)
   (cd array-core/python && mypy --strict arraycore)
   python3 tests/house_rules.py
-  python3 -m pytest -q -p no:cacheprovider tests/test_wait_rule.py
+  python3 tests/folder_arrows.py
+  python3 -m pytest -q -p no:cacheprovider tests/test_wait_rule.py tests/test_folder_arrows.py
 }
 
 format_command() {

@@ -1,0 +1,150 @@
+"""Checks that the folders of a part form layers; run by ``./run lint``.
+
+A folder points at another folder when one of its files includes a file of the other one. Every
+arrow has to point to a lower layer, so that no cycle can arise. Tests count like all other files.
+
+To add a part, add a ``Part`` to ``PARTS``.
+"""
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+ROOT = Path(__file__).resolve().parent.parent
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """One file's use of another file of the same part."""
+
+    source: str  # a file, relative to the part's root
+    line: int
+    target: str  # a file, relative to the part's root
+
+
+@dataclass(frozen=True)
+class Part:
+    """A tree of folders whose order is known."""
+
+    #: The folder that holds the part's folders.
+    root: str
+    #: The layers, the lowest one first, one a line. Folders of one line do not know each other.
+    layers: str
+    #: Yields the arrows of one file, which it gets as the part's root and the file's path.
+    arrows: Callable[[Path, Path], Iterator[Arrow]]
+    #: The endings of the files that are read.
+    suffixes: tuple[str, ...]
+
+    def heights(self) -> dict[str, int]:
+        """Return the number of each folder's layer."""
+        lines = self.layers.strip().splitlines()
+        return {folder: height for height, line in enumerate(lines) for folder in line.split()}
+
+
+def includes(root: Path, path: Path) -> Iterator[Arrow]:
+    """Yield the headers of the same part that a C++ file includes."""
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        match = INCLUDE.match(line)
+        if match and (root / match[1]).is_file():
+            yield Arrow(path.relative_to(root).as_posix(), number, match[1])
+
+
+PARTS = (
+    Part(
+        root="array-core/src",
+        layers="""
+            base
+            team memory ring dtype
+            view
+            ir
+            lower dialect
+            wgsl codegen
+            gemm ops
+            cpu cpu/gemm
+            cpu/nn fuse
+            backend
+            backend/cpu
+            backend/gpu
+            testing
+            runtime
+            runtime/capture operations
+            operations/indexing operations/nn operations/kernels
+            abi/calls
+            abi
+        """,
+        arrows=includes,
+        suffixes=(".h", ".cc"),
+    ),
+)
+
+
+def folder_of(name: str) -> str:
+    """Return the folder of a file of a part."""
+    return PurePosixPath(name).parent.as_posix()
+
+
+def path_between(graph: dict[str, dict[str, Arrow]], start: str, end: str) -> list[str] | None:
+    """Return the folders on a way from ``start`` to ``end`` along the arrows, or None."""
+    seen, waiting = {start}, [[start]]
+    for way in waiting:
+        if way[-1] == end:
+            return way
+        for folder in sorted(graph.get(way[-1], {}).keys() - seen):
+            seen.add(folder)
+            waiting.append([*way, folder])
+    return None
+
+
+def graph_of(part: Part) -> tuple[set[str], dict[str, dict[str, Arrow]]]:
+    """Return a part's folders, and for each of them those that it points at with one example."""
+    root = ROOT / part.root
+    folders: set[str] = set()
+    graph: dict[str, dict[str, Arrow]] = {}
+    for path in sorted(root.rglob("*")):
+        if path.suffix not in part.suffixes:
+            continue
+        folder = folder_of(path.relative_to(root).as_posix())
+        folders.add(folder)
+        for arrow in part.arrows(root, path):
+            target = folder_of(arrow.target)
+            if target != folder:
+                graph.setdefault(folder, {}).setdefault(target, arrow)
+    return folders, graph
+
+
+def problems(part: Part) -> list[str]:
+    """Return a line for each arrow of a part that does not point down, and each unknown folder."""
+    folders, graph = graph_of(part)
+    heights = part.heights()
+    found = [f"{part.root}/{folder}: in no layer" for folder in sorted(folders - heights.keys())]
+    found += [
+        f"{part.root}/{folder}: no such folder" for folder in sorted(heights.keys() - folders)
+    ]
+    for source, targets in sorted(graph.items()):
+        for target, arrow in sorted(targets.items()):
+            if heights.get(target, -1) < heights.get(source, len(heights)):
+                continue
+            line = f"{part.root}/{arrow.source}:{arrow.line}: {source} -> {target} points upwards"
+            back = path_between(graph, target, source)
+            found.append(
+                line + (f" and closes the cycle {' -> '.join([*back, target])}" if back else "")
+            )
+    return found
+
+
+def main() -> int:
+    """Print every problem of every part; return the exit code."""
+    found = [line for part in PARTS for line in problems(part)]
+    for line in found:
+        print(line)
+    for part in PARTS:
+        folders, graph = graph_of(part)
+        print(f"{part.root}: {len(folders)} folders, {sum(map(len, graph.values()))} arrows")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

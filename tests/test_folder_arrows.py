@@ -1,0 +1,68 @@
+"""The check of layers: what it finds in a small tree, and that it reads the real ones."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import folder_arrows
+import pytest
+
+PART = folder_arrows.Part(
+    root="src",
+    layers="""
+        base
+        left right
+        top
+    """,
+    arrows=folder_arrows.includes,
+    suffixes=(".h", ".cc"),
+)
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a part's root, in which each folder has one header and all arrows point down."""
+    monkeypatch.setattr(folder_arrows, "ROOT", tmp_path)
+    for folder, below in {
+        "base": (),
+        "left": ("base",),
+        "right": ("base",),
+        "top": ("left", "right"),
+    }.items():
+        (tmp_path / "src" / folder).mkdir(parents=True)
+        lines = ["#include <vector>", *(f'#include "{name}/{name}.h"' for name in below)]
+        (tmp_path / "src" / folder / f"{folder}.h").write_text("\n".join(lines))
+    return tmp_path / "src"
+
+
+def test_arrows_that_point_down_are_allowed(tree: Path) -> None:
+    assert folder_arrows.problems(PART) == []
+
+
+def test_an_upward_arrow_is_named_with_the_cycle_that_it_closes(tree: Path) -> None:
+    (tree / "base" / "base_test.cc").write_text('\n#include "top/top.h"\n')
+    assert folder_arrows.problems(PART) == [
+        "src/base/base_test.cc:2: base -> top points upwards"
+        " and closes the cycle top -> left -> base -> top"
+    ]
+
+
+def test_an_arrow_inside_of_a_layer_is_named(tree: Path) -> None:
+    (tree / "left" / "left.cc").write_text('#include "right/right.h"\n')
+    assert folder_arrows.problems(PART) == [
+        "src/left/left.cc:1: left -> right points upwards",
+    ]
+
+
+def test_folders_and_layers_are_the_same(tree: Path) -> None:
+    (tree / "new").mkdir()
+    (tree / "new" / "new.h").write_text("")
+    part = replace(PART, layers=PART.layers + "\n gone")
+    assert folder_arrows.problems(part) == ["src/new: in no layer", "src/gone: no such folder"]
+
+
+@pytest.mark.parametrize("part", folder_arrows.PARTS, ids=lambda part: part.root)
+def test_the_arrows_of_every_part_point_down(part: folder_arrows.Part) -> None:
+    folders, graph = folder_arrows.graph_of(part)
+    assert len(folders) > 5
+    assert sum(map(len, graph.values())) >= len(folders), "arrows are read"
+    assert folder_arrows.problems(part) == []
