@@ -52,11 +52,10 @@ stage python_optuna4_test "python_optuna4 python_package server runtime"
 do_python_optuna4_test() {
   export PYTHONPATH=$ROOT/build/optuna4/site-packages HYPERFLOCK_TEST_SERVER_BIN="$ROOT/build/release/bin/hyperflock-server"
   python3 -c 'import optuna; assert optuna.__version__.startswith("4."), optuna.__version__'
-  python3 "${PYTHON_TESTS[@]}" python/tests/test_optuna_examples.py python/tests/test_optuna_percentiles.py \
-    python/tests/test_optuna_pruning.py python/tests/test_storage.py python/tests/test_storage_case.py
+  python3 "${PYTHON_TESTS[@]}" python/tests/optuna/test_{examples,percentiles,pruning,storage,storage_case}.py
 }
 
-# ./run python-versions [VERSION...]: the wheel and the tests on each Python that is here; see python/tests/versions.sh.
+# ./run python-versions [VERSION...]: the wheel and the tests on each Python that is here; see python/tests/support/versions.sh.
 stage python_wheel "python_package server runtime web browser npm array_core_wasm"
 do_python_wheel() {
   rm -rf build/wheel

@@ -24,7 +24,7 @@ do_chaos_optuna() {
   HYPERFLOCK_TEST_KILLS=$KILLS HYPERFLOCK_TEST_SEED=$SEED \
     HYPERFLOCK_TEST_SERVER_BIN="$ROOT/build/release/bin/hyperflock-server" \
     python3 -m pytest -q -rP -p no:cacheprovider -c python/pyproject.toml --rootdir python \
-    python/tests/test_optuna_kills.py
+    python/tests/optuna/test_kills.py
   npx vitest run --root tests/chaos optuna_tabs.test.ts
 }
 

@@ -34,7 +34,7 @@ import optuna
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path.insert(0, str(ROOT / "python" / "tests"))
+sys.path.insert(0, str(ROOT / "python" / "tests" / "support"))
 
 from real_server import Server  # noqa: E402
 from tied import tied  # noqa: E402

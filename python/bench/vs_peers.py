@@ -26,7 +26,7 @@ from optuna.storages import BaseStorage, GrpcStorageProxy, JournalStorage, get_s
 from optuna.storages.journal import JournalFileBackend
 from vs_objective import objective, tally
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
 
 from tied import end_with_parent
 

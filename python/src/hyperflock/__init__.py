@@ -20,17 +20,11 @@ is safe to use from several threads; everything here is blocking but `AsyncClien
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from hyperflock._version import __version__
+from hyperflock import _old_names
+from hyperflock._base.version import __version__
 
 if TYPE_CHECKING:
-    from hyperflock._artifacts import Artifact
-    from hyperflock._async_client import AsyncClient
-    from hyperflock._async_study import AsyncStudy
-    from hyperflock._client import Client
-    from hyperflock._deletion import Deleted
-    from hyperflock._device import Device, device
-    from hyperflock._dry_run import DryRun
-    from hyperflock._errors import (
+    from hyperflock._base.errors import (
         ArtifactError,
         ArtifactLostError,
         AuthError,
@@ -56,17 +50,24 @@ if TYPE_CHECKING:
         SuggestMismatchError,
         WaitTimeoutError,
     )
-    from hyperflock._fast_step import FastStep, fast_step, scalar
-    from hyperflock._grid import Scalar, grid_point, grid_size, suggest_grid, trial_seed
-    from hyperflock._local import LocalRun, run_local
-    from hyperflock._placement import Placement, Requires
-    from hyperflock._plots import Plot
-    from hyperflock._provenance import Provenance
-    from hyperflock._replay import Replay
-    from hyperflock._results import Attempt, TrialError, TrialResult
-    from hyperflock._study import Study
-    from hyperflock._trainer import CheckpointExtension
-    from hyperflock._trial import Trial, TrialPruned
+    from hyperflock._client.artifacts import Artifact
+    from hyperflock._client.async_client import AsyncClient
+    from hyperflock._client.async_study import AsyncStudy
+    from hyperflock._client.client import Client
+    from hyperflock._client.deletion import Deleted
+    from hyperflock._client.placement import Placement, Requires
+    from hyperflock._client.study import Study
+    from hyperflock._execution.device import Device, device
+    from hyperflock._execution.dry_run import DryRun
+    from hyperflock._execution.fast_step import FastStep, fast_step, scalar
+    from hyperflock._execution.local import LocalRun, run_local
+    from hyperflock._execution.replay import Replay
+    from hyperflock._execution.trainer import CheckpointExtension
+    from hyperflock._execution.trial import Trial, TrialPruned
+    from hyperflock._model.grid import Scalar, grid_point, grid_size, suggest_grid, trial_seed
+    from hyperflock._model.provenance import Provenance
+    from hyperflock._model.results import Attempt, TrialError, TrialResult
+    from hyperflock._reports.plots import Plot
 
 __all__ = [
     "Artifact",
@@ -127,36 +128,36 @@ __all__ = [
 ]
 
 _HOME = {
-    "Artifact": "_artifacts",
-    "AsyncClient": "_async_client",
-    "AsyncStudy": "_async_study",
-    "Attempt": "_results",
-    "Client": "_client",
-    "Deleted": "_deletion",
-    "Device": "_device",
-    "device": "_device",
-    "DryRun": "_dry_run",
-    "FastStep": "_fast_step",
-    "fast_step": "_fast_step",
-    "scalar": "_fast_step",
-    "LocalRun": "_local",
-    "Placement": "_placement",
-    "Requires": "_placement",
-    "Plot": "_plots",
-    "Provenance": "_provenance",
-    "Replay": "_replay",
-    "run_local": "_local",
-    "Scalar": "_grid",
-    "grid_point": "_grid",
-    "grid_size": "_grid",
-    "suggest_grid": "_grid",
-    "trial_seed": "_grid",
-    "Study": "_study",
-    "Trial": "_trial",
-    "TrialPruned": "_trial",
-    "CheckpointExtension": "_trainer",
-    "TrialError": "_results",
-    "TrialResult": "_results",
+    "Artifact": "_client.artifacts",
+    "AsyncClient": "_client.async_client",
+    "AsyncStudy": "_client.async_study",
+    "Attempt": "_model.results",
+    "Client": "_client.client",
+    "Deleted": "_client.deletion",
+    "Device": "_execution.device",
+    "device": "_execution.device",
+    "DryRun": "_execution.dry_run",
+    "FastStep": "_execution.fast_step",
+    "fast_step": "_execution.fast_step",
+    "scalar": "_execution.fast_step",
+    "LocalRun": "_execution.local",
+    "Placement": "_client.placement",
+    "Requires": "_client.placement",
+    "Plot": "_reports.plots",
+    "Provenance": "_model.provenance",
+    "Replay": "_execution.replay",
+    "run_local": "_execution.local",
+    "Scalar": "_model.grid",
+    "grid_point": "_model.grid",
+    "grid_size": "_model.grid",
+    "suggest_grid": "_model.grid",
+    "trial_seed": "_model.grid",
+    "Study": "_client.study",
+    "Trial": "_execution.trial",
+    "TrialPruned": "_execution.trial",
+    "CheckpointExtension": "_execution.trainer",
+    "TrialError": "_model.results",
+    "TrialResult": "_model.results",
 }
 
 
@@ -165,10 +166,13 @@ def __getattr__(name: str) -> Any:
         return import_module("hyperflock.optuna")
     if name not in __all__:
         raise AttributeError(f"module 'hyperflock' has no attribute '{name}'")
-    value = getattr(import_module(f"hyperflock.{_HOME.get(name, '_errors')}"), name)
+    value = getattr(import_module(f"hyperflock.{_HOME.get(name, '_base.errors')}"), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
     return sorted(set(globals()) | set(__all__))
+
+
+_old_names.install()

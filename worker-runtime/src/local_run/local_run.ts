@@ -1,7 +1,7 @@
 // One trial on a researcher's own machine (`hyperflock replay --on chromium`, dry runs): the very host, threads and runtime
-// that volunteers use. The researcher's package serves the page on loopback (python/src/hyperflock/_browser_run.py), by
-// addresses relative to it: `job`, `blob/<sha256>`, `runtime/...`, and `told`, to which all that happens is posted. Runs on
-// the page thread, which it never blocks.
+// that volunteers use. The researcher's package (python/src/hyperflock/_execution/browser_run.py) serves the page on
+// loopback, by addresses relative to it: `job`, `blob/<sha256>`, `runtime/...`, and `told`, to which all that happens is
+// posted. Runs on the page thread, which it never blocks.
 
 import * as v from "valibot";
 import { capabilitiesOf, heapLimitOf } from "../agent/device/capabilities.ts";

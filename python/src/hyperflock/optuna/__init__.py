@@ -9,12 +9,12 @@ Sampling, pruning, storage and callbacks happen here, in the thread that calls; 
 on devices. Needs Optuna 4 or 5 (``pip install hyperflock[optuna]``).
 """
 
-from hyperflock.optuna._version import check_version
+from hyperflock.optuna.version import check_version
 
 check_version()
 
-from hyperflock.optuna._artifacts import ArtifactStore  # noqa: E402
-from hyperflock.optuna._optimize import optimize  # noqa: E402
-from hyperflock.optuna._storage import Storage  # noqa: E402
+from hyperflock.optuna.owner.optimize import optimize  # noqa: E402
+from hyperflock.optuna.storage.artifacts import ArtifactStore  # noqa: E402
+from hyperflock.optuna.storage.storage import Storage  # noqa: E402
 
 __all__ = ["ArtifactStore", "Storage", "optimize"]

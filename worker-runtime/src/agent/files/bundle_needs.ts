@@ -1,5 +1,5 @@
 // What a bundle says that its code needs beside the runtime: the zip's comment, so that nothing has to be unpacked to know
-// (python/src/hyperflock/_archive.py). Pure; agent thread.
+// (python/src/hyperflock/_bundle/archive.py). Pure; agent thread.
 
 const kOptuna = new TextEncoder().encode("hyperflock needs optuna");
 

@@ -1,0 +1,111 @@
+"""Every code that this package raises by itself, and when; the server has lists of its own.
+
+    raise cannot("socket", "the objective uses 'link', a network connection; ...")
+
+The tests compare the lists with the sources and with the guide, and raise each code that is in
+them. Plain data; any thread.
+"""
+
+from __future__ import annotations
+
+from hyperflock._base.errors import BundleError
+
+CODES: dict[str, str] = {
+    "arrays_alive": "this process holds arrays of array-core's, which a local run would end",
+    "attribute_not_json": "an enqueued trial's attribute has no JSON form; that trial fails",
+    "attributes_too_large": "an enqueued trial's attributes take over 32 KiB; that trial fails",
+    "bad_ca": "`HYPERFLOCK_CA` names no PEM file of certificates",
+    "bad_factory": "`--sampler` or `--pruner` names nothing that makes one",
+    "bad_field": "a name or a value is of a kind that cannot travel; `field` says which",
+    "bad_format": "an export or a plot was asked for in a format that there is not",
+    "bad_number": "a number is out of its range, not finite, or too large for 64 bits",
+    "bad_once": "`once` came without a name, or with a `submit_key` beside it",
+    "bad_plot": "a plot was asked for of a kind that there is not",
+    "bad_space": "`--space` is neither JSON nor a file of it",
+    "bad_storage": "Optuna's storage cannot be opened, or has no such study",
+    "bad_url": "the console's address is none",
+    "blob_damaged": "the server sent other bytes than their hash says",
+    "blob_too_large": "code or a data set has more bytes than the server takes",
+    "cannot_listen": "`hyperflock dashboard` was given an address that is taken, or none of here",
+    "cannot_write": "a file or folder cannot be written",
+    "data_invalid": "a data set is nothing that can be sent, or cannot be read as arrays",
+    "data_not_found": "a data set's file cannot be read",
+    "directions_differ": "the Optuna study's directions are not those of the server's study",
+    "dry_run_broken": "the process or the browser of a dry run or replay gave no outcome",
+    "dry_run_unavailable": "what a dry run or a replay needs is not here",
+    "empty_space": "the space has no names, or a name no values",
+    "forbidden": "the server, or a proxy, answered 403 without a code",
+    "frame_too_large": "a message or a study is larger than the protocol allows",
+    "malformed": "an answer is not JSON, or breaks the protocol",
+    "metric_not_finite": "an objective gave or reported NaN or infinity",
+    "metric_not_number": "an objective gave or reported no number",
+    "missing_field": "a message lacks a field",
+    "no_complete_trial": "the best trial was asked for, or a plot, and none is complete",
+    "no_dashboard": "`hyperflock dashboard` was called and optuna-dashboard is not installed",
+    "no_optuna": "Optuna is not installed, or is neither version 4 nor 5",
+    "no_pandas": "`to_pandas` was called and pandas is not installed",
+    "no_plotter": "a plot of Optuna's was asked for, and neither plotly nor Matplotlib is there",
+    "no_pyarrow": "Parquet was asked for and pyarrow is not installed",
+    "no_token": "there is no token, or what was given is none",
+    "not_found": "the server, or a proxy, answered 404 without a code",
+    "not_optuna_study": "`optimize` was given something that is no Optuna study",
+    "objective_failed": "an objective raised on a device what `catch` does not name",
+    "owner_replaced": "another process became the study's sampler",
+    "rate_limited": "the server, or a proxy, answered 429 without a code",
+    "read_only_storage": "a view of the server's studies was asked to begin or change something",
+    "replay_failed": "a trial's code or data cannot be loaded here, or it took too long",
+    "runtime_damaged": "the server's browser runtime is not what its index says",
+    "runtime_unavailable": "the server's browser runtime cannot be had, and was never kept",
+    "server_already_up": "`hyperflock up` found a server on its data folder",
+    "server_error": "the server, or a proxy, refused without a code",
+    "server_failed": "the server that `hyperflock up` started ended by itself",
+    "server_not_found": "`hyperflock up` found no server, pages or runtime",
+    "server_unreachable": "nobody answers at the console's address, or there is no server here",
+    "space_too_large": "the space has more than 2^53 - 1 points",
+    "study_differs": "a trial that waits in the Optuna study is another one at the server",
+    "suggest_mismatch": "an objective asked for a parameter that does not fit its trial's point",
+    "time_limit": "a dry run took longer than the trial's limit (in `run.error`)",
+    "too_long": "a text, a point or the provenance is longer than allowed",
+    "too_many": "there are more names, data sets or items than allowed",
+    "trial_unfinished": "a trial without a result was to be run again",
+    "unauthorized": "the server, or a proxy, answered 401 without a code",
+    "unknown_runtime": "there is no such `runtime`",
+    "unknown_type": "the server sent a message of a type that this version does not know",
+    "untrusted_code": "a replay would run the code of somebody else's study here",
+    "usage": "the command's arguments are wrong",
+    "wait_timeout": "a study did not end within the time that was given",
+}
+
+BUNDLE_CODES: dict[str, str] = {
+    "cannot_bundle_builtin": "is a class, or a function that is not written in Python",
+    "cannot_bundle_callable": "cannot be called",
+    "cannot_bundle_client": "uses a `Client` or a `Study`, which hold your token",
+    "cannot_bundle_coroutine": "is `async`, or uses a coroutine that has begun",
+    "cannot_bundle_database": "uses a connection to a database",
+    "cannot_bundle_extension": "needs a module compiled for this machine",
+    "cannot_bundle_file": "uses an open file",
+    "cannot_bundle_function": "is not in the script or module that was named",
+    "cannot_bundle_generator": "yields, or uses a generator or iterator that has begun",
+    "cannot_bundle_gpu": "uses an object of PyTorch, TensorFlow, JAX or CuPy",
+    "cannot_bundle_lock": "uses a thread, a lock, a queue or an event",
+    "cannot_bundle_module": "is in a module that cannot be found",
+    "cannot_bundle_package": "imports a package that the browsers' runtime does not have",
+    "cannot_bundle_path": "uses a file or folder of this machine by its path",
+    "cannot_bundle_process": "uses a process or a pool of them",
+    "cannot_bundle_script": "is in a script that does not exist",
+    "cannot_bundle_size": "drags along more than 16 MiB, or more than 2,000 files",
+    "cannot_bundle_socket": "uses a network connection",
+    "cannot_bundle_source": "has no source at hand, or one that is not valid Python",
+    "cannot_bundle_state": "uses a global that would have another value, or none, in a browser",
+    "cannot_bundle_unguarded": "is in a script that would submit itself again when it is imported",
+    "cannot_bundle_value": "uses a value that cannot be written down",
+    "cannot_bundle_wheel": "comes with a wheel that is none, or is not pure Python",
+}
+
+
+def cannot(kind: str, message: str) -> BundleError:
+    """Make the error ``cannot_bundle_<kind>``; any other kind is a fault of ours."""
+    code = f"cannot_bundle_{kind}"
+    if code not in BUNDLE_CODES:
+        raise KeyError(code)
+    return BundleError(message, code=code)

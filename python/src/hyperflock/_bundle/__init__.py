@@ -1,0 +1,1 @@
+"""Takes an objective's code and what it uses, and writes them as a bundle for a device."""

@@ -1,0 +1,94 @@
+"""Writes a bundle: the zip of sources and the lock that says what it was made for. Any thread.
+
+    content, sources_sha256 = pack({"train.py": b"..."}, lock_text(wheels, arrays))
+
+The same sources and lock give the same bytes. The worker reads it (``hyperflock_worker.bundles``),
+and takes no name that leaves its folder; so none is written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import re
+import zipfile
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hyperflock._base.codes import cannot
+from hyperflock._bundle.source.runtime import RUNTIME_VERSIONS
+from hyperflock._transport.messages import DataRef
+
+LOCK_NAME = "hyperflock_lock.json"
+MAX_BUNDLE_BYTES = 16 << 20
+
+# The zip's comment, where its code imports Optuna: whoever runs it knows by its last bytes, without
+# unpacking it, what to load before (worker-runtime/src/agent/files/bundle_needs.ts).
+_NEEDS_OPTUNA = b"hyperflock needs optuna"
+
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+_UNIX = 3
+_MODE = 0o100644 << 16
+_PART = re.compile(r"[^/\\\x00-\x1f:]{1,200}")
+
+
+def lock_text(
+    wheels: Sequence[tuple[DataRef, str]], arrays: Sequence[tuple[DataRef, str]]
+) -> bytes:
+    """Write a lock.
+
+    Parameters
+    ----------
+    wheels, arrays
+        What travels beside the bundle, as data items, each with its place there: a wheel's file
+        name, an array's path inside the bundle.
+    """
+    lock: dict[str, Any] = {"schema": 1, "versions": RUNTIME_VERSIONS}
+    for kind, items in (("wheels", wheels), ("arrays", arrays)):
+        lock[kind] = [{"name": r.name, "file": file, "sha256": r.sha256} for r, file in items]
+    return (json.dumps(lock, indent=1, sort_keys=True) + "\n").encode()
+
+
+def pack(
+    sources: Mapping[str, bytes], lock: bytes, *, with_optuna: bool = False
+) -> tuple[bytes, str]:
+    """Zip sources and lock; ``with_optuna``: a trial that runs them has to have Optuna.
+
+    Returns
+    -------
+    bytes, str
+        The zip; SHA-256 of the sources' names and contents, the same whatever zlib packed them.
+
+    Raises
+    ------
+    BundleError
+        ``cannot_bundle_source``: a name cannot be a file's on every system.
+    """
+    digest = hashlib.sha256()
+    file = io.BytesIO()
+    seen: set[str] = set()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, content in sorted({**sources, LOCK_NAME: lock}.items()):
+            parts = name.split("/")
+            if not all(_PART.fullmatch(p) and p not in {".", ".."} for p in parts):
+                raise cannot("source", f"{name!r} cannot be a file's name on every system")
+            if name.casefold() in seen:
+                raise cannot("source", f"two files differ from '{name}' by capital letters only")
+            seen.add(name.casefold())
+            if name != LOCK_NAME:
+                digest.update(f"{name}\0{len(content)}\0".encode())
+                digest.update(content)
+            entry = zipfile.ZipInfo(name, _EPOCH)
+            entry.create_system = _UNIX
+            entry.external_attr = _MODE
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, content)
+        if with_optuna:
+            archive.comment = _NEEDS_OPTUNA
+    return file.getvalue(), digest.hexdigest()
+
+
+def needs_optuna(bundle: bytes) -> bool:
+    """Whether a bundle's code imports Optuna."""
+    return bundle.endswith(_NEEDS_OPTUNA)

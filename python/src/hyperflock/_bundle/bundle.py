@@ -1,0 +1,251 @@
+"""Takes a snapshot of an objective's source code: a zip of ``.py`` files and an entry.
+
+    bundle = bundle_objective(objective)             # anything that can be called
+    bundle = bundle_script("train.py", "objective")  # without running it
+    bundle.entry, bundle.sha256, bundle.content
+
+A function at the top of a script or module travels with its file, and every module or package of
+the same folder that it imports, at the top or inside functions, directly or through another. A
+package travels whole. What lies in site-packages or in the standard library does not: the
+volunteer's runtime has its own, and declared wheels travel beside the bundle. Any other callable is
+written down first (capture.py). No bytecode, no pickle. The same sources give the same bytes.
+
+`bundle_objective` looks at the stack of the thread that calls it; all else any thread.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import sys
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hyperflock._base.codes import cannot
+from hyperflock._bundle.archive import LOCK_NAME, MAX_BUNDLE_BYTES, lock_text, pack
+from hyperflock._bundle.capture import Capture
+from hyperflock._bundle.checks import drift_check as _fresh
+from hyperflock._bundle.checks import globals_check as _state
+from hyperflock._bundle.checks import imports_check as _needs
+from hyperflock._bundle.checks.untransferable import refusal
+from hyperflock._bundle.source import closure as _sources
+from hyperflock._bundle.source.closure import Origin
+from hyperflock._bundle.source.definitions import shown_name
+from hyperflock._bundle.source.runtime import ASKED_PACKAGES
+from hyperflock._bundle.wheels import Wheel
+from hyperflock._model.data import MAX_BLOB_BYTES, DataSet
+from hyperflock._transport.messages import DataRef
+
+# A larger array travels beside the bundle, by its own hash: new code does not send it again.
+MAX_PACKED_ARRAY_BYTES = 64 * 1024
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A source snapshot.
+
+    Attributes
+    ----------
+    entry : str
+        ``module:function``.
+    content : bytes
+        The zip.
+    sha256 : str
+        Of the content.
+    source_sha256 : str
+        Of names and sources, so the same whatever zlib packed them.
+    files : tuple of str
+        Names of sources inside the zip.
+    attached : tuple of DataSet
+        What travels beside it: wheels, and large arrays that the objective holds.
+    """
+
+    entry: str
+    content: bytes
+    sha256: str
+    source_sha256: str
+    files: tuple[str, ...]
+    attached: tuple[DataSet, ...] = ()
+
+
+def bundle_objective(
+    objective: Callable[..., Any], wheels: Sequence[Wheel] = (), *, asked: bool = False
+) -> Bundle:
+    """Bundle a callable with the sources that it needs.
+
+    Others' browsers get Optuna where the code imports it; ``asked``: for trials of Optuna's, whose
+    browsers have it anyway.
+
+    Raises
+    ------
+    BundleError
+        With a code ``cannot_bundle_*`` and one sentence that says what to change.
+    """
+    function = _checked(objective)
+    units = _units(wheels) | (ASKED_PACKAGES if asked else frozenset())
+    origin = _plain_origin(objective)
+    if origin is not None and isinstance(objective, types.FunctionType):
+        _state.check_guarded(origin.path)
+        sources = _sources.collect(origin)
+        needs_optuna = _needs.check_needs(
+            sources, [(origin.module, objective.__name__)], wheels=units, folder=origin.root
+        )
+        _state.check_globals(objective, origin.path)
+        entry = f"{origin.module}:{objective.__name__}"
+        bundle = _packed(entry, sources, {}, wheels, with_optuna=needs_optuna)
+        own = objective.__module__
+        modules = _fresh.modules_of(bundle.files, (own, origin.module))
+        _fresh.check_fresh(bundle, modules, [(own, objective.__name__)], asked=asked)
+        return bundle
+    captured = Capture(wheels=units).take(objective, function)
+    needs_optuna = _needs.imports_optuna(captured.sources, units)
+    bundle = _packed(
+        captured.entry, captured.sources, captured.arrays, wheels, with_optuna=needs_optuna
+    )
+    modules = _fresh.modules_of(bundle.files)
+    _fresh.check_fresh(bundle, modules, captured.roots, asked=asked)
+    return bundle
+
+
+def bundle_script(path: str | Path, function: str, wheels: Sequence[Wheel] = ()) -> Bundle:
+    """Bundle the function of a script that is not run; errors as in :func:`bundle_objective`."""
+    script = Path(path).resolve()
+    if script.suffix != ".py" or not script.is_file():
+        raise cannot("script", f"'{path}' is not a Python script")
+    return _from_text(_sources.origin_of_script(script), function, wheels)
+
+
+def bundle_module(name: str, function: str, wheels: Sequence[Wheel] = ()) -> Bundle:
+    """Bundle the function of a module found by its name; only its parent packages are imported."""
+    return _from_text(_sources.origin_by_name(name), function, wheels)
+
+
+def _from_text(origin: Origin, function: str, wheels: Sequence[Wheel]) -> Bundle:
+    _sources.check_function(origin, function)
+    sources = _sources.collect(origin)
+    needs_optuna = _needs.check_needs(
+        sources, [(origin.module, function)], wheels=_units(wheels), folder=origin.root
+    )
+    entry = f"{origin.module}:{function}"
+    return _packed(entry, sources, {}, wheels, with_optuna=needs_optuna)
+
+
+def _units(wheels: Sequence[Wheel]) -> frozenset[str]:
+    return frozenset(unit for wheel in wheels for unit in wheel.units)
+
+
+def _checked(objective: Any) -> object:
+    """Check what kind of callable it is; gives the function inside of it that is called."""
+    if isinstance(objective, type | types.BuiltinFunctionType):
+        raise cannot(
+            "builtin",
+            f"the objective '{objective.__name__}' is no function written in Python; wrap it",
+        )
+    if (error := refusal(objective, "the objective is itself")) is not None:
+        raise error
+    if not callable(objective):
+        raise cannot(
+            "callable", f"the objective is of type {type(objective).__name__}; give a function"
+        )
+    inner: Any = objective
+    while not isinstance(inner, types.FunctionType):
+        if isinstance(inner, functools.partial):
+            inner = inner.func
+        elif isinstance(inner, types.MethodType):
+            inner = inner.__func__
+        elif isinstance(wrapped := getattr(inner, "__wrapped__", None), types.FunctionType):
+            inner = wrapped
+        else:
+            called = _method(type(inner), "__call__")
+            if not isinstance(called, types.FunctionType):
+                return inner
+            inner = called
+    name = shown_name(inner)
+    if inspect.iscoroutinefunction(inner) or inspect.isasyncgenfunction(inner):
+        raise cannot(
+            "coroutine", f"the objective '{name}' is 'async'; make it an ordinary function"
+        )
+    if inspect.isgeneratorfunction(inner):
+        raise cannot("generator", f"the objective '{name}' yields; return the value instead")
+    return inner
+
+
+def _method(cls: type, name: str) -> object:
+    return next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
+
+
+def _plain_origin(objective: object) -> Origin | None:
+    """Where a function at the top of a file lives; None for any other callable."""
+    if not isinstance(objective, types.FunctionType) or "<" in objective.__qualname__:
+        return None
+    code, name = objective.__code__, objective.__name__
+    module = sys.modules.get(objective.__module__)
+    if module is None or vars(module).get(name) is not objective:
+        return None
+    file = getattr(module, "__file__", None)
+    made_from = code.co_filename
+    if file is None or made_from.startswith("<") or "ipykernel" in made_from:
+        return None
+    path = Path(file).resolve()
+    if code.co_freevars or Path(made_from).resolve() != path:
+        return None  # made by a decorator, or by another module
+    if path.suffix != ".py":
+        raise cannot("source", f"the source of '{module.__name__}' is not at hand, only '{path}'")
+    if not _state.is_bound_by_import(name, path):
+        return None  # below the main guard
+    if module.__name__ != "__main__":
+        return _sources.origin_of_module(module.__name__, path)
+    spec = getattr(module, "__spec__", None)
+    if spec is None or spec.name == "__main__":
+        return _sources.origin_of_script(path)
+    # python -m package.module
+    return _sources.origin_of_module(spec.name, path)
+
+
+def _packed(
+    entry: str,
+    sources: Mapping[str, bytes],
+    arrays: Mapping[str, bytes],
+    wheels: Sequence[Wheel],
+    *,
+    with_optuna: bool,
+) -> Bundle:
+    files = dict(sources)
+    beside: list[tuple[DataSet, str]] = []
+    for path, content in sorted(arrays.items()):
+        if len(content) <= MAX_PACKED_ARRAY_BYTES:
+            files[path] = content
+            continue
+        if len(content) > MAX_BLOB_BYTES:
+            raise cannot(
+                "size",
+                f"the objective holds an array of {len(content):,} bytes; "
+                f"at most {MAX_BLOB_BYTES >> 20} MiB can travel",
+            )
+        digest = hashlib.sha256(content).hexdigest()
+        ref = DataRef(f"array:{digest[:16]}", "file", f"{digest[:16]}.npy", digest, len(content))
+        beside.append((DataSet(ref, content), path))
+    size = sum(len(content) for content in files.values())
+    if size > MAX_BUNDLE_BYTES:
+        raise cannot(
+            "size",
+            f"the sources that '{entry.partition(':')[0]}' imports have {size:,} bytes, "
+            f"at most {MAX_BUNDLE_BYTES >> 20} MiB can travel; "
+            "put the objective into a folder of its own",
+        )
+    lock = lock_text(
+        [(wheel.data.ref, wheel.file) for wheel in wheels], [(d.ref, path) for d, path in beside]
+    )
+    packed, source_sha256 = pack(files, lock, with_optuna=with_optuna)
+    return Bundle(
+        entry=entry,
+        content=packed,
+        sha256=hashlib.sha256(packed).hexdigest(),
+        source_sha256=source_sha256,
+        files=tuple(sorted({*files} - {LOCK_NAME})),
+        attached=(*(wheel.data for wheel in wheels), *(data for data, _ in beside)),
+    )

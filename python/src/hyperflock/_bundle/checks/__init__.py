@@ -1,0 +1,1 @@
+"""Finds what an objective uses and a device would not have."""

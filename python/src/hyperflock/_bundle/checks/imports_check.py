@@ -1,0 +1,254 @@
+"""Judges by their text what sources need on the other side: packages, and files of this machine.
+
+    check_needs(sources, [("train", "objective")], wheels=frozenset({"tabulate"}), folder=folder)
+
+Followed is what an import of the objective's module runs, and what the objective calls by name. An
+import that may fail (``try: ... except ImportError``) or stands below a condition may be missing;
+what no import and no call reaches needs nothing. Runs no code. Any thread.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from hyperflock._base.codes import cannot
+from hyperflock._bundle.source.definitions import is_guard
+from hyperflock._bundle.source.runtime import ASKED_PACKAGES, runtime_has
+
+_OPENERS = frozenset(
+    {
+        *("open", "load", "loadtxt", "genfromtxt", "fromfile", "memmap", "imread", "Path"),
+        *("read_csv", "read_json", "read_parquet", "read_table", "connect"),
+    }
+)
+_READ_MODES = ("r", "rb", "rt")
+
+
+def check_needs(
+    sources: Mapping[str, bytes],
+    entries: Sequence[tuple[str, str]],
+    *,
+    wheels: frozenset[str],
+    folder: Path,
+) -> bool:
+    """Check each entry (module, function) and all that it reaches.
+
+    Returns
+    -------
+    bool
+        Whether it imports Optuna, or one of the packages that come with it.
+
+    Raises
+    ------
+    BundleError
+        ``cannot_bundle_package``, ``cannot_bundle_path``.
+    """
+    walk = _Walk(sources, wheels, folder)
+    for module, function in entries:
+        walk.import_module(module)
+        walk.call(module, function)
+    return walk.meets_optuna
+
+
+def imports_optuna(sources: Mapping[str, bytes], wheels: frozenset[str]) -> bool:
+    """Whether anything of sources that are all needed imports Optuna, or what comes with it."""
+    found = ASKED_PACKAGES - wheels - _units(sources)
+    for name, text in sources.items():
+        if not name.endswith(".py"):
+            continue
+        for node, _ in executed_imports(ast.parse(text).body, inside=True):
+            names = [alias.name for alias in node.names]
+            if isinstance(node, ast.ImportFrom):
+                names = [] if node.level else [node.module or ""]
+            if any(one.split(".")[0] in found for one in names):
+                return True
+    return False
+
+
+def check_import(name: str, wheels: frozenset[str], needs: str) -> None:
+    """Check that a package is there; ``needs`` begins the sentence. Errors as in `check_needs`."""
+    unit = name.split(".")[0]
+    if not runtime_has(unit) and unit not in wheels | ASKED_PACKAGES:
+        raise cannot(
+            "package",
+            f"{needs} '{unit}', which the browsers' runtime does not have; "
+            "declare its wheel by wheels=[...], or import it only where this machine runs",
+        )
+
+
+def check_paths(node: ast.AST, folder: Path, where: str) -> None:
+    """Look for files of this machine that a piece of code names; errors as in `check_needs`."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Call) and part.args:
+            opener = getattr(part.func, "id", getattr(part.func, "attr", ""))
+            path = part.args[0]
+            if opener in _OPENERS and _is_text(path) and _reads(part):
+                _check_path(str(path.value), folder, where)  # type: ignore[attr-defined]
+        elif _is_text(part) and Path(part.value[:4096]).is_absolute():  # type: ignore[attr-defined]
+            _check_path(part.value, folder, where)  # type: ignore[attr-defined]
+
+
+def executed_imports(
+    body: Sequence[ast.stmt], *, inside: bool = False, optional: bool = False
+) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
+    """Give the imports that running statements runs, and whether each may fail.
+
+    With ``inside``, those of functions that are defined there too.
+    """
+    for node in body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield node, optional
+            continue
+        if is_guard(node) or _is_typing(node):
+            yield from executed_imports(node.orelse, inside=inside, optional=optional)  # type: ignore[attr-defined]
+            continue
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not inside:
+            continue
+        # What stands below a condition may never run there.
+        caught = isinstance(node, ast.Try) and any(map(_catches_imports, node.handlers))
+        for field in ("body", "orelse", "finalbody"):
+            inner = getattr(node, field, None)
+            if isinstance(inner, list):
+                may_fail = optional or isinstance(node, ast.If) or (caught and field == "body")
+                yield from executed_imports(inner, inside=inside, optional=may_fail)
+        for branch in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+            yield from executed_imports(branch.body, inside=inside, optional=True)
+
+
+class _Walk:
+    """One walk over the sources; each module and function is visited once."""
+
+    def __init__(self, sources: Mapping[str, bytes], wheels: frozenset[str], folder: Path) -> None:
+        self._sources = sources
+        self._wheels = wheels
+        self._folder = folder
+        self._units = _units(sources)
+        self.meets_optuna = False
+        self._trees: dict[str, ast.Module | None] = {}
+        self._imported: set[str] = set()
+        self._called: set[tuple[str, str]] = set()
+
+    def import_module(self, name: str) -> None:
+        if name in self._imported:
+            return
+        self._imported.add(name)
+        if "." in name:
+            self.import_module(name.rpartition(".")[0])
+        tree = self._tree(name)
+        if tree is None:
+            return
+        for node, optional in executed_imports(tree.body):
+            self._follow(node, name, optional)
+
+    def call(self, module: str, name: str) -> None:
+        """Follow a function, or a class with its methods, that stands at the top of a module."""
+        tree = self._tree(module)
+        if tree is None or (module, name) in self._called:
+            return
+        self._called.add((module, name))
+        for definition in tree.body:
+            if (
+                not isinstance(definition, ast.FunctionDef | ast.ClassDef)
+                or definition.name != name
+            ):
+                continue
+            for node, optional in executed_imports(definition.body, inside=True):
+                self._follow(node, module, optional)
+            check_paths(definition, self._folder, f"'{name}' of '{_file(module)}'")
+            bound = self._bound(module, tree)
+            for part in ast.walk(definition):
+                if isinstance(part, ast.Name):
+                    self.call(*bound.get(part.id, (module, part.id)))
+                elif isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
+                    target, inner = bound.get(part.value.id, ("", ""))
+                    self.call(f"{target}.{inner}" if inner else target, part.attr)
+
+    def _bound(self, module: str, tree: ast.Module) -> dict[str, tuple[str, str]]:
+        """What imported names stand for: a module and a name in it, or a module alone."""
+        bound = {}
+        for node, _ in executed_imports(tree.body):
+            for alias in node.names:
+                if isinstance(node, ast.ImportFrom):
+                    bound[alias.asname or alias.name] = (self._base(node, module), alias.name)
+                elif alias.asname or "." not in alias.name:
+                    bound[alias.asname or alias.name] = (alias.name, "")
+        return bound
+
+    def _follow(self, node: ast.Import | ast.ImportFrom, module: str, optional: bool) -> None:
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        else:
+            base = self._base(node, module)
+            names = [base, *(f"{base}.{alias.name}" for alias in node.names)] if base else []
+        for name in names:
+            if name.split(".")[0] in self._units:
+                self.import_module(name)
+                continue
+            if not optional:
+                check_import(name, self._wheels, f"'{_file(module)}' imports")
+            # Also one that may fail: what it makes of that is to be as it is here.
+            if name.split(".")[0] in ASKED_PACKAGES - self._wheels:
+                self.meets_optuna = True
+
+    def _base(self, node: ast.ImportFrom, module: str) -> str:
+        """Absolute name of what ``from ... import`` imports from."""
+        if not node.level:
+            return node.module or ""
+        is_package = f"{module.replace('.', '/')}/__init__.py" in self._sources
+        parts = module.split(".")
+        parts = parts[: len(parts) - node.level + is_package]
+        return ".".join([*parts, node.module] if node.module else parts)
+
+    def _tree(self, name: str) -> ast.Module | None:
+        if name not in self._trees:
+            path = name.replace(".", "/")
+            text = self._sources.get(f"{path}.py", self._sources.get(f"{path}/__init__.py"))
+            try:
+                self._trees[name] = None if text is None else ast.parse(text)
+            except (SyntaxError, ValueError) as error:
+                raise cannot("source", f"'{_file(name)}' is not valid Python: {error}") from None
+        return self._trees[name]
+
+
+def _units(sources: Mapping[str, bytes]) -> frozenset[str]:
+    return frozenset(name.split("/")[0].removesuffix(".py") for name in sources)
+
+
+def _file(module: str) -> str:
+    return f"{module.rpartition('.')[2]}.py"
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _reads(call: ast.Call) -> bool:
+    modes = [*call.args[1:2], *(k.value for k in call.keywords if k.arg == "mode")]
+    return all(not _is_text(mode) or mode.value in _READ_MODES for mode in modes)  # type: ignore[attr-defined]
+
+
+def _check_path(text: str, folder: Path, where: str) -> None:
+    try:
+        there = any((base / text).is_file() for base in (Path.cwd(), folder))
+    except (OSError, ValueError):
+        return
+    if there and not text.startswith("/dev/"):
+        raise cannot(
+            "path",
+            f"{where} uses the file '{text}' of this machine; "
+            "send it by data=... and take its path from trial.data",
+        )
+
+
+def _is_typing(node: ast.stmt) -> bool:
+    if not isinstance(node, ast.If):
+        return False
+    return getattr(node.test, "id", getattr(node.test, "attr", "")) == "TYPE_CHECKING"
+
+
+def _catches_imports(handler: ast.ExceptHandler) -> bool:
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    caught = {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
+    return any(kind is None or getattr(kind, "id", "") in caught for kind in kinds)

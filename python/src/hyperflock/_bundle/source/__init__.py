@@ -1,0 +1,1 @@
+"""Reads Python sources: the files behind an objective, definitions, what the runtime has."""

@@ -1,0 +1,266 @@
+"""Finds the definition behind a function or class: its syntax tree, wherever it was typed.
+
+    node = function_node(lambda_or_function)     # ast.FunctionDef or ast.Lambda
+    names = global_names(code)                   # what it looks up outside of itself
+
+A definition is looked for in the text that Python itself kept of a file, a notebook's cell or a
+prompt's line. Nothing is run. Any thread.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import dis
+import linecache
+import re
+import sys
+import types
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+from hyperflock._base.codes import cannot
+
+FunctionNode: TypeAlias = ast.FunctionDef | ast.Lambda
+
+_PRIVATE = re.compile(r"_[^_]\w*?(__\w*[^_]_?)")
+_GLOBAL_READS = frozenset({"LOAD_GLOBAL", "LOAD_NAME"})
+_GLOBAL_WRITES = frozenset({"STORE_GLOBAL", "DELETE_GLOBAL"})
+_ATTRIBUTES = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
+
+
+def function_node(function: types.FunctionType) -> FunctionNode:
+    """Find a function's definition.
+
+    Raises
+    ------
+    BundleError
+        ``cannot_bundle_source``: its text is not at hand, or is another by now.
+    """
+    code = function.__code__
+    name = code.co_name
+    tree = source_tree(code.co_filename, function.__globals__)
+    if tree is None:
+        raise cannot(
+            "source",
+            f"the source of '{shown_name(function)}' is not at hand; put it into a file or a cell",
+        )
+    found: list[FunctionNode] = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.Lambda)
+        and getattr(node, "name", "<lambda>") == name
+        and _first_line(node) == code.co_firstlineno
+    ]
+    if len(found) > 1:
+        found = [node for node in found if _compiles_to(node, code)]
+    if not found or not _fits(found[0], code):
+        raise cannot(
+            "source",
+            f"the source of '{shown_name(function)}' has changed since; load it again",
+        )
+    return found[0]
+
+
+def with_private_names(node: FunctionNode, code: types.CodeType) -> FunctionNode:
+    """Give a definition that stood in a class the names that ``__name`` stands for there."""
+    full = {
+        found[1]: name
+        for inner in _codes(code)
+        for name in (*inner.co_names, *inner.co_varnames, *inner.co_freevars)
+        if (found := _PRIVATE.fullmatch(name)) is not None
+    }
+    made = copy.deepcopy(node)
+    for part in ast.walk(made):
+        if isinstance(part, ast.Attribute):
+            part.attr = full.get(part.attr, part.attr)
+        elif isinstance(part, ast.Name):
+            part.id = full.get(part.id, part.id)
+    return made
+
+
+def class_node(cls: type) -> tuple[ast.ClassDef, list[types.FunctionType]]:
+    """Find a class's definition, and the methods that stand in it; errors as in `function_node`.
+
+    Methods that a decorator added, such as a dataclass's, do not stand in it.
+    """
+    namespace = vars(sys.modules.get(cls.__module__, types.ModuleType("none")))
+    there = [
+        (method.__code__.co_filename, method.__code__.co_firstlineno) for method in methods(cls)
+    ]
+    rest = [str(namespace["__file__"])] if namespace.get("__file__") else _typed()
+    for file, line in (*there, *((file, None) for file in rest)):
+        tree = source_tree(file, namespace)
+        found = list(_classes(tree, "", cls.__qualname__)) if tree else []
+        if line is not None:
+            found = [n for n in found if n.lineno <= line <= (n.end_lineno or n.lineno)]
+        if found:
+            node = found[-1]
+            lines = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+            inside = [
+                method
+                for method, (own, first) in zip(methods(cls), there, strict=True)
+                if own == file and first in lines
+            ]
+            return node, inside
+    raise cannot("source", f"the source of the class '{cls.__qualname__}' is not at hand")
+
+
+def methods(cls: type) -> Iterator[types.FunctionType]:
+    """Give the functions that a class's own body defines."""
+    for value in vars(cls).values():
+        for inner in (
+            value,
+            getattr(value, "__func__", None),
+            *(getattr(value, part, None) for part in ("fget", "fset", "fdel")),
+        ):
+            if isinstance(inner, types.FunctionType):
+                yield inner
+
+
+def source_tree(file: str, namespace: dict[str, Any] | None = None) -> ast.Module | None:
+    """Parse what Python kept of a file, cell or line; None when it kept nothing that is Python."""
+    linecache.checkcache(file)
+    lines = linecache.getlines(file, namespace)
+    try:
+        return ast.parse("".join(lines)) if lines else None
+    except (SyntaxError, ValueError):
+        return None
+
+
+def global_names(code: types.CodeType, *, inner: bool = True) -> dict[str, list[str]]:
+    """Name what a code object, with ``inner`` those inside it too, looks up as globals.
+
+    Returns
+    -------
+    dict
+        For each name the attribute chains behind it: of ``xml.etree`` ``{"xml": ["etree"]}``.
+    """
+    names: dict[str, list[str]] = {}
+    for one in _codes(code) if inner else (code,):
+        chain: tuple[str, list[str]] | None = None
+        for step in dis.get_instructions(one):
+            if step.opname in _GLOBAL_READS:
+                chain = (str(step.argval), [])
+                names.setdefault(chain[0], [])
+            elif step.opname in _ATTRIBUTES and chain is not None:
+                chain[1].append(str(step.argval))
+                names[chain[0]].append(".".join(chain[1]))
+            else:
+                chain = None
+    return names
+
+
+def written_globals(code: types.CodeType) -> set[str]:
+    """Name the globals that a code object assigns."""
+    return {
+        str(step.argval)
+        for inner in _codes(code)
+        for step in dis.get_instructions(inner)
+        if step.opname in _GLOBAL_WRITES
+    }
+
+
+def set_variables(code: types.CodeType) -> set[str]:
+    """Name the variables of outer functions that a code object assigns."""
+    return {
+        str(step.argval)
+        for inner in _codes(code)
+        for step in dis.get_instructions(inner)
+        if step.opname == "STORE_DEREF"
+    } & set(code.co_freevars)
+
+
+def shown_name(function: types.FunctionType) -> str:
+    """Name a function for a person."""
+    if function.__name__ == "<lambda>":
+        return f"lambda at line {function.__code__.co_firstlineno}"
+    return function.__name__
+
+
+def is_guard(node: ast.stmt) -> bool:
+    """Whether a statement is ``if __name__ == "__main__":``."""
+    if not isinstance(node, ast.If):
+        return False
+    parts = list(ast.walk(node.test))
+    return any(isinstance(part, ast.Name) and part.id == "__name__" for part in parts) and any(
+        isinstance(part, ast.Constant) and part.value == "__main__" for part in parts
+    )
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _codes(constant)
+
+
+def _first_line(node: FunctionNode) -> int:
+    decorators = getattr(node, "decorator_list", [])
+    return int(decorators[0].lineno if decorators else node.lineno)
+
+
+def _fits(node: FunctionNode, code: types.CodeType) -> bool:
+    """Whether a definition takes the arguments that a code object takes."""
+    args = node.args
+    names = [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
+    names += [a.arg for a in (args.vararg, args.kwarg) if a is not None]
+    return tuple(names) == code.co_varnames[: len(names)]
+
+
+def _compiles_to(node: FunctionNode, code: types.CodeType) -> bool:
+    """Whether a definition, inside a function of the same free variables, compiles to this code."""
+    free = [ast.arg(name) for name in code.co_freevars]
+    arguments = ast.arguments(posonlyargs=[], args=free, kwonlyargs=[], kw_defaults=[], defaults=[])
+    inner = copy.deepcopy(node)
+    inner.args.defaults = [ast.Constant(None) for _ in inner.args.defaults]
+    inner.args.kw_defaults = [d and ast.Constant(None) for d in inner.args.kw_defaults]
+    if isinstance(inner, ast.FunctionDef):
+        inner.decorator_list = []
+        body: list[ast.stmt] = [inner]
+    else:
+        body = [ast.Expr(inner)]
+    outer = ast.FunctionDef(
+        name="outer", args=arguments, body=body, decorator_list=[], type_params=[]
+    )  # type: ignore[call-arg, unused-ignore]
+    tree = ast.fix_missing_locations(ast.Module([outer], type_ignores=[]))
+    compiled = compile(tree, "<definition>", "exec", dont_inherit=True)
+    return any(_same(candidate, code) for candidate in _codes(compiled))
+
+
+def _same(one: types.CodeType, other: types.CodeType) -> bool:
+    return (
+        one.co_code == other.co_code
+        and one.co_names == other.co_names
+        and one.co_varnames == other.co_varnames
+        and one.co_freevars == other.co_freevars
+        and len(one.co_consts) == len(other.co_consts)
+        and all(
+            _same(a, b)
+            if isinstance(a, types.CodeType) and isinstance(b, types.CodeType)
+            else repr(a) == repr(b)
+            for a, b in zip(one.co_consts, other.co_consts, strict=True)
+        )
+    )
+
+
+def _typed() -> list[str]:
+    """Cells and lines that were typed, the newest first."""
+    return [
+        name
+        for name in reversed(list(linecache.cache))
+        if name.startswith("<") or "ipykernel" in name
+    ]
+
+
+def _classes(node: ast.AST, prefix: str, wanted: str) -> Iterator[ast.ClassDef]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.ClassDef):
+            name = f"{prefix}{child.name}"
+            if name == wanted:
+                yield child
+            yield from _classes(child, f"{name}.", wanted)
+        elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from _classes(child, f"{prefix}{child.name}.<locals>.", wanted)
+        else:
+            yield from _classes(child, prefix, wanted)

@@ -1,0 +1,102 @@
+"""The command ``hyperflock``. One process, one thread of our own.
+
+Exit codes: 0 done; 1 refused by the server or by a check here; 2 wrong usage; 3 the server does not
+answer; 4 the watched study ended without a complete trial or was cancelled; 130 detached by Ctrl-C.
+Errors are one line on standard error: ``error [code]: message``.
+
+The commands are in submit.py, studies.py, artifacts.py, replay.py, deletion.py, dashboard.py,
+sampler.py and server.py.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from hyperflock._base.errors import HyperflockError, ServerUnreachableError
+from hyperflock._base.version import __version__
+from hyperflock._cli import artifacts as _cli_artifacts
+from hyperflock._cli import dashboard as _cli_dashboard
+from hyperflock._cli import deletion as _cli_deletion
+from hyperflock._cli import replay as _cli_replay
+from hyperflock._cli import sampler as _cli_sampler
+from hyperflock._cli import server as _cli_server
+from hyperflock._cli import studies as _cli_studies
+from hyperflock._cli import submit as _cli_submit
+from hyperflock._cli.shared import (
+    EXIT_DETACHED,
+    EXIT_NO_RESULT,
+    EXIT_REFUSED,
+    EXIT_UNREACHABLE,
+    EXIT_USAGE,
+    app,
+    complain,
+)
+
+__all__ = [
+    "EXIT_DETACHED",
+    "EXIT_NO_RESULT",
+    "EXIT_REFUSED",
+    "EXIT_UNREACHABLE",
+    "EXIT_USAGE",
+    "app",
+    "main",
+    "run",
+]
+
+PARTS = (
+    _cli_submit,
+    _cli_studies,
+    _cli_artifacts,
+    _cli_deletion,
+    _cli_dashboard,
+    _cli_replay,
+    _cli_sampler,
+    _cli_server,
+)  # importing them makes their commands
+
+
+def main() -> None:
+    """Run the command and exit with its code."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run the command; the exit code."""
+    try:
+        code = app(arguments, prog_name="hyperflock", standalone_mode=False)
+    except HyperflockError as error:
+        where = f" ({error.field})" if error.field else ""
+        complain(error.code, f"{error.message}{where}")
+        return EXIT_UNREACHABLE if isinstance(error, ServerUnreachableError) else EXIT_REFUSED
+    except (KeyboardInterrupt, typer.Abort):
+        return EXIT_DETACHED
+    except Exception as error:
+        # typer's own complaints about the arguments; anything else is a fault of ours and shows.
+        show = getattr(error, "format_message", None)
+        if show is None:
+            raise
+        complain("usage", str(show()))
+        return EXIT_USAGE
+    return code if isinstance(code, int) else 0
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"hyperflock {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+if __name__ == "__main__":
+    main()

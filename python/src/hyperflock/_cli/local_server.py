@@ -1,0 +1,264 @@
+"""The server that ``hyperflock up`` runs on this machine: its parts, its process, its data folder.
+
+    local = LocalServer(data_folder())
+    ready = local.start(find_parts(None, None, None), compute="127.0.0.1:8780", ...)
+    local.stop()
+
+One server per data folder; the folder holds the server's state, its log, and two small files by
+which the other commands find it. Blocking; the calling thread.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hyperflock._base.errors import HyperflockError
+from hyperflock._base.text import clean
+from hyperflock._transport.settings import CREDENTIALS_FILE, READY_FILE, read_json_file
+
+BINARY = "hyperflock-server"
+START_S = 30.0
+# Above the server's own --drain-ms.
+STOP_S = 20.0
+
+_CHECKOUT = Path(__file__).resolve().parents[4]
+_POLL_S = 0.05
+# What the kernel and ps keep of a program's name.
+_SHORT_NAME = BINARY[:15]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What is needed to serve: the program, the built pages, the browsers' runtime."""
+
+    server: Path
+    app: Path
+    runtime: Path
+
+
+@dataclass(frozen=True)
+class Running:
+    """A server that is up, as its ready file tells.
+
+    Attributes
+    ----------
+    pid, port : int
+        Its process, and where it listens for volunteers.
+    compute, console : str
+        Its origins as volunteers and researchers see them.
+    """
+
+    pid: int
+    port: int
+    compute: str
+    console: str
+
+
+def find_parts(server: str | None, app: str | None, runtime: str | None) -> Parts:
+    """Find the server: as given, by ``HYPERFLOCK_SERVER``, in this checkout, in ``PATH``.
+
+    Raises
+    ------
+    HyperflockError
+        ``server_not_found``: the program, or what it serves, is not here; how to get it.
+    """
+    given = server or os.environ.get("HYPERFLOCK_SERVER")
+    built = _CHECKOUT / "build" / "release" / "bin" / BINARY
+    installed = shutil.which(BINARY)
+    if given:
+        binary = Path(given)
+    elif built.is_file():
+        binary = built
+    elif installed:
+        binary = Path(installed)
+    else:
+        raise HyperflockError(
+            f"there is no {BINARY} here; './run build' in a checkout makes it, 'docker compose up' "
+            "runs one, and --server or HYPERFLOCK_SERVER says where it is",
+            code="server_not_found",
+        )
+    if not binary.is_file():
+        raise HyperflockError(
+            f"'{binary}' is no file; give the path of {BINARY}", code="server_not_found"
+        )
+    pages = _folder(app, "HYPERFLOCK_APP", "web", binary)
+    return Parts(binary.resolve(), pages, _folder(runtime, "HYPERFLOCK_RUNTIME", "runtime", binary))
+
+
+class LocalServer:
+    """The server of one data folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.log = folder / "server.log"
+        self._ready = folder / READY_FILE
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def running(self) -> Running | None:
+        """The server that is up on this folder, whoever started it."""
+        told = read_json_file(self._ready)
+        try:
+            pid, port = int(told["pid"]), int(told["compute_port"])
+            found = Running(pid, port, str(told["compute"]), str(told["console"]))
+        except (KeyError, TypeError, ValueError):
+            return None
+        return found if _is_server(found.pid) else None
+
+    def credentials(self) -> dict[str, Any]:
+        """First tokens and the enrolment code, as the server wrote them; empty when it did not."""
+        return read_json_file(self.folder / CREDENTIALS_FILE)
+
+    def start(self, parts: Parts, options: Sequence[str]) -> Running:
+        """Start the server and wait until it listens; ``options`` are for ``serve``.
+
+        Raises
+        ------
+        HyperflockError
+            ``server_already_up``; ``server_failed``: it ended or did not get ready;
+            ``cannot_write``: the data folder cannot be made.
+        """
+        if (other := self.running()) is not None:
+            raise HyperflockError(
+                f"a server runs on '{self.folder}' already (process {other.pid}, {other.console}); "
+                "'hyperflock down' ends it",
+                code="server_already_up",
+            )
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._ready.unlink(missing_ok=True)
+            log = self.log.open("ab")
+        except OSError as error:
+            raise HyperflockError(
+                f"'{self.folder}' cannot hold the server's data: {error.strerror or error}",
+                code="cannot_write",
+            ) from None
+        command = [
+            *(str(parts.server), "serve", "--state", str(self.folder / "state")),
+            *("--app", str(parts.app), "--runtime", str(parts.runtime)),
+            *("--credentials-file", str(self.folder / CREDENTIALS_FILE)),
+            *("--ready-file", str(self._ready), *options),
+        ]
+        with log:
+            begins = log.tell()
+            # Its standard output shows first tokens, and the credentials file has them. A session
+            # of its own: Ctrl-C is ours, and we end it in order.
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+                start_new_session=True,
+            )
+        try:
+            return self._wait_until_ready(begins)
+        except BaseException:
+            self.stop()
+            raise
+
+    def wait(self) -> int:
+        """Wait for the end of the server that was started here; its exit status."""
+        assert self._process is not None
+        while True:  # in slices: not on every system does Ctrl-C end one long wait
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                return self._process.wait(0.5)
+
+    def detach(self) -> None:
+        """Leave the server that was started here to itself."""
+        if self._process is not None:
+            self._process.returncode = 0  # unknown: else its object asks what becomes of it
+            self._process = None
+
+    def stop(self) -> bool:
+        """End the server in order, by force when that takes too long; whether one ran."""
+        found = self.running()
+        pid = self._process.pid if self._process else found.pid if found else None
+        ran = pid is not None and self._is_up(pid)
+        if pid is not None and ran:
+            _signal(pid, signal.SIGTERM)
+            deadline = time.monotonic() + STOP_S
+            while self._is_up(pid) and time.monotonic() < deadline:
+                time.sleep(_POLL_S)
+            if self._is_up(pid):
+                _signal(pid, signal.SIGKILL)
+        if self._process is not None:
+            self._process.wait()
+        self._ready.unlink(missing_ok=True)
+        return ran
+
+    def last_words(self, begins: int = 0) -> str:
+        """The last line of the log from a position on, for people."""
+        try:
+            with self.log.open("rb") as file:
+                file.seek(begins)
+                lines = file.read()[-65536:].decode("utf-8", "replace").splitlines()
+        except OSError:
+            return ""
+        # Log lines are JSON; why it does not start is a sentence.
+        spoken = [line for line in lines if line.strip() and not line.startswith("{")]
+        return clean((spoken or lines or [""])[-1], limit=500)
+
+    def _is_up(self, pid: int) -> bool:
+        if self._process is not None and self._process.pid == pid:
+            return self._process.poll() is None
+        return _is_server(pid)
+
+    def _wait_until_ready(self, begins: int) -> Running:
+        assert self._process is not None
+        deadline = time.monotonic() + START_S
+        while self._process.poll() is None and time.monotonic() < deadline:
+            if (found := self.running()) is not None:
+                return found
+            time.sleep(_POLL_S)
+        why = self.last_words(begins) or "it said nothing"
+        raise HyperflockError(
+            f"the server did not start: {why} (its log: {self.log})", code="server_failed"
+        )
+
+
+def _folder(given: str | None, variable: str, name: str, binary: Path) -> Path:
+    """Where the pages or the runtime are: as given, beside a build, or as an image has them."""
+    told = given or os.environ.get(variable)
+    prefix = binary.resolve().parent.parent
+    places = [Path(told)] if told else [prefix.parent / name, _CHECKOUT / "build" / name,
+                                        prefix / "share" / "hyperflock" / name,
+                                        Path("/usr/share/hyperflock") / name]  # fmt: skip
+    found = next((place for place in places if place.is_dir()), None)
+    if found is None:
+        raise HyperflockError(
+            f"the server's {name} folder is not here; './run build' in a checkout makes it, and "
+            f"--{'app' if name == 'web' else name} or {variable} says where it is",
+            code="server_not_found",
+        )
+    return found.resolve()
+
+
+def _is_server(pid: int) -> bool:
+    """Whether a process is there and a server: a pid may have been given to another program."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
+    except OSError:
+        if Path("/proc/self/stat").exists():
+            return False
+        ps = shutil.which("ps")
+        if ps is None:
+            return False
+        asked = subprocess.run(
+            [ps, "-p", str(pid), "-o", "comm="], capture_output=True, text=True, check=False
+        )
+        return BINARY in asked.stdout
+    name, _, rest = stat.rpartition(")")
+    return name.partition("(")[2] == _SHORT_NAME and not rest.lstrip().startswith("Z")
+
+
+def _signal(pid: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, number)

@@ -1,0 +1,76 @@
+"""``hyperflock sampler``: goes on asking for studies whose notebook is closed. A thread a study."""
+
+from __future__ import annotations
+
+import json
+import threading
+from typing import Annotated
+
+import typer
+
+from hyperflock._base.errors import HyperflockError
+from hyperflock._cli.shared import EXIT_REFUSED, Json, Token, Url, command, complain
+from hyperflock._client.client import Client
+from hyperflock._transport.http import PATIENCE_S
+
+
+@command(
+    "hyperflock sampler 3",
+    "hyperflock sampler 3 --storage sqlite:///study.db --sampler mine:make",
+    "hyperflock sampler 3 4 5 --catch",
+)
+def sampler(
+    study_ids: Annotated[list[int], typer.Argument(metavar="STUDY", min=1, help="Their ids.")],
+    storage: Annotated[
+        str | None,
+        typer.Option(help="Optuna's URL of the storage; else in memory.", show_default=False),
+    ] = None,
+    study_name: Annotated[
+        str | None,
+        typer.Option(help="The name there, if it is not the server's.", show_default=False),
+    ] = None,
+    sampler_factory: Annotated[
+        str | None,
+        typer.Option("--sampler", help="module:function that makes it.", show_default=False),
+    ] = None,
+    pruner_factory: Annotated[
+        str | None,
+        typer.Option("--pruner", help="module:function that makes it.", show_default=False),
+    ] = None,
+    catch: Annotated[
+        bool, typer.Option("--catch", help="Go on where an objective raises.")
+    ] = False,
+    as_json: Json = False,
+    url: Url = None,
+    token: Token = None,
+) -> int:
+    """Sample for studies of Optuna's while nobody else does; ends when they have ended.
+
+    A notebook that comes back takes its study over at once. Ctrl-C ends the service: the studies
+    wait for a sampler then.
+    """
+    from hyperflock.optuna.owner.service import Description, serve
+
+    description = Description(storage, study_name, sampler_factory, pruner_factory, catch)
+    # A service may be started together with its server.
+    client = Client(url, token, patience_s=PATIENCE_S)
+    failed: list[int] = []
+
+    def run(study: int) -> None:
+        def notice(text: str) -> None:
+            told = json.dumps({"study": study, "state": text})
+            print(told if as_json else f"study {study}: {text}", flush=True)
+
+        try:
+            serve(client, study, description, notice)
+        except HyperflockError as error:
+            failed.append(study)
+            complain(error.code, f"study {study}: {error.message}")
+
+    threads = [threading.Thread(target=run, args=(study,), daemon=True) for study in study_ids]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        while thread.is_alive():  # in slices: not on every system does Ctrl-C end one long wait
+            thread.join(0.5)
+    return EXIT_REFUSED if failed else 0

@@ -1,0 +1,114 @@
+"""What the command's parts share: options, exit codes, and how they print. One process, one thread.
+
+A command's help ends with its examples, given beside it:
+
+    @command("hyperflock studies --json")
+    def studies(...) -> int: ...
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import sys
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar
+
+import typer
+from rich.console import Console
+
+from hyperflock._base.text import clean
+
+EXIT_REFUSED = 1
+EXIT_USAGE = 2
+EXIT_UNREACHABLE = 3
+EXIT_NO_RESULT = 4
+EXIT_DETACHED = 130
+
+app = typer.Typer(
+    name="hyperflock",
+    help="Hyper-parameter search on volunteers' phones and browsers.",
+    epilog="Exit codes: 0 done; 1 refused; 2 wrong usage; 3 the server does not answer; "
+    "4 ended without a complete trial; 130 detached by Ctrl-C (the study goes on).",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+Url = Annotated[
+    str | None,
+    typer.Option(
+        "--url", envvar="HYPERFLOCK_URL", help="The console's address.", show_default=False
+    ),
+]
+Token = Annotated[
+    str | None,
+    typer.Option(
+        "--token", envvar="HYPERFLOCK_TOKEN", help="A researcher's token.", show_default=False
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="As JSON.")]
+StudyId = Annotated[int, typer.Argument(metavar="STUDY", min=1, help="The study's id.")]
+TrialNumber = Annotated[int, typer.Argument(metavar="TRIAL", min=0, help="The trial's number.")]
+
+_F = TypeVar("_F", bound=Callable[..., int])
+
+
+def command(*examples: str) -> Callable[[_F], _F]:
+    """Make a function a command of its name, with examples under its help.
+
+    Among the other commands it goes by its first sentence, which is wrapped there and not cut.
+    """
+
+    def register(function: _F) -> _F:
+        # The mark in front keeps the lines apart; else they are filled like any other text.
+        shown = "\n".join(("\b", "Examples:", *(f"  {example}" for example in examples)))
+        told = inspect.getdoc(function) or ""
+        first = " ".join(told.partition("\n\n")[0].split()).partition(". ")[0].rstrip(".")
+        registered: _F = app.command(epilog=shown, short_help=f"{first}.")(function)
+        return registered
+
+    return register
+
+
+def complain(code: str, message: str) -> None:
+    """Print an error as its one line."""
+    print(f"error [{clean(code)}]: {clean(message)}", file=sys.stderr)
+
+
+def show_text(text: str) -> None:
+    """Print a text that ends with a newline, line by line: whoever reads it may go at any time."""
+    sys.stdout.writelines(text.splitlines(keepends=True))
+    sys.stdout.flush()
+
+
+def show_content(content: str | bytes) -> None:
+    """Print a text, or bytes as they are."""
+    if isinstance(content, str):
+        show_text(content)
+        return
+    sys.stdout.buffer.write(content)
+    sys.stdout.buffer.flush()
+
+
+def show_json(value: Any) -> None:
+    """Print a value for programs."""
+    show_text(json.dumps(value, indent=2, allow_nan=False) + "\n")
+
+
+def console() -> Console:
+    """Where tables go; no markup, no emoji codes, no highlighting: names come from other people."""
+    width = None if sys.stdout.isatty() else 200
+    return Console(markup=False, emoji=False, highlight=False, width=width)
+
+
+def terminal_width() -> int | None:
+    """How wide a row is that takes one line; None where nobody reads it in a terminal."""
+    return console().width if sys.stdout.isatty() else None
+
+
+def show_lines(rows: list[tuple[str, str]]) -> None:
+    """Print names and what they are, in two columns."""
+    width = max(len(name) for name, _ in rows)
+    for name, text in rows:
+        print(f"{name:<{width}}  {text}")

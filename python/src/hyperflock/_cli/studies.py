@@ -1,0 +1,290 @@
+"""The commands about studies that exist: list, watch, export, end. One process, one thread."""
+
+from __future__ import annotations
+
+import json
+import sys
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hyperflock._base.errors import HyperflockError, NoCompleteTrialError
+from hyperflock._cli import tables as _tables
+from hyperflock._cli.shared import (
+    EXIT_NO_RESULT,
+    Json,
+    StudyId,
+    Token,
+    Url,
+    command,
+    complain,
+    console,
+    show_content,
+    show_json,
+    show_lines,
+    show_text,
+    terminal_width,
+)
+from hyperflock._client.client import Client
+from hyperflock._client.idle_notice import placement_text
+from hyperflock._client.study import Study
+from hyperflock._model.results import TrialResult
+from hyperflock._reports import export as _export
+from hyperflock._reports.plots import PlotKind
+
+
+class Format(str, Enum):
+    """What `export` writes."""
+
+    csv = "csv"
+    json = "json"
+    jsonl = "jsonl"
+    parquet = "parquet"
+
+
+class Kind(str, Enum):
+    """What `plot` draws."""
+
+    history = "history"
+    parallel = "parallel"
+
+
+@command("hyperflock watch 3", "hyperflock watch 3 --json | jq .value")
+def watch(study_id: StudyId, as_json: Json = False, url: Url = None, token: Token = None) -> int:
+    """Show a study's results as they arrive, then its best trial. Ctrl-C detaches.
+
+    With --json each finished trial is one line.
+    """
+    return watch_study(Client(url, token).study(study_id), as_json=as_json)
+
+
+@command("hyperflock studies", "hyperflock studies --json")
+def studies(as_json: Json = False, url: Url = None, token: Token = None) -> int:
+    """List studies, the newest first."""
+    found = Client(url, token).studies()
+    if as_json:
+        show_json([_export.study_dict(study.row) for study in found])
+    else:
+        console().print(_tables.studies(found, terminal_width()))
+    return 0
+
+
+@command("hyperflock show 3", "hyperflock show 3 17", "hyperflock show 3 17 --json")
+def show(
+    study_id: StudyId,
+    number: Annotated[
+        int | None, typer.Argument(metavar="TRIAL", min=0, help="One trial of it.")
+    ] = None,
+    as_json: Json = False,
+    url: Url = None,
+    token: Token = None,
+) -> int:
+    """Show one study, or one of its trials: curve, runs, and where its result comes from."""
+    study = Client(url, token).study(study_id)
+    if number is None:
+        if as_json:
+            show_json(_export.study_dict(study.row))
+        else:
+            show_lines([*_tables.study_lines(study), *_why_nothing_runs(study)])
+        return 0
+    trial = study.trial(number)
+    if as_json:
+        show_json(trial.as_dict())
+        return 0
+    show_lines(_tables.trial_lines(trial))
+    for text in _tables.attempt_texts(trial):
+        print(text)
+    if trial.provenance is not None:
+        print()
+        show_lines(_tables.provenance_lines(trial.provenance))
+    return 0
+
+
+@command("hyperflock trials 3", "hyperflock trials 3 --json")
+def trials(
+    study_id: StudyId,
+    as_json: Json = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="As CSV.")] = False,
+    url: Url = None,
+    token: Token = None,
+) -> int:
+    """List a study's finished trials."""
+    if as_json and as_csv:
+        raise typer.BadParameter("give one of --json and --csv")
+    study = Client(url, token).study(study_id)
+    if as_csv:
+        show_text(study.export("csv"))
+    elif as_json:
+        show_json([trial.as_dict() for trial in study.trials])
+    else:
+        console().print(_tables.trials(study.trials, terminal_width()))
+    return 0
+
+
+@command(
+    "hyperflock export 3 > trials.csv",
+    "hyperflock export 3 --format json -o trials.json",
+    "hyperflock export 3 --format jsonl | jq .params",
+    "hyperflock export 3 --format parquet -o trials.parquet",
+)
+def export(
+    study_id: StudyId,
+    format: Annotated[Format, typer.Option("--format", help="What to write.")] = Format.csv,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="A file; else standard output.", show_default=False),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+    url: Url = None,
+    token: Token = None,
+) -> int:
+    """Write a study's finished trials as CSV, JSON, JSON lines or Parquet."""
+    study = Client(url, token).study(study_id)
+    kind: _export.Format = "json" if as_json else format.value
+    content = study.export(kind, output)
+    if output is None:
+        show_content(content)
+    return 0
+
+
+@command("hyperflock plot 3 -o history.svg", "hyperflock plot 3 --kind parallel -o parallel.svg")
+def plot(
+    study_id: StudyId,
+    output: Annotated[Path, typer.Option("--output", "-o", help="An SVG file.")],
+    kind: Annotated[Kind, typer.Option("--kind", help="What to draw.")] = Kind.history,
+    as_json: Json = False,
+    url: Url = None,
+    token: Token = None,
+) -> int:
+    """Draw a study's trials into an SVG file: values over time, or parallel coordinates."""
+    drawn: PlotKind = kind.value
+    Client(url, token).study(study_id).plot(drawn).save(output)
+    if as_json:
+        show_json({"study": study_id, "kind": drawn, "file": str(output)})
+    return 0
+
+
+@command("hyperflock logs 3", "hyperflock logs 3 17", "hyperflock logs 3 17 --follow")
+def logs(
+    study_id: StudyId,
+    number: Annotated[
+        int | None,
+        typer.Argument(metavar="TRIAL", min=0, help="One trial; else each that failed."),
+    ] = None,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Print what the trial prints, until it is over.")
+    ] = False,
+    as_json: Json = False,
+    url: Url = None,
+    token: Token = None,
+) -> int:
+    """Show the runs of a trial, or of each failed one: devices, errors, lines printed."""
+    study = Client(url, token).study(study_id)
+    if follow:
+        if number is None:
+            raise typer.BadParameter("--follow goes with one TRIAL")
+        for line in study.log(number, follow=True):
+            print(json.dumps(line) if as_json else line, flush=True)
+        return 0
+    numbers = [t.number for t in study.trials if t.error] if number is None else [number]
+    found = [study.trial(each) for each in numbers]
+    if as_json:
+        told = [{**each.as_dict(), "lines": list(study.log(each.number))} for each in found]
+        show_json(told)
+        return 0
+    for trial in found:
+        print(f"trial {trial.number} {trial.state}, {_tables.params_text(trial.params)}")
+        for text in (*_tables.attempt_texts(trial), *study.log(trial.number)):
+            print(text)
+    return 0
+
+
+@command("hyperflock cancel 3")
+def cancel(study_id: StudyId, as_json: Json = False, url: Url = None, token: Token = None) -> int:
+    """End a study now; results so far are kept."""
+    return _changed(Client(url, token).study(study_id).cancel(), as_json)
+
+
+@command("hyperflock pause 3")
+def pause(study_id: StudyId, as_json: Json = False, url: Url = None, token: Token = None) -> int:
+    """Give a study's trials to no more devices; those that run go on and count."""
+    return _changed(Client(url, token).study(study_id).pause(), as_json)
+
+
+@command("hyperflock resume 3")
+def resume(study_id: StudyId, as_json: Json = False, url: Url = None, token: Token = None) -> int:
+    """Give a paused study's trials to devices again."""
+    return _changed(Client(url, token).study(study_id).resume(), as_json)
+
+
+@command("hyperflock retry 3")
+def retry(study_id: StudyId, as_json: Json = False, url: Url = None, token: Token = None) -> int:
+    """Issue every failed trial of a study again; a finished study runs again."""
+    return _changed(Client(url, token).study(study_id).retry(), as_json)
+
+
+def watch_study(study: Study, *, as_json: bool) -> int:
+    """Print a study's trials as they finish, and the best one; the exit code."""
+    line = _tables.Lines(study, short=terminal_width() is not None)
+    if not as_json:
+        print(line.head())
+    try:
+        for trial in study.watch():
+            _print_beside_bar(json.dumps(trial.as_dict()) if as_json else line.of(trial))
+    except KeyboardInterrupt:
+        study._say_detached()
+        raise
+    if len(study.row.aims) > 1:
+        return _end_of_several(study, as_json=as_json)
+    try:
+        best = study.best_trial
+    except NoCompleteTrialError:
+        complain("no_complete_trial", f"study {study.id} ended without a complete trial")
+        return EXIT_NO_RESULT
+    if not as_json:
+        print(_best_line(best))
+    return EXIT_NO_RESULT if study.row.state == "cancelled" else 0
+
+
+def _end_of_several(study: Study, *, as_json: bool) -> int:
+    """Say how a study of several objectives ended, which has no one best trial."""
+    if not study.row.complete:
+        complain("no_complete_trial", f"study {study.id} ended without a complete trial")
+        return EXIT_NO_RESULT
+    if not as_json:
+        print(f"{study.row.complete} complete trials of {len(study.row.aims)} objectives")
+    return EXIT_NO_RESULT if study.row.state == "cancelled" else 0
+
+
+def _why_nothing_runs(study: Study) -> list[tuple[str, str]]:
+    """Say which devices there are for a study of which nothing runs."""
+    row = study.row
+    if row.state != "running" or row.running or row.paused:
+        return []
+    try:
+        return [("devices", placement_text(study.placement(), row))]
+    except HyperflockError:  # a server of before has no such page
+        return []
+
+
+def _changed(study: Study, as_json: bool) -> int:
+    if as_json:
+        show_json(_export.study_dict(study.row))
+    else:
+        state = "paused" if study.row.paused else study.row.state
+        print(f"study {study.id} is {state}, {study.done} of {len(study)} trials done")
+    return 0
+
+
+def _best_line(best: TrialResult) -> str:
+    return f"best: trial {best.number}, value {best.value:.6g}, {_tables.params_text(best.params)}"
+
+
+def _print_beside_bar(text: str) -> None:
+    """Print a line; a progress bar on the same terminal is moved out of its way."""
+    from tqdm.auto import tqdm
+
+    with tqdm.external_write_mode(file=sys.stdout):
+        print(text, flush=True)

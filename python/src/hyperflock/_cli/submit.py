@@ -1,0 +1,205 @@
+"""``hyperflock submit``: a grid from a script that is read, not run. One process, one thread."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any, cast
+
+import typer
+
+from hyperflock._base.errors import HyperflockError, InvalidSpaceError
+from hyperflock._bundle.bundle import Bundle, bundle_module, bundle_script
+from hyperflock._bundle.source.runtime import DEFAULT_RUNTIME
+from hyperflock._bundle.wheels import Wheel, read_wheels
+from hyperflock._cli.shared import EXIT_REFUSED, Json, Token, Url, command, show_json
+from hyperflock._cli.studies import watch_study
+from hyperflock._client.client import Client
+from hyperflock._client.placement import Requires
+from hyperflock._client.submission import Submission, key_of
+from hyperflock._model.data import prepare
+from hyperflock._reports import export as _export
+from hyperflock._transport import background_loop as _loop
+
+
+class Direction(str, Enum):
+    """Whether a small or a large value is good."""
+
+    minimize = "minimize"
+    maximize = "maximize"
+
+
+class Backend(str, Enum):
+    """What trials compute on."""
+
+    auto = "auto"
+    webgpu = "webgpu"
+    cpu = "cpu"
+
+
+class DryRunIn(str, Enum):
+    """Where a dry run takes place."""
+
+    cpython = "cpython"
+    browser = "browser"
+
+
+@command(
+    "hyperflock submit train.py --space '{\"rate\": [0.1, 0.01]}' --watch",
+    "hyperflock submit train.py:fit --space space.json --data digits=digits.npz",
+    "hyperflock submit pack.train --space space.json --dry-run cpython",
+)
+def submit(
+    script: Annotated[
+        str,
+        typer.Argument(
+            metavar="SCRIPT",
+            help="SCRIPT.py or package.module, with ':function' (default: objective).",
+        ),
+    ],
+    space: Annotated[str, typer.Option(help="JSON such as '{\"c\": [4, 8]}', or a file of it.")],
+    data: Annotated[
+        list[str] | None, typer.Option(help="NAME=PATH of a data set; may be repeated.")
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="The study's name.", show_default=False)] = None,
+    direction: Annotated[
+        Direction, typer.Option(help="Which values are good.")
+    ] = Direction.minimize,
+    seed: Annotated[int, typer.Option(min=0, help="Fixes every trial's seed.")] = 0,
+    runtime: Annotated[
+        str, typer.Option(help="What the browsers have: chainer-7.8.1 or chainer-5.4.0.")
+    ] = DEFAULT_RUNTIME,
+    backend: Annotated[
+        Backend | None,
+        typer.Option(
+            help="What the trials compute on; auto where they ask for a device.",
+            show_default=False,
+        ),
+    ] = None,
+    requires: Annotated[
+        str | None,
+        typer.Option(
+            help="What devices must have, as JSON: '{\"memory_mb\": 4096}'.", show_default=False
+        ),
+    ] = None,
+    time_limit_s: Annotated[
+        float, typer.Option("--time-limit", min=0, help="Seconds a trial may take; 0: any.")
+    ] = 3600,
+    submit_key: Annotated[
+        str | None,
+        typer.Option(help="Makes a repeated submit give the same study.", show_default=False),
+    ] = None,
+    wheel: Annotated[
+        list[str] | None, typer.Option(help="A pure Python wheel it imports; may be repeated.")
+    ] = None,
+    once: Annotated[bool, typer.Option("--once", help="Take the name for the submit key.")] = False,
+    dry_run_in: Annotated[
+        DryRunIn | None,
+        typer.Option(
+            "--dry-run", help="Run the first trial here, submit nothing.", show_default=False
+        ),
+    ] = None,
+    watch_it: Annotated[bool, typer.Option("--watch", help="Stay and show the results.")] = False,
+    as_json: Json = False,
+    url: Url = None,
+    token: Token = None,
+) -> int:
+    """Submit a grid; the script is read, not run. Prints the study's id."""
+    key = key_of(name, submit_key, once=once)
+    bundle = _bundle(script, read_wheels(wheel or []))
+    made = Submission(
+        bundle=bundle,
+        space=_space(space),
+        data=prepare(_data(data or [])),
+        name=name or bundle.entry.split(":")[1],
+        direction=direction.value,
+        seed=seed,
+        runtime=runtime,
+        backend=None if backend is None else backend.value,
+        requires=_requires(requires),
+        time_limit_s=time_limit_s,
+        submit_key=key,
+    )
+    if dry_run_in is not None:
+        if dry_run_in is DryRunIn.browser:
+            run = Client(url, token).try_in_browser(made)
+        else:
+            run = _loop.run(made.dry_run("cpython"))
+        if as_json:
+            show_json(dataclasses.asdict(run))
+        else:
+            print(run)
+        return 0 if run.error is None else EXIT_REFUSED
+    study = Client(url, token).submit(made)
+    if watch_it:
+        print(f"study {study.id}, {len(study)} trials", file=sys.stderr)
+        return watch_study(study, as_json=as_json)
+    if as_json:
+        show_json(_export.study_dict(study.row))
+    else:
+        print(study.id)
+    return 0
+
+
+def _bundle(target: str, wheels: list[Wheel]) -> Bundle:
+    """``path/to/script.py:function`` or ``package.module:function``."""
+    where, colon, function = target.rpartition(":")
+    # A drive's colon is none of ours, and a function's name is an identifier.
+    if not colon or not function.isidentifier():
+        where, function = target, "objective"
+    if where.endswith(".py"):
+        return bundle_script(where, function, wheels)
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    return bundle_module(where, function, wheels)
+
+
+def _space(text: str) -> dict[str, Any]:
+    if not text.lstrip().startswith("{"):
+        try:
+            text = Path(text).read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InvalidSpaceError(
+                f"--space is neither a JSON object nor a file of one: {error}", code="bad_space"
+            ) from None
+    try:
+        space = json.loads(text, object_pairs_hook=_unique)
+    except ValueError as error:
+        raise InvalidSpaceError(f"--space is not JSON: {error}", code="bad_space") from None
+    if not isinstance(space, dict):
+        raise InvalidSpaceError("--space is not a JSON object", code="bad_space")
+    return space
+
+
+def _requires(text: str | None) -> Requires | None:
+    if text is None:
+        return None
+    try:
+        requires = json.loads(text)
+    except ValueError:
+        requires = None
+    if not isinstance(requires, dict):
+        raise HyperflockError("--requires is not a JSON object", code="bad_field", field="requires")
+    return cast(Requires, requires)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError("a name is there twice")
+    return dict(pairs)
+
+
+def _data(items: list[str]) -> dict[str, str]:
+    data: dict[str, str] = {}
+    for item in items:
+        name, equals, path = item.partition("=")
+        if not equals or not name or not path:
+            raise typer.BadParameter(f"--data takes NAME=PATH, not '{item}'")
+        if name in data:
+            raise typer.BadParameter(f"--data names '{name}' twice")
+        data[name] = path
+    return data

@@ -1,0 +1,315 @@
+"""How the command shows studies, trials and devices: tables, lines, texts.
+
+Pure. What other people and their devices wrote is cleaned here or before (_base/text.py).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timezone
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from hyperflock._base.text import clean
+from hyperflock._cli.columns import Fit, fitted
+from hyperflock._client.artifacts import Artifact
+from hyperflock._client.study import Study
+from hyperflock._execution.comparison import Compared
+from hyperflock._model.grid import Scalar
+from hyperflock._model.provenance import Provenance
+from hyperflock._model.results import Attempt, TrialResult
+from hyperflock._reports.export import study_dict
+from hyperflock._reports.html import state_text
+from hyperflock._transport.messages import SamplerRow, StudyRow
+
+_RIGHT = {"number", "value", "run s", "attempts", "done", "id", "study", "trial", "bytes"}
+_DEVICE = ("device", "class", "engine", "state", "study", "trial")
+_TRIAL = ("number", "params", "value", "run s", "attempts", "device", "note")
+# What a narrow terminal does without.
+_STUDIES = Fit({"name": 20}, ("owner", "created", "failed", "best"))
+_TRIALS = Fit({"params": 24, "device": 20, "note": 20}, ("attempts", "run s", "device"))
+_ARTIFACTS = Fit({"name": 24}, ("type", "bytes"))
+_MAX_VALUES = 20
+# So many points of a curve's end are shown.
+_LAST = 20
+
+
+def studies(found: Sequence[Study], width: int | None = None) -> Table:
+    """One row per study; in a terminal of a width, one line each."""
+    names = ("id", "name", "state", "done", "failed", "best", "owner", "created")
+    rows = [
+        (
+            str(study.id),
+            study.name,
+            state_text(study.row),
+            f"{study.done}/{study.row.goal}",
+            str(study.row.failed),
+            study.best_text,
+            study.owner,
+            _day(study.row.created_at),
+        )
+        for study in found
+    ]
+    return _fitting(names, rows, width, _STUDIES)
+
+
+def trials(found: Sequence[TrialResult], width: int | None = None) -> Table:
+    """One row per finished trial; in a terminal of a width, one line each."""
+    rows = [_cells(trial, short=width is not None) for trial in found]
+    return _fitting(_TRIAL, rows, width, _TRIALS)
+
+
+def artifacts(found: Sequence[Artifact], width: int | None = None) -> Table:
+    """One row per file that a trial uploaded; in a terminal of a width, one line each."""
+    rows = [
+        (
+            str(one.trial),
+            clean(one.name, limit=60),
+            f"{one.bytes:,}",
+            clean(one.type, limit=40),
+            one.id,
+        )
+        for one in found
+    ]
+    return _fitting(("trial", "name", "bytes", "type", "artifact"), rows, width, _ARTIFACTS)
+
+
+def devices(found: Sequence[Mapping[str, Any]]) -> Table:
+    """One row per connected device, as the server's rows tell."""
+    table = _table(*_DEVICE)
+    for row in found:
+        _add(table, *(clean(str(row.get(name, "-")), limit=60) for name in _DEVICE))
+    return table
+
+
+def tokens(found: Sequence[Mapping[str, Any]]) -> Table:
+    """One row per token, as the server's rows tell."""
+    table = _table("id", "name", "made", "state")
+    for row in found:
+        ends = row.get("expires_at")
+        state = "in use" if row.get("current") else "open"
+        if row.get("revoked_at"):
+            state = "ended"
+        elif isinstance(ends, int):
+            state = f"{state}, until {_day(ends)}"
+        made = row.get("created_at")
+        name = clean(str(row.get("name", "-")), limit=60)
+        _add(table, str(row.get("token")), name, _day(made) if made else "-", state)
+    return table
+
+
+def _day(milliseconds: int) -> str:
+    when = datetime.fromtimestamp(milliseconds / 1000, timezone.utc)
+    return when.astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def study_lines(study: Study) -> list[tuple[str, str]]:
+    """One study in detail, as names and texts."""
+    row = study.row
+    told = study_dict(row)
+    counts = f"{row.complete} complete, {row.pruned} pruned, {row.failed} failed"
+    best = told["best"]
+    lines = [
+        ("study", f"{study.id} '{study.name}'"),
+        ("state", state_text(row)),
+        ("trials", f"{study.done} of {row.goal} done ({counts}), {row.running} running"),
+        ("attempts", str(row.attempts)),
+        ("direction", ", ".join(row.aims)),
+        ("runtime", study.runtime),
+        ("seed", str(row.seed)),
+        ("entry", told["entry"]),
+        ("submitted", f"{told['created_at']} by {study.owner}"),
+    ]
+    if row.kind == "asked":
+        lines.append(("sampler", sampler_text(row)))
+    if told["backend"]:
+        lines.append(("backend", told["backend"]))
+    for name, value in told["requires"].items():
+        lines.append((f"requires {name}", str(value)))
+    if told["finished_at"]:
+        lines.append(("ended", told["finished_at"]))
+    if best:
+        lines.append(("best", f"{best['value']:.6g}, trial {best['trial']}"))
+        lines.append(("best point", params_text(best["params"])))
+    for dimension in row.space:
+        shown = ", ".join(_scalar(value) for value in dimension.values[:_MAX_VALUES])
+        more = "" if len(dimension.values) <= _MAX_VALUES else f", ... ({len(dimension.values)})"
+        lines.append((f"space {clean(dimension.name, limit=40)}", shown + more))
+    return lines
+
+
+def sampler_text(row: StudyRow) -> str:
+    """Who samples for an asked study."""
+    is_over = row.state != "running"
+    if not isinstance(row.sampler, SamplerRow):
+        return "none" if is_over else "none so far"
+    label = clean(row.sampler.label, limit=60)
+    if row.sampler.attached:
+        return label
+    if is_over:
+        return f"none now, was {label}"
+    waits = "needs one once it is resumed" if row.paused is True else "waits for one"
+    return f"none now, was {label}: the study {waits}"
+
+
+def trial_lines(trial: TrialResult) -> list[tuple[str, str]]:
+    """One trial in detail, as names and texts."""
+    lines = [
+        ("trial", str(trial.number)),
+        ("state", trial.state),
+        ("params", params_text(trial.params)),
+        ("seed", str(trial.seed)),
+    ]
+    if trial.values:
+        lines.append(("value", ", ".join(f"{value:.6g}" for value in trial.values)))
+    lines += [(f"step {step}", f"{value:.6g}") for step, value in (trial.points or ())[-_LAST:]]
+    return lines
+
+
+def _computed_on(run: Attempt) -> str:
+    """The back end, with the graphics adapter where it was one."""
+    return f"{run.backend} on {run.adapter}" if run.adapter else run.backend
+
+
+def provenance_lines(told: Provenance) -> list[tuple[str, str]]:
+    """Where a result comes from, as names and texts."""
+    lines = [
+        ("code", f"{told.code_sha256} {told.entry}"),
+        *((f"data {name}", sha256) for name, sha256 in told.data.items()),
+        ("runtime", told.runtime),
+        ("seeds", f"{told.study_seed} of the study, {told.seed} of the trial"),
+    ]
+    if told.attempt is not None:
+        device = filter(None, (told.device, told.device_class, told.engine))
+        ran = " on ".join(filter(None, (told.backend, told.adapter)))
+        lines.append(("computed by", f"attempt {told.attempt}, {' '.join(device)}, {ran}"))
+    if told.software:
+        lines.append(("software", versions_text(told.software)))
+    if told.submitted_with:
+        lines.append(("submitted with", versions_text(told.submitted_with)))
+    for saved in told.checkpoints:
+        step = "before its first step" if saved.step is None else f"after step {saved.step}"
+        lines.append(("goes on from", f"attempt {saved.attempt}, {step}"))
+    return lines
+
+
+def versions_text(versions: Mapping[str, str]) -> str:
+    """Names with versions, for people."""
+    return clean(" ".join(f"{name} {version}" for name, version in versions.items())) or "-"
+
+
+def replayed(found: Sequence[Compared]) -> Table:
+    """One row for each thing that two runs tell; of a long curve what differs most, and its end."""
+    steps = [one for one in found if one.what.startswith("step ")]
+    hidden: set[str] = set()
+    if len(steps) > _LAST:
+        by_difference = sorted(steps[:-1], key=_how_different)
+        hidden = {one.what for one in by_difference[: len(steps) - _LAST]}
+    table = _table("", "recorded", "here", "difference", "")
+    for one in found:
+        if one.what not in hidden:
+            difference = "" if one.difference is None else f"{one.difference:.2g}"
+            mark = "" if one.same else "differs"
+            _add(table, one.what, _told(one.recorded), _told(one.here), difference, mark)
+    if hidden:
+        _add(table, f"{len(hidden)} more steps", "", "", "none of them differs more", "")
+    return table
+
+
+def _how_different(one: Compared) -> float:
+    return one.difference if one.difference is not None else math.inf
+
+
+def _told(value: str | float | None) -> str:
+    if value is None:
+        return "-"
+    return value if isinstance(value, str) else f"{value:.6g}"
+
+
+def attempt_texts(trial: TrialResult) -> list[str]:
+    """Every run of a trial, each with its error's traceback below."""
+    texts = []
+    for run in trial.attempt_list or ():
+        device = f"{run.device} ({run.device_class}, {run.engine}, {_computed_on(run)})"
+        text = f"attempt {run.id} {run.state} on {device}, {run.run_s:.1f} s"
+        if run.error:
+            text += f"\n  [{run.error.code}] {run.error.message}"
+            text += "".join(f"\n  {line}" for line in run.error.traceback.splitlines())
+        texts.append(text)
+    return texts
+
+
+class Lines:
+    """The rows of a watched study, one at a time, in columns that fit its space."""
+
+    def __init__(self, study: Study, *, short: bool = False) -> None:
+        self._short = short
+        widest = sum(
+            len(clean(d.name)) + 2 + max(len(_scalar(v)) for v in d.values) for d in study.row.space
+        )
+        if study.row.kind == "asked":  # nobody knows beforehand what it will ask
+            widest = 40
+        self._widths = (6, min(60, max(6, widest)), 10, 7, 8)
+
+    def head(self) -> str:
+        """Names of the columns."""
+        return self._line(_TRIAL)
+
+    def of(self, trial: TrialResult) -> str:
+        """One trial."""
+        return self._line(_cells(trial, short=self._short))
+
+    def _line(self, cells: Sequence[str]) -> str:
+        number, params, value, run_s, attempts, *rest = cells
+        w = self._widths
+        head = f"{number:>{w[0]}}  {params:<{w[1]}}  {value:>{w[2]}}  {run_s:>{w[3]}}"
+        return "  ".join([head, f"{attempts:>{w[4]}}", *rest]).rstrip()
+
+
+def params_text(params: Mapping[str, Scalar]) -> str:
+    """Parameters for people."""
+    return " ".join(f"{clean(name)}={_scalar(value)}" for name, value in params.items())
+
+
+def _scalar(value: Scalar) -> str:
+    return clean(value, limit=40) if isinstance(value, str) else str(value)
+
+
+def _cells(trial: TrialResult, *, short: bool) -> tuple[str, ...]:
+    told = (trial.device_class, trial.engine)
+    device = " ".join(filter(None, told if short else (trial.device, *told, trial.backend)))
+    return (
+        str(trial.number),
+        params_text(trial.params),
+        trial.state if trial.value is None else f"{trial.value:.6g}",
+        f"{trial.run_s:.1f}",
+        str(trial.attempts),
+        clean(device, limit=60) or "-",
+        f"[{trial.error.code}] {clean(trial.error.message, limit=80)}" if trial.error else "",
+    )
+
+
+def _table(*names: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in names:
+        table.add_column(name, justify="right" if name in _RIGHT else "left", overflow="fold")
+    return table
+
+
+def _fitting(
+    names: Sequence[str], rows: Sequence[Sequence[str]], width: int | None, fit: Fit
+) -> Table:
+    """Make a table of full texts, or one that fits into a width."""
+    if width is not None:
+        names, rows = fitted(names, rows, width, fit)
+    table = _table(*names)
+    for row in rows:
+        _add(table, *row)
+    return table
+
+
+def _add(table: Table, *cells: str) -> None:
+    table.add_row(*(Text(cell) for cell in cells))

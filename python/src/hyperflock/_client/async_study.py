@@ -1,0 +1,381 @@
+"""A study at the server, as coroutines: the core that `Study` is a face of.
+
+    async for trial in study: ...        # finished trials, as they finish; ends with the study
+    (await study.best_trial()).params
+
+Made by `AsyncClient`. A study's memory of trials belongs to one event loop at a time; each
+iteration has its own connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import operator
+import time
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from hyperflock._base.errors import (
+    HyperflockError,
+    NoCompleteTrialError,
+    NotFoundError,
+    WaitTimeoutError,
+)
+from hyperflock._client import artifacts as _artifacts
+from hyperflock._client import deletion as _deletion
+from hyperflock._client.artifacts import Artifact
+from hyperflock._client.deletion import Deleted
+from hyperflock._client.idle_notice import SLICE_S, Waiting
+from hyperflock._client.log import log_lines
+from hyperflock._client.placement import Placement, placement_of
+from hyperflock._client.view import StudyView
+from hyperflock._execution.replay import DEFAULT_TOLERANCE, Replay, ReplayOn, fetch_spec, replay
+from hyperflock._model.results import TrialResult, trial_result
+from hyperflock._model.spec import StudySpec
+from hyperflock._reports import export as _export
+from hyperflock._reports import parquet as _parquet
+from hyperflock._reports import plots as _plots
+from hyperflock._reports.export import Format, TextFormat
+from hyperflock._reports.plots import OptunaPlot, Plot, PlotKind
+from hyperflock._reports.progress import Bar, wanted
+from hyperflock._transport.background_loop import in_thread
+from hyperflock._transport.http import Http
+from hyperflock._transport.messages import BestRow, StudyRow, TrialRow, Update
+from hyperflock._transport.validation import convert
+from hyperflock._transport.websocket import watch
+
+if TYPE_CHECKING:
+    import optuna
+    import pandas
+
+_PAGE = 500
+
+
+class AsyncStudy(StudyView):
+    """A study at the server. Made by `AsyncClient.grid`, `.study` and `.studies`."""
+
+    def __init__(self, http: Http, row: StudyRow, *, progress: bool | None = None) -> None:
+        self._http = http
+        self._row = row
+        self._progress = progress
+        # Finished trials as they were learnt of; `_behind` is the cursor behind them. A trial that
+        # failed may finish again: its newest row counts, older ones stay behind in the list.
+        self._finished: list[TrialResult] = []
+        self._newest: dict[int, TrialResult] = {}
+        self._seqs: dict[int, int] = {}
+        self._behind = 0
+        # What was submitted never changes.
+        self._spec: StudySpec | None = None
+
+    def __aiter__(self) -> AsyncIterator[TrialResult]:
+        """Yield each finished trial once, as it finishes; ends when the study has ended."""
+        return self.watch()
+
+    @property
+    def row(self) -> StudyRow:
+        """What the server last told: counts of trials by state, attempts, space, times."""
+        return self._row
+
+    async def trials(self) -> list[TrialResult]:
+        """Fetch the trials that have finished by now, by number."""
+        while True:
+            where = f"{self._path}/trials?after={self._behind}&limit={_PAGE}"
+            page = await self._http.get(where)
+            rows = [convert(row, TrialRow) for row in page["trials"]]
+            self._add(rows, int(page["cursor"]))
+            if not rows:
+                return sorted(self._newest.values(), key=lambda trial: trial.number)
+
+    async def best_trial(self) -> TrialResult:
+        """Fetch the best complete trial by now; the lower number wins a tie.
+
+        Raises
+        ------
+        NoCompleteTrialError
+            None is complete yet.
+        """
+        row = (await self.refresh()).row
+        if len(row.aims) > 1:
+            raise NoCompleteTrialError(
+                f"study {self.id} has {len(row.aims)} objectives and so no best trial; "
+                "to_optuna().best_trials are those that none other beats"
+            )
+        best = row.best
+        if not isinstance(best, BestRow):
+            raise NoCompleteTrialError(f"study {self.id} has no complete trial yet")
+        known = self._newest.get(best.trial)
+        return known if known and known.state == "complete" else await self.trial(best.trial)
+
+    async def trial(self, number: int) -> TrialResult:
+        """Fetch one trial, a running one too: `points`, `attempt_list`, `provenance` as well."""
+        row = await self._http.get(f"{self._path}/trials/{number_of(number, 'trial')}")
+        # A server of before has no such page.
+        with suppress(NotFoundError):
+            self._spec = self._spec or await fetch_spec(self._http, self.id)
+        return trial_result(convert(row, TrialRow), self._spec)
+
+    async def replay(
+        self,
+        trial: int | TrialResult,
+        *,
+        on: ReplayOn = "cpython",
+        tolerance: float = DEFAULT_TOLERANCE,
+        browser: str | None = None,
+        trust: bool = False,
+    ) -> Replay:
+        """Run a trial of the study again here and compare; see `Study.replay`."""
+        number = trial.number if isinstance(trial, TrialResult) else number_of(trial, "trial")
+        return await replay(
+            self._http, self.id, number, on=on, tolerance=tolerance, browser=browser, trust=trust
+        )
+
+    def log(self, number: int, *, follow: bool = False) -> AsyncGenerator[str, None]:
+        """Yield the newest lines that a trial printed, of all its attempts.
+
+        Parameters
+        ----------
+        number
+            The trial's number.
+        follow
+            Go on with what comes, until the trial has its outcome.
+
+        The server keeps them in memory: the newest 1,000 lines of a trial, none after a restart.
+
+        Raises
+        ------
+        NotFoundError
+            The study has no such trial.
+        """
+        trial = number_of(number, "trial")
+        if self.row.kind != "asked" and not 0 <= trial < len(
+            self
+        ):  # else its first line would be waited for
+            raise NotFoundError(f"study {self.id} has {len(self)} trials, none with number {trial}")
+        return log_lines(self._http, self.id, trial, follow=follow)
+
+    async def artifacts(self, trial: int | TrialResult | None = None) -> list[Artifact]:
+        """Fetch the list of files that trials uploaded; see `Study.artifacts`."""
+        number = trial.number if isinstance(trial, TrialResult) else trial
+        return await _artifacts.artifacts(
+            self._http, self.id, None if number is None else number_of(number, "trial")
+        )
+
+    async def download_artifact(self, artifact: Artifact | str, path: str | Path) -> Path:
+        """Write a file that a trial uploaded; see `Study.download_artifact`."""
+        if not isinstance(artifact, Artifact):
+            artifact = await _artifacts.find(self._http, self.id, str(artifact))
+        return await _artifacts.download(self._http, self.id, artifact, Path(path))
+
+    async def refresh(self) -> AsyncStudy:
+        """Ask the server how the study stands."""
+        self._row = convert(await self._http.get(self._path), StudyRow)
+        return self
+
+    async def placement(self) -> Placement:
+        """Ask which of the connected devices may run the study's trials, and why others may not."""
+        return placement_of(await self._http.get(f"{self._path}/placement"))
+
+    async def cancel(self) -> AsyncStudy:
+        """End the study now: running attempts are revoked, results so far are kept."""
+        return await self._change("cancel")
+
+    async def pause(self) -> AsyncStudy:
+        """Give its trials to no more devices until `resume`; those that run go on and count."""
+        return await self._change("pause")
+
+    async def resume(self) -> AsyncStudy:
+        """Give its trials to devices again."""
+        return await self._change("resume")
+
+    async def retry(self) -> AsyncStudy:
+        """Issue every failed trial again, with fresh budgets; a finished study runs again.
+
+        For trials that their own error or lost devices put into quarantine, after the reason is
+        gone. Trials that succeeded are left alone.
+        """
+        await self._change("replay")
+        self._newest = {n: t for n, t in self._newest.items() if t.state != "failed"}
+        return self
+
+    async def delete(self) -> Deleted:
+        """Delete a study that is over, for good; see `Study.delete`."""
+        return await _deletion.delete(self._http, self.id)
+
+    async def wait(self, timeout_s: float | None = None) -> AsyncStudy:
+        """Wait until the study has ended.
+
+        Raises
+        ------
+        WaitTimeoutError
+            It has not ended after ``timeout_s`` seconds; it goes on.
+        """
+        async for _ in self.watch(timeout_s=timeout_s):
+            pass
+        return self
+
+    async def to_pandas(self) -> pandas.DataFrame:
+        """Fetch the finished trials as a table; see `Study.to_pandas`."""
+        return _export.frame(self.row, await self.trials())
+
+    @overload
+    async def export(self, format: TextFormat, path: str | Path | None = None) -> str: ...
+
+    @overload
+    async def export(self, format: Literal["parquet"], path: str | Path | None = None) -> bytes: ...
+
+    async def export(self, format: Format, path: str | Path | None = None) -> str | bytes:
+        """Fetch the finished trials as text or as Parquet; see `Study.export`."""
+        trials = await self.trials()
+        row = (await self.refresh()).row
+        content: str | bytes
+        if format == "parquet":
+            content = _parquet.parquet(row, trials)
+        else:
+            content = _export.text(format, row, trials)
+        if path is not None:
+            _export.write(Path(path), content)
+        return content
+
+    @overload
+    async def plot(self, kind: PlotKind = "history") -> Plot: ...
+
+    @overload
+    async def plot(self, kind: OptunaPlot, **options: Any) -> Any: ...
+
+    async def plot(self, kind: PlotKind | OptunaPlot = "history", **options: Any) -> Any:
+        """Fetch the finished trials as a picture; see `Study.plot`.
+
+        Another thread draws it, but what Matplotlib draws: its windows belong to the caller's.
+        """
+        if kind in _plots.OPTUNA_KINDS:
+            study = await self.to_optuna()
+            from hyperflock._reports.optuna_plots import draw, has_plotly
+
+            if not has_plotly():
+                return draw(study, kind, options)
+            return await in_thread(lambda: draw(study, kind, options))
+        trials = await self.trials()
+        return await in_thread(lambda: _plots.plot(kind, self.row, trials))
+
+    async def to_optuna(self) -> optuna.Study:
+        """Fetch the finished trials as an Optuna study; see `Study.to_optuna`."""
+        await self.refresh()
+
+        def made() -> optuna.Study:
+            import hyperflock.optuna  # noqa: F401 (tells where Optuna is missing)
+            from hyperflock.optuna.study_import import to_optuna
+
+            return to_optuna(self._http, self.row)
+
+        return await in_thread(made)
+
+    async def watch(
+        self, *, progress: bool | None = None, timeout_s: float | None = None
+    ) -> AsyncGenerator[TrialResult, None]:
+        """Iterate as ``async for trial in study`` does, with a say in it.
+
+        A failed trial may still be accepted, late; `trials` then has its result. A broken
+        connection is taken up again where it broke. Ending the iteration leaves the study alone.
+
+        Parameters
+        ----------
+        progress
+            Show a progress bar on standard error; None: when that is a terminal.
+        timeout_s
+            Raise `WaitTimeoutError` when the study has not ended by then.
+        """
+        shown = wanted(self._progress if progress is None else progress)
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        bar = Bar(shown, total=len(self), desc=self.name, unit="trial")
+        updates = watch(self._http.origin, self._http.token, self.id, self._behind)
+        waiting = Waiting(self._http, self.id)
+        looked_at = 0
+        given: set[int] = set()
+        ended = False
+        try:
+            while True:
+                fresh = self._finished[looked_at:]
+                for trial in fresh:
+                    looked_at += 1
+                    if trial.number in given or self._newest.get(trial.number) is not trial:
+                        continue
+                    given.add(trial.number)
+                    self._show(bar, len(given))
+                    yield trial
+                if ended:
+                    return
+                ended = self._take(await self._next(updates, waiting, deadline))
+                self._show(bar, len(given))
+        finally:
+            bar.close()
+            waiting.close()
+            await updates.aclose()
+
+    # ---- inside
+
+    @property
+    def _path(self) -> str:
+        return f"/api/studies/{self.id}"
+
+    async def _change(self, what: str) -> AsyncStudy:
+        self._row = convert(await self._http.post(f"{self._path}/{what}", {}), StudyRow)
+        return self
+
+    async def _next(
+        self, updates: AsyncGenerator[Update, None], waiting: Waiting, deadline: float | None
+    ) -> Update:
+        """Wait for the next update; meanwhile say why nothing runs."""
+        coming = asyncio.ensure_future(anext(updates))
+        try:
+            while not coming.done():
+                left_s = math.inf if deadline is None else deadline - time.monotonic()
+                if left_s <= 0:
+                    raise WaitTimeoutError(
+                        f"study {self.id} has not ended in time; it goes on at the server"
+                    )
+                await asyncio.wait([coming], timeout=min(left_s, SLICE_S))
+                row = self._row
+                waiting.look(asyncio.ensure_future, idle=row.state == "running" and not row.running)
+            return coming.result()
+        finally:
+            if not coming.done():
+                coming.cancel()
+                # The generator is closed next, which it must not be while this runs in it.
+                await asyncio.gather(coming, return_exceptions=True)
+
+    def _take(self, update: Update) -> bool:
+        """Learn an update; tells whether the study has ended and all of its trials are known."""
+        self._add(update.trials, update.cursor)
+        self._row = update.study
+        return update.study.state != "running" and update.cursor >= update.study.cursor
+
+    def _add(self, rows: list[TrialRow], cursor: int) -> None:
+        for row in rows:
+            if row.state != "running" and row.seq > self._seqs.get(row.trial, 0):
+                self._seqs[row.trial] = row.seq
+                self._newest[row.trial] = trial = trial_result(row)
+                self._finished.append(trial)
+        self._behind = max(self._behind, cursor)
+
+    def _show(self, bar: Bar, given: int) -> None:
+        row = self._row
+        bar.move(given, running=row.running, best=self.best_text, failed=row.failed)
+
+
+def number_of(given: Any, what: str) -> int:
+    """Read the number of a study or a trial, also as text of digits.
+
+    Raises
+    ------
+    HyperflockError
+        ``bad_number``: it is no whole number.
+    """
+    if not isinstance(given, bool):
+        # ValueError: Python reads no text of more than 4,300 digits.
+        with suppress(TypeError, ValueError):
+            is_text = isinstance(given, str) and given.isdecimal()
+            return int(given) if is_text else operator.index(given)
+    raise HyperflockError(f"a {what} goes by its number, not by {given!r:.100}", code="bad_number")

@@ -1,0 +1,141 @@
+"""Says why nothing runs while somebody waits for a study: no device is there, or none qualifies.
+
+    waiting = Waiting(http, study=3)
+    waiting.look(_loop.start, idle=True)      # every second or so; never blocks
+
+One line on standard error for each reason, after some seconds in which nothing ran. Whoever waits
+looks in one thread; a coroutine beside it asks the server, and what fails there says nothing.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol
+
+from hyperflock._base.text import clean
+from hyperflock._client.placement import Placement, placement_of
+from hyperflock._reports.progress import beside
+from hyperflock._transport.http import Http
+from hyperflock._transport.messages import Requirements, StudyRow
+from hyperflock._transport.validation import convert
+
+# Whoever waits looks so often.
+SLICE_S = 1.0
+# So long nothing runs before anybody is told why.
+_PATIENCE_S = 5.0
+_AGAIN_S = 10.0
+
+
+class _Found(Protocol):
+    """A future of whichever kind."""
+
+    def done(self) -> bool: ...
+    def result(self) -> str: ...
+    def cancel(self) -> object: ...
+
+
+class Waiting:
+    """What one who waits for a study is told."""
+
+    def __init__(self, http: Http, study: int) -> None:
+        self._http = http
+        self._study = study
+        self._idle_since: float | None = None
+        self._ask_at = -math.inf
+        self._asked: _Found | None = None
+        self._said = ""
+
+    def look(self, start: Callable[[Coroutine[Any, Any, str]], _Found], *, idle: bool) -> None:
+        """Say why nothing runs, where that is due and known.
+
+        Parameters
+        ----------
+        start
+            Lets a coroutine run beside the caller.
+        idle
+            Whether nothing runs, as far as the caller knows.
+        """
+        now = time.monotonic()
+        if not idle:
+            self._idle_since = None
+            self._said = ""
+        elif self._idle_since is None:
+            self._idle_since = now
+        if self._asked is not None:
+            if self._asked.done():
+                asked, self._asked = self._asked, None
+                self._say(asked.result() if idle else "")
+        elif idle and now >= max(self._ask_at, (self._idle_since or now) + _PATIENCE_S):
+            self._ask_at = now + _AGAIN_S
+            self._asked = start(self._reason())
+
+    def close(self) -> None:
+        """Ask for nothing any more."""
+        if self._asked is not None:
+            self._asked.cancel()
+            self._asked = None
+
+    def _say(self, reason: str) -> None:
+        if reason and reason != self._said:
+            beside(f"study {self._study} waits: {reason}")
+        self._said = reason
+
+    async def _reason(self) -> str:
+        """Find out why; empty where something runs, or could."""
+        try:
+            row = convert(await self._http.get(f"/api/studies/{self._study}"), StudyRow)
+            if row.state != "running" or row.running:
+                return ""
+            if row.paused is True:
+                return f"it is paused; it goes on by: hyperflock resume {self._study}"
+            told = placement_of(await self._http.get(f"/api/studies/{self._study}/placement"))
+        except Exception:  # whatever it is: the wait goes on, and says it itself where it matters
+            return self._said
+        return "" if told.matching else why_none(told, row)
+
+
+def why_none(placement: Placement, row: StudyRow) -> str:
+    """Say why no device may run a study's trials."""
+    count, lacking = placement.devices, placement.reasons
+    if not count:
+        return "no device is connected; volunteers join by the link of: hyperflock join"
+    if len(lacking) == 1:
+        (code,) = lacking
+        who = "the one connected device lacks" if count == 1 else f"none of {count} devices has"
+        return f"{who} {_wanted(code, row)}"
+    return f"none of {count} devices qualifies: {lacking_text(placement, row)}"
+
+
+def placement_text(placement: Placement, row: StudyRow) -> str:
+    """How many devices are there for a study, how many of them match, and what others lack."""
+    if not placement.devices:
+        return "none connected; volunteers join by the link of: hyperflock join"
+    text = f"{placement.devices} connected, {placement.matching or 'none'} "
+    text += "matches" if placement.matching < 2 else "match"
+    lacking = lacking_text(placement, row)
+    return f"{text}: {lacking}" if lacking else text
+
+
+def lacking_text(placement: Placement, row: StudyRow) -> str:
+    """Say how many devices lack what, the most frequent first."""
+    by_count = sorted(placement.reasons.items(), key=lambda item: -item[1])
+    return ", ".join(
+        f"{count} {'lacks' if count == 1 else 'lack'} {_wanted(code, row)}"
+        for code, count in by_count
+    )
+
+
+def _wanted(code: str, row: StudyRow) -> str:
+    """Say what a study wants of a device that misses it by a reason."""
+    wanted = row.requires if isinstance(row.requires, Requirements) else Requirements()
+    texts = {
+        "no_webgpu": "WebGPU",
+        "no_graphics_card": "a graphics card for WebGPU",
+        "no_f16": "half precision (f16) on WebGPU",
+        "small_buffers": f"room for arrays of {wanted.buffer_mb} MiB on WebGPU",
+        "little_memory": f"{wanted.memory_mb} MiB of memory",
+        "few_cores": f"{wanted.cores} cores",
+    }
+    return texts.get(code) or f"what it needs ({clean(code, limit=40)})"

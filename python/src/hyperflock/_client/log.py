@@ -1,0 +1,76 @@
+"""What a trial prints, as the server keeps it: the newest lines, in memory alone.
+
+    async for line in log_lines(http, study=1, number=3, follow=True):
+        print(line)
+
+Coroutines, any event loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from hyperflock._base.errors import HyperflockError
+from hyperflock._base.text import clean
+from hyperflock._transport.messages import Count, LogLine
+from hyperflock._transport.validation import convert
+
+_POLL_S = 1.0
+
+
+class LogPage(Struct):
+    """One answer of the server."""
+
+    lines: list[LogLine]
+    cursor: Count
+
+
+class _Http(Protocol):
+    async def get(self, path: str) -> Any: ...
+
+
+async def log_lines(
+    http: _Http, study: int, number: int, *, follow: bool
+) -> AsyncGenerator[str, None]:
+    """Yield the lines that trial ``number`` printed, without control characters.
+
+    Parameters
+    ----------
+    http
+        The client's connection.
+    study, number
+        Which trial.
+    follow
+        Go on with what comes, until the trial has its outcome.
+    """
+    path = f"/api/studies/{study}"
+    base = f"{path}/trials/{number}"
+    cursor = 0
+    while True:
+        # Asked before the lines: what it printed last is there once it has finished.
+        over = not follow or await _is_over(http, path, base)
+        while True:
+            page = convert(await http.get(f"{base}/log?after={cursor}"), LogPage)
+            for line in page.lines:
+                yield clean(line.text)
+            cursor = page.cursor
+            if not page.lines:
+                break
+        if over:
+            return
+        await asyncio.sleep(_POLL_S)
+
+
+async def _is_over(http: _Http, study: str, trial: str) -> bool:
+    try:
+        row = await http.get(trial)
+    except HyperflockError as error:
+        if error.code != "not_found":
+            raise
+        # A trial that nobody has begun has no row yet, and never gets one once its study has ended.
+        row = await http.get(study)
+    return bool(row["state"] != "running")

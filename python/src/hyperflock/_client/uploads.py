@@ -1,0 +1,113 @@
+"""Sends blobs by their hash, only those that the server lacks. Coroutines, any event loop."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import BinaryIO, cast
+
+from hyperflock._base.errors import server_error
+from hyperflock._reports.progress import Bar, wanted
+from hyperflock._transport.http import Http
+
+# Below that a progress bar would be gone before it can be read.
+BAR_FROM_BYTES = 4 << 20
+# A server that refuses a smaller body still reads it to its end. Over a larger one it closes the
+# connection, and then not every system lets us read why.
+_ASK_FROM_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Blob:
+    """Content and its hash."""
+
+    sha256: str
+    size: int
+    label: str
+    open: Callable[[], BinaryIO]
+
+
+async def upload_missing(http: Http, blobs: Iterable[Blob], progress: bool | None = None) -> int:
+    """Upload what the server lacks; each content once.
+
+    Parameters
+    ----------
+    http, blobs
+        Where to, and what.
+    progress
+        Show a bar for large ones; None: when standard error is a terminal.
+
+    Returns
+    -------
+    int
+        Bytes sent.
+
+    Raises
+    ------
+    ServerError
+        ``blob_too_large``, before anything is sent.
+    """
+    sent = 0
+    distinct = {blob.sha256: blob for blob in blobs}.values()
+    await _check_sizes(http, distinct)
+    for blob in distinct:
+        path = f"/api/blobs/{blob.sha256}"
+        if await http.exists(path):
+            continue
+        bar = Bar(
+            wanted(progress) and blob.size >= BAR_FROM_BYTES,
+            total=blob.size,
+            desc=f"sending {blob.label}",
+            unit="B",
+            unit_scale=True,
+            leave=False,
+        )
+        try:
+            # A retry reads from the start again: the bar goes back with it.
+            await http.put(path, partial(_watched, blob, bar.move), blob.size)
+        finally:
+            bar.close()
+        sent += blob.size
+    return sent
+
+
+async def _check_sizes(http: Http, blobs: Iterable[Blob]) -> None:
+    large = [blob for blob in blobs if blob.size > _ASK_FROM_BYTES]
+    if not large:
+        return
+    most = (await http.get("/api/me")).get("max_blob_bytes")
+    for blob in large:
+        if isinstance(most, int) and blob.size > most:
+            raise server_error(
+                "blob_too_large",
+                f"{blob.label} has {blob.size} bytes; this server takes at most {most} in one blob",
+                None,
+            )
+
+
+def _watched(blob: Blob, position: Callable[[int], None]) -> BinaryIO:
+    return cast(BinaryIO, _Watched(blob.open(), position))
+
+
+class _Watched(io.RawIOBase):
+    """A file that tells how much of it was read."""
+
+    def __init__(self, file: BinaryIO, position: Callable[[int], None]) -> None:
+        self._file = file
+        self._position = position
+        self._read = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        chunk = self._file.read(size)
+        self._read += len(chunk)
+        self._position(self._read)
+        return chunk
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()

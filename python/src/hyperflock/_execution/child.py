@@ -1,0 +1,122 @@
+"""Runs one trial as a volunteer's browser would: the other process of a dry run or a replay.
+
+    python -I -S _execution/child.py FOLDER
+
+``FOLDER`` holds ``job.json``, the bundle and the data; ``begun`` is left there when the trial's
+time begins, ``outcome.json`` at its end. It uses the worker's packages and nothing of the
+researcher's; only what the browsers' runtime has can be imported, wherever it is installed. The
+process's only thread.
+"""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.machinery
+import json
+import platform
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hyperflock_worker.bridge import LocalBridge
+
+
+class _Installed(importlib.abc.MetaPathFinder):
+    """Finds what is installed here, where the browsers have it too."""
+
+    def __init__(self, names: Sequence[str], folders: Sequence[str]) -> None:
+        self._names = frozenset(names)
+        self._folders = list(folders)
+        self._missing: set[str] = set()
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if path is not None or fullname not in self._names:
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(fullname, self._folders)
+        if spec is None and fullname in {"numpy", "chainer", "optuna"}:
+            self._missing.add(fullname)
+            raise ModuleNotFoundError(
+                f"{_not_here(fullname)}; install it, or use dry_run='browser'", name=fullname
+            )
+        return spec
+
+    def for_want_of(self, error: dict[str, str]) -> list[str]:
+        """Give what was missing and is in an error's text; the rest the objective did without."""
+        shown = error["message"] + error["traceback"]
+        return sorted(name for name in self._missing if _not_here(name) in shown)
+
+
+def _not_here(name: str) -> str:
+    return f"{name} is not installed here, though the browsers have it"
+
+
+def main(folder: Path) -> None:
+    """Run the job of a folder."""
+    job = json.loads((folder / "job.json").read_text("utf-8"))
+    installed = _Installed(job["installed"], job["folders"])
+    sys.path[:0] = job["worker"]
+    sys.meta_path.insert(0, installed)
+    from hyperflock_worker import bridge
+    from hyperflock_worker.runner import run_attempt
+
+    local = bridge.LocalBridge()
+    if job["again"]:
+        _answer_as_before(local, job["prune_at"])
+    bridge.set_bridge(local)
+    bundle = (folder / "bundle.zip").read_bytes()
+    data = {
+        name: (kind, (folder / file).read_bytes(), filename)
+        for name, (kind, file, filename) in job["data"].items()
+    }
+    (folder / "begun").touch()
+    begun = time.perf_counter()
+    outcome = json.loads(run_attempt(json.dumps(job["spec"]), bundle, data))
+    seconds = time.perf_counter() - begun
+    told = {
+        "outcome": outcome,
+        "points": local.reports,
+        "seconds": seconds,
+        "missing": installed.for_want_of(outcome["error"]) if "error" in outcome else [],
+        "versions": _versions(),
+    }
+    # In one go: this process may be ended at any moment.
+    written = folder / "outcome.json.part"
+    written.write_text(json.dumps(told), "utf-8")
+    written.replace(folder / "outcome.json")
+
+
+def _answer_as_before(local: LocalBridge, prune_at: int | None) -> None:
+    """Let a trial that has its result be pruned where it was, and draw nothing for it."""
+    answer = local.call
+
+    def call(method: str, payload: str) -> str:
+        if method == "should_prune":
+            # A step that has no point is one too: no curve keeps a NaN.
+            over = prune_at is not None and json.loads(payload)["step"] >= prune_at
+            return json.dumps({"ok": True, "value": over})
+        if method != "suggest":
+            return str(answer(method, payload))
+        # What was suggested then the trial knows, and does not ask for.
+        name = json.loads(payload)["name"]
+        message = f"the trial was given no value for '{name}' when it ran before"
+        return json.dumps({"ok": False, "error": {"code": "owner_error", "message": message}})
+
+    local.call = call
+
+
+def _versions() -> dict[str, str]:
+    """Of Python, and of the packages that the trial used."""
+    names = ("numpy", "chainer", "optuna")
+    used = {name: getattr(sys.modules.get(name), "__version__", None) for name in names}
+    found = {name: str(version) for name, version in used.items() if version is not None}
+    return {"python": platform.python_version(), **found}
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

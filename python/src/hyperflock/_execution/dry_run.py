@@ -1,0 +1,415 @@
+"""Runs one trial here: in a process of its own, or in a browser. For dry runs and replays.
+
+    run = await dry_run(bundle, data, params={"rate": 0.1}, seed=7, runtime="chainer-7.8.1",
+                        time_limit_s=60, where="cpython")
+    run.value, run.seconds, run.output, run.error
+    ran = await run_job(Job(...), "cpython", time_limit_s=60)
+
+The bundle is unpacked and run by the worker's own code (``hyperflock_worker``), and sees only what
+a volunteer's browser has; how a browser runs it is `_browser_run`'s. A coroutine for any event
+loop; cancelled, it ends the other process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Literal
+
+from hyperflock._base.errors import DryRunError
+from hyperflock._base.text import clean
+from hyperflock._bundle.bundle import Bundle
+from hyperflock._bundle.source.runtime import ASKED_PACKAGES, RUNTIME_PACKAGES, chainer_of
+from hyperflock._execution.browser_run import MAX_OUTPUT_CHARACTERS, Told, run_in_browser
+from hyperflock._execution.job import Job
+from hyperflock._model.data import DataSet
+from hyperflock._model.grid import Scalar, params_text
+from hyperflock._model.provenance import versions_of
+from hyperflock._model.results import TrialError
+from hyperflock._transport.background_loop import in_thread
+from hyperflock._transport.http import Http
+
+Where = Literal["cpython", "browser"]
+
+# For starting Python, before the trial's own limit counts.
+_START_S = 60.0
+# After it: for writing an outcome that came in time.
+_WRITE_S = 0.25
+_LOOK_S = 0.02
+
+# What an Optuna that was installed here imports of its own; the browsers' one is made without.
+_OPTUNA_NEEDS = frozenset({"sqlalchemy", "alembic", "yaml", "greenlet", "mako", "markupsafe"})
+
+# What the other process gets of the environment: no tokens, keys or addresses.
+_KEPT = frozenset(
+    {
+        *("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "TEMP", "TMP"),
+        *("SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "ARRAYCORE_LIBRARY"),
+        *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"),
+    }
+)
+
+_CHILD = Path(__file__).with_name("child.py")
+_CHECKOUT = Path(__file__).resolve().parents[4]
+
+
+@dataclass(frozen=True)
+class DryRun:
+    """What a dry run found; nothing was queued.
+
+    Attributes
+    ----------
+    where : str
+        ``cpython`` or ``browser``.
+    state : str
+        ``complete``, ``pruned`` or ``failed``.
+    params : dict
+        The point that was tried.
+    values : tuple of float
+        What the objective gave.
+    points : tuple of (int, float)
+        The curve that it reported, as (step, value).
+    seconds : float
+        From unpacking the bundle to the result.
+    output : str
+        What it printed.
+    error : TrialError or None
+        Why it failed, with the objective's traceback.
+    bundle_bytes : int
+        Of the zip that would travel.
+    files : tuple of str
+        Sources in it.
+    """
+
+    where: str
+    state: str
+    params: dict[str, Scalar]
+    values: tuple[float, ...]
+    points: tuple[tuple[int, float], ...]
+    seconds: float
+    output: str
+    error: TrialError | None
+    bundle_bytes: int
+    files: tuple[str, ...]
+
+    @property
+    def value(self) -> float | None:
+        """The first value; None when there is none."""
+        return self.values[0] if self.values else None
+
+    def __str__(self) -> str:
+        head = f"dry run in {self.where}: {self.state} after {self.seconds:.2f} s"
+        lines = [f"{head}, params {params_text(self.params)}"]
+        if self.values:
+            lines.append(f"value {', '.join(f'{value:.6g}' for value in self.values)}")
+        if self.error is not None:
+            lines += [f"error [{self.error.code}]: {self.error.message}", self.error.traceback]
+        if self.output:
+            lines += ["output:", self.output]
+        return "\n".join(line.rstrip("\n") for line in lines)
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a job came to.
+
+    Attributes
+    ----------
+    outcome : dict
+        As the worker's runner tells it: ``outcome``, ``values``, ``error``, ``backend``.
+    points : tuple of (int, float)
+        What was reported.
+    seconds : float
+        From unpacking the bundle to the result.
+    output : str
+        What was printed, cleaned.
+    versions : dict
+        Of what it ran on, by name.
+    missing : tuple of str
+        Packages that the browsers have, and for want of which it failed here.
+    """
+
+    outcome: dict[str, Any]
+    points: tuple[tuple[int, float], ...]
+    seconds: float
+    output: str
+    versions: dict[str, str]
+    missing: tuple[str, ...]
+
+
+async def dry_run(
+    bundle: Bundle,
+    data: Sequence[DataSet],
+    *,
+    params: Mapping[str, Scalar],
+    seed: int,
+    runtime: str,
+    time_limit_s: float,
+    where: Where,
+    backend: str | None = None,
+    http: Http | None = None,
+) -> DryRun:
+    """Run one trial; errors as in `run_job`. What the objective raises is in the result."""
+    job = Job(
+        entry=bundle.entry,
+        bundle=bundle.content,
+        data=(*data, *bundle.attached),
+        params=params_text(params),
+        seed=seed,
+        runtime=runtime,
+        backend=backend,
+        opened="cpu" if backend in {None, "cpu"} else "webgpu",
+    )
+    ran = await run_job(job, where, time_limit_s, http=http)
+    error = ran.outcome.get("error")
+    return DryRun(
+        where=where,
+        state=ran.outcome["outcome"],
+        params=dict(params),
+        values=tuple(ran.outcome.get("values", ())),
+        points=ran.points,
+        seconds=ran.seconds,
+        output=ran.output,
+        error=TrialError(**error) if error else None,
+        bundle_bytes=len(bundle.content),
+        files=bundle.files,
+    )
+
+
+async def run_job(
+    job: Job,
+    where: Where,
+    time_limit_s: float,
+    *,
+    http: Http | None = None,
+    browser: str | None = None,
+) -> Ran:
+    """Run one trial.
+
+    Parameters
+    ----------
+    job, where
+        What, and on what.
+    time_limit_s
+        For the trial alone, without the start of Python or of a browser; 0: none.
+    http
+        To the server whose pages and runtime a browser takes; CPython needs none.
+    browser
+        The browser's program; None: the one that ``HYPERFLOCK_BROWSER`` names, else Chromium.
+
+    Raises
+    ------
+    DryRunError
+        ``dry_run_unavailable``: what it needs is not here. ``dry_run_broken``: the process or the
+        browser ended without an outcome. ``runtime_unavailable``, ``runtime_damaged``: a browser
+        cannot have the server's runtime.
+    """
+    if where == "browser":
+        assert http is not None
+        return _ran(await run_in_browser(job, http, time_limit_s, browser), time_limit_s)
+    with tempfile.TemporaryDirectory(prefix="hyperflock-dry-run-") as name:
+        folder = Path(name).resolve()
+        await in_thread(lambda: _write_job(folder, job))
+        output, cut_after = await _run(folder, time_limit_s)
+        told = _outcome(folder, output, cut_after, time_limit_s)
+    return Ran(
+        outcome=told["outcome"],
+        points=tuple((int(step), float(value)) for step, value in told["points"]),
+        seconds=float(told["seconds"]),
+        output=clean(output, keep_lines=True),
+        versions={str(k): str(v) for k, v in told.get("versions", {}).items()},
+        missing=tuple(map(str, told.get("missing", ()))),
+    )
+
+
+def _ran(told: Told, time_limit_s: float) -> Ran:
+    """What a browser told; a trial that ran too long has no curve either."""
+    outcome = told.outcome
+    is_late = outcome is None or _is_late(told.seconds, time_limit_s)
+    return Ran(
+        outcome=_late(time_limit_s) if is_late else {**(outcome or {}), "backend": told.backend},
+        points=() if is_late else tuple(told.points),
+        seconds=told.seconds,
+        output=clean(told.output, keep_lines=True),
+        versions=versions_of(told.software),
+        missing=(),
+    )
+
+
+def worker_packages() -> Path:
+    """The folder of the worker's packages: of a checkout, or as installed with this package.
+
+    Raises
+    ------
+    DryRunError
+        ``dry_run_unavailable``: it is in neither place.
+    """
+    for folder in (_CHECKOUT / "worker-runtime" / "python", Path(__file__).parents[1] / "_worker"):
+        if (folder / "hyperflock_worker" / "runner.py").is_file():
+            return folder
+    raise DryRunError("the worker's Python packages are not here; install hyperflock again")
+
+
+def _write_job(folder: Path, job: Job) -> None:
+    files: dict[str, tuple[str, str, str]] = {}
+    for number, item in enumerate(job.data):
+        with item.open() as source, (folder / f"data-{number}").open("wb") as file:
+            shutil.copyfileobj(source, file)
+        files[item.ref.name] = (item.ref.kind, f"data-{number}", item.ref.filename)
+    spec = {
+        "attempt": 1,
+        "study": 1,
+        "trial": job.number,
+        "entry": job.entry,
+        "params": job.params,
+        "seed": job.seed,
+        "chainer": chainer_of(job.runtime),
+        # Which back ends are here is found out where it runs.
+        "device": None if job.backend is None else {"wanted": job.backend},
+        "asked": job.asked,
+    }
+    # Chainer 7 comes with ChainerX, and imports it.
+    packages = (RUNTIME_PACKAGES | {"chainerx"}) - {"hyperflock", "hyperflock_worker"}
+    if job.has_optuna:
+        packages |= ASKED_PACKAGES | _OPTUNA_NEEDS
+    told = {
+        "spec": spec,
+        "data": files,
+        "worker": [str(worker_packages())],
+        "installed": sorted(packages),
+        "folders": sys.path,
+        "again": job.again,
+        "prune_at": job.prune_at,
+    }
+    (folder / "bundle.zip").write_bytes(job.bundle)
+    (folder / "job.json").write_text(json.dumps(told), "utf-8")
+    shutil.copy(_CHILD, folder / "dry_run.py")
+
+
+async def _run(folder: Path, time_limit_s: float) -> tuple[str, float | None]:
+    """Run the job of a folder; gives what it printed, and after how long it was cut off, if so."""
+    with tempfile.TemporaryFile() as file:
+        process = _start(folder, file, {})
+        try:
+            cut_after = await in_thread(lambda: _wait(process, folder / "begun", time_limit_s))
+        finally:
+            process.kill()
+            process.wait()
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - MAX_OUTPUT_CHARACTERS))
+        return file.read().decode("utf-8", "replace"), cut_after
+
+
+def look(folder: Path, job: Job, limit_s: float, environment: Mapping[str, str | None]) -> bool:
+    """Run a job whose objective leaves what it finds in ``folder``; blocks.
+
+    Parameters
+    ----------
+    folder, job, limit_s
+        An empty folder, what runs, and how long it may.
+    environment
+        What differs from a dry run's; None: it is not there.
+
+    Returns
+    -------
+    bool
+        Whether it ended within its time.
+    """
+    _write_job(folder, job)
+    with tempfile.TemporaryFile() as file:
+        process = _start(folder, file, environment, alone=True)
+        try:
+            process.wait(limit_s)
+        except subprocess.TimeoutExpired:
+            return False
+        finally:
+            _end(process)
+    return True
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a process, and what its modules began when they were imported."""
+    if sys.platform == "win32":
+        process.kill()
+    else:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _start(
+    folder: Path, file: IO[bytes], environment: Mapping[str, str | None], *, alone: bool = False
+) -> subprocess.Popen[bytes]:
+    """Begin the job of a folder; what it prints goes into a file; ``alone``: in its own group."""
+    kept = {k: v for k, v in os.environ.items() if k in _KEPT} | {**environment}
+    command = [sys.executable, "-I", "-S", "-X", "utf8", str(folder / "dry_run.py"), str(folder)]
+    return subprocess.Popen(
+        command,
+        cwd=folder,
+        env={k: v for k, v in kept.items() if v is not None},
+        stdin=subprocess.DEVNULL,
+        stdout=file,
+        stderr=subprocess.STDOUT,
+        start_new_session=alone,
+    )
+
+
+def _wait(process: subprocess.Popen[bytes], begun: Path, time_limit_s: float) -> float | None:
+    """Wait for the process; the seconds of its trial where that has taken longer than it may."""
+    if not time_limit_s:
+        process.wait()
+        return None
+    started, began = time.monotonic(), None
+    while process.poll() is None:
+        now = time.monotonic()
+        if began is None and begun.exists():
+            began = now
+        if began is None and now - started > _START_S:
+            raise DryRunError(
+                f"the dry run did not begin within {_START_S:.0f} s", code="dry_run_broken"
+            )
+        if began is not None and now - began > time_limit_s + _WRITE_S:
+            return now - began
+        time.sleep(_LOOK_S)
+    return None
+
+
+def _outcome(
+    folder: Path, output: str, cut_after: float | None, time_limit_s: float
+) -> dict[str, Any]:
+    """What the other process left; a trial that ran too long has no curve either."""
+    path = folder / "outcome.json"
+    if path.is_file():
+        told: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        if not _is_late(float(told["seconds"]), time_limit_s):
+            return told
+        return {**told, "outcome": _late(time_limit_s), "points": [], "missing": ()}
+    if cut_after is None:
+        raise DryRunError(
+            f"the dry run ended without an outcome: {clean(output[-500:])}", code="dry_run_broken"
+        )
+    return {"outcome": _late(time_limit_s), "points": [], "seconds": cut_after}
+
+
+def _is_late(seconds: float, time_limit_s: float) -> bool:
+    return bool(time_limit_s) and seconds > time_limit_s
+
+
+def _late(time_limit_s: float) -> dict[str, Any]:
+    error = {
+        "cause": "timeout",
+        "code": "time_limit",
+        "traceback": "",
+        "message": f"the trial took longer than its {time_limit_s:g} s",
+    }
+    return {"outcome": "failed", "error": error}

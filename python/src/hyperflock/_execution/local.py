@@ -1,0 +1,138 @@
+"""Runs one trial in this process, seeded as in a volunteer's browser.
+
+    run = run_local(objective, {"channels": 16}, seed=trial.seed, data={"digits": arrays})
+    run.value, run.points
+
+Seeds the process-wide generators, so one run at a time; the calling thread runs the objective.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import random
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hyperflock._base.errors import DryRunError, MetricError
+from hyperflock._execution.device import worker_devices
+from hyperflock._execution.trial import Trial, TrialPruned, as_metric
+from hyperflock._model.data import as_seen_by_trial
+from hyperflock._model.grid import Scalar
+
+MAX_VALUES = 8
+
+
+@dataclass(frozen=True)
+class LocalRun:
+    """Outcome of a local run.
+
+    Attributes
+    ----------
+    state : str
+        ``complete`` or ``pruned``.
+    values : tuple of float
+        What the objective gave; empty when pruned.
+    points : tuple of (int, float)
+        The curve that it reported, as (step, value).
+    """
+
+    state: str
+    values: tuple[float, ...]
+    points: tuple[tuple[int, float], ...]
+
+    @property
+    def value(self) -> float | tuple[float, ...] | None:
+        """The value, a tuple where the objective gave several, None when pruned."""
+        if len(self.values) == 1:
+            return self.values[0]
+        return self.values or None
+
+
+def run_local(
+    objective: Callable[[Any], Any],
+    params: Mapping[str, Scalar],
+    seed: int = 0,
+    data: Mapping[str, Any] | None = None,
+    *,
+    number: int = 0,
+) -> LocalRun:
+    """Run ``objective`` once, here.
+
+    An objective that uses `device` opens array-core anew and closes it at its end, in this process:
+    arrays of array-core's that are alive would be lost, so there must be none.
+
+    Parameters
+    ----------
+    objective
+        ``objective(trial)``; any callable.
+    params
+        The trial's point.
+    seed
+        The trial's seed in 0..2^32-1 (`TrialResult.seed`, `trial_seed`): ``random.seed(seed)``,
+        then ``numpy.random.seed(seed)``.
+    data
+        As for `Client.grid`.
+    number
+        The trial's number.
+
+    Raises
+    ------
+    DryRunError
+        ``arrays_alive``: this process holds arrays of array-core's.
+    MetricError
+        The objective gave no finite number (``metric_not_number``, ``metric_not_finite``). What the
+        objective itself raises comes through unchanged.
+    """
+    _refuse_beside_arrays()
+    _prepare_chainer()
+    devices = worker_devices()
+    devices.prepare(None, seed)
+    with as_seen_by_trial(data or {}) as seen:
+        seed_everything(seed)
+        trial = Trial(params, number=number, seed=seed, data=seen)
+        try:
+            values = _values(objective(trial))
+        except TrialPruned:
+            return LocalRun("pruned", (), tuple(trial._points))
+        finally:
+            devices.finish()
+        return LocalRun("complete", values, tuple(trial._points))
+
+
+def seed_everything(seed: int) -> None:
+    """Seed Python's and NumPy's global generators, in the order in which the worker does."""
+    random.seed(seed)
+    np.random.seed(seed)
+
+
+def _values(returned: Any) -> tuple[float, ...]:
+    values = list(returned) if isinstance(returned, tuple | list) else [returned]
+    if not 1 <= len(values) <= MAX_VALUES:
+        raise MetricError(
+            f"the objective returned {len(values)} values, but must return 1 to {MAX_VALUES}",
+            code="metric_not_number",
+        )
+    return tuple(as_metric(value, "the objective's value") for value in values)
+
+
+def _refuse_beside_arrays() -> None:
+    arraycore = sys.modules.get("arraycore")
+    alive = 0 if arraycore is None else arraycore.counters()["live_arrays"]
+    if alive:
+        raise DryRunError(
+            f"this process holds {alive} arrays of array-core's, which a trial's device would end: "
+            "drop them, or copy them by .get(), before run_local",
+            code="arrays_alive",
+        )
+
+
+def _prepare_chainer() -> None:
+    """Install the worker's patches for Chainer, where the worker's package is at hand."""
+    if importlib.util.find_spec("hyperflock_worker") is not None:
+        from hyperflock_worker import compat
+
+        compat.install()

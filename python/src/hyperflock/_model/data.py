@@ -1,0 +1,224 @@
+"""Data sets: what a researcher gives becomes named blobs (npy, npz or a file as it is).
+
+    sets = prepare({"digits": {"x": images, "y": labels}, "words": "words.txt"})
+    sets[0].ref                      # name, kind, filename, sha256, bytes
+    with sets[0].open() as file: ...
+
+Nothing is ever pickled. Arrays are written in memory, files are read from disk as they are sent.
+Any thread.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import os
+import re
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from hyperflock._base.errors import DataError
+from hyperflock._transport.messages import MAX_DATA, MAX_TEXT, DataRef
+
+MAX_BLOB_BYTES = 512 << 20
+
+_CHUNK_BYTES = 1 << 20
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """One data set, ready to be sent."""
+
+    ref: DataRef
+    content: bytes | Path
+
+    def open(self) -> BinaryIO:
+        """Open the content for reading."""
+        if isinstance(self.content, bytes):
+            return io.BytesIO(self.content)
+        return self.content.open("rb")
+
+
+def prepare(data: Mapping[str, Any] | None) -> list[DataSet]:
+    """Turn ``data`` (name to path, array or dict of arrays) into data sets.
+
+    Raises
+    ------
+    DataError
+        A name, a path or an array that cannot be sent.
+    """
+    if data is None:
+        return []
+    if not isinstance(data, Mapping):
+        raise DataError(
+            f"data is a {type(data).__name__}; give a dict of names and data sets",
+            code="bad_field",
+            field="data",
+        )
+    if len(data) > MAX_DATA:
+        raise DataError(f"a study has at most {MAX_DATA} data sets", code="too_many", field="data")
+    return [_prepared(name, value) for name, value in data.items()]
+
+
+@contextlib.contextmanager
+def as_seen_by_trial(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Give the data as a trial in a browser sees it: through the same bytes."""
+    seen: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory(prefix="hyperflock-") as folder:
+        for number, item in enumerate(prepare(data)):
+            if item.ref.kind == "file":
+                # A copy, as in a browser: an objective may write to it.
+                copy = Path(folder) / f"{number}-{item.ref.filename}"
+                with item.open() as source, copy.open("wb") as target:
+                    shutil.copyfileobj(source, target)
+                seen[item.ref.name] = str(copy)
+                continue
+            with item.open() as file:
+                seen[item.ref.name] = load_arrays(item.ref.kind, file)
+        yield seen
+
+
+def load_arrays(kind: str, file: BinaryIO) -> Any:
+    """Read ``npy`` as an array and ``npz`` as a dict of arrays, never a pickle."""
+    try:
+        loaded = np.load(file, allow_pickle=False)
+        if kind == "npy":
+            if not isinstance(loaded, np.ndarray):
+                raise DataError("the file is an archive of arrays, not one array")
+            return loaded
+        if isinstance(loaded, np.ndarray):
+            raise DataError("the file is one array, not an archive of arrays")
+        with loaded:
+            return {name: loaded[name] for name in loaded.files}
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(f"the arrays cannot be read: {error}") from None
+
+
+def _prepared(name: str, value: Any) -> DataSet:
+    if not isinstance(name, str) or not name or len(name) > MAX_TEXT:
+        raise DataError(
+            f"the data name {name!r} is not a string of 1 to {MAX_TEXT} characters",
+            code="bad_field",
+            field="data",
+        )
+    if isinstance(value, np.ndarray):
+        return _from_bytes(name, "npy", npy_bytes(name, value))
+    if isinstance(value, Mapping):
+        return _from_bytes(name, "npz", npz_bytes(name, value))
+    if isinstance(value, str | os.PathLike):
+        return _from_path(name, Path(value))
+    raise DataError(
+        f"the data set '{name}' is a {type(value).__name__}; "
+        "give a path, a NumPy array or a dict of NumPy arrays",
+        field=name,
+    )
+
+
+def npy_bytes(name: str, array: np.ndarray[Any, Any]) -> bytes:
+    """Write one array in NumPy's format."""
+    if array.dtype.hasobject:
+        raise DataError(
+            f"the array '{name}' holds Python objects, which cannot be sent", field=name
+        )
+    file = io.BytesIO()
+    np.lib.format.write_array(file, np.asanyarray(array), allow_pickle=False)
+    return file.getvalue()
+
+
+def npz_bytes(name: str, arrays: Mapping[str, Any]) -> bytes:
+    """Write arrays as a compressed npz whose bytes depend on names and arrays alone."""
+    if not arrays:
+        raise DataError(f"the data set '{name}' has no arrays", field=name)
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for key in sorted(arrays, key=str):
+            if not isinstance(key, str) or not re.fullmatch(r"[^/\\\x00]{1,128}", key):
+                raise DataError(
+                    f"'{name}' has the array name {key!r}, which cannot be sent", field=name
+                )
+            array = arrays[key]
+            if not isinstance(array, np.ndarray):
+                raise DataError(
+                    f"'{key}' of the data set '{name}' is a {type(array).__name__}, no NumPy array",
+                    field=name,
+                )
+            entry = zipfile.ZipInfo(f"{key}.npy", _EPOCH)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, npy_bytes(f"{name}.{key}", array))
+    return file.getvalue()
+
+
+def _from_bytes(name: str, kind: Any, content: bytes) -> DataSet:
+    _check_size(name, len(content))
+    filename = re.sub(r"[^A-Za-z0-9._-]", "_", name).lstrip(".")[:200] or "data"
+    digest = hashlib.sha256(content).hexdigest()
+    return DataSet(DataRef(name, kind, f"{filename}.{kind}", digest, len(content)), content)
+
+
+def _from_path(name: str, path: Path) -> DataSet:
+    try:
+        if path.is_dir():
+            raise DataError(f"'{path}' is a folder; give the files one by one", field=name)
+        size, digest = hash_file(path)
+        kind: Any = path.suffix[1:] if path.suffix in {".npy", ".npz"} else "file"
+        _check_size(name, size)
+        if kind != "file":
+            _check_arrays(name, kind, path)
+    except OSError as error:
+        raise DataError(
+            f"'{path}' cannot be read: {error.strerror or error}", code="data_not_found", field=name
+        ) from None
+    return DataSet(DataRef(name, kind, path.name, digest, size), path)
+
+
+def hash_file(path: Path) -> tuple[int, str]:
+    """Size in bytes and SHA-256 of a file."""
+    digest = hashlib.sha256()
+    size = 0
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK_BYTES):
+            digest.update(chunk)
+            size += len(chunk)
+    return size, digest.hexdigest()
+
+
+def _check_arrays(name: str, kind: str, path: Path) -> None:
+    """Look at the headers, so that a file that no trial could read is refused before it is sent."""
+    try:
+        if kind == "npy":
+            np.load(path, mmap_mode="r", allow_pickle=False)
+            return
+        with zipfile.ZipFile(path) as archive:
+            for entry in archive.namelist():
+                with archive.open(entry) as member:
+                    version = np.lib.format.read_magic(member)
+                    reader = {(1, 0): np.lib.format.read_array_header_1_0}.get(
+                        version, np.lib.format.read_array_header_2_0
+                    )
+                    if reader(member)[2].hasobject:
+                        raise ValueError("it holds Python objects")
+    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise DataError(
+            f"'{path}' is no {kind} file that can be sent: {error}", field=name
+        ) from None
+
+
+def _check_size(name: str, size: int) -> None:
+    if size > MAX_BLOB_BYTES:
+        raise DataError(
+            f"the data set '{name}' has {size:,} bytes; "
+            f"at most {MAX_BLOB_BYTES >> 20} MiB can be sent",
+            code="blob_too_large",
+            field=name,
+        )

@@ -1,0 +1,272 @@
+"""Rows of the server as a researcher's objects. Plain data; any thread."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import Any
+
+from hyperflock._base.errors import ProtocolError
+from hyperflock._base.text import clean
+from hyperflock._model.grid import Scalar
+from hyperflock._model.provenance import Provenance, provenance_of
+from hyperflock._model.spec import StudySpec
+from hyperflock._transport.messages import (
+    AttemptRow,
+    DeviceRow,
+    Dimension,
+    Failure,
+    StudyRow,
+    TrialRow,
+)
+
+
+@dataclass(frozen=True)
+class TrialError:
+    """Why a trial failed.
+
+    Attributes
+    ----------
+    cause : str
+        ``user_error``, ``timeout``, ``worker_lost``, ...
+    code : str
+        Stable, for programs, such as ``objective_raised``.
+    message : str
+        One sentence.
+    traceback : str
+        Of the objective, where there is one.
+    """
+
+    cause: str
+    code: str
+    message: str
+    traceback: str
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One run of a trial on one device.
+
+    Attributes
+    ----------
+    id : int
+        Never used again.
+    kind : str
+        ``primary``, ``duplicate`` or ``replica``.
+    state : str
+        ``live``, ``accepted``, ``evidence``, ``failed``, ``released``, ...
+    device, device_class, engine, backend, adapter : str
+        What ran it, as in `TrialResult`.
+    values : tuple of float
+        What the objective gave there.
+    run_s, load_s : float
+        Seconds in the objective, and before it for loading.
+    started_at, finished_at : datetime or None
+        None: not yet.
+    error : TrialError or None
+        Why it failed.
+    resumed_from, resumed_step : int or None
+        The run whose checkpoint this one went on from, and the last step reported before it.
+    """
+
+    id: int
+    kind: str
+    state: str
+    device: str
+    device_class: str
+    engine: str
+    backend: str
+    adapter: str
+    values: tuple[float, ...]
+    run_s: float
+    load_s: float
+    started_at: datetime | None
+    finished_at: datetime | None
+    error: TrialError | None
+    resumed_from: int | None = None
+    resumed_step: int | None = None
+
+
+@dataclass(frozen=True)
+class TrialResult:
+    """A finished trial.
+
+    Attributes
+    ----------
+    number : int
+        Its point in the grid's order.
+    state : str
+        ``complete``, ``pruned``, ``failed`` or ``cancelled``.
+    params : dict
+        Its parameters, each of the kind that was submitted.
+    values : tuple of float
+        What the objective gave.
+    seed : int
+        By which it was seeded; `Study.replay` repeats the trial here.
+    device, device_class, engine, backend, adapter : str or None
+        What computed it: its id; ``phone``, ``tablet``, ``desktop`` or ``node``; the browser;
+        ``webgpu`` or ``cpu`` (array-core's back ends) or ``numpy``; the graphics adapter's vendor
+        and architecture where it was WebGPU, else empty.
+    run_s, load_s : float
+        Seconds in the objective, and before it for loading.
+    attempts : int
+        How many runs it took, lost ones included.
+    error : TrialError or None
+        Why it failed.
+    points : tuple of (int, float) or None
+        The reported curve as (step, value); only from `Study.trial`.
+    attempt_list : tuple of Attempt or None
+        Every run that the trial took, the first one first; only from `Study.trial`.
+    provenance : Provenance or None
+        Code, data, versions and device behind the result; only from `Study.trial`.
+    """
+
+    number: int
+    state: str
+    params: dict[str, Scalar]
+    values: tuple[float, ...]
+    seed: int
+    device: str | None
+    device_class: str | None
+    engine: str | None
+    backend: str | None
+    adapter: str | None
+    run_s: float
+    load_s: float
+    attempts: int
+    started_at: datetime | None
+    finished_at: datetime | None
+    error: TrialError | None
+    points: tuple[tuple[int, float], ...] | None = None
+    attempt_list: tuple[Attempt, ...] | None = None
+    provenance: Provenance | None = None
+
+    @property
+    def value(self) -> float | None:
+        """The first value; None when the objective gave none."""
+        return self.values[0] if self.values else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values only, for JSON."""
+        plain = dataclasses.asdict(self)
+        plain["value"] = self.value
+        for times in (plain, *(plain["attempt_list"] or ())):
+            for name in ("started_at", "finished_at"):
+                when = times[name]
+                times[name] = when.isoformat() if when else None
+        for name in ("points", "attempt_list", "provenance"):
+            if plain[name] is None:
+                del plain[name]
+        return plain
+
+
+def space_of(row: StudyRow, trials: Sequence[TrialResult]) -> list[Dimension]:
+    """Give a grid's space; of an asked study what its trials had, in the order of first use."""
+    if row.kind != "asked":
+        return row.space
+    found: dict[str, dict[str, Scalar]] = {}
+    for trial in trials:
+        for name, value in trial.params.items():
+            found.setdefault(name, {})[repr(value)] = value
+    space = []
+    for name, values in found.items():
+        kinds: list[Any] = list(values.values())
+        if all(isinstance(v, int | float) for v in kinds):
+            kinds.sort()
+        if any(name not in trial.params for trial in trials) and None not in kinds:
+            kinds.append(None)
+        space.append(Dimension(name, kinds))
+    return space
+
+
+def trial_result(row: TrialRow, spec: StudySpec | None = None) -> TrialResult:
+    """Make a result of a row; texts are cleaned of control characters.
+
+    Parameters
+    ----------
+    row
+        As the server tells it.
+    spec
+        Its study's, for the provenance.
+
+    Raises
+    ------
+    ProtocolError
+        The parameters are not a JSON object.
+    """
+    device = row.device if isinstance(row.device, DeviceRow) else None
+    points = row.points if isinstance(row.points, list) else None
+    runs = row.attempts_list if isinstance(row.attempts_list, list) else None
+    return TrialResult(
+        number=row.trial,
+        state=row.state,
+        params=params_of(row.params),
+        values=tuple(row.values),
+        seed=row.seed,
+        device=clean(device.device) if device else None,
+        device_class=clean(device.device_class) if device else None,
+        engine=clean(device.engine) if device else None,
+        backend=clean(device.backend) if device else None,
+        adapter=_adapter(device) if device else None,
+        run_s=row.run_ms / 1000,
+        load_s=row.load_ms / 1000,
+        attempts=row.attempts,
+        started_at=_when(row.started_at),
+        finished_at=_when(row.finished_at),
+        error=_error(row.error) if isinstance(row.error, Failure) else None,
+        points=None if points is None else tuple(points),
+        attempt_list=None if runs is None else tuple(map(_attempt, runs)),
+        provenance=None if spec is None else provenance_of(row, spec),
+    )
+
+
+def _adapter(device: DeviceRow) -> str:
+    return clean(device.adapter) if isinstance(device.adapter, str) else ""
+
+
+def params_of(text: str) -> dict[str, Scalar]:
+    """Decode parameters; ``1.0`` stays a float and a large integer exact."""
+    try:
+        params = json.loads(text)
+    except ValueError:
+        params = None
+    if not isinstance(params, dict):
+        raise ProtocolError("a trial's parameters are not a JSON object", field="params")
+    return params
+
+
+def _attempt(row: AttemptRow) -> Attempt:
+    return Attempt(
+        id=row.attempt,
+        kind=clean(row.kind),
+        state=clean(row.state),
+        device=clean(row.device.device),
+        device_class=clean(row.device.device_class),
+        engine=clean(row.device.engine),
+        backend=clean(row.device.backend),
+        adapter=_adapter(row.device),
+        values=tuple(row.values),
+        run_s=row.run_ms / 1000,
+        load_s=row.load_ms / 1000,
+        started_at=_when(row.started_at),
+        finished_at=_when(row.finished_at),
+        error=_error(row.error) if isinstance(row.error, Failure) else None,
+        resumed_from=row.resumed_from if isinstance(row.resumed_from, int) else None,
+        resumed_step=row.resumed_step if isinstance(row.resumed_step, int) else None,
+    )
+
+
+def _error(failure: Failure) -> TrialError:
+    return TrialError(
+        cause=failure.cause,
+        code=clean(failure.code),
+        message=clean(failure.message),
+        traceback=clean(failure.traceback, keep_lines=True),
+    )
+
+
+def _when(milliseconds: int) -> datetime | None:
+    return datetime.fromtimestamp(milliseconds / 1000, timezone.utc) if milliseconds else None

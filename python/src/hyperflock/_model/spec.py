@@ -1,0 +1,135 @@
+"""The study spec, the body of ``POST /api/studies``, checked before it leaves.
+
+Pure; any thread.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from hyperflock._base.errors import ProtocolError
+from hyperflock._model.grid import check_dimensions
+from hyperflock._transport.messages import (
+    MAX_DATA,
+    BlobRef,
+    Count,
+    DataRef,
+    Dimension,
+    Direction,
+    Directions,
+    Name,
+    Requirements,
+    Runtime,
+    StudyEntry,
+    StudyKind,
+)
+from hyperflock._transport.validation import convert, read_json
+
+MAX_PROVENANCE_BYTES = 64 * 1024
+MAX_SPEC_BYTES = 8 << 20
+
+
+class Limits(Struct):
+    """Clocks of each attempt; 0 is off."""
+
+    time_limit_ms: Count = 3_600_000
+    stall_ms: Count = 0
+
+
+class StudySpec(Struct, kw_only=True):
+    """What a researcher submits."""
+
+    name: Name
+    submit_key: Name
+    kind: StudyKind | UnsetType = UNSET
+    directions: Directions | UnsetType = UNSET
+    direction: Direction
+    entry: StudyEntry
+    bundle: BlobRef
+    space: list[Dimension]
+    data: Annotated[list[DataRef], Meta(max_length=MAX_DATA)] = msgspec.field(default_factory=list)
+    seed: Count = 0
+    runtime: Runtime
+    requires: Requirements | UnsetType = UNSET
+    limits: Limits = msgspec.field(default_factory=Limits)
+    provenance: dict[str, Any] = msgspec.field(default_factory=dict)
+
+
+def parse_spec(text: str) -> StudySpec:
+    """Read and check a spec.
+
+    Raises
+    ------
+    ProtocolError
+        A field is wrong.
+    InvalidSpaceError
+        The space is wrong.
+    """
+    value = read_json(text, MAX_SPEC_BYTES)
+    if not isinstance(value, dict):
+        raise ProtocolError("a study spec is an object", code="malformed")
+    spec = convert(_with_defaults(value), StudySpec)
+    check_spec(spec)
+    return spec
+
+
+def _with_defaults(value: dict[str, Any]) -> dict[str, Any]:
+    """Write out what an asked study may leave out: its space, one way to say its directions."""
+    value = dict(value)
+    if value.get("kind") == "grid":
+        del value["kind"]
+    if value.get("kind") == "asked":
+        value.setdefault("space", [])
+        if "directions" not in value and "direction" in value:
+            value["directions"] = [value["direction"]]
+        elif isinstance(several := value.get("directions"), list) and several:
+            value.setdefault("direction", several[0])
+    return value
+
+
+def check_spec(spec: StudySpec) -> None:
+    """Check what declarations cannot say: the space, names used twice, the provenance's size."""
+    if spec.kind == "asked":
+        _check_asked(spec)
+    else:
+        if spec.directions is not UNSET:
+            raise _bad("directions", "belongs to a study of kind 'asked'")
+        check_dimensions(spec.space)
+    seen = set()
+    for index, ref in enumerate(spec.data):
+        if ref.name in seen:
+            field = f"data[{index}].name"
+            raise ProtocolError(
+                f"the data name '{ref.name}' is used twice", code="bad_field", field=field
+            )
+        seen.add(ref.name)
+    if len(json.dumps(spec.provenance, separators=(",", ":")).encode()) > MAX_PROVENANCE_BYTES:
+        raise ProtocolError("the provenance is too long", code="too_long", field="provenance")
+
+
+def _check_asked(spec: StudySpec) -> None:
+    if spec.space:
+        raise _bad("space", "of an asked study is left out or empty")
+    if spec.directions is not UNSET and spec.directions[0] != spec.direction:
+        raise _bad("direction", "is not the first one of directions")
+
+
+def _bad(field: str, what: str) -> ProtocolError:
+    return ProtocolError(f"{field} {what}", code="bad_field", field=field)
+
+
+def encode_spec(spec: StudySpec) -> bytes:
+    """Write the request's body; kinds of scalars are kept (``1.0`` stays a float).
+
+    Raises
+    ------
+    ProtocolError, InvalidSpaceError
+        As :func:`parse_spec`: what the server would refuse does not leave.
+    """
+    text = json.dumps(msgspec.to_builtins(spec), allow_nan=False, separators=(",", ":"))
+    parse_spec(text)
+    return text.encode()

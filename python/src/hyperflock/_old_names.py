@@ -1,0 +1,57 @@
+"""Finds public classes under the modules that they had in version 0.1, which old pickles name."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+# The module in version 0.1, below `hyperflock`, and the module now.
+MOVED = {
+    "_artifacts": "_client.artifacts",
+    "_comparison": "_execution.comparison",
+    "_deletion": "_client.deletion",
+    "_dry_run": "_execution.dry_run",
+    "_errors": "_base.errors",
+    "_grid": "_model.grid",
+    "_local": "_execution.local",
+    "_placement": "_client.placement",
+    "_plots": "_reports.plots",
+    "_protocol": "_transport.messages",
+    "_provenance": "_model.provenance",
+    "_replay": "_execution.replay",
+    "_results": "_model.results",
+    "_spec": "_model.spec",
+    "_trial": "_execution.trial",
+}
+
+
+class OldNames:
+    """A finder and loader of the modules in `MOVED`: each is an alias of the module now."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return a specification for a name in `MOVED`, else None."""
+        package, _, name = fullname.rpartition(".")
+        if package != "hyperflock" or name not in MOVED:
+            return None
+        return ModuleSpec(fullname, self)  # type: ignore[arg-type]
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """Return a module with the names of the module now."""
+        now = import_module(f"hyperflock.{MOVED[spec.name.rpartition('.')[2]]}")
+        module = ModuleType(spec.name)
+        vars(module).update({k: v for k, v in vars(now).items() if not k.startswith("__")})
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Do nothing: `create_module` returned a complete module."""
+
+
+def install() -> None:
+    """Let this process import the modules in `MOVED`."""
+    if not any(type(finder) is OldNames for finder in sys.meta_path):
+        sys.meta_path.append(OldNames())

@@ -1,0 +1,1 @@
+"""Shows a study's trials: files, tables, pictures and progress bars."""

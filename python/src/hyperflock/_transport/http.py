@@ -1,0 +1,338 @@
+"""HTTP to the console origin: retries, time-outs, errors by code. The HTTP library stays in here.
+
+Coroutines for any event loop; each request is made by the blocking library on a thread of its own,
+so that connections belong to no loop and one ``Http`` serves several. Requests are retried on a
+broken connection and on 429, 502, 503 and 504 with a jittered back-off, which is safe because each
+request of the interface may be repeated: blobs go by their hash, a study by its ``submit_key``.
+The token is never sent anywhere but to the given origin.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import ssl
+import time
+import urllib.parse
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, BinaryIO
+
+import urllib3
+
+from hyperflock._base.errors import (
+    HyperflockError,
+    ProtocolError,
+    ServerUnreachableError,
+    server_error,
+)
+from hyperflock._base.text import clean
+from hyperflock._base.version import __version__
+from hyperflock._transport.background_loop import in_thread
+from hyperflock._transport.settings import DEFAULT_URL
+
+AGENT = f"hyperflock-python/{__version__}"
+
+MAX_CONNECTIONS = 8
+
+PATIENCE_S = 30.0
+# Where nothing listens and nothing ever did, the address is wrong rather than the server away.
+_FIRST_PATIENCE_S = 3.0
+
+_CONNECT_S = 10.0
+_READ_S = 60.0
+_PROBE_S = 5.0
+_RETRY_STATUS = frozenset({429, 502, 503, 504})
+_FIRST_BACK_OFF_S = 0.25
+_MAX_BACK_OFF_S = 8.0
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A successful answer."""
+
+    status: int
+    body: bytes
+
+    def json(self) -> Any:
+        """Decode the body.
+
+        Raises
+        ------
+        ProtocolError
+            It is not JSON.
+        """
+        try:
+            return json.loads(self.body)
+        except ValueError:
+            raise ProtocolError(
+                "the server's answer is not JSON; is the address a Hyperflock console?"
+            ) from None
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What one request without a token found: header names in lower case, seconds it took."""
+
+    status: int
+    headers: Mapping[str, str]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a console lives: ``http(s)://host:port``."""
+
+    url: str
+
+    @classmethod
+    def parse(cls, url: str) -> Origin:
+        """Read an address as a person writes it.
+
+        Raises
+        ------
+        HyperflockError
+            ``bad_url``: it is no origin.
+        """
+        bad = HyperflockError(
+            f"'{clean(str(url), limit=200)}' is no console address; it looks like {DEFAULT_URL}",
+            code="bad_url",
+        )
+        try:
+            parts = urllib.parse.urlsplit(url if "://" in url else f"http://{url}")
+            _ = parts.port
+        except (TypeError, ValueError):
+            raise bad from None
+        wrong = parts.scheme not in {"http", "https"} or not parts.hostname
+        if wrong or parts.username or parts.query or parts.path.strip("/"):
+            raise bad
+        return cls(f"{parts.scheme}://{parts.netloc}")
+
+    @property
+    def websocket_url(self) -> str:
+        """Address of the researchers' WebSocket."""
+        return f"ws{self.url.removeprefix('http')}/ws/client"
+
+    @property
+    def secure(self) -> bool:
+        """Whether TLS is spoken."""
+        return self.url.startswith("https:")
+
+
+@cache
+def tls_context() -> ssl.SSLContext:
+    """Trust the system's authorities, or those of ``HYPERFLOCK_CA`` (a PEM file).
+
+    Raises
+    ------
+    HyperflockError
+        ``bad_ca``: there is no such file, or no certificate in it.
+    """
+    file = os.environ.get("HYPERFLOCK_CA")
+    try:
+        return ssl.create_default_context(cafile=file)
+    except OSError as error:  # ssl.SSLError is one
+        raise HyperflockError(
+            f"HYPERFLOCK_CA names '{clean(str(file), limit=200)}', which is no PEM file of "
+            f"certificates: {error.strerror or error}",
+            code="bad_ca",
+        ) from None
+
+
+def back_off_s(attempt: int, first_s: float, most_s: float) -> float:
+    """Jittered exponential back-off after try ``attempt`` (from 1)."""
+    return min(most_s, first_s * 2.0 ** min(attempt - 1, 32)) * random.uniform(0.5, 1.0)
+
+
+async def probe(url: str) -> Probe:
+    """GET an address once, without a token, following no redirect.
+
+    Raises
+    ------
+    ServerUnreachableError
+        Nobody answers.
+    """
+
+    def ask() -> Probe:
+        context = tls_context() if url.startswith("https:") else None
+        timeout = urllib3.Timeout(connect=_PROBE_S, read=_PROBE_S)
+        with urllib3.PoolManager(timeout=timeout, retries=False, ssl_context=context) as pool:
+            begun = time.perf_counter()
+            answer = pool.request("GET", url, headers={"User-Agent": AGENT}, redirect=False)
+            seconds = time.perf_counter() - begun
+            return Probe(answer.status, {k.lower(): v for k, v in answer.headers.items()}, seconds)
+
+    try:
+        return await in_thread(ask)
+    except (urllib3.exceptions.HTTPError, OSError) as error:
+        raise ServerUnreachableError(f"{url} does not answer ({_reason(error)})") from None
+
+
+class Http:
+    """Requests to one origin with one token; an empty one: to what is open to anybody.
+
+    ``patience_s`` is how long they are retried. None: ``PATIENCE_S``, and less until there was a
+    first answer, where a connection is refused or the host's name is unknown.
+    """
+
+    def __init__(
+        self,
+        origin: Origin,
+        token: str,
+        *,
+        patience_s: float | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.origin = origin
+        self.token = token
+        self._headers = {"User-Agent": AGENT}
+        if token:
+            self._headers["Authorization"] = f"Bearer {token}"
+        self.patience_s = patience_s
+        self._has_answered = False
+        self._sleep = sleep
+        self._clock = clock
+        self._pool = urllib3.PoolManager(
+            num_pools=1,
+            maxsize=MAX_CONNECTIONS,
+            block=True,  # further requests wait for one to be free
+            timeout=urllib3.Timeout(connect=_CONNECT_S, read=_READ_S),
+            retries=False,
+            ssl_context=tls_context() if origin.secure else None,
+        )
+
+    async def get(self, path: str) -> Any:
+        """GET a JSON answer."""
+        return (await self._request("GET", path)).json()
+
+    async def fetch(self, path: str) -> bytes:
+        """GET bytes."""
+        return (await self._request("GET", path, headers={"Accept-Encoding": "gzip"})).body
+
+    async def post(self, path: str, body: bytes | Mapping[str, Any]) -> Any:
+        """POST JSON, get a JSON answer."""
+        content = body if isinstance(body, bytes) else json.dumps(dict(body)).encode()
+        headers = {"Content-Type": "application/json"}
+        return (await self._request("POST", path, lambda: content, headers)).json()
+
+    async def delete(self, path: str) -> Any:
+        """DELETE, get a JSON answer; None where an earlier try did it, whose answer was lost."""
+        reply = await self._request("DELETE", path, gone_is_done=True)
+        return None if reply.status == 404 else reply.json()
+
+    async def exists(self, path: str) -> bool:
+        """HEAD: whether it is there."""
+        return (await self._request("HEAD", path, missing_is_answer=True)).status != 404
+
+    async def put(self, path: str, open_content: Callable[[], BinaryIO], size: int) -> None:
+        """PUT bytes; the content is opened anew for each try."""
+        headers = {"Content-Type": "application/octet-stream", "Content-Length": str(size)}
+        await self._request("PUT", path, open_content, headers)
+
+    def close(self) -> None:
+        """Close idle connections."""
+        self._pool.clear()
+
+    async def _request(
+        self,
+        method: str,
+        path: str,
+        open_body: Callable[[], bytes | BinaryIO] | None = None,
+        headers: Mapping[str, str] | None = None,
+        *,
+        missing_is_answer: bool = False,
+        gone_is_done: bool = False,
+    ) -> Reply:
+        started = self._clock()
+        attempt = 0
+        may_be_done = False
+        while True:
+            attempt += 1
+            failure: HyperflockError
+            wait_s = back_off_s(attempt, _FIRST_BACK_OFF_S, _MAX_BACK_OFF_S)
+            patience_s = PATIENCE_S if self.patience_s is None else self.patience_s
+            try:
+                status, body, told_s = await self._once(method, path, open_body, headers or {})
+            except (urllib3.exceptions.HTTPError, OSError) as error:
+                failure = ServerUnreachableError(
+                    f"{self.origin.url} does not answer ({_reason(error)}); is the server running?"
+                )
+                may_be_done = may_be_done or not isinstance(
+                    error, urllib3.exceptions.NewConnectionError
+                )
+                if self._is_nobody_there(error):
+                    patience_s = _FIRST_PATIENCE_S
+            else:
+                self._has_answered = True
+                missing = missing_is_answer or (gone_is_done and may_be_done)
+                if status < 300 or (status == 404 and missing):
+                    return Reply(status, body)
+                failure = _refusal(status, body)
+                if status not in _RETRY_STATUS:
+                    raise failure
+                wait_s = max(wait_s, told_s)
+            if self._clock() - started + wait_s > patience_s:
+                raise failure
+            await self._sleep(wait_s)
+
+    def _is_nobody_there(self, error: BaseException) -> bool:
+        """Whether nothing listens there, nothing ever did, and no patience was asked for."""
+        refused = isinstance(error, urllib3.exceptions.NewConnectionError)
+        return refused and self.patience_s is None and not self._has_answered
+
+    async def _once(
+        self,
+        method: str,
+        path: str,
+        open_body: Callable[[], bytes | BinaryIO] | None,
+        headers: Mapping[str, str],
+    ) -> tuple[int, bytes, float]:
+        body = open_body() if open_body else None
+        try:
+            response = await in_thread(
+                lambda: self._pool.request(
+                    method,
+                    self.origin.url + path,
+                    body=body,
+                    headers={**self._headers, **headers},
+                    redirect=False,
+                )
+            )
+        finally:
+            # Cancelled, it is still being read: closing it ends the request that nobody waits for.
+            if body is not None and not isinstance(body, bytes):
+                body.close()
+        told = response.headers.get("Retry-After", "")
+        return response.status, response.data, min(float(told), 60.0) if told.isdigit() else 0.0
+
+
+def _refusal(status: int, body: bytes) -> HyperflockError:
+    """Make the error that ``{"error": {"code", "message", "field"?}}`` tells."""
+    try:
+        error = json.loads(body)["error"]
+        code, message = str(error["code"]), str(error["message"])
+        field = str(error["field"]) if error.get("field") else None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        # HEAD has no body, and a proxy in between answers in its own words.
+        code = {401: "unauthorized", 403: "forbidden", 404: "not_found", 429: "rate_limited"}.get(
+            status, "server_error"
+        )
+        message, field = f"the server answered {status}", None
+    return server_error(
+        clean(code, limit=64), clean(message, limit=1024), field and clean(field, limit=256)
+    )
+
+
+def _reason(error: BaseException) -> str:
+    """The innermost cause in a few words; urllib3 wraps it in its own objects' names."""
+    while True:
+        inner = getattr(error, "reason", None) or error.__cause__ or error.__context__
+        if not isinstance(inner, BaseException):
+            break
+        error = inner
+    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return clean(str(text), limit=200)

@@ -1,0 +1,118 @@
+"""Where the server is and who asks: what was given, the environment, the server that runs here.
+
+    found = settings(url=None, token=None)
+    found.url, found.token
+
+``hyperflock up`` leaves its server's address and first tokens in the data folder, readable by its
+owner alone; they are used when neither an address nor a token was given otherwise. Any thread.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hyperflock._base.errors import HyperflockError
+
+DEFAULT_URL = "http://127.0.0.1:8790"
+READY_FILE = "ready.json"
+CREDENTIALS_FILE = "credentials.json"
+_TOKENS = ("researcher_token", "admin_token")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """An address and a token; an empty token: none is known.
+
+    ``is_guess``: nobody gave the address, and no server runs here.
+    """
+
+    url: str
+    token: str
+    is_guess: bool = False
+
+
+def settings(url: str | None, token: str | None) -> Settings:
+    """Find address and token; the token without the line's end that a file may have given it."""
+    url = url or os.environ.get("HYPERFLOCK_URL") or None
+    token = str(token or os.environ.get("HYPERFLOCK_TOKEN") or "").strip()
+    here = settings_here()
+    if here is not None and url in {None, here.url}:
+        return Settings(here.url, token or here.token)
+    return Settings(url or DEFAULT_URL, token, is_guess=url is None)
+
+
+def settings_here() -> Settings | None:
+    """Address and first token of the server that runs here; None: there is none."""
+    folder = data_folder()
+    console = read_json_file(folder / READY_FILE).get("console")
+    if not isinstance(console, str):
+        return None
+    token = read_json_file(folder / CREDENTIALS_FILE).get("researcher_token")
+    return Settings(console, token if isinstance(token, str) else "")
+
+
+def data_folder() -> Path:
+    """Where ``hyperflock up`` keeps its server: ``HYPERFLOCK_HOME``, else the usual place."""
+    home = os.environ.get("HYPERFLOCK_HOME")
+    if home:
+        return Path(home)
+    base = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
+    return Path(base) / "hyperflock"
+
+
+def keep_token(old: str, new: str) -> Path | None:
+    """Put a new token in the place of an old one, where this machine's file holds that.
+
+    Returns
+    -------
+    Path or None
+        The file; None: it does not hold the old one.
+
+    Raises
+    ------
+    HyperflockError
+        ``cannot_write``.
+    """
+    path = data_folder() / CREDENTIALS_FILE
+    told = read_json_file(path)
+    held = [name for name in _TOKENS if told.get(name) == old]
+    if not held:
+        return None
+    try:
+        _write_secret(path, json.dumps({**told, **dict.fromkeys(held, new)}) + "\n")
+    except OSError as error:
+        raise HyperflockError(
+            f"'{path}' still has the token of before: {error.strerror or error}",
+            code="cannot_write",
+        ) from None
+    return path
+
+
+def read_json_file(path: Path) -> dict[str, Any]:
+    """Read an object from a file; empty when there is none."""
+    try:
+        value = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _write_secret(path: Path, text: str) -> None:
+    """Write a file for its owner alone, whole or not at all, also where the machine stops."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")  # of mode 0600
+    try:
+        with open(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise

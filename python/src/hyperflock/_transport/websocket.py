@@ -1,0 +1,169 @@
+"""Watches a study over the WebSocket; reconnects and goes on behind the last cursor.
+
+    async for update in watch(origin, token, study=3, after=0): ...
+
+The async core: runs on the background loop only. It ends when its consumer stops it,
+when the server refuses for good, or when the server was unreachable for ``patience_s``. The
+library's own queue is bounded, so a consumer that does not read holds the server back, never
+memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator
+from typing import Any
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidMessage
+
+from hyperflock._base.errors import (
+    HyperflockError,
+    ProtocolError,
+    ServerUnreachableError,
+    server_error,
+)
+from hyperflock._base.text import clean
+from hyperflock._transport.http import AGENT, Origin, back_off_s, tls_context
+from hyperflock._transport.messages import (
+    PROTOCOL_VERSION,
+    Error,
+    HelloResearcher,
+    Refused,
+    ServerMessage,
+    Update,
+    Watch,
+    Welcome,
+    encode,
+    parse_server,
+)
+
+OPEN_S = 10.0
+# More than a frame may have (R1): a study's row and its trials' rows are better shown than refused.
+MAX_UPDATE_BYTES = 4 << 20
+PATIENCE_S = 600.0
+
+_FIRST_BACK_OFF_S = 0.5
+_MAX_BACK_OFF_S = 30.0
+# A refusal for a while, not for good.
+_PASSING = frozenset({"full", "rate_limited", "read_only"})
+
+
+async def watch(
+    origin: Origin, token: str, study: int, after: int, *, patience_s: float = PATIENCE_S
+) -> AsyncGenerator[Update, None]:
+    """Yield a study's updates behind ``after``.
+
+    Raises
+    ------
+    ServerUnreachableError
+        No connection for ``patience_s``.
+    ServerError
+        The server refused for good: the token, the study, the version.
+    """
+    attempt = 0
+    silent_since = time.monotonic()
+    while True:
+        failure: HyperflockError
+        connected = False
+        try:
+            async with connection(origin) as socket:
+                await greet(socket, token, Watch(study=study, after=after))
+                connected = True
+                async for frame in socket:
+                    update = _update(frame)
+                    if update is None:
+                        continue
+                    attempt = 0
+                    after = max(after, update.cursor)
+                    yield update
+                failure = ServerUnreachableError("the server closed the connection")
+        except (
+            OSError,
+            ConnectionClosed,
+            InvalidHandshake,
+            InvalidMessage,
+            asyncio.TimeoutError,
+        ) as error:
+            failure = ServerUnreachableError(
+                f"{origin.url} does not answer "
+                f"({clean(str(error), limit=200) or type(error).__name__})"
+            )
+        except HyperflockError as error:
+            if not is_passing(error):
+                raise
+            failure = error
+        attempt += 1
+        if connected:
+            silent_since = time.monotonic()
+        wait_s = back_off(attempt)
+        if time.monotonic() - silent_since + wait_s > patience_s:
+            raise failure
+        await asyncio.sleep(wait_s)
+
+
+def connection(origin: Origin) -> connect:
+    """Connect to the researchers' WebSocket; for ``async with``, then `greet`."""
+    return connect(
+        origin.websocket_url,
+        ssl=tls_context() if origin.secure else None,
+        compression=None,
+        user_agent_header=AGENT,
+        open_timeout=OPEN_S,
+        close_timeout=2.0,
+        max_size=MAX_UPDATE_BYTES,
+        max_queue=16,
+        proxy=None,
+    )
+
+
+async def greet(socket: ClientConnection, token: str, watch: Watch) -> None:
+    """Open a researcher's session on a connection, and say ``watch`` in it.
+
+    Raises
+    ------
+    ServerError
+        It was refused.
+    """
+    hello = HelloResearcher(protocol=PROTOCOL_VERSION, role="researcher", token=token, agent=AGENT)
+    await socket.send(encode(hello))
+    answer = message_of(await asyncio.wait_for(socket.recv(), OPEN_S))
+    if isinstance(answer, Refused):
+        raise server_error(answer.code, clean(answer.message))
+    if not isinstance(answer, Welcome):
+        raise ProtocolError("the server did not answer 'hello' by 'welcome'", code="malformed")
+    await socket.send(encode(watch))
+
+
+def back_off(attempt: int) -> float:
+    """Give the seconds to wait before connection number ``attempt`` + 1."""
+    return back_off_s(attempt, _FIRST_BACK_OFF_S, _MAX_BACK_OFF_S)
+
+
+def is_passing(error: HyperflockError) -> bool:
+    """Whether the server refused for a while, not for good."""
+    return error.code in _PASSING
+
+
+def _update(frame: Any) -> Update | None:
+    """Read one frame: an update, or None for what later versions may say beside updates."""
+    try:
+        message = message_of(frame)
+    except ProtocolError as error:
+        if error.code == "unknown_type":
+            return None
+        raise
+    if isinstance(message, Error | Refused):
+        field = (
+            message.field if isinstance(message, Error) and isinstance(message.field, str) else None
+        )
+        raise server_error(message.code, clean(message.message), field)
+    return message if isinstance(message, Update) else None
+
+
+def message_of(frame: Any) -> ServerMessage:
+    """Read one frame; raises ProtocolError."""
+    if not isinstance(frame, str):
+        raise ProtocolError("the server sent a binary frame", code="malformed")
+    return parse_server(frame, MAX_UPDATE_BYTES)

@@ -1,0 +1,1 @@
+"""Runs an Optuna study whose trials compute on devices: asks, answers calls, stores results."""

@@ -1,0 +1,69 @@
+"""What a trial was enqueued with, as the JSON text that travels to its device.
+
+    text = attributes_text(3, {"epochs": np.int64(12)}, {})    # '{"user": {"epochs": 12}}'
+
+Pure; any thread.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from hyperflock._base.errors import HyperflockError
+
+# Of those that a trial is enqueued with; with the device's own they may take 56 KiB.
+MAX_ATTRS_BYTES = 32 << 10
+
+
+def attributes_text(number: int, user: Mapping[str, Any], system: Mapping[str, Any]) -> str:
+    """Write a trial's attributes as JSON; empty where there are none.
+
+    Parameters
+    ----------
+    number
+        The trial's, for messages.
+    user, system
+        As Optuna keeps them; a study in memory takes any object.
+
+    Raises
+    ------
+    HyperflockError
+        ``attribute_not_json``, ``attributes_too_large``.
+    """
+    given = {kind: values for kind, values in (("user", user), ("system", system)) if values}
+    if not given:
+        return ""
+    try:
+        text = json.dumps(given, default=plain)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise HyperflockError(
+            f"an attribute that trial {number} was enqueued with has no JSON form: {error}",
+            code="attribute_not_json",
+        ) from None
+    size = len(text.encode())
+    if size > MAX_ATTRS_BYTES:
+        raise HyperflockError(
+            f"the attributes that trial {number} was enqueued with take {size} bytes as JSON, but "
+            f"may take {MAX_ATTRS_BYTES} at most; give data by optimize(data=...)",
+            code="attributes_too_large",
+        )
+    return text
+
+
+def plain(value: object) -> Any:
+    """Give NumPy's scalars and arrays as Python's, for `json.dumps`.
+
+    Raises
+    ------
+    TypeError
+        It is something else.
+    """
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    raise TypeError(f"a {type(value).__name__} is no JSON")

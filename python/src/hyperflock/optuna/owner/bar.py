@@ -1,0 +1,128 @@
+"""The progress bar of `optimize`: how many trials have finished and run, and the best value.
+
+    with bar(True, plan, owner) as moved:
+        moved()                             # after trials have begun or finished
+
+While it is shown, Optuna's log lines go above it.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import optuna
+from optuna import logging as optuna_logging
+from optuna.trial import FrozenTrial, TrialState
+
+from hyperflock._reports.progress import Bar, beside
+from hyperflock.optuna.owner.owner import Owner
+from hyperflock.optuna.owner.run import Plan
+
+_LOOK_S = 1.0
+# What Optuna keeps constraints in: all of them, or one by its name.
+_CONSTRAINTS = "constraints"
+
+
+@contextmanager
+def bar(shown: bool, plan: Plan, owner: Owner) -> Iterator[Callable[[], None]]:
+    """Show a bar for a while, or none; gives what moves it."""
+    if not shown:
+        yield lambda: None
+        return
+    shows = Bar(True, total=plan.n_trials, desc=owner.row.name, unit="trial")
+    best = Best(owner.study)
+    owner.heard = best.hear
+
+    def moved() -> None:
+        best.look(now=owner.finished == plan.n_trials)
+        shows.move(owner.finished, running=owner.computing, **best.notes)
+
+    try:
+        with _logs_above_bars():
+            yield moved
+    finally:
+        with suppress(Exception):  # of a storage; what was raised first is the reason
+            best.look(now=True)
+            shows.move(owner.finished, running=owner.computing, **best.notes)
+        shows.close()
+        owner.heard = None
+
+
+class Best:
+    """The best value of a study so far.
+
+    Optuna tells it, but asking a storage costs more the more trials it has. So it is asked now and
+    then, and in between each finished trial is compared with what is known.
+    """
+
+    def __init__(self, study: optuna.Study) -> None:
+        self._study = study
+        self._is_single = len(study.directions) == 1
+        maximize = optuna.study.StudyDirection.MAXIMIZE
+        self._sign = -1.0 if study.directions[0] is maximize else 1.0
+        self._value = math.nan
+        self._looked_at = -math.inf
+
+    @property
+    def notes(self) -> dict[str, object]:
+        """What a bar shows of it."""
+        return {} if math.isnan(self._value) else {"best": f"{self._value:.6g}"}
+
+    def hear(self, trial: FrozenTrial) -> None:
+        """Take in a trial that has finished."""
+        is_complete = self._is_single and trial.state is TrialState.COMPLETE
+        # In doubt, as where a constraint is NaN, the next look decides.
+        if not is_complete or not all(x <= 0 for x in _constraints(trial.system_attrs)):
+            return
+        assert trial.value is not None
+        if math.isnan(self._value) or self._sign * trial.value < self._sign * self._value:
+            self._value = trial.value
+
+    def look(self, *, now: bool = False) -> None:
+        """Ask Optuna, where that is due."""
+        at = time.monotonic()
+        if self._is_single and (now or at - self._looked_at >= _LOOK_S):
+            self._looked_at = at
+            with suppress(ValueError):  # none is complete yet
+                self._value = self._study.best_value
+
+
+def _constraints(system_attrs: Mapping[str, Any]) -> list[float]:
+    """Give a trial's constraints, as Optuna 4 and 5 keep them."""
+    found = list(system_attrs.get(_CONSTRAINTS) or ())
+    prefix = f"{_CONSTRAINTS}:"
+    return found + [value for key, value in system_attrs.items() if key.startswith(prefix)]
+
+
+class _AboveBars(logging.Handler):
+    """Writes log lines on standard error, where Optuna's own handler writes them too."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            beside(self.format(record))
+        except Exception:
+            self.handleError(record)
+
+
+@contextmanager
+def _logs_above_bars() -> Iterator[None]:
+    """Put a handler in the place of Optuna's default one, where that is in use."""
+    logger = optuna_logging._get_library_root_logger()
+    default = optuna_logging._default_handler
+    if default is None or default not in logger.handlers:
+        yield
+        return
+    above = _AboveBars(default.level)
+    above.setFormatter(default.formatter)
+    logger.removeHandler(default)
+    logger.addHandler(above)
+    try:
+        yield
+    finally:
+        logger.removeHandler(above)
+        logger.addHandler(default)

@@ -1,0 +1,93 @@
+"""What Ctrl-C in `optimize` says: how the study goes on, which depends on where it is kept."""
+
+from __future__ import annotations
+
+import shlex
+from contextlib import suppress
+
+import optuna
+from optuna.storages import BaseStorage, InMemoryStorage, RDBStorage
+
+from hyperflock._base.text import clean
+from hyperflock._transport.messages import StudyRow
+from hyperflock.optuna.study_import import IDENTITY, UNNAMED
+
+
+def detached_text(study: optuna.Study, row: StudyRow) -> str:
+    """Say how a study goes on, and how it ends where no other process can go on with it."""
+    number = row.study
+    command = f"hyperflock sampler {number}"
+    with suppress(Exception):  # of a storage: Ctrl-C ends the call, whatever else fails
+        command = shlex.join([*command.split(), *_options(study, row)])
+    waits = f"detached: study {number} waits for its sampler at the server"
+    if _goes_on_anywhere(study):
+        return f"{waits}; the same call goes on with it, or: {command}"
+    text = (
+        f"{waits}; it goes on by: {command} (or by the same call in this process), "
+        f"and ends by: hyperflock cancel {number}"
+    )
+    if study.study_name.startswith(UNNAMED):
+        text += ". A study with a name, create_study(study_name=...), goes on by the same call"
+    return text
+
+
+def _goes_on_anywhere(study: optuna.Study) -> bool:
+    """Whether the same call in another process finds the same study at the server."""
+    if not _is_in_memory(study._storage):
+        return True
+    known = str(study._storage.get_study_system_attrs(study._study_id).get(IDENTITY, ""))
+    return known.startswith("name:") and not known.startswith(f"name:{UNNAMED}")
+
+
+def _options(study: optuna.Study, row: StudyRow) -> list[str]:
+    """Give what the command that samples for the study must be told."""
+    words: list[str] = []
+    if not _is_in_memory(study._storage):
+        words += ["--storage", _shown_url(study._storage)]
+        # What Optuna named, the command finds by itself.
+        if study.study_name != row.name and not study.study_name.startswith(UNNAMED):
+            words += ["--study-name", clean(study.study_name)]
+    several = len(study.directions) > 1
+    sampler = optuna.samplers.NSGAIISampler() if several else optuna.samplers.TPESampler()
+    if not _is_like(study.sampler, sampler):
+        words += ["--sampler", "MODULE:FUNCTION"]
+    if not _is_like(study.pruner, optuna.pruners.MedianPruner()):
+        words += ["--pruner", "MODULE:FUNCTION"]
+    return words
+
+
+def _is_in_memory(storage: BaseStorage) -> bool:
+    return isinstance(storage, InMemoryStorage) or _url(storage) in {
+        "sqlite://",
+        "sqlite:///:memory:",
+    }
+
+
+def _url(storage: BaseStorage) -> str | None:
+    """Give the URL of a database, as the study was made with it."""
+    inner = getattr(storage, "_backend", storage)
+    return inner.url if isinstance(inner, RDBStorage) else None
+
+
+def _shown_url(storage: BaseStorage) -> str:
+    """Give the URL, or a word in its place where there is none or a password may be in it."""
+    url = _url(storage)
+    if url is None:
+        return "URL"
+    from sqlalchemy.engine import make_url
+
+    parts = make_url(url)
+    return "URL" if parts.password is not None or parts.query else url
+
+
+def _is_like(made: object, default: object) -> bool:
+    """Whether an object is of the same kind and has the same options."""
+    return type(made) is type(default) and _plain(made) == _plain(default)
+
+
+def _plain(made: object) -> dict[str, object]:
+    return {
+        name: value
+        for name, value in vars(made).items()
+        if value is None or isinstance(value, bool | int | float | str)
+    }

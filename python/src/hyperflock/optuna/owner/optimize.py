@@ -1,0 +1,293 @@
+"""`optimize`: Optuna's `Study.optimize`, with the objective on volunteers' devices.
+
+The thread that calls it samples, prunes, stores and runs the callbacks.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import socket
+import sys
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import wait
+from contextlib import contextmanager
+from numbers import Real
+from pathlib import Path
+from typing import Any
+
+import optuna
+from optuna.storages import InMemoryStorage
+
+from hyperflock._base.errors import HyperflockError
+from hyperflock._bundle.bundle import bundle_objective
+from hyperflock._bundle.source.runtime import DEFAULT_RUNTIME
+from hyperflock._bundle.wheels import read_wheels
+from hyperflock._client.async_client import Objective, name_of
+from hyperflock._client.client import Client
+from hyperflock._client.placement import Requires, backend_of
+from hyperflock._client.submission import Submission
+from hyperflock._model.data import prepare
+from hyperflock._transport.http import Http
+from hyperflock._transport.messages import Backend, Direction, StudyRow
+from hyperflock._transport.owner_link import OwnerLink
+from hyperflock.optuna.owner.artifact_sync import Bringer
+from hyperflock.optuna.owner.ask_ahead import parallel_tpe
+from hyperflock.optuna.owner.bar import bar
+from hyperflock.optuna.owner.detached import detached_text
+from hyperflock.optuna.owner.owner import LATE_S, Callback, Owner
+from hyperflock.optuna.owner.run import Plan, Run
+from hyperflock.optuna.storage.artifacts import Stores
+from hyperflock.optuna.study_import import IDENTITY, UNNAMED, key_prefix
+
+
+def optimize(
+    study: optuna.Study,
+    objective: Objective,
+    n_trials: int | None = None,
+    timeout: float | None = None,
+    n_jobs: int | None = None,
+    catch: type[Exception] | Iterable[type[Exception]] = (),
+    callbacks: Iterable[Callback] | None = None,
+    gc_after_trial: bool = False,
+    show_progress_bar: bool = False,
+    *,
+    client: Client | None = None,
+    name: str | None = None,
+    data: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    runtime: str = DEFAULT_RUNTIME,
+    backend: Backend | None = None,
+    requires: Requires | None = None,
+    time_limit_s: float = 3600,
+    wheels: Sequence[str | Path] = (),
+) -> None:
+    """Optimize an objective on volunteers' devices, as ``study.optimize`` does it here.
+
+    The study is the researcher's own, with any sampler, pruner and storage. Ctrl-C ends the call
+    and leaves the trials at the server; the same call again goes on. So does a call in a new
+    process with the same objective, for a study in a storage, and for one in memory that has a
+    name of its own: its finished trials are made again first.
+
+    Parameters
+    ----------
+    study
+        An `optuna.Study`.
+    objective
+        ``objective(trial)``, with Optuna's trial. It travels as `Client.grid` tells.
+    n_trials
+        How many trials of this call shall finish, in whatever state; None: no limit.
+    timeout
+        No trial is begun after that many seconds; those that run are waited for.
+    n_jobs
+        How many trials may run at a time; None or -1: as many as there are devices.
+    catch
+        Exceptions of the objective that only fail their trial.
+    callbacks
+        ``callback(study, frozen_trial)``, called here after each trial.
+    gc_after_trial
+        Of no use here: devices clean up after each trial.
+    show_progress_bar
+        Show one on standard error: how many have finished and run, and the best value.
+    client
+        The server; None: as ``hyperflock.Client()`` finds it.
+    name
+        The study's name at the server; None: the Optuna study's, or the objective's where nobody
+        named that.
+    data, seed, runtime, backend, requires, time_limit_s, wheels
+        As for `Client.grid`; ``seed`` is what trials seed their generators by, the sampler has its
+        own.
+
+    Raises
+    ------
+    ObjectiveError
+        ``objective_failed``: the objective raised what ``catch`` does not name. The trials that ran
+        beside it have finished.
+    OwnerError
+        ``owner_replaced``: another process became the study's sampler. ``study_differs``: the
+        server's trials are not this study's.
+    HyperflockError
+        ``not_optuna_study``; ``bad_number`` of ``n_trials``, ``timeout`` or ``n_jobs``; those of
+        `Client.grid`.
+    """
+    del gc_after_trial
+    _check_study(study)
+    plan = Plan(
+        _limit("n_trials", n_trials, 0),
+        _seconds("timeout", timeout),
+        None if n_jobs is None or n_jobs == -1 else _limit("n_jobs", n_jobs, 1),
+    )
+    caught = (catch,) if isinstance(catch, type) else tuple(catch)
+    if study._thread_local.in_optimize_loop:
+        raise RuntimeError("Nested invocation of `Study.optimize` method isn't allowed.")
+    # Here, and not in a function of its own: it looks at its caller's stack.
+    bundle = bundle_objective(objective, read_wheels(wheels), asked=True)
+    backend_of(backend, bundle)
+    directions = _directions(study)
+    asked_as = name or study.study_name
+    is_unnamed = asked_as.startswith(UNNAMED)
+    made = Submission(
+        bundle=bundle,
+        space={},
+        data=prepare(data),
+        name=name_of(objective) if is_unnamed else asked_as,
+        asked_as=asked_as if is_unnamed else None,
+        direction=directions[0],
+        directions=directions,
+        seed=seed,
+        runtime=runtime,
+        backend=backend,
+        requires=requires,
+        time_limit_s=time_limit_s,
+    )
+    made = dataclasses.replace(made, submit_key=_key(study, asked_as, made))
+    client = Client() if client is None else client
+    row = client.submit(made).row
+    owner = Owner(study, row, catch=caught, callbacks=callbacks or ())
+    own(owner, client, plan, stores=Stores.of(objective), show_progress_bar=show_progress_bar)
+
+
+def own(
+    owner: Owner,
+    client: Client,
+    plan: Plan,
+    *,
+    label: str | None = None,
+    standby: bool = False,
+    stores: Stores | None = None,
+    show_progress_bar: bool = False,
+    notice: Callable[[str], None] = lambda text: None,
+) -> None:
+    """Own a study until the plan is fulfilled; `optimize` and the sampler service are this.
+
+    What trials upload comes into ``stores``.
+    """
+    http = client._core._http
+    check_directions(owner.study, owner.row)
+    try:
+        with (
+            _loop_of(owner.study),
+            parallel_tpe(owner.study.sampler) as tpe,
+            bar(show_progress_bar, plan, owner) as moved,
+            _bringing(owner, http, stores),
+            OwnerLink(http, owner.row.study, label or _label(), standby=standby) as link,
+        ):
+            Run(owner, link, http, plan, tpe, moved, notice).until_done()
+    except KeyboardInterrupt:
+        print(f"\n{detached_text(owner.study, owner.row)}", file=sys.stderr)
+        raise
+
+
+def check_directions(study: optuna.Study, row: StudyRow) -> None:
+    """Compare the directions of both sides.
+
+    Raises
+    ------
+    HyperflockError
+        ``directions_differ``.
+    """
+    here, there = _directions(study), row.aims
+    if here != there:
+        raise HyperflockError(
+            f"the Optuna study's directions are {', '.join(here)}, those of study {row.study} at "
+            f"the server {', '.join(there)}; take a study of the same",
+            code="directions_differ",
+        )
+
+
+def _check_study(study: object) -> None:
+    if not isinstance(study, optuna.Study):
+        raise HyperflockError(
+            f"optimize takes an optuna.Study, not a {type(study).__name__}; optuna.create_study() "
+            "makes one",
+            code="not_optuna_study",
+        )
+
+
+def _limit(what: str, value: int | None, least: int) -> int | None:
+    # Not a number, and infinity, have no remainder of 0.
+    if value is not None and (not _is_real(value) or value % 1 != 0 or value < least):
+        raise HyperflockError(
+            f"{what} is {value!r}, but must be a whole number from {least} on, or None",
+            code="bad_number",
+            field=what,
+        )
+    return value
+
+
+def _seconds(what: str, value: float | None) -> float | None:
+    if value is None:
+        return None
+    if not _is_real(value) or not value >= 0:  # NaN is neither
+        raise HyperflockError(
+            f"{what} is {value!r}, but must be a number of seconds from 0 on, or None",
+            code="bad_number",
+            field=what,
+        )
+    return float(value)
+
+
+def _is_real(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _directions(study: optuna.Study) -> list[Direction]:
+    maximize = optuna.study.StudyDirection.MAXIMIZE
+    return ["maximize" if d is maximize else "minimize" for d in study.directions]
+
+
+def _key(study: optuna.Study, name: str, made: Submission) -> str:
+    """Give the same study of the server's for the same Optuna study and content."""
+    return key_prefix(_identity(study, name), name) + made.content_sha256[:32]
+
+
+def _identity(study: optuna.Study, name: str) -> str:
+    """Find out which Optuna study this is, in this process or in the next.
+
+    A storage keeps what is drawn here. In memory a study goes by its name, as long as it has no
+    trials that would have other numbers at the server; Optuna names those that nobody named by
+    chance.
+    """
+    storage, study_id = study._storage, study._study_id
+    known = storage.get_study_system_attrs(study_id).get(IDENTITY)
+    if known is None:
+        by_name = isinstance(storage, InMemoryStorage) and not study.get_trials(deepcopy=False)
+        known = f"name:{name}" if by_name else f"drawn:{uuid.uuid4().hex}"
+        storage.set_study_system_attr(study_id, IDENTITY, known)
+    return str(known)
+
+
+def _label() -> str:
+    what = "notebook" if "ipykernel" in sys.modules else Path(sys.argv[0] or "python").name
+    return f"{what}@{socket.gethostname()}:{os.getpid()}"
+
+
+@contextmanager
+def _loop_of(study: optuna.Study) -> Iterator[None]:
+    """Let callbacks and samplers call `study.stop`."""
+    study._stop_flag = False
+    study._thread_local.in_optimize_loop = True
+    try:
+        yield
+    finally:
+        study._thread_local.in_optimize_loop = False
+        study._storage.remove_session()
+
+
+@contextmanager
+def _bringing(owner: Owner, http: Http, stores: Stores | None) -> Iterator[None]:
+    """Let artifacts come into the stores: of each trial, in the end what owners before left."""
+    if not stores:
+        yield
+        return
+    bringer = Bringer(http, owner.row, stores)
+    owner.bring = bringer.bring
+    try:
+        yield
+        # Not by a TimeoutError of `result`: Python 3.10 has one of its own for futures.
+        _, late = wait([bringer.bring_lacking(owner.study)], LATE_S)
+        if late or owner.late:
+            bringer.stayed(f"they took longer than {LATE_S:.0f} s")
+    finally:
+        bringer.close()

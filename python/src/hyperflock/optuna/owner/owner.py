@@ -1,0 +1,460 @@
+"""What an owner does with its Optuna study: asks, answers calls, tells outcomes.
+
+    owner = Owner(study, row, catch=(ValueError,), callbacks=[print])
+    number = owner.ask()
+    answer = owner.answer(call)            # an OwnerAnswer, or None where nobody waits for one
+
+No network. Everything happens in the thread that calls, because storages, samplers and users'
+callbacks expect one thread.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import time
+from collections.abc import Callable, Collection, Iterable, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import optuna
+from msgspec import UNSET
+from optuna.distributions import (
+    BaseDistribution,
+    CategoricalDistribution,
+    FloatDistribution,
+    IntDistribution,
+    json_to_distribution,
+)
+from optuna.exceptions import UpdateFinishedTrialError
+from optuna.storages import InMemoryStorage
+from optuna.study._tell import _tell_with_warning
+from optuna.trial import FrozenTrial, TrialState
+
+from hyperflock._base.errors import HyperflockError, ObjectiveError
+from hyperflock._base.text import clean
+from hyperflock._transport.messages import (
+    AskedTrial,
+    Failure,
+    FinishedCall,
+    OwnerAnswer,
+    OwnerCallItem,
+    PointsCall,
+    PruneCall,
+    ResumedCall,
+    StartedCall,
+    StudyRow,
+    SuggestCall,
+)
+from hyperflock.optuna.owner.attributes import attributes_text, plain
+from hyperflock.optuna.owner.pruning import Percentiles
+from hyperflock.optuna.study_import import TAG, Outcome, artifacts_of, tag
+
+Callback = Callable[[optuna.Study, FrozenTrial], None]
+
+# So long an outcome waits for its artifacts.
+LATE_S = 120.0
+
+_logger = optuna.logging.get_logger("optuna.hyperflock")
+
+
+@dataclass
+class Live:
+    """A trial that has no outcome yet."""
+
+    trial: optuna.Trial
+    started: bool = False
+    # When that was heard, in seconds of the monotonic clock; None: by an owner before.
+    since: float | None = None
+    # What the sampler or the pruner raised; the device only hears that something did.
+    raised: Exception | None = None
+
+
+class Owner:
+    """The Optuna side of one owned study.
+
+    Attributes
+    ----------
+    live : dict of int to Live
+        Trials without an outcome, by number.
+    finished : int
+        How many of this call's trials have their outcome.
+    unheard : int
+        How many of those the server never heard of.
+    failure : BaseException or None
+        What the call ends with once nothing is live any more.
+    bring : callable or None
+        Begins to fetch artifacts by their ids, so that callbacks find them; the outcome of a trial
+        that uploaded some is told when that is done, or after `LATE_S`.
+    heard : callable or None
+        Hears of each trial that has its outcome.
+    late : bool
+        Whether an outcome was told before its artifacts had come.
+    run_s : float or None
+        How long trials take on devices, a mean of the last ones; None: none has ended yet.
+    untold : set of int
+        Ids in the storage of trials that run there and that the server has not been told of.
+    """
+
+    def __init__(
+        self,
+        study: optuna.Study,
+        row: StudyRow,
+        *,
+        catch: tuple[type[Exception], ...] = (),
+        callbacks: Iterable[Callback] = (),
+    ) -> None:
+        self.study = study
+        self.row = row
+        self.live: dict[int, Live] = {}
+        self.finished = 0
+        self.unheard = 0
+        self.run_s: float | None = None
+        self.failure: BaseException | None = None
+        self.bring: Callable[[Collection[str], int], Future[None]] | None = None
+        self.heard: Callable[[FrozenTrial], None] | None = None
+        self.untold: set[int] = set()
+        self._catch = catch
+        self._callbacks = list(callbacks)
+        self._percentiles = Percentiles(study)
+        self._ending: dict[int, tuple[Future[None], Outcome, float]] = {}
+        self.late = False
+
+    @property
+    def ending(self) -> int:
+        """How many trials have their outcome and wait for their artifacts."""
+        return len(self._ending)
+
+    @property
+    def computing(self) -> int:
+        """How many trials devices have begun and not ended."""
+        return len(self.live) - self.waiting - self.ending
+
+    @property
+    def waiting(self) -> int:
+        """How many trials were asked that no device has begun."""
+        return sum(not live.started for live in self.live.values())
+
+    # ---- asking
+
+    def ask(self) -> int:
+        """Begin a trial, an enqueued one first; marked from the moment at which it runs."""
+        self.study._thread_local.cached_all_trials = None
+        while True:
+            trial_id = self._enqueued()
+            # An owner that takes over ends what the one before has just begun.
+            with suppress(UpdateFinishedTrialError):
+                return self.take(self._made() if trial_id is None else trial_id)
+
+    def asked(self, number: int) -> AskedTrial | None:
+        """Say what the server is told of a live trial: an enqueued one has attributes.
+
+        None where those cannot travel (``attribute_not_json``, ``attributes_too_large``): the trial
+        has failed then, and the study goes on.
+        """
+        trial = self.live[number].trial._cached_frozen_trial
+        system = {key: value for key, value in trial.system_attrs.items() if key != TAG}
+        try:
+            text = attributes_text(number, trial.user_attrs, system)
+        except HyperflockError as error:
+            self.unheard += 1
+            failure = Failure("invalid", error.code, str(error))
+            self.finish(number, Outcome(TrialState.FAIL, error=failure))
+            return None
+        return AskedTrial(number, attrs=text) if text else AskedTrial(number)
+
+    def _made(self) -> int:
+        storage, study = self.study._storage, self.row.study
+        if isinstance(storage, InMemoryStorage):  # nobody sees it in between, and it dies with us
+            trial_id = storage.create_new_trial(self.study._study_id)
+            self.untold.add(trial_id)
+            number = storage.get_trial_number_from_id(trial_id)
+            storage.set_trial_system_attr(trial_id, TAG, tag(study, number))
+            return trial_id
+        # Made with the mark, so that there is no moment at which it runs without.
+        template = optuna.trial.create_trial(
+            state=TrialState.RUNNING, system_attrs={TAG: {"study": study}}
+        )
+        trial_id = storage.create_new_trial(self.study._study_id, template_trial=template)
+        self.untold.add(trial_id)
+        number = storage.get_trial_number_from_id(trial_id)
+        storage.set_trial_system_attr(trial_id, TAG, tag(study, number))
+        return trial_id
+
+    def take(self, trial_id: int, *, started: bool = False) -> int:
+        """Go on with a running trial of the storage; its number."""
+        trial = optuna.Trial(self.study, trial_id)
+        self.live[trial.number] = Live(trial, started)
+        return trial.number
+
+    def _enqueued(self) -> int | None:
+        study, storage = self.study, self.study._storage
+        waiting = storage.get_all_trials(
+            study._study_id, deepcopy=False, states=(TrialState.WAITING,)
+        )
+        for trial in waiting:
+            try:
+                mark = tag(self.row.study, trial.number)
+                storage.set_trial_system_attr(trial._trial_id, TAG, mark)
+                if storage.set_trial_state_values(trial._trial_id, state=TrialState.RUNNING):
+                    self.untold.add(trial._trial_id)
+                    return trial._trial_id
+                storage.set_trial_system_attr(trial._trial_id, TAG, None)
+            except UpdateFinishedTrialError:
+                continue  # another process was faster
+        return None
+
+    # ---- answering
+
+    def begin_batch(self) -> None:
+        """Hear that calls follow, and that the process may have told trials itself meanwhile."""
+        self._percentiles.is_fresh = False
+
+    def answer(self, call: OwnerCallItem) -> OwnerAnswer | None:
+        """Do what a call says; the answer to those that wait for one."""
+        match call:
+            case SuggestCall():
+                return self._answered(call, self._suggest)
+            case PruneCall():
+                return self._answered(call, self._should_prune)
+            case PointsCall():
+                self.report(call.trial, call.points)
+            case ResumedCall(args=args):
+                self._forget_points(call.trial, -1 if args.step is UNSET else args.step)
+            case StartedCall():
+                if (live := self.live.get(call.trial)) is not None:
+                    live.started, live.since = True, time.monotonic()
+            case FinishedCall(args=args):
+                self.report(call.trial, call.points)
+                outcome = Outcome.of(args.state, args.values, args.attrs, args.error)
+                self.finish(call.trial, outcome)
+        return None
+
+    def settle(self) -> bool:
+        """Tell the outcomes of trials whose artifacts have come; whether there were any."""
+        now = time.monotonic()
+        for number, (brought, outcome, since) in list(self._ending.items()):
+            if brought.done() or now - since > LATE_S:
+                self.late = self.late or not brought.done()
+                del self._ending[number]
+                self._tell(number, outcome)
+                return True
+        return False
+
+    def settle_all(self) -> None:
+        """Tell what has its outcome, whether its artifacts came or not: the call ends by an error.
+
+        The callbacks do not run, as for any other trial that such a call leaves.
+        """
+        for number in list(self._ending):
+            _, outcome, _ = self._ending.pop(number)
+            with suppress(Exception):  # what was raised first is the reason
+                self._record(number, outcome)
+
+    def step_back(self) -> None:
+        """Forget what runs: another owner goes on with it, and tells what has ended."""
+        self.live.clear()
+        self._ending.clear()
+
+    def _answered(
+        self, call: SuggestCall | PruneCall, work: Callable[[Any, optuna.Trial], Any]
+    ) -> OwnerAnswer:
+        live = self.live.get(call.trial)
+        if live is None:
+            message = f"the sampler has no running trial {call.trial}"
+            return OwnerAnswer(call.id, code="unknown_trial", message=message)
+        try:
+            return OwnerAnswer(call.id, value=json.dumps(work(call, live.trial), default=plain))
+        except Exception as error:
+            live.raised = error
+            message = clean(f"{type(error).__name__}: {error}", limit=1000)
+            return OwnerAnswer(call.id, code="sampler_raised", message=message)
+
+    def _suggest(self, call: SuggestCall, trial: optuna.Trial) -> Any:
+        name, kind = call.args.name, _distribution(call.args.distribution)
+        match kind:
+            case FloatDistribution():
+                return trial.suggest_float(name, kind.low, kind.high, step=kind.step, log=kind.log)
+            case IntDistribution():
+                return trial.suggest_int(name, kind.low, kind.high, step=kind.step, log=kind.log)
+            case CategoricalDistribution():
+                return trial.suggest_categorical(name, kind.choices)
+        raise TypeError(f"'{name}' asks for a {type(kind).__name__}, which no trial can suggest")
+
+    def _should_prune(self, call: PruneCall, trial: optuna.Trial) -> bool:
+        self.report(call.trial, call.points)
+        step = call.args.step
+        if step is not UNSET and step not in trial._cached_frozen_trial.intermediate_values:
+            # It was reported and did not come: no message carries NaN, and Optuna keeps it.
+            self.report(call.trial, [(step, math.nan)])
+        return self._percentiles.should_prune(trial)
+
+    def report(self, number: int, points: Sequence[tuple[int, float]]) -> None:
+        """Set a running trial's intermediate values; a step that was there is overwritten."""
+        live = self.live.get(number)
+        if live is None:
+            return
+        storage, trial_id = self.study._storage, live.trial._trial_id
+        for step, value in points:
+            with suppress(
+                UpdateFinishedTrialError
+            ):  # somebody else told it, a callback for instance
+                storage.set_trial_intermediate_value(trial_id, step, value)
+            live.trial._cached_frozen_trial.intermediate_values[step] = value
+
+    def _forget_points(self, number: int, step: int) -> None:
+        """Drop what is above a step: the attempt that reported it is over, another goes on there.
+
+        Optuna's storages can only overwrite; the points come again when the trial gets there. The
+        pruner sees the trial without them, and a study in memory loses them at once.
+        """
+        live = self.live.get(number)
+        if live is None:
+            return
+        cached = live.trial._cached_frozen_trial
+        kept = {s: v for s, v in cached.intermediate_values.items() if s <= step}
+        cached.intermediate_values = dict(kept)
+        storage = self.study._storage
+        if isinstance(storage, InMemoryStorage):
+            with storage._lock:
+                stored = copy.copy(storage._get_trial(live.trial._trial_id))
+                stored.intermediate_values = kept
+                storage._set_trial(live.trial._trial_id, stored)
+
+    # ---- telling
+
+    def finish(self, number: int, outcome: Outcome) -> None:
+        """Tell a trial's outcome and run the callbacks; one that is not live was told before.
+
+        Where it uploaded something and there is a place for it, `settle` does, once that has come.
+        """
+        if number not in self.live or number in self._ending:
+            return
+        if outcome.stop:
+            self.study.stop()
+        self._learn_run(self.live[number])
+        self._note_failure(number, outcome, self.live[number].raised)
+        uploaded = artifacts_of(outcome.system_attrs)
+        if uploaded and self.bring is not None:
+            self._ending[number] = (self.bring(uploaded, number), outcome, time.monotonic())
+        else:
+            self._tell(number, outcome)
+
+    def _learn_run(self, live: Live) -> None:
+        if live.since is not None:
+            ran_s = time.monotonic() - live.since
+            self.run_s = ran_s if self.run_s is None else 0.8 * self.run_s + 0.2 * ran_s
+
+    def _tell(self, number: int, outcome: Outcome) -> None:
+        frozen = self._record(number, outcome)
+        if frozen is not None:
+            for callback in self._callbacks:
+                callback(self.study, copy.deepcopy(frozen))
+        self._percentiles.is_fresh = False
+
+    def _record(self, number: int, outcome: Outcome) -> FrozenTrial | None:
+        live = self.live.pop(number, None)
+        if live is None:
+            return None
+        self.finished += 1
+        self.untold.discard(live.trial._trial_id)
+        set_attributes(self.study, live.trial._trial_id, outcome)
+        tell(self.study, number, outcome)
+        frozen = self.study._storage.get_trial(live.trial._trial_id)
+        self._log(frozen, outcome)
+        if self.heard is not None:
+            self.heard(frozen)
+        return frozen
+
+    def told(self, asked: Iterable[AskedTrial]) -> None:
+        """Hear that a reply names these trials: from now on they are the server's too."""
+        self.untold.difference_update(self.live[one.trial].trial._trial_id for one in asked)
+
+    def fail_untold(self, error: BaseException) -> None:
+        """Fail what the server has not been told of: with this error the call ends.
+
+        The callbacks do not run: it is one of them, the sampler or Ctrl-C that ends the call.
+        """
+        failure = Failure("user_error", "sampler_raised", repr(error))
+        outcome = Outcome(TrialState.FAIL, error=failure)
+        for trial_id in sorted(self.untold):
+            with suppress(Exception):  # what was raised first is the reason
+                trial = self.study._storage.get_trial(trial_id)
+                self.live.pop(trial.number, None)
+                if not trial.state.is_finished():
+                    tell(self.study, trial.number, outcome)
+                    self._log(self.study._storage.get_trial(trial_id), outcome)
+        self.untold.clear()
+
+    def _note_failure(self, number: int, outcome: Outcome, raised: Exception | None) -> None:
+        error = outcome.error
+        if error is None or error.cause != "user_error" or self.failure is not None:
+            return
+        if raised is not None and error.code == "owner_error":
+            # Optuna's own fault, as it would have come out of `Study.optimize`.
+            self.failure = None if isinstance(raised, self._catch) else raised
+        elif not is_caught(outcome.raised, self._catch):
+            self.failure = ObjectiveError(
+                f"trial {number} failed: {clean(error.message)}",
+                traceback=clean(error.traceback, keep_lines=True),
+                raised=outcome.raised,
+                trial=number,
+            )
+
+    def _log(self, trial: FrozenTrial, outcome: Outcome) -> None:
+        if trial.state is TrialState.COMPLETE:
+            self.study._log_completed_trial(trial.values, trial.number, trial.params)
+        elif trial.state is TrialState.PRUNED:
+            _logger.info(f"Trial {trial.number} pruned.")
+        elif outcome.error is not None:
+            shown = clean(outcome.error.traceback, keep_lines=True)
+            _logger.warning(
+                f"Trial {trial.number} failed with parameters: {trial.params} "
+                f"because of the following error: {clean(outcome.error.message)}\n{shown}".rstrip()
+            )
+
+
+@lru_cache(1024)
+def _distribution(text: str) -> BaseDistribution:
+    """Read a distribution; trials ask for the same ones over and over."""
+    return json_to_distribution(text)
+
+
+def set_attributes(study: optuna.Study, trial_id: int, outcome: Outcome) -> None:
+    """Set what the objective set, on a trial that is not told yet."""
+    storage = study._storage
+    with suppress(UpdateFinishedTrialError):
+        for key, value in outcome.user_attrs.items():
+            storage.set_trial_user_attr(trial_id, key, value)
+        for key, value in outcome.system_attrs.items():
+            if key != TAG:
+                storage.set_trial_system_attr(trial_id, key, value)
+
+
+def tell(study: optuna.Study, number: int, outcome: Outcome) -> None:
+    """Tell an outcome; a trial that is finished already stays as it is."""
+    values = list(outcome.values) if outcome.state is TrialState.COMPLETE else None
+    # `Study.tell` without the deep copy of the trial that it returns.
+    with suppress(UpdateFinishedTrialError):  # another process was faster by a moment
+        _tell_with_warning(study, number, values, outcome.state, skip_if_finished=True)
+
+
+def is_caught(raised: Sequence[str], catch: tuple[type[Exception], ...]) -> bool:
+    """Whether ``catch`` names an exception of a device, by its class or one of its bases.
+
+    A class of the objective's own file may be in a module of another name there: its own name
+    decides.
+    """
+    return any(_is_of(name, kind) for name in raised for kind in catch)
+
+
+def _is_of(name: str, kind: type[Exception]) -> bool:
+    own = f"{kind.__module__}.{kind.__qualname__}"
+    if name == own:
+        return True
+    local = kind.__module__ == "__main__" or not own.startswith(("builtins.", "optuna."))
+    return local and not name.startswith("builtins.") and name.endswith(f".{kind.__qualname__}")

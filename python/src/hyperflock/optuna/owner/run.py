@@ -1,0 +1,408 @@
+"""One owner's life: claim, reconcile, then ask and answer until there is nothing left to do.
+
+    with OwnerLink(http, study=3, label="notebook") as link:
+        Run(owner, link, http, Plan(n_trials=100)).until_done()
+
+Runs in the thread that calls; the link's socket has a thread of its own.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from msgspec import UNSET
+from optuna.trial import TrialState
+
+from hyperflock._base.errors import HyperflockError, OwnerError, ServerError, server_error
+from hyperflock._base.text import clean
+from hyperflock._client.idle_notice import Waiting
+from hyperflock._transport import background_loop as _loop
+from hyperflock._transport.http import Http
+from hyperflock._transport.messages import (
+    AskedTrial,
+    Error,
+    OwnerAnswer,
+    OwnerCall,
+    OwnerReply,
+    StudyRow,
+)
+from hyperflock._transport.owner_link import OwnerLink
+from hyperflock._transport.validation import convert
+from hyperflock.optuna.owner.ask_ahead import ParallelTpe, ahead, is_used_up
+from hyperflock.optuna.owner.owner import Owner, tell
+from hyperflock.optuna.owner.reconcile import leave, reconcile, sweep
+from hyperflock.optuna.study_import import Outcome
+
+MAX_ROOM = 1000
+MAX_ITEMS = 1000
+MAX_REPLY_BYTES = 256 << 10
+# So long may answers be held back to leave together.
+HOLD_S = 0.05
+_SLICE_S = 0.5
+# While artifacts are on their way, which nothing on the link tells of.
+_ENDING_SLICE_S = 0.02
+_LOOK_S = 10.0
+# After a claim the owner before may still have been in the middle of something.
+_SWEEP_S = 5.0
+_ENDED = frozenset({"study_cancelled", "study_stopped"})
+# It was over, and somebody deleted it.
+_GONE = "unknown_study"
+_FINISH_S = 5.0
+
+
+@dataclass
+class Plan:
+    """How far a call goes.
+
+    Attributes
+    ----------
+    n_trials : int or None
+        Trials of this call, finished in any state; None: no limit.
+    timeout_s : float or None
+        No trial is asked after that many seconds.
+    n_jobs : int or None
+        Trials that may run at a time; None: as many as devices want.
+    to_target : bool
+        Whether ``n_trials`` is what is left of the number that the owner before meant to have.
+    """
+
+    n_trials: int | None = None
+    timeout_s: float | None = None
+    n_jobs: int | None = None
+    to_target: bool = False
+
+
+@dataclass
+class _Outgoing:
+    """Answers on their way to one reply."""
+
+    replies: list[OwnerAnswer] = field(default_factory=list)
+    size: int = 0
+    since: float = 0.0
+
+    def add(self, answer: OwnerAnswer) -> None:
+        if not self.replies:
+            self.since = time.monotonic()
+        self.replies.append(answer)
+        self.size += 200 + sum(len(t) * 4 for t in (answer.value, answer.message) if t)
+
+    @property
+    def is_due(self) -> bool:
+        return bool(self.replies) and (
+            len(self.replies) >= MAX_ITEMS
+            or self.size >= MAX_REPLY_BYTES
+            or time.monotonic() - self.since > HOLD_S
+        )
+
+    def take(self) -> list[OwnerAnswer]:
+        taken, self.replies, self.size = self.replies, [], 0
+        return taken
+
+
+class Run:
+    """Runs an owner over its link.
+
+    Parameters
+    ----------
+    owner, link, http
+        The study's two sides.
+    plan
+        How far to go.
+    tpe
+        What makes TPE ready for parallel trials.
+    moved
+        Called when trials have begun or finished, for a progress bar.
+    notice
+        Told ``standing by`` and ``sampling`` when that begins.
+    """
+
+    def __init__(
+        self,
+        owner: Owner,
+        link: OwnerLink,
+        http: Http,
+        plan: Plan,
+        tpe: ParallelTpe | None = None,
+        moved: Callable[[], None] = lambda: None,
+        notice: Callable[[str], None] = lambda text: None,
+    ) -> None:
+        self._owner = owner
+        self._link = link
+        self._http = http
+        self._plan = plan
+        self._tpe = tpe
+        self._moved = moved
+        self._notice = notice
+        self._begun = time.monotonic()
+        self._generation = 0
+        self._taken = 0
+        self._told_room = -1
+        self._held = 0
+        self._finished_before = 0
+        self._is_over = False
+        self._again: set[int] = set()
+        self._look_at = self._sweep_at = math.inf
+        self._waiting = Waiting(http, owner.row.study)
+
+    def until_done(self) -> None:
+        """Run until the plan is fulfilled; raises what the call shall end with.
+
+        Raises
+        ------
+        ObjectiveError
+            An objective raised something that ``catch`` does not name.
+        OwnerError
+            ``owner_replaced``, ``study_differs``.
+        ServerError
+            ``study_cancelled``, ``unknown_study`` (it was deleted), ``quota_exceeded``, ...
+        """
+        try:
+            while not (self._is_over or (self._generation and self._is_done())):
+                self._step()
+            if self._generation:
+                sweep(self._owner, self._http)
+        except BaseException as error:
+            # A sampler, a callback, Ctrl-C: no trial keeps running that has ended, or that the
+            # server does not know.
+            self._owner.settle_all()
+            self._owner.fail_untold(error)
+            if isinstance(error, ServerError) and error.code == _GONE:
+                self._fail_live()
+            elif isinstance(error, OwnerError | ServerError):
+                with suppress(HyperflockError):  # what was raised first is the reason
+                    leave(self._owner, self._http)
+            raise
+        finally:
+            self._waiting.close()
+        if self._generation:
+            self._finish()
+        if self._owner.failure is not None:
+            raise self._owner.failure
+
+    def _finish(self) -> None:
+        """End the study at the server, and wait until it says so."""
+        self._reply(finish=True)
+        deadline = time.monotonic() + _FINISH_S
+        while (left_s := deadline - time.monotonic()) > 0:
+            item = self._link.next(min(left_s, _SLICE_S))
+            if isinstance(item, Error) and item.code in _ENDED:
+                return
+
+    def _step(self) -> None:
+        item = self._link.next(_ENDING_SLICE_S if self._owner.ending else _SLICE_S)
+        if self._owner.settle() and self._generation:
+            held, self._held = self._held, 0
+            self._reply(asked=self._ask(held) if held else ())
+            self._moved()
+        if isinstance(item, Error):
+            self._refused(item)
+        elif item is not None:
+            self._take(item)
+        elif self._generation and self._room() != self._told_room:  # the time is up
+            self._reply()
+        now = time.monotonic()
+        if self._generation and now >= self._sweep_at:
+            self._sweep_at = math.inf
+            sweep(self._owner, self._http)
+        if self._generation and now >= self._look_at:
+            self._look_at = now + _LOOK_S
+            self._look()
+        if self._generation:
+            self._waiting.look(_loop.start, idle=not self._owner.computing)
+
+    # ---- one batch
+
+    def _take(self, batch: OwnerCall) -> None:
+        if batch.generation == 0:  # standing by: somebody else owns the study
+            self._stand_by()
+            return
+        if batch.generation != self._generation:
+            self._attach(batch)
+            return
+        if not batch.demand:
+            # The next batch travels while this one is answered. Where trials are asked for it must
+            # wait until they have left: it would ask for them again.
+            self._taken = batch.batch
+            if batch.calls:
+                self._reply()
+        out = _Outgoing()
+        self._owner.begin_batch()
+        for call in batch.calls:
+            answer = self._owner.answer(call)
+            if answer is not None:
+                out.add(answer)
+            if out.is_due:
+                self._send(replies=out.take())
+        self._reply(out.take(), self._ask(batch.demand), taken=batch.batch)
+        self._moved()
+
+    def _attach(self, batch: OwnerCall) -> None:
+        self._generation, self._taken, self._held = batch.generation, batch.batch, 0
+        now = time.monotonic()
+        self._look_at, self._sweep_at = now + _LOOK_S, now + _SWEEP_S
+        again, ended = reconcile(self._owner, self._http)
+        self._owner.untold.update(self._owner.live[n].trial._trial_id for n in again)
+        self._again.update(again)
+        # Not the row's count: what has ended since, this owner will hear of, and count itself.
+        owner = self._owner
+        self._finished_before = ended - (owner.finished + owner.ending - owner.unheard)
+        row = self._look()
+        if self._plan.to_target:
+            left = row.goal - self._finished_before
+            self._plan.n_trials = left if row.wanted else None
+        self._notice("sampling")
+        told = map(self._owner.asked, again)
+        self._reply(asked=[one for one in told if one is not None])
+        self._moved()
+
+    def _stand_by(self) -> None:
+        self._generation = 0
+        self._owner.step_back()
+        self._notice("standing by")
+
+    def _ask(self, demand: int) -> list[AskedTrial]:
+        """Ask the sampler for what devices wait for, and ahead where that changes nothing.
+
+        Where the one trial that runs has ended and waits for its artifacts, the sampler is asked
+        after that: one device and a seed give what they give in plain Optuna.
+        """
+        owner = self._owner
+        if owner.ending == len(owner.live) == 1:
+            self._held = demand
+            return []
+        wanted = demand
+        if self._plan.n_jobs != 1:
+            computing = owner.computing + demand
+            wanted += max(0, ahead(owner.study, computing, owner.run_s) - owner.waiting)
+        asked: list[AskedTrial] = []
+        while len(asked) < min(wanted, MAX_ITEMS) and self._room():
+            if owner.live and is_used_up(owner.study):
+                break
+            if self._tpe is not None:
+                self._tpe.tell(len(owner.live) - owner.ending + 1)
+            one = owner.asked(owner.ask())
+            if one is not None:
+                asked.append(one)
+        return asked
+
+    # ---- what the server is told
+
+    def _reply(
+        self,
+        replies: Sequence[OwnerAnswer] = (),
+        asked: Sequence[AskedTrial] = (),
+        *,
+        taken: int | None = None,
+        finish: bool = False,
+    ) -> None:
+        """Send what there is; its last message tells that batch ``taken`` was taken in."""
+        self._told_room = self._room()
+        asked = list(asked)
+        while (first := _fitting(asked)) < len(asked):
+            self._send(asked=asked[:first])
+            del asked[:first]
+        if taken is not None:
+            self._taken = taken
+        self._send(replies, asked, finish=finish)
+
+    def _send(
+        self,
+        replies: Sequence[OwnerAnswer] = (),
+        asked: Sequence[AskedTrial] = (),
+        *,
+        finish: bool = False,
+    ) -> None:
+        reply = OwnerReply(
+            study=self._owner.row.study,
+            taken=self._taken,
+            room=self._room(),
+            target=self._target(),
+            replies=list(replies),
+            asked=list(asked),
+            finish=finish,
+        )
+        self._owner.told(asked)
+        self._link.send(reply, self._generation)
+
+    def _room(self) -> int:
+        """How many more trials may be asked now."""
+        if self._is_stopped():
+            return 0
+        plan, live = self._plan, len(self._owner.live)
+        limits = [
+            math.inf if plan.n_trials is None else plan.n_trials - self._owner.finished - live
+        ]
+        limits += [math.inf if plan.n_jobs is None else plan.n_jobs - live, MAX_ROOM]
+        return max(0, int(min(limits)))
+
+    def _target(self) -> int:
+        """How many trials the study shall have in the end; 0: nobody knows."""
+        if self._plan.n_trials is None:
+            return 0
+        here = max(self._plan.n_trials, self._owner.finished + len(self._owner.live))
+        return self._finished_before + here - self._owner.unheard
+
+    # ---- when it ends
+
+    def _is_stopped(self) -> bool:
+        if self._owner.failure is not None or self._owner.study._stop_flag:
+            return True
+        limit_s = self._plan.timeout_s
+        return limit_s is not None and time.monotonic() - self._begun >= limit_s
+
+    def _is_done(self) -> bool:
+        if self._owner.live:
+            return False
+        limit = self._plan.n_trials
+        return self._is_stopped() or (limit is not None and self._owner.finished >= limit)
+
+    def _look(self) -> StudyRow:
+        """Ask how the study stands: nobody tells an owner that it was cancelled."""
+        study = self._owner.row.study
+        row = convert(_loop.run(self._http.get(f"/api/studies/{study}")), StudyRow)
+        if row.state == "cancelled":
+            self._fail_live()
+            raise server_error(
+                "study_cancelled", f"study {study} was cancelled; another name begins a new one"
+            )
+        return row
+
+    def _refused(self, error: Error) -> None:
+        if error.code == "trial_exists":
+            if error.trial in self._again:
+                return  # what was asked before a connection broke had arrived
+            raise OwnerError(
+                f"trial {error.trial} is at the server already, of another Optuna study; take "
+                f"client.study({self._owner.row.study}).to_optuna(), or a study of another name",
+                code="study_differs",
+            )
+        if error.code in _ENDED:
+            self._look()
+        if self._generation == 0 and error.code != _GONE:
+            # Standing by: somebody else ended the study, or it is about what was said before.
+            self._is_over = error.code in _ENDED
+            return
+        field = error.field if error.field is not UNSET else None
+        raise server_error(error.code, clean(error.message), field)
+
+    def _fail_live(self) -> None:
+        """Leave no trial running that nobody computes."""
+        owner = self._owner
+        owner.settle_all()
+        for number in list(owner.live):
+            del owner.live[number]
+            tell(owner.study, number, Outcome(TrialState.FAIL))
+
+
+def _fitting(asked: Sequence[AskedTrial]) -> int:
+    """How many of these go into one reply."""
+    size = 0
+    for count, one in enumerate(asked):
+        size += 100 + (2 * len(one.attrs) if isinstance(one.attrs, str) else 0)
+        if size > MAX_REPLY_BYTES and count:
+            return count
+    return len(asked)

@@ -1,0 +1,79 @@
+"""Rows of trials, fetched page by page: only what is new, with the curves that are wanted.
+
+    rows, cursor = await newer(http, study=3, cursor=0)      # every finished trial, as it finished
+    rows = await unfinished(http, study=3)                   # with the curves so far
+
+Coroutines; any event loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Container, Iterable
+from typing import Any
+
+import msgspec
+
+from hyperflock._transport.http import Http
+from hyperflock._transport.messages import TrialRow
+from hyperflock._transport.validation import convert
+
+_PAGE = 500
+_AT_ONCE = 8
+
+
+async def newer(
+    http: Http, study: int, cursor: int, *, points: bool = True
+) -> tuple[list[TrialRow], int]:
+    """Fetch what finished behind a cursor, in that order; with the cursor behind it.
+
+    A trial that failed may come again, with its later outcome.
+    """
+    found: list[TrialRow] = []
+    with_curves = "&points=1" if points else ""
+    while True:
+        where = f"/api/studies/{study}/trials?after={cursor}&limit={_PAGE}{with_curves}"
+        page = await http.get(where)
+        rows = _rows(page)
+        if not rows:
+            break
+        found += rows
+        cursor = int(page["cursor"])
+    if points:
+        found = await with_points(http, study, found)
+    return found, cursor
+
+
+async def unfinished(http: Http, study: int, *, points: bool = True) -> list[TrialRow]:
+    """Fetch the trials that have begun, or were asked, and have no outcome; by number."""
+    rows = _rows(await http.get(f"/api/studies/{study}/unfinished{'?points=1' if points else ''}"))
+    if not points:
+        return rows
+    begun = await with_points(http, study, [row for row in rows if row.attempts])
+    waiting = [row for row in rows if not row.attempts]
+    return sorted([*begun, *waiting], key=lambda row: row.trial)
+
+
+async def with_points(
+    http: Http, study: int, rows: Iterable[TrialRow], wanted: Container[int] | None = None
+) -> list[TrialRow]:
+    """Fetch the curves that a page left out; of all rows, or of those whose number is wanted."""
+    gate = asyncio.Semaphore(_AT_ONCE)
+
+    async def whole(row: TrialRow) -> TrialRow:
+        if isinstance(row.points, list) or (wanted is not None and row.trial not in wanted):
+            return row
+        async with gate:
+            told = convert(await http.get(f"/api/studies/{study}/trials/{row.trial}"), TrialRow)
+        # The trial may have gone on since: the page's row counts, with a curve of its outcome.
+        row.points = told.points if told.seq == row.seq else []
+        return row
+
+    return list(await asyncio.gather(*map(whole, rows)))
+
+
+def _rows(page: Any) -> list[TrialRow]:
+    try:
+        return msgspec.convert(page["trials"], list[TrialRow])
+    except msgspec.ValidationError:  # what is wrong is found out by name
+        return [convert(row, TrialRow) for row in page["trials"]]

@@ -1,0 +1,275 @@
+"""A server's studies as an Optuna storage: read live, for plots, tables and optuna-dashboard.
+
+    storage = hyperflock.optuna.Storage(hyperflock.Client())
+    study = optuna.load_study(study_name="digits", storage=storage)
+    optuna_dashboard.run_server(storage)
+
+Asked studies and grids alike. Trials come from devices, so nothing here begins or changes one.
+"""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections.abc import Container, Sequence
+from typing import Any, NoReturn
+
+from optuna.distributions import BaseDistribution
+from optuna.exceptions import DuplicatedStudyError
+from optuna.storages import BaseStorage, get_storage
+from optuna.study import StudyDirection
+from optuna.study._frozen import FrozenStudy
+from optuna.trial import FrozenTrial, TrialState
+
+from hyperflock._base.errors import HyperflockError, NotFoundError
+from hyperflock._client.client import Client
+from hyperflock._transport import background_loop as _loop
+from hyperflock._transport.messages import StudyRow
+from hyperflock._transport.validation import convert
+from hyperflock.optuna.storage.trial_feed import NUMBERS, LiveTrials
+
+
+class Storage(BaseStorage):
+    """The studies that a client may see, as Optuna reads them.
+
+    A study's id is the server's. Its trials are those that devices have begun, and of an asked
+    study those that wait for one; what a number between them lacks is a failed trial without
+    parameters. Each look asks the server for what is new.
+
+    Parameters
+    ----------
+    client
+        The server; None: as ``hyperflock.Client()`` finds it.
+    attributes
+        A storage of Optuna's, or its URL, in which attributes of studies are kept: notes of
+        optuna-dashboard, names of metrics. The server has no place for them; None: a study has none
+        and none can be set.
+
+    Raises
+    ------
+    HyperflockError
+        ``read_only_storage``, by every method that would begin, change or delete a study or a
+        trial.
+    """
+
+    def __init__(
+        self, client: Client | None = None, *, attributes: BaseStorage | str | None = None
+    ) -> None:
+        self._client = Client() if client is None else client
+        self._http = self._client._core._http
+        self._attributes = None if attributes is None else get_storage(attributes)
+        self._lock = threading.Lock()
+        self._live: dict[int, LiveTrials] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the token behind: whoever reads the pickle needs one of their own."""
+        return {"url": self._client.url, "attributes": self._attributes}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Connect again, with the token that ``hyperflock.Client()`` finds."""
+        Storage.__init__(self, Client(state["url"]), attributes=state["attributes"])
+
+    # ---- studies
+
+    def get_study_id_from_name(self, study_name: str) -> int:
+        """Give the newest study of that name."""
+        for row in self._rows():
+            if row.name == study_name:
+                return row.study
+        raise KeyError(f"no study at {self._client.url} has the name {study_name!r}")
+
+    def get_study_name_from_id(self, study_id: int) -> str:
+        """Give a study's name."""
+        return self._of(study_id).row.name
+
+    def get_study_directions(self, study_id: int) -> list[StudyDirection]:
+        """Give a study's directions."""
+        return _directions(self._of(study_id).row)
+
+    def get_study_user_attrs(self, study_id: int) -> dict[str, Any]:
+        """Give what is kept in ``attributes``."""
+        kept = self._kept(self._of(study_id).row)
+        return {} if kept is None else kept[0].get_study_user_attrs(kept[1])
+
+    def get_study_system_attrs(self, study_id: int) -> dict[str, Any]:
+        """Give what is kept in ``attributes``."""
+        kept = self._kept(self._of(study_id).row)
+        return {} if kept is None else kept[0].get_study_system_attrs(kept[1])
+
+    def set_study_user_attr(self, study_id: int, key: str, value: Any) -> None:
+        """Keep an attribute in ``attributes``."""
+        storage, kept = self._keeping(self._of(study_id).row)
+        storage.set_study_user_attr(kept, key, value)
+
+    def set_study_system_attr(self, study_id: int, key: str, value: Any) -> None:
+        """Keep an attribute in ``attributes``."""
+        storage, kept = self._keeping(self._of(study_id).row)
+        storage.set_study_system_attr(kept, key, value)
+
+    def get_all_studies(self) -> list[FrozenStudy]:
+        """Give all studies that the client's token may see, by id."""
+        found = []
+        for row in sorted(self._rows(), key=lambda row: row.study):
+            kept = self._kept(row)
+            user = {} if kept is None else kept[0].get_study_user_attrs(kept[1])
+            system = {} if kept is None else kept[0].get_study_system_attrs(kept[1])
+            directions = _directions(row)
+            found.append(
+                FrozenStudy(row.name, None, user, system, row.study, directions=directions)
+            )
+        return found
+
+    # ---- trials
+
+    def get_all_trials(
+        self,
+        study_id: int,
+        deepcopy: bool = True,
+        states: Container[TrialState] | None = None,
+    ) -> list[FrozenTrial]:
+        """Give a study's trials as they are now, by number."""
+        trials = self._trials(study_id)
+        found = [trial for trial in trials if states is None or trial.state in states]
+        return [_copied(trial) for trial in found] if deepcopy else found
+
+    def get_trial(self, trial_id: int) -> FrozenTrial:
+        """Give a trial as it is now."""
+        study, number = divmod(trial_id, NUMBERS)
+        trials = self._trials(study)
+        if number >= len(trials):
+            raise KeyError(f"study {study} has no trial {number}")
+        return trials[number]
+
+    # ---- what only devices and owners do
+
+    def create_new_study(
+        self, directions: Sequence[StudyDirection], study_name: str | None = None
+    ) -> int:
+        """Refuse: `hyperflock.optuna.optimize` and `Client.grid` begin studies."""
+        _refuse("begins no study")
+
+    def delete_study(self, study_id: int) -> None:
+        """Refuse: `hyperflock.Study.delete` does it, for a study that is over."""
+        _refuse("deletes no study")
+
+    def create_new_trial(self, study_id: int, template_trial: FrozenTrial | None = None) -> int:
+        """Refuse: trials begin on devices."""
+        _refuse("begins no trial")
+
+    def set_trial_param(
+        self,
+        trial_id: int,
+        param_name: str,
+        param_value_internal: float,
+        distribution: BaseDistribution,
+    ) -> None:
+        """Refuse: a study's owner gives parameters."""
+        _refuse("changes no trial")
+
+    def set_trial_state_values(
+        self, trial_id: int, state: TrialState, values: Sequence[float] | None = None
+    ) -> bool:
+        """Refuse: a device tells how a trial ended."""
+        _refuse("changes no trial")
+
+    def set_trial_intermediate_value(
+        self, trial_id: int, step: int, intermediate_value: float
+    ) -> None:
+        """Refuse: a device reports."""
+        _refuse("changes no trial")
+
+    def set_trial_user_attr(self, trial_id: int, key: str, value: Any) -> None:
+        """Refuse: a trial's attributes come with its outcome."""
+        _refuse("changes no trial")
+
+    def set_trial_system_attr(self, trial_id: int, key: str, value: Any) -> None:
+        """Refuse: a trial's attributes come with its outcome."""
+        _refuse("changes no trial")
+
+    # ---- inside
+
+    def _rows(self) -> list[StudyRow]:
+        """Every study's row, the newest first."""
+        told = _loop.run(self._http.get("/api/studies"))
+        return [convert(row, StudyRow) for row in told["studies"]]
+
+    def _trials(self, study_id: int) -> list[FrozenTrial]:
+        try:
+            return self._of(study_id).trials()
+        except NotFoundError:  # it was deleted since it was looked at first
+            with self._lock:
+                self._live.pop(study_id, None)
+            raise self._unknown(study_id) from None
+
+    def _unknown(self, study_id: int) -> KeyError:
+        return KeyError(f"there is no study {study_id} at {self._client.url}")
+
+    def _of(self, study_id: int) -> LiveTrials:
+        with self._lock:
+            live = self._live.get(study_id)
+        if live is not None:
+            return live
+        try:
+            told = _loop.run(self._http.get(f"/api/studies/{int(study_id)}"))
+        except NotFoundError:
+            raise self._unknown(study_id) from None
+        with self._lock:
+            return self._live.setdefault(study_id, LiveTrials(self._http, convert(told, StudyRow)))
+
+    def _kept(self, row: StudyRow) -> tuple[BaseStorage, int] | None:
+        """Where a study's attributes are, if it has some."""
+        if self._attributes is None:
+            return None
+        try:
+            return self._attributes, self._attributes.get_study_id_from_name(self._key(row))
+        except KeyError:
+            return None
+
+    def _keeping(self, row: StudyRow) -> tuple[BaseStorage, int]:
+        kept = self._kept(row)
+        if kept is not None:
+            return kept
+        if self._attributes is None:
+            raise HyperflockError(
+                "the view of a server's studies has no place for a study's attributes; give "
+                "Storage(client, attributes=...) an Optuna storage that keeps them",
+                code="read_only_storage",
+            )
+        try:
+            made = self._attributes.create_new_study(_directions(row), self._key(row))
+        except DuplicatedStudyError:  # another process was faster
+            made = self._attributes.get_study_id_from_name(self._key(row))
+        return self._attributes, made
+
+    def _key(self, row: StudyRow) -> str:
+        return f"{self._client.url} study {row.study}"
+
+
+def _copied(trial: FrozenTrial) -> FrozenTrial:
+    """Copy a trial, whose caller may change all of it but a distribution: those never change.
+
+    A deep copy of a study costs more than to ask the server for what is new.
+    """
+    made = FrozenTrial.__new__(FrozenTrial)
+    own = vars(made)
+    for name, value in vars(trial).items():
+        if isinstance(value, list):
+            own[name] = value.copy()
+        elif isinstance(value, dict):
+            nested = value and name.endswith("_attrs")
+            own[name] = copy.deepcopy(value) if nested else value.copy()
+        else:
+            own[name] = value
+    return made
+
+
+def _directions(row: StudyRow) -> list[StudyDirection]:
+    return [StudyDirection[aim.upper()] for aim in row.aims]
+
+
+def _refuse(what: str) -> NoReturn:
+    raise HyperflockError(
+        f"the view of a server's studies {what}: it reads; hyperflock.optuna.optimize with a study "
+        "of your own runs trials, and client.study(...).to_optuna() is a copy to change",
+        code="read_only_storage",
+    )

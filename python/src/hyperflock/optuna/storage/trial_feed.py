@@ -1,0 +1,90 @@
+"""The trials of one study as Optuna's, kept up to date by fetching what is new.
+
+    trials = LiveTrials(http, row).trials()      # every number from 0 on, without a gap
+
+What has finished is fetched once; each look asks for what finished since and for what runs. Any
+thread but the background loop's.
+"""
+
+from __future__ import annotations
+
+import threading
+
+from optuna.distributions import CategoricalDistribution
+from optuna.trial import FrozenTrial, TrialState
+
+from hyperflock._transport import background_loop as _loop
+from hyperflock._transport.http import Http
+from hyperflock._transport.messages import StudyRow, TrialRow
+from hyperflock.optuna.pages import newer, unfinished
+from hyperflock.optuna.study_import import TAG, choices_of, frozen_trial, when
+
+# A trial's id is that of its study and its number; so many numbers a study can have.
+NUMBERS = 2**32
+
+
+class LiveTrials:
+    """One study's trials."""
+
+    def __init__(self, http: Http, row: StudyRow) -> None:
+        self.row = row
+        self._http = http
+        self._lock = threading.Lock()
+        self._cursor = 0
+        self._choices: dict[str, CategoricalDistribution] = choices_of(row)
+        self._finished: dict[int, FrozenTrial] = {}
+        self._holes: dict[int, FrozenTrial] = {}
+        self._trials: list[FrozenTrial] = []
+
+    def trials(self) -> list[FrozenTrial]:
+        """Give all trials as they are now, by number; who gets the list leaves it as it is."""
+        with self._lock:
+            _loop.run(self._look())
+            return self._trials
+
+    async def _look(self) -> None:
+        found = await self._fetched()
+        missing = _missing(found)
+        if missing - self._holes.keys():
+            # What began between the two requests is found by two more; nobody has begun the rest.
+            found = await self._fetched()
+            missing = _missing(found)
+        for number in missing:
+            if number not in self._holes:
+                self._holes[number] = self._hole(number)
+            found[number] = self._holes[number]
+        self._trials = [found[number] for number in sorted(found)]
+
+    async def _fetched(self) -> dict[int, FrozenTrial]:
+        """Fetch what runs, then what has finished since; every known trial by number."""
+        open_rows = await unfinished(self._http, self.row.study)
+        rows, cursor = await newer(self._http, self.row.study, self._cursor)
+        fresh = {row.trial: self._trial(row) for row in rows}
+        self._finished.update(fresh)
+        self._cursor = cursor
+        # One that failed earlier and runs now was issued again.
+        running = {row.trial: self._trial(row) for row in open_rows if row.trial not in fresh}
+        return {**self._finished, **running}
+
+    def _trial(self, row: TrialRow) -> FrozenTrial:
+        trial = frozen_trial(self.row, row, self._choices)
+        if trial.state is TrialState.RUNNING and not row.attempts:
+            trial.state = TrialState.WAITING
+        del trial.system_attrs[TAG]
+        return self._placed(trial, row.trial)
+
+    def _hole(self, number: int) -> FrozenTrial:
+        """Stand in for a trial that never came here: Optuna counts from 0 on without a gap."""
+        at = when(self.row.created_at)
+        hole = FrozenTrial(number, TrialState.FAIL, None, at, at, {}, {}, {}, {}, {}, -1)
+        return self._placed(hole, number)
+
+    def _placed(self, trial: FrozenTrial, number: int) -> FrozenTrial:
+        trial.number = number
+        trial._trial_id = self.row.study * NUMBERS + number
+        return trial
+
+
+def _missing(found: dict[int, FrozenTrial]) -> set[int]:
+    """Numbers that lack below the largest one."""
+    return set(range(max(found, default=0))) - found.keys()

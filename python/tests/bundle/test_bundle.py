@@ -1,0 +1,361 @@
+"""Bundles: what travels, what does not and why, and that the same sources give the same bytes."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import io
+import os
+import subprocess
+import sys
+import textwrap
+import types
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hyperflock import BundleError
+from hyperflock._bundle.archive import LOCK_NAME, needs_optuna
+from hyperflock._bundle.bundle import Bundle, bundle_module, bundle_objective, bundle_script
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+
+@pytest.fixture(autouse=True)
+def _modules_of_the_test_only() -> Iterator[None]:
+    before, path = set(sys.modules), list(sys.path)
+    yield
+    sys.path[:] = path
+    for name in set(sys.modules) - before:
+        del sys.modules[name]
+
+
+def _write(folder: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(textwrap.dedent(text))
+    return folder
+
+
+def _import(folder: Path, name: str) -> types.ModuleType:
+    sys.path.insert(0, str(folder))
+    importlib.invalidate_caches()
+    return importlib.import_module(name)
+
+
+def _contents(bundle: Bundle) -> dict[str, str]:
+    """The sources in the zip."""
+    with zipfile.ZipFile(io.BytesIO(bundle.content)) as archive:
+        names = [name for name in archive.namelist() if name != LOCK_NAME]
+        return {name: archive.read(name).decode() for name in names}
+
+
+OBJECTIVE = "def objective(trial):\n    return 1.0\n"
+
+
+def test_module_travels_with_what_it_imports_from_its_folder(tmp_path: Path) -> None:
+    _write(
+        tmp_path,
+        {
+            "train.py": """
+                import json, helper
+                def objective(trial):
+                    from layers.conv import layer
+                    return 1.0
+            """,
+            "helper.py": "import deeper\n",
+            "deeper.py": "x = 1\n",
+            "layers/__init__.py": "",
+            "layers/conv.py": "layer = 1\n",
+            "layers/data.txt": "not source",
+            "layers/sub/more.py": "import unrelated_third_party\n",
+            "layers/__pycache__/conv.cpython-311.pyc": "",
+            "unused.py": "x = 2\n",
+        },
+    )
+    bundle = bundle_objective(_import(tmp_path, "train").objective)
+    assert bundle.entry == "train:objective"
+    assert list(_contents(bundle)) == [
+        "deeper.py",
+        "helper.py",
+        "layers/__init__.py",
+        "layers/conv.py",
+        "layers/sub/more.py",
+        "train.py",
+    ]
+    assert bundle.files == tuple(_contents(bundle))
+
+
+def test_module_of_a_package_travels_with_the_whole_package(tmp_path: Path) -> None:
+    _write(
+        tmp_path,
+        {
+            "pack/__init__.py": "",
+            "pack/models/__init__.py": "",
+            "pack/models/cnn.py": "from ..tools import t\nimport beside\n" + OBJECTIVE,
+            "pack/tools.py": "t = 1\n",
+            "pack/never_imported.py": "import not_in_the_runtime",
+            "beside.py": "",
+            "other.py": "",
+        },
+    )
+    bundle = bundle_objective(_import(tmp_path, "pack.models.cnn").objective)
+    assert bundle.entry == "pack.models.cnn:objective"
+    assert set(_contents(bundle)) == {
+        "beside.py",
+        "pack/__init__.py",
+        "pack/models/__init__.py",
+        "pack/models/cnn.py",
+        "pack/tools.py",
+        "pack/never_imported.py",
+    }
+
+
+def _run_script(script: Path, *arguments: str) -> str:
+    return subprocess.run(
+        [sys.executable, *arguments, str(script)],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=script.parent,
+    ).stdout
+
+
+SUBMIT = """
+    if __name__ == "__main__":
+        from hyperflock._bundle.bundle import bundle_objective
+        bundle = bundle_objective(objective)
+        print(bundle.entry, *bundle.files)
+"""
+
+
+def test_script_travels_under_its_stem_with_what_it_loaded_by_name(tmp_path: Path) -> None:
+    text = 'import importlib\nimportlib.import_module("plugin")\nimport helper\n' + OBJECTIVE
+    _write(tmp_path, {"plugin.py": "", "helper.py": "", "unused.py": ""})
+    script = tmp_path / "my-train.py"
+    script.write_text(text + textwrap.dedent(SUBMIT))
+    assert _run_script(script).split() == [
+        "my_train:objective",
+        "helper.py",
+        "my_train.py",
+        "plugin.py",
+    ]
+
+
+def test_module_run_by_python_m_keeps_its_dotted_name(tmp_path: Path) -> None:
+    _write(tmp_path, {"pack/__init__.py": "", "pack/run.py": OBJECTIVE + textwrap.dedent(SUBMIT)})
+    done = subprocess.run(
+        [sys.executable, "-m", "pack.run"],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=tmp_path,
+    )
+    assert done.stdout.split() == ["pack.run:objective", "pack/__init__.py", "pack/run.py"]
+
+
+def test_script_is_bundled_without_being_run(tmp_path: Path) -> None:
+    here_only = "def main():\n    import not_installed\n"
+    _write(tmp_path, {"train.py": "import helper\n" + here_only + OBJECTIVE, "helper.py": ""})
+    bundle = bundle_script(tmp_path / "train.py", "objective")
+    assert (bundle.entry, bundle.files) == ("train:objective", ("helper.py", "train.py"))
+    assert "train" not in sys.modules
+
+
+def test_bundle_runs_when_unpacked_alone(tmp_path: Path) -> None:
+    _write(
+        tmp_path / "there",
+        {
+            "train.py": "from pack import two\ndef objective(trial):\n    return two.value\n",
+            "pack/__init__.py": "",
+            "pack/two.py": "value = 2.0\n",
+        },
+    )
+    bundle = bundle_script(tmp_path / "there" / "train.py", "objective")
+    with zipfile.ZipFile(io.BytesIO(bundle.content)) as archive:
+        archive.extractall(tmp_path / "here")
+    sys.path.insert(0, str(tmp_path / "here"))
+    module, _, function = bundle.entry.partition(":")
+    assert getattr(importlib.import_module(module), function)(None) == 2.0
+
+
+def test_library_module_travels_alone(tmp_path: Path) -> None:
+    site = _write(
+        tmp_path / "site-packages", {"lib_a.py": "import numpy\n" + OBJECTIVE, "lib_b.py": ""}
+    )
+    assert bundle_objective(_import(site, "lib_a").objective).files == ("lib_a.py",)
+
+
+def test_this_package_and_the_standard_library_stay_at_home(tmp_path: Path) -> None:
+    _write(
+        tmp_path,
+        {
+            "train.py": "import hyperflock, json, numpy\n" + OBJECTIVE,
+            "hyperflock/__init__.py": "",
+            "json/readme.py": "# a folder of examples, not the module\n",
+        },
+    )
+    assert bundle_script(tmp_path / "train.py", "objective").files == ("train.py",)
+
+
+def test_module_by_name_is_found_without_running_it(tmp_path: Path) -> None:
+    _write(tmp_path, {"found.py": "raise RuntimeError\n" + OBJECTIVE})
+    sys.path.insert(0, str(tmp_path))
+    importlib.invalidate_caches()
+    assert bundle_module("found", "objective").entry == "found:objective"
+    with pytest.raises(BundleError) as caught:
+        bundle_module("not_there_at_all", "objective")
+    assert caught.value.code == "cannot_bundle_module"
+
+
+# ---- what cannot travel
+
+
+def test_compiled_module_cannot_travel(tmp_path: Path) -> None:
+    suffix = importlib.machinery.EXTENSION_SUFFIXES[0]
+    _write(tmp_path, {"train.py": "import fast\n" + OBJECTIVE, f"fast{suffix}": ""})
+    with pytest.raises(BundleError) as caught:
+        bundle_script(tmp_path / "train.py", "objective")
+    assert caught.value.code == "cannot_bundle_extension"
+    assert f"fast{suffix}" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("source", "code"),
+    [
+        ("x = 1\n", "cannot_bundle_function"),
+        ("class A:\n    def objective(self): pass\n", "cannot_bundle_function"),
+        ("async def objective(trial): pass\n", "cannot_bundle_coroutine"),
+        ("def objective(trial):\n    yield 1\n", "cannot_bundle_generator"),
+        ("def objective(trial:\n", "cannot_bundle_source"),
+    ],
+)
+def test_script_is_checked_by_its_text(tmp_path: Path, source: str, code: str) -> None:
+    _write(tmp_path, {"train.py": source})
+    with pytest.raises(BundleError) as caught:
+        bundle_script(tmp_path / "train.py", "objective")
+    assert caught.value.code == code
+
+
+_PRUNES = "def objective(trial):\n    raise optuna.TrialPruned\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "needs"),
+    [
+        ("import optuna\n" + _PRUNES, True),
+        ("from optuna.distributions import FloatDistribution\n" + OBJECTIVE, True),
+        ("import tqdm\n" + OBJECTIVE, True),
+        ("try:\n    import optuna\nexcept ImportError:\n    optuna = None\n" + _PRUNES, True),
+        ("def objective(trial):\n    import optuna\n    raise optuna.TrialPruned\n", True),
+        ("import other\n" + OBJECTIVE, True),
+        (OBJECTIVE, False),
+        # What a trial does not run needs nothing.
+        (OBJECTIVE + "def main():\n    import optuna\n", False),
+        (OBJECTIVE + "if __name__ == '__main__':\n    import optuna\n", False),
+    ],
+)
+def test_bundle_says_whether_its_code_imports_optuna(
+    tmp_path: Path, source: str, needs: bool
+) -> None:
+    _write(tmp_path, {"train.py": source, "other.py": "from optuna import TrialPruned\n"})
+    bundle = bundle_script(tmp_path / "train.py", "objective")
+    assert needs_optuna(bundle.content) is needs
+    objective = _import(tmp_path, "train").objective
+    assert bundle_objective(objective) == bundle
+    # Trials of an Optuna study have it anyway.
+    assert not needs_optuna(bundle_objective(objective, asked=True).content)
+
+
+@pytest.mark.parametrize(
+    ("body", "needs"),
+    [
+        ("raise optuna.TrialPruned", True),
+        ("from optuna import TrialPruned", True),
+        ("import tqdm", True),
+        ("return rate", False),
+    ],
+)
+def test_function_that_is_written_down_says_whether_it_imports_optuna(
+    tmp_path: Path, body: str, needs: bool
+) -> None:
+    source = f"""
+        import optuna
+        def made(rate):
+            def objective(trial):
+                {body}
+            return objective
+        """
+    objective = _import(_write(tmp_path, {"train.py": source}), "train").made(0.5)
+    assert needs_optuna(bundle_objective(objective).content) is needs
+    assert not needs_optuna(bundle_objective(objective, asked=True).content)
+
+
+def test_generator_inside_the_objective_is_no_generator(tmp_path: Path) -> None:
+    _write(
+        tmp_path, {"train.py": "def objective(t):\n    def g():\n        yield 1\n    return 1\n"}
+    )
+    assert bundle_script(tmp_path / "train.py", "objective").entry == "train:objective"
+
+
+def test_missing_script_says_so(tmp_path: Path) -> None:
+    with pytest.raises(BundleError) as caught:
+        bundle_script(tmp_path / "none.py", "objective")
+    assert caught.value.code == "cannot_bundle_script"
+
+
+def test_too_much_source_cannot_travel(tmp_path: Path) -> None:
+    _write(tmp_path, {"train.py": OBJECTIVE + "#" * (17 << 20)})
+    with pytest.raises(BundleError) as caught:
+        bundle_script(tmp_path / "train.py", "objective")
+    assert caught.value.code == "cannot_bundle_size"
+
+
+def test_folder_of_data_is_not_searched_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hyperflock._bundle.source.closure.MAX_SCANNED", 3)
+    _write(tmp_path, {"train.py": "import data\n" + OBJECTIVE} | {f"data/{n}": "" for n in "abcd"})
+    with pytest.raises(BundleError) as caught:
+        bundle_script(tmp_path / "train.py", "objective")
+    assert caught.value.code == "cannot_bundle_size"
+
+
+# ---- determinism
+
+_names = st.sampled_from(["alpha", "beta", "gamma", "delta", "pack/__init__", "pack/sub/deep"])
+
+
+@settings(
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(files=st.dictionaries(_names, st.integers(0, 999)), order=st.randoms(use_true_random=False))
+def test_same_sources_give_the_same_bytes(
+    tmp_path_factory: pytest.TempPathFactory, files: dict[str, int], order: Any
+) -> None:
+    imports = "".join(f"import {n.split('/')[0]}\n" for n in sorted(files))
+    texts = {f"{name}.py": f"value = {number}\n" for name, number in files.items()}
+    texts["train.py"] = imports + OBJECTIVE
+    bundles = []
+    for round_ in range(2):
+        names = list(texts)
+        order.shuffle(names)
+        folder = tmp_path_factory.mktemp("same")
+        _write(folder, {name: texts[name] for name in names})
+        for name in names:
+            os.utime(folder / name, (round_ * 1e9, round_ * 1e9))
+        bundles.append(bundle_script(folder / "train.py", "objective"))
+    assert bundles[0] == bundles[1]
+    assert set(bundles[0].files) == set(texts)
+
+
+def test_other_sources_give_another_hash(tmp_path: Path) -> None:
+    first = bundle_script(_write(tmp_path / "a", {"t.py": OBJECTIVE}) / "t.py", "objective")
+    second = bundle_script(_write(tmp_path / "b", {"t.py": OBJECTIVE + "#"}) / "t.py", "objective")
+    assert first.sha256 != second.sha256
+    assert first.source_sha256 != second.source_sha256

@@ -1,0 +1,245 @@
+"""What those who wait for a study are told while nothing runs, and what `show` says of it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import asked_objectives as given
+import optuna
+import pytest
+from fake_asked import Devices
+from fake_console import FakeConsole
+from hyperflock import AsyncClient, Client, WaitTimeoutError
+from hyperflock._cli import command as _cli
+from hyperflock._cli import tables as _tables
+from hyperflock._client import async_study as _async_study
+from hyperflock._client import idle_notice as _waiting
+from hyperflock._client.idle_notice import placement_text, why_none
+from hyperflock._client.placement import Placement, Requires
+from hyperflock._transport.messages import StudyRow
+from hyperflock._transport.validation import convert
+from hyperflock.optuna import optimize
+from objectives import objective
+
+SPACE = {"x": [1.0, 2.0]}
+NOBODY = {"devices": 0, "matching": 0, "reasons": {}}
+NO_DEVICE = "no device is connected; volunteers join by the link of: hyperflock join"
+FEW_CORES = {"devices": 2, "matching": 0, "reasons": {"few_cores": 2}}
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch: pytest.MonkeyPatch, server: FakeConsole) -> None:
+    monkeypatch.setattr(_waiting, "_PATIENCE_S", 0.05)
+    monkeypatch.setattr(_waiting, "_AGAIN_S", 0.05)
+    monkeypatch.setattr(_async_study, "SLICE_S", 0.02)
+    monkeypatch.setenv("HYPERFLOCK_URL", server.url)
+    monkeypatch.setenv("HYPERFLOCK_TOKEN", server.token)
+
+
+def _asked(server: FakeConsole) -> int:
+    with server.lock:
+        return sum(line.endswith("/placement") for line in server.requests)
+
+
+def _later(server: FakeConsole, *steps: Callable[[], object]) -> threading.Thread:
+    """Do one thing after another, each once the server was asked twice more."""
+
+    def work() -> None:
+        for step in steps:
+            begun, deadline = _asked(server), time.monotonic() + 20
+            while _asked(server) < begun + 2 and time.monotonic() < deadline:
+                time.sleep(0.01)
+            step()
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    return thread
+
+
+def _finish_all(server: FakeConsole) -> None:
+    for number in range(2):
+        server.finish(1, number, value=1.0)
+
+
+def test_each_reason_is_said_once(
+    client: Client, server: FakeConsole, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.placement = NOBODY
+    study = client.grid(objective, SPACE, requires={"cores": 500}, progress=False)
+    thread = _later(
+        server,
+        lambda: setattr(server, "placement", FEW_CORES),
+        lambda: _finish_all(server),
+    )
+    assert [trial.number for trial in study] == [0, 1]
+    thread.join()
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.splitlines() == [
+        f"study 1 waits: {NO_DEVICE}",
+        "study 1 waits: none of 2 devices has 500 cores",
+    ]
+
+
+def test_nothing_is_said_where_a_device_qualifies_or_something_runs(
+    client: Client, server: FakeConsole, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = client.grid(objective, SPACE, progress=False)
+    with pytest.raises(WaitTimeoutError):
+        study.wait(0.5)
+    assert _asked(server)
+    server.placement = NOBODY
+    server.begin(study.id, 0)
+    before = _asked(server)
+    with pytest.raises(WaitTimeoutError):
+        study.wait(0.5)
+    assert (_asked(server), capsys.readouterr().err) == (before, "")
+
+
+def test_a_paused_study_is_named(
+    client: Client, server: FakeConsole, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = client.grid(objective, SPACE, progress=False).pause()
+    with pytest.raises(WaitTimeoutError):
+        study.wait(0.5)
+    assert "study 1 waits: it is paused; it goes on by: hyperflock resume 1" in (
+        capsys.readouterr().err
+    )
+
+
+@pytest.mark.parametrize("slow", [False, True])
+def test_a_page_that_fails_or_hangs_holds_nobody_up(
+    client: Client,
+    server: FakeConsole,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    slow: bool,
+) -> None:
+    study = client.grid(objective, SPACE, progress=False)
+    asked, get = threading.Event(), client._core._http.get
+
+    async def answer(path: str) -> Any:
+        if not path.endswith("/placement"):
+            return await get(path)
+        asked.set()
+        if slow:
+            await asyncio.sleep(600)
+        raise OSError("no such page")
+
+    def finish() -> None:
+        assert asked.wait(20)
+        _finish_all(server)
+
+    monkeypatch.setattr(client._core._http, "get", answer)
+    thread = threading.Thread(target=finish)
+    thread.start()
+    assert study.wait(20).row.state == "finished"
+    thread.join()
+    assert capsys.readouterr().err == ""
+
+
+def test_the_asynchronous_client_says_it_too(
+    server: FakeConsole, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.placement = NOBODY
+
+    async def main() -> None:
+        async with AsyncClient(server.url, server.token) as client:
+            study = await client.grid(objective, SPACE, progress=False)
+            with pytest.raises(WaitTimeoutError):
+                await study.wait(0.5)
+
+    asyncio.run(main())
+    assert capsys.readouterr().err.splitlines() == [f"study 1 waits: {NO_DEVICE}"]
+
+
+def test_watch_says_it_beside_its_lines(
+    client: Client, server: FakeConsole, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.placement = NOBODY
+    client.grid(objective, SPACE, progress=False)
+    thread = _later(server, lambda: _finish_all(server))
+    assert _cli.run(["watch", "1", "--json"]) == 0
+    thread.join()
+    told = capsys.readouterr()
+    assert all(line.startswith("{") for line in told.out.splitlines())
+    assert told.err == f"study 1 waits: {NO_DEVICE}\n"
+
+
+def test_optimize_says_it_while_no_device_computes(
+    client: Client, server: FakeConsole, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.placement = NOBODY
+    optimize(optuna.create_study(), given.square, timeout=2, client=client)
+    said = [line for line in capsys.readouterr().err.splitlines() if "waits" in line]
+    assert said == [f"study 1 waits: {NO_DEVICE}"]
+    server.placement = {"devices": 1, "matching": 1, "reasons": {}}
+    with Devices(server, given.square, study=2):
+        optimize(optuna.create_study(), given.square, 3, client=client)
+    assert "waits" not in capsys.readouterr().err
+
+
+def test_show_tells_which_devices_there_are(
+    client: Client, server: FakeConsole, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def devices() -> list[str]:
+        assert _cli.run(["show", "1"]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        return [line.split("  ", 1)[1].strip() for line in lines if line.startswith("devices ")]
+
+    study = client.grid(objective, SPACE, requires={"cores": 500})
+    assert devices() == ["2 connected, 1 matches: 1 lacks WebGPU"]
+    server.placement = FEW_CORES
+    assert devices() == ["2 connected, none matches: 2 lack 500 cores"]
+    server.placement = NOBODY
+    assert devices() == ["none connected; volunteers join by the link of: hyperflock join"]
+    server.begin(study.id, 0)
+    assert devices() == []
+    _finish_all(server)
+    assert devices() == []
+
+
+def test_reasons_in_words(client: Client, server: FakeConsole) -> None:
+    wanted: Requires = {"memory_mb": 4096, "buffer_mb": 512, "cores": 8}
+    client.grid(objective, SPACE, requires=wanted)
+    row = convert(server.study_row(1), StudyRow)
+
+    def words(**reasons: int) -> str:
+        return why_none(Placement(sum(reasons.values()), 0, reasons), row)
+
+    assert words(no_webgpu=1) == "the one connected device lacks WebGPU"
+    assert words(little_memory=3) == "none of 3 devices has 4096 MiB of memory"
+    assert words(no_f16=1, small_buffers=2) == (
+        "none of 3 devices qualifies: 2 lack room for arrays of 512 MiB on WebGPU, "
+        "1 lacks half precision (f16) on WebGPU"
+    )
+    assert words(new_code=2) == "none of 2 devices has what it needs (new_code)"
+    assert placement_text(Placement(3, 3, {}), row) == "3 connected, 3 match"
+
+
+def test_who_samples_for_a_study_that_waits_is_paused_or_is_over(
+    client: Client, server: FakeConsole
+) -> None:
+    def texts() -> tuple[str, str]:
+        row = convert(server.study_row(1), StudyRow)
+        return _tables.sampler_text(row), client.study(1)._repr_html_()
+
+    optimize(optuna.create_study(), given.square, 0, client=client)
+    server.asked[1].label, server.asked[1].state = "notebook@vm", "running"
+    text, page = texts()
+    assert text == "none now, was notebook@vm: the study waits for one"
+    assert "the study waits for one" in page
+    client.study(1).pause()
+    text, page = texts()
+    assert text == "none now, was notebook@vm: the study needs one once it is resumed"
+    assert "waits" not in page
+    assert ">paused<" in page
+    client.study(1).resume()
+    client.study(1).cancel()
+    text, page = texts()
+    assert text == "none now, was notebook@vm"
+    assert "waits" not in page

@@ -1,0 +1,430 @@
+"""Every code that the package raises by itself: listed, documented, and raised here.
+
+Those that refuse an objective (``cannot_bundle_*``) are raised in test_cannot.py.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import re
+import socket
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import patch
+
+import hyperflock
+import hyperflock.optuna
+import numpy as np
+import optuna
+import pytest
+from asked_objectives import raising, square
+from fake_asked import Devices
+from fake_console import FakeConsole, _json
+from hyperflock import AsyncClient, Client, HyperflockError
+from hyperflock._base.codes import BUNDLE_CODES, CODES
+from hyperflock._cli import command as _cli
+from hyperflock._cli import dashboard as _cli_dashboard
+from hyperflock._cli import local_server as _up
+from hyperflock._cli import submit as _cli_submit
+from hyperflock._client.submission import Submission
+from hyperflock._execution import dry_run as _dry_run
+from hyperflock._model import data as _data
+from hyperflock._model import grid as _grid
+from hyperflock._model import spec as _spec
+from hyperflock._reports import plots as _plots
+from hyperflock._transport import background_loop as _loop
+from hyperflock._transport import http as _http
+from hyperflock._transport import messages as _protocol
+from hyperflock._transport import validation as _schema
+from hyperflock._transport import websocket as _connection
+from hyperflock.optuna import Storage
+from hyperflock.optuna.owner.attributes import attributes_text
+from hyperflock.optuna.owner.optimize import own
+from hyperflock.optuna.owner.owner import Owner
+from hyperflock.optuna.owner.run import Plan
+from hyperflock.optuna.owner.service import Description, serve
+from hyperflock.optuna.version import check_version
+from objectives import objective
+from small_runtime import SmallRuntime
+from travelling_helper import endless, holding
+
+SOURCES = Path(hyperflock.__file__).parent
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guide.md"
+REST = Path(__file__).resolve().parents[3] / "server" / "docs" / "rest.md"
+SPACE = {"x": [1]}
+_NO_IMPORT = "raise ImportError('not on this machine')\ndef objective(trial):\n    return 1.0\n"
+# Codes of the server's that a class here has for its own.
+SERVERS = {"study_cancelled", "study_exists", "study_running", "unknown_artifact"}
+# Codes that an owner answers a device's call by; the device fails with `owner_error` then.
+OWNERS = {"owner_error", "sampler_raised", "unknown_trial"}
+
+
+class Scene:
+    """What a provocation may use."""
+
+    def __init__(self, server: FakeConsole, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.server = server
+        self.folder = folder
+        self.monkeypatch = monkeypatch
+        self.client = Client(server.url, server.token, patience_s=0)
+
+    def file(self, text: str) -> str:
+        path = self.folder / "file"
+        path.write_text(text)
+        return str(path)
+
+    def answered(self, status: int) -> None:
+        """Ask a server, or a proxy, that answers in its own words."""
+        from fake_console import _Answer
+
+        self.server._answer = lambda *_: _Answer(status)  # type: ignore[method-assign]
+        self.client.studies()
+
+    def dry_run(self, **options: Any) -> hyperflock.DryRun:
+        where: dict[str, Any] = {"where": [str(self.folder / "begun")]}
+        return self.client.grid(endless(), where, dry_run=True, **options)
+
+    def local_server(self, script: str) -> None:
+        binary = Path(self.file(f"#!/bin/sh\n{script}\n"))
+        binary.chmod(0o755)
+        parts = _up.Parts(binary, self.folder, self.folder)
+        _up.LocalServer(self.folder / "home").start(parts, [])
+
+
+def _already_up(scene: Scene) -> None:
+    running = _up.Running(1, 2, "http://a", "http://b")
+    scene.monkeypatch.setattr(_up.LocalServer, "running", lambda self: running)
+    scene.local_server("exit 0")
+
+
+def _arrays_alive(scene: Scene) -> None:
+    library = SimpleNamespace(counters=lambda: {"live_arrays": 2})
+    with patch.dict(sys.modules, {"arraycore": library}):
+        hyperflock.run_local(lambda trial: 1.0, {})
+
+
+def _bad_ca(scene: Scene) -> None:
+    scene.monkeypatch.setenv("HYPERFLOCK_CA", scene.file("no certificate"))
+    _http.tls_context.cache_clear()
+    _http.tls_context()
+
+
+def _no_optuna(scene: Scene) -> None:
+    scene.monkeypatch.setattr("hyperflock.optuna.version.version", lambda name: "3.6.1")
+    check_version()
+
+
+def _optimize(scene: Scene, study: Any) -> None:
+    with Devices(scene.server, raising):
+        hyperflock.optuna.optimize(study, raising, 1, client=scene.client)
+
+
+def _other_directions(scene: Scene) -> None:
+    study = optuna.create_study()
+    hyperflock.optuna.optimize(study, raising, 0, client=scene.client)
+    owner = Owner(optuna.create_study(direction="maximize"), scene.client.study(1).row)
+    own(owner, scene.client, Plan(0))
+
+
+def _serve(scene: Scene, **told: Any) -> None:
+    study = optuna.create_study()
+    hyperflock.optuna.optimize(study, square, 0, client=scene.client)
+    serve(scene.client, 1, Description(**told))
+
+
+def _replaced(scene: Scene) -> None:
+    def callback(study: optuna.Study, trial: object) -> None:
+        again = optuna.create_study(study_name=study.study_name)
+        hyperflock.optuna.optimize(again, square, 0, client=scene.client)
+
+    with Devices(scene.server, square):
+        study = optuna.create_study()
+        hyperflock.optuna.optimize(study, square, callbacks=[callback], client=scene.client)
+
+
+def _differing(scene: Scene) -> None:
+    def callback(study: optuna.Study, trial: object) -> None:
+        study.enqueue_trial({"x": 1.0})
+        raise KeyboardInterrupt
+
+    study = optuna.create_study()
+    with Devices(scene.server, square), pytest.raises(KeyboardInterrupt):
+        hyperflock.optuna.optimize(study, square, callbacks=[callback], client=scene.client)
+    # A process that went on in between, of which this study knows nothing.
+    other = scene.client.study(1).to_optuna()
+    with Devices(scene.server, square):
+        hyperflock.optuna.optimize(other, square, 2, client=scene.client)
+    hyperflock.optuna.optimize(study, square, 1, client=scene.client)
+
+
+def _no_pandas(scene: Scene) -> None:
+    scene.monkeypatch.setitem(sys.modules, "pandas", None)
+    scene.client.grid(objective, SPACE).to_pandas()
+
+
+def _no_pyarrow(scene: Scene) -> None:
+    scene.monkeypatch.setitem(sys.modules, "pyarrow", None)
+    scene.client.grid(objective, SPACE).export("parquet")
+
+
+def _no_plotter(scene: Scene) -> None:
+    for name in ("optuna.visualization", "optuna.visualization.matplotlib"):
+        scene.monkeypatch.setattr(import_module(name), "is_available", lambda: False)
+    scene.client.grid(objective, SPACE).plot("rank")
+
+
+def _no_dashboard(scene: Scene) -> None:
+    scene.monkeypatch.setitem(sys.modules, "optuna_dashboard", None)
+    _cli_dashboard.dashboard(url=scene.server.url, token=scene.server.token)
+
+
+def _dashboard_at_a_port_that_is_taken(scene: Scene) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        _cli_dashboard.dashboard(
+            port=taken.getsockname()[1], url=scene.server.url, token=scene.server.token
+        )
+
+
+def _broken_dry_run(scene: Scene) -> None:
+    scene.monkeypatch.setattr(_dry_run, "_CHILD", Path(scene.file("raise SystemExit(3)")))
+    scene.dry_run()
+
+
+def _no_worker(scene: Scene) -> None:
+    scene.monkeypatch.setattr(_dry_run, "_CHECKOUT", scene.folder)
+    scene.monkeypatch.setattr(_dry_run, "__file__", str(scene.folder / "x.py"))
+    scene.dry_run()
+
+
+def _no_server(scene: Scene) -> None:
+    scene.monkeypatch.setattr(_up, "_CHECKOUT", scene.folder)
+    scene.monkeypatch.setenv("PATH", str(scene.folder))
+    _up.find_parts(None, None, None)
+
+
+def _time_limit(scene: Scene) -> None:
+    scene.monkeypatch.setattr(_dry_run, "_START_S", 0.5)
+    error = scene.dry_run(time_limit_s=0.1).error
+    assert error is not None
+    raise HyperflockError(error.message, code=error.code)
+
+
+def _replayed(
+    scene: Scene, *, state: str = "complete", damage: bool = False, script: str = ""
+) -> None:
+    source = script or "def objective(trial):\n    return 1.0\n"
+    (scene.folder / "again.py").write_text(source)
+    made = _cli_submit._bundle(str(scene.folder / "again.py"), [])
+    study = scene.client.submit(Submission(made, SPACE, [], "again"))
+    scene.server.finish(study.id, 0, state, value=1.0)
+    if damage:
+        scene.server.blobs[made.sha256] += b" "
+    study.replay(0)
+
+
+def _not_mine(scene: Scene) -> None:
+    answer = scene.server._answer
+    scene.monkeypatch.setattr(
+        scene.server,
+        "_answer",
+        lambda method, path, *rest: (
+            _json(200, {"name": "grace"}) if path == "/api/me" else answer(method, path, *rest)
+        ),
+    )
+    scene.client.grid(objective, SPACE).replay(0)
+
+
+def _in_browser(scene: Scene, index: str | None) -> None:
+    scene.monkeypatch.setenv("HYPERFLOCK_BROWSER", sys.executable)
+    if index is not None:
+        scene.server.built = SmallRuntime(scene.folder / "built").folder
+        (scene.server.built / "runtime" / "index.json").write_text(index)
+    scene.client.grid(objective, SPACE, dry_run="browser")
+
+
+def _suggested(scene: Scene) -> None:
+    hyperflock.run_local(lambda trial: trial.suggest_float("x", 2.0, 3.0), {"x": 1.0})
+
+
+def _command(*arguments: str) -> Callable[[Scene], None]:
+    """A code that the command prints; what it raises inside is caught there."""
+
+    def run(scene: Scene) -> None:
+        told: list[str] = []
+        scene.monkeypatch.setattr(_cli, "complain", lambda code, message: told.append(code))
+        assert _cli.run(list(arguments)) != 0
+        raise HyperflockError("told", code=told[0])
+
+    return run
+
+
+def _sent(**options: Any) -> Callable[[Scene], object]:
+    return lambda scene: scene.client.grid(objective, SPACE, **options)
+
+
+PROVOCATIONS: dict[str, Callable[[Scene], object]] = {
+    "arrays_alive": _arrays_alive,
+    "attribute_not_json": lambda s: attributes_text(0, {"model": object()}, {}),
+    "attributes_too_large": lambda s: attributes_text(0, {"notes": "n" * 40_000}, {}),
+    "bad_ca": _bad_ca,
+    "bad_factory": lambda s: _serve(s, sampler="json:dumps"),
+    "bad_field": lambda s: s.client.grid(objective, {"x": [object()]}),  # type: ignore[list-item]
+    "bad_format": lambda s: s.client.grid(objective, SPACE).export("xlsx"),  # type: ignore[call-overload]
+    "bad_number": _sent(time_limit_s=-1.0),
+    "bad_once": _sent(once=True),
+    "bad_plot": lambda s: _plots.plot("pie", s.client.grid(objective, SPACE).row, []),  # type: ignore[arg-type]
+    "bad_space": _command("submit", "objectives", "--space", "{"),
+    "bad_storage": lambda s: _serve(s, storage="sqlite:///:memory:"),
+    "bad_url": lambda s: Client("ftp://x", "t"),
+    "blob_damaged": lambda s: _replayed(s, damage=True),
+    "blob_too_large": lambda s: _data._check_size("name", (512 << 20) + 1),
+    "cannot_listen": _dashboard_at_a_port_that_is_taken,
+    "cannot_write": lambda s: s.client.grid(objective, SPACE).export("csv", s.folder / "a" / "b"),
+    "data_invalid": _sent(data={"a": 7}),
+    "data_not_found": _sent(data={"a": "none.npy"}),
+    "directions_differ": _other_directions,
+    "dry_run_broken": _broken_dry_run,
+    "dry_run_unavailable": _no_worker,
+    "empty_space": lambda s: s.client.grid(objective, {}),
+    "forbidden": lambda s: s.answered(403),
+    "frame_too_large": lambda s: _schema.read_json(" " * 9, 8),
+    "malformed": lambda s: _protocol.parse_server("{"),
+    "metric_not_finite": lambda s: hyperflock.run_local(lambda trial: float("nan"), {}),
+    "metric_not_number": lambda s: hyperflock.run_local(lambda trial: "1", {}),
+    "missing_field": lambda s: _protocol.parse_server('{"type": "refused"}'),
+    "no_complete_trial": lambda s: s.client.grid(objective, SPACE).best_trial,
+    "no_dashboard": _no_dashboard,
+    "no_optuna": _no_optuna,
+    "no_pandas": _no_pandas,
+    "no_plotter": _no_plotter,
+    "no_pyarrow": _no_pyarrow,
+    "not_optuna_study": lambda s: _optimize(s, "no study"),
+    "objective_failed": lambda s: _optimize(s, optuna.create_study()),
+    "owner_replaced": _replaced,
+    "no_token": lambda s: Client(s.server.url),
+    "replay_failed": lambda s: _replayed(s, script=_NO_IMPORT),
+    "not_found": lambda s: s.answered(404),
+    "rate_limited": lambda s: s.answered(429),
+    "read_only_storage": lambda s: optuna.create_study(storage=Storage(s.client)),
+    "runtime_damaged": lambda s: _in_browser(s, "no index"),
+    "runtime_unavailable": lambda s: _in_browser(s, None),
+    "server_already_up": _already_up,
+    "server_error": lambda s: s.answered(418),
+    "server_failed": lambda s: s.local_server("echo 'no port is free' >&2; exit 1"),
+    "server_not_found": _no_server,
+    "server_unreachable": lambda s: Client("http://127.0.0.1:1", "t", patience_s=0).studies(),
+    "space_too_large": lambda s: _grid.grid_size({f"x{n}": list(range(64)) for n in range(9)}),
+    "study_differs": _differing,
+    "suggest_mismatch": _suggested,
+    "time_limit": _time_limit,
+    "too_long": _sent(name="n" * 257),
+    "too_many": _sent(data={f"d{n}": np.ones(1) for n in range(65)}),
+    "trial_unfinished": lambda s: _replayed(s, state="running"),
+    "unauthorized": lambda s: s.answered(401),
+    "unknown_runtime": _sent(runtime="chainer-1.0"),
+    "unknown_type": lambda s: _protocol.parse_server('{"type": "dance"}'),
+    "untrusted_code": _not_mine,
+    "usage": _command("dance"),
+    "wait_timeout": lambda s: s.client.grid(objective, SPACE).wait(timeout_s=0),
+}
+
+
+@pytest.mark.parametrize("code", sorted(PROVOCATIONS))
+def test_code_is_raised(
+    code: str, server: FakeConsole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene = Scene(server, tmp_path, monkeypatch)
+    try:
+        with pytest.raises(HyperflockError) as caught:
+            PROVOCATIONS[code](scene)
+        assert caught.value.code == code
+        # One sentence: no line breaks, and no full stop in front of another one.
+        assert caught.value.message
+        assert "\n" not in caught.value.message
+    finally:
+        scene.client.close()
+        _http.tls_context.cache_clear()
+
+
+def sources() -> list[Path]:
+    """Give the package's own files; a wheel has the worker's beside them."""
+    return [path for path in SOURCES.rglob("*.py") if "_worker" not in path.parts]
+
+
+def test_lists_and_provocations_are_the_same() -> None:
+    assert set(PROVOCATIONS) == set(CODES)
+    assert list(CODES) == sorted(CODES)
+    assert list(BUNDLE_CODES) == sorted(BUNDLE_CODES)
+    assert not set(CODES) & set(BUNDLE_CODES)
+
+
+def test_every_code_of_the_sources_is_listed_and_none_that_is_gone() -> None:
+    made: set[str] = set()
+    for path in sources():
+        tree = ast.parse(path.read_text("utf-8"))
+        for node in ast.walk(tree):
+            made |= _codes_of(node)
+    assert made - SERVERS - OWNERS == set(CODES)
+    rest = REST.read_text("utf-8")
+    assert all(f"`{code}`" in rest for code in SERVERS)
+
+
+def _codes_of(node: ast.AST) -> set[str]:
+    """Codes that one piece of source makes: by keyword, by a helper's first word, by class."""
+    found: list[ast.expr | None] = []
+    match node:
+        case ast.Call(func=ast.Name(id="_fail" | "complain" | "server_error"), args=[first, *_]):
+            found = [first]
+        case ast.Call(keywords=keywords):
+            found = [keyword.value for keyword in keywords if keyword.arg == "code"]
+        case ast.Assign(targets=[ast.Name(id="default_code")], value=value):
+            found = [value]
+        case ast.Dict(keys=keys, values=values):
+            pairs = list(zip(keys, values, strict=True))
+            found = [v for k, v in pairs if isinstance(k, ast.Constant) and k.value == "code"]
+            found += [v for k, v in pairs if isinstance(k, ast.Constant) and k.value in _STATUSES]
+    texts = {e.value for e in found if isinstance(e, ast.Constant) and isinstance(e.value, str)}
+    # The root's own default is of no error: see the next test.
+    return texts - {"error"}
+
+
+_STATUSES = {401, 403, 404, 429}
+
+
+def test_no_error_is_raised_by_the_root_without_a_code() -> None:
+    for path in sources():
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            match node:
+                case ast.Call(func=ast.Name(id="HyperflockError" | "BundleError"), keywords=given):
+                    assert any(k.arg == "code" for k in given), f"{path.name}:{node.lineno}"
+
+
+def test_guide_lists_every_code_with_what_it_means() -> None:
+    rows = dict(re.findall(r"^\| `([a-z_]+)` \| (.+) \|$", GUIDE.read_text("utf-8"), re.MULTILINE))
+    listed = {**CODES, **BUNDLE_CODES}
+    assert {code: rows.get(code) for code in listed} == listed
+    assert set(rows) - set(listed) == set()
+
+
+def test_asynchronous_client_raises_the_same(server: FakeConsole) -> None:
+    client = AsyncClient(server.url, server.token)
+    with pytest.raises(HyperflockError) as caught:
+        asyncio.run(client.grid(holding(np.ones(1)), SPACE, time_limit_s=-1))
+    assert caught.value.code == "bad_number"
+
+
+def test_frames_that_break_the_protocol_are_errors_of_a_code() -> None:
+    async def opened() -> None:
+        _connection._update(b"")
+
+    with pytest.raises(HyperflockError) as caught:
+        _loop.run(opened())
+    assert caught.value.code == "malformed"
+    with pytest.raises(HyperflockError) as caught:
+        _spec.parse_spec("[]")
+    assert caught.value.code == "malformed"

@@ -1,0 +1,108 @@
+"""The documentation's code runs: each page's blocks in order, against a server with one device."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import subprocess
+import sys
+import time
+import types
+from collections.abc import Iterator
+from pathlib import Path
+
+import hyperflock
+import pytest
+from fake_console import FakeConsole
+from hyperflock._cli import command as _cli
+from pages import RUN, Page, Session
+from phone import StartedPhone
+from real_server import Server
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGES = sorted(path.name for path in DOCS.glob("*.md"))
+
+
+@pytest.fixture(scope="module")
+def flock(real: Server) -> Iterator[Server]:
+    """The server, and a device that computes."""
+    phone = StartedPhone(real.compute, real.credentials["enrolment_code"])
+    yield real
+    phone.kill()
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("name", PAGES)
+def test_code_of_the_page_runs(
+    name: str, flock: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = Page(DOCS / name)
+    if not page.blocks:
+        return
+    monkeypatch.setenv("HYPERFLOCK_URL", flock.console)
+    monkeypatch.setenv("HYPERFLOCK_TOKEN", flock.credentials["researcher_token"])
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    main = types.ModuleType("__main__")
+    monkeypatch.setitem(sys.modules, "__main__", main)
+    cached = dict(linecache.cache)
+    with flock.client() as client:
+        try:
+            Session(main, _cli.run, lambda: [study.id for study in client.studies()]).run(page)
+        finally:
+            linecache.cache.clear()
+            linecache.cache.update(cached)
+            for study in client.studies():
+                if study.row.state == "running":
+                    study.cancel()
+
+
+def test_first_code_of_the_quick_start_is_a_script_too(server: FakeConsole, tmp_path: Path) -> None:
+    code = next(block for block in Page(DOCS / "quickstart.md").blocks if block.kind == "python")
+    script = tmp_path / "line.py"
+    script.write_text(code.text)
+    process = subprocess.Popen(
+        [sys.executable, str(script)],
+        env={**os.environ, "HYPERFLOCK_URL": server.url, "HYPERFLOCK_TOKEN": server.token},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        deadline = time.monotonic() + 60
+        while process.poll() is None and 1 not in server.specs and time.monotonic() < deadline:
+            time.sleep(0.05)
+        if 1 in server.specs:
+            for number in range(6):
+                server.finish(1, number, value=float(number))
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.wait()
+    assert (process.returncode, err.count("Error")) == (0, 0), err
+    assert out.splitlines()[-1] == "{'rate': 0.5, 'steps': 20}"
+
+
+def test_blocks_are_of_a_kind_that_runs_or_say_why_not() -> None:
+    pages = [Page(DOCS / name) for name in PAGES]
+    for page in pages:
+        for block in page.blocks:
+            assert block.kind in {*RUN, "first"}, f"{page.path.name}:{block.line}"
+    left_out = [reason for page in pages for _, reason in page.left_out]
+    assert all(len(reason) > 10 for reason in left_out)
+    assert len(left_out) <= 4, left_out
+    assert sum(len(page.blocks) for page in pages) > 25
+
+
+def test_index_names_every_page_and_the_reference_every_name() -> None:
+    index = (DOCS / "index.md").read_text("utf-8")
+    listed = index.partition(":hidden:")[2].split("```")[0].split()
+    assert sorted([*listed, "index"]) == [Path(name).stem for name in PAGES]
+    reference = (DOCS / "reference.md").read_text("utf-8")
+    said = {line.split()[-1].rpartition(".")[2] for line in reference.splitlines() if ":: " in line}
+    missing = {
+        name
+        for name in set(hyperflock.__all__) - said - {"__version__", "Requires", "Scalar"}
+        if not name.endswith("Error")  # those are listed by their module
+    }
+    assert not missing

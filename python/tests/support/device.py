@@ -1,0 +1,139 @@
+"""A volunteer's device for tests: joins by a link's code, takes leases, sends results.
+
+    with Device.join(compute, code) as device:
+        lease = device.ready()
+        lease = device.complete(lease, 0.5)      # the next one, or None
+
+Blocking, one thread; every wait has a time-out.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from types import TracebackType
+from typing import Any
+
+import urllib3
+from hyperflock._transport import messages as _protocol
+from hyperflock._transport.messages import Capabilities, LeaseBody
+from websockets.sync.client import ClientConnection, connect
+
+WAIT_S = 20.0
+_http = urllib3.PoolManager(timeout=WAIT_S, retries=False)
+
+
+class Device:
+    """One enrolled device with an open session."""
+
+    def __init__(self, compute: str, device: str, secret: str) -> None:
+        self.compute = compute
+        self.device = device
+        self.secret = secret
+        self._socket: ClientConnection | None = None
+        self._sessions = contextlib.ExitStack()
+        self._seq = 0
+
+    @classmethod
+    def join(cls, compute: str, code: str) -> Device:
+        """Enrol with the code of a join link and open a session."""
+        body = {"code": code, "class": "node", "engine": "test engine 1"}
+        answer = _http.request("POST", f"{compute}/api/join", json=body)
+        assert answer.status == 201, answer.data
+        told = answer.json()
+        device = cls(compute, told["device"], told["secret"])
+        device.open()
+        return device
+
+    def __enter__(self) -> Device:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def open(self, held: tuple[int, ...] = ()) -> _protocol.Welcome:
+        """Say hello."""
+        address = f"ws{self.compute.removeprefix('http')}/ws/worker"
+        self._socket = self._sessions.enter_context(connect(address, compression=None, proxy=None))
+        capabilities = Capabilities(["cpu"], 1024, 2, "test engine 1", "node")
+        hello = _protocol.HelloDevice(
+            1, "device", self.device, self.secret, "test/1", capabilities, list(held)
+        )
+        self.send(hello)
+        welcome: _protocol.Welcome = self.expect(_protocol.Welcome)
+        return welcome
+
+    def close(self) -> None:
+        """Leave cleanly."""
+        self._sessions.close()
+
+    def ready(self) -> LeaseBody:
+        """Ask for work; waits for a lease."""
+        self.send(_protocol.Ready())
+        return self.next_lease()
+
+    def next_lease(self) -> LeaseBody:
+        """Wait for a lease."""
+        while not isinstance(message := self.receive(), _protocol.Lease):
+            assert isinstance(message, _protocol.Wait), message
+        return message.lease
+
+    def complete(self, lease: LeaseBody, value: float) -> LeaseBody | None:
+        """Report two points, send the result, take what comes with its acknowledgement."""
+        self._seq += 1
+        self.send(_protocol.Report(lease.attempt, self._seq, [(0, value + 1), (1, value)]))
+        assert self.expect(_protocol.Ack).seq == self._seq
+        return self.result(lease, outcome="complete", values=[value]).lease or None
+
+    def result(self, lease: LeaseBody, **fields: Any) -> _protocol.ResultAck:
+        """Send a result and wait until it is committed."""
+        self._seq += 1
+        metrics = _protocol.RunMetrics(load_ms=12, run_ms=345)
+        self.send(
+            _protocol.Result(
+                lease.attempt, self._seq, metrics=metrics, backend="cpu", next=True, **fields
+            )
+        )
+        ack: _protocol.ResultAck = self.expect(_protocol.ResultAck)
+        return ack
+
+    def blob(self, sha256: str) -> bytes:
+        """Fetch a blob that a lease names."""
+        answer = _http.request(
+            "GET",
+            f"{self.compute}/api/blobs/{sha256}",
+            headers={"Authorization": f"Device {self.device}:{self.secret}"},
+        )
+        assert answer.status == 200, answer.data
+        return answer.data
+
+    def send(self, message: _protocol.ClientMessage) -> None:
+        """Send one message."""
+        assert self._socket is not None
+        self._socket.send(_protocol.encode(message))
+
+    def receive(self) -> _protocol.ServerMessage:
+        """Wait for one message."""
+        assert self._socket is not None
+        frame = self._socket.recv(WAIT_S)
+        assert isinstance(frame, str)
+        return _protocol.parse_server(frame)
+
+    def expect(self, kind: type[Any]) -> Any:
+        """Wait for a message of one type; leases' `wait` in between is skipped."""
+        while isinstance(message := self.receive(), _protocol.Wait):
+            pass
+        assert isinstance(message, kind), message
+        return message
+
+
+def params(lease: LeaseBody) -> dict[str, Any]:
+    """A lease's parameters."""
+    decoded = json.loads(lease.params)
+    assert isinstance(decoded, dict)
+    return decoded

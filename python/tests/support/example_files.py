@@ -1,0 +1,31 @@
+"""Where the examples are, and the files that their tests need."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+ROOT = EXAMPLES.parents[1]
+
+
+def write_idx(path: Path, array: np.ndarray[Any, Any]) -> None:
+    head = struct.pack(f">HBB{array.ndim}I", 0, 8, array.ndim, *array.shape)
+    content = head + array.astype(np.uint8).tobytes()
+    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+
+
+def paths(version: str, *more: Path) -> str:
+    """``PYTHONPATH`` with a Chainer."""
+    cache = ROOT / "build" / "cache"
+    wheel = cache / "wheels" / f"chainer-{version}-py3-none-any.whl"
+    six = cache / "downloads" / "six-1.17.0-py2.py3-none-any.whl"
+    if not wheel.is_file():
+        pytest.fail("Chainer's wheel is not there; ./run setup makes it")
+    return os.pathsep.join(map(str, (*more, ROOT / "worker-runtime" / "python", wheel, six)))

@@ -1,0 +1,258 @@
+"""A volunteer's device in a process of its own, for tests to kill: the worker's Python, a socket.
+
+    python phone.py COMPUTE CODE         # joins by a link's code and computes until it is killed
+
+Bundles, suggestions, checkpoints and results take the ways that they take in a browser. A test
+makes a `StartedPhone`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import subprocess
+import sys
+import threading
+import time
+import urllib.parse
+from pathlib import Path
+from typing import Any
+
+import urllib3
+from device import WAIT_S, Device
+from hyperflock._transport import messages as _protocol
+from hyperflock._transport.messages import LeaseBody
+from tied import tied
+from websockets.exceptions import ConnectionClosed
+
+WORKER = Path(__file__).parents[3] / "worker-runtime" / "python"
+HEARTBEATS = 4  # in the time of a lease
+_http = urllib3.PoolManager(timeout=WAIT_S, retries=False)
+
+
+class Gone(BaseException):
+    """The attempt was taken away, or given back; no objective catches this."""
+
+
+class Attempt:
+    """One lease, and what its objective may ask of its surroundings."""
+
+    def __init__(self, phone: Phone, lease: LeaseBody) -> None:
+        self.lease = lease
+        self.is_over = False
+        self.steps = 0
+        self._phone = phone
+        self._points: list[tuple[int, float]] = []
+        self._seq = itertools.count(1)
+        self._calls = 0
+
+    # ---- the worker's bridge
+
+    def call(self, method: str, payload_json: str) -> str:
+        self._calls += 1
+        payload, attempt = json.loads(payload_json), self.lease.attempt
+        made: _protocol.ClientMessage
+        if method == "suggest":
+            args = _protocol.SuggestArgs(payload["name"], payload["distribution"])
+            made = _protocol.Suggest(self._calls, attempt, "suggest", args, self._flush())
+        else:
+            step = _protocol.CallArgs(payload["step"])
+            made = _protocol.Call(self._calls, attempt, "should_prune", step, self._flush())
+        self._phone.device.send(made)
+        while (answer := self._answer(self._phone.receive())) is None:
+            pass
+        return json.dumps(answer)
+
+    def upload(self, head_json: str, content: bytes) -> str:
+        device, attempt = self._phone.device, self.lease.attempt
+        if points := self._flush():
+            device.send(_protocol.Report(attempt, next(self._seq), points))
+        head = json.loads(head_json)
+        kind = head.pop("of")
+        query = urllib.parse.urlencode({k: v for k, v in head.items() if v not in (None, "")})
+        name = hashlib.sha256(content).hexdigest()
+        answer = _http.request(
+            "PUT",
+            f"{device.compute}/api/attempts/{attempt}/{kind}s/{name}?{query}",
+            headers=self._phone.credentials,
+            body=content,
+        )
+        if answer.status in (200, 201):
+            return '{"ok": true, "value": true}'
+        return json.dumps({"ok": False, "error": answer.json()["error"]})
+
+    def report(self, step: int, value: float) -> None:
+        self._points.append((step, value))
+
+    def progress(self) -> None:
+        self.steps += 1
+
+    # ---- the device's side
+
+    def result(self, outcome: dict[str, Any]) -> _protocol.Result:
+        """Make the message of what `run_attempt` gave."""
+        names = ("outcome", "values", "attrs", "backend")
+        told: dict[str, Any] = {name: outcome[name] for name in names if name in outcome}
+        if "error" in outcome:
+            told["error"] = _protocol.Failure(**outcome["error"])
+        return _protocol.Result(
+            self.lease.attempt, next(self._seq), points=self._flush(), next=True, **told
+        )
+
+    def saved(self) -> list[tuple[str, int, bytes]]:
+        """Fetch what the attempt goes on from."""
+        found = self.lease.checkpoint
+        if not isinstance(found, _protocol.CheckpointRef):
+            return []
+        address = f"{self._phone.device.compute}/api/attempts/{self.lease.attempt}/checkpoint"
+        answer = _http.request("GET", address, headers=self._phone.credentials)
+        assert answer.status == 200, answer.data
+        return [(found.format, found.step if isinstance(found.step, int) else -1, answer.data)]
+
+    def _answer(self, message: _protocol.ServerMessage) -> dict[str, Any] | None:
+        match message:
+            case _protocol.TextReply(id=self._calls, text=text):
+                return {"ok": True, "value": text}
+            case _protocol.Reply(id=self._calls, value=value):
+                return {"ok": True, "value": value}
+            case _protocol.Error(id=self._calls, code="no_owner"):
+                given_back = _protocol.Release(self.lease.attempt, next(self._seq), "no_owner")
+                self._phone.device.send(given_back)
+                self._end()
+            case _protocol.Error(id=self._calls, code=code, message=text):
+                return {"ok": False, "error": {"code": code, "message": text}}
+            case _protocol.Revoke(attempt=self.lease.attempt):
+                self._end()
+        return None
+
+    def _end(self) -> None:
+        self.is_over = True
+        raise Gone
+
+    def _flush(self) -> list[tuple[int, float]]:
+        points, self._points = self._points, []
+        return points
+
+
+class Phone:
+    """One device that computes whatever is leased to it."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self.credentials = {"Authorization": f"Device {device.device}:{device.secret}"}
+        self._running: Attempt | None = None
+
+    def receive(self) -> _protocol.ServerMessage:
+        """Wait for a message, however long."""
+        while True:
+            try:
+                return self.device.receive()
+            except TimeoutError:
+                continue
+
+    def run(self) -> None:
+        """Compute until the connection ends."""
+        self.device.send(_protocol.Ready())
+        while True:
+            message = self.receive()
+            lease = message.lease if isinstance(message, _protocol.Lease) else None
+            while lease is not None:
+                lease = self._compute(Attempt(self, lease))
+
+    def _compute(self, attempt: Attempt) -> LeaseBody | None:
+        """Run one attempt; the lease that comes with its result's acknowledgement."""
+        self._running = attempt
+        threading.Thread(target=self._beat, args=(attempt,), daemon=True).start()
+        try:
+            outcome = self._outcome(attempt)
+        finally:
+            self._running = None
+        if attempt.is_over:
+            self.device.send(_protocol.Ready())
+            return None
+        self.device.send(attempt.result(outcome))
+        while True:
+            match self.receive():
+                case _protocol.ResultAck(lease=LeaseBody() as lease):
+                    return lease
+                case _protocol.ResultAck():
+                    return None
+                case _protocol.Error(code="unknown_attempt"):
+                    self.device.send(_protocol.Ready())
+                    return None
+                case _protocol.Error(code=code, message=message):
+                    raise AssertionError(f"{code}: {message}")
+
+    def _outcome(self, attempt: Attempt) -> dict[str, Any]:
+        from hyperflock_worker import bridge
+        from hyperflock_worker.runner import run_attempt
+
+        lease = attempt.lease
+        asked = {
+            "directions": lease.directions,
+            "suggested": lease.suggested if isinstance(lease.suggested, str) else None,
+            "attrs": lease.attrs if isinstance(lease.attrs, str) else None,
+        }
+        spec = {
+            "attempt": lease.attempt,
+            "study": lease.study,
+            "trial": lease.trial,
+            "entry": lease.entry,
+            "params": lease.params,
+            "seed": lease.seed,
+            "chainer": lease.runtime.chainer,
+            "asked": asked if lease.asked is True else None,
+        }
+        data = {d.name: (d.kind, self.device.blob(d.sha256), d.filename) for d in lease.data}
+        bundle = self.device.blob(lease.bundle.sha256)
+        bridge.set_bridge(attempt)
+        told: dict[str, Any] = json.loads(
+            run_attempt(json.dumps(spec), bundle, data, attempt.saved())
+        )
+        return told
+
+    def _beat(self, attempt: Attempt) -> None:
+        """Keep the lease, from a thread of its own."""
+        while self._running is attempt:
+            pulse = _protocol.Pulse(attempt.lease.attempt, attempt.steps, "running")
+            try:
+                self.device.send(_protocol.Heartbeat([pulse]))
+            except ConnectionClosed:
+                return
+            time.sleep(attempt.lease.lease_ms / 1000 / HEARTBEATS)
+
+
+class StartedPhone:
+    """A phone's process, from when it has joined.
+
+    Attributes
+    ----------
+    device : str
+        What the server calls it.
+    """
+
+    def __init__(self, compute: str, code: str) -> None:
+        command = [sys.executable, __file__, compute, code]
+        self._process = subprocess.Popen(tied(command), stdout=subprocess.PIPE, text=True)
+        assert self._process.stdout is not None
+        self.device = self._process.stdout.readline().strip()
+        assert self.device, "the phone did not join"
+
+    def kill(self) -> None:
+        """SIGKILL."""
+        with self._process:
+            self._process.kill()
+
+
+def main(compute: str, code: str) -> None:
+    """Join and compute."""
+    # Behind everything installed: the worker's folder has a module `hyperflock` too.
+    sys.path.append(str(WORKER))
+    with Device.join(compute, code) as device:
+        print(device.device, flush=True)
+        Phone(device).run()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
