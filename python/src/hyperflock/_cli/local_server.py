@@ -26,9 +26,9 @@ from hyperflock._base.text import clean
 from hyperflock._transport.settings import CREDENTIALS_FILE, READY_FILE, read_json_file
 
 BINARY = "hyperflock-server"
-START_S = 30.0
+START_S = 120.0
 # Above the server's own --drain-ms.
-STOP_S = 20.0
+STOP_S = 60.0
 
 _CHECKOUT = Path(__file__).resolve().parents[4]
 _POLL_S = 0.05

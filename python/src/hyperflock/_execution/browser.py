@@ -29,7 +29,7 @@ from typing import Any
 
 from hyperflock._execution.page_server import Content, PageServer
 
-WAIT_S = 40.0
+WAIT_S = 120.0
 
 _NAMES = (
     *("chromium", "google-chrome", "google-chrome-stable", "chromium-browser"),
@@ -65,7 +65,7 @@ _POLICY = "default-src 'none'; script-src 'unsafe-inline'; connect-src 'self'"
 # The shell's codes for a program that is none.
 NOT_STARTED = frozenset({126, 127})
 
-_ENDING_S = 5.0
+_ENDING_S = 30.0
 # A shell gives the two ends that it has as 0 and 1 the numbers that the browser looks for.
 _WITH_PIPES = 'exec "$0" "$@" 3<&0 4>&1 </dev/null >/dev/null'
 _OPTIONS = (

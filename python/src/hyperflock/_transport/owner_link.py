@@ -54,7 +54,8 @@ from hyperflock._transport.websocket import (
 
 REPLACED = 4005
 _BATCHES = msgspec.json.Decoder(OwnerCall)
-_CLOSE_S = 5.0
+# For what waits to leave, and for the closing handshake.
+_CLOSE_S = 30.0
 
 
 class OwnerLink:

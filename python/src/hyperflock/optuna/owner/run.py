@@ -51,7 +51,8 @@ _SWEEP_S = 5.0
 _ENDED = frozenset({"study_cancelled", "study_stopped"})
 # It was over, and somebody deleted it.
 _GONE = "unknown_study"
-_FINISH_S = 5.0
+# For the server to say that the study has ended; a busy one takes its time.
+_FINISH_S = 30.0
 
 
 @dataclass
