@@ -162,7 +162,7 @@ def phones(server: Server, count: int) -> Iterator[subprocess.Popen[str]]:
         yield crowd
     finally:
         crowd.kill()
-        crowd.wait()
+        crowd.communicate()
 
 
 def run_ours(given: argparse.Namespace, seed: int, sampler: str, *options: str) -> dict[str, Any]:
@@ -188,7 +188,7 @@ def run_ours(given: argparse.Namespace, seed: int, sampler: str, *options: str) 
                 {"HYPERFLOCK_TOKEN": server.credentials["researcher_token"]},
             )
             crowd.send_signal(signal.SIGTERM)
-            ran = json.loads(crowd.communicate(timeout=30)[0])
+            ran = json.loads(crowd.communicate(timeout=300)[0])
         server.stop()
         check_ours(folder / "state" / "hyperflock.db", told, ran, given.trials)
     finally:

@@ -10,9 +10,17 @@ from pathlib import Path
 import pytest
 from fake_console import FakeConsole
 from hyperflock import Client
+from hypothesis import HealthCheck, settings
+from patience import LIMIT_S
 from real_server import Server
 
 SERVER_VARIABLE = "HYPERFLOCK_TEST_SERVER_BIN"
+
+# How long a machine takes to make an example says nothing about the code.
+settings.register_profile(
+    "steady", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.load_profile("steady")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -73,5 +81,5 @@ def built_pages(server: FakeConsole) -> None:
 
 @pytest.fixture
 def client(server: FakeConsole) -> Iterator[Client]:
-    with Client(server.url, server.token, patience_s=5) as made:
+    with Client(server.url, server.token, patience_s=LIMIT_S) as made:
         yield made

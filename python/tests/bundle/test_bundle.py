@@ -21,6 +21,7 @@ from hyperflock._bundle.archive import LOCK_NAME, needs_optuna
 from hyperflock._bundle.bundle import Bundle, bundle_module, bundle_objective, bundle_script
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from patience import LIMIT_S
 
 
 @pytest.fixture(autouse=True)
@@ -120,7 +121,7 @@ def _run_script(script: Path, *arguments: str) -> str:
         check=True,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=LIMIT_S,
         cwd=script.parent,
     ).stdout
 
@@ -153,7 +154,7 @@ def test_module_run_by_python_m_keeps_its_dotted_name(tmp_path: Path) -> None:
         check=True,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=LIMIT_S,
         cwd=tmp_path,
     )
     assert done.stdout.split() == ["pack.run:objective", "pack/__init__.py", "pack/run.py"]
@@ -332,7 +333,8 @@ _names = st.sampled_from(["alpha", "beta", "gamma", "delta", "pack/__init__", "p
 
 
 @settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=30,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(files=st.dictionaries(_names, st.integers(0, 999)), order=st.randoms(use_true_random=False))
 def test_same_sources_give_the_same_bytes(

@@ -32,6 +32,7 @@ from hyperflock import BundleError, Client
 from hyperflock._base.codes import BUNDLE_CODES, cannot
 from hyperflock._bundle.bundle import bundle_module, bundle_objective, bundle_script
 from hyperflock._bundle.wheels import read_wheels
+from patience import LIMIT_S
 from travelling_helper import (
     Holder,
     class_of_a_function,
@@ -529,7 +530,7 @@ def test_script_that_would_submit_itself_again(tmp_path: Path) -> None:
 
 def _python(script: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, str(script)], capture_output=True, text=True, timeout=LIMIT_S, check=False
     )
 
 

@@ -33,6 +33,7 @@ from hyperflock._model.data import prepare
 from hyperflock._transport import background_loop as _loop
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from patience import LIMIT_S
 from travelling_helper import Holder, first_of, holding, shared_and_cyclic, using
 
 HERE = Path(__file__).parents[1] / "support"
@@ -45,7 +46,7 @@ def run(bundle: Bundle, data: dict[str, Any] | None = None, **params: Any) -> Dr
         params=params or {"x": 2.0},
         seed=1,
         runtime="chainer-7.8.1",
-        time_limit_s=60,
+        time_limit_s=LIMIT_S,
         where="cpython",
     )
     return _loop.run(trying)
@@ -61,7 +62,7 @@ def test_each_kind_of_objective_gives_the_same_value_from_its_bundle() -> None:
         [sys.executable, str(HERE / "travelling.py")],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=LIMIT_S,
         check=False,
         cwd=HERE,
     )
@@ -276,7 +277,7 @@ def _plain(value: Any) -> Any:
     return ["Holder", _plain(value.state)] if isinstance(value, Holder) else repr(value)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(value=_values)
 def test_values_come_back_as_they_were(value: Any) -> None:
     assert _plain(_again(value)) == _plain(value)

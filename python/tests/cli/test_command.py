@@ -19,6 +19,7 @@ from fake_console import FakeConsole
 from hyperflock import Client, __version__
 from hyperflock._cli import command as _cli
 from objectives import objective
+from patience import LIMIT_S
 from typer.testing import CliRunner
 
 EVIL = "\x1b[2J\x1b]0;title\x07evil\u202e\x9b31m"
@@ -246,7 +247,7 @@ def test_ctrl_c_on_a_terminal_detaches(server: FakeConsole, client: Client) -> N
     )
     os.close(inside)
     seen = b""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + LIMIT_S
 
     def more() -> bytes:
         """Return what the terminal shows next; nothing at its end or at the deadline."""
@@ -264,10 +265,10 @@ def test_ctrl_c_on_a_terminal_detaches(server: FakeConsole, client: Client) -> N
         process.send_signal(signal.SIGINT)
         while chunk := more():
             seen += chunk
-        assert process.wait(10) == _cli.EXIT_DETACHED, seen.decode()
+        assert process.wait(LIMIT_S) == _cli.EXIT_DETACHED, seen.decode()
     finally:
         process.kill()
-        process.wait(10)
+        process.wait(LIMIT_S)
         os.close(terminal)
     assert f"hyperflock watch {study.id}".encode() in seen
     assert b"Traceback" not in seen
@@ -290,4 +291,4 @@ def test_closed_pipe_ends_quietly(server: FakeConsole, client: Client) -> None:
     process.stdout.close()
     error = process.stderr.read()
     process.stderr.close()
-    assert (process.wait(30), error) == (1, b"")
+    assert (process.wait(LIMIT_S), error) == (1, b"")

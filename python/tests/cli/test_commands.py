@@ -20,6 +20,7 @@ from hyperflock import Client, Deleted, Study
 from hyperflock._cli import command as _cli
 from hyperflock._transport.messages import Failure
 from objectives import objective
+from patience import LIMIT_S
 from real_server import Server
 from typer.testing import CliRunner
 
@@ -446,7 +447,7 @@ def test_bash_completes_commands_and_options(
         env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=LIMIT_S,
         check=False,
     )
     assert (done.stderr, set(done.stdout.split())) == ("", expected)
@@ -473,7 +474,7 @@ def test_other_shells_get_a_script_and_what_it_asks_for(
         env={**os.environ, **asked, "_HYPERFLOCK_COMPLETE": f"complete_{shell}"},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=LIMIT_S,
         check=False,
     )
     assert "export" in done.stdout

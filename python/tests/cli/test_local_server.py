@@ -12,7 +12,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from hyperflock._cli import local_server as _up
 from hyperflock._cli import qr as _qr
 from hyperflock._transport.settings import settings
 from objectives import objective
+from patience import LIMIT_S, until
 
 ANY_PORTS = ("--compute", "127.0.0.1:0", "--console", "127.0.0.1:0")
 
@@ -139,7 +139,7 @@ def test_signal_ends_server_and_command_in_order(home: Path, number: signal.Sign
         running = _up.LocalServer(home).running()
         assert running is not None
         process.send_signal(number)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=LIMIT_S)
     finally:
         process.kill()
         process.wait()
@@ -329,9 +329,7 @@ def test_qr_code_is_square_dark_on_light_and_has_its_quiet_zone() -> None:
 def test_time_passes_between_a_process_and_its_end() -> None:
     """A process that has ended but was not waited for is no server any more."""
     process = subprocess.Popen([sys.executable, "-c", ""])
-    deadline = time.monotonic() + 20
-    while "Z" not in Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0]:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    stat = Path(f"/proc/{process.pid}/stat")
+    until("its end", lambda: "Z" in stat.read_text().rpartition(")")[2].split()[0])
     assert not _up._is_server(process.pid)
     process.wait()

@@ -26,6 +26,7 @@ from hyperflock._transport import background_loop as _loop
 from hyperflock._transport.http import Http
 from hyperflock._transport.messages import Failure
 from objectives import objective
+from patience import LIMIT_S
 from real_server import Server
 
 pytestmark = pytest.mark.server
@@ -51,7 +52,7 @@ def _in_background(work: Callable[[], None]) -> Callable[[], None]:
     thread.start()
 
     def join() -> None:
-        thread.join(60)
+        thread.join(LIMIT_S)
         assert not thread.is_alive()
         if failures:
             raise failures[0]
@@ -150,7 +151,7 @@ def test_failure_reaches_the_researcher(real: Server, client: Client) -> None:
 def test_cancel_ends_a_study_and_its_iteration(client: Client) -> None:
     study = client.grid(objective, {"x": list(range(1000))})
     study.cancel()
-    assert study.wait(timeout_s=20).state == "cancelled"
+    assert study.wait(timeout_s=LIMIT_S).state == "cancelled"
     assert study.row.complete == 0
 
 
@@ -197,7 +198,7 @@ def test_each_run_of_a_trial_is_shown_with_its_device_and_error(
         first.result(lease, outcome="failed", error=failure)
     with real.device() as second:
         second.complete(second.ready(), 4.0)
-    trial = study.wait(timeout_s=20).trial(0)
+    trial = study.wait(timeout_s=LIMIT_S).trial(0)
     runs = trial.attempt_list or ()
     assert [(run.state, run.device) for run in runs] == [
         ("failed", first.device),
@@ -221,7 +222,7 @@ def test_error_codes(real: Server, client: Client) -> None:
     study = client.grid(objective, {"x": [1]})
     stranger = hyperflock.Study(AsyncStudy(Http(http.origin, "hfr_wrong"), study.row))
     with pytest.raises(hyperflock.AuthError) as session:
-        stranger.wait(timeout_s=20)
+        stranger.wait(timeout_s=LIMIT_S)
     assert session.value.code == "bad_token"
     study.cancel()
     missing = {"sha256": "0" * 64, "bytes": 1}

@@ -42,6 +42,7 @@ from hyperflock.optuna.study_import import Outcome, artifacts_of
 from objectives import objective as grid_objective
 from optuna.artifacts import Backoff, FileSystemArtifactStore, download_artifact
 from optuna.artifacts.exceptions import ArtifactNotFound
+from patience import LIMIT_S
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 
@@ -312,7 +313,7 @@ def test_ctrl_c_while_artifacts_come_keeps_the_outcomes(
             if not pressed.is_set():
                 pressed.set()
                 signal.raise_signal(signal.SIGINT)
-            gone.wait(20)
+            gone.wait(LIMIT_S)
 
     study = optuna.create_study()
     with Devices(server, leaving(server, str(folder))), pytest.raises(KeyboardInterrupt):
@@ -330,7 +331,7 @@ def test_a_store_that_blocks_holds_up_a_call_no_longer_than_it_may(
 
     class Blocking(FileSystemArtifactStore):
         def write(self, artifact_id: str, content_body: BinaryIO) -> None:
-            gone.wait(20)
+            gone.wait(LIMIT_S)
 
     study = optuna.create_study()
     with (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import asked_objectives as given
@@ -24,6 +24,7 @@ from hyperflock._transport.messages import StudyRow
 from hyperflock._transport.validation import convert
 from hyperflock.optuna import optimize
 from objectives import objective
+from patience import LIMIT_S, until
 
 SPACE = {"x": [1.0, 2.0]}
 NOBODY = {"devices": 0, "matching": 0, "reasons": {}}
@@ -45,14 +46,17 @@ def _asked(server: FakeConsole) -> int:
         return sum(line.endswith("/placement") for line in server.requests)
 
 
+def _was_asked(server: FakeConsole, times: int) -> bool:
+    return _asked(server) >= times
+
+
 def _later(server: FakeConsole, *steps: Callable[[], object]) -> threading.Thread:
     """Do one thing after another, each once the server was asked twice more."""
 
     def work() -> None:
         for step in steps:
-            begun, deadline = _asked(server), time.monotonic() + 20
-            while _asked(server) < begun + 2 and time.monotonic() < deadline:
-                time.sleep(0.01)
+            begun = _asked(server)
+            until("two more questions", partial(_was_asked, server, begun + 2))
             step()
 
     thread = threading.Thread(target=work, daemon=True)
@@ -86,29 +90,34 @@ def test_each_reason_is_said_once(
 
 
 def test_nothing_is_said_where_a_device_qualifies_or_something_runs(
-    client: Client, server: FakeConsole, capsys: pytest.CaptureFixture[str]
+    client: Client,
+    server: FakeConsole,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     study = client.grid(objective, SPACE, progress=False)
-    with pytest.raises(WaitTimeoutError):
-        study.wait(0.5)
-    assert _asked(server)
+    thread = _later(server, lambda: server.begin(study.id, 0))
+    while thread.is_alive():
+        with pytest.raises(WaitTimeoutError):
+            study.wait(0.5)
     server.placement = NOBODY
-    server.begin(study.id, 0)
-    before = _asked(server)
+    reasons: list[str] = []
+    monkeypatch.setattr(_waiting, "why_none", lambda *told: reasons.append("why"))
     with pytest.raises(WaitTimeoutError):
         study.wait(0.5)
-    assert (_asked(server), capsys.readouterr().err) == (before, "")
+    assert (reasons, capsys.readouterr().err) == ([], "")
 
 
 def test_a_paused_study_is_named(
     client: Client, server: FakeConsole, capsys: pytest.CaptureFixture[str]
 ) -> None:
     study = client.grid(objective, SPACE, progress=False).pause()
-    with pytest.raises(WaitTimeoutError):
-        study.wait(0.5)
-    assert "study 1 waits: it is paused; it goes on by: hyperflock resume 1" in (
-        capsys.readouterr().err
-    )
+    said = ""
+    while not said:
+        with pytest.raises(WaitTimeoutError):
+            study.wait(0.5)
+        said = capsys.readouterr().err
+    assert "study 1 waits: it is paused; it goes on by: hyperflock resume 1" in said
 
 
 @pytest.mark.parametrize("slow", [False, True])
@@ -131,13 +140,13 @@ def test_a_page_that_fails_or_hangs_holds_nobody_up(
         raise OSError("no such page")
 
     def finish() -> None:
-        assert asked.wait(20)
+        assert asked.wait(LIMIT_S)
         _finish_all(server)
 
     monkeypatch.setattr(client._core._http, "get", answer)
     thread = threading.Thread(target=finish)
     thread.start()
-    assert study.wait(20).row.state == "finished"
+    assert study.wait(LIMIT_S).row.state == "finished"
     thread.join()
     assert capsys.readouterr().err == ""
 
@@ -150,8 +159,8 @@ def test_the_asynchronous_client_says_it_too(
     async def main() -> None:
         async with AsyncClient(server.url, server.token) as client:
             study = await client.grid(objective, SPACE, progress=False)
-            with pytest.raises(WaitTimeoutError):
-                await study.wait(0.5)
+            _later(server, lambda: _finish_all(server))
+            await study.wait(LIMIT_S)
 
     asyncio.run(main())
     assert capsys.readouterr().err.splitlines() == [f"study 1 waits: {NO_DEVICE}"]
@@ -174,7 +183,11 @@ def test_optimize_says_it_while_no_device_computes(
     client: Client, server: FakeConsole, capsys: pytest.CaptureFixture[str]
 ) -> None:
     server.placement = NOBODY
-    optimize(optuna.create_study(), given.square, timeout=2, client=client)
+    devices = Devices(server, given.square)
+    thread = _later(server, devices.__enter__)
+    optimize(optuna.create_study(), given.square, 1, client=client)
+    thread.join()
+    devices.__exit__(None, None, None)
     said = [line for line in capsys.readouterr().err.splitlines() if "waits" in line]
     assert said == [f"study 1 waits: {NO_DEVICE}"]
     server.placement = {"devices": 1, "matching": 1, "reasons": {}}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from hyperflock import Client
 from hyperflock._transport import background_loop as _loop
 from hyperflock._transport.messages import Watch
 from objectives import objective
+from patience import LIMIT_S, until
 from travelling_helper import holding
 
 SPACE = {"x": [1.0, 2, 3]}
@@ -275,7 +275,7 @@ def test_wait_has_a_time_out(client: Client, server: FakeConsole) -> None:
     with pytest.raises(hyperflock.WaitTimeoutError):
         study.wait(timeout_s=0.2)
     server.finish(study.id, 0, value=1.0)
-    assert study.wait(timeout_s=20).state == "finished"
+    assert study.wait(timeout_s=LIMIT_S).state == "finished"
 
 
 def test_ctrl_c_detaches_and_says_how_to_watch_again(
@@ -284,8 +284,7 @@ def test_ctrl_c_detaches_and_says_how_to_watch_again(
     study = client.grid(objective, SPACE)
 
     def interrupt() -> None:
-        while not any(isinstance(m, Watch) for m in server.messages):
-            time.sleep(0.01)
+        until("its watch", lambda: any(isinstance(m, Watch) for m in server.messages))
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
     pressing = threading.Thread(target=interrupt)
@@ -429,4 +428,4 @@ def test_loop_cancels_what_timed_out() -> None:
 
     with pytest.raises(hyperflock.WaitTimeoutError):
         _loop.run(long(), 0.05)
-    assert ended.wait(5)
+    assert ended.wait(LIMIT_S)

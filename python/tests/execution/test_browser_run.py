@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import sys
 import threading
-import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -26,6 +25,7 @@ from hyperflock._execution import browser as _browser
 from hyperflock._execution import browser_run as _browser_run
 from hyperflock._execution import page_server as _page_server
 from hyperflock._execution.page_server import Content, PageServer
+from patience import LIMIT_S, until
 from small_runtime import ARCHIVE, PAGE, RARE, THREAD, SmallRuntime, fake_browser
 from travelling_helper import holding
 
@@ -38,7 +38,7 @@ DONE = [
         "kind": "ended",
         "outcome": {"outcome": "complete", "values": [0.5]},
         "points": [[3, 0.25]],
-        "runMs": 1500,
+        "runMs": 1_500_000,
         "backend": "cpu",
         "software": f"hyperflock-worker/0.1.0 runtime/{'a' * 64} pyodide/1",
     },
@@ -74,7 +74,7 @@ def test_what_a_page_tells_is_the_result_and_nothing_stays(
     seen_at = _tells(monkeypatch, tmp_path, DONE)
     run = _run(client, backend="webgpu")
     assert (run.state, run.values, run.points, run.seconds) == (
-        "complete", (0.5,), ((3, 0.25),), 1.5,
+        "complete", (0.5,), ((3, 0.25),), 1500.0,
     )  # fmt: skip
     assert run.output == "one\ntwo[2J\n"
     seen = json.loads(seen_at.read_text())
@@ -99,16 +99,16 @@ def test_trial_that_takes_too_long_is_ended(
         "time_limit",
         "the trial took longer than its 0.5 s",
     )
-    assert 0.5 < run.seconds < 10
+    assert run.seconds > 0.5
 
 
 def test_outcome_that_comes_after_the_limit_is_none(
     client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _tells(monkeypatch, tmp_path, DONE)
-    run = _run(client, time_limit_s=1.4)
+    run = _run(client, time_limit_s=1400)
     assert run.error is not None
-    assert (run.error.code, run.seconds, run.points) == ("time_limit", 1.5, ())
+    assert (run.error.code, run.seconds, run.points) == ("time_limit", 1500.0, ())
 
 
 @pytest.mark.parametrize(
@@ -209,10 +209,7 @@ with PageServer(find, print) as pages, Browser(find_browser(), pages.url) as bro
         profile = run.stdout.readline().strip()
         assert _has_programs(profile)
         run.kill()
-    deadline = time.monotonic() + 20
-    while _has_programs(profile):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    until("the end of the browser", lambda: not _has_programs(profile))
     shutil.rmtree(profile)
 
 
@@ -244,7 +241,7 @@ def _hear(body: bytes) -> None:
 
 def _asked(pages: PageServer, path: str, host: str | None = None, method: str = "GET") -> int:
     parts = urllib.parse.urlsplit(pages.origin)
-    link = http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=10)
+    link = http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=LIMIT_S)
     body = b"{}" if method == "POST" else None
     link.request(method, path, body, {"Host": host} if host else {})
     status = link.getresponse().status

@@ -17,7 +17,7 @@ from hypothesis.extra import numpy as hnp
 _dtypes = st.sampled_from(["<f4", ">f8", "u1", "<i4", "?", "<c8", "<U3"])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(array=_dtypes.flatmap(lambda d: hnp.arrays(d, hnp.array_shapes(min_dims=0, max_side=4))))
 def test_arrays_come_back_as_they_were(array: np.ndarray[Any, Any]) -> None:
     with as_seen_by_trial({"one": array, "many": {"a": array, "b": array}}) as seen:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -18,6 +19,7 @@ from hyperflock.optuna.owner import ask_ahead as _sense
 from hyperflock.optuna.owner import run as _run
 from optuna.samplers import GridSampler, QMCSampler, RandomSampler, TPESampler
 from optuna.trial import FrozenTrial
+from patience import LIMIT_S
 from told import told
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -39,8 +41,12 @@ def test_samplers_that_do_not_learn_are_asked_ahead(
     sampler: Callable[[], optuna.samplers.BaseSampler],
     ahead: bool,
 ) -> None:
-    def slow(trial: Any) -> float:
-        time.sleep(0.005)  # else one of the threads may do all the work
+    together = threading.Barrier(3)
+
+    def in_step(trial: Any) -> float:
+        # Each device computes as many of these; which one computes the rest is chance.
+        if trial.number < 60:
+            together.wait(LIMIT_S)
         return given.square(trial)
 
     wanted: list[int] = []
@@ -50,7 +56,11 @@ def test_samplers_that_do_not_learn_are_asked_ahead(
         return wanted[-1]
 
     study = optuna.create_study(sampler=sampler())
-    with patch.object(_run, "ahead", noted), Devices(server, slow, 3):
+    with (
+        patch.object(_sense, "_SHORT_S", LIMIT_S),
+        patch.object(_run, "ahead", noted),
+        Devices(server, in_step, 3),
+    ):
         optimize(study, given.square, 64, client=client)
     assert len(study.trials) == 64
     assert max(wanted) == (3 if ahead else 0)

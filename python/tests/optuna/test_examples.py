@@ -11,6 +11,7 @@ from pathlib import Path
 import optuna
 import pytest
 from example_files import EXAMPLES, ROOT, paths
+from patience import LIMIT_S
 
 FOLDER = EXAMPLES / "optuna"
 ALL = sorted(path.name for path in FOLDER.glob("*.py"))
@@ -20,6 +21,7 @@ SCRIPTS = [name for name in ALL if name != OTHERS]
 STATES = dict.fromkeys(("architecture.py", "chainer_pruning.py"), "COMPLETE PRUNED")
 # Behind everything installed: the worker's folder has a module `hyperflock` too.
 RUN = """
+from patience import LIMIT_S
 import runpy, sys
 sys.path.append(sys.argv[1])
 sys.argv = sys.argv[2:]
@@ -40,7 +42,7 @@ def test_scripts_give_with_one_device_the_parameters_of_plain_optuna(tmp_path: P
         env={**os.environ, "PYTHONPATH": os.pathsep.join([*sys.path, str(tests), str(installed)])},
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=LIMIT_S,
         check=False,
     )
     assert done.returncode == 0, done.stderr

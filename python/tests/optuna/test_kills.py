@@ -16,8 +16,9 @@ import pytest
 from asked_objectives import curve_end, walked
 from hyperflock._transport.messages import Failure
 from hyperflock.optuna.study_import import trial_row
-from kill_stage import PHONES, Stage, until
+from kill_stage import PHONES, Stage
 from optuna.trial import TrialState
+from patience import until
 
 pytestmark = pytest.mark.server
 

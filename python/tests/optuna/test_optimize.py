@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,7 +14,7 @@ import hyperflock.optuna
 import numpy as np
 import optuna
 import pytest
-from fake_asked import WAIT_S, AskedTrial, Devices
+from fake_asked import AskedTrial, Devices
 from fake_console import FakeConsole
 from hyperflock import Client
 from hyperflock._transport import messages as _protocol
@@ -32,6 +31,7 @@ from optuna.distributions import FloatDistribution, distribution_to_json
 from optuna.samplers import RandomSampler, TPESampler
 from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial, TrialState
+from patience import LIMIT_S, until
 from told import told
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -469,7 +469,7 @@ def test_what_finished_while_nobody_listened_is_told(
     def slow(trial: Any) -> float:
         value = given.curved(trial)
         if trial.number < 2:
-            held.wait(WAIT_S)
+            held.wait(LIMIT_S)
         trial.set_user_attr("slow", trial.number)
         return value
 
@@ -483,10 +483,7 @@ def test_what_finished_while_nobody_listened_is_told(
             optimize(study, given.curved, callbacks=[callback], client=client)
         server.asked[1].points_in_pages = in_pages
         held.set()
-        deadline = time.monotonic() + WAIT_S
-        while len(server.asked[1].finished()) < 4:
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        until("four finished trials", lambda: len(server.asked[1].finished()) >= 4)
         optimize(study, given.curved, 2, client=client)
     trials = study.trials
     assert all(t.state is TrialState.COMPLETE for t in trials)
@@ -510,12 +507,10 @@ def test_the_newest_owner_wins(server: FakeConsole, client: Client, tmp_path: Pa
     thread = threading.Thread(target=run)
     with Devices(server, given.square):
         thread.start()
-        deadline = time.monotonic() + WAIT_S
-        while 1 not in server.asked or len(server.asked[1].finished()) < 2:
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        until("the study", lambda: 1 in server.asked)
+        until("two finished trials", lambda: len(server.asked[1].finished()) >= 2)
         optimize(study, given.square, 2, client=client)
-        thread.join(WAIT_S)
+        thread.join(LIMIT_S)
     assert isinstance(first[0], hyperflock.OwnerError)
     assert first[0].code == "owner_replaced"
     assert all(t.state.is_finished() for t in study.trials)
@@ -559,7 +554,7 @@ def test_another_device_goes_on_and_the_pruner_forgets_what_is_superseded(
 
     def play() -> None:
         with server.asked_more:
-            server.asked_more.wait_for(lambda: 1 in server.asked, WAIT_S)
+            server.asked_more.wait_for(lambda: 1 in server.asked, LIMIT_S)
         asked = server.asked[1]
         trial = asked.lease("first")
         assert trial is not None
@@ -580,7 +575,7 @@ def test_another_device_goes_on_and_the_pruner_forgets_what_is_superseded(
     thread = threading.Thread(target=play)
     thread.start()
     optimize(study, given.square, 1, client=client)
-    thread.join(WAIT_S)
+    thread.join(LIMIT_S)
     assert curves == [{0: 10.0, 1: 11.0, 2: 12.0, 3: 13.0}, {0: 10.0, 1: 11.0, 2: 1.0}]
     assert study.trials[0].intermediate_values == {0: 5.0}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -25,6 +24,7 @@ from hyperflock.optuna.owner.reconcile import Agreed, reconcile
 from hyperflock.optuna.owner.service import Description, serve
 from objectives import objective as plain
 from optuna.trial import FrozenTrial, TrialState
+from patience import LIMIT_S, until
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 DONE = (TrialState.COMPLETE, TrialState.PRUNED)
@@ -58,14 +58,14 @@ class Service:
             self.failure = error
 
     def until(self, told: str) -> None:
-        deadline = time.monotonic() + 20
-        while told not in self.told:
+        def is_told() -> bool:
             assert self.failure is None
-            assert time.monotonic() < deadline, self.told
-            time.sleep(0.01)
+            return told in self.told
+
+        until(f"'{told}'", is_told)
 
     def join(self) -> None:
-        self._thread.join(20)
+        self._thread.join(LIMIT_S)
         assert not self._thread.is_alive()
         if self.failure is not None:
             raise self.failure
@@ -99,16 +99,14 @@ def test_service_counts_once_what_ends_while_it_takes_over(
     def held(trial: Any) -> float:
         x = float(trial.suggest_float("x", 0, 1))
         if trial.number == 0:
-            assert go.wait(20)
+            assert go.wait(LIMIT_S)
         return x
 
     def agreed(owner: Owner, http: Http) -> Agreed:
         found = reconcile(owner, http)
         go.set()
-        deadline = time.monotonic() + 20
-        while 0 not in {row["trial"] for row in server.asked[1].finished()}:
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        asked = server.asked[1]
+        until("the first trial", lambda: 0 in {row["trial"] for row in asked.finished()})
         return found
 
     study = optuna.create_study(study_name="mine")
@@ -153,7 +151,7 @@ def test_service_and_notebook_end_when_their_study_was_deleted(
     go = threading.Event()
 
     def held(trial: Any) -> float:
-        assert go.wait(20)
+        assert go.wait(LIMIT_S)
         return given.square(trial)
 
     study = optuna.create_study(study_name="mine")
@@ -168,10 +166,7 @@ def test_service_and_notebook_end_when_their_study_was_deleted(
     with Devices(server, held, 2):
         thread = threading.Thread(target=notebook)
         thread.start()
-        deadline = time.monotonic() + 20
-        while not study.trials:
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        until("a trial", lambda: study.trials)
         service = Service(client, Description())
         service.until("standing by")
         with server.lock:
@@ -179,7 +174,7 @@ def test_service_and_notebook_end_when_their_study_was_deleted(
         server.kick()
         with pytest.raises(hyperflock.NotFoundError):
             service.join()
-        thread.join(20)
+        thread.join(LIMIT_S)
         go.set()
     assert [error.code for error in left] == ["unknown_study"]
     assert all(t.state.is_finished() for t in study.trials)

@@ -208,7 +208,6 @@ def _no_server(scene: Scene) -> None:
 
 
 def _time_limit(scene: Scene) -> None:
-    scene.monkeypatch.setattr(_dry_run, "_START_S", 0.5)
     error = scene.dry_run(time_limit_s=0.1).error
     assert error is not None
     raise HyperflockError(error.message, code=error.code)

@@ -6,7 +6,6 @@ import linecache
 import os
 import subprocess
 import sys
-import time
 import types
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ import pytest
 from fake_console import FakeConsole
 from hyperflock._cli import command as _cli
 from pages import RUN, Page, Session
+from patience import LIMIT_S, until
 from phone import StartedPhone
 from real_server import Server
 
@@ -69,13 +69,11 @@ def test_first_code_of_the_quick_start_is_a_script_too(server: FakeConsole, tmp_
         text=True,
     )
     try:
-        deadline = time.monotonic() + 60
-        while process.poll() is None and 1 not in server.specs and time.monotonic() < deadline:
-            time.sleep(0.05)
+        until("the study", lambda: process.poll() is not None or 1 in server.specs)
         if 1 in server.specs:
             for number in range(6):
                 server.finish(1, number, value=float(number))
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=LIMIT_S)
     finally:
         process.kill()
         process.wait()

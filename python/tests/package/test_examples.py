@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from example_files import EXAMPLES, write_idx
 from fake_console import FakeConsole
 from hyperflock._bundle.bundle import bundle_script
 from hyperflock._model.data import prepare
+from patience import LIMIT_S, until
 
 
 def _load(name: str) -> Any:
@@ -83,9 +83,7 @@ def test_example_travels_alone(name: str) -> None:
 
 def test_digits_example_prints_each_candidate_and_the_best(server: FakeConsole) -> None:
     def compute() -> None:
-        deadline = time.monotonic() + 60
-        while not server.specs and time.monotonic() < deadline:
-            time.sleep(0.02)
+        until("the study", lambda: server.specs)
         for number in range(8):
             server.finish(1, number, value=number / 10)
 
@@ -96,7 +94,7 @@ def test_digits_example_prints_each_candidate_and_the_best(server: FakeConsole) 
         env={**os.environ, "HYPERFLOCK_URL": server.url, "HYPERFLOCK_TOKEN": server.token},
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=LIMIT_S,
         check=False,
     )
     device.join()
@@ -153,7 +151,7 @@ def test_objectives_train_here_and_depend_on_the_seed_alone(chainer: str) -> Non
     paths = [str(wheel), str(six[0]), str(root / "worker-runtime" / "python")]
     code = TRAIN.format(paths=paths, examples=str(EXAMPLES))
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=200, check=False
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=LIMIT_S, check=False
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("trained")

@@ -15,6 +15,7 @@ from hyperflock._base.text import clean, csv_cell
 from hyperflock._old_names import MOVED
 from hypothesis import given
 from hypothesis import strategies as st
+from patience import LIMIT_S
 
 # What must not be loaded before it is used; numpy alone costs more than the rest.
 HEAVY = [
@@ -36,7 +37,7 @@ def test_import_loads_nothing_heavy() -> None:
     """How long it takes is measured by ./run bench python; no test depends on time."""
     code = f"import sys, hyperflock; print([m for m in {HEAVY} if m in sys.modules])"
     out = subprocess.run(
-        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=LIMIT_S
     ).stdout
     assert out.strip() == "[]"
 
@@ -44,7 +45,7 @@ def test_import_loads_nothing_heavy() -> None:
 def test_wheel_is_whole_and_imports_on_its_own(tmp_path: Path) -> None:
     root = Path(__file__).parents[2]
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
-    subprocess.run(build, cwd=root, check=True, capture_output=True, timeout=60)
+    subprocess.run(build, cwd=root, check=True, capture_output=True, timeout=LIMIT_S)
     (wheel,) = tmp_path.glob("hyperflock-*-py3-none-any.whl")
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
@@ -60,7 +61,7 @@ def test_wheel_is_whole_and_imports_on_its_own(tmp_path: Path) -> None:
     )
     out = subprocess.run(
         [sys.executable, "-I", "-S", "-c", code],
-        check=True, capture_output=True, text=True, timeout=60,
+        check=True, capture_output=True, text=True, timeout=LIMIT_S,
     ).stdout.split()  # fmt: skip
     assert out == [f"{wheel}/hyperflock/__init__.py", ">=3.10"]
 

@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from patience import LIMIT_S
 
 HERE = Path(__file__).parents[1] / "support"
-LIMIT_S = 60.0
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="a signal of Linux")
 
@@ -36,6 +36,7 @@ if __name__ == "__main__":
 
 SERVER = """
 import pathlib, sys, time
+from patience import LIMIT_S
 from real_server import Server
 
 server = Server(pathlib.Path(sys.argv[1])).start()

@@ -24,6 +24,7 @@ import pytest
 from asked_objectives import square
 from fake_console import FakeConsole
 from hyperflock import AsyncStudy, Client, HyperflockError, NoCompleteTrialError, Study
+from hyperflock._client import client as _client
 from hyperflock._model.grid import Scalar
 from hyperflock._reports import export as _export
 from hyperflock._reports import html as _html
@@ -31,6 +32,7 @@ from hyperflock._reports import parquet as _parquet
 from hyperflock._reports import plots as _plots
 from hyperflock._transport.messages import SamplerRow
 from objectives import objective
+from patience import LIMIT_S
 
 EVIL = "\x1b[2J<script>alert(1)</script>&\"'"
 SPACE: dict[str, list[Any]] = {
@@ -226,8 +228,9 @@ def test_notebook_says_that_a_study_waits_for_its_sampler(
 
 
 def test_notebook_shows_a_client_with_its_newest_studies(
-    client: Client, server: FakeConsole, study: Study
+    client: Client, server: FakeConsole, study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(_client, "_SHOW_S", LIMIT_S)
     for _ in range(10):
         client.grid(objective, {"x": [1, 2]})
     page = ET.fromstring(client._repr_html_())
@@ -243,6 +246,7 @@ def test_notebook_shows_a_client_with_its_newest_studies(
     assert "&lt;script&gt;" in shown
     assert "token" not in repr(client) + shown
     server.faults = [503] * 20
+    monkeypatch.setattr(_client, "_SHOW_S", 0.05)
     assert "no answer now" in client._repr_html_()
 
 

@@ -17,10 +17,10 @@ from typing import Any
 import urllib3
 from hyperflock._transport import messages as _protocol
 from hyperflock._transport.messages import Capabilities, LeaseBody
+from patience import LIMIT_S
 from websockets.sync.client import ClientConnection, connect
 
-WAIT_S = 20.0
-_http = urllib3.PoolManager(timeout=WAIT_S, retries=False)
+_http = urllib3.PoolManager(timeout=LIMIT_S, retries=False)
 
 
 class Device:
@@ -59,7 +59,9 @@ class Device:
     def open(self, held: tuple[int, ...] = ()) -> _protocol.Welcome:
         """Say hello."""
         address = f"ws{self.compute.removeprefix('http')}/ws/worker"
-        self._socket = self._sessions.enter_context(connect(address, compression=None, proxy=None))
+        self._socket = self._sessions.enter_context(
+            connect(address, compression=None, proxy=None, open_timeout=LIMIT_S)
+        )
         capabilities = Capabilities(["cpu"], 1024, 2, "test engine 1", "node")
         hello = _protocol.HelloDevice(
             1, "device", self.device, self.secret, "test/1", capabilities, list(held)
@@ -120,7 +122,7 @@ class Device:
     def receive(self) -> _protocol.ServerMessage:
         """Wait for one message."""
         assert self._socket is not None
-        frame = self._socket.recv(WAIT_S)
+        frame = self._socket.recv(LIMIT_S)
         assert isinstance(frame, str)
         return _protocol.parse_server(frame)
 

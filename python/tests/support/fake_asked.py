@@ -45,8 +45,8 @@ from optuna.distributions import (
     IntDistribution,
     distribution_to_json,
 )
+from patience import LIMIT_S
 
-WAIT_S = 60.0
 NOW = 1_763_683_200_000
 
 
@@ -224,7 +224,7 @@ class AskedStudy:
             self._notify()
             try:
                 ready = self.changed.wait_for(
-                    lambda: leaving() or (self.owner is not None and self.queue), WAIT_S
+                    lambda: leaving() or (self.owner is not None and self.queue), LIMIT_S
                 )
                 if not ready or leaving():
                     return None
@@ -281,7 +281,7 @@ class AskedStudy:
         self._calls.append(call)
         self._notify()
         self.changed.wait_for(
-            lambda: number in self._answers or self.state == "cancelled" or self.closing, WAIT_S
+            lambda: number in self._answers or self.state == "cancelled" or self.closing, LIMIT_S
         )
         if self.state == "cancelled" or (number not in self._answers and self.closing):
             raise StudyGone
@@ -537,7 +537,7 @@ class Devices:
                 asked.closing = True
                 asked.changed.notify_all()
         for thread in self._threads:
-            thread.join(WAIT_S)
+            thread.join(LIMIT_S)
             assert not thread.is_alive()
         for asked in self._console.asked.values():
             asked.closing = False
@@ -545,7 +545,7 @@ class Devices:
     def _run(self, name: str) -> None:
         with self._console.asked_more:
             self._console.asked_more.wait_for(
-                lambda: self._leaving or self._study in self._console.asked, WAIT_S
+                lambda: self._leaving or self._study in self._console.asked, LIMIT_S
             )
         while not self._leaving:
             asked = self._console.asked[self._study]

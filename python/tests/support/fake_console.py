@@ -25,6 +25,7 @@ from hyperflock._base.errors import HyperflockError
 from hyperflock._model import grid as _grid
 from hyperflock._model import spec as _spec
 from hyperflock._transport import messages as _protocol
+from patience import LIMIT_S
 from websockets.frames import Opcode
 from websockets.http11 import Request
 from websockets.server import ServerProtocol
@@ -94,12 +95,12 @@ class FakeConsole:
 
     def __enter__(self) -> FakeConsole:
         self._thread.start()
-        assert self._started.wait(10)
+        assert self._started.wait(LIMIT_S)
         return self
 
     def __exit__(self, *exception: object) -> None:
         self._call(self._stop)
-        self._thread.join(10)
+        self._thread.join(LIMIT_S)
         assert not self._thread.is_alive()
 
     # ---- what a test does

@@ -15,7 +15,6 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -26,21 +25,12 @@ from hyperflock._transport.messages import SamplerRow
 from hyperflock.optuna.study_import import unfinished_rows
 from optuna.storages import BaseStorage, RDBStorage
 from optuna.trial import TrialState
+from patience import LIMIT_S, until
 from phone import StartedPhone
 from real_server import Server
 from tied import tied
 
 PHONES = 3
-WAIT_S = 60.0
-
-
-def until(what: str, probe: Callable[[], Any]) -> Any:
-    """Ask again and again; what it gave."""
-    deadline = time.monotonic() + WAIT_S
-    while not (found := probe()):
-        assert time.monotonic() < deadline, f"timed out: {what}"
-        time.sleep(0.02)
-    return found
 
 
 class Notebook:
@@ -76,7 +66,7 @@ class Notebook:
 
     def result(self) -> list[Any]:
         """Wait for its end; all trials of its study."""
-        assert self._process.wait(4 * WAIT_S) == 0
+        assert self._process.wait(LIMIT_S) == 0
         all_trials: list[Any] = self.lines()[-1]
         return all_trials
 

@@ -22,6 +22,7 @@ from optuna.storages import BaseStorage, JournalStorage
 from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
 from optuna.study import MaxTrialsCallback
 from optuna.trial import FrozenTrial, TrialState
+from patience import LIMIT_S
 
 NAME = "killed"
 GOOD = (TrialState.COMPLETE, TrialState.PRUNED)
@@ -72,7 +73,7 @@ def main() -> None:
         getattr(asked_objectives, options.objective),
         n_trials=options.trials,
         callbacks=callbacks,
-        client=hyperflock.Client(options.url, options.token, patience_s=30),
+        client=hyperflock.Client(options.url, options.token, patience_s=LIMIT_S),
     )
     print(json.dumps([row(trial) for trial in study.trials]))
 

@@ -20,15 +20,16 @@ from pathlib import Path
 from typing import Any
 
 import urllib3
-from device import WAIT_S, Device
+from device import Device
 from hyperflock._transport import messages as _protocol
 from hyperflock._transport.messages import LeaseBody
+from patience import LIMIT_S
 from tied import tied
 from websockets.exceptions import ConnectionClosed
 
 WORKER = Path(__file__).parents[3] / "worker-runtime" / "python"
 HEARTBEATS = 4  # in the time of a lease
-_http = urllib3.PoolManager(timeout=WAIT_S, retries=False)
+_http = urllib3.PoolManager(timeout=LIMIT_S, retries=False)
 
 
 class Gone(BaseException):

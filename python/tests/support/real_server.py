@@ -12,15 +12,31 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
-import time
 from pathlib import Path
 
 from device import Device
 from hyperflock import Client
+from patience import LIMIT_S, until
 from tied import tied
 
-START_S = 30.0
+
+class HeldPort:
+    """A free TCP port of 127.0.0.1 that this process keeps, for a server that it starts there.
+
+    The socket is bound and never listens. While it is open the kernel gives the port to nobody who
+    asks for any port, and lets a server that names it (with SO_REUSEADDR) listen there.
+    """
+
+    def __init__(self) -> None:
+        self._socket = socket.socket()
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._socket.bind(("127.0.0.1", 0))
+        self.number: int = self._socket.getsockname()[1]
+
+    def __del__(self) -> None:
+        self._socket.close()
 
 
 class Server:
@@ -30,7 +46,8 @@ class Server:
         self.folder = folder
         self.options = options
         self.process: subprocess.Popen[bytes] | None = None
-        self.ports = ("0", "0")
+        # Kept while it is killed and started again, so that it comes back at the same addresses.
+        self._ports = [HeldPort(), HeldPort()]
 
     def start(self) -> Server:
         binary = Path(os.environ["HYPERFLOCK_TEST_SERVER_BIN"])
@@ -42,21 +59,22 @@ class Server:
         with (self.folder / "server.log").open("ab") as log:
             command: list[str | os.PathLike[str]] = [
                 *(binary, "serve", "--state", self.folder / "state"),
-                *("--compute", f"127.0.0.1:{self.ports[0]}"),
-                *("--console", f"127.0.0.1:{self.ports[1]}"),
+                *("--compute", f"127.0.0.1:{self._ports[0].number}"),
+                *("--console", f"127.0.0.1:{self._ports[1].number}"),
                 *("--app", self.folder / "app", "--runtime", self.folder / "runtime"),
                 *("--credentials-file", self.folder / "credentials.json"),
                 *("--ready-file", ready),
                 *self.options,
             ]
             self.process = subprocess.Popen(tied(command), stdout=log, stderr=log)
-        deadline = time.monotonic() + START_S
-        while not ready.exists():
-            assert self.process.poll() is None, (self.folder / "server.log").read_text()
-            assert time.monotonic() < deadline, "the server did not get ready"
-            time.sleep(0.02)
+        process = self.process
+
+        def is_ready() -> bool:
+            assert process.poll() is None, (self.folder / "server.log").read_text()
+            return ready.exists()
+
+        until("the server", is_ready)
         told = json.loads(ready.read_text())
-        self.ports = (str(told["compute_port"]), str(told["console_port"]))
         self.compute, self.console = told["compute"], told["console"]
         self.credentials = json.loads((self.folder / "credentials.json").read_text())
         return self
@@ -64,14 +82,14 @@ class Server:
     def kill(self) -> None:
         assert self.process is not None
         self.process.kill()
-        self.process.wait(10)
+        self.process.wait(LIMIT_S)
 
     def stop(self) -> None:
         assert self.process is not None
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
             try:
-                code = self.process.wait(20)
+                code = self.process.wait(LIMIT_S)
             finally:
                 self.process.kill()
             assert code == 0, (self.folder / "server.log").read_text()

@@ -13,6 +13,7 @@ from device import Device
 from fake_asked import CallRefused, StudyGone, run_trial
 from hyperflock._transport import messages as _protocol
 from hyperflock._transport.messages import Failure, LeaseBody, SuggestArgs
+from patience import LIMIT_S
 from real_server import Server
 from websockets.exceptions import ConnectionClosed
 
@@ -143,7 +144,7 @@ class Phones:
         self._leaving = True
         self._stack.close()
         for thread in self._threads:
-            thread.join(20)
+            thread.join(LIMIT_S)
 
     def _run(self, device: Device) -> None:
         wire = Wire(device)

@@ -18,6 +18,7 @@ import xml.etree.ElementTree
 from typing import Any
 
 import numpy as np
+from patience import LIMIT_S
 from travelling_helper import Private, act, make_objective, scaled_by_helper
 from travelling_pack.inner import in_package
 
@@ -186,7 +187,7 @@ def main() -> None:
             params=Here.params,
             seed=1,
             runtime="chainer-7.8.1",
-            time_limit_s=60,
+            time_limit_s=LIMIT_S,
             where="cpython",
         )
         run = _loop.run(trying)

@@ -16,12 +16,11 @@ import hashlib
 import io
 import json
 import math
-import time
 import uuid
 from collections.abc import Container, Sequence
 from typing import Any
 
-from device import WAIT_S, Device
+from device import Device
 from hyperflock import Client
 from hyperflock._transport import background_loop as _loop
 from hyperflock._transport import messages as _protocol
@@ -33,6 +32,7 @@ from optuna.storages import BaseStorage, InMemoryStorage
 from optuna.storages._base import DEFAULT_STUDY_NAME_PREFIX
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState
+from patience import LIMIT_S, until
 from real_server import Server
 from websockets.sync.client import ClientConnection, connect
 
@@ -128,7 +128,7 @@ class OwnedStudy:
         self._socket.send(_protocol.encode(message))
 
     def _receive(self) -> _protocol.ServerMessage:
-        frame = self._socket.recv(WAIT_S)
+        frame = self._socket.recv(LIMIT_S)
         assert isinstance(frame, str)
         return _protocol.parse_server(frame)
 
@@ -184,13 +184,12 @@ class WrittenStorage(Storage):
 
     def _wait_until(self, study: int, number: int, *, is_open: bool) -> None:
         where = f"/api/studies/{study}/unfinished"
-        deadline = time.monotonic() + WAIT_S
-        while True:
+
+        def is_so() -> bool:
             rows = _loop.run(self._client._core._http.get(where))["trials"]
-            if (number in {row["trial"] for row in rows}) is is_open:
-                return
-            assert time.monotonic() < deadline
-            time.sleep(0.002)
+            return (number in {row["trial"] for row in rows}) is is_open
+
+        until(f"trial {number} to be {'open' if is_open else 'over'}", is_so)
 
     # ---- the researcher
 

@@ -1,0 +1,30 @@
+"""How long a test waits for what must come: no busy machine reaches the limit, only a hang does.
+
+until("two finished trials", lambda: len(study.finished()) == 2)
+subprocess.run(command, timeout=LIMIT_S)
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+LIMIT_S = 900.0
+_LOOK_S = 0.01
+_Found = TypeVar("_Found")
+
+
+def until(what: str, probe: Callable[[], _Found]) -> _Found:
+    """Call ``probe`` again and again until what it returns is true, and return that.
+
+    Raises
+    ------
+    AssertionError
+        ``what`` did not come within ``LIMIT_S``.
+    """
+    deadline = time.monotonic() + LIMIT_S
+    while not (found := probe()):
+        assert time.monotonic() < deadline, f"waited {LIMIT_S:.0f} s for {what}"
+        time.sleep(_LOOK_S)
+    return found
