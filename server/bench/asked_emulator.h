@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "emulator.h"
-#include "net/test_client.h"
 #include "protocol/messages.h"
+#include "tests/test_client.h"
 
 namespace hyperflock::bench {
 

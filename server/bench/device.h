@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "net/test_client.h"
 #include "protocol/codec.h"
+#include "tests/test_client.h"
 
 namespace hyperflock::bench {
 

@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "dispatch/walk.h"
-#include "storage/scratch_folder.h"
+#include "base/testing/scratch_folder.h"
+#include "dispatch/model/walk.h"
 
 namespace hyperflock::dispatch {
 namespace {

@@ -4,9 +4,9 @@
 #include <stdexcept>
 
 #include "auth/tokens.h"
-#include "net/test_client.h"
 #include "protocol/json_reader.h"
 #include "protocol/json_writer.h"
+#include "tests/test_client.h"
 
 namespace hyperflock::bench {
 namespace {

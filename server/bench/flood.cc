@@ -16,8 +16,8 @@
 #include <thread>
 #include <vector>
 
-#include "net/test_client.h"
 #include "protocol/codec.h"
+#include "tests/test_client.h"
 
 namespace hyperflock::bench {
 namespace {

@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "ops/credentials.h"
+#include "cli/credentials.h"
 #include "protocol/json_reader.h"
 
 namespace hyperflock::bench {

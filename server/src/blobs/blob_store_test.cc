@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "storage/scratch_folder.h"
+#include "base/testing/scratch_folder.h"
 
 namespace hyperflock::blobs {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "storage/scratch_folder.h"
+#include "base/testing/scratch_folder.h"
 
 namespace hyperflock::blobs {
 namespace {

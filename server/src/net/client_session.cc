@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "http/rows.h"
+#include "http/console/rows.h"
 #include "net/session_base.h"
 
 namespace hyperflock::net {

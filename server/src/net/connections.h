@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/instant.h"
-#include "ops/metrics.h"
+#include "telemetry/metrics.h"
 
 namespace hyperflock::net {
 

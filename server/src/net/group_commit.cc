@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "ops/log.h"
+#include "telemetry/log.h"
 
 namespace hyperflock::net {
 

@@ -16,8 +16,8 @@
 
 #include "base/result.h"
 #include "dispatch/event.h"
-#include "ops/metrics.h"
 #include "storage/storage.h"
+#include "telemetry/metrics.h"
 
 namespace hyperflock::net {
 

@@ -7,7 +7,7 @@
 #include <condition_variable>
 #include <mutex>
 
-#include "storage/faulty_storage.h"
+#include "storage/testing/faulty_storage.h"
 
 namespace hyperflock::net {
 namespace {

@@ -22,7 +22,7 @@
 #include <utility>
 
 #include "net/stream.h"
-#include "ops/log.h"
+#include "telemetry/log.h"
 
 namespace hyperflock::net {
 namespace {

@@ -7,9 +7,9 @@
 #include <memory>
 
 #include "base/instant.h"
-#include "http/reader_pool.h"
-#include "http/site.h"
-#include "ops/metrics.h"
+#include "http/core/reader_pool.h"
+#include "http/core/site.h"
+#include "telemetry/metrics.h"
 
 namespace hyperflock::net {
 

@@ -18,8 +18,8 @@
 #include "net/group_commit.h"
 #include "net/token_sessions.h"
 #include "net/watchers.h"
-#include "ops/log.h"
 #include "protocol/codec.h"
+#include "telemetry/log.h"
 
 namespace hyperflock::net {
 namespace {

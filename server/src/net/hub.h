@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "dispatch/dispatcher.h"
-#include "http/output_book.h"
-#include "http/reader_pool.h"
-#include "http/service.h"
+#include "http/core/output_book.h"
+#include "http/core/reader_pool.h"
+#include "http/core/service.h"
 #include "net/peer.h"
-#include "ops/metrics.h"
 #include "storage/storage.h"
+#include "telemetry/metrics.h"
 
 namespace hyperflock::net {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "auth/identity_book.h"
-#include "http/admission.h"
+#include "http/core/admission.h"
 #include "net/hub.h"
 #include "net/ws_channel.h"
 

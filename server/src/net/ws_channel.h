@@ -15,7 +15,7 @@
 #include "base/instant.h"
 #include "net/connections.h"
 #include "net/peer.h"
-#include "ops/metrics.h"
+#include "telemetry/metrics.h"
 
 namespace hyperflock::net {
 

@@ -1,4 +1,4 @@
-// The storage contract. One text, one suite (contract_suite.h) that every back end passes:
+// The storage contract. One text, one suite (contract/suite.h) that every back end passes:
 // in-memory, SQLite, later PostgreSQL.
 #pragma once
 

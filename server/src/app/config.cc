@@ -1,0 +1,272 @@
+#include "app/config.h"
+
+#include <arpa/inet.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+
+#include "app/version.h"
+
+namespace hyperflock::ops {
+namespace {
+
+// CLI11 reports what a validator returns; an empty text is consent.
+std::string address_fault(const std::string& text) {
+  const Result<Address> parsed = parse_address(text);
+  return parsed ? std::string() : parsed.error().message;
+}
+
+std::string url_fault(const std::string& text) {
+  const bool http = text.starts_with("http://") || text.starts_with("https://");
+  const std::size_t start = text.find("://");
+  if (!http || start == std::string::npos || text.size() <= start + 3) {
+    return "Give a URL that begins with http:// or https://, such as https://compute.example.org.";
+  }
+  if (text.find_first_of(" \"'<>\\#?", start) != std::string::npos) {
+    return "Give a URL without a query, a fragment or quotes.";
+  }
+  return {};
+}
+
+std::string name_fault(const std::string& text) {
+  const bool has_control =
+      std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+  if (text.empty() || text.size() > 256 || has_control) {
+    return "Give a name of 1 to 256 bytes without control characters.";
+  }
+  return {};
+}
+
+const std::map<std::string, LogLevel>& log_levels() {
+  static const std::map<std::string, LogLevel> levels{{"debug", LogLevel::debug},
+                                                      {"info", LogLevel::info},
+                                                      {"warning", LogLevel::warning},
+                                                      {"error", LogLevel::error},
+                                                      {"off", LogLevel::off}};
+  return levels;
+}
+
+void add_serve_flags(CLI::App& serve, ServeConfig& config, std::string& compute,
+                     std::string& console) {
+  const CLI::Validator address(address_fault, "ADDR:PORT");
+  const CLI::Validator url(url_fault, "URL");
+  serve.add_option("--state", config.state_dir, "folder of the database and the blobs (created)")
+      ->required();
+  serve.add_option("--compute", compute, "where volunteers connect; port 0 is any free one")
+      ->check(address)
+      ->default_str("127.0.0.1:8780");
+  serve
+      .add_option("--console", console,
+                  "where researchers and operators connect; port 0 is any free one")
+      ->check(address)
+      ->default_str("127.0.0.1:8790");
+  serve.add_option("--app", config.app_dir, "folder of the built pages")
+      ->check(CLI::ExistingDirectory)
+      ->envname("HYPERFLOCK_APP");
+  serve.add_option("--runtime", config.runtime_dir, "folder of the browser runtime")
+      ->check(CLI::ExistingDirectory)
+      ->envname("HYPERFLOCK_RUNTIME");
+  serve.add_option("--public-url", config.public_url, "the compute origin as volunteers see it")
+      ->check(url);
+  serve.add_option("--tls-cert", config.tls_cert, "certificate chain, PEM")
+      ->check(CLI::ExistingFile);
+  serve.add_option("--tls-key", config.tls_key, "its private key, PEM")->check(CLI::ExistingFile);
+  const CLI::Validator name(name_fault, "NAME");
+  serve
+      .add_option("--project", config.project,
+                  "the project's name, as volunteers read it; taken at the first start")
+      ->check(name)
+      ->capture_default_str();
+  serve
+      .add_option("--researcher", config.researcher,
+                  "who asks, as volunteers read it; taken at the first start")
+      ->check(name)
+      ->capture_default_str();
+  serve.add_flag("--insecure", config.insecure,
+                 "listen without TLS on an address that is not loopback");
+  serve.add_option(
+      "--credentials-file", config.credentials_file,
+      "JSON with the first tokens and the join link (mode 0600), written at the first start");
+  serve.add_option("--ready-file", config.ready_file,
+                   "JSON with the process id and the ports, written when listening");
+  serve.add_option("--log-level", config.log_level, "debug, info, warning, error or off")
+      ->transform(CLI::CheckedTransformer(log_levels()))
+      ->default_str("info");
+  serve
+      .add_option("--max-connections-per-address", config.max_connections_per_address,
+                  "open connections of one address")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  serve.add_option("--max-connections", config.max_connections, "open connections in all")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  serve
+      .add_option("--queue-limit-bytes", config.queue_limit_bytes,
+                  "what may wait for one slow WebSocket")
+      ->check(CLI::Range(std::int64_t{1'024}, std::int64_t{1} << 30))
+      ->capture_default_str();
+  serve.add_option("--max-blob-bytes", config.max_blob_bytes, "the largest upload")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
+      ->capture_default_str();
+  serve
+      .add_option("--max-checkpoint-bytes", config.max_checkpoint_bytes,
+                  "the largest checkpoint of a trial")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 32))
+      ->capture_default_str();
+  serve
+      .add_option("--max-artifact-bytes", config.max_artifact_bytes,
+                  "the largest artifact of a trial; devices send none above 64 MiB")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 32))
+      ->capture_default_str();
+  serve
+      .add_option("--min-free-bytes", config.min_free_bytes,
+                  "what artifacts leave of the disk for everything else")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 50))
+      ->capture_default_str();
+  serve
+      .add_option("--lease-ms", config.lease_ms,
+                  "how long an attempt lives without a sign of its device")
+      ->check(CLI::Range(1'000, 3'600'000))
+      ->capture_default_str();
+  serve.add_option("--heartbeat-ms", config.heartbeat_ms, "how often a device gives a sign")
+      ->check(CLI::Range(100, 600'000))
+      ->capture_default_str();
+  serve.add_option("--hello-ms", config.hello_ms, "how long a new WebSocket may stay silent")
+      ->check(CLI::Range(10, 60'000))
+      ->capture_default_str();
+  serve
+      .add_option("--slow-peer-ms", config.slow_peer_ms,
+                  "how long a WebSocket may take nothing of what is sent")
+      ->check(CLI::Range(100, 600'000))
+      ->capture_default_str();
+  serve.add_option("--drain-ms", config.drain_ms, "the longest wait for commits at the end")
+      ->check(CLI::Range(0, 600'000))
+      ->capture_default_str();
+  serve.add_option("--io-threads", config.io_threads, "threads that serve connections")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  serve.add_option("--joins-burst", config.joins_burst, "devices that one address may add at once")
+      ->check(CLI::Range(1.0, 1e9))
+      ->capture_default_str();
+  serve
+      .add_option("--joins-per-s", config.joins_per_s,
+                  "devices that one address may add in the long run")
+      ->check(CLI::Range(0.001, 1e9))
+      ->capture_default_str();
+  serve.add_flag("--registration,!--no-registration", config.open_registration,
+                 "let people ask to become researchers; an administrator decides");
+  serve
+      .add_option("--audit-days", config.audit_days,
+                  "how long the audit log is kept; 0 is for ever")
+      ->check(CLI::Range(0, 36'500))
+      ->capture_default_str();
+}
+
+}  // namespace
+
+Result<Address> parse_address(const std::string& text) {
+  const Error fault{
+      "bad_flag", "Give an address and a port, such as 127.0.0.1:8780, [::1]:8780 or localhost:0."};
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string::npos || colon == 0) return fault;
+  Address address;
+  address.host = text.substr(0, colon);
+  if (address.host == "localhost") address.host = "127.0.0.1";
+  const char* digits = text.data() + colon + 1;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(digits, end, address.port);
+  if (error != std::errc() || stop != end) return fault;
+  std::array<unsigned char, sizeof(in6_addr)> binary{};
+  if (address.host.starts_with('[') && address.host.ends_with(']')) {
+    address.host = address.host.substr(1, address.host.size() - 2);
+    if (inet_pton(AF_INET6, address.host.c_str(), binary.data()) != 1) return fault;
+  } else if (inet_pton(AF_INET, address.host.c_str(), binary.data()) != 1) {
+    return fault;
+  }
+  return address;
+}
+
+bool is_loopback(const Address& address) {
+  return address.host.starts_with("127.") || address.host == "::1";
+}
+
+std::string to_text(const Address& address) {
+  const bool v6 = address.host.find(':') != std::string::npos;
+  return (v6 ? "[" + address.host + "]" : address.host) + ":" + std::to_string(address.port);
+}
+
+Command parse_command_line(const std::vector<std::string>& arguments) {
+  CLI::App app{"Hyperflock's job server: leases the trials of studies to browsers.",
+               "hyperflock-server"};
+  app.require_subcommand(1);
+  ServeConfig serve_config;
+  HealthcheckConfig health_config;
+  std::string compute;
+  std::string console;
+  CLI::App* serve = app.add_subcommand("serve", "run the server");
+  add_serve_flags(*serve, serve_config, compute, console);
+  CLI::App* healthcheck =
+      app.add_subcommand("healthcheck", "ask a running server whether it is well; exit 0 or 1");
+  healthcheck->add_option("--url", health_config.url, "address to ask")
+      ->check(CLI::Validator(url_fault, "URL"))
+      ->capture_default_str();
+  const CLI::App* version = app.add_subcommand("version", "print the version");
+  AdminCommand admin_command;
+  add_admin_commands(app, admin_command);
+
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // as CLI11 takes them
+  try {
+    app.parse(std::move(reversed));
+  } catch (const CLI::CallForHelp&) {
+    const CLI::App* asked = &app;  // the innermost command
+    while (!asked->get_subcommands().empty()) asked = asked->get_subcommands().front();
+    return Stop{0, asked->help()};
+  } catch (const CLI::ParseError& error) {
+    return Stop{2, std::string(error.what()) + "\n"};
+  }
+  if (version->parsed()) return ShowVersion{};
+  if (healthcheck->parsed()) return health_config;
+  if (!admin_command.group.empty()) {
+    if (const char* token = std::getenv("HYPERFLOCK_TOKEN")) admin_command.token = token;
+    return admin_command;
+  }
+  if (!compute.empty()) serve_config.compute = *parse_address(compute);
+  if (!console.empty()) serve_config.console = *parse_address(console);
+  while (serve_config.public_url.ends_with('/')) serve_config.public_url.pop_back();
+  const Status checked = check(serve_config);
+  if (!checked) return Stop{2, checked.error().message + "\n"};
+  return serve_config;
+}
+
+std::string database_of(const std::string& state_dir) {
+  return (std::filesystem::path(state_dir) / "hyperflock.db").string();
+}
+
+Status check(const ServeConfig& config) {
+  if (config.tls_cert.empty() != config.tls_key.empty()) {
+    return Error{"bad_flag", "Give --tls-cert and --tls-key together."};
+  }
+  if (!config.tls() && !config.insecure) {
+    for (const Address& address : {config.compute, config.console}) {
+      if (is_loopback(address)) continue;
+      return Error{
+          "bad_flag",
+          to_text(address) +
+              " can be reached from other machines: give --tls-cert and --tls-key, or --insecure "
+              "where something in front of the server does TLS."};
+    }
+  }
+  if (config.heartbeat_ms * 2 > config.lease_ms) {
+    return Error{
+        "bad_flag",
+        "--lease-ms must be at least twice --heartbeat-ms, or leases end between two signs."};
+  }
+  return Done{};
+}
+
+}  // namespace hyperflock::ops

@@ -1,0 +1,86 @@
+// What `hyperflock-server` is told on its command line, checked. See --help for the meaning of
+// each.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/instant.h"
+#include "base/result.h"
+#include "cli/admin.h"
+#include "telemetry/log.h"
+
+namespace hyperflock::ops {
+
+struct Address {
+  std::string host;
+  std::uint16_t port = 0;  // 0: any free one
+};
+
+// `1.2.3.4:80`, `[::1]:80` or `localhost:80`; names are not resolved. Error: `bad_flag`.
+Result<Address> parse_address(const std::string& text);
+bool is_loopback(const Address& address);
+std::string to_text(const Address& address);
+
+struct ServeConfig {
+  std::string state_dir;
+  Address compute{"127.0.0.1", 8780};
+  Address console{"127.0.0.1", 8790};
+  std::string project = "First project";  // names given at the first start
+  std::string researcher = "researcher";
+  std::string app_dir;
+  std::string runtime_dir;
+  std::string public_url;  // empty: http(s)://<compute address>
+  std::string tls_cert;
+  std::string tls_key;
+  bool insecure = false;
+  std::string credentials_file;
+  std::string ready_file;
+  LogLevel log_level = LogLevel::info;
+  std::size_t max_connections_per_address = 512;
+  std::size_t max_connections = 12'000;
+  std::size_t queue_limit_bytes = std::size_t{4} << 20;
+  std::uint64_t max_blob_bytes = std::uint64_t{512} << 20;
+  std::uint64_t max_checkpoint_bytes = std::uint64_t{64} << 20;
+  std::uint64_t max_artifact_bytes = std::uint64_t{64} << 20;
+  std::uint64_t min_free_bytes = std::uint64_t{1} << 30;  // artifacts leave so much of the disk
+  Millis lease_ms = 45'000;
+  Millis heartbeat_ms = 10'000;
+  Millis call_ms = 60'000;  // a device's call waits for a study's owner for so long (R43)
+  Millis hello_ms = 5'000;
+  Millis slow_peer_ms = 20'000;
+  Millis drain_ms = 10'000;
+  std::size_t io_threads = 1;
+  double joins_burst = 300;
+  double joins_per_s = 2;
+  bool open_registration = true;
+  std::int64_t audit_days = 365;  // 0: for ever
+
+  bool tls() const { return !tls_cert.empty(); }
+};
+
+struct HealthcheckConfig {
+  std::string url = "http://127.0.0.1:8790/healthz";
+};
+struct ShowVersion {};
+// Printed as it is; the program ends with `status`.
+struct Stop {
+  int status = 0;
+  std::string text;
+};
+
+using Command = std::variant<ServeConfig, HealthcheckConfig, AdminCommand, ShowVersion, Stop>;
+
+// Reads the arguments. A fault is a Stop with status 2 and one sentence.
+Command parse_command_line(const std::vector<std::string>& arguments);
+
+// The database of a state folder.
+std::string database_of(const std::string& state_dir);
+
+// What no single flag can tell: combinations that are refused. Error: `bad_flag`.
+Status check(const ServeConfig& config);
+
+}  // namespace hyperflock::ops

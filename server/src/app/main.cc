@@ -1,0 +1,105 @@
+// hyperflock-server: reads its command line and runs what it says.
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "app/config.h"
+#include "app/server.h"
+#include "app/version.h"
+#include "cli/admin.h"
+#include "cli/healthcheck.h"
+#include "telemetry/log.h"
+
+namespace hyperflock::ops {
+namespace {
+
+constexpr int kBadUsage = 2;
+
+void print(const std::string& text) {
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
+}
+
+void introduce(const Server& server) {
+  print("Hyperflock listens on " + server.compute_origin() + " (volunteers) and " +
+        server.console_origin() + " (researchers).\n");
+  if (!server.first_start()) return;
+  const FirstStart& made = *server.first_start();
+  print("\nThis is the first start. Keep these; they are not shown again.\n  admin token       " +
+        made.admin_token + "\n  researcher token  " + made.researcher_token +
+        "\n  join link         " + server.compute_origin() + "/join#" + made.enrolment_code +
+        "\n\n");
+}
+
+int serve(const ServeConfig& config) {
+  start_logging(config.log_level);
+  // Every thread inherits the mask: signals are taken here and nowhere else.
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGHUP);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+
+  Result<std::unique_ptr<Server>> server = Server::start(config);
+  if (!server) {
+    std::fprintf(stderr, "%s\n", server.error().message.c_str());
+    return 1;
+  }
+  introduce(**server);
+  int received = 0;
+  for (;;) {
+    sigwait(&signals, &received);
+    log(LogLevel::info, "signal", {{"number", received}});
+    // Without a certificate it says what it says to every program: its terminal is gone.
+    if (received != SIGHUP || !config.tls()) break;
+    (void)(*server)->reload();  // which logs what went wrong
+  }
+  // Whoever sends a second one does not want to wait.
+  std::thread([signals] {
+    int again = SIGHUP;
+    while (again == SIGHUP) sigwait(&signals, &again);
+    ::_exit(128 + again);
+  }).detach();
+  (*server)->stop();
+  return 0;
+}
+
+struct Run {
+  int operator()(const ServeConfig& config) const { return serve(config); }
+  int operator()(const HealthcheckConfig& config) const {
+    constexpr Millis kLimitMs = 5'000;
+    const Status healthy = check_health(config.url, kLimitMs);
+    if (healthy) return 0;
+    std::fprintf(stderr, "%s\n", healthy.error().message.c_str());
+    return 1;
+  }
+  int operator()(const AdminCommand& command) const {
+    const AdminResult result = run_admin(command);
+    std::fputs(result.error.c_str(), stderr);
+    print(result.output);
+    return result.status;
+  }
+  int operator()(const ShowVersion&) const {
+    print(std::string(kVersion) + "\n");
+    return 0;
+  }
+  int operator()(const Stop& stop) const {
+    std::fputs(stop.text.c_str(), stop.status == 0 ? stdout : stderr);
+    return stop.status == 0 ? 0 : kBadUsage;
+  }
+};
+
+}  // namespace
+}  // namespace hyperflock::ops
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  return std::visit(hyperflock::ops::Run{}, hyperflock::ops::parse_command_line(arguments));
+}

@@ -1,0 +1,436 @@
+#include "app/server.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <future>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "app/version.h"
+#include "auth/first_start.h"
+#include "auth/identity_book.h"
+#include "blobs/blob_store.h"
+#include "blobs/collected_blobs.h"
+#include "cli/credentials.h"
+#include "http/compute/compute_site.h"
+#include "http/console/console_site.h"
+#include "http/core/admission.h"
+#include "http/core/device_reports.h"
+#include "http/core/output_book.h"
+#include "http/core/reader_pool.h"
+#include "http/core/static_files.h"
+#include "net/client_session.h"
+#include "net/connections.h"
+#include "net/executor.h"
+#include "net/hub.h"
+#include "net/listener.h"
+#include "net/tls.h"
+#include "net/worker_session.h"
+#include "telemetry/log.h"
+#include "telemetry/metrics.h"
+
+namespace hyperflock::ops {
+namespace {
+
+namespace asio = boost::asio;
+namespace fs = std::filesystem;
+
+constexpr std::size_t kReaders = 2;
+constexpr std::size_t kReaderQueue = 4'096;
+constexpr int kServiceRestart = 1012;
+constexpr std::int64_t kRenewDays = 14;  // a certificate that ends sooner is worth a warning
+constexpr std::int64_t kHourMs = 3'600'000;
+constexpr Millis kCloseMs = 5'000;  // for closing handshakes and answers under way
+
+std::int64_t wall_clock_ms() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+// Under --insecure something in front of the server has the public name.
+Result<std::unique_ptr<net::Tls>> make_tls(const ServeConfig& config) {
+  if (!config.tls()) return std::unique_ptr<net::Tls>();
+  const bool is_named = !config.public_url.empty() && !config.insecure;
+  return net::Tls::open({.chain = config.tls_cert,
+                         .key = config.tls_key,
+                         .host = is_named ? net::host_of(config.public_url) : std::string()});
+}
+
+// http://127.0.0.1:8780 for people on this machine, also where the server listens on every address.
+std::string origin_of(const Address& address, std::uint16_t port, bool tls) {
+  Address shown = address;
+  shown.port = port;
+  if (shown.host == "0.0.0.0") shown.host = "127.0.0.1";
+  if (shown.host == "::") shown.host = "::1";
+  return (tls ? "https://" : "http://") + to_text(shown);
+}
+
+class RunningServer final : public Server {
+ public:
+  RunningServer(const ServeConfig& config, std::unique_ptr<storage::Storage> storage,
+                std::unique_ptr<blobs::CollectedBlobs> blobs,
+                std::unique_ptr<blobs::CollectedBlobs> collected,
+                std::unique_ptr<http::DeviceReports> reports, std::unique_ptr<net::Tls> tls)
+      : config_(config),
+        storage_(std::move(storage)),
+        blobs_(std::move(blobs)),
+        collected_(std::move(collected)),
+        reports_(std::move(reports)),
+        admission_({config.joins_burst, config.joins_per_s}),
+        tls_(std::move(tls)),
+        connections_(config.max_connections_per_address, config.max_connections, metrics_),
+        io_(static_cast<int>(config.io_threads)),
+        readers_(kReaders, kReaderQueue),
+        hub_(io_, *storage_, readers_, outputs_, metrics_, hub_settings(config)),
+        sweep_(asio::make_strand(io_)) {}
+
+  ~RunningServer() override { stop(); }
+
+  Status start() {
+    mount_files();
+    if (tls_ != nullptr) note_certificate();
+    metrics_.storage_synchronous(storage_->synchronous());
+    for (const auto& step :
+         {&RunningServer::listen, &RunningServer::load_identities, &RunningServer::restore}) {
+      const Status done = (this->*step)();
+      if (!done) return done;
+    }
+    compute_listener_->start();
+    console_listener_->start();
+    sweep();
+    threads_.reserve(config_.io_threads);
+    for (std::size_t i = 0; i < config_.io_threads; ++i)
+      threads_.emplace_back([this] { io_.run(); });
+    log(LogLevel::info, "listening",
+        {{"compute", compute_origin()},
+         {"console", console_origin()},
+         {"files", files_.size() + console_files_.size()},
+         {"version", kVersion}});
+    if (config_.ready_file.empty()) return Done{};
+    return write_ready_file(config_.ready_file, {::getpid(), compute_port(), console_port(),
+                                                 compute_origin(), console_origin()});
+  }
+
+  std::uint16_t compute_port() const override { return compute_listener_->port(); }
+  std::uint16_t console_port() const override { return console_listener_->port(); }
+  std::string compute_origin() const override {
+    return config_.public_url.empty() ? origin_of(config_.compute, compute_port(), config_.tls())
+                                      : config_.public_url;
+  }
+  std::string console_origin() const override {
+    return origin_of(config_.console, console_port(), config_.tls());
+  }
+  const std::optional<FirstStart>& first_start() const override { return first_start_; }
+
+  Status reload() override {
+    if (tls_ == nullptr) return Done{};
+    const Status reloaded = tls_->reload();
+    if (reloaded)
+      note_certificate();
+    else
+      log(LogLevel::error, "reload_failed",
+          {{"code", reloaded.error().code}, {"reason", reloaded.error().message}});
+    return reloaded;
+  }
+
+  void stop() override {
+    if (stopped_.exchange(true)) return;
+    if (!threads_.empty()) {
+      log(LogLevel::info, "draining", {{"connections", connections_.size()}});
+      const auto quiet = std::make_shared<std::promise<void>>();
+      std::future<void> settled = quiet->get_future();
+      hub_.drain([quiet] { quiet->set_value(); });
+      if (settled.wait_for(std::chrono::milliseconds(config_.drain_ms)) !=
+          std::future_status::ready) {
+        log(LogLevel::warning, "drain_incomplete", {{"waited_ms", config_.drain_ms}});
+      }
+      compute_listener_->stop();
+      console_listener_->stop();
+      connections_.shut_all(kServiceRestart);
+      if (!connections_.wait_empty(kCloseMs)) {
+        log(LogLevel::warning, "connections_cut", {{"connections", connections_.size()}});
+      }
+    }
+    hub_.stop();
+    readers_.stop();
+    io_.stop();
+    for (std::thread& thread : threads_) thread.join();
+    connections_.clear();
+    log(LogLevel::info, "stopped");
+  }
+
+ private:
+  void note_certificate() {
+    const net::CertificateFacts facts = tls_->facts();
+    std::string names;
+    for (const std::string& name : facts.names) names += (names.empty() ? "" : ", ") + name;
+    metrics_.certificate(facts.not_after_s);
+    const std::int64_t days = (facts.not_after_s - wall_clock_ms() / 1'000) / 86'400;
+    log(days < kRenewDays ? LogLevel::warning : LogLevel::info, "certificate",
+        {{"names", names}, {"valid_days", days}});
+  }
+
+  net::HubSettings hub_settings(const ServeConfig& config) {
+    net::HubSettings settings;
+    settings.dispatch.lease_ms = config.lease_ms;
+    settings.dispatch.heartbeat_ms = config.heartbeat_ms;
+    settings.dispatch.call_ms = config.call_ms;
+    settings.dispatch.server_version = kVersion;
+    settings.dropped = [this](const storage::Outcome& outcome) {
+      collected_->drop(outcome.dropped);
+      blobs_->drop(outcome.disowned);
+      // Where there is no room for this task, a later one or the next start removes them.
+      (void)readers_.post([this] {
+        collected_->sweep();
+        blobs_->sweep();
+      });
+    };
+    return settings;
+  }
+
+  void mount_files() {
+    if (!config_.app_dir.empty()) {
+      files_.mount("/app/", (fs::path(config_.app_dir) / "app").string());
+      files_.mount_file("/join", (fs::path(config_.app_dir) / "join.html").string());
+      files_.mount_file("/selftest", (fs::path(config_.app_dir) / "selftest.html").string());
+      // Icons and the like that pages name without a hash.
+      std::error_code error;
+      for (const auto& entry : fs::directory_iterator(config_.app_dir, error)) {
+        const fs::path extension = entry.path().extension();
+        if (extension == ".html" || extension == ".br" || extension == ".gz" ||
+            entry.is_symlink(error))
+          continue;
+        files_.mount_file("/" + entry.path().filename().string(), entry.path().string());
+      }
+      // Apart from the others: no script that computes is served where researchers sign in.
+      const fs::path console = fs::path(config_.app_dir) / "console";
+      console_files_.mount("/app/", (console / "app").string());
+      console_files_.mount_file("/research", (console / "research.html").string());
+    }
+    if (!config_.runtime_dir.empty()) files_.mount("/runtime/", config_.runtime_dir);
+  }
+
+  Status listen() {
+    const auto open = [this](const Address& address, const net::HttpContext& context) {
+      return net::Listener::open(io_, {address.host, address.port}, tls_.get(), connections_,
+                                 context);
+    };
+    session_.emplace(net::SessionContext{
+        .hub = hub_,
+        .storage = *storage_,
+        .readers = readers_,
+        .outputs = outputs_,
+        .book = book_,
+        .admission = admission_,
+        .metrics = metrics_,
+        .limits = {.queue_bytes = config_.queue_limit_bytes, .stuck_ms = config_.slow_peer_ms},
+        .server_version = std::string(kVersion),
+        .hello_ms = config_.hello_ms,
+        .heartbeat_ms = config_.heartbeat_ms});
+    // The sites need the ports, the listeners the sites: each listener gets its site before the
+    // first connection.
+    compute_http_.emplace(
+        net::HttpContext{nullptr, readers_, metrics_, {}, net::worker_sessions(*session_)});
+    console_http_.emplace(
+        net::HttpContext{nullptr, readers_, metrics_, {}, net::client_sessions(*session_)});
+    auto compute = open(config_.compute, *compute_http_);
+    if (!compute) return compute.error();
+    compute_listener_ = std::move(*compute);
+    auto console = open(config_.console, *console_http_);
+    if (!console) return console.error();
+    console_listener_ = std::move(*console);
+
+    const auto site = [this](const http::StaticFiles& files) {
+      return http::SiteContext{.service = hub_,
+                               .readers = readers_,
+                               .storage = *storage_,
+                               .blobs = *blobs_,
+                               .collected = *collected_,
+                               .outputs = outputs_,
+                               .reports = *reports_,
+                               .book = book_,
+                               .admission = admission_,
+                               .metrics = metrics_,
+                               .files = files,
+                               .server_version = std::string(kVersion),
+                               .join_origin = compute_origin(),
+                               .max_blob_bytes = config_.max_blob_bytes,
+                               .max_checkpoint_bytes = config_.max_checkpoint_bytes,
+                               .max_artifact_bytes = config_.max_artifact_bytes,
+                               .min_free_bytes = config_.min_free_bytes,
+                               .open_metrics = is_loopback(config_.console),
+                               .open_registration = config_.open_registration};
+    };
+    compute_site_ = http::make_compute_site(site(files_));
+    console_site_ = http::make_console_site(site(console_files_));
+    compute_http_->site = compute_site_.get();
+    console_http_->site = console_site_.get();
+    return Done{};
+  }
+
+  Status load_identities() {
+    auto identities = storage_->identities();
+    if (!identities) return identities.error();
+    if (const auto first = auth::first_start(*identities, {config_.project, config_.researcher})) {
+      Status made = make_first_identities(*first);
+      if (!made) return made;
+      identities = storage_->identities();
+      if (!identities) return identities.error();
+    } else {
+      const Status refreshed = refresh_credentials();
+      if (!refreshed) return refreshed;
+    }
+    book_.load(*identities);
+    if (config_.audit_days == 0) return Done{};
+    const auto trimmed = storage_->apply(std::vector<storage::Transition>{old_audit()});
+    return trimmed ? Status(Done{}) : Status(trimmed.error());
+  }
+
+  // The file is written before the database: a crash in between leaves a first start to be done
+  // again.
+  Status make_first_identities(const auth::FirstStart& made) {
+    first_start_ = FirstStart{made.admin_token, made.researcher_token, made.enrolment_code};
+    if (!config_.credentials_file.empty()) {
+      const Status written = write_credentials(
+          config_.credentials_file,
+          {made.admin_token, made.researcher_token, made.enrolment_code,
+           compute_origin() + "/join#" + made.enrolment_code, compute_origin(), console_origin()});
+      if (!written) return written;
+    }
+    const auto outcomes = storage_->apply(made.transitions);
+    if (!outcomes) return outcomes.error();
+    return Done{};
+  }
+
+  // Ports may be others than at the last start.
+  Status refresh_credentials() {
+    if (config_.credentials_file.empty()) return Done{};
+    if (!fs::exists(config_.credentials_file)) {
+      log(LogLevel::warning, "no_credentials_file",
+          {{"reason", "Tokens are shown at the first start only; the file is not written again."}});
+      return Done{};
+    }
+    auto credentials = read_credentials(config_.credentials_file);
+    if (!credentials) return credentials.error();
+    credentials->compute = compute_origin();
+    credentials->console = console_origin();
+    credentials->join_url = compute_origin() + "/join#" + credentials->enrolment_code;
+    return write_credentials(config_.credentials_file, *credentials);
+  }
+
+  Status restore() {
+    auto snapshot = storage_->load();
+    if (!snapshot) return snapshot.error();
+    hub_.restore(std::move(*snapshot));
+    return Done{};
+  }
+
+  void sweep() {
+    sweep_.expires_after(std::chrono::seconds(1));
+    sweep_.async_wait([this](const boost::system::error_code& error) {
+      if (error) return;
+      const auto now = std::chrono::steady_clock::now().time_since_epoch();
+      connections_.check_progress(
+          Instant{std::chrono::duration_cast<std::chrono::milliseconds>(now).count()});
+      if (auto ended = book_.take_expired(); !ended.empty())
+        hub_.end_sessions(std::move(ended), http::Service::Sessions::ended);
+      trim_audit();
+      sweep();
+    });
+  }
+
+  // What is older than the audit log is kept.
+  storage::TrimAudit old_audit() const {
+    return {wall_clock_ms() - config_.audit_days * 24 * kHourMs};
+  }
+
+  // Once an hour after the start.
+  void trim_audit() {
+    const std::int64_t now = wall_clock_ms();
+    if (config_.audit_days == 0 || now - trimmed_at_ < kHourMs) return;
+    trimmed_at_ = now;
+    hub_.commit({old_audit()}, [](const Result<storage::Outcome>&) {});
+  }
+
+  // What stands above the I/O context outlives the connections that its queue may still hold; what
+  // stands below uses it.
+  const ServeConfig config_;
+  Metrics metrics_;
+  std::unique_ptr<storage::Storage> storage_;
+  std::unique_ptr<blobs::CollectedBlobs> blobs_;
+  std::unique_ptr<blobs::CollectedBlobs> collected_;
+  http::OutputBook outputs_;
+  std::unique_ptr<http::DeviceReports> reports_;
+  http::StaticFiles files_;  // of compute
+  http::StaticFiles console_files_;
+  auth::IdentityBook book_;
+  http::Admission admission_;
+  std::unique_ptr<net::Tls> tls_;
+  net::Connections connections_;
+  std::unique_ptr<http::Site> compute_site_;
+  std::unique_ptr<http::Site> console_site_;
+  std::optional<net::SessionContext> session_;
+  std::optional<net::HttpContext> compute_http_;
+  std::optional<net::HttpContext> console_http_;
+  std::optional<FirstStart> first_start_;
+  asio::io_context io_;
+  http::ReaderPool readers_;
+  net::Hub hub_;
+  std::unique_ptr<net::Listener> compute_listener_;
+  std::unique_ptr<net::Listener> console_listener_;
+  net::Timer sweep_;
+  std::int64_t trimmed_at_ = wall_clock_ms();  // on sweep_'s strand
+  std::vector<std::thread> threads_;
+  std::atomic<bool> stopped_{false};
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config,
+                                              std::unique_ptr<storage::Storage> storage) {
+  const fs::path state(config.state_dir);
+  std::error_code error;
+  fs::create_directories(state, error);
+  if (error)
+    return Error{"bad_state",
+                 "Cannot make the state folder " + state.string() + ": " + error.message() + "."};
+  fs::permissions(state, fs::perms::owner_all, fs::perm_options::replace, error);
+  if (!storage) {
+    auto opened = storage::open_sqlite_storage(database_of(config.state_dir), wall_clock_ms);
+    if (!opened) return opened.error();
+    storage = std::move(*opened);
+  }
+  const auto owned = storage->owned_blobs();
+  if (!owned) return owned.error();
+  auto blobs =
+      blobs::CollectedBlobs::open((state / "blobs").string(), config.max_blob_bytes, *owned);
+  if (!blobs) return blobs.error();
+  const auto kept = storage->kept_blobs();
+  if (!kept) return kept.error();
+  // Artifacts lie there, too: it had its name before there were any.
+  auto collected = blobs::CollectedBlobs::open(
+      (state / "checkpoints").string(),
+      std::max(config.max_checkpoint_bytes, config.max_artifact_bytes), *kept);
+  if (!collected) return collected.error();
+  auto reports = http::DeviceReports::open(state / "device-reports");
+  if (!reports) return reports.error();
+  auto tls = make_tls(config);
+  if (!tls) return tls.error();
+  auto server =
+      std::make_unique<RunningServer>(config, std::move(storage), std::move(*blobs),
+                                      std::move(*collected), std::move(*reports), std::move(*tls));
+  const Status started = server->start();
+  if (!started) return started.error();
+  return std::unique_ptr<Server>(std::move(server));
+}
+
+}  // namespace hyperflock::ops

@@ -1,0 +1,360 @@
+#include "cli/admin.h"
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <string_view>
+
+#include "auth/identity_book.h"
+#include "cli/credentials.h"
+#include "cli/recover.h"
+#include "protocol/json_reader.h"
+#include "protocol/json_writer.h"
+
+namespace hyperflock::ops {
+namespace {
+
+using protocol::Json;
+using protocol::ObjectWriter;
+
+// The columns of a list's table: the keys of each row.
+struct Listing {
+  std::string_view path;
+  std::string_view key;
+  std::vector<std::string_view> columns;
+};
+
+const std::map<std::string, Listing>& listings() {
+  static const std::map<std::string, Listing> all{
+      {"token",
+       {"/api/tokens", "tokens", {"token", "name", "created_at", "expires_at", "revoked_at"}}},
+      {"project", {"/api/projects", "projects", {"id", "project", "devices", "researchers"}}},
+      {"enrol",
+       {"/api/enrolment",
+        "enrolments",
+        {"enrolment", "project", "state", "uses", "max_uses", "expires_at", "label"}}},
+      {"researcher",
+       {"/api/researchers",
+        "researchers",
+        {"researcher", "name", "role", "state", "projects", "quota", "note"}}},
+      {"audit", {"/api/audit", "entries", {"id", "at", "actor", "action", "object", "address"}}},
+  };
+  return all;
+}
+
+// Texts come from people: nothing in them may steer a terminal.
+std::string plain(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const bool c1 =
+        byte == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0;
+    if (c1) ++i;
+    out += c1 || byte < 0x20 || byte == 0x7F ? '?' : text[i];
+  }
+  return out;
+}
+
+std::string time_text(std::int64_t unix_ms) {
+  const std::time_t seconds = unix_ms / 1'000;
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%SZ", &parts);
+  return text.data();
+}
+
+std::string cell(std::string_view key, const Json& row) {
+  const auto found = row.find(std::string(key));
+  if (found == row.end() || found->is_null()) return "-";
+  if (found->is_string()) return plain(found->get_ref<const std::string&>());
+  if (found->is_array()) {
+    std::string out;
+    for (const Json& one : *found)
+      out += (out.empty() ? "" : ", ") + (one.is_string() ? plain(one.get<std::string>()) : "");
+    return out.empty() ? "-" : out;
+  }
+  if (found->is_number_integer() && (key == "at" || key.ends_with("_at"))) {
+    const auto value = found->get<std::int64_t>();
+    return value == 0 ? "-" : time_text(value);
+  }
+  if (found->is_object()) {
+    std::string out;
+    for (const auto& [name, value] : found->items())
+      out += (out.empty() ? "" : " ") + plain(name) + "=" + plain(value.dump());
+    return out;
+  }
+  return found->dump();
+}
+
+std::string table(const Listing& listing, const Json& answer) {
+  std::vector<std::vector<std::string>> rows(1);
+  for (const std::string_view column : listing.columns) rows[0].emplace_back(column);
+  const auto list = answer.find(std::string(listing.key));
+  if (list != answer.end() && list->is_array()) {
+    for (const Json& row : *list) {
+      rows.emplace_back();
+      for (const std::string_view column : listing.columns)
+        rows.back().push_back(cell(column, row));
+    }
+  }
+  std::vector<std::size_t> widths(listing.columns.size());
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string out;
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i)
+      line += row[i] + std::string(widths[i] + 2 - row[i].size(), ' ');
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + "\n";
+  }
+  return out;
+}
+
+std::string lines_of(const Json& answer) {
+  std::string out;
+  for (const auto& [key, value] : answer.items()) out += key + "  " + cell(key, answer) + "\n";
+  return out;
+}
+
+std::string trimmed(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r' || text.back() == ' '))
+    text.pop_back();
+  return text;
+}
+
+Result<std::string> token_of(const AdminCommand& command) {
+  if (!command.credentials_file.empty()) {
+    const auto credentials = read_credentials(command.credentials_file);
+    if (!credentials) return credentials.error();
+    return credentials->admin_token;
+  }
+  if (!command.token_file.empty()) {
+    std::ifstream in(command.token_file);
+    const std::string text(std::istreambuf_iterator<char>(in), {});
+    if (!in.is_open()) return Error{"file_unreadable", "Cannot read " + command.token_file + "."};
+    return trimmed(text);
+  }
+  if (!command.token.empty()) return command.token;
+  return Error{"bad_flag",
+               "Say who asks: set HYPERFLOCK_TOKEN, or give --token-file or --credentials-file."};
+}
+
+// One command's conversation with the server.
+class Conversation {
+ public:
+  Conversation(const AdminCommand& command, const Asker& asker, std::string token)
+      : command_(command), asker_(asker), token_(std::move(token)) {}
+
+  Result<std::string> get(const std::string& path) { return ask_for("GET", path, {}); }
+  Result<std::string> post(const std::string& path, const std::string& body = "{}") {
+    return ask_for("POST", path, body);
+  }
+
+  // The number of the person of the command's name.
+  Result<std::string> person() {
+    const auto listed = get("/api/researchers");
+    if (!listed) return listed.error();
+    const auto json = protocol::parse_object(*listed);
+    if (!json) return json.error();
+    const auto rows = json->find("researchers");
+    if (rows != json->end() && rows->is_array()) {
+      for (const Json& row : *rows) {
+        if (row.value("name", "") == command_.name)
+          return std::to_string(row.value("researcher", std::int64_t{0}));
+      }
+    }
+    return Error{"unknown_researcher", "Nobody has this name; see `researcher list`."};
+  }
+
+ private:
+  Result<std::string> ask_for(const std::string& method, const std::string& path,
+                              const std::string& body) {
+    std::string url = command_.url;
+    while (url.ends_with('/')) url.pop_back();
+    ClientSettings settings;
+    settings.ca_file = command_.ca_file;
+    auto reply = asker_(
+        {.method = method, .url = url + path, .authorization = "Bearer " + token_, .body = body},
+        settings);
+    if (!reply) return reply.error();
+    if (reply->status >= 200 && reply->status < 300) return std::move(reply->body);
+    return refusal(*reply);
+  }
+
+  static Error refusal(const ClientReply& reply) {
+    Error error{"unreachable", "The server answered \"" + plain(reply.status_line) + "\"."};
+    const auto json = protocol::parse_object(reply.body);
+    if (!json) return error;
+    protocol::Problem problem;
+    const protocol::Value told = protocol::Value(*json, problem)["error"];
+    std::string code = told["code"].as_text();
+    std::string message = told["message"].as_text(4'096);
+    if (problem.found()) return error;
+    error.code = std::move(code);
+    error.message = std::move(message);
+    return error;
+  }
+
+  const AdminCommand& command_;
+  const Asker& asker_;
+  const std::string token_;
+};
+
+std::int64_t seconds_of(double hours) { return static_cast<std::int64_t>(hours * 3'600); }
+
+void append_quota(ObjectWriter& body, const AdminCommand& command) {
+  if (!command.studies && !command.trials && !command.bytes) return;
+  ObjectWriter quota(body.begin("quota"));
+  if (command.studies) quota.integer("studies", *command.studies);
+  if (command.trials) quota.integer("trials", *command.trials);
+  if (command.bytes) quota.integer("bytes", *command.bytes);
+  quota.end();
+}
+
+void append_projects(ObjectWriter& body, std::string& out, const AdminCommand& command) {
+  if (command.projects.empty()) return;
+  protocol::append_list(body.begin("projects"), command.projects,
+                        [&out](const std::string& name) { protocol::append_string(out, name); });
+}
+
+std::string person_body(const AdminCommand& command, std::string_view state) {
+  std::string out;
+  ObjectWriter body(out);
+  if (command.verb == "create") {
+    body.text("name", command.name).text("role", command.admin ? "admin" : "researcher");
+  }
+  if (!state.empty()) body.text("state", state);
+  append_quota(body, command);
+  append_projects(body, out, command);
+  body.end();
+  return out;
+}
+
+std::string code_body(const AdminCommand& command) {
+  std::string out;
+  ObjectWriter body(out);
+  if (!command.project.empty()) body.text("project", command.project);
+  if (!command.label.empty()) body.text("label", command.label);
+  body.integer("expires_s", seconds_of(command.expires_hours))
+      .integer("max_uses", command.max_uses)
+      .end();
+  return out;
+}
+
+Result<std::string> answer_person(const AdminCommand& command, Conversation& server) {
+  if (command.verb == "create") return server.post("/api/researchers", person_body(command, ""));
+  const auto id = server.person();
+  if (!id) return id.error();
+  std::string_view state;
+  if (command.verb == "approve") state = "active";
+  if (command.verb == "refuse") state = "refused";
+  if (command.verb == "suspend") state = "suspended";
+  return server.post("/api/researchers/" + *id, person_body(command, state));
+}
+
+Result<std::string> answer_token(const AdminCommand& command, Conversation& server) {
+  if (command.verb == "revoke")
+    return server.post("/api/tokens/" + std::to_string(command.id) + "/revoke");
+  std::string out;
+  if (command.verb == "rotate") {
+    ObjectWriter(out).integer("grace_s", seconds_of(command.grace_hours)).end();
+    return server.post("/api/tokens/rotate", out);
+  }
+  const auto id = server.person();
+  if (!id) return id.error();
+  ObjectWriter(out)
+      .raw("researcher", *id)
+      .integer("expires_s", seconds_of(command.expires_hours))
+      .end();
+  return server.post("/api/tokens", out);
+}
+
+// Page after page, so that no answer has to hold the whole log.
+Result<std::string> export_audit(const AdminCommand& command, Conversation& server) {
+  std::string all;
+  std::int64_t after = command.after;
+  for (;;) {
+    const auto page = server.get("/api/audit/export?limit=10000&after=" + std::to_string(after));
+    if (!page || page->empty()) return page ? Result<std::string>(all) : page.error();
+    all += *page;
+    const std::size_t last = page->find_last_of('\n', page->size() - 2);
+    const auto json = protocol::parse_object(
+        std::string_view(*page).substr(last == std::string::npos ? 0 : last + 1));
+    if (!json) return json.error();
+    after = json->value("id", after + 1);
+  }
+}
+
+Result<std::string> answer_of(const AdminCommand& command, Conversation& server) {
+  const std::string id = std::to_string(command.id);
+  if (command.verb == "list") {
+    std::string path(listings().at(command.group).path);
+    if (command.group == "audit")
+      path += "?after=" + std::to_string(command.after) + "&limit=" + std::to_string(command.limit);
+    return server.get(path);
+  }
+  if (command.group == "token") return answer_token(command, server);
+  if (command.group == "researcher") return answer_person(command, server);
+  if (command.group == "audit") return export_audit(command, server);
+  if (command.group == "device")
+    return server.post("/api/devices/" + command.name + "/" + command.verb);
+  if (command.group == "enrol") {
+    return command.verb == "create" ? server.post("/api/enrolment", code_body(command))
+                                    : server.post("/api/enrolment/" + id + "/revoke");
+  }
+  std::string body;
+  ObjectWriter(body).text("project", command.name).end();
+  return server.post("/api/projects", body);
+}
+
+Result<std::string> answer(const AdminCommand& command, const Asker& asker) {
+  if (command.verb == "recover")
+    return recover_admin(command.state_dir, command.name, auth::IdentityBook::system_clock());
+  const auto token = token_of(command);
+  if (!token) return token.error();
+  Conversation server(command, asker, *token);
+  return answer_of(command, server);
+}
+
+// The file of the administrator's token says the new one from now on.
+Status keep_new(const AdminCommand& command, const Json& answer) {
+  const bool is_kept = command.verb == "rotate" || command.verb == "recover";
+  if (!is_kept || command.credentials_file.empty()) return Done{};
+  auto credentials = read_credentials(command.credentials_file);
+  if (!credentials) return credentials.error();
+  credentials->admin_token = answer.value("token", "");
+  return write_credentials(command.credentials_file, *credentials);
+}
+
+}  // namespace
+
+AdminResult run_admin(const AdminCommand& command, const Asker& asker) {
+  const auto failed = [](const Error& error) {
+    return AdminResult{1, {}, plain(error.message) + " (" + plain(error.code) + ")\n"};
+  };
+  const auto text = answer(command, asker);
+  if (!text) return failed(text.error());
+  if (command.group == "audit" && command.verb == "export") return {0, *text, {}};
+  const auto json = protocol::parse_object(*text);
+  if (!json && !command.json) return failed(json.error());
+  AdminResult result;
+  // A new token is shown whatever happens: it is not to be had again.
+  const Status kept = json ? keep_new(command, *json) : Status(Done{});
+  if (!kept) result = failed(kept.error());
+  if (command.json) {
+    result.output = *text + "\n";
+  } else if (command.verb == "list") {
+    result.output = table(listings().at(command.group), *json);
+  } else {
+    result.output = lines_of(*json);
+  }
+  return result;
+}
+
+}  // namespace hyperflock::ops

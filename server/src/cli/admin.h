@@ -1,0 +1,64 @@
+// `hyperflock-server token|project|enrol|researcher|device|audit ...`: an administrator's commands,
+// asked of a running server by REST (rest.md), but `token recover` (recover.h). One thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/http_client.h"
+
+namespace CLI {
+class App;
+}
+
+namespace hyperflock::ops {
+
+struct AdminCommand {
+  std::string group;  // such as token
+  std::string verb;   // such as list
+
+  // How to reach the server and who asks.
+  std::string url = "http://127.0.0.1:8790";
+  std::string token;  // of the environment: a command line can be read by others
+  std::string token_file;
+  std::string credentials_file;  // what `serve --credentials-file` wrote
+  std::string ca_file;
+  std::string state_dir;  // `token recover` asks nobody
+  bool json = false;      // the answer as it came
+
+  // What the verb is about; each takes some.
+  std::string name;
+  std::int64_t id = 0;
+  std::string project;
+  std::string label;
+  bool admin = false;
+  std::vector<std::string> projects;
+  std::optional<std::int64_t> studies;
+  std::optional<std::int64_t> trials;
+  std::optional<std::int64_t> bytes;
+  double expires_hours = 0;  // 0: never
+  double grace_hours = 24;
+  std::int64_t max_uses = 0;
+  std::int64_t after = 0;
+  std::int64_t limit = 100;
+};
+
+// Adds the groups to the program's commands. `command` is filled by parsing, its group stays empty
+// where another command was given.
+void add_admin_commands(CLI::App& app, AdminCommand& command);
+
+// What the program prints and ends with.
+struct AdminResult {
+  int status = 0;
+  std::string output;  // standard output
+  std::string error;   // standard error, one sentence with its code
+};
+
+using Asker = std::function<Result<ClientReply>(const ClientRequest&, const ClientSettings&)>;
+AdminResult run_admin(const AdminCommand& command, const Asker& asker = ask);
+
+}  // namespace hyperflock::ops

@@ -1,0 +1,158 @@
+// The administrator's commands on the command line: see admin.h.
+#include <CLI/CLI.hpp>
+
+#include "cli/admin.h"
+
+namespace hyperflock::ops {
+namespace {
+
+class Flags {
+ public:
+  Flags(CLI::App& app, AdminCommand& command) : app_(app), command_(command) {}
+
+  // A group of verbs; the verbs that follow belong to it.
+  void group(const std::string& name, const std::string& about) {
+    group_ = app_.add_subcommand(name, about);
+    group_->require_subcommand(1);
+    name_ = name;
+  }
+
+  // A verb that a running server answers.
+  CLI::App& verb(const std::string& name, const std::string& about) {
+    CLI::App& one = local_verb(name, about);
+    one.add_option("--url", command_.url, "the console's address")
+        ->envname("HYPERFLOCK_URL")
+        ->capture_default_str();
+    one.add_option("--token-file", command_.token_file,
+                   "file with the token; else HYPERFLOCK_TOKEN of the environment")
+        ->check(CLI::ExistingFile);
+    credentials(one, "file that `serve --credentials-file` wrote; its administrator asks");
+    one.add_option("--ca", command_.ca_file, "PEM of the authority that made the certificate")
+        ->check(CLI::ExistingFile);
+    return one;
+  }
+
+  // A verb that asks no server.
+  CLI::App& local_verb(const std::string& name, const std::string& about) {
+    CLI::App* one = group_->add_subcommand(name, about);
+    one->callback([&command = command_, group = name_, name] {
+      command.group = group;
+      command.verb = name;
+    });
+    one->add_flag("--json", command_.json, "print the answer as JSON");
+    return *one;
+  }
+
+  void credentials(CLI::App& verb, const std::string& about) {
+    verb.add_option("--credentials-file", command_.credentials_file, about)
+        ->check(CLI::ExistingFile);
+  }
+  void id(CLI::App& verb, const std::string& about) {
+    verb.add_option("ID", command_.id, about)->required()->check(CLI::PositiveNumber);
+  }
+  void name(CLI::App& verb, const std::string& about) {
+    verb.add_option("NAME", command_.name, about)->required();
+  }
+  static void hours(CLI::App& verb, const std::string& flag, double& to, const std::string& about) {
+    verb.add_option(flag, to, about)->check(CLI::Range(0.0, 87'600.0));
+  }
+  void projects(CLI::App& verb) {
+    verb.add_option("--project", command_.projects, "a project that they may use; repeatable");
+  }
+  void quota(CLI::App& verb) {
+    const auto limit = [&verb](const std::string& flag, std::optional<std::int64_t>& to,
+                               const std::string& about) {
+      verb.add_option(flag, to, about + "; 0 is no limit")->check(CLI::NonNegativeNumber);
+    };
+    limit("--studies", command_.studies, "studies that may run at a time");
+    limit("--trials", command_.trials, "trials of running studies, together");
+    limit("--bytes", command_.bytes, "bytes of bundles, data and artifacts");
+  }
+
+ private:
+  CLI::App& app_;
+  AdminCommand& command_;
+  CLI::App* group_ = nullptr;
+  std::string name_;
+};
+
+}  // namespace
+
+void add_admin_commands(CLI::App& app, AdminCommand& command) {
+  Flags flags(app, command);
+
+  flags.group("token", "tokens: list, create, rotate, revoke, recover");
+  flags.verb("list", "who has which tokens");
+  CLI::App& create = flags.verb("create", "another token for somebody");
+  flags.name(create, "whose");
+  Flags::hours(create, "--expires-hours", command.expires_hours,
+               "it ends after so long; never by default");
+  CLI::App& rotate = flags.verb("rotate", "a new token in place of the one that asks");
+  Flags::hours(rotate, "--grace-hours", command.grace_hours,
+               "the old one still opens for so long; 24 by default");
+  flags.id(flags.verb("revoke", "ends a token at once, and what it opened"),
+           "as `token list` shows it");
+  CLI::App& recover = flags.local_verb(
+      "recover",
+      "where every administrator's token is lost: a new one, from the state folder of a server "
+      "that is stopped");
+  recover.add_option("NAME", command.name, "whose; the oldest active administrator's by default");
+  recover.add_option("--state", command.state_dir, "folder that `serve --state` was given")
+      ->required()
+      ->check(CLI::ExistingDirectory);
+  flags.credentials(recover,
+                    "file that `serve --credentials-file` wrote; it keeps the new token too");
+
+  flags.group("project", "projects: list, create");
+  flags.verb("list", "all projects");
+  flags.name(flags.verb("create", "a project that devices can join"), "as volunteers read it");
+
+  flags.group("enrol", "enrolment codes of join links: list, create, revoke");
+  flags.verb("list", "all codes and how often they were used");
+  CLI::App& code = flags.verb("create", "a new join link");
+  code.add_option("--project", command.project, "the first project by default");
+  code.add_option("--label", command.label, "where the link will stand, for the list");
+  Flags::hours(code, "--expires-hours", command.expires_hours,
+               "it takes devices for so long; for ever by default");
+  code.add_option("--max-uses", command.max_uses, "so many devices may join by it; 0 is any number")
+      ->check(CLI::NonNegativeNumber);
+  flags.id(flags.verb("revoke", "no device joins by it any more; those that did stay"),
+           "as `enrol list` shows it");
+
+  flags.group("researcher", "people: list, create, approve, refuse, suspend, quota, projects");
+  flags.verb("list", "everybody, with their state, projects and limits");
+  CLI::App& person = flags.verb("create", "a new researcher, who needs no approval");
+  flags.name(person, "as volunteers read it");
+  person.add_flag("--admin", command.admin, "an administrator instead");
+  flags.projects(person);
+  flags.quota(person);
+  CLI::App& approve = flags.verb("approve", "lets somebody in who asked, or was suspended");
+  flags.name(approve, "who");
+  flags.projects(approve);
+  flags.quota(approve);
+  flags.name(flags.verb("refuse", "turns a request down"), "who");
+  flags.name(flags.verb("suspend", "closes what somebody has open, until they are approved again"),
+             "who");
+  CLI::App& quota = flags.verb("quota", "sets limits of somebody; the others stay");
+  flags.name(quota, "who");
+  flags.quota(quota);
+  CLI::App& projects = flags.verb("projects", "sets the projects that somebody may use");
+  flags.name(projects, "who");
+  flags.projects(projects);
+
+  flags.group("device", "volunteers' devices: revoke, erase");
+  flags.name(flags.verb("revoke", "the device computes no more"), "the device's id");
+  flags.name(flags.verb("erase", "forgets the device; its results stay, without its name"),
+             "the device's id");
+
+  flags.group("audit", "the audit log: list, export");
+  CLI::App& list = flags.verb("list", "who did what, oldest first");
+  list.add_option("--after", command.after, "entries behind this number")
+      ->check(CLI::NonNegativeNumber);
+  list.add_option("--limit", command.limit, "at most so many")->check(CLI::Range(1, 5'000));
+  CLI::App& lines = flags.verb("export", "one JSON object a line, to the end");
+  lines.add_option("--after", command.after, "entries behind this number")
+      ->check(CLI::NonNegativeNumber);
+}
+
+}  // namespace hyperflock::ops

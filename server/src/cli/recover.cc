@@ -1,0 +1,64 @@
+#include "cli/recover.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "app/config.h"
+#include "auth/tokens.h"
+#include "protocol/json_writer.h"
+#include "storage/identity.h"
+
+namespace hyperflock::ops {
+namespace {
+
+// Nobody has this name among those who could do something with the token.
+Error nobody(const std::string& name) {
+  if (!name.empty())
+    return {"unknown_researcher", "No active administrator has this name; leave the name away."};
+  return {"bad_state",
+          "This state folder has no active administrator: the first start of the server makes one "
+          "and prints the token."};
+}
+
+}  // namespace
+
+Result<std::string> recover_admin(const std::string& state_dir, const std::string& name,
+                                  const storage::WallClock& clock) {
+  const std::string database = database_of(state_dir);
+  std::error_code ignored;
+  // Opening would make one.
+  if (!std::filesystem::is_regular_file(database, ignored)) {
+    return Error{"bad_state",
+                 "There is no " + database + ": give the folder that `serve --state` was given."};
+  }
+  const auto storage = storage::open_sqlite_storage(database, clock);
+  if (!storage) return storage.error();
+  const auto known = (*storage)->identities();
+  if (!known) return known.error();
+  const auto admin = std::ranges::find_if(known->principals, [&name](const auto& one) {
+    return one.role == storage::PrincipalRole::admin &&
+           one.state == storage::PrincipalState::active && (name.empty() || one.name == name);
+  });
+  if (admin == known->principals.end()) return nobody(name);
+
+  const std::string token = auth::new_token(auth::TokenKind::admin);
+  storage::NoteAudit note;
+  note.entry.actor = "server";
+  note.entry.action = "token.recover";
+  note.entry.object = admin->name;
+  const auto outcomes = (*storage)->apply(std::vector<storage::Transition>{
+      storage::CreateToken{.principal = admin->id, .hash = auth::token_hash(token)}, note});
+  if (!outcomes) return outcomes.error();
+  std::string out;
+  protocol::ObjectWriter(out)
+      .integer("researcher", admin->id)
+      .text("name", admin->name)
+      .integer("id", outcomes->front().id)
+      .text("token", token)
+      .end();
+  return out;
+}
+
+}  // namespace hyperflock::ops

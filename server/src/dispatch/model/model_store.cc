@@ -1,0 +1,280 @@
+// See ModelStore in scenario.h.
+#include <utility>
+
+#include "dispatch/model/scenario.h"
+
+namespace hyperflock::dispatch {
+
+using storage::Applied;
+using storage::AttemptState;
+using storage::Outcome;
+
+namespace {
+
+Outcome outcome(Applied applied, std::optional<TrialKey> trial = {},
+                std::optional<protocol::Verdict> verdict = {}) {
+  return {.applied = applied, .trial = trial, .study = {}, .verdict = verdict, .seq = 0};
+}
+
+}  // namespace
+
+Outcome ModelStore::apply(const storage::Transition& transition) {
+  return std::visit([this](const auto& one) { return apply_one(one); }, transition);
+}
+
+Outcome ModelStore::apply_one(const storage::CreateStudy& t) {
+  for (const auto& [id, study] : studies) {
+    if (study.created.owner != t.owner || study.created.spec.submit_key != t.spec.submit_key)
+      continue;
+    Outcome out = outcome(Applied::repeated);
+    out.study = id;
+    return out;
+  }
+  studies[t.id].created = t;
+  Outcome out = outcome(Applied::applied);
+  out.study = t.id;
+  return out;
+}
+
+Outcome ModelStore::apply_one(const storage::StartAttempt& t) {
+  if (attempts.contains(t.attempt)) return outcome(Applied::conflict, t.trial);
+  const auto study = studies.find(t.trial.study);
+  if (study == studies.end()) return outcome(Applied::conflict, t.trial);
+  if (study->second.state != storage::StudyState::running) {
+    return outcome(Applied::superseded, t.trial);
+  }
+  TrialState& trial = study->second.trials[to_int(t.trial.number)];
+  if (trial.state != storage::TrialState::running) return outcome(Applied::superseded, t.trial);
+  storage::AttemptRow& row = attempts[t.attempt];
+  row.id = t.attempt;
+  row.trial = t.trial;
+  row.kind = t.kind;
+  row.from = t.from;
+  row.device = t.device;
+  row.device_class = t.device_class;
+  row.adapter = t.adapter;
+  return outcome(Applied::applied, t.trial);
+}
+
+Outcome ModelStore::apply_one(const storage::StoreResult& t) {
+  const auto found = attempts.find(t.result.attempt);
+  if (found == attempts.end() || found->second.device != t.device)
+    return outcome(Applied::conflict);
+  storage::AttemptRow& row = found->second;
+  StudyState& study = studies.at(row.trial.study);
+  TrialState& trial = study.trials[to_int(row.trial.number)];
+  if (row.result_seq != 0) {
+    return outcome(Applied::repeated, row.trial, verdicts.at(row.id));
+  }
+  const Outcome judged = judge(row, study, trial, t.result);
+  verdicts[row.id] = *judged.verdict;
+  return judged;
+}
+
+Outcome ModelStore::judge(storage::AttemptRow& row, const StudyState& study, TrialState& trial,
+                          const protocol::TrialResult& result) {
+  row.result_seq = result.seq;
+  row.values = result.values;
+  if (!result.failure || !row.failure) row.failure = result.failure;
+  if (result.outcome == protocol::Outcome::failed) {
+    if (row.state == AttemptState::live) {
+      row.state = AttemptState::failed;
+      if (row.from && storage::blames_checkpoint(*result.failure)) trial.checkpoint.reset();
+    }
+    return outcome(Applied::applied, row.trial, protocol::Verdict::recorded);
+  }
+  // A trial that was given up may still be accepted (R12).
+  if (trial.accepted || study.state != storage::StudyState::running) {
+    row.state = AttemptState::evidence;
+    return outcome(Applied::superseded, row.trial, protocol::Verdict::evidence);
+  }
+  row.state = AttemptState::accepted;
+  trial.state = result.outcome == protocol::Outcome::complete ? storage::TrialState::complete
+                                                              : storage::TrialState::pruned;
+  trial.accepted = row.id;
+  trial.checkpoint.reset();
+  ++trial.acceptances;
+  return outcome(Applied::applied, row.trial, protocol::Verdict::accepted);
+}
+
+Outcome ModelStore::apply_one(const storage::EndAttempt& t) {
+  const auto found = attempts.find(t.attempt);
+  if (found == attempts.end()) return outcome(Applied::conflict);
+  if (found->second.state != AttemptState::live)
+    return outcome(Applied::repeated, found->second.trial);
+  found->second.state = t.state;
+  found->second.failure = t.failure;
+  return outcome(Applied::applied, found->second.trial);
+}
+
+Outcome ModelStore::apply_one(const storage::AppendPoints& t) {
+  const auto found = attempts.find(t.attempt);
+  if (found == attempts.end() || found->second.device != t.device)
+    return outcome(Applied::conflict);
+  bool added = false;
+  for (const protocol::Point& point : t.points)
+    added |= points[t.attempt].emplace(point.step, point.value).second;
+  return outcome(added ? Applied::applied : Applied::repeated, found->second.trial);
+}
+
+Outcome ModelStore::apply_one(const storage::StoreCheckpoint& t) {
+  const auto found = attempts.find(t.checkpoint.attempt);
+  if (found == attempts.end() || found->second.device != t.device)
+    return outcome(Applied::conflict);
+  const TrialKey key = found->second.trial;
+  TrialState& trial = studies.at(key.study).trials[to_int(key.number)];
+  if (found->second.state != AttemptState::live || trial.state != storage::TrialState::running)
+    return outcome(Applied::superseded, key);
+  const bool same = trial.checkpoint && trial.checkpoint->attempt == t.checkpoint.attempt &&
+                    trial.checkpoint->blob == t.checkpoint.blob;
+  trial.checkpoint = t.checkpoint;
+  return outcome(same ? Applied::repeated : Applied::applied, key);
+}
+
+Outcome ModelStore::apply_one(const storage::FailTrial& t) {
+  if (!studies.contains(t.trial.study)) return outcome(Applied::conflict, t.trial);
+  TrialState& trial = studies.at(t.trial.study).trials[to_int(t.trial.number)];
+  if (trial.state != storage::TrialState::running) return outcome(Applied::superseded, t.trial);
+  trial.state = storage::TrialState::failed;
+  trial.failure = t.failure;
+  return outcome(Applied::applied, t.trial);
+}
+
+Outcome ModelStore::apply_one(const storage::EndStudy& t) {
+  const auto found = studies.find(t.study);
+  if (found == studies.end()) return outcome(Applied::conflict);
+  if (found->second.state != storage::StudyState::running) return outcome(Applied::repeated);
+  found->second.state = t.state;
+  found->second.paused = false;
+  for (auto& [number, trial] : found->second.trials) {
+    trial.checkpoint.reset();
+    if (trial.state == storage::TrialState::running) trial.state = storage::TrialState::cancelled;
+  }
+  return outcome(Applied::applied);
+}
+
+Outcome ModelStore::apply_one(const storage::DeleteStudy& t) {
+  const auto found = studies.find(t.study);
+  if (found == studies.end()) return outcome(Applied::conflict);
+  if (found->second.state == storage::StudyState::running) return outcome(Applied::superseded);
+  last_study = std::max(last_study, to_int(studies.rbegin()->first));
+  if (!attempts.empty()) last_attempt = std::max(last_attempt, to_int(attempts.rbegin()->first));
+  std::erase_if(attempts, [&](const auto& one) { return one.second.trial.study == t.study; });
+  studies.erase(found);
+  Outcome out = outcome(Applied::applied);
+  out.study = t.study;
+  return out;
+}
+
+Outcome ModelStore::apply_one(const storage::PauseStudy& t) {
+  const auto found = studies.find(t.study);
+  if (found == studies.end()) return outcome(Applied::conflict);
+  if (found->second.state != storage::StudyState::running) return outcome(Applied::superseded);
+  if (std::exchange(found->second.paused, t.paused) == t.paused) return outcome(Applied::repeated);
+  return outcome(Applied::applied);
+}
+
+Outcome ModelStore::apply_one(const storage::ReplayTrials& t) {
+  const auto found = studies.find(t.study);
+  if (found == studies.end()) return outcome(Applied::conflict);
+  if (found->second.state == storage::StudyState::cancelled) return outcome(Applied::superseded);
+  Outcome out = outcome(Applied::repeated);
+  for (auto& [number, trial] : found->second.trials) {
+    if (trial.state != storage::TrialState::failed) continue;
+    trial.state = storage::TrialState::running;
+    trial.failure.reset();
+    trial.checkpoint.reset();
+    for (const auto& [id, row] : attempts) {
+      if (row.trial == TrialKey{t.study, TrialNumber{number}}) trial.forgiven = id;
+    }
+    out.trials.push_back(TrialNumber{number});
+  }
+  if (out.trials.empty()) return out;
+  found->second.state = storage::StudyState::running;
+  out.applied = Applied::applied;
+  return out;
+}
+
+Outcome ModelStore::apply_one(const storage::ClaimStudy& t) {
+  const auto found = studies.find(t.study);
+  const bool asked =
+      found != studies.end() && found->second.created.spec.kind == protocol::StudyKind::asked;
+  if (!asked) return outcome(Applied::conflict);
+  if (found->second.state == storage::StudyState::cancelled) return outcome(Applied::superseded);
+  found->second.state = storage::StudyState::running;
+  Outcome out = outcome(Applied::applied);
+  out.id = ++found->second.generation;
+  return out;
+}
+
+Outcome ModelStore::apply_one(const storage::AskTrials& t) {
+  const auto found = studies.find(t.study);
+  if (found == studies.end()) return outcome(Applied::conflict);
+  StudyState& study = found->second;
+  if (study.state != storage::StudyState::running || study.generation != t.generation)
+    return outcome(Applied::superseded);
+  Outcome out = outcome(Applied::applied);
+  for (const storage::AskedRow& row : t.trials) {
+    const auto [trial, is_new] = study.trials.try_emplace(to_int(row.number));
+    if (!is_new) continue;
+    trial->second.params = row.params;
+    trial->second.attrs = row.attrs;
+    ++study.created.total;
+    out.trials.push_back(row.number);
+  }
+  return out;
+}
+
+Outcome ModelStore::apply_one(const storage::StoreSuggestion& t) {
+  if (!studies.contains(t.trial.study)) return outcome(Applied::conflict, t.trial);
+  StudyState& study = studies.at(t.trial.study);
+  const auto found = study.trials.find(to_int(t.trial.number));
+  if (found == study.trials.end()) return outcome(Applied::conflict, t.trial);
+  TrialState& trial = found->second;
+  if (trial.state != storage::TrialState::running || study.generation != t.generation)
+    return outcome(Applied::superseded, t.trial);
+  for (const storage::Suggestion& one : trial.log) {
+    if (one.name == t.suggestion.name) return outcome(Applied::repeated, t.trial);
+  }
+  trial.log.push_back(t.suggestion);
+  trial.params = t.params;
+  return outcome(Applied::applied, t.trial);
+}
+
+storage::Snapshot ModelStore::load() const {
+  storage::Snapshot out;
+  out.next_study_id = last_study + 1;
+  out.next_attempt_id = last_attempt + 1;
+  for (const auto& [id, study] : studies) {
+    out.next_study_id = std::max(out.next_study_id, to_int(id) + 1);
+    if (study.state != storage::StudyState::running) continue;
+    storage::RunningStudy running;
+    running.study.id = id;
+    running.study.owner = study.created.owner;
+    running.study.project = study.created.project;
+    running.study.spec = study.created.spec;
+    running.study.total = study.created.total;
+    running.study.generation = study.generation;
+    running.study.paused = study.paused;
+    for (const auto& [number, trial] : study.trials) {
+      running.next_number = std::max(running.next_number, number + 1);
+      running.study.complete += trial.state == storage::TrialState::complete;
+      running.study.pruned += trial.state == storage::TrialState::pruned;
+      running.study.failed += trial.state == storage::TrialState::failed;
+      if (trial.state != storage::TrialState::running) continue;
+      storage::RunningTrial unfinished{
+          {id, TrialNumber{number}}, {}, trial.checkpoint, trial.params, trial.log, trial.attrs};
+      for (const auto& [attempt, row] : attempts) {
+        if (row.trial == unfinished.key && attempt > trial.forgiven)
+          unfinished.attempts.push_back(row);
+      }
+      running.unfinished.push_back(std::move(unfinished));
+    }
+    out.studies.push_back(std::move(running));
+  }
+  for (const auto& [id, row] : attempts)
+    out.next_attempt_id = std::max(out.next_attempt_id, to_int(id) + 1);
+  return out;
+}
+
+}  // namespace hyperflock::dispatch

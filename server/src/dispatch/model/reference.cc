@@ -1,0 +1,506 @@
+// Sessions, studies, who gets which trial, and restarts in the reference model: see reference.h.
+#include "dispatch/model/reference.h"
+
+#include <algorithm>
+
+namespace hyperflock::dispatch {
+
+using protocol::PulseState;
+using storage::AttemptState;
+using storage::StudyState;
+using storage::TrialState;
+
+namespace {
+
+std::string number(std::int64_t id) { return "#" + std::to_string(id); }
+
+}  // namespace
+
+// ---- sessions
+
+Said Reference::open(const std::string& worker, const std::vector<AttemptId>& held,
+                     const std::string& project) {
+  begin();
+  if (connected(worker)) {
+    said_.push_back("former " + worker + " closed 4001 replaced");
+    sessions_.erase(worker);
+    std::erase(idle_, worker);
+  }
+  if (revoked_.contains(worker)) {
+    said_.push_back(worker + " closed 4003 device_revoked");
+    return done();
+  }
+  sessions_[worker] = {project, {}, next_session_++};
+  std::string welcome = "welcome";
+  for (const Id id : std::vector<Id>(open_of(worker))) {
+    Attempt& attempt = attempts_.at(id);
+    if (std::find(held.begin(), held.end(), AttemptId{id}) == held.end()) {
+      let_go(attempt, AttemptState::released);
+    } else {
+      touch(attempt);
+      welcome += ' ' + number(id);
+    }
+  }
+  say(worker, welcome);
+  finish_event();
+  return done();
+}
+
+Said Reference::close(const std::string& worker, SessionClosed::How how) {
+  begin();
+  sessions_.erase(worker);
+  std::erase(idle_, worker);
+  if (how == SessionClosed::How::clean) {
+    for (const Id id : std::vector<Id>(open_of(worker)))
+      let_go(attempts_.at(id), AttemptState::released);
+  }
+  finish_event();
+  return done();
+}
+
+Said Reference::revoke_device(const std::string& worker) {
+  begin();
+  revoked_.insert(worker);
+  for (const Id id : std::vector<Id>(open_of(worker))) {
+    say(worker, "revoke " + number(id) + " device_revoked");
+    let_go(attempts_.at(id), AttemptState::revoked);
+  }
+  if (connected(worker)) {
+    said_.push_back(worker + " closed 4003 device_revoked");
+    sessions_.erase(worker);
+    std::erase(idle_, worker);
+  }
+  finish_event();
+  return done();
+}
+
+Said Reference::drain() {
+  begin();
+  draining_ = true;
+  finish_event();
+  return done();
+}
+
+// ---- studies
+
+Said Reference::submit(const StudyOptions& options) {
+  begin();
+  const Id id = next_study_++;
+  StudyOptions kept = options;
+  if (kept.submit_key.empty()) kept.submit_key = "key " + std::to_string(next_key_++);
+  for (const auto& [other, study] : studies_) {
+    if (study.options.submit_key != kept.submit_key) continue;
+    said_.push_back("answer study " + std::to_string(other) + " again");
+    return done();
+  }
+  studies_[id].options = kept;
+  changed_.insert(id);
+  said_.push_back("answer study " + std::to_string(id));
+  finish_event();
+  return done();
+}
+
+Said Reference::cancel(Id study) {
+  begin();
+  const auto found = studies_.find(study);
+  if (found == studies_.end()) {
+    said_.emplace_back("answer unknown_study");
+    return done();
+  }
+  said_.push_back("answer study " + std::to_string(study));
+  if (found->second.state != StudyState::running) return done();
+  found->second.state = StudyState::cancelled;
+  found->second.paused = false;
+  found->second.queue.clear();
+  for (auto& [id, trial] : found->second.trials) {
+    trial.due.reset();
+    if (trial.state == TrialState::running) trial.state = TrialState::cancelled;
+  }
+  changed_.insert(study);
+  for (const auto& [id, trial] : found->second.trials) refuse_questions(found->second, id);
+  withdraw(study, {}, "cancelled");
+  if (found->second.asked()) end_claims(study, "study_cancelled");
+  found->second.fresh.clear();
+  finish_event();
+  return done();
+}
+
+Said Reference::pause(Id study, bool paused) {
+  begin();
+  const auto found = studies_.find(study);
+  if (found == studies_.end()) {
+    said_.emplace_back("answer unknown_study");
+    return done();
+  }
+  said_.push_back("answer study " + std::to_string(study));
+  Study& one = found->second;
+  if (one.state != StudyState::running || one.paused == paused) return done();
+  one.paused = paused;
+  changed_.insert(study);
+  finish_event();
+  return done();
+}
+
+Said Reference::replay(Id study) {
+  begin();
+  const auto found = studies_.find(study);
+  const bool known = found != studies_.end();
+  if (known && found->second.asked()) {
+    said_.emplace_back("answer not_a_grid");
+    return done();
+  }
+  if (!known || found->second.state == StudyState::cancelled) {
+    said_.emplace_back(known ? "answer study_cancelled" : "answer unknown_study");
+    return done();
+  }
+  said_.push_back("answer study " + std::to_string(study));
+  for (auto& [id, trial] : found->second.trials) {
+    if (trial.state != TrialState::failed) continue;
+    trial = Trial{};
+    found->second.state = StudyState::running;
+    found->second.queue.push_back(id);
+    changed_.insert(study);
+  }
+  finish_event();
+  return done();
+}
+
+// R55: whatever names it from now on is unknown.
+Said Reference::remove(Id study) {
+  begin();
+  const auto found = studies_.find(study);
+  if (found == studies_.end()) return {"unknown_study"};
+  if (found->second.state == StudyState::running) return {"study_running"};
+  least_study_ = std::max(least_study_, studies_.rbegin()->first + 1);
+  if (!attempts_.empty()) least_attempt_ = std::max(least_attempt_, attempts_.rbegin()->first + 1);
+  std::erase_if(attempts_, [study](const auto& one) { return one.second.study == study; });
+  studies_.erase(found);
+  return {"deleted"};
+}
+
+void Reference::end_if_finished(Id study) {
+  Study& one = studies_.at(study);
+  if (one.state != StudyState::running) return;
+  if (one.asked() ? !one.finish || one.room > 0 : one.next < one.options.trials) return;
+  for (const auto& [id, trial] : one.trials) {
+    if (trial.state == TrialState::running) return;
+  }
+  one.state = StudyState::finished;
+  one.paused = false;
+  one.speeds.clear();
+  for (auto& [id, trial] : one.trials) trial.saved.reset();
+  changed_.insert(study);
+  if (one.asked()) end_claims(study, "study_stopped");
+}
+
+// ---- who gets which trial
+
+bool Reference::has_work(const Study& study) const {
+  if (study.state != StudyState::running || study.paused) return false;
+  if (study.asked()) return !study.owner.empty() && !(study.queue.empty() && study.fresh.empty());
+  return !study.queue.empty() || study.next < study.options.trials;
+}
+
+Reference::Id Reference::running_of(Id study) const {
+  return std::count_if(attempts_.begin(), attempts_.end(), [study](const auto& one) {
+    return one.second.study == study && one.second.state == AttemptState::live;
+  });
+}
+
+bool Reference::may_run(const std::string& worker, Id study) const {
+  const auto& refused = sessions_.at(worker).refused;
+  if (std::find(refused.begin(), refused.end(), study) != refused.end()) return false;
+  return studies_.at(study).options.backend != "webgpu" || has_webgpu(worker);
+}
+
+std::optional<Reference::Id> Reference::choose(const std::string& worker, bool with_room) const {
+  std::optional<Id> best;
+  const std::string& project = sessions_.at(worker).project;
+  for (const auto& [id, study] : studies_) {
+    if (study.options.project != project || !may_run(worker, id)) continue;
+    const bool room = with_room && wants(study) && study.waiting < study.room + study.asking;
+    if (!has_work(study) && !room) continue;
+    if (!best || running_of(id) < running_of(*best)) best = id;
+  }
+  return best;
+}
+
+bool Reference::has_room(const std::string& worker) {
+  return open_of(worker).size() < static_cast<std::size_t>(settings_.max_leases);
+}
+
+std::vector<Reference::Started> Reference::pump(const std::string& project) {
+  std::vector<Started> out;
+  for (auto& [id, study] : studies_) {
+    if (study.options.project == project) study.waiting = 0;
+  }
+  std::erase_if(awaiting_, [&](const std::string& worker) {
+    return !connected(worker) || sessions_.at(worker).project == project;
+  });
+  if (draining_) return out;
+  for (const std::string& worker : std::vector<std::string>(idle_)) {
+    const Session& session = sessions_.at(worker);
+    if (session.project != project) continue;
+    const std::optional<Id> chosen = choose(worker);
+    if (!chosen) continue;
+    Study& study = studies_.at(*chosen);
+    if (!has_work(study)) {  // R45
+      ++study.waiting;
+      awaiting_.insert(worker);
+      continue;
+    }
+    out.push_back(start_next(*chosen, worker));
+  }
+  return out;
+}
+
+Reference::Started Reference::start_next(Id id, const std::string& worker) {
+  Study& study = studies_.at(id);
+  Id trial = study.next;
+  if (study.queue.empty() && study.asked()) {
+    trial = study.fresh.front();
+    study.fresh.erase(study.fresh.begin());
+  } else if (study.queue.empty()) {
+    ++study.next;
+  } else {
+    trial = study.queue.front();
+    study.queue.erase(study.queue.begin());
+  }
+  return start(id, trial, worker, false);
+}
+
+Reference::Started Reference::start(Id study, Id trial, const std::string& worker, bool again) {
+  std::erase(idle_, worker);
+  Attempt attempt;
+  attempt.id = next_attempt_++;
+  attempt.study = study;
+  attempt.trial = trial;
+  attempt.again = again;
+  attempt.device = worker;
+  attempt.from = studies_.at(study).trials[trial].saved;
+  attempt.seen = attempt.leased = attempt.progressed = now_;
+  attempt.patience = patience(attempt);
+  open_of(worker).push_back(attempt.id);
+  undelivered_.insert(attempt.id);
+  attempts_[attempt.id] = attempt;
+  return {attempt.id, worker};
+}
+
+// R36: how long a run takes on such a device.
+Millis Reference::usual(const Study& study, const std::string& device) {
+  const auto own = study.speeds.find(class_of(device));
+  return own != study.speeds.end() && own->second.runs > 0 ? own->second.run
+                                                           : study.speeds.at("").run;
+}
+
+std::optional<std::pair<Reference::Id, Reference::Id>> Reference::tail(
+    const std::string& worker) const {
+  std::optional<std::pair<Id, Id>> best;
+  Millis farthest = 0;
+  const Session& session = sessions_.at(worker);
+  for (const auto& [id, study] : studies_) {
+    const auto all = study.speeds.find("");
+    if (study.options.project != session.project || study.state != StudyState::running) continue;
+    if (study.paused || has_work(study) || all == study.speeds.end() || all->second.runs < 2)
+      continue;
+    if (study.asked() && (study.owner.empty() || study.room > 0)) continue;
+    if (!may_run(worker, id)) continue;
+    for (const auto& [number, trial] : study.trials) {
+      if (trial.state != TrialState::running || trial.doubled) continue;
+      if (trial.lost_with.contains(worker)) continue;
+      std::vector<const Attempt*> live;
+      for (const auto& [attempt_id, attempt] : attempts_) {
+        const bool is_its = attempt.study == id && attempt.trial == number;
+        if (is_its && attempt.state == AttemptState::live) live.push_back(&attempt);
+      }
+      if (live.size() != 1 || live[0]->device == worker || undelivered_.contains(live[0]->id))
+        continue;
+      const Millis ran = now_ - live[0]->leased;
+      const Millis expected = usual(study, live[0]->device);
+      const Millis left = ran > expected ? ran : expected - ran;
+      if (left <= settings_.tail_ms || left <= usual(study, worker) || left <= farthest) continue;
+      farthest = left;
+      best = {id, number};
+    }
+  }
+  return best;
+}
+
+std::vector<Reference::Started> Reference::seek(const std::string& worker) {
+  if (!connected(worker) || !has_room(worker)) return {};
+  if (std::find(idle_.begin(), idle_.end(), worker) == idle_.end()) {
+    idle_.push_back(worker);
+    idle_since_[worker] = now_;
+  }
+  std::vector<Started> out = pump(sessions_.at(worker).project);
+  const bool waits = std::find(idle_.begin(), idle_.end(), worker) != idle_.end();
+  const bool held = waits && !draining_ && awaiting_.contains(worker);
+  if (held && now_ - idle_since_.at(worker) >= settings_.hold_ms) {  // R45
+    if (const auto other = choose(worker, false)) {
+      out.push_back(start_next(*other, worker));
+      return out;
+    }
+  }
+  const bool may_double = waits && !draining_ && !awaiting_.contains(worker);
+  if (const auto slow = may_double ? tail(worker) : std::nullopt) {
+    studies_.at(slow->first).trials.at(slow->second).doubled = true;
+    out.push_back(start(slow->first, slow->second, worker, true));
+  }
+  return out;
+}
+
+void Reference::ask(const std::string& worker) {
+  deliver(seek(worker));
+  if (std::find(idle_.begin(), idle_.end(), worker) == idle_.end()) return;
+  const std::string& project = sessions_.at(worker).project;
+  const bool work = std::any_of(studies_.begin(), studies_.end(), [&](const auto& one) {
+    return one.second.options.project == project && (has_work(one.second) || wants(one.second));
+  });
+  const bool none_fits = work && !awaiting_.contains(worker);
+  say(worker, draining_ ? "wait draining" : none_fits ? "wait no_matching_work" : "wait no_work");
+}
+
+void Reference::deliver(const std::vector<Started>& started, const std::string& worker,
+                        std::string ack) {
+  for (const auto& [id, to] : started) {
+    undelivered_.erase(id);
+    const Attempt attempt = attempts_.at(id);
+    const bool mine = to == worker && !ack.empty();
+    if (trial_of(attempt).state != TrialState::running) {  // a result in the same batch was first
+      std::erase(open_of(to), id);
+      attempts_.erase(id);
+      if (mine) say(to, std::exchange(ack, {}));
+      ask(to);
+      continue;
+    }
+    changed_.insert(attempt.study);
+    std::string lease = "lease " + number(id) + " trial " + std::to_string(attempt.trial);
+    if (attempt.again) lease += " again";
+    if (attempt.from)
+      lease += " from " + number(attempt.from->first) + '/' + std::to_string(attempt.from->second);
+    touch(attempts_.at(id));
+    Study& study = studies_.at(attempt.study);
+    if (study.asked()) {
+      tell(study, "started t" + std::to_string(attempt.trial) + ' ' + number(id) + " on " + to);
+      follow_lead(attempt.study, attempt.trial);
+      lease += log_text(study.trials.at(attempt.trial));
+    }
+    say(to, mine ? std::exchange(ack, {}) + " + " + lease : lease);
+  }
+  if (!ack.empty()) say(worker, ack);
+}
+
+Said Reference::ready(const std::string& worker) {
+  begin();
+  if (has_room(worker)) {
+    ask(worker);
+  } else {
+    say_error(worker, "too_many_leases");
+  }
+  finish_event();
+  return done();
+}
+
+// ---- the server's own troubles
+
+Said Reference::restart() {
+  begin();
+  sessions_.clear();
+  revoked_.clear();  // those of the store are refused at the edge
+  next_question_ = 1;
+  draining_ = false;
+  next_study_ =
+      studies_.empty() ? least_study_ : std::max(least_study_, studies_.rbegin()->first + 1);
+  next_attempt_ =
+      attempts_.empty() ? least_attempt_ : std::max(least_attempt_, attempts_.rbegin()->first + 1);
+  reload();
+  return done();
+}
+
+Said Reference::storage_failed(Id starts, Id submits) {
+  begin();
+  for (const auto& [worker, session] : sessions_)
+    said_.push_back(worker + " closed 1013 storage_unavailable");
+  sessions_.clear();
+  next_attempt_ += starts;
+  next_study_ += submits;
+  reload();
+  return done();
+}
+
+// R24: each live attempt has one full lease of grace, and trials that nobody runs are free at once.
+void Reference::reload() {
+  idle_.clear();
+  awaiting_.clear();
+  owners_.clear();
+  claims_.clear();
+  open_.clear();
+  for (auto& [id, study] : studies_) {
+    if (study.state != StudyState::running) continue;
+    study.queue.clear();
+    study.fresh.clear();
+    study.questions.clear();
+    study.owner.clear();
+    study.away = now_;
+    study.room = study.waiting = 0;
+    study.finish = false;
+    study.speeds.clear();
+    study.next = study.trials.empty() ? 0 : study.trials.rbegin()->first + 1;
+    for (auto& [number, trial] : study.trials) {
+      trial.due.reset();
+      trial.lead.reset();
+      trial.superseded = false;
+      trial.ran = false;
+      bool live = false;
+      for (auto& [attempt_id, attempt] : attempts_) {
+        if (attempt.study != id || attempt.trial != number) continue;
+        trial.ran = true;
+        attempt.curve.clear();
+        if (attempt.state != AttemptState::live) continue;
+        live = true;
+        if (!trial.lead) trial.lead = attempt_id;
+        attempt.seen = attempt.leased = attempt.progressed = now_;
+        attempt.began.reset();
+        attempt.progress = 0;
+        attempt.patience = patience(attempt);
+        attempt.pulse = PulseState::loading;
+        open_of(attempt.device).push_back(attempt_id);
+      }
+      if (live || trial.state != TrialState::running) continue;
+      (study.asked() && !trial.ran ? study.fresh : study.queue).push_back(number);
+    }
+  }
+}
+
+void Reference::begin_after(Id studies, Id attempts) {
+  first_study_ = least_study_ = next_study_ = studies + 1;
+  first_attempt_ = least_attempt_ = next_attempt_ = attempts + 1;
+}
+
+// ---- small tools
+
+void Reference::begin() {
+  said_.clear();
+  changed_.clear();
+}
+
+void Reference::finish_event() {
+  std::set<std::string> projects;
+  for (const auto& [id, study] : studies_) projects.insert(study.options.project);
+  for (const std::string& project : projects) deliver(pump(project));
+}
+
+void Reference::say(const std::string& worker, const std::string& what) {
+  if (connected(worker)) said_.push_back(worker + " < " + what);
+}
+
+void Reference::say_error(const std::string& worker, const std::string& code) {
+  say(worker, "error " + code);
+}
+
+Reference::Attempt* Reference::own(const std::string& worker, Id attempt) {
+  const auto found = attempts_.find(attempt);
+  return found == attempts_.end() || found->second.device != worker ? nullptr : &found->second;
+}
+
+}  // namespace hyperflock::dispatch

@@ -1,0 +1,275 @@
+// What the dispatcher must do, written to be read instead of to be fast: the rules of protocol.md
+// as loops over plain lists, without timers, indexes or a store that answers later. Everything is
+// committed at once, and jitter is the shortest there is (Scenario::Jitter::least). For tests.
+//
+// Each event gives what is said in consequence, in the words of Scenario and in any order;
+// StudyChanged is left out. Shares no code with the dispatcher but the budgets of R18.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dispatch/model/scenario.h"
+
+namespace hyperflock::dispatch {
+
+class Reference {
+ public:
+  using Id = std::int64_t;
+
+  // Checkpoints by the attempt that saved them and a number that tells one from another.
+  using Saved = std::pair<Id, Id>;
+  struct Attempt {
+    Id id = 0;
+    Id study = 0;
+    Id trial = 0;
+    bool again = false;  // a duplicate
+    std::optional<Saved> from;
+    std::string device;
+    storage::AttemptState state = storage::AttemptState::live;
+    std::optional<protocol::Verdict> verdict;  // of its first result
+    Instant seen;
+    Instant leased;
+    std::optional<Instant> began;
+    Instant progressed;
+    Id progress = 0;
+    Millis patience = 0;
+    protocol::PulseState pulse = protocol::PulseState::loading;
+    std::set<Id> steps{};     // stored
+    std::vector<Id> curve{};  // told, or to be told when it leads
+  };
+  struct Trial {
+    storage::TrialState state = storage::TrialState::running;
+    std::array<int, 7> failures{};
+    std::set<std::string> lost_with;
+    std::optional<Id> accepted;
+    std::string failure_code;
+    std::optional<Instant> due;  // end of its back-off
+    bool doubled = false;
+    std::optional<Saved> saved;  // the newest checkpoint
+    // These of an asked study: values by name in their order, whose points count, and whether
+    // another's were told before.
+    std::vector<std::array<std::string, 3>> log{};
+    std::optional<Id> lead{};
+    bool ran = false;
+    bool superseded = false;
+  };
+  struct Waiter {
+    std::string worker;
+    Id attempt = 0;
+    Id session = 0;  // whose call it was
+  };
+  struct Question {
+    Id trial = 0;
+    Id attempt = 0;
+    std::string name;  // empty: should_prune
+    std::string distribution;
+    Instant since;
+    std::vector<Waiter> waiters;
+  };
+  struct Speed {
+    Id runs = 0;
+    Millis run = 0;
+    Id moves = 0;
+    Millis gap = 0;
+  };
+  struct Study {
+    StudyOptions options;
+    storage::StudyState state = storage::StudyState::running;
+    bool paused = false;
+    Id next = 0;  // the grid's cursor
+    std::map<Id, Trial> trials;
+    std::vector<Id> queue;                // to be issued again
+    std::map<std::string, Speed> speeds;  // by class of device; "" for all
+    // These of an asked study.
+    std::vector<Id> fresh{};
+    std::string owner{};  // empty: nobody
+    Instant away{};
+    Id generation = 0;
+    Id room = 0;
+    Id asking = 0;  // trials that its owner has asked for, not written yet
+    Id waiting = 0;
+    bool finish = false;
+    std::map<Id, Question> questions{};
+    bool asked() const { return options.directions > 0; }
+  };
+  struct Claim {
+    std::string owner;
+    Id study = 0;
+    bool standby = false;
+  };
+
+  explicit Reference(Settings settings) : settings_(std::move(settings)) {}
+
+  // ---- what happens, as Scenario has it
+  Said open(const std::string& worker, const std::vector<AttemptId>& held,
+            const std::string& project);
+  Said close(const std::string& worker, SessionClosed::How how);
+  Said submit(const StudyOptions& options);
+  Said cancel(Id study);
+  Said pause(Id study, bool paused);
+  Said replay(Id study);
+  Said remove(Id study);
+  Said ready(const std::string& worker);
+  Said beat(const std::string& worker, Id attempt, Id progress, protocol::PulseState state);
+  Said report(const std::string& worker, Id attempt, Id seq, Id step);
+  Said should_prune(const std::string& worker, Id attempt, Id step);
+  Said suggest(const std::string& worker, Id attempt, const std::string& name,
+               const std::string& distribution);
+  Said claim(const std::string& owner, Id study, bool standby);
+  Said leave(const std::string& owner);
+  Said says(const std::string& owner, const protocol::OwnerReply& reply);
+  Said complete(const std::string& worker, Id attempt, bool next);
+  Said failed(const std::string& worker, Id attempt, protocol::Cause cause, bool next);
+  Said release(const std::string& worker, Id attempt, protocol::ReleaseReason reason);
+  Said checkpoint(const std::string& worker, Id attempt, Id blob);
+  Said revoke_device(const std::string& worker);
+  Said drain();
+  Said after(Millis ms);
+  Said restart();
+  // The event's batch was not written, and the state was read again. `starts` and `submits` of it
+  // took their numbers all the same.
+  Said storage_failed(Id starts, Id submits);
+
+  // Ids continue after these, as in a store that is not empty.
+  void begin_after(Id studies, Id attempts);
+
+  // ---- what is known
+  bool connected(const std::string& worker) const { return sessions_.contains(worker); }
+  bool owner_connected(const std::string& owner) const { return owners_.contains(owner); }
+  // The study that the owner has, not only claims.
+  const Study* owned_by(const std::string& owner) const;
+  const std::map<Id, Study>& studies() const { return studies_; }
+  const std::map<Id, Attempt>& attempts() const { return attempts_; }
+  // The first of this model's; a store may hold others from before.
+  Id first_study() const { return first_study_; }
+  Id first_attempt() const { return first_attempt_; }
+  const std::set<Id>& changed() const { return changed_; }  // studies whose rows the event changed
+
+ private:
+  struct Session {
+    std::string project;
+    std::vector<Id> refused;  // studies that it cannot run
+    Id number = 0;
+  };
+  struct Started {
+    Id attempt = 0;
+    std::string worker;
+  };
+
+  Said done() { return std::exchange(said_, {}); }
+  void begin();
+  void finish_event();  // work that has appeared goes to those who wait
+
+  void say(const std::string& worker, const std::string& what);
+  void say_error(const std::string& worker, const std::string& code);
+  Attempt* own(const std::string& worker, Id attempt);  // of this device, live or not
+  Trial& trial_of(const Attempt& attempt) {
+    return studies_.at(attempt.study).trials.at(attempt.trial);
+  }
+  std::vector<Id>& open_of(const std::string& device) { return open_[device]; }
+  void touch(Attempt& attempt) {
+    attempt.seen = now_;
+    attempt.patience = patience(attempt);
+  }
+  static std::string class_of(const std::string& worker) {
+    return worker == "c" || worker == "d" ? "phone" : "desktop";
+  }
+  static bool has_webgpu(const std::string& worker) { return worker == "b" || worker == "d"; }
+  // R40, and what the device said that it cannot run.
+  bool may_run(const std::string& worker, Id study) const;
+  Speed& speed(const Attempt& attempt) {
+    return studies_.at(attempt.study).speeds[class_of(attempt.device)];
+  }
+  Millis patience(const Attempt& attempt);
+  static void learn_run(Speed& speed, Millis run);
+  static Millis usual(const Study& study, const std::string& device);
+  std::optional<std::pair<Id, Id>> tail(const std::string& worker) const;
+  Started start(Id study, Id trial, const std::string& worker, bool again);
+  void touch_running(Attempt& attempt);
+
+  // reference_owners.cc
+  void tell(const Study& study, const std::string& what);
+  void take_over(const Claim& claim);
+  void detach(Study& study);
+  void promote(Id study);
+  void end_claims(Id study, const std::string& code);
+  bool keep_point(Attempt& attempt, Id step);
+  bool leads(const Attempt& attempt) const;
+  void follow_lead(Id study, Id trial);
+  void tell_curve(const Study& study, const Attempt& attempt, const std::string& how);
+  void tell_outcome(const Attempt& attempt, bool led);
+  void ask_owner(Study& study, Question question);
+  void tell_question(const Study& study, Id id);
+  void refuse_questions(Study& study, Id trial);
+  void tell_waiters(const Question& question, const std::string& what);
+  void drop_waiter(const Attempt& attempt);
+  std::optional<Instant> silence(const Study& study, const Question& question) const;
+  bool wants(const Study& study) const {
+    return study.asked() && !study.owner.empty() && study.state == storage::StudyState::running &&
+           !study.paused && study.room + study.asking > 0;
+  }
+  std::string log_text(const Trial& trial) const;
+
+  bool has_work(const Study& study) const;
+  Id running_of(Id study) const;
+  std::optional<Id> choose(const std::string& worker, bool with_room = true) const;
+  Started start_next(Id study, const std::string& worker);
+  bool has_room(const std::string& worker);
+  std::vector<Started> pump(const std::string& project);
+  std::vector<Started> seek(const std::string& worker);
+  void ask(const std::string& worker);
+  // The leases go out, unless their trials are over by now; `ack` goes along with the worker's own.
+  void deliver(const std::vector<Started>& started, const std::string& worker = {},
+               std::string ack = {});
+
+  void result(const std::string& worker, Id attempt, std::optional<protocol::Cause> cause,
+              bool next);
+  void end(Attempt& attempt, storage::AttemptState state);  // it is no longer open
+  void let_go(Attempt& attempt, storage::AttemptState state);
+  void settle(Id study, Id trial, Millis delay);
+  // True where the trial has failed for good: it is finished then, but not finish_trial()ed.
+  bool count_failure(const Attempt& attempt, protocol::Cause cause, const std::string& code);
+  void finish_trial(Id study, Id trial);
+  void end_if_finished(Id study);
+  void withdraw(Id study, std::optional<Id> trial, const std::string& code);
+  // When the attempt's time is over, and by which rule.
+  std::pair<Instant, std::string> deadline(const Attempt& attempt) const;
+  void overdue(Attempt& attempt, const std::string& rule);
+  void reload();
+
+  Settings settings_;
+  Instant now_{1'000'000};
+  bool draining_ = false;
+  std::map<std::string, Session> sessions_;
+  std::map<std::string, std::vector<Id>> open_;  // live attempts by device, in the order of leases
+  std::vector<std::string> idle_;                // in the order in which they asked
+  std::map<std::string, Instant> idle_since_;
+  std::set<std::string> revoked_;
+  std::map<Id, Study> studies_;
+  std::map<Id, Attempt> attempts_;
+  std::set<Id> undelivered_;        // attempts whose lease waits for the end of the batch
+  std::set<Id> late_;               // attempts whose time is over in the same moment
+  std::set<std::string> owners_;    // connected ones
+  std::vector<Claim> claims_;       // in the order in which they came
+  std::set<std::string> awaiting_;  // idle workers that are an owner's demand
+  Id next_question_ = 1;
+  Id next_session_ = 1;
+  Id first_study_ = 1;
+  Id first_attempt_ = 1;
+  Id least_study_ = 1;  // no number below is given any more
+  Id least_attempt_ = 1;
+  Id next_study_ = 1;
+  Id next_attempt_ = 1;
+  Id next_key_ = 1;
+  Said said_;
+  std::set<Id> changed_;
+};
+
+}  // namespace hyperflock::dispatch

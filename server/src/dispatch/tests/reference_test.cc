@@ -1,0 +1,68 @@
+// The dispatcher against the reference model: random walks over a real SQLite store, and every
+// order of a few events. `./run model` does the same at full length.
+#include <gtest/gtest.h>
+
+#include "base/testing/scratch_folder.h"
+#include "dispatch/model/walk.h"
+
+namespace hyperflock::dispatch {
+namespace {
+
+#ifdef __SANITIZE_THREAD__
+constexpr std::uint64_t kWalks = 10;  // one thread: TSan only costs time here
+constexpr int kDepth = 3;
+#else
+constexpr std::uint64_t kWalks = 100;
+constexpr int kDepth = 4;
+#endif
+constexpr int kEvents = 80;
+
+class Model : public ::testing::TestWithParam<std::uint64_t> {};
+INSTANTIATE_TEST_SUITE_P(Blocks, Model, ::testing::Range<std::uint64_t>(0, 10));
+
+TEST_P(Model, RandomEventsOverSqliteAgreeWithTheReference) {
+  ScratchFolder folder(ScratchFolder::Where::memory);
+  auto storage = storage::open_sqlite_storage(folder.file("walk.db"), [] { return 1; });
+  ASSERT_TRUE(storage.ok()) << storage.error().message;
+  for (std::uint64_t i = 0; i < kWalks; ++i) {
+    const std::uint64_t seed = GetParam() * kWalks + i;
+    const auto wrong = random_walk(seed, kEvents, borrow(**storage));
+    ASSERT_EQ(wrong.value_or(""), "");
+  }
+}
+
+TEST(Explore, EveryOrderOfAFewEventsAgreesWithTheReference) {
+  const Explored found = explore(kDepth);
+  EXPECT_EQ(found.disagreement.value_or(""), "");
+  EXPECT_GT(found.sequences, kDepth == 3 ? 500 : 5'000);
+}
+
+// One event less than above: there are two more of them.
+TEST(Explore, SoDoesEveryOrderWithPauses) {
+  const Explored found = explore(kDepth - 1, Pauses::some);
+  EXPECT_EQ(found.disagreement.value_or(""), "");
+  EXPECT_GT(found.sequences, kDepth == 3 ? 100 : 1'000);
+}
+
+TEST(Model, SeesADispatcherThatSaysOrStoresSomethingElse) {
+  const auto pair = [] {
+    Pair out{Settings{}};
+    for (const Action& action :
+         {Action{.kind = Action::Kind::submit, .study = {.trials = 2, .submit_key = "k"}},
+          Action{.kind = Action::Kind::open, .worker = "a"}}) {
+      EXPECT_EQ(out.act(action), std::nullopt);
+    }
+    return out;
+  };
+  Pair another_lease = pair();
+  another_lease.real().inject<storage::StartAttempt>(storage::Applied::conflict);
+  EXPECT_TRUE(another_lease.act({.kind = Action::Kind::ready, .worker = "a"}).has_value());
+
+  Pair lost_result = pair();
+  EXPECT_EQ(lost_result.act({.kind = Action::Kind::ready, .worker = "a"}), std::nullopt);
+  lost_result.real().inject<storage::EndAttempt>(storage::Applied::repeated);
+  EXPECT_TRUE(lost_result.act({.kind = Action::Kind::close_clean, .worker = "a"}).has_value());
+}
+
+}  // namespace
+}  // namespace hyperflock::dispatch

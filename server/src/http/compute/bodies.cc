@@ -1,0 +1,69 @@
+#include "http/compute/bodies.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "http/core/body.h"
+
+namespace hyperflock::http {
+namespace {
+
+constexpr std::array<std::string_view, 4> kClasses{"phone", "tablet", "desktop", "node"};
+constexpr std::array<std::string_view, 5> kCheckStates{"ok", "limited", "missing", "failed",
+                                                       "skipped"};
+constexpr std::size_t kMaxChecks = 40;
+
+// A text that is one of `names`, which `wanted` lists for people.
+template <std::size_t N>
+std::string one_of(const protocol::Value& in, const std::array<std::string_view, N>& names,
+                   std::string_view wanted) {
+  std::string text = in.as_text();
+  if (in.present() && std::ranges::find(names, text) == names.end()) in.bad_field(wanted);
+  return text;
+}
+
+std::string device_class(const protocol::Value& in) {
+  return one_of(in, kClasses, "phone, tablet, desktop or node");
+}
+
+}  // namespace
+
+Result<ProjectQuery> parse_project_query(std::string_view body) {
+  return parse_body<ProjectQuery>(body, [](const protocol::Value& in, ProjectQuery& query) {
+    query.code = in["code"].as_text();
+  });
+}
+
+Result<JoinQuery> parse_join_query(std::string_view body) {
+  return parse_body<JoinQuery>(body, [](const protocol::Value& in, JoinQuery& query) {
+    query.code = in["code"].as_text();
+    query.device_class = device_class(in["class"]);
+    query.engine = in["engine"].as_text();
+  });
+}
+
+Result<LeaveQuery> parse_leave_query(std::string_view body) {
+  return parse_body<LeaveQuery>(body, [](const protocol::Value& in, LeaveQuery& query) {
+    query.session = in["session"].as_id<SessionId>();
+  });
+}
+
+Result<DeviceReportQuery> parse_device_report_query(std::string_view body) {
+  return parse_body<DeviceReportQuery>(body, [](const protocol::Value& in,
+                                                DeviceReportQuery& query) {
+    query.code = in["code"].as_text();
+    const protocol::Value report = in["report"];
+    query.report.device_class = device_class(report["class"]);
+    query.report.engine = report["engine"].as_text();
+    report["checks"].each(kMaxChecks, [&query](const protocol::Value& check) {
+      query.report.checks.push_back(
+          {.name = check["name"].as_text(),
+           .state = one_of(check["state"], kCheckStates, "ok, limited, missing, failed or skipped"),
+           .detail = check["detail"].as_text()});
+    });
+  });
+}
+
+}  // namespace hyperflock::http

@@ -1,0 +1,99 @@
+#include "http/compute/checkpoint_upload.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "http/compute/attempt_upload.h"
+#include "http/core/router.h"
+#include "protocol/json_writer.h"
+#include "protocol/names.h"
+
+namespace hyperflock::http {
+namespace {
+
+// Both formats are zip archives, and begin like one.
+constexpr std::string_view kArchive("PK\x03\x04", 4);
+
+class CheckpointUpload final : public AttemptUpload {
+ public:
+  CheckpointUpload(const SiteContext& context, std::string device, protocol::Checkpoint checkpoint,
+                   std::unique_ptr<blobs::CollectedBlobs::Upload> upload)
+      : AttemptUpload(std::move(upload), context.max_checkpoint_bytes,
+                      checkpoint_too_large(context)),
+        service_(context.service),
+        device_(std::move(device)),
+        checkpoint_(std::move(checkpoint)) {}
+
+ private:
+  Status look(std::string_view bytes) override {
+    head_ += bytes.substr(0, kArchive.size() - std::min(kArchive.size(), head_.size()));
+    return kArchive.starts_with(head_) ? Status(Done{}) : Status(malformed());
+  }
+
+  Status look_at_end() const override {
+    return head_ == kArchive ? Status(Done{}) : Status(malformed());
+  }
+
+  void commit(std::int64_t bytes, Committed told) override {
+    checkpoint_.blob.bytes = bytes;
+    service_.store_checkpoint(device_, checkpoint_, std::move(told));
+  }
+
+  std::string receipt() const override {
+    std::string out;
+    protocol::ObjectWriter(out)
+        .integer("attempt", to_int(checkpoint_.attempt))
+        .text("sha256", checkpoint_.blob.sha256)
+        .end();
+    return out;
+  }
+
+  static Error malformed() {
+    return Error{"checkpoint_malformed",
+                 "A checkpoint is a zip archive of arrays: save a tree or an npz."};
+  }
+
+  Service& service_;
+  const std::string device_;
+  protocol::Checkpoint checkpoint_;
+  std::string head_;
+};
+
+}  // namespace
+
+Error checkpoint_too_large(const SiteContext& context) {
+  return Error{"checkpoint_too_large", "A checkpoint may have at most " +
+                                           std::to_string(context.max_checkpoint_bytes) +
+                                           " bytes on this server: save less of the trial."};
+}
+
+Result<std::unique_ptr<Upload>> open_checkpoint_upload(const SiteContext& context,
+                                                       const Request& request) {
+  const auto id = parse_integer(request.captures.at(0), kMaxWireInteger);
+  const std::string& sha256 = request.captures.at(1);
+  const auto format = protocol::from_name<protocol::CheckpointFormat>(
+      query_value(request.query, "format").value_or(""));
+  if (!format) return Error{"bad_field", "Give the format, tree or npz.", "format"};
+  protocol::Checkpoint checkpoint{
+      .attempt = AttemptId{id.value_or(0)}, .format = *format, .blob = {sha256, 0}, .step = {}};
+  if (const auto text = query_value(request.query, "step")) {
+    checkpoint.step = parse_integer(*text, kMaxWireInteger);
+    if (!checkpoint.step) return Error{"bad_number", "A step is a whole number.", "step"};
+  }
+  if (const Status live = live_attempt(context, request, checkpoint.attempt); !live)
+    return live.error();
+  const auto admitted = context.admission.admit_checkpoint(request.captures.at(0));
+  if (!admitted) {
+    return Error{"checkpoint_quota",
+                 "The attempt saves checkpoints too often: save the next one later.",
+                 {},
+                 admitted.wait_s};
+  }
+  auto upload = context.collected.begin(sha256);
+  if (!upload) return upload.error();
+  return std::unique_ptr<Upload>(std::make_unique<CheckpointUpload>(
+      context, request.device.id, std::move(checkpoint), std::move(*upload)));
+}
+
+}  // namespace hyperflock::http

@@ -1,0 +1,14 @@
+// The compute origin: join page, runtime, joining, blobs for devices. See rest.md.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "http/core/site_base.h"
+
+namespace hyperflock::http {
+
+std::span<const Route> compute_routes();
+std::unique_ptr<Site> make_compute_site(const SiteContext& context);
+
+}  // namespace hyperflock::http

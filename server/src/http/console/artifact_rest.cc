@@ -1,0 +1,81 @@
+// What trials uploaded, for whoever may see their study: see identity_rest.h.
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "http/console/identity_rest.h"
+#include "http/console/study_access.h"
+#include "protocol/json_writer.h"
+
+namespace hyperflock::http {
+namespace {
+
+using protocol::append_list;
+using protocol::ObjectWriter;
+
+constexpr std::int64_t kLargestPage = 500;
+
+void append_artifact(std::string& out, const storage::ArtifactRow& artifact) {
+  ObjectWriter(out)
+      .text("id", artifact.id)
+      .integer("trial", to_int(artifact.trial.number))
+      .integer("attempt", to_int(artifact.attempt))
+      .text("name", artifact.name)
+      .text("type", artifact.type)
+      .text("store", artifact.store)
+      .text("sha256", artifact.blob.sha256)
+      .integer("bytes", artifact.blob.bytes)
+      .integer("created_at", artifact.created_at)
+      .end();
+}
+
+void list(const SiteContext& context, const Request& request, const Reply& reply) {
+  const auto study = readable_study(context, request);
+  if (!study) return reply(error_response(study.error()));
+  const auto asked = page_of(request.query, kLargestPage, kLargestPage);
+  if (!asked) return reply(error_response(asked.error()));
+  std::optional<TrialNumber> trial;
+  if (const auto text = query_value(request.query, "trial")) {
+    const auto number = parse_integer(*text, kMaxWireInteger);
+    if (!number) {
+      return reply(
+          error_response(Error{"bad_number", "trial must be the number of a trial.", "trial"}));
+    }
+    trial = TrialNumber{*number};
+  }
+  const auto found = context.storage.artifacts(study->id, trial, asked->after, asked->limit);
+  if (!found) return reply(error_response(found.error()));
+  std::string out;
+  ObjectWriter page(out);
+  append_list(page.begin("artifacts"), *found,
+              [&out](const storage::ArtifactRow& one) { append_artifact(out, one); });
+  page.integer("cursor", found->empty() ? asked->after : found->back().arrived).end();
+  reply(json_response(200, std::move(out)));
+}
+
+void bytes(const SiteContext& context, const Request& request, const Reply& reply) {
+  const auto study = readable_study(context, request);
+  if (!study) return reply(error_response(study.error()));
+  const auto found = context.storage.artifact(study->id, request.captures.at(1));
+  if (!found) return reply(error_response(found.error()));
+  const std::string sha256 = *found ? (**found).blob.sha256 : std::string();
+  const auto path = context.collected.path_of(sha256);
+  const auto size = context.collected.size(sha256);
+  if (!path || !size) {
+    return reply(error_response(
+        Error{"unknown_artifact", "The study has no such artifact, or it is kept no more."}));
+  }
+  reply_noted(context, request, *study, download_response(path->string(), *size, (**found).name),
+              reply);
+}
+
+constexpr std::array<HandledRoute, 2> kRoutes{{
+    {{Method::get, "/api/studies/{}/artifacts", Access::principal}, list},
+    {{Method::get, "/api/studies/{}/artifacts/{}", Access::principal}, bytes},
+}};
+
+}  // namespace
+
+std::span<const HandledRoute> artifact_routes() { return kRoutes; }
+
+}  // namespace hyperflock::http

@@ -1,0 +1,15 @@
+// The console origin: the researcher's page, REST for researchers and operators, health, metrics.
+// See rest.md.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "http/core/site_base.h"
+
+namespace hyperflock::http {
+
+std::span<const Route> console_routes();
+std::unique_ptr<Site> make_console_site(const SiteContext& context);
+
+}  // namespace hyperflock::http

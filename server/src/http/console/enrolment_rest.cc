@@ -1,0 +1,207 @@
+// Projects, enrolment codes and devices: see identity_rest.h.
+#include <array>
+#include <utility>
+
+#include "auth/tokens.h"
+#include "http/console/identity_bodies.h"
+#include "http/console/identity_rest.h"
+#include "protocol/json_writer.h"
+#include "telemetry/log.h"
+
+namespace hyperflock::http {
+namespace {
+
+using protocol::append_list;
+using protocol::append_string;
+using protocol::ObjectWriter;
+using storage::Applied;
+using storage::Outcome;
+
+// ---- projects
+
+void list_projects(const SiteContext& context, const Request& request, const Reply& reply) {
+  const auto devices = context.book.devices_by_project();
+  std::string out;
+  ObjectWriter body(out);
+  std::string& list = body.begin("projects");
+  list += '[';
+  bool first = true;
+  for (const storage::Project& project : context.book.projects()) {
+    if (!auth::IdentityBook::may_use(request.principal, project.name)) continue;
+    if (!std::exchange(first, false)) list += ',';
+    const auto joined = devices.find(project.name);
+    ObjectWriter row(list);
+    row.integer("id", project.id)
+        .text("project", project.name)
+        .integer("created_at", project.created_at)
+        .integer("devices", joined == devices.end() ? 0 : joined->second);
+    append_list(row.begin("researchers"), context.book.researchers(project.name),
+                [&list](const std::string& name) { append_string(list, name); });
+    row.end();
+  }
+  list += ']';
+  body.end();
+  reply(json_response(200, std::move(out)));
+}
+
+void create_project(const SiteContext& context, const Request& request, const Reply& reply) {
+  const auto query = parse_project_name_query(request.body);
+  if (!query) return reply(error_response(query.error()));
+  commit_noted(context, storage::CreateProject{query->project},
+               note_of(request, "project.create", query->project), reply,
+               [name = query->project](const Outcome& outcome) {
+                 if (outcome.applied != Applied::applied) {
+                   return error_response(
+                       Error{"name_taken", "A project has this name; choose another.", "project"});
+                 }
+                 std::string out;
+                 ObjectWriter(out).integer("id", outcome.id).text("project", name).end();
+                 return json_response(201, std::move(out));
+               });
+}
+
+// ---- codes
+
+std::string_view state_of(const storage::Enrolment& code, std::int64_t now) {
+  if (code.revoked_at != 0) return "revoked";
+  if (code.expires_at != 0 && code.expires_at <= now) return "expired";
+  return storage::admits(code, now) ? "open" : "used_up";
+}
+
+void append_code(std::string& out, const storage::Enrolment& code, std::int64_t now) {
+  ObjectWriter row(out);
+  row.integer("enrolment", code.id)
+      .text("project", code.project)
+      .text("state", state_of(code, now))
+      .text("label", code.label)
+      .text("created_by", code.created_by)
+      .integer("created_at", code.created_at)
+      .integer("uses", code.uses);
+  if (code.max_uses != 0) row.integer("max_uses", code.max_uses);
+  if (code.expires_at != 0) row.integer("expires_at", code.expires_at);
+  if (code.revoked_at != 0) row.integer("revoked_at", code.revoked_at);
+  row.end();
+}
+
+void list_codes(const SiteContext& context, const Request& request, const Reply& reply) {
+  std::string out = R"({"enrolments":[)";
+  bool first = true;
+  for (const storage::Enrolment& code : context.book.enrolments()) {
+    if (!auth::IdentityBook::may_use(request.principal, code.project)) continue;
+    if (!std::exchange(first, false)) out += ',';
+    append_code(out, code, context.book.now());
+  }
+  reply(json_response(200, out + "]}"));
+}
+
+void create_code(const SiteContext& context, const Request& request, const Reply& reply) {
+  const auto query = parse_enrolment_query(request.body);
+  if (!query) return reply(error_response(query.error()));
+  const auto project = project_of(context, request, query->project.value_or(""));
+  if (!project) return reply(error_response(project.error()));
+  const std::string code = auth::new_token(auth::TokenKind::enrolment_code);
+  storage::Enrolment made{.code_hash = auth::token_hash(code), .project = *project};
+  made.label = query->label;
+  made.created_by = request.principal.name;
+  made.max_uses = query->max_uses;
+  if (query->expires_s != 0) made.expires_at = context.book.now() + query->expires_s * 1'000;
+  commit_noted(context, storage::CreateEnrolment{made},
+               note_of(request, "enrolment.create", *project), reply,
+               [&context, code, made](const Outcome& outcome) {
+                 ops::log(ops::LogLevel::info, "enrolment_created", {{"project", made.project}});
+                 std::string out;
+                 ObjectWriter row(out);
+                 row.text("code", code)
+                     .text("join_url", context.join_origin + "/join#" + code)
+                     .integer("enrolment", outcome.id)
+                     .text("project", made.project);
+                 if (made.expires_at != 0) row.integer("expires_at", made.expires_at);
+                 if (made.max_uses != 0) row.integer("max_uses", made.max_uses);
+                 row.end();
+                 return json_response(201, std::move(out));
+               });
+}
+
+void revoke_code(const SiteContext& context, const Request& request, const Reply& reply) {
+  const auto id = parse_integer(request.captures.front(), kMaxWireInteger);
+  const auto code = id ? context.book.enrolment(*id) : std::nullopt;
+  if (!code || !auth::IdentityBook::may_use(request.principal, code->project)) {
+    return reply(error_response(
+        Error{"unknown_enrolment", "There is no such code, or it is of another project."}));
+  }
+  commit_noted(context, storage::RevokeEnrolment{code->id},
+               note_of(request, "enrolment.revoke", std::to_string(code->id)), reply,
+               [id = code->id](const Outcome&) {
+                 std::string out;
+                 ObjectWriter(out).integer("enrolment", id).boolean("revoked", true).end();
+                 return json_response(200, std::move(out));
+               });
+}
+
+// ---- devices
+
+Error unknown_device() { return {"unknown_device", "No device has this name."}; }
+
+// The device is refused from now on, its session closed and its attempt issued again.
+void revoke_device(const SiteContext& context, const Request& request, const Reply& reply) {
+  const std::string& device = request.captures.front();
+  context.service.revoke_device(
+      device, note_of(request, "device.revoke", device),
+      [&book = context.book, device, reply](Result<storage::Outcome> outcome) {
+        if (!outcome) return reply(error_response(outcome.error()));
+        if (outcome->applied == Applied::conflict) return reply(error_response(unknown_device()));
+        book.committed(storage::RevokeDevice{device}, *outcome);
+        ops::log(ops::LogLevel::info, "device_revoked", {{"device", device}});
+        std::string out;
+        ObjectWriter(out).text("device", device).boolean("revoked", true).end();
+        reply(json_response(200, std::move(out)));
+      });
+}
+
+void erase_by_admin(const SiteContext& context, const Request& request, const Reply& reply) {
+  const std::string& device = request.captures.front();
+  erase_device(context, device, note_of(request, "device.erase", device), reply);
+}
+
+constexpr std::array<HandledRoute, 7> kRoutes{{
+    {{Method::get, "/api/projects", Access::principal}, list_projects},
+    {{Method::post, "/api/projects", Access::admin, Work::handle, kSmallBody}, create_project},
+    {{Method::get, "/api/enrolment", Access::principal}, list_codes},
+    {{Method::post, "/api/enrolment", Access::principal, Work::handle, kSmallBody}, create_code},
+    {{Method::post, "/api/enrolment/{}/revoke", Access::principal, Work::handle, kSmallBody},
+     revoke_code},
+    {{Method::post, "/api/devices/{}/revoke", Access::admin, Work::handle, kSmallBody},
+     revoke_device},
+    {{Method::post, "/api/devices/{}/erase", Access::admin, Work::handle, kSmallBody},
+     erase_by_admin},
+}};
+
+}  // namespace
+
+std::span<const HandledRoute> enrolment_routes() { return kRoutes; }
+
+Result<std::string> project_of(const SiteContext& context, const Request& request,
+                               const std::string& named) {
+  std::string project = named.empty() ? context.book.first_project(request.principal) : named;
+  if (project.empty())
+    return Error{"forbidden", "No project is open to you yet; ask an administrator."};
+  if (!context.book.has_project(project) ||
+      !auth::IdentityBook::may_use(request.principal, project))
+    return Error{"bad_field", "This server has no such project that you may use.", "project"};
+  return project;
+}
+
+void erase_device(const SiteContext& context, const std::string& device, storage::NoteAudit note,
+                  Reply reply) {
+  context.service.erase_device(
+      device, std::move(note),
+      [&book = context.book, device, reply = std::move(reply)](Result<storage::Outcome> outcome) {
+        if (!outcome) return reply(error_response(outcome.error()));
+        if (outcome->applied == Applied::conflict) return reply(error_response(unknown_device()));
+        book.committed(storage::EraseDevice{device}, *outcome);
+        ops::log(ops::LogLevel::info, "device_erased");
+        reply(json_response(200, R"({"erased":true})"));
+      });
+}
+
+}  // namespace hyperflock::http

@@ -1,0 +1,129 @@
+#include "http/console/identity_bodies.h"
+
+#include <algorithm>
+
+#include "http/core/body.h"
+
+namespace hyperflock::http {
+namespace {
+
+using protocol::Value;
+
+constexpr std::size_t kLongestName = 64;
+constexpr std::size_t kMostProjects = 64;
+
+// What people read on pages and in terminals, and name each other by.
+std::string read_name(const Value& in) {
+  std::string name = in.as_text(kLongestName);
+  const bool plain =
+      std::ranges::none_of(name, [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+  const bool trimmed = !name.empty() && name.front() != ' ' && name.back() != ' ';
+  if (in.present() && !(plain && trimmed))
+    in.bad_field("a name without control characters and without spaces at its ends");
+  return name;
+}
+
+std::int64_t read_seconds(const Value& in, std::int64_t fallback) {
+  return in.present() ? in.as_integer({.low = 0, .high = kLongestS}) : fallback;
+}
+
+std::optional<QuotaChange> read_quota(const Value& in) {
+  if (!in.present()) return std::nullopt;
+  QuotaChange quota;
+  if (!in.require_object()) return quota;
+  const auto number = [&in](std::string_view key) {
+    const Value one = in.find(key);
+    return one.present() ? std::optional(one.as_integer()) : std::nullopt;
+  };
+  quota.studies = number("studies");
+  quota.trials = number("trials");
+  quota.bytes = number("bytes");
+  return quota;
+}
+
+std::optional<std::vector<std::string>> read_projects(const Value& in) {
+  if (!in.present()) return std::nullopt;
+  std::vector<std::string> names;
+  in.each(kMostProjects, [&](const Value& one) { names.push_back(one.as_text()); });
+  return names;
+}
+
+}  // namespace
+
+Result<TokenQuery> parse_token_query(std::string_view body) {
+  return parse_body<TokenQuery>(body, [](const Value& in, TokenQuery& query) {
+    query.researcher = in["researcher"].as_integer({.low = 1});
+    query.expires_s = read_seconds(in.find("expires_s"), 0);
+  });
+}
+
+Result<RotateQuery> parse_rotate_query(std::string_view body) {
+  if (body.empty()) return RotateQuery{};
+  return parse_body<RotateQuery>(body, [](const Value& in, RotateQuery& query) {
+    query.grace_s = read_seconds(in.find("grace_s"), query.grace_s);
+  });
+}
+
+Result<ProjectNameQuery> parse_project_name_query(std::string_view body) {
+  return parse_body<ProjectNameQuery>(body, [](const Value& in, ProjectNameQuery& query) {
+    query.project = read_name(in["project"]);
+  });
+}
+
+Result<EnrolmentQuery> parse_enrolment_query(std::string_view body) {
+  if (body.empty()) return EnrolmentQuery{};
+  return parse_body<EnrolmentQuery>(body, [](const Value& in, EnrolmentQuery& query) {
+    const Value project = in.find("project");
+    if (project.present()) query.project = read_name(project);
+    const Value label = in.find("label");
+    if (label.present()) query.label = read_name(label);
+    query.expires_s = read_seconds(in.find("expires_s"), 0);
+    const Value uses = in.find("max_uses");
+    if (uses.present()) query.max_uses = uses.as_integer();
+  });
+}
+
+Result<RegisterQuery> parse_register_query(std::string_view body) {
+  return parse_body<RegisterQuery>(body, [](const Value& in, RegisterQuery& query) {
+    query.name = read_name(in["name"]);
+    const Value note = in.find("note");
+    if (note.present()) query.note = note.as_text();
+  });
+}
+
+Result<ResearcherQuery> parse_researcher_query(std::string_view body) {
+  return parse_body<ResearcherQuery>(body, [](const Value& in, ResearcherQuery& query) {
+    query.name = read_name(in["name"]);
+    if (const Value role = in.find("role"); role.present()) {
+      const std::string name = role.as_text();
+      if (name == "admin") {
+        query.role = storage::PrincipalRole::admin;
+      } else if (name != "researcher") {
+        role.bad_field("admin or researcher");
+      }
+    }
+    query.quota = read_quota(in.find("quota"));
+    query.projects = read_projects(in.find("projects"));
+  });
+}
+
+Result<ResearcherChange> parse_researcher_change(std::string_view body) {
+  return parse_body<ResearcherChange>(body, [](const Value& in, ResearcherChange& change) {
+    if (const Value state = in.find("state"); state.present()) {
+      const std::string name = state.as_text();
+      if (name == "active") {
+        change.state = storage::PrincipalState::active;
+      } else if (name == "refused") {
+        change.state = storage::PrincipalState::refused;
+      } else if (name == "suspended") {
+        change.state = storage::PrincipalState::suspended;
+      } else {
+        state.bad_field("active, refused or suspended");
+      }
+    }
+    change.quota = read_quota(in.find("quota"));
+    change.projects = read_projects(in.find("projects"));
+  });
+}
+
+}  // namespace hyperflock::http

@@ -1,0 +1,385 @@
+// People and their tokens: see identity_rest.h.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "auth/tokens.h"
+#include "http/console/identity_bodies.h"
+#include "http/console/identity_rest.h"
+#include "protocol/json_writer.h"
+#include "telemetry/log.h"
+
+namespace hyperflock::http {
+namespace {
+
+using protocol::append_list;
+using protocol::append_string;
+using protocol::ObjectWriter;
+using storage::Applied;
+using storage::Outcome;
+using storage::PrincipalRole;
+using storage::PrincipalState;
+
+constexpr std::size_t kMostPending = 100;
+// What somebody gets who asked by themselves; an administrator changes it.
+constexpr storage::Quota kFirstQuota{20, 1'000'000, std::int64_t{10} << 30};
+
+std::string_view name_of(PrincipalRole role) {
+  return role == PrincipalRole::admin ? "admin" : "researcher";
+}
+
+std::string_view name_of(PrincipalState state) {
+  constexpr std::array<std::string_view, 4> kNames{"active", "pending", "refused", "suspended"};
+  return kNames[static_cast<std::size_t>(state)];
+}
+
+auth::TokenKind kind_of(PrincipalRole role) {
+  return role == PrincipalRole::admin ? auth::TokenKind::admin : auth::TokenKind::researcher;
+}
+
+Error unknown_researcher() {
+  return {"unknown_researcher", "Nobody has this number; ask for the list of researchers."};
+}
+
+Error unknown_token() {
+  return {"unknown_token", "There is no such token, or it is somebody else's."};
+}
+
+Error last_admin() {
+  return {"last_admin",
+          "This is the last way in for an administrator; make another token, or another "
+          "administrator, first."};
+}
+
+// From now on; 0 stays 0 (never).
+std::int64_t ends_at(const SiteContext& context, std::int64_t seconds) {
+  return seconds == 0 ? 0 : context.book.now() + seconds * 1'000;
+}
+
+void append_person(std::string& out, const storage::Principal& one) {
+  ObjectWriter row(out);
+  row.integer("researcher", one.id)
+      .text("name", one.name)
+      .text("role", name_of(one.role))
+      .text("state", name_of(one.state))
+      .text("note", one.note)
+      .integer("created_at", one.created_at);
+  append_list(row.begin("projects"), one.projects,
+              [&out](const std::string& name) { append_string(out, name); });
+  append_quota(row.begin("quota"), one.quota);
+  row.end();
+}
+
+std::optional<storage::Principal> person_of(const SiteContext& context, const Request& request) {
+  const auto id = parse_integer(request.captures.front(), kMaxWireInteger);
+  return id ? context.book.principal(*id) : std::nullopt;
+}
+
+// ---- tokens
+
+void list_tokens(const SiteContext& context, const Request& request, const Reply& reply) {
+  std::vector<storage::Token> tokens = context.book.tokens();
+  if (!is_admin(request)) {
+    std::erase_if(tokens,
+                  [&](const storage::Token& one) { return one.principal != request.principal.id; });
+  }
+  std::string out;
+  ObjectWriter body(out);
+  append_list(body.begin("tokens"), tokens, [&](const storage::Token& one) {
+    const auto owner = context.book.principal(one.principal);
+    ObjectWriter row(out);
+    row.integer("token", one.id)
+        .integer("researcher", one.principal)
+        .text("name", owner ? owner->name : "")
+        .integer("created_at", one.created_at);
+    if (one.expires_at != 0) row.integer("expires_at", one.expires_at);
+    if (one.revoked_at != 0) row.integer("revoked_at", one.revoked_at);
+    row.boolean("current", one.id == request.token).end();
+  });
+  body.end();
+  reply(json_response(200, std::move(out)));
+}
+
+void create_token(const SiteContext& context, const Request& request, const Reply& reply) {
+  const auto query = parse_token_query(request.body);
+  if (!query) return reply(error_response(query.error()));
+  const auto owner = context.book.principal(query->researcher);
+  if (!owner) return reply(error_response(unknown_researcher()));
+  const std::string token = auth::new_token(kind_of(owner->role));
+  const std::int64_t expires_at = ends_at(context, query->expires_s);
+  commit_noted(context, storage::CreateToken{owner->id, auth::token_hash(token), expires_at},
+               note_of(request, "token.create", owner->name), reply,
+               [token, expires_at](const Outcome& outcome) {
+                 std::string out;
+                 ObjectWriter row(out);
+                 row.integer("id", outcome.id).text("token", token);
+                 if (expires_at != 0) row.integer("expires_at", expires_at);
+                 row.end();
+                 return json_response(201, std::move(out));
+               });
+}
+
+// A new token for the caller; the one they came by ends after its time of grace.
+void rotate_token(const SiteContext& context, const Request& request, const Reply& reply) {
+  const auto query = parse_rotate_query(request.body);
+  if (!query) return reply(error_response(query.error()));
+  const std::string token = auth::new_token(kind_of(request.principal.role));
+  const std::int64_t retires_at = context.book.now() + query->grace_s * 1'000;
+  const std::int64_t old = request.token;
+  const bool at_once = query->grace_s == 0;
+  commit_noted(
+      context,
+      storage::CreateToken{request.principal.id, auth::token_hash(token), 0, old, retires_at},
+      note_of(request, "token.rotate", std::to_string(old)), reply,
+      [&context, token, old, retires_at, at_once](const Outcome& outcome) {
+        if (outcome.applied != Applied::applied) {
+          return error_response(Error{"unauthorized", "This token has ended meanwhile."});
+        }
+        if (at_once) context.service.end_sessions({old}, Service::Sessions::ended);
+        std::string out;
+        ObjectWriter row(out);
+        row.integer("id", outcome.id).text("token", token);
+        // The old one may have had less time anyway.
+        const auto kept = context.book.token(old);
+        ObjectWriter(row.begin("old"))
+            .integer("token", old)
+            .integer("expires_at", kept ? kept->expires_at : retires_at)
+            .end();
+        row.end();
+        return json_response(201, std::move(out));
+      });
+}
+
+void revoke_token(const SiteContext& context, const Request& request, const Reply& reply) {
+  const auto id = parse_integer(request.captures.front(), kMaxWireInteger);
+  const auto token = id ? context.book.token(*id) : std::nullopt;
+  const bool mine = token && token->principal == request.principal.id;
+  if (!token || (!mine && !is_admin(request))) return reply(error_response(unknown_token()));
+  const auto owner = context.book.principal(token->principal);
+  const bool is_way_in = owner && owner->role == PrincipalRole::admin && token->revoked_at == 0;
+  if (is_way_in && !context.book.others_administer(token->id, 0))
+    return reply(error_response(last_admin()));
+  commit_noted(context, storage::RevokeToken{token->id},
+               note_of(request, "token.revoke", std::to_string(token->id)), reply,
+               [&context, token](const Outcome&) {
+                 context.service.end_sessions({token->id}, Service::Sessions::ended);
+                 std::string out;
+                 ObjectWriter(out).integer("token", token->id).boolean("revoked", true).end();
+                 return json_response(200, std::move(out));
+               });
+}
+
+// ---- people
+
+void list_people(const SiteContext& context, const Request&, const Reply& reply) {
+  std::string out;
+  ObjectWriter body(out);
+  append_list(body.begin("researchers"), context.book.principals(),
+              [&out](const storage::Principal& one) { append_person(out, one); });
+  body.end();
+  reply(json_response(200, std::move(out)));
+}
+
+// The first project that has not got that name.
+std::optional<Error> bad_projects(const SiteContext& context,
+                                  const std::optional<std::vector<std::string>>& projects) {
+  if (!projects) return std::nullopt;
+  for (const std::string& name : *projects) {
+    if (!context.book.has_project(name))
+      return Error{"bad_field", "This server has no project of one of these names.", "projects"};
+  }
+  return std::nullopt;
+}
+
+// Answers with the token of a person who was just made.
+void make_person(const SiteContext& context, storage::Principal person, storage::NoteAudit note,
+                 Reply reply) {
+  const std::string token = auth::new_token(kind_of(person.role));
+  const int status = person.state == PrincipalState::pending ? 202 : 201;
+  const storage::CreatePrincipal create{.principal = person, .token_hash = auth::token_hash(token)};
+  commit_noted(context, create, std::move(note), std::move(reply),
+               [token, person = std::move(person), status](const Outcome& outcome) {
+                 if (outcome.applied != Applied::applied) {
+                   return error_response(
+                       Error{"name_taken", "Somebody has this name here; choose another.", "name"});
+                 }
+                 std::string out;
+                 ObjectWriter(out)
+                     .integer("researcher", outcome.id)
+                     .text("name", person.name)
+                     .text("state", name_of(person.state))
+                     .text("token", token)
+                     .end();
+                 return json_response(status, std::move(out));
+               });
+}
+
+void create_person(const SiteContext& context, const Request& request, const Reply& reply) {
+  const auto query = parse_researcher_query(request.body);
+  if (!query) return reply(error_response(query.error()));
+  if (const auto wrong = bad_projects(context, query->projects))
+    return reply(error_response(*wrong));
+  storage::Principal person{.id = 0, .name = query->name, .role = query->role};
+  if (query->quota) person.quota = query->quota->of({});
+  if (query->projects) {
+    person.projects = *query->projects;
+  } else if (const std::string first = context.book.first_project(request.principal);
+             !first.empty() && person.role == PrincipalRole::researcher) {
+    person.projects = {first};
+  }
+  std::ranges::sort(person.projects);
+  make_person(context, std::move(person), note_of(request, "researcher.create", query->name),
+              reply);
+}
+
+// Anybody may ask; the token that they get opens nothing before an administrator agrees.
+void register_person(const SiteContext& context, const Request& request, const Reply& reply) {
+  const auto query = parse_register_query(request.body);
+  if (!query) return reply(error_response(query.error()));
+  if (!context.open_registration) {
+    return reply(error_response(Error{
+        "registration_closed", "This server takes no requests; ask its operator for a token."}));
+  }
+  const auto admitted = context.admission.admit_stranger(request.address);
+  if (!admitted) {
+    return reply(error_response(Error{"rate_limited",
+                                      "Too many requests came from this address; wait a minute.",
+                                      {},
+                                      admitted.wait_s}));
+  }
+  if (context.book.pending() >= kMostPending) {
+    return reply(error_response(
+        Error{"registration_closed",
+              "A hundred requests wait for the operator already; ask again later."}));
+  }
+  storage::Principal person{.id = 0, .name = query->name};
+  person.state = PrincipalState::pending;
+  person.note = query->note;
+  person.quota = kFirstQuota;
+  storage::NoteAudit note = note_of(request, "researcher.register", query->name);
+  note.entry.actor = query->name;
+  ops::log(ops::LogLevel::info, "researcher_registered", {{"name", query->name}});
+  make_person(context, std::move(person), std::move(note), reply);
+}
+
+std::string detail_of(const storage::UpdatePrincipal& change) {
+  std::string out;
+  ObjectWriter detail(out);
+  if (change.state) detail.text("state", name_of(*change.state));
+  if (change.quota) append_quota(detail.begin("quota"), *change.quota);
+  if (change.projects) {
+    append_list(detail.begin("projects"), *change.projects,
+                [&out](const std::string& name) { append_string(out, name); });
+  }
+  detail.end();
+  return out;
+}
+
+void change_person(const SiteContext& context, const Request& request, const Reply& reply) {
+  const auto person = person_of(context, request);
+  if (!person) return reply(error_response(unknown_researcher()));
+  const auto asked = parse_researcher_change(request.body);
+  if (!asked) return reply(error_response(asked.error()));
+  if (const auto wrong = bad_projects(context, asked->projects))
+    return reply(error_response(*wrong));
+  storage::UpdatePrincipal change{
+      .id = person->id, .state = asked->state, .projects = asked->projects};
+  if (asked->quota) change.quota = asked->quota->of(person->quota);
+  const bool closes = change.state && *change.state != PrincipalState::active;
+  if (closes && person->role == PrincipalRole::admin &&
+      !context.book.others_administer(0, person->id))
+    return reply(error_response(last_admin()));
+  // Who is let in needs somewhere to go.
+  const bool opens = change.state == PrincipalState::active;
+  if (opens && !change.projects && person->projects.empty()) {
+    const std::string first = context.book.first_project(request.principal);
+    if (!first.empty()) change.projects = std::vector<std::string>{first};
+  }
+  commit_noted(
+      context, change, note_of(request, "researcher.update", person->name, detail_of(change)),
+      reply, [&context, id = person->id, closes](const Outcome&) {
+        if (closes) {
+          context.service.end_sessions(context.book.live_tokens(id), Service::Sessions::paused);
+        }
+        std::string out;
+        const auto now = context.book.principal(id);
+        if (now) append_person(out, *now);
+        return json_response(200, std::move(out));
+      });
+}
+
+constexpr std::array<HandledRoute, 8> kRoutes{{
+    {{Method::get, "/api/tokens", Access::principal}, list_tokens},
+    {{Method::post, "/api/tokens", Access::admin, Work::handle, kSmallBody}, create_token},
+    {{Method::post, "/api/tokens/rotate", Access::principal, Work::handle, kSmallBody},
+     rotate_token},
+    {{Method::post, "/api/tokens/{}/revoke", Access::principal, Work::handle, kSmallBody},
+     revoke_token},
+    {{Method::get, "/api/researchers", Access::admin}, list_people},
+    {{Method::post, "/api/researchers", Access::admin, Work::handle, 4 * kSmallBody},
+     create_person},
+    {{Method::post, "/api/researchers/{}", Access::admin, Work::handle, 4 * kSmallBody},
+     change_person},
+    {{Method::post, "/api/register", Access::open, Work::handle, kSmallBody}, register_person},
+}};
+
+}  // namespace
+
+std::span<const HandledRoute> people_routes() { return kRoutes; }
+
+storage::NoteAudit note_of(const Request& request, std::string action, std::string object,
+                           std::string detail) {
+  storage::NoteAudit note;
+  note.entry.actor = request.principal.name;
+  note.entry.action = std::move(action);
+  note.entry.object = std::move(object);
+  note.entry.address = request.address;
+  note.entry.detail = std::move(detail);
+  return note;
+}
+
+void commit_noted(const SiteContext& context, const storage::Transition& change,
+                  storage::NoteAudit note, Reply reply,
+                  std::function<Response(const storage::Outcome&)> answer) {
+  context.service.commit({change, std::move(note)},
+                         [&book = context.book, change, reply = std::move(reply),
+                          answer = std::move(answer)](Result<storage::Outcome> outcome) {
+                           if (!outcome) return reply(error_response(outcome.error()));
+                           book.committed(change, *outcome);
+                           reply(answer(*outcome));
+                         });
+}
+
+void append_quota(std::string& out, const storage::Quota& quota) {
+  ObjectWriter(out)
+      .integer("studies", quota.studies)
+      .integer("trials", quota.trials)
+      .integer("bytes", quota.bytes)
+      .end();
+}
+
+Response me(const SiteContext& context, const Request& request) {
+  const storage::Principal& caller = request.principal;
+  const auto used = context.storage.usage(caller.name);
+  if (!used) return error_response(used.error());
+  std::string out;
+  ObjectWriter body(out);
+  body.text("name", caller.name)
+      .text("role", name_of(caller.role))
+      .text("server", context.server_version)
+      .text("join_origin", context.join_origin)
+      .integer("max_blob_bytes", static_cast<std::int64_t>(context.max_blob_bytes))
+      .integer("token", request.token);
+  std::vector<std::string> projects;
+  for (const storage::Project& project : context.book.projects()) {
+    if (auth::IdentityBook::may_use(caller, project.name)) projects.push_back(project.name);
+  }
+  append_list(body.begin("projects"), projects,
+              [&out](const std::string& name) { append_string(out, name); });
+  append_quota(body.begin("quota"), caller.quota);
+  append_quota(body.begin("used"), {used->studies, used->trials, used->bytes});
+  body.end();
+  return json_response(200, std::move(out));
+}
+
+}  // namespace hyperflock::http

@@ -1,0 +1,199 @@
+#include "http/console/rows.h"
+
+#include <array>
+#include <string_view>
+
+#include "protocol/codec.h"
+#include "protocol/json_writer.h"
+#include "protocol/names.h"
+
+namespace hyperflock::http {
+namespace {
+
+using protocol::append_float;
+using protocol::append_integer;
+using protocol::append_list;
+using protocol::append_string;
+using protocol::name_of;
+using protocol::ObjectWriter;
+
+std::string_view state_name(storage::StudyState state) {
+  constexpr std::array<std::string_view, 3> kNames{"running", "finished", "cancelled"};
+  return kNames[static_cast<std::size_t>(state)];
+}
+std::string_view state_name(storage::TrialState state) {
+  constexpr std::array<std::string_view, 5> kNames{"running", "complete", "pruned", "failed",
+                                                   "cancelled"};
+  return kNames[static_cast<std::size_t>(state)];
+}
+std::string_view state_name(storage::AttemptState state) {
+  constexpr std::array<std::string_view, 7> kNames{"live",     "accepted", "evidence", "failed",
+                                                   "released", "expired",  "revoked"};
+  return kNames[static_cast<std::size_t>(state)];
+}
+
+void append_space(std::string& out, const std::vector<protocol::Dimension>& space) {
+  append_list(out, space, [&out](const protocol::Dimension& dimension) {
+    ObjectWriter entry(out);
+    entry.raw("name", dimension.name_json);
+    append_list(entry.begin("values"), dimension.values_json,
+                [&out](const std::string& value) { out += value; });
+    entry.end();
+  });
+}
+
+void append_values(std::string& out, const std::vector<double>& values) {
+  append_list(out, values, [&out](double value) { append_float(out, value); });
+}
+
+void append_failure(std::string& out, const protocol::Failure& failure) {
+  ObjectWriter(out)
+      .text("cause", name_of(failure.cause))
+      .text("code", failure.code)
+      .text("message", failure.message)
+      .text("traceback", failure.traceback)
+      .end();
+}
+
+void append_device(std::string& out, const storage::AttemptRow& attempt) {
+  ObjectWriter device(out);
+  device.text("device", attempt.device)
+      .text("class", attempt.device_class)
+      .text("engine", attempt.engine)
+      .text("backend", attempt.backend);
+  // What an attempt did not compute on says nothing about its result.
+  if (attempt.backend == "webgpu" && !attempt.adapter.empty())
+    device.text("adapter", attempt.adapter);
+  device.end();
+}
+
+void append_attempt(std::string& out, const storage::AttemptRow& attempt) {
+  ObjectWriter row(out);
+  row.integer("attempt", to_int(attempt.id))
+      .text("kind", name_of(attempt.kind))
+      .text("state", state_name(attempt.state));
+  if (attempt.from) row.integer("resumed_from", to_int(attempt.from->attempt));
+  if (attempt.from && attempt.from->step) row.integer("resumed_step", *attempt.from->step);
+  append_device(row.begin("device"), attempt);
+  append_values(row.begin("values"), attempt.values);
+  row.integer("started_at", attempt.started_at)
+      .integer("finished_at", attempt.finished_at)
+      .integer("run_ms", attempt.metrics.run_ms)
+      .integer("load_ms", attempt.metrics.load_ms);
+  if (!attempt.software.empty()) row.text("software", attempt.software);
+  if (attempt.failure) append_failure(row.begin("error"), *attempt.failure);
+  row.end();
+}
+
+void append_suggested(std::string& out, const std::vector<storage::Suggestion>& log) {
+  append_list(out, log, [&out](const storage::Suggestion& one) {
+    append_list(out, std::array<std::string_view, 3>{one.name, one.distribution, one.value},
+                [&out](std::string_view text) { append_string(out, text); });
+  });
+}
+
+// What only the row of an asked study has.
+void append_asked(ObjectWriter& study, const storage::StudyRow& row, Sampler sampler) {
+  study.text("kind", name_of(row.spec.kind));
+  std::string& out = study.begin("directions");
+  append_list(out, row.spec.directions,
+              [&out](protocol::Direction one) { append_string(out, name_of(one)); });
+  study.integer("wanted", row.wanted);
+  if (row.generation == 0) return;  // nobody has claimed it
+  ObjectWriter(study.begin("sampler"))
+      .integer("generation", row.generation)
+      .boolean("attached", sampler == Sampler::attached)
+      .text("label", row.sampler)
+      .integer("since", row.sampler_since)
+      .end();
+}
+
+}  // namespace
+
+std::string study_row_json(const storage::StudyRow& row, Sampler sampler) {
+  std::string out;
+  out.reserve(1024);
+  ObjectWriter study(out);
+  study.integer("study", to_int(row.id))
+      .text("name", row.spec.name)
+      .text("owner", row.owner)
+      .text("project", row.project)
+      .text("state", state_name(row.state));
+  if (row.paused) study.boolean("paused", true);
+  study.text("direction", name_of(row.spec.direction))
+      .integer("total", row.total)
+      .integer("complete", row.complete)
+      .integer("pruned", row.pruned)
+      .integer("failed", row.failed)
+      .integer("running", row.running)
+      .integer("attempts", row.attempts)
+      .integer("cursor", row.cursor)
+      .text("entry", row.spec.entry)
+      .integer("seed", row.spec.seed)
+      .integer("created_at", row.created_at);
+  if (row.finished_at != 0) study.integer("finished_at", row.finished_at);
+  append_space(study.begin("space"), row.spec.space);
+  protocol::append_runtime(study.begin("runtime"), row.spec.chainer, row.spec.backend);
+  if (row.spec.requires_device != protocol::Requirements{})
+    protocol::append_requirements(study.begin("requires"), row.spec.requires_device);
+  ObjectWriter(study.begin("bundle"))
+      .text("sha256", row.spec.bundle.sha256)
+      .integer("bytes", row.spec.bundle.bytes)
+      .end();
+  const bool asked = row.spec.kind == protocol::StudyKind::asked;
+  if (row.best_trial) {
+    const std::int64_t number = to_int(*row.best_trial);
+    ObjectWriter(study.begin("best"))
+        .integer("trial", number)
+        .number("value", row.best_value)
+        .text("params", asked ? row.best_params : protocol::grid_point(row.spec.space, number))
+        .end();
+  }
+  if (asked) append_asked(study, row, sampler);
+  study.end();
+  return out;
+}
+
+std::string trial_row_json(const storage::TrialDetail& detail, Detail amount) {
+  const storage::TrialRow& row = detail.trial;
+  std::string out;
+  out.reserve(512);
+  ObjectWriter trial(out);
+  trial.integer("study", to_int(row.key.study))
+      .integer("trial", to_int(row.key.number))
+      .text("state", state_name(row.state))
+      .text("params", row.params)
+      .integer("seed", row.seed);
+  append_values(trial.begin("values"), row.values);
+  trial.integer("attempts", row.attempts);
+  if (row.accepted_attempt) trial.integer("accepted_attempt", to_int(*row.accepted_attempt));
+  if (detail.attempt) append_device(trial.begin("device"), *detail.attempt);
+  const protocol::RunMetrics metrics =
+      detail.attempt ? detail.attempt->metrics : protocol::RunMetrics{};
+  trial.integer("started_at", row.started_at)
+      .integer("finished_at", row.finished_at)
+      .integer("run_ms", metrics.run_ms)
+      .integer("load_ms", metrics.load_ms)
+      .integer("seq", row.seq);
+  if (row.failure) append_failure(trial.begin("error"), *row.failure);
+  if (!row.suggested.empty()) append_suggested(trial.begin("suggested"), row.suggested);
+  if (detail.attempt && !detail.attempt->attrs.empty()) trial.text("attrs", detail.attempt->attrs);
+  if (!row.asked_attrs.empty()) trial.text("asked_attrs", row.asked_attrs);
+  if (amount != Detail::row) {
+    append_list(trial.begin("points"), detail.points, [&out](const protocol::Point& point) {
+      out += '[';
+      append_integer(out, point.step);
+      out += ',';
+      append_float(out, point.value);
+      out += ']';
+    });
+  }
+  if (amount == Detail::full) {
+    append_list(trial.begin("attempts_list"), detail.attempts_list,
+                [&out](const storage::AttemptRow& attempt) { append_attempt(out, attempt); });
+  }
+  trial.end();
+  return out;
+}
+
+}  // namespace hyperflock::http

@@ -1,0 +1,63 @@
+#include "http/core/admission.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+namespace hyperflock::http {
+namespace {
+
+Instant now() {
+  const auto since_start = std::chrono::steady_clock::now().time_since_epoch();
+  return Instant{std::chrono::duration_cast<std::chrono::milliseconds>(since_start).count()};
+}
+
+// Whoever has one IPv6 address has the 2^64 of its network.
+std::string network_of(const std::string& address) {
+  std::array<unsigned char, sizeof(in6_addr)> bytes{};
+  if (inet_pton(AF_INET6, address.c_str(), bytes.data()) != 1) return address;
+  std::fill(bytes.begin() + 8, bytes.end(), static_cast<unsigned char>(0));
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  inet_ntop(AF_INET6, bytes.data(), text.data(), text.size());
+  return text.data();
+}
+
+}  // namespace
+
+Admission::Admission(const AdmissionLimits& limits)
+    : joins_({.burst = limits.joins_burst, .per_second = limits.joins_per_s}),
+      strangers_({.burst = limits.strangers_burst, .per_second = limits.strangers_per_s}),
+      reports_({.burst = limits.reports_burst, .per_second = limits.reports_per_s}),
+      checkpoints_({.burst = limits.checkpoints_burst, .per_second = limits.checkpoints_per_s}),
+      artifacts_({.burst = limits.artifacts_burst, .per_second = limits.artifacts_per_s}) {}
+
+Admission::Verdict Admission::ask(auth::RateLimiter& limiter, const std::string& key) {
+  const std::lock_guard lock(mutex_);
+  const Instant time = now();
+  if (limiter.allow(key, time)) return {};
+  return {std::max<std::int64_t>(1, (limiter.wait_ms(key, time) + 999) / 1'000)};
+}
+
+Admission::Verdict Admission::admit_join(const std::string& address) {
+  return ask(joins_, network_of(address));
+}
+
+Admission::Verdict Admission::admit_report(const std::string& address) {
+  return ask(reports_, network_of(address));
+}
+
+Admission::Verdict Admission::admit_stranger(const std::string& address) {
+  return ask(strangers_, network_of(address));
+}
+
+Admission::Verdict Admission::admit_checkpoint(const std::string& attempt) {
+  return ask(checkpoints_, attempt);
+}
+
+Admission::Verdict Admission::admit_artifact(const std::string& attempt) {
+  return ask(artifacts_, attempt);
+}
+
+}  // namespace hyperflock::http

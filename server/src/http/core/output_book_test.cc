@@ -1,0 +1,89 @@
+// What trials print stays readable by cursor, and within its bounds.
+#include "http/core/output_book.h"
+
+#include <gtest/gtest.h>
+
+namespace hyperflock::http {
+namespace {
+
+TrialKey key(std::int64_t number) { return {StudyId{1}, TrialNumber{number}}; }
+
+std::vector<std::string> texts(const protocol::TrialLog& log) {
+  std::vector<std::string> out;
+  for (const protocol::LogLine& line : log.lines) out.push_back(line.text);
+  return out;
+}
+using Texts = std::vector<std::string>;
+
+TEST(OutputBook, LinesAreReadAfterACursor) {
+  OutputBook book;
+  book.add(key(0), AttemptId{7}, {"a", "b"}, 0);
+  book.add(key(0), AttemptId{8}, {"c"}, 0);
+  const auto first = book.read(key(0), 0, 2);
+  EXPECT_EQ(texts(first), (Texts{"a", "b"}));
+  EXPECT_EQ(first.cursor, 2);
+  const auto second = book.read(key(0), first.cursor, 2);
+  EXPECT_EQ(texts(second), Texts{"c"});
+  EXPECT_EQ(second.lines[0].attempt, AttemptId{8});
+  EXPECT_EQ(texts(book.read(key(0), second.cursor, 2)), Texts{});
+  EXPECT_EQ(texts(book.read(key(1), 0, 2)), Texts{});
+}
+
+TEST(OutputBook, ACursorFromBeforeARestartBeginsAnew) {
+  OutputBook book;
+  book.add(key(0), AttemptId{7}, {"a"}, 0);
+  EXPECT_EQ(texts(book.read(key(0), 90, 10)), Texts{"a"});
+}
+
+TEST(OutputBook, WhatWasLeftOutIsSaid) {
+  OutputBook book;
+  book.add(key(0), AttemptId{7}, {"a"}, 3);
+  EXPECT_EQ(texts(book.read(key(0), 0, 10)), (Texts{"[3 lines left out]", "a"}));
+}
+
+TEST(OutputBook, ATrialKeepsItsNewestLines) {
+  OutputBook book;
+  for (std::size_t i = 0; i < OutputBook::kLinesPerTrial + 5; ++i)
+    book.add(key(0), AttemptId{7}, {std::to_string(i)}, 0);
+  const auto log = book.read(key(0), 0, 5'000);
+  EXPECT_EQ(log.lines.size(), OutputBook::kLinesPerTrial);
+  EXPECT_EQ(log.lines.front().text, "5");
+  EXPECT_EQ(log.lines.front().line, 6);
+
+  const std::string long_line(2'000, 'x');
+  for (int i = 0; i < 1'000; ++i) book.add(key(1), AttemptId{7}, {long_line}, 0);
+  EXPECT_LE(book.read(key(1), 0, 5'000).lines.size() * long_line.size(),
+            OutputBook::kBytesPerTrial);
+}
+
+TEST(OutputBook, AllTrialsTogetherAreBoundedTheQuietestGoFirst) {
+  OutputBook book;
+  const std::vector<std::string> lines(60, std::string(2'000, 'x'));
+  const auto trials = static_cast<std::int64_t>(2 * OutputBook::kBytes / (60 * 2'000));
+  for (std::int64_t i = 0; i < trials; ++i) {
+    book.add(key(i), AttemptId{7}, lines, 0);
+    book.add(key(0), AttemptId{7}, {"still here"}, 0);
+  }
+  EXPECT_FALSE(book.read(key(0), 0, 1).lines.empty());
+  EXPECT_TRUE(book.read(key(1), 0, 1).lines.empty());
+  std::size_t kept = 0;
+  for (std::int64_t i = 0; i < trials; ++i) kept += book.read(key(i), 0, 1'000).lines.size();
+  EXPECT_LE(kept * 2'000, OutputBook::kBytes + OutputBook::kLinesPerTrial * 2'000);
+}
+
+TEST(OutputBook, ADeletedStudysTrialsAreForgottenAndLeaveRoom) {
+  OutputBook book;
+  const std::vector<std::string> lines(60, std::string(2'000, 'x'));
+  const auto trials = static_cast<std::int64_t>(OutputBook::kBytes / (60 * 2'100));
+  const TrialKey other{StudyId{2}, TrialNumber{0}};
+  book.add(other, AttemptId{1}, {"stays"}, 0);
+  for (int round = 0; round < 3; ++round) {
+    for (std::int64_t i = 0; i < trials; ++i) book.add(key(i), AttemptId{7}, lines, 0);
+    book.forget(key(0).study);
+    for (std::int64_t i = 0; i < trials; ++i) EXPECT_TRUE(book.read(key(i), 0, 1).lines.empty());
+  }
+  EXPECT_EQ(book.read(other, 0, 1).lines.size(), 1U);
+}
+
+}  // namespace
+}  // namespace hyperflock::http

@@ -1,0 +1,158 @@
+// Checkpoints in the storage contract: kept, passed on, superseded, dropped (R37, R38).
+#include "storage/contract/suite.h"
+
+namespace hyperflock::storage {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+protocol::Checkpoint saved(std::int64_t attempt, char digit,
+                           std::optional<std::int64_t> step = {}) {
+  return {.attempt = AttemptId{attempt},
+          .format = protocol::CheckpointFormat::npz,
+          .blob = {sha(digit), 10},
+          .step = step};
+}
+StoreCheckpoint store(const protocol::Checkpoint& checkpoint, const std::string& device = "phone") {
+  return {device, checkpoint};
+}
+StartAttempt resume(std::int64_t attempt, TrialKey trial, const protocol::Checkpoint& from,
+                    const std::string& device = "phone") {
+  StartAttempt start = storage::start(attempt, trial, device);
+  start.from = from;
+  return start;
+}
+
+std::vector<Transition> begun() {
+  return {create_study(1), start(1, key(1, 0)), start(2, key(1, 1))};
+}
+
+std::optional<protocol::Checkpoint> newest(Storage& storage, std::int64_t number) {
+  const Snapshot snapshot = storage.load().value();
+  for (const RunningTrial& trial : snapshot.studies.at(0).unfinished) {
+    if (trial.key == key(1, number)) return trial.checkpoint;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> blobs(Storage& storage) { return storage.kept_blobs().value(); }
+
+TEST_P(StorageContract, R37_TheNewestIsPassedOnAndTheLineageIsKept) {
+  apply(begun());
+  EXPECT_EQ(applied(store(saved(1, 'a', 3))), Applied::applied);
+  EXPECT_EQ(newest(storage(), 0), saved(1, 'a', 3));
+  EXPECT_EQ(newest(storage(), 1), std::nullopt);
+  apply({end(1, AttemptState::released), resume(3, key(1, 0), saved(1, 'a', 3))});
+  reopen();
+  EXPECT_EQ(newest(storage(), 0), saved(1, 'a', 3));
+  EXPECT_EQ(storage().attempt(AttemptId{3}).value()->from, saved(1, 'a', 3));
+  EXPECT_EQ(storage().attempt(AttemptId{1}).value()->from, std::nullopt);
+  EXPECT_FALSE(storage().attempt(AttemptId{9}).value().has_value());
+  EXPECT_EQ(trial(1, 0).attempts_list.at(1).from, saved(1, 'a', 3));
+}
+
+TEST_P(StorageContract, R14_TheSameCheckpointAgainIsRepeated) {
+  apply(begun());
+  apply_one(store(saved(1, 'a')));
+  EXPECT_EQ(applied(store(saved(1, 'a'))), Applied::repeated);
+  EXPECT_EQ(applied(store(saved(1, 'b'))), Applied::applied);
+  EXPECT_EQ(applied(store(saved(1, 'a'))), Applied::applied);  // it is the newest again
+  EXPECT_EQ(newest(storage(), 0), saved(1, 'a'));
+}
+
+TEST_P(StorageContract, R16_OfAnotherDeviceOrOfNobodyIsAConflict) {
+  apply(begun());
+  EXPECT_EQ(applied(store(saved(1, 'a'), "laptop")), Applied::conflict);
+  EXPECT_EQ(applied(store(saved(9, 'a'))), Applied::conflict);
+  EXPECT_THAT(blobs(storage()), IsEmpty());
+}
+
+TEST_P(StorageContract, R37_OfAnAttemptOrATrialThatHasEndedIsSuperseded) {
+  apply(begun());
+  apply_one(end(1, AttemptState::expired));
+  EXPECT_EQ(applied(store(saved(1, 'a'))), Applied::superseded);
+  apply_one(end_study(1, StudyState::cancelled));
+  EXPECT_EQ(applied(store(saved(2, 'a'))), Applied::superseded);
+  EXPECT_THAT(blobs(storage()), IsEmpty());
+}
+
+TEST_P(StorageContract, R37_TheTwoNewestOfATrialAreKept) {
+  apply(begun());
+  EXPECT_THAT(apply_one(store(saved(1, 'a'))).dropped, IsEmpty());
+  EXPECT_THAT(apply_one(store(saved(1, 'b'))).dropped, IsEmpty());
+  EXPECT_THAT(apply_one(store(saved(1, 'c'))).dropped, ElementsAre(sha('a')));
+  EXPECT_THAT(blobs(storage()), ElementsAre(sha('b'), sha('c')));
+}
+
+TEST_P(StorageContract, R37_ABlobThatAnotherTrialNamesIsNotDropped) {
+  apply(begun());
+  apply({store(saved(1, 'a')), store(saved(2, 'a')), store(saved(1, 'b'))});
+  EXPECT_THAT(apply_one(store(saved(1, 'c'))).dropped, IsEmpty());
+  EXPECT_THAT(apply_one(complete(2, {0.5})).dropped, ElementsAre(sha('a')));
+  EXPECT_THAT(blobs(storage()), ElementsAre(sha('b'), sha('c')));
+}
+
+TEST_P(StorageContract, R37_AnAcceptedTrialAndAStudyThatEndsDropTheirs) {
+  apply(begun());
+  apply({store(saved(1, 'a')), store(saved(2, 'b'))});
+  EXPECT_THAT(apply_one(complete(1, {0.5})).dropped, ElementsAre(sha('a')));
+  EXPECT_THAT(apply_one(end_study(1, StudyState::cancelled)).dropped, ElementsAre(sha('b')));
+  EXPECT_THAT(blobs(storage()), IsEmpty());
+}
+
+TEST_P(StorageContract, R33_AReplayDropsThem) {
+  apply(begun());
+  apply({store(saved(1, 'a')), fail(key(1, 0))});
+  EXPECT_THAT(apply_one(ReplayTrials{StudyId{1}}).dropped, ElementsAre(sha('a')));
+  EXPECT_EQ(newest(storage(), 0), std::nullopt);
+}
+
+TEST_P(StorageContract, R38_AFailureThatTheCheckpointMayHaveMadeDropsIt) {
+  apply(begun());
+  apply({store(saved(1, 'a')), failed(1)});  // its own checkpoint is not to blame
+  EXPECT_EQ(newest(storage(), 0), saved(1, 'a'));
+  apply_one(resume(3, key(1, 0), saved(1, 'a')));
+  EXPECT_THAT(apply_one(failed(3)).dropped, ElementsAre(sha('a')));
+  EXPECT_EQ(newest(storage(), 0), std::nullopt);
+}
+
+TEST_P(StorageContract, R38_NotWhenTheAttemptHadEndedBefore) {
+  apply(begun());
+  apply({store(saved(1, 'a')), end(1, AttemptState::released)});
+  apply({resume(3, key(1, 0), saved(1, 'a')), end(3, AttemptState::expired)});
+  EXPECT_THAT(apply_one(failed(3)).dropped, IsEmpty());
+  EXPECT_EQ(newest(storage(), 0), saved(1, 'a'));
+}
+
+TEST_P(StorageContract, R37_TheCurveGoesOnWhereTheCheckpointWasSaved) {
+  apply(begun());
+  apply({append(1, {{0, 1.0}, {1, 0.9}, {2, 0.8}, {3, 0.7}}), store(saved(1, 'a', 2)),
+         end(1, AttemptState::released), resume(3, key(1, 0), saved(1, 'a', 2), "laptop"),
+         append(3, {{3, 0.6}, {4, 0.5}}, "laptop"), store(saved(3, 'b', 3), "laptop"),
+         end(3, AttemptState::expired), resume(4, key(1, 0), saved(3, 'b', 3)),
+         append(4, {{4, 0.4}})});
+  apply_one(complete(4, {0.4}));
+  EXPECT_THAT(trial(1, 0).points,
+              ElementsAre(protocol::Point{0, 1.0}, protocol::Point{1, 0.9}, protocol::Point{2, 0.8},
+                          protocol::Point{3, 0.6}, protocol::Point{4, 0.4}));
+  // Of any of its attempts, and by a page's row.
+  const auto row = storage().attempt(AttemptId{3}).value();
+  EXPECT_THAT(storage().curve(row.value()).value(),
+              ElementsAre(protocol::Point{0, 1.0}, protocol::Point{1, 0.9}, protocol::Point{2, 0.8},
+                          protocol::Point{3, 0.6}, protocol::Point{4, 0.5}));
+  const auto page = storage().finished_trials(StudyId{1}, 0, 10).value();
+  ASSERT_EQ(page.size(), 1U);
+  EXPECT_EQ(storage().curve(page[0].attempt.value()).value(), trial(1, 0).points);
+}
+
+TEST_P(StorageContract, R37_ACheckpointFromBeforeTheFirstReportHasNoCurve) {
+  apply(begun());
+  apply({append(1, {{0, 1.0}}), store(saved(1, 'a')), end(1, AttemptState::released),
+         resume(3, key(1, 0), saved(1, 'a')), append(3, {{1, 0.5}})});
+  apply_one(complete(3, {0.5}));
+  EXPECT_THAT(trial(1, 0).points, ElementsAre(protocol::Point{1, 0.5}));
+}
+
+}  // namespace
+}  // namespace hyperflock::storage

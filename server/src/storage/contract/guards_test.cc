@@ -1,0 +1,381 @@
+// Each guard of transition.h: what it lets through, what it keeps out, what it leaves behind.
+#include "storage/contract/suite.h"
+
+namespace hyperflock::storage {
+namespace {
+
+using protocol::Verdict;
+using testing::ElementsAre;
+using testing::SizeIs;
+
+TEST_P(StorageContract, CreateStudyIsRepeatedForTheSameSubmitKey) {
+  const Outcome first = apply_one(create_study(1, "a"));
+  EXPECT_EQ(first.applied, Applied::applied);
+  EXPECT_EQ(first.study, StudyId{1});
+
+  const Outcome again = apply_one(create_study(2, "a"));
+  EXPECT_EQ(again.applied, Applied::repeated);
+  EXPECT_EQ(again.study, StudyId{1});
+  EXPECT_THAT(storage().studies().value(), SizeIs(1));
+}
+
+TEST_P(StorageContract, SubmitKeyIsUniquePerOwnerOnly) {
+  apply_one(create_study(1, "a"));
+  CreateStudy of_another = create_study(2, "a");
+  of_another.owner = "grace";
+  EXPECT_EQ(applied(of_another), Applied::applied);
+}
+
+TEST_P(StorageContract, CreateStudyConflictsOnATakenId) {
+  apply_one(create_study(1, "a"));
+  EXPECT_EQ(applied(create_study(1, "b")), Applied::conflict);
+  EXPECT_EQ(study(1).spec.submit_key, "a");
+}
+
+TEST_P(StorageContract, StartAttemptInsertsTheTrialOnce) {
+  apply_one(create_study(1));
+  const Outcome first = apply_one(start(1, key(1, 0)));
+  EXPECT_EQ(first.applied, Applied::applied);
+  EXPECT_EQ(first.trial, key(1, 0));
+  at(kNow + 5);
+  EXPECT_EQ(applied(start(2, key(1, 0), "tablet")), Applied::applied);
+
+  const TrialDetail detail = trial(1, 0);
+  EXPECT_EQ(detail.trial.state, TrialState::running);
+  EXPECT_EQ(detail.trial.attempts, 2);
+  EXPECT_EQ(detail.trial.started_at, kNow);
+  EXPECT_EQ(study(1).running, 1);
+  EXPECT_EQ(study(1).attempts, 2);
+}
+
+TEST_P(StorageContract, StartAttemptConflictsOnAKnownAttemptAndChangesNothing) {
+  apply_one(create_study(1));
+  apply_one(start(1, key(1, 0)));
+  EXPECT_EQ(applied(start(1, key(1, 1))), Applied::conflict);
+  EXPECT_FALSE(storage().trial(key(1, 1)).value().has_value());
+  EXPECT_EQ(study(1).attempts, 1);
+}
+
+TEST_P(StorageContract, StartAttemptConflictsOnAnUnknownStudy) {
+  EXPECT_EQ(applied(start(1, key(9, 0))), Applied::conflict);
+}
+
+TEST_P(StorageContract, StartAttemptIsSupersededWhenTheTrialIsFinished) {
+  apply({create_study(1), start(1, key(1, 0)), complete(1, {0.5})});
+  EXPECT_EQ(applied(start(2, key(1, 0))), Applied::superseded);
+  EXPECT_EQ(trial(1, 0).trial.attempts, 1);
+}
+
+TEST_P(StorageContract, StartAttemptIsSupersededWhenTheStudyHasEnded) {
+  apply({create_study(1), end_study(1, StudyState::cancelled)});
+  EXPECT_EQ(applied(start(1, key(1, 0))), Applied::superseded);
+  EXPECT_FALSE(storage().trial(key(1, 0)).value().has_value());
+}
+
+TEST_P(StorageContract, R11_FirstResultIsAccepted) {
+  apply({create_study(1), start(1, key(1, 2))});
+  at(kNow + 9);
+  const Outcome accepted = apply_one(complete(1, {0.25, 8.0}));
+  EXPECT_EQ(accepted.applied, Applied::applied);
+  EXPECT_EQ(accepted.verdict, Verdict::accepted);
+  EXPECT_EQ(accepted.trial, key(1, 2));
+  EXPECT_EQ(accepted.seq, 1);
+
+  const TrialDetail detail = trial(1, 2);
+  EXPECT_EQ(detail.trial.state, TrialState::complete);
+  EXPECT_EQ(detail.trial.accepted_attempt, AttemptId{1});
+  EXPECT_THAT(detail.trial.values, ElementsAre(0.25, 8.0));
+  EXPECT_EQ(detail.trial.seq, 1);
+  EXPECT_EQ(detail.trial.finished_at, kNow + 9);
+  EXPECT_EQ(detail.trial.params, R"({"channels": 4})");
+  EXPECT_EQ(detail.trial.seed, 4'294'967'295U);
+  ASSERT_TRUE(detail.attempt.has_value());
+  EXPECT_EQ(detail.attempt->state, AttemptState::accepted);
+  EXPECT_EQ(detail.attempt->device, "phone");
+  EXPECT_EQ(detail.attempt->device_class, "phone");
+  EXPECT_EQ(detail.attempt->engine, "chromium 131");
+  EXPECT_EQ(detail.attempt->adapter, "vendor family");
+  EXPECT_EQ(detail.attempt->backend, "cpu");
+  EXPECT_EQ(detail.attempt->software, "worker/1 numpy/2");
+  EXPECT_EQ(detail.attempt->metrics, (protocol::RunMetrics{1'500, 2'500}));
+  EXPECT_EQ(detail.attempt->result_seq, 3);
+  EXPECT_EQ(detail.attempt->started_at, kNow);
+  EXPECT_EQ(detail.attempt->finished_at, kNow + 9);
+}
+
+TEST_P(StorageContract, R13_SecondAttemptsResultIsEvidenceAndCountsNothing) {
+  apply({create_study(1), start(1, key(1, 0)), start(2, key(1, 0), "tablet")});
+  apply_one(complete(2, {0.7}, "tablet"));
+  const Outcome late = apply_one(complete(1, {0.9}));
+  EXPECT_EQ(late.applied, Applied::superseded);
+  EXPECT_EQ(late.verdict, Verdict::evidence);
+  EXPECT_EQ(late.seq, 0);
+
+  const TrialDetail detail = trial(1, 0);
+  EXPECT_EQ(detail.trial.accepted_attempt, AttemptId{2});
+  EXPECT_THAT(detail.trial.values, ElementsAre(0.7));
+  ASSERT_THAT(detail.attempts_list, SizeIs(2));
+  EXPECT_EQ(detail.attempts_list[0].state, AttemptState::evidence);
+  EXPECT_THAT(detail.attempts_list[0].values, ElementsAre(0.9));
+  EXPECT_EQ(study(1).complete, 1);
+  EXPECT_EQ(study(1).best_value, 0.7);
+  EXPECT_THAT(finished(1), SizeIs(1));
+}
+
+TEST_P(StorageContract, R14_SameAttemptsSecondResultIsRepeated) {
+  apply({create_study(1), start(1, key(1, 0)), complete(1, {0.5})});
+  const Outcome again = apply_one(complete(1, {0.6}));
+  EXPECT_EQ(again.applied, Applied::repeated);
+  EXPECT_EQ(again.verdict, Verdict::accepted);
+  EXPECT_EQ(again.trial, key(1, 0));
+  EXPECT_THAT(trial(1, 0).trial.values, ElementsAre(0.5));
+  EXPECT_EQ(study(1).complete, 1);
+}
+
+TEST_P(StorageContract, R14_RepeatedResultKeepsTheFirstVerdict) {
+  apply({create_study(1), start(1, key(1, 0)), start(2, key(1, 0)), start(3, key(1, 1))});
+  apply({complete(1, {0.5}), complete(2, {0.6}), failed(3)});
+  EXPECT_EQ(apply_one(complete(2, {0.6})).verdict, Verdict::evidence);
+  EXPECT_EQ(apply_one(complete(3, {0.6})).verdict, Verdict::recorded);
+  EXPECT_EQ(study(1).complete, 1);
+}
+
+TEST_P(StorageContract, R16_ResultOfAnotherDeviceOrOfNobodyConflicts) {
+  apply({create_study(1), start(1, key(1, 0), "phone")});
+  EXPECT_EQ(apply_one(complete(1, {0.5}, "tablet")).applied, Applied::conflict);
+  EXPECT_EQ(apply_one(complete(7, {0.5})).applied, Applied::conflict);
+  EXPECT_EQ(trial(1, 0).trial.state, TrialState::running);
+}
+
+TEST_P(StorageContract, R12_ReleasedExpiredAndRevokedAttemptsMayStillBringTheResult) {
+  apply_one(create_study(1));
+  std::int64_t attempt = 0;
+  for (const AttemptState state :
+       {AttemptState::released, AttemptState::expired, AttemptState::revoked}) {
+    const TrialKey trial_key = key(1, attempt++);
+    apply({start(attempt, trial_key), end(attempt, state)});
+    EXPECT_EQ(apply_one(complete(attempt, {0.5})).verdict, Verdict::accepted);
+  }
+  EXPECT_EQ(study(1).complete, 3);
+}
+
+TEST_P(StorageContract, R12_FailedTrialIsAcceptedLateAndCountsOnce) {
+  apply({create_study(1), start(1, key(1, 0)), end(1, AttemptState::expired), fail(key(1, 0))});
+  EXPECT_EQ(study(1).failed, 1);
+  const Outcome late = apply_one(complete(1, {0.5}));
+  EXPECT_EQ(late.verdict, Verdict::accepted);
+  EXPECT_EQ(late.seq, 2);
+
+  EXPECT_EQ(study(1).failed, 0);
+  EXPECT_EQ(study(1).complete, 1);
+  EXPECT_EQ(study(1).cursor, 2);
+  const auto rows = finished(1);
+  ASSERT_THAT(rows, SizeIs(1));
+  EXPECT_EQ(rows[0].trial.seq, 2);
+  EXPECT_FALSE(rows[0].trial.failure.has_value());
+}
+
+TEST_P(StorageContract, PrunedResultIsAcceptedWithoutValuesOrBest) {
+  apply({create_study(1), start(1, key(1, 0))});
+  EXPECT_EQ(apply_one(pruned(1)).verdict, Verdict::accepted);
+  EXPECT_EQ(trial(1, 0).trial.state, TrialState::pruned);
+  EXPECT_EQ(study(1).pruned, 1);
+  EXPECT_EQ(study(1).best_trial, std::nullopt);
+}
+
+TEST_P(StorageContract, FailedResultEndsTheAttemptOnly) {
+  apply({create_study(1), start(1, key(1, 0))});
+  const Outcome recorded = apply_one(failed(1));
+  EXPECT_EQ(recorded.applied, Applied::applied);
+  EXPECT_EQ(recorded.verdict, Verdict::recorded);
+  EXPECT_EQ(recorded.seq, 0);
+
+  const TrialDetail detail = trial(1, 0);
+  EXPECT_EQ(detail.trial.state, TrialState::running);
+  EXPECT_EQ(detail.attempt->state, AttemptState::failed);
+  EXPECT_EQ(detail.attempt->failure, a_failure());
+  EXPECT_EQ(study(1).running, 1);
+}
+
+TEST_P(StorageContract, R18_LateFailureOfAnEndedAttemptIsRecordedAndChangesNeitherStateNorFailure) {
+  apply({create_study(1), start(1, key(1, 0)), start(2, key(1, 1)), start(3, key(1, 2))});
+  EndAttempt expired = end(1, AttemptState::expired);
+  expired.failure = protocol::Failure{protocol::Cause::worker_lost, "lease_expired", "", ""};
+  apply({expired, end(2, AttemptState::released)});
+  for (const std::int64_t attempt : {1, 2}) {
+    const Outcome late = apply_one(failed(attempt));
+    EXPECT_EQ(late.applied, Applied::applied);
+    EXPECT_EQ(late.verdict, protocol::Verdict::recorded);
+    EXPECT_EQ(apply_one(failed(attempt)).verdict, protocol::Verdict::recorded);
+  }
+  EXPECT_EQ(trial(1, 0).attempts_list[0].state, AttemptState::expired);
+  EXPECT_EQ(trial(1, 0).attempts_list[0].failure, expired.failure);
+  EXPECT_EQ(trial(1, 1).attempts_list[0].state, AttemptState::released);
+  EXPECT_EQ(trial(1, 1).attempts_list[0].failure, a_failure());  // to be read, not counted
+  EXPECT_EQ(trial(1, 1).trial.state, TrialState::running);
+  // An accepted one has none.
+  apply({end(3, AttemptState::expired), complete(3, {0.5})});
+  EXPECT_FALSE(trial(1, 2).attempts_list[0].failure.has_value());
+}
+
+TEST_P(StorageContract, ResultAfterTheStudyEndedIsEvidence) {
+  apply({create_study(1), start(1, key(1, 0)), end_study(1, StudyState::cancelled)});
+  EXPECT_EQ(apply_one(complete(1, {0.5})).verdict, Verdict::evidence);
+  EXPECT_EQ(trial(1, 0).trial.state, TrialState::cancelled);
+  EXPECT_EQ(study(1).complete, 0);
+}
+
+TEST_P(StorageContract, EndAttemptNeedsALiveOne) {
+  apply({create_study(1), start(1, key(1, 0))});
+  at(kNow + 3);
+  EndAttempt expire = end(1, AttemptState::expired);
+  expire.failure = a_failure("silent");
+  const Outcome ended = apply_one(expire);
+  EXPECT_EQ(ended.applied, Applied::applied);
+  EXPECT_EQ(ended.trial, key(1, 0));
+  EXPECT_EQ(applied(end(1, AttemptState::released)), Applied::repeated);
+  EXPECT_EQ(applied(end(2, AttemptState::released)), Applied::conflict);
+
+  const TrialDetail detail = trial(1, 0);
+  EXPECT_EQ(detail.attempt->state, AttemptState::expired);
+  EXPECT_EQ(detail.attempt->failure, a_failure("silent"));
+  EXPECT_EQ(detail.attempt->finished_at, kNow + 3);
+}
+
+TEST_P(StorageContract, AppendPointsSkipsKnownSteps) {
+  apply({create_study(1), start(1, key(1, 0))});
+  EXPECT_EQ(applied(append(1, {{2, 0.2}, {1, 0.1}, {2, 9.0}})), Applied::applied);
+  EXPECT_EQ(applied(append(1, {{1, 5.0}, {2, 5.0}})), Applied::repeated);
+  EXPECT_EQ(applied(append(1, {{2, 5.0}, {3, 0.3}})), Applied::applied);
+  EXPECT_EQ(applied(append(1, {{4, 0.4}}, "tablet")), Applied::conflict);
+  EXPECT_EQ(applied(append(9, {{4, 0.4}})), Applied::conflict);
+  EXPECT_THAT(trial(1, 0).points, ElementsAre(protocol::Point{1, 0.1}, protocol::Point{2, 0.2},
+                                              protocol::Point{3, 0.3}));
+}
+
+TEST_P(StorageContract, ResultBringsThePointsThatWereNotSentBefore) {
+  apply({create_study(1), start(1, key(1, 0)), append(1, {{1, 0.1}})});
+  StoreResult result = complete(1, {0.5});
+  result.result.points = {{1, 7.0}, {2, 0.2}};
+  apply_one(result);
+  EXPECT_THAT(trial(1, 0).points, ElementsAre(protocol::Point{1, 0.1}, protocol::Point{2, 0.2}));
+}
+
+TEST_P(StorageContract, FailTrialNeedsAnUnfinishedOne) {
+  apply({create_study(1), start(1, key(1, 0)), start(2, key(1, 1)), complete(2, {0.5})});
+  const Outcome given_up = apply_one(fail(key(1, 0)));
+  EXPECT_EQ(given_up.applied, Applied::applied);
+  EXPECT_EQ(given_up.seq, 2);
+  EXPECT_EQ(applied(fail(key(1, 0))), Applied::superseded);
+  EXPECT_EQ(applied(fail(key(1, 1))), Applied::superseded);
+  EXPECT_EQ(applied(fail(key(1, 2))), Applied::conflict);
+
+  EXPECT_EQ(trial(1, 0).trial.state, TrialState::failed);
+  EXPECT_EQ(trial(1, 0).trial.failure, a_failure("poison"));
+  EXPECT_EQ(study(1).failed, 1);
+  EXPECT_EQ(study(1).complete, 1);
+  EXPECT_EQ(study(1).running, 0);
+}
+
+TEST_P(StorageContract, EndStudyCancelsWhatHasNotFinished) {
+  apply({create_study(1), start(1, key(1, 0)), start(2, key(1, 1)), start(3, key(1, 2)),
+         complete(1, {0.5})});
+  at(kNow + 8);
+  EXPECT_EQ(applied(end_study(1, StudyState::cancelled)), Applied::applied);
+  EXPECT_EQ(applied(end_study(1, StudyState::finished)), Applied::repeated);
+  EXPECT_EQ(applied(end_study(2, StudyState::finished)), Applied::conflict);
+
+  const StudyRow row = study(1);
+  EXPECT_EQ(row.state, StudyState::cancelled);
+  EXPECT_EQ(row.finished_at, kNow + 8);
+  EXPECT_EQ(row.running, 0);
+  EXPECT_EQ(row.complete, 1);
+  EXPECT_EQ(row.cursor, 3);
+  const auto rows = finished(1);
+  ASSERT_THAT(rows, SizeIs(3));
+  EXPECT_EQ(rows[0].trial.state, TrialState::complete);
+  EXPECT_EQ(rows[1].trial.state, TrialState::cancelled);
+  EXPECT_EQ(rows[2].trial.key, key(1, 2));
+  // The attempts are the dispatcher's to end.
+  EXPECT_EQ(applied(end(2, AttemptState::revoked)), Applied::applied);
+}
+
+TEST_P(StorageContract, R33_ReplayedTrialsRunAgainAndTheirFailuresAreForgiven) {
+  apply({create_study(1), start(1, key(1, 0)), start(2, key(1, 1)), start(3, key(1, 2)), failed(1),
+         fail(key(1, 0)), complete(2, {0.5}), failed(3), fail(key(1, 2))});
+  apply({end_study(1, StudyState::finished)});
+  const Outcome replayed = apply_one(ReplayTrials{StudyId{1}});
+  EXPECT_EQ(replayed.applied, Applied::applied);
+  EXPECT_THAT(replayed.trials, testing::ElementsAre(TrialNumber{0}, TrialNumber{2}));
+  const StudyRow row = study(1);
+  EXPECT_EQ(row.state, StudyState::running);
+  EXPECT_EQ(row.finished_at, 0);
+  EXPECT_EQ(row.failed, 0);
+  EXPECT_EQ(row.running, 2);
+  EXPECT_THAT(finished(1), SizeIs(1));
+  EXPECT_EQ(trial(1, 0).trial.state, TrialState::running);
+  EXPECT_FALSE(trial(1, 0).trial.failure.has_value());
+  EXPECT_THAT(trial(1, 0).attempts_list, SizeIs(1));  // what was is still shown
+
+  apply({start(4, key(1, 0))});
+  ASSERT_TRUE(storage().load().ok());
+  const Snapshot snapshot = storage().load().value();
+  ASSERT_THAT(snapshot.studies, SizeIs(1));
+  ASSERT_THAT(snapshot.studies[0].unfinished, SizeIs(2));
+  ASSERT_THAT(snapshot.studies[0].unfinished[0].attempts, SizeIs(1));
+  EXPECT_EQ(snapshot.studies[0].unfinished[0].attempts[0].id, AttemptId{4});
+  EXPECT_THAT(snapshot.studies[0].unfinished[1].attempts, testing::IsEmpty());
+
+  const Outcome accepted = apply_one(complete(4, {0.75}));
+  EXPECT_EQ(accepted.verdict, protocol::Verdict::accepted);
+  EXPECT_GT(accepted.seq, 3);
+  EXPECT_EQ(study(1).complete, 2);
+}
+
+TEST_P(StorageContract, R33_ReplayNeedsFailedTrialsOfAStudyThatWasNotCancelled) {
+  apply({create_study(1), start(1, key(1, 0)), start(2, key(1, 1)), complete(1, {0.5})});
+  EXPECT_EQ(applied(ReplayTrials{StudyId{1}}), Applied::repeated);
+  EXPECT_EQ(applied(ReplayTrials{StudyId{2}}), Applied::conflict);
+  apply({failed(2), fail(key(1, 1)), end_study(1, StudyState::cancelled)});
+  EXPECT_EQ(applied(ReplayTrials{StudyId{1}}), Applied::superseded);
+  EXPECT_EQ(study(1).state, StudyState::cancelled);
+}
+
+TEST_P(StorageContract, R12_ALateResultOfAForgivenAttemptIsAcceptedToo) {
+  apply({create_study(1), start(1, key(1, 0)), end(1, AttemptState::expired), fail(key(1, 0)),
+         ReplayTrials{StudyId{1}}});
+  EXPECT_EQ(apply_one(complete(1, {0.5})).verdict, protocol::Verdict::accepted);
+  EXPECT_EQ(study(1).running, 0);
+  EXPECT_EQ(study(1).complete, 1);
+  EXPECT_EQ(applied(ReplayTrials{StudyId{1}}), Applied::repeated);
+}
+
+TEST_P(StorageContract, R53_AStudyIsPausedWhileItRuns) {
+  EXPECT_EQ(apply_one(pause_study(1)).applied, Applied::conflict);
+  apply_one(create_study(1));
+  EXPECT_EQ(apply_one(pause_study(1, false)).applied, Applied::repeated);
+  EXPECT_EQ(apply_one(pause_study(1)).applied, Applied::applied);
+  EXPECT_EQ(apply_one(pause_study(1)).applied, Applied::repeated);
+  EXPECT_TRUE(storage().study(StudyId{1}).value()->paused);
+  EXPECT_TRUE(storage().load().value().studies.at(0).study.paused);
+  EXPECT_EQ(apply_one(pause_study(1, false)).applied, Applied::applied);
+  EXPECT_FALSE(storage().study(StudyId{1}).value()->paused);
+  // One that has ended is paused no more.
+  apply_one(pause_study(1));
+  apply_one(end_study(1, StudyState::finished));
+  EXPECT_FALSE(storage().study(StudyId{1}).value()->paused);
+  EXPECT_EQ(apply_one(pause_study(1)).applied, Applied::superseded);
+}
+
+TEST_P(StorageContract, R53_ARestartForgetsNoPause) {
+  apply({create_study(1), start(1, key(1, 0)), pause_study(1)});
+  if (!reopen()) GTEST_SKIP() << "nothing survives in this back end";
+  apply_one(complete(1, {0.5}));  // what runs goes on, and counts
+  EXPECT_TRUE(study(1).paused);
+  if (!reopen()) GTEST_SKIP();
+  EXPECT_EQ(apply_one(pause_study(1, false)).applied, Applied::applied);
+  EXPECT_FALSE(study(1).paused);
+}
+
+}  // namespace
+}  // namespace hyperflock::storage

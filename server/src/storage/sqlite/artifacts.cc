@@ -1,0 +1,135 @@
+// Artifacts of trials: taken, counted and dropped. See writer.h.
+#include <utility>
+
+#include "storage/sqlite/rows.h"
+#include "storage/sqlite/writer.h"
+#include "storage/study_ledger.h"
+
+namespace hyperflock::storage::sqlite {
+
+Outcome Writer::apply_one(const StoreArtifact& store) {
+  const ArtifactRow& artifact = store.artifact;
+  Outcome outcome = judge_upload(artifact.attempt, store.device);
+  if (outcome.applied != Applied::applied) return outcome;
+  const TrialKey trial = *outcome.trial;
+  outcome.applied = Applied::superseded;  // until nothing is against it
+  {
+    Query same = db_->query("SELECT attempt, sha256 FROM artifacts WHERE study = ? AND id = ?",
+                            trial.study, artifact.id);
+    if (same.next()) {
+      if (AttemptId{same.integer(0)} == artifact.attempt && same.text(1) == artifact.blob.sha256) {
+        outcome.applied = Applied::repeated;
+      } else {
+        outcome.refusal = Refusal::artifact_exists;
+      }
+      return outcome;
+    }
+  }
+  {
+    Query earlier = db_->query(
+        "SELECT count(*), coalesce(sum(bytes), 0) FROM artifacts INDEXED BY artifacts_by_trial"
+        " WHERE study = ? AND number = ? AND attempt = ?",
+        trial.study, trial.number, artifact.attempt);
+    earlier.next();
+    if (earlier.integer(0) >= kMostArtifacts ||
+        earlier.integer(1) + artifact.blob.bytes > kMostArtifactBytes) {
+      outcome.refusal = Refusal::artifact_count;
+      return outcome;
+    }
+  }
+  outcome.excess = excess_of_artifact(trial.study, artifact.blob.bytes);
+  if (outcome.excess) return outcome;
+  Study& study = *find_study(trial.study);
+  ledger::artifact_stored(study.row, artifact.blob.bytes);
+  touch(study);
+  db_->run(
+      "INSERT INTO artifacts (study, arrived, number, attempt, id, name, type, store, sha256,"
+      " bytes, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      trial.study, study.row.artifacts, trial.number, artifact.attempt, artifact.id, artifact.name,
+      artifact.type, artifact.store, artifact.blob.sha256, artifact.blob.bytes, now_);
+  outcome.applied = Applied::applied;
+  return outcome;
+}
+
+std::optional<Excess> Writer::excess_of_artifact(StudyId study, std::int64_t bytes) {
+  std::string owner;
+  Quota quota;
+  {
+    Query row = db_->query(
+        "SELECT owner, coalesce(quota_bytes, 0) FROM studies"
+        " LEFT JOIN principals ON name = owner AND role = ?2 WHERE studies.id = ?1",
+        study, PrincipalRole::researcher);
+    row.next();
+    owner = row.text(0);
+    quota.bytes = row.integer(1);
+  }
+  if (quota.bytes == 0) return std::nullopt;
+  write_changed_studies();  // with what came before in this batch
+  return excess_of(quota, used_by(owner), {0, 0, bytes});
+}
+
+std::int64_t Writer::artifacts_before(const StartAttempt& start) {
+  Query saved = db_->query(
+      "SELECT artifacts FROM checkpoints WHERE study = ? AND number = ? AND attempt = ?"
+      " AND sha256 = ? ORDER BY saved DESC LIMIT 1",
+      start.trial.study, start.trial.number, start.from->attempt, start.from->blob.sha256);
+  return saved.next() ? saved.integer(0) : 0;
+}
+
+void Writer::inherit_artifacts(const Study& study, TrialKey trial, AttemptId accepted) {
+  if (study.row.artifacts == 0) return;
+  db_->run(
+      "WITH RECURSIVE line (attempt, last) AS ("
+      " SELECT resumed_attempt, resumed_artifacts FROM attempts WHERE id = ?3"
+      " UNION ALL SELECT resumed_attempt, resumed_artifacts FROM line"
+      " JOIN attempts ON id = line.attempt)"
+      " UPDATE artifacts INDEXED BY artifacts_by_trial SET attempt = ?3"
+      " WHERE study = ?1 AND number = ?2 AND EXISTS ("
+      " SELECT 1 FROM line WHERE line.attempt = artifacts.attempt AND arrived <= last)",
+      trial.study, trial.number, accepted);
+}
+
+std::vector<std::string> Writer::drop_artifacts_of_others(Study& study, TrialKey trial,
+                                                          AttemptId accepted) {
+  if (study.row.artifacts == 0) return {};
+  constexpr Sql kOthers =
+      "SELECT arrived, sha256, bytes FROM artifacts INDEXED BY artifacts_by_trial"
+      " WHERE study = ? AND number = ? AND attempt <> ?";
+  return drop_artifacts(study, db_->query(kOthers, trial.study, trial.number, accepted));
+}
+
+std::vector<std::string> Writer::drop_artifacts_of(Study& study, TrialKey trial,
+                                                   AttemptId attempt) {
+  if (study.row.artifacts == 0) return {};
+  constexpr Sql kOwn =
+      "SELECT arrived, sha256, bytes FROM artifacts INDEXED BY artifacts_by_trial"
+      " WHERE study = ? AND number = ? AND attempt = ?";
+  return drop_artifacts(study, db_->query(kOwn, trial.study, trial.number, attempt));
+}
+
+std::vector<std::string> Writer::drop_unfinished_artifacts(Study& study) {
+  if (study.row.artifacts == 0) return {};
+  // A cross join keeps this order: the unfinished trials are few.
+  constexpr Sql kUnfinished =
+      "SELECT arrived, sha256, bytes FROM trials CROSS JOIN artifacts INDEXED BY artifacts_by_trial"
+      " ON artifacts.study = trials.study AND artifacts.number = trials.number"
+      " WHERE trials.study = ? AND seq = 0";
+  return drop_artifacts(study, db_->query(kUnfinished, study.row.id));
+}
+
+std::vector<std::string> Writer::drop_artifacts(Study& study, Query rows) {
+  std::vector<std::int64_t> gone;
+  std::vector<std::string> blobs;
+  while (rows.next()) {
+    gone.push_back(rows.integer(0));
+    blobs.emplace_back(rows.text(1));
+    ledger::artifact_dropped(study.row, rows.integer(2));
+  }
+  if (gone.empty()) return blobs;
+  for (const std::int64_t arrived : gone)
+    db_->run("DELETE FROM artifacts WHERE study = ? AND arrived = ?", study.row.id, arrived);
+  touch(study);
+  return unnamed(std::move(blobs));
+}
+
+}  // namespace hyperflock::storage::sqlite

@@ -1,0 +1,149 @@
+// RAII over the SQLite C API: see db.h.
+#include "storage/sqlite/db.h"
+
+#include <sqlite3.h>
+
+namespace hyperflock::storage::sqlite {
+namespace {
+
+[[noreturn]] void fail(sqlite3* db, int code) {
+  throw SqliteError(db != nullptr ? sqlite3_extended_errcode(db) : code,
+                    db != nullptr ? sqlite3_errmsg(db) : sqlite3_errstr(code));
+}
+
+}  // namespace
+
+Query::~Query() { sqlite3_reset(statement_); }
+
+void Query::check(int code) const {
+  if (code != SQLITE_OK) fail(sqlite3_db_handle(statement_), code);
+}
+
+bool Query::next() {
+  const int code = sqlite3_step(statement_);
+  if (code == SQLITE_ROW) return true;
+  if (code == SQLITE_DONE) return false;
+  fail(sqlite3_db_handle(statement_), code);
+}
+
+std::int64_t Query::integer(int column) const { return sqlite3_column_int64(statement_, column); }
+double Query::real(int column) const { return sqlite3_column_double(statement_, column); }
+bool Query::null(int column) const {
+  return sqlite3_column_type(statement_, column) == SQLITE_NULL;
+}
+
+std::string_view Query::text(int column) const {
+  const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement_, column));
+  const int size = sqlite3_column_bytes(statement_, column);
+  return bytes == nullptr ? std::string_view{}
+                          : std::string_view{bytes, static_cast<std::size_t>(size)};
+}
+
+std::optional<std::int64_t> Query::maybe_integer(int column) const {
+  if (null(column)) return std::nullopt;
+  return integer(column);
+}
+
+void Query::bind(int index, std::int64_t value) {
+  check(sqlite3_bind_int64(statement_, index, value));
+}
+void Query::bind(int index, double value) { check(sqlite3_bind_double(statement_, index, value)); }
+void Query::bind(int index, std::string_view value) {
+  // A null pointer would bind NULL instead of an empty text.
+  check(sqlite3_bind_text64(statement_, index, value.data() == nullptr ? "" : value.data(),
+                            value.size(), SQLITE_STATIC, SQLITE_UTF8));
+}
+void Query::bind(int index, Blob value) {
+  check(sqlite3_bind_blob64(statement_, index,
+                            value.bytes.data() == nullptr ? "" : value.bytes.data(),
+                            value.bytes.size(), SQLITE_STATIC));
+}
+void Query::bind(int index, std::nullopt_t) { check(sqlite3_bind_null(statement_, index)); }
+
+void Db::Close::operator()(sqlite3* db) const { sqlite3_close_v2(db); }
+void Db::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+
+Db::Db(const std::string& path, Mode mode) {
+  sqlite3* opened = nullptr;
+  const int code = sqlite3_open_v2(path.c_str(), &opened,
+                                   SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX |
+                                       (mode == Mode::read_write ? SQLITE_OPEN_CREATE : 0),
+                                   nullptr);
+  db_.reset(opened);  // SQLite gives a handle also on failure, for the message
+  if (code != SQLITE_OK) fail(opened, code);
+  sqlite3_extended_result_codes(opened, 1);
+  set_busy_timeout(kBusyTimeoutMs);
+  // A reader takes part in the write-ahead log's shared memory, so it is opened for writing and
+  // then barred from it.
+  if (mode == Mode::read_only) exec("PRAGMA query_only = ON");
+}
+
+Db::~Db() = default;
+
+sqlite3_stmt* Db::prepared(Sql sql, std::size_t parameters) {
+  auto& cached = statements_[sql.text()];
+  if (!cached) {
+    sqlite3_stmt* statement = nullptr;
+    const int code = sqlite3_prepare_v3(db_.get(), sql.text(), -1, SQLITE_PREPARE_PERSISTENT,
+                                        &statement, nullptr);
+    if (code != SQLITE_OK) fail(db_.get(), code);
+    cached.reset(statement);
+  }
+  if (sqlite3_stmt_busy(cached.get()) != 0) {
+    throw std::logic_error(std::string("statement already runs: ") + sql.text());
+  }
+  if (static_cast<std::size_t>(sqlite3_bind_parameter_count(cached.get())) != parameters) {
+    throw std::logic_error(std::string("wrong number of parameters: ") + sql.text());
+  }
+  return cached.get();
+}
+
+void Db::watch_log() {
+  const auto hook = [](void* pages, sqlite3*, const char*, int count) {
+    *static_cast<std::int64_t*>(pages) = count;
+    return SQLITE_OK;
+  };
+  sqlite3_wal_hook(db_.get(), hook, &log_pages_);
+}
+
+void Db::set_busy_timeout(int timeout_ms) { sqlite3_busy_timeout(db_.get(), timeout_ms); }
+std::int64_t Db::last_id() const { return sqlite3_last_insert_rowid(db_.get()); }
+
+int Db::changes() const { return sqlite3_changes(db_.get()); }
+bool Db::in_transaction() const { return sqlite3_get_autocommit(db_.get()) == 0; }
+
+void Db::exec(const std::string& script) {
+  const int code = sqlite3_exec(db_.get(), script.c_str(), nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) fail(db_.get(), code);
+}
+
+std::string Db::single(const std::string& sql) {
+  sqlite3_stmt* statement = nullptr;
+  const int code = sqlite3_prepare_v2(db_.get(), sql.c_str(), -1, &statement, nullptr);
+  if (code != SQLITE_OK) fail(db_.get(), code);
+  const std::unique_ptr<sqlite3_stmt, Finalize> owned(statement);
+  Query query(statement);
+  return query.next() ? std::string(query.text(0)) : std::string();
+}
+
+Transaction::Transaction(Db& db, Kind kind) : db_(db) {
+  if (kind == Kind::write) {
+    db_.run("BEGIN IMMEDIATE");
+  } else {
+    db_.run("BEGIN DEFERRED");
+  }
+}
+
+Transaction::~Transaction() {
+  // Some failures (a full disk) have rolled back already; a rollback that fails leaves nothing to
+  // do here.
+  if (!db_.in_transaction()) return;
+  try {
+    db_.run("ROLLBACK");
+  } catch (const SqliteError&) {
+  }
+}
+
+void Transaction::commit() { db_.run("COMMIT"); }
+
+}  // namespace hyperflock::storage::sqlite

@@ -1,0 +1,250 @@
+// The guards of identity.h as SQL: the part of Writer that knows people, projects, codes, devices
+// and the audit log. Writer thread only.
+#include <algorithm>
+#include <set>
+
+#include "storage/sqlite/readers.h"
+#include "storage/sqlite/writer.h"
+#include "storage/study_ledger.h"
+
+namespace hyperflock::storage::sqlite {
+namespace {
+
+Outcome outcome(Applied applied, std::int64_t id = 0) {
+  Outcome result;
+  result.applied = applied;
+  result.id = id;
+  return result;
+}
+
+Outcome refused(const Excess& excess) {
+  Outcome result = outcome(Applied::superseded);
+  result.excess = excess;
+  return result;
+}
+
+}  // namespace
+
+Outcome Writer::apply_one(const CreatePrincipal& create) {
+  const Principal& made = create.principal;
+  if (!projects_exist(made.projects)) return outcome(Applied::conflict);
+  const int inserted = db_->run(
+      "INSERT OR IGNORE INTO principals (name, role, state, note, quota_studies, quota_trials,"
+      " quota_bytes, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      made.name, made.role, made.state, made.note, made.quota.studies, made.quota.trials,
+      made.quota.bytes, now_);
+  if (inserted == 0) return outcome(Applied::conflict);
+  Outcome result = outcome(Applied::applied, db_->last_id());
+  set_projects(result.id, made.projects);
+  result.token = add_token(result.id, create.token_hash, create.token_expires_at);
+  return result;
+}
+
+Outcome Writer::apply_one(const UpdatePrincipal& update) {
+  if (!has_principal(update.id)) return outcome(Applied::conflict);
+  if (update.projects && !projects_exist(*update.projects)) return outcome(Applied::conflict);
+  if (update.state)
+    db_->run("UPDATE principals SET state = ? WHERE id = ?", *update.state, update.id);
+  if (update.quota) {
+    db_->run(
+        "UPDATE principals SET quota_studies = ?, quota_trials = ?, quota_bytes = ? WHERE id = ?",
+        update.quota->studies, update.quota->trials, update.quota->bytes, update.id);
+  }
+  if (update.projects) set_projects(update.id, *update.projects);
+  return outcome(Applied::applied, update.id);
+}
+
+Outcome Writer::apply_one(const CreateToken& create) {
+  if (!has_principal(create.principal)) return outcome(Applied::conflict);
+  if (create.retires != 0) {
+    std::int64_t ends = create.retires_at;
+    {
+      Query old = db_->query(
+          "SELECT expires_at, revoked_at FROM tokens WHERE id = ? AND"
+          " principal = ?",
+          create.retires, create.principal);
+      if (!old.next()) return outcome(Applied::conflict);
+      const std::int64_t ended = old.integer(0);
+      if (old.integer(1) != 0 || (ended != 0 && ended <= now_)) return outcome(Applied::superseded);
+      if (ended != 0) ends = std::min(ends, ended);
+    }
+    db_->run("UPDATE tokens SET expires_at = ? WHERE id = ?", ends, create.retires);
+  }
+  return outcome(Applied::applied, add_token(create.principal, create.hash, create.expires_at));
+}
+
+Outcome Writer::apply_one(const RevokeToken& revoke) {
+  {
+    Query known = db_->query("SELECT 1 FROM tokens WHERE id = ?", revoke.id);
+    if (!known.next()) return outcome(Applied::conflict);
+  }
+  const int changed =
+      db_->run("UPDATE tokens SET revoked_at = ? WHERE id = ? AND revoked_at = 0", now_, revoke.id);
+  return outcome(changed > 0 ? Applied::applied : Applied::repeated, revoke.id);
+}
+
+Outcome Writer::apply_one(const CreateProject& create) {
+  const int inserted = db_->run("INSERT OR IGNORE INTO projects (name, created_at) VALUES (?, ?)",
+                                create.name, now_);
+  return inserted > 0 ? outcome(Applied::applied, db_->last_id()) : outcome(Applied::conflict);
+}
+
+Outcome Writer::apply_one(const CreateEnrolment& create) {
+  const Enrolment& code = create.enrolment;
+  if (!projects_exist({code.project})) return outcome(Applied::conflict);
+  const int inserted = db_->run(
+      "INSERT OR IGNORE INTO codes (code_hash, project, label, created_by, created_at, expires_at,"
+      " max_uses, uses, revoked_at) VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0)",
+      code.code_hash, code.project, code.label, code.created_by, now_, code.expires_at,
+      code.max_uses);
+  return inserted > 0 ? outcome(Applied::applied, db_->last_id()) : outcome(Applied::repeated);
+}
+
+Outcome Writer::apply_one(const RevokeEnrolment& revoke) {
+  {
+    Query known = db_->query("SELECT 1 FROM codes WHERE id = ?", revoke.id);
+    if (!known.next()) return outcome(Applied::conflict);
+  }
+  const int changed =
+      db_->run("UPDATE codes SET revoked_at = ? WHERE id = ? AND revoked_at = 0", now_, revoke.id);
+  return outcome(changed > 0 ? Applied::applied : Applied::repeated, revoke.id);
+}
+
+Outcome Writer::apply_one(const CreateDevice& create) {
+  const Device& device = create.device;
+  if (!create.code_hash.empty()) {
+    Query code = db_->query(
+        "SELECT 1 FROM codes WHERE code_hash = ?1 AND revoked_at = 0 AND"
+        " (expires_at = 0 OR expires_at > ?2) AND (max_uses = 0 OR uses < max_uses)",
+        create.code_hash, now_);
+    if (!code.next()) return outcome(Applied::superseded);
+  }
+  const int inserted = db_->run(
+      "INSERT OR IGNORE INTO devices (id, project, secret_hash, device_class, engine,"
+      " created_at) VALUES (?, ?, ?, ?, ?, ?)",
+      device.id, device.project, device.secret_hash, device.device_class, device.engine, now_);
+  if (inserted == 0) return outcome(Applied::conflict);
+  if (!create.code_hash.empty())
+    db_->run("UPDATE codes SET uses = uses + 1 WHERE code_hash = ?", create.code_hash);
+  return outcome(Applied::applied);
+}
+
+Outcome Writer::apply_one(const RevokeDevice& revoke) {
+  {
+    Query known = db_->query("SELECT 1 FROM devices WHERE id = ?", revoke.device);
+    if (!known.next()) return outcome(Applied::conflict);
+  }
+  const int changed = db_->run(
+      "UPDATE devices SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL", now_, revoke.device);
+  return outcome(changed > 0 ? Applied::applied : Applied::repeated);
+}
+
+// Reads every attempt: an index would cost each lease a write, for something that happens seldom.
+Outcome Writer::apply_one(const EraseDevice& erase) {
+  if (db_->run("DELETE FROM devices WHERE id = ?", erase.device) == 0)
+    return outcome(Applied::conflict);
+  db_->run(
+      "UPDATE attempts SET device = ?, device_class = '', engine = '', adapter = '' WHERE device = "
+      "?",
+      std::string_view(kErasedDevice), erase.device);
+  return outcome(Applied::applied);
+}
+
+Outcome Writer::apply_one(const OwnBlob& own) {
+  {
+    Query known = db_->query("SELECT 1 FROM owner_blobs WHERE owner = ? AND sha256 = ?", own.owner,
+                             own.sha256);
+    if (known.next()) return outcome(Applied::repeated);
+  }
+  write_changed_studies();  // with artifacts that came before in this batch
+  if (const auto excess = excess_of(own.quota, used_by(own.owner), {0, 0, own.bytes}))
+    return refused(*excess);
+  add_blob(own.owner, own.sha256, own.bytes);
+  return outcome(Applied::applied);
+}
+
+Outcome Writer::apply_one(const NoteAudit& note) {
+  if (note.if_applied && !last_applied_) return outcome(Applied::repeated);
+  const AuditEntry& entry = note.entry;
+  db_->run(
+      "INSERT INTO audit (at, actor, action, object, address, detail)"
+      " VALUES (?, ?, ?, ?, ?, ?)",
+      now_, entry.actor, entry.action, entry.object, entry.address, entry.detail);
+  return outcome(Applied::applied, db_->last_id());
+}
+
+Outcome Writer::apply_one(const TrimAudit& trim) {
+  const int removed = db_->run("DELETE FROM audit WHERE at < ?", trim.before);
+  return outcome(removed > 0 ? Applied::applied : Applied::repeated);
+}
+
+std::optional<Excess> Writer::excess_of_study(const CreateStudy& create) {
+  if (create.quota == Quota{}) return std::nullopt;
+  Usage asked{1, create.total, 0};
+  if (create.quota.bytes > 0) {
+    std::set<std::string> seen;
+    const auto count = [&](const protocol::BlobRef& blob) {
+      if (!seen.insert(blob.sha256).second) return;
+      Query known = db_->query("SELECT 1 FROM owner_blobs WHERE owner = ? AND sha256 = ?",
+                               create.owner, blob.sha256);
+      if (!known.next()) asked.bytes += blob.bytes;
+    };
+    count(create.spec.bundle);
+    for (const protocol::DataRef& data : create.spec.data) count(data.blob);
+  }
+  write_changed_studies();  // what ended in this batch runs no more
+  return excess_of(create.quota, used_by(create.owner), asked);
+}
+
+std::optional<Excess> Writer::excess_of_replay(const ReplayTrials& replay) {
+  if (replay.quota == Quota{} || ledger::is_running(find_study(replay.study)->row))
+    return std::nullopt;
+  std::string owner;
+  Usage asked{1, 0, 0};
+  {
+    Query study = db_->query("SELECT owner, total FROM studies WHERE id = ?", replay.study);
+    study.next();
+    owner = study.text(0);
+    asked.trials = study.integer(1) + find_study(replay.study)->row.total;
+  }
+  write_changed_studies();  // what ended in this batch runs no more
+  return excess_of(replay.quota, used_by(owner), asked);
+}
+
+Usage Writer::used_by(const std::string& owner) { return usage(*db_, owner); }
+
+void Writer::add_blob(const std::string& owner, const std::string& sha256, std::int64_t bytes) {
+  db_->run("INSERT OR IGNORE INTO owner_blobs (owner, sha256, bytes) VALUES (?, ?, ?)", owner,
+           sha256, bytes);
+}
+
+std::int64_t Writer::add_token(std::int64_t principal, const std::string& hash,
+                               std::int64_t expires_at) {
+  db_->run(
+      "INSERT INTO tokens (principal, token_hash, created_at, expires_at, revoked_at)"
+      " VALUES (?, ?, ?, ?, 0)",
+      principal, hash, now_, expires_at);
+  return db_->last_id();
+}
+
+bool Writer::has_principal(std::int64_t id) {
+  return db_->query("SELECT 1 FROM principals WHERE id = ?", id).next();
+}
+
+bool Writer::projects_exist(const std::vector<std::string>& names) {
+  return std::all_of(names.begin(), names.end(), [this](const std::string& name) {
+    return db_->query("SELECT 1 FROM projects WHERE name = ?", name).next();
+  });
+}
+
+void Writer::set_projects(std::int64_t principal, const std::vector<std::string>& names) {
+  db_->run("DELETE FROM members WHERE principal = ?", principal);
+  for (const std::string& name : names) {
+    db_->run(
+        "INSERT OR IGNORE INTO members (principal, project)"
+        " SELECT ?, id FROM projects WHERE name = ?",
+        principal, name);
+  }
+}
+
+}  // namespace hyperflock::storage::sqlite

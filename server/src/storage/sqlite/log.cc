@@ -1,0 +1,59 @@
+// The length of the write-ahead log: see log.h.
+#include "storage/sqlite/log.h"
+
+#include <algorithm>
+
+namespace hyperflock::storage::sqlite {
+namespace {
+
+constexpr std::int64_t kRestartFactor = 8;
+constexpr int kFirstTryMs = 10;
+
+}  // namespace
+
+void LogKeeper::committed() {
+  const std::int64_t pages = db_.log_pages();
+  if (pages < pages_) next_copy_ = limits_.copy_pages;  // it started again
+  pages_ = pages;
+  if (pages < next_copy_) return;
+  if (pages < kRestartFactor * limits_.copy_pages) {
+    copy();
+  } else {
+    restart();
+  }
+  // Copying is not repeated for each commit while a reader keeps the log from starting again.
+  next_copy_ = pages + std::max<std::int64_t>(limits_.copy_pages / 2, 1);
+}
+
+void LogKeeper::copy() {
+  try {
+    db_.run("PRAGMA wal_checkpoint(PASSIVE)");
+  } catch (const SqliteError&) {
+    // The commits are safe in the log; it is copied another time.
+  }
+}
+
+// SQLite chooses the readers that it waits for when it begins, and by the place where they noted
+// what they read: readers that come later may share that place, and then it waits in vain for all
+// of its time. A second try finds them up to date. So the patience is spent in several tries, each
+// twice as long as the one before.
+void LogKeeper::restart() {
+  int left = limits_.reader_patience_ms;
+  for (int wait = kFirstTryMs; left > 0; wait *= 2) {
+    db_.set_busy_timeout(std::min(wait, left));
+    left -= wait;
+    if (restarted()) break;
+  }
+  db_.set_busy_timeout(limits_.busy_timeout_ms);
+}
+
+bool LogKeeper::restarted() {
+  try {
+    Query outcome = db_.query("PRAGMA wal_checkpoint(RESTART)");
+    return outcome.next() && outcome.integer(0) == 0;  // 1: a reader was in the way
+  } catch (const SqliteError&) {
+    return false;  // as above
+  }
+}
+
+}  // namespace hyperflock::storage::sqlite

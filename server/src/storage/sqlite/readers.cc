@@ -1,0 +1,373 @@
+// The reading half of the contract: see readers.h.
+#include "storage/sqlite/readers.h"
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+
+#include "storage/lineage.h"
+#include "storage/sqlite/rows.h"
+
+namespace hyperflock::storage::sqlite {
+namespace {
+
+constexpr std::chrono::seconds kBorrowTimeout{10};
+constexpr std::int64_t kAnyId = std::numeric_limits<std::int64_t>::max();
+
+std::optional<StoredAttempt> attempt_by_id(Db& db, std::int64_t id) {
+  Query row = db.query(kSelectAttempt, id);
+  if (!row.next()) return std::nullopt;
+  return read_attempt(row);
+}
+
+// A trial's attempts after `forgiven`, oldest first, by the chain that starts at its newest one.
+std::vector<AttemptRow> attempts_from(Db& db, std::int64_t newest, std::int64_t forgiven = 0) {
+  std::vector<AttemptRow> attempts;
+  for (std::optional<std::int64_t> id = newest; id && *id > forgiven;) {
+    auto stored = attempt_by_id(db, *id);
+    if (!stored) break;
+    id = stored->previous;
+    attempts.push_back(std::move(stored->row));
+  }
+  std::reverse(attempts.begin(), attempts.end());
+  return attempts;
+}
+
+std::vector<Suggestion> suggestions_of(Db& db, TrialKey key) {
+  std::vector<Suggestion> log;
+  Query row = db.query(kSelectSuggestions, key.study, key.number);
+  while (row.next())
+    log.push_back({std::string(row.text(0)), std::string(row.text(1)), std::string(row.text(2))});
+  return log;
+}
+
+bool is_asked(Db& db, StudyId id) {
+  return db.query("SELECT 1 FROM studies WHERE id = ? AND kind = ?", id, protocol::StudyKind::asked)
+      .next();
+}
+
+// A deleted study has rows left, and none of progress.
+bool exists(Db& db, StudyId id) {
+  return db.query("SELECT 1 FROM study_progress WHERE study = ?", id).next();
+}
+
+// Fills in the attempt that decides a trial: the accepted one, else the newest.
+void add_deciding_attempt(Db& db, TrialDetail& detail, std::int64_t newest) {
+  TrialRow& trial = detail.trial;
+  auto stored =
+      attempt_by_id(db, trial.accepted_attempt ? to_int(*trial.accepted_attempt) : newest);
+  if (!stored) return;
+  if (trial.accepted_attempt) trial.values = stored->row.values;
+  detail.attempt = std::move(stored->row);
+}
+
+std::vector<StudyRow> studies_between(Db& db, std::int64_t first, std::int64_t last) {
+  std::vector<StudyRow> found;
+  Query row = db.query(kSelectStudies, first, last);
+  while (row.next()) {
+    found.push_back(read_study(row));
+    StudyRow& study = found.back();
+    if (study.spec.kind != protocol::StudyKind::asked || !study.best_trial) continue;
+    Query best = db.query("SELECT params FROM trials WHERE study = ? AND number = ?", study.id,
+                          *study.best_trial);
+    if (best.next()) study.best_params = best.text(0);
+  }
+  return found;
+}
+
+// A page of trials, with what decides them and their logs.
+std::vector<TrialDetail> details(Db& db, Query trials, StudyId id) {
+  std::vector<TrialDetail> page;
+  if (!exists(db, id)) return page;
+  const bool asked = is_asked(db, id);
+  while (trials.next()) {
+    page.push_back(read_trial(trials));
+    add_deciding_attempt(db, page.back(), newest_attempt_of(trials));
+    if (asked) page.back().trial.suggested = suggestions_of(db, page.back().trial.key);
+  }
+  return page;
+}
+
+std::optional<protocol::Checkpoint> newest_checkpoint(Db& db, TrialKey key) {
+  Query row = db.query(kSelectNewestCheckpoint, key.study, key.number);
+  if (!row.next()) return std::nullopt;
+  return read_checkpoint(row, 0);
+}
+
+std::vector<protocol::Point> curve_of(Db& db, const AttemptRow& attempt) {
+  Lineage lineage(attempt);
+  while (const auto id = lineage.wanted()) {
+    {
+      Query points = db.query(kSelectPoints, *id);
+      while (points.next()) lineage.add({points.integer(0), points.real(1)});
+    }
+    if (*id == attempt.id) {
+      lineage.go_on(attempt.from);
+      continue;
+    }
+    const auto row = attempt_by_id(db, to_int(*id));
+    lineage.go_on(row ? row->row.from : std::nullopt);
+  }
+  return lineage.points();
+}
+
+RunningStudy running_study(Db& db, StudyRow row) {
+  RunningStudy running;
+  running.study = std::move(row);
+  const StudyId id = running.study.id;
+  const bool asked = running.study.spec.kind == protocol::StudyKind::asked;
+  {
+    Query next = db.query("SELECT coalesce(max(number) + 1, 0) FROM trials WHERE study = ?", id);
+    next.next();
+    running.next_number = next.integer(0);
+  }
+  Query trials = db.query(kSelectUnfinishedTrials, id);
+  while (trials.next()) {
+    TrialRow trial = read_trial(trials).trial;
+    running.unfinished.push_back(
+        {trial.key, attempts_from(db, newest_attempt_of(trials), forgiven_attempt_of(trials)),
+         newest_checkpoint(db, trial.key)});
+    if (!asked) continue;
+    running.unfinished.back().params = std::move(trial.params);
+    running.unfinished.back().suggested = suggestions_of(db, trial.key);
+    running.unfinished.back().attrs = asked_attrs_of(trials);
+  }
+  return running;
+}
+
+}  // namespace
+
+ReadPool::Loan ReadPool::borrow() {
+  std::unique_lock lock(mutex_);
+  if (!freed_.wait_for(lock, kBorrowTimeout,
+                       [this] { return !free_.empty() || opened_ < limit_; })) {
+    throw SqliteError(SQLITE_BUSY, "every reading connection is in use");
+  }
+  if (!free_.empty()) {
+    auto db = std::move(free_.back());
+    free_.pop_back();
+    return Loan(*this, std::move(db));
+  }
+  ++opened_;
+  lock.unlock();
+  try {
+    return Loan(*this, std::make_unique<Db>(path_, Db::Mode::read_only));
+  } catch (...) {
+    lock.lock();
+    --opened_;
+    freed_.notify_one();
+    throw;
+  }
+}
+
+void ReadPool::give_back(std::unique_ptr<Db> db) {
+  const std::lock_guard lock(mutex_);
+  free_.push_back(std::move(db));
+  freed_.notify_one();
+}
+
+Snapshot load(Db& db) {
+  const Transaction view(db, Transaction::Kind::read);
+  Snapshot snapshot;
+  std::vector<std::int64_t> ids;
+  {
+    Query running = db.query("SELECT study FROM study_progress WHERE state = ? ORDER BY study",
+                             StudyState::running);
+    while (running.next()) ids.push_back(running.integer(0));
+  }
+  for (const std::int64_t id : ids) {
+    for (StudyRow& row : studies_between(db, id, id)) {
+      snapshot.studies.push_back(running_study(db, std::move(row)));
+    }
+  }
+  Query next = db.query(
+      "SELECT max(study, coalesce((SELECT max(id) FROM studies), 0)) + 1,"
+      " max(attempt, coalesce((SELECT max(id) FROM attempts), 0)) + 1,"
+      " EXISTS (SELECT 1 FROM studies WHERE owner = '') FROM given");
+  next.next();
+  snapshot.next_study_id = next.integer(0);
+  snapshot.next_attempt_id = next.integer(1);
+  snapshot.unswept = next.integer(2) != 0;
+  return snapshot;
+}
+
+Identities identities(Db& db) {
+  const Transaction view(db, Transaction::Kind::read);
+  Identities all;
+  Query principals = db.query(
+      "SELECT id, name, role, state, note, quota_studies, quota_trials, quota_bytes, created_at"
+      " FROM principals ORDER BY id");
+  while (principals.next()) {
+    Principal one;
+    one.id = principals.integer(0);
+    one.name = principals.text(1);
+    one.role = static_cast<PrincipalRole>(principals.integer(2));
+    one.state = static_cast<PrincipalState>(principals.integer(3));
+    one.note = principals.text(4);
+    one.quota = {principals.integer(5), principals.integer(6), principals.integer(7)};
+    one.created_at = principals.integer(8);
+    Query projects = db.query(
+        "SELECT name FROM members JOIN projects ON projects.id = members.project"
+        " WHERE principal = ? ORDER BY name",
+        one.id);
+    while (projects.next()) one.projects.emplace_back(projects.text(0));
+    all.principals.push_back(std::move(one));
+  }
+  Query tokens = db.query(
+      "SELECT id, principal, token_hash, created_at, expires_at, revoked_at FROM tokens"
+      " ORDER BY id");
+  while (tokens.next()) {
+    all.tokens.push_back({tokens.integer(0), tokens.integer(1), std::string(tokens.text(2)),
+                          tokens.integer(3), tokens.integer(4), tokens.integer(5)});
+  }
+  Query projects = db.query("SELECT id, name, created_at FROM projects ORDER BY id");
+  while (projects.next()) {
+    all.projects.push_back(
+        {projects.integer(0), std::string(projects.text(1)), projects.integer(2)});
+  }
+  Query codes = db.query(
+      "SELECT code_hash, project, id, label, created_by, created_at, expires_at, max_uses, uses,"
+      " revoked_at FROM codes ORDER BY id");
+  while (codes.next()) {
+    all.enrolments.push_back({std::string(codes.text(0)), std::string(codes.text(1)),
+                              codes.integer(2), std::string(codes.text(3)),
+                              std::string(codes.text(4)), codes.integer(5), codes.integer(6),
+                              codes.integer(7), codes.integer(8), codes.integer(9)});
+  }
+  Query devices = db.query(
+      "SELECT id, project, secret_hash, device_class, engine, revoked_at FROM devices ORDER BY id");
+  while (devices.next()) {
+    all.devices.push_back({std::string(devices.text(0)), std::string(devices.text(1)),
+                           std::string(devices.text(2)), std::string(devices.text(3)),
+                           std::string(devices.text(4)), !devices.null(5)});
+  }
+  return all;
+}
+
+std::vector<StudyRow> studies(Db& db) { return studies_between(db, 1, kAnyId); }
+
+std::optional<StudyRow> study(Db& db, StudyId id) {
+  auto found = studies_between(db, to_int(id), to_int(id));
+  if (found.empty()) return std::nullopt;
+  return std::move(found.front());
+}
+
+std::vector<TrialDetail> finished_trials(Db& db, StudyId id, std::int64_t after,
+                                         std::int64_t limit) {
+  const Transaction view(db, Transaction::Kind::read);
+  // A negative limit would mean "all" to SQLite, and seq 0 is "not finished".
+  return details(db,
+                 db.query(kSelectFinishedTrials, id, std::max<std::int64_t>(after, 0),
+                          std::max<std::int64_t>(limit, 0)),
+                 id);
+}
+
+std::vector<TrialDetail> unfinished_trials(Db& db, StudyId id) {
+  const Transaction view(db, Transaction::Kind::read);
+  return details(db, db.query(kSelectUnfinishedTrials, id), id);
+}
+
+std::optional<TrialDetail> trial(Db& db, TrialKey key) {
+  const Transaction view(db, Transaction::Kind::read);
+  Query row = db.query(kSelectTrial, key.study, key.number);
+  if (!row.next() || !exists(db, key.study)) return std::nullopt;
+  TrialDetail detail = read_trial(row);
+  const std::int64_t newest = newest_attempt_of(row);
+  add_deciding_attempt(db, detail, newest);
+  detail.attempts_list = attempts_from(db, newest);
+  detail.trial.suggested = suggestions_of(db, key);
+  detail.trial.asked_attrs = asked_attrs_of(row);
+  if (detail.attempt) detail.points = curve_of(db, *detail.attempt);
+  return detail;
+}
+
+std::vector<protocol::Point> curve(Db& db, const AttemptRow& attempt) {
+  const Transaction view(db, Transaction::Kind::read);
+  return curve_of(db, attempt);
+}
+
+std::optional<AttemptRow> attempt(Db& db, AttemptId id) {
+  const Transaction view(db, Transaction::Kind::read);
+  auto stored = attempt_by_id(db, to_int(id));
+  if (!stored || !exists(db, stored->row.trial.study)) return std::nullopt;
+  return std::move(stored->row);
+}
+
+std::vector<ArtifactRow> artifacts(Db& db, StudyId study, std::optional<TrialNumber> trial,
+                                   std::int64_t after, std::int64_t limit) {
+  const Transaction view(db, Transaction::Kind::read);
+  std::vector<ArtifactRow> page;
+  if (!exists(db, study)) return page;
+  const std::int64_t most = std::max<std::int64_t>(limit, 0);  // a negative one means "all"
+  Query row = trial ? db.query(kSelectArtifactsOfTrial, study, after, most, *trial)
+                    : db.query(kSelectArtifacts, study, after, most);
+  while (row.next()) page.push_back(read_artifact(row));
+  return page;
+}
+
+std::optional<ArtifactRow> artifact(Db& db, StudyId study, const std::string& id) {
+  const Transaction view(db, Transaction::Kind::read);
+  Query row = db.query(kSelectArtifact, study, id);
+  if (!row.next() || !exists(db, study)) return std::nullopt;
+  return read_artifact(row);
+}
+
+std::vector<std::string> kept_blobs(Db& db) {
+  std::vector<std::string> blobs;
+  Query rows =
+      db.query("SELECT sha256 FROM checkpoints UNION SELECT sha256 FROM artifacts ORDER BY sha256");
+  while (rows.next()) blobs.emplace_back(rows.text(0));
+  return blobs;
+}
+
+std::vector<std::string> owned_blobs(Db& db) {
+  std::vector<std::string> blobs;
+  Query rows = db.query(
+      "SELECT sha256 FROM owner_blobs UNION SELECT sha256 FROM study_blobs ORDER BY sha256");
+  while (rows.next()) blobs.emplace_back(rows.text(0));
+  return blobs;
+}
+
+bool project_references(Db& db, const std::string& project, const std::string& sha256) {
+  return db.query("SELECT 1 FROM project_blobs WHERE project = ? AND sha256 = ?", project, sha256)
+      .next();
+}
+
+Usage usage(Db& db, const std::string& owner) {
+  Usage used;
+  {
+    Query running = db.query(
+        "SELECT count(*), CAST(min(total(total + asked), ?3) AS INTEGER)"
+        " FROM studies JOIN study_progress ON study = id WHERE owner = ?1 AND state = ?2",
+        owner, StudyState::running, kManyTrials);
+    running.next();
+    used.studies = running.integer(0);
+    used.trials = running.integer(1);
+  }
+  Query blobs = db.query(
+      "SELECT (SELECT coalesce(sum(bytes), 0) FROM owner_blobs WHERE owner = ?1)"
+      " + (SELECT coalesce(sum(artifact_bytes), 0)"
+      " FROM studies JOIN study_progress ON study = id WHERE owner = ?1)",
+      owner);
+  blobs.next();
+  used.bytes = blobs.integer(0);
+  return used;
+}
+
+std::vector<AuditEntry> audit(Db& db, std::int64_t after, std::int64_t limit) {
+  std::vector<AuditEntry> page;
+  Query row = db.query(
+      "SELECT id, at, actor, action, object, address, detail FROM audit WHERE id > ?"
+      " ORDER BY id LIMIT ?",
+      after, std::max<std::int64_t>(limit, 0));
+  while (row.next()) {
+    page.push_back({row.integer(0), row.integer(1), std::string(row.text(2)),
+                    std::string(row.text(3)), std::string(row.text(4)), std::string(row.text(5)),
+                    std::string(row.text(6))});
+  }
+  return page;
+}
+
+}  // namespace hyperflock::storage::sqlite

@@ -1,0 +1,71 @@
+// The reading half of the contract, over a small pool of connections. Any thread; each call sees
+// one committed state and never waits for the writer.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/sqlite/db.h"
+#include "storage/storage.h"
+
+namespace hyperflock::storage::sqlite {
+
+// At most `limit` connections, opened when first needed; a caller waits a bounded time for one.
+class ReadPool {
+ public:
+  ReadPool(std::string path, std::size_t limit) : path_(std::move(path)), limit_(limit) {}
+
+  // A connection on loan; goes back at the end of its life.
+  class Loan {
+   public:
+    Loan(ReadPool& pool, std::unique_ptr<Db> db) : pool_(pool), db_(std::move(db)) {}
+    ~Loan() { pool_.give_back(std::move(db_)); }
+    Loan(const Loan&) = delete;
+    Loan& operator=(const Loan&) = delete;
+    Db& operator*() { return *db_; }
+
+   private:
+    ReadPool& pool_;
+    std::unique_ptr<Db> db_;
+  };
+
+  // Throws SqliteError (SQLITE_BUSY) when none comes free in time.
+  Loan borrow();
+
+ private:
+  void give_back(std::unique_ptr<Db> db);
+
+  const std::string path_;
+  const std::size_t limit_;
+  std::mutex mutex_;
+  std::condition_variable freed_;
+  std::vector<std::unique_ptr<Db>> free_;  // under mutex_
+  std::size_t opened_ = 0;                 // under mutex_
+};
+
+// Each throws SqliteError.
+Snapshot load(Db& db);
+Identities identities(Db& db);
+std::vector<StudyRow> studies(Db& db);
+std::optional<StudyRow> study(Db& db, StudyId id);
+std::vector<TrialDetail> finished_trials(Db& db, StudyId id, std::int64_t after,
+                                         std::int64_t limit);
+std::vector<TrialDetail> unfinished_trials(Db& db, StudyId id);
+std::optional<TrialDetail> trial(Db& db, TrialKey key);
+std::vector<protocol::Point> curve(Db& db, const AttemptRow& attempt);
+std::optional<AttemptRow> attempt(Db& db, AttemptId id);
+std::vector<ArtifactRow> artifacts(Db& db, StudyId study, std::optional<TrialNumber> trial,
+                                   std::int64_t after, std::int64_t limit);
+std::optional<ArtifactRow> artifact(Db& db, StudyId study, const std::string& id);
+std::vector<std::string> kept_blobs(Db& db);
+std::vector<std::string> owned_blobs(Db& db);
+bool project_references(Db& db, const std::string& project, const std::string& sha256);
+Usage usage(Db& db, const std::string& owner);
+std::vector<AuditEntry> audit(Db& db, std::int64_t after, std::int64_t limit);
+
+}  // namespace hyperflock::storage::sqlite

@@ -1,0 +1,110 @@
+// Rows of the database <-> the records of records.h: column lists, enumerations as stored, doubles
+// as bytes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "storage/records.h"
+#include "storage/sqlite/db.h"
+
+namespace hyperflock::storage::sqlite {
+
+// Doubles as the bytes of a BLOB; `values` must outlive the view.
+Blob as_blob(const std::vector<double>& values);
+std::vector<double> doubles_of(std::string_view bytes);
+
+// The four failure columns from `column` on.
+std::optional<protocol::Failure> read_failure(const Query& row, int column);
+
+// A failure as four parameters, nulls where there is none. It must outlive these views of it.
+struct FailureColumns {
+  explicit FailureColumns(const protocol::Failure* failure);
+  std::optional<std::int64_t> cause;
+  std::optional<std::string_view> code;
+  std::optional<std::string_view> message;
+  std::optional<std::string_view> traceback;
+};
+
+// Rows of the queries below, in their column order.
+StudyRow read_study(const Query& row);
+TrialDetail read_trial(const Query& row);  // without its attempts
+struct StoredAttempt {
+  AttemptRow row;
+  std::optional<std::int64_t> previous;
+};
+StoredAttempt read_attempt(const Query& row);
+
+// The five columns of a checkpoint from `column` on: attempt, format, sha256, bytes, step.
+std::optional<protocol::Checkpoint> read_checkpoint(const Query& row, int column);
+
+ArtifactRow read_artifact(const Query& row);
+
+// A checkpoint as five parameters, nulls where there is none. It must outlive these views of it.
+struct CheckpointColumns {
+  explicit CheckpointColumns(const protocol::Checkpoint* checkpoint);
+  std::optional<std::int64_t> attempt;
+  std::optional<std::int64_t> format;
+  std::optional<std::string_view> sha256;
+  std::optional<std::int64_t> bytes;
+  std::optional<std::int64_t> step;
+};
+
+// The newest attempt of a trial as its row names it: where the chain of attempts begins.
+std::int64_t newest_attempt_of(const Query& trial_row);
+// The newest attempt that a replay has forgiven, 0 where there was none.
+std::int64_t forgiven_attempt_of(const Query& trial_row);
+// What the trial was asked with.
+std::string asked_attrs_of(const Query& trial_row);
+
+#define HYPERFLOCK_TRIAL_COLUMNS                                                        \
+  "SELECT study, number, state, seq, attempts, accepted_attempt, newest_attempt, seed," \
+  " started_at, finished_at, params, failure_cause, failure_code, failure_message,"     \
+  " failure_traceback, forgiven_attempt, asked_attrs FROM trials "
+
+// Studies with ids ?1..?2, newest first.
+inline constexpr Sql kSelectStudies =
+    "SELECT id, owner, project, spec, total, created_at, state, complete, pruned, failed, running,"
+    " attempts, cursor, finished_at, best_trial, best_value, asked, generation, sampler,"
+    " sampler_since, wanted, paused, artifacts, artifact_bytes"
+    " FROM studies JOIN study_progress ON study = id WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC";
+inline constexpr Sql kSelectTrial = HYPERFLOCK_TRIAL_COLUMNS "WHERE study = ?1 AND number = ?2";
+// seq > ?2: 0 leaves out the unfinished ones.
+inline constexpr Sql kSelectFinishedTrials =
+    HYPERFLOCK_TRIAL_COLUMNS "WHERE study = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
+inline constexpr Sql kSelectUnfinishedTrials =
+    HYPERFLOCK_TRIAL_COLUMNS "WHERE study = ?1 AND seq = 0 ORDER BY number";
+inline constexpr Sql kSelectAttempt =
+    "SELECT id, study, number, previous, kind, state, result_seq, load_ms, run_ms, started_at,"
+    " finished_at, device, device_class, engine, backend, result_values, failure_cause,"
+    " failure_code, failure_message, failure_traceback, resumed_attempt, resumed_format,"
+    " resumed_sha256, resumed_bytes, resumed_step, adapter, attrs, software FROM attempts"
+    " WHERE id = ?1";
+inline constexpr Sql kSelectSuggestions =
+    "SELECT name, distribution, value FROM suggestions WHERE study = ?1 AND number = ?2"
+    " ORDER BY position";
+inline constexpr Sql kSelectNewestCheckpoint =
+    "SELECT attempt, format, sha256, bytes, step FROM checkpoints"
+    " WHERE study = ?1 AND number = ?2 ORDER BY saved DESC LIMIT 1";
+inline constexpr Sql kSelectPoints =
+    "SELECT step, value FROM points WHERE attempt = ?1 ORDER BY step";
+
+#define HYPERFLOCK_ARTIFACT_COLUMNS                                                          \
+  "SELECT id, study, number, attempt, name, type, store, sha256, bytes, arrived, created_at" \
+  " FROM artifacts "
+
+// arrived > ?2, at most ?3.
+inline constexpr Sql kSelectArtifacts =
+    HYPERFLOCK_ARTIFACT_COLUMNS "WHERE study = ?1 AND arrived > ?2 ORDER BY arrived LIMIT ?3";
+inline constexpr Sql kSelectArtifactsOfTrial = HYPERFLOCK_ARTIFACT_COLUMNS
+    "INDEXED BY artifacts_by_trial WHERE study = ?1 AND number = ?4 AND arrived > ?2 ORDER BY "
+    "arrived LIMIT ?3";
+inline constexpr Sql kSelectArtifact = HYPERFLOCK_ARTIFACT_COLUMNS "WHERE study = ?1 AND id = ?2";
+
+#undef HYPERFLOCK_ARTIFACT_COLUMNS
+#undef HYPERFLOCK_TRIAL_COLUMNS
+
+}  // namespace hyperflock::storage::sqlite

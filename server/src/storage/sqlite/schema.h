@@ -1,0 +1,28 @@
+// Opening a database file: pragmas, the check of its owner and version, numbered migrations.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/result.h"
+#include "storage/sqlite/db.h"
+
+namespace hyperflock::storage::sqlite {
+
+// One step of the schema: migrations/NNNN_name.sql, embedded at build time. `PRAGMA user_version`
+// is the last one applied.
+struct Migration {
+  std::int64_t version;
+  const char* sql;
+};
+
+// All of them, versions 1, 2, ... in order.
+std::span<const Migration> migrations();
+
+// Opens the file for writing, creates or migrates it, and reads the promised pragmas back. Errors:
+// `storage_open`, `storage_too_new`.
+Result<std::unique_ptr<Db>> open_for_writing(const std::string& path, int busy_timeout_ms);
+
+}  // namespace hyperflock::storage::sqlite

@@ -1,0 +1,145 @@
+// The SQLite back end: writer and readers put together, exceptions turned into Results.
+#include "storage/sqlite/storage.h"
+
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "storage/sqlite/schema.h"
+
+namespace hyperflock::storage {
+namespace {
+
+Error unavailable(const sqlite::SqliteError& error) {
+  std::string what_to_do = "look at the disk and the file's permissions";
+  switch (error.code() & 0xff) {
+    case SQLITE_FULL:
+      what_to_do = "free disk space, the server then goes on by itself";
+      break;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      what_to_do =
+          "end the other program that holds the database, the server then goes on by itself";
+      break;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      what_to_do = "restore the database from a backup";
+      break;
+    default:
+      break;
+  }
+  return Error{"storage_unavailable", std::string("The database did not answer (") + error.what() +
+                                          "): " + what_to_do + "."};
+}
+
+template <typename Function>
+auto guarded(Function function) -> Result<decltype(function())> {
+  try {
+    return function();
+  } catch (const sqlite::SqliteError& error) {
+    return unavailable(error);
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<FileLock>> FileLock::take(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (descriptor < 0) {
+    return Error{"storage_open",
+                 "Cannot create " + path + ": check that its folder exists and is writable."};
+  }
+  std::unique_ptr<FileLock> lock(new FileLock(descriptor));
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+    return Error{"storage_open", "Another hyperflock-server uses this database (" + path +
+                                     " is locked): stop it first."};
+  }
+  return lock;
+}
+
+FileLock::~FileLock() { ::close(descriptor_); }
+
+Result<std::unique_ptr<SqliteStorage>> SqliteStorage::open(const std::string& path, WallClock clock,
+                                                           SqliteSettings settings) {
+  auto lock = FileLock::take(path + ".lock");
+  if (!lock) return lock.error();
+  auto db = sqlite::open_for_writing(path, settings.busy_timeout_ms);
+  if (!db) return db.error();
+  return std::unique_ptr<SqliteStorage>(new SqliteStorage(
+      std::move(lock).value(), std::move(db).value(), path, std::move(clock), settings));
+}
+
+SqliteStorage::SqliteStorage(std::unique_ptr<FileLock> lock, std::unique_ptr<sqlite::Db> db,
+                             const std::string& path, WallClock clock, SqliteSettings settings)
+    : lock_(std::move(lock)),
+      writer_(std::move(db), std::move(clock),
+              {settings.checkpoint_pages, settings.busy_timeout_ms, settings.reader_patience_ms}),
+      readers_(path, settings.readers) {}
+
+Result<std::vector<Outcome>> SqliteStorage::apply(std::span<const Transition> batch) {
+  return guarded([&] { return writer_.apply(batch); });
+}
+
+void SqliteStorage::idle() { writer_.copy_log(); }
+
+Result<Snapshot> SqliteStorage::load() {
+  return guarded([&] { return sqlite::load(*readers_.borrow()); });
+}
+Result<Identities> SqliteStorage::identities() {
+  return guarded([&] { return sqlite::identities(*readers_.borrow()); });
+}
+Result<std::vector<StudyRow>> SqliteStorage::studies() {
+  return guarded([&] { return sqlite::studies(*readers_.borrow()); });
+}
+Result<std::optional<StudyRow>> SqliteStorage::study(StudyId id) {
+  return guarded([&] { return sqlite::study(*readers_.borrow(), id); });
+}
+Result<std::vector<TrialDetail>> SqliteStorage::finished_trials(StudyId id, std::int64_t after,
+                                                                std::int64_t limit) {
+  return guarded([&] { return sqlite::finished_trials(*readers_.borrow(), id, after, limit); });
+}
+Result<std::vector<TrialDetail>> SqliteStorage::unfinished_trials(StudyId id) {
+  return guarded([&] { return sqlite::unfinished_trials(*readers_.borrow(), id); });
+}
+Result<std::optional<TrialDetail>> SqliteStorage::trial(TrialKey key) {
+  return guarded([&] { return sqlite::trial(*readers_.borrow(), key); });
+}
+Result<std::vector<protocol::Point>> SqliteStorage::curve(const AttemptRow& attempt) {
+  return guarded([&] { return sqlite::curve(*readers_.borrow(), attempt); });
+}
+Result<std::optional<AttemptRow>> SqliteStorage::attempt(AttemptId id) {
+  return guarded([&] { return sqlite::attempt(*readers_.borrow(), id); });
+}
+Result<std::vector<ArtifactRow>> SqliteStorage::artifacts(StudyId study,
+                                                          std::optional<TrialNumber> trial,
+                                                          std::int64_t after, std::int64_t limit) {
+  return guarded([&] { return sqlite::artifacts(*readers_.borrow(), study, trial, after, limit); });
+}
+Result<std::optional<ArtifactRow>> SqliteStorage::artifact(StudyId study, const std::string& id) {
+  return guarded([&] { return sqlite::artifact(*readers_.borrow(), study, id); });
+}
+Result<std::vector<std::string>> SqliteStorage::kept_blobs() {
+  return guarded([&] { return sqlite::kept_blobs(*readers_.borrow()); });
+}
+Result<std::vector<std::string>> SqliteStorage::owned_blobs() {
+  return guarded([&] { return sqlite::owned_blobs(*readers_.borrow()); });
+}
+Result<bool> SqliteStorage::project_references(const std::string& project,
+                                               const std::string& sha256) {
+  return guarded([&] { return sqlite::project_references(*readers_.borrow(), project, sha256); });
+}
+Result<Usage> SqliteStorage::usage(const std::string& owner) {
+  return guarded([&] { return sqlite::usage(*readers_.borrow(), owner); });
+}
+Result<std::vector<AuditEntry>> SqliteStorage::audit(std::int64_t after, std::int64_t limit) {
+  return guarded([&] { return sqlite::audit(*readers_.borrow(), after, limit); });
+}
+
+Result<std::unique_ptr<Storage>> open_sqlite_storage(const std::string& path, WallClock clock) {
+  auto storage = SqliteStorage::open(path, std::move(clock), SqliteSettings{});
+  if (!storage) return storage.error();
+  return std::unique_ptr<Storage>(std::move(storage).value());
+}
+
+}  // namespace hyperflock::storage

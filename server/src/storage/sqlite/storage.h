@@ -1,0 +1,81 @@
+// The SQLite back end, with the settings and hooks that its tests and benchmark need. Everyone else
+// uses open_sqlite_storage() and the Storage interface.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "storage/sqlite/readers.h"
+#include "storage/sqlite/writer.h"
+#include "storage/storage.h"
+
+namespace hyperflock::storage {
+
+struct SqliteSettings {
+  // Pages of 4 KiB in the write-ahead log after which a commit copies it to the database file.
+  std::int64_t checkpoint_pages = 1'000;
+  std::size_t readers = 4;
+  // How long a batch waits for a lock that another process holds.
+  int busy_timeout_ms = 5'000;
+  // How long a commit may wait for readers of a log that has grown long. A reader's longest query
+  // is a page of trials: a few milliseconds.
+  int reader_patience_ms = 250;
+};
+
+// Keeps a second server away from the same file: an exclusive lock on FILE.lock, which the system
+// drops with the process.
+class FileLock {
+ public:
+  static Result<std::unique_ptr<FileLock>> take(const std::string& path);
+  ~FileLock();
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+
+ private:
+  explicit FileLock(int descriptor) : descriptor_(descriptor) {}
+  int descriptor_;
+};
+
+class SqliteStorage final : public Storage {
+ public:
+  static Result<std::unique_ptr<SqliteStorage>> open(const std::string& path, WallClock clock,
+                                                     SqliteSettings settings);
+
+  Result<std::vector<Outcome>> apply(std::span<const Transition> batch) override;
+  void idle() override;
+  int synchronous() override { return writer_.synchronous(); }
+  Result<Snapshot> load() override;
+  Result<Identities> identities() override;
+  Result<std::vector<StudyRow>> studies() override;
+  Result<std::optional<StudyRow>> study(StudyId id) override;
+  Result<std::vector<TrialDetail>> finished_trials(StudyId id, std::int64_t after,
+                                                   std::int64_t limit) override;
+  Result<std::vector<TrialDetail>> unfinished_trials(StudyId id) override;
+  Result<std::optional<TrialDetail>> trial(TrialKey key) override;
+  Result<std::vector<protocol::Point>> curve(const AttemptRow& attempt) override;
+  Result<std::optional<AttemptRow>> attempt(AttemptId id) override;
+  Result<std::vector<ArtifactRow>> artifacts(StudyId study, std::optional<TrialNumber> trial,
+                                             std::int64_t after, std::int64_t limit) override;
+  Result<std::optional<ArtifactRow>> artifact(StudyId study, const std::string& id) override;
+  Result<std::vector<std::string>> kept_blobs() override;
+  Result<std::vector<std::string>> owned_blobs() override;
+  Result<bool> project_references(const std::string& project, const std::string& sha256) override;
+  Result<Usage> usage(const std::string& owner) override;
+  Result<std::vector<AuditEntry>> audit(std::int64_t after, std::int64_t limit) override;
+
+  // For tests of a full disk: the database grows no further than this. Writer thread only.
+  void limit_pages(std::int64_t pages) { writer_.limit_pages(pages); }
+
+ private:
+  SqliteStorage(std::unique_ptr<FileLock> lock, std::unique_ptr<sqlite::Db> db,
+                const std::string& path, WallClock clock, SqliteSettings settings);
+
+  // Declared in this order so that the lock outlives the connections.
+  std::unique_ptr<FileLock> lock_;
+  sqlite::Writer writer_;
+  sqlite::ReadPool readers_;
+};
+
+}  // namespace hyperflock::storage

@@ -1,0 +1,195 @@
+// What storage can do by itself, on disk with synchronous=FULL: cycles ("accept a result, start the
+// next attempt") per second in groups of several sizes, and how long one group takes; how long the
+// pieces hold the writer in which a deleted study goes. Set HYPERFLOCK_BENCH_DIR to choose the
+// disk.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <vector>
+
+#include "base/testing/scratch_folder.h"
+#include "storage/contract/suite.h"
+#include "storage/sqlite/storage.h"
+
+namespace hyperflock::storage {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::int64_t wall_now() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+// A realistic cycle: parameters of three names, one value, three points.
+std::vector<Transition> group_of(std::int64_t first_attempt, std::int64_t size) {
+  std::vector<Transition> batch;
+  batch.reserve(static_cast<std::size_t>(size) * 2);
+  for (std::int64_t i = first_attempt; i < first_attempt + size; ++i) {
+    StoreResult result = complete(i, {1.0 / static_cast<double>(i)}, "d3f1a9c07b52e846");
+    result.result.points = {{10, 0.5}, {20, 0.25}, {30, 0.125}};
+    batch.emplace_back(std::move(result));
+    StartAttempt next = start(i + size, key(1, i + size - 1), "d3f1a9c07b52e846");
+    next.params = R"({"channels_1": 16, "channels_2": 64, "channels_3": 256})";
+    batch.emplace_back(std::move(next));
+  }
+  return batch;
+}
+
+void cycles(benchmark::State& state, bool on_disk_database) {
+  const std::int64_t size = state.range(0);
+  if (const char* folder = std::getenv("HYPERFLOCK_BENCH_DIR"); folder != nullptr) {
+    ::setenv("TMPDIR", folder, 1);
+  }
+  const ScratchFolder folder;
+  SqliteSettings settings;
+  if (state.range(1) > 0) settings.checkpoint_pages = state.range(1);
+  std::unique_ptr<Storage> storage;
+  if (on_disk_database) {
+    storage = SqliteStorage::open(folder.file("db"), wall_now, settings).value();
+  } else {
+    storage = make_memory_storage(wall_now);
+  }
+  CreateStudy study = create_study(1);
+  study.total = kMaxWireInteger;
+  std::vector<Transition> first = {study};
+  for (std::int64_t i = 1; i <= size; ++i) {
+    first.emplace_back(start(i, key(1, i - 1), "d3f1a9c07b52e846"));
+  }
+  if (!storage->apply(first).ok()) state.SkipWithError("the first batch failed");
+
+  std::vector<double> group_ms;
+  std::int64_t attempt = 1;
+  for (auto _ : state) {
+    const auto batch = group_of(attempt, size);
+    const auto begun = Clock::now();
+    const auto outcomes = storage->apply(batch);
+    group_ms.push_back(std::chrono::duration<double, std::milli>(Clock::now() - begun).count());
+    if (!outcomes || outcomes.value().front().verdict != protocol::Verdict::accepted) {
+      state.SkipWithError("a result was not accepted");
+      break;
+    }
+    attempt += size;
+  }
+  state.SetItemsProcessed(state.iterations() * size);
+  std::sort(group_ms.begin(), group_ms.end());
+  const auto quantile = [&](double q) {
+    return group_ms.empty()
+               ? 0.0
+               : group_ms[static_cast<std::size_t>(q * static_cast<double>(group_ms.size() - 1))];
+  };
+  state.counters["p50_ms"] = quantile(0.5);
+  state.counters["p99_ms"] = quantile(0.99);
+  state.counters["max_ms"] = quantile(1.0);
+  if (on_disk_database) {
+    const auto megabytes = [&](const std::string& suffix) {
+      return static_cast<double>(std::filesystem::file_size(folder.file("db" + suffix))) / 1e6;
+    };
+    state.counters["db_mb"] = megabytes("");
+    state.counters["wal_mb"] = megabytes("-wal");
+  }
+}
+
+double ms_since(Clock::time_point begun) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - begun).count();
+}
+
+// Different for each trial.
+std::string content_of(std::int64_t trial) {
+  const std::string digits = std::to_string(trial);
+  return sha('0').replace(0, digits.size(), digits);
+}
+
+// A finished study of so many trials, each with a curve of 20 points and so many files.
+void fill_study(Storage& storage, std::int64_t trials, std::int64_t files) {
+  constexpr std::int64_t kGroup = 500;
+  CreateStudy study = create_study(1);
+  study.total = trials;
+  bool ok = storage.apply(std::vector<Transition>{study}).ok();
+  for (std::int64_t first = 1; first <= trials; first += kGroup) {
+    std::vector<Transition> batch;
+    for (std::int64_t i = first; i < first + kGroup; ++i) {
+      batch.emplace_back(start(i, key(1, i - 1), "d3f1a9c07b52e846"));
+      for (std::int64_t file = 0; file < files; ++file) {
+        StoreArtifact upload{"d3f1a9c07b52e846", {}};
+        upload.artifact.id = std::to_string(i) + '-' + std::to_string(file);
+        upload.artifact.attempt = AttemptId{i};
+        upload.artifact.blob = {content_of(i), 1'000};
+        batch.emplace_back(std::move(upload));
+      }
+      StoreResult result = complete(i, {0.5}, "d3f1a9c07b52e846");
+      for (std::int64_t step = 1; step <= 20; ++step)
+        result.result.points.push_back({step, 1.0 / static_cast<double>(step)});
+      batch.emplace_back(std::move(result));
+    }
+    ok = ok && storage.apply(batch).ok();
+  }
+  ok = ok && storage.apply(std::vector<Transition>{end_study(1, StudyState::finished)}).ok();
+  if (!ok) std::abort();
+}
+
+// {trials, files of each, rows of a piece}
+void sqlite_deletion(benchmark::State& state) {
+  if (const char* folder = std::getenv("HYPERFLOCK_BENCH_DIR"); folder != nullptr)
+    ::setenv("TMPDIR", folder, 1);
+  std::vector<double> pieces;
+  double first_ms = 0;
+  for (auto _ : state) {
+    state.PauseTiming();
+    const ScratchFolder folder;
+    const auto storage = SqliteStorage::open(folder.file("db"), wall_now, {}).value();
+    fill_study(*storage, state.range(0), state.range(1));
+    state.ResumeTiming();
+    const auto begun = Clock::now();
+    if (!storage->apply(std::vector<Transition>{DeleteStudy{StudyId{1}}}).ok())
+      state.SkipWithError("it was not deleted");
+    first_ms = ms_since(begun);
+    for (bool more = true; more;) {
+      const auto piece = Clock::now();
+      const auto outcomes = storage->apply(std::vector<Transition>{SweepDeleted{state.range(2)}});
+      more = outcomes.ok() && outcomes.value().front().applied == Applied::applied;
+      pieces.push_back(ms_since(piece));
+    }
+  }
+  std::sort(pieces.begin(), pieces.end());
+  state.counters["first_ms"] = first_ms;
+  state.counters["pieces"] = static_cast<double>(pieces.size());
+  state.counters["p50_ms"] = pieces[pieces.size() / 2];
+  state.counters["p99_ms"] = pieces[pieces.size() * 99 / 100];
+  state.counters["max_ms"] = pieces.back();
+}
+
+void sqlite_cycles(benchmark::State& state) { cycles(state, true); }
+void memory_cycles(benchmark::State& state) { cycles(state, false); }
+
+// {cycles in a group, pages of the log before a checkpoint (0: the default)}
+BENCHMARK(sqlite_cycles)
+    ->ArgNames({"group", "pages"})
+    ->Args({1, 0})
+    ->Args({8, 0})
+    ->Args({32, 0})
+    ->Args({64, 0})
+    ->UseRealTime()
+    ->MinTime(3.0);
+BENCHMARK(sqlite_cycles)
+    ->Name("sqlite_checkpoint")
+    ->ArgNames({"group", "pages"})
+    ->ArgsProduct({{32}, {250, 1'000, 4'000, 16'000}})
+    ->UseRealTime()
+    ->MinTime(3.0);
+BENCHMARK(sqlite_deletion)
+    ->ArgNames({"trials", "files", "rows"})
+    ->ArgsProduct({{100'000}, {0, 2}, {1'000, 4'000, 16'000}})
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(1);
+BENCHMARK(memory_cycles)->ArgNames({"group", "pages"})->Args({32, 0})->UseRealTime();
+
+}  // namespace
+}  // namespace hyperflock::storage
+
+BENCHMARK_MAIN();

@@ -1,0 +1,282 @@
+// What only the SQLite back end promises: files, versions, locks, a full disk, a bounded log.
+#include "storage/sqlite/storage.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+#include <thread>
+
+#include "base/testing/scratch_folder.h"
+#include "protocol/codec.h"
+#include "storage/contract/suite.h"
+#include "storage/sqlite/schema.h"
+
+namespace hyperflock::storage {
+namespace {
+
+using testing::HasSubstr;
+
+class SqliteFile : public testing::Test {
+ protected:
+  Result<std::unique_ptr<SqliteStorage>> open(SqliteSettings settings = {}) {
+    return SqliteStorage::open(path_, [] { return kNow; }, settings);
+  }
+  static std::vector<Outcome> apply(Storage& storage, const std::vector<Transition>& batch) {
+    return storage.apply(batch).value();
+  }
+  static SqliteSettings with_checkpoint_at(std::int64_t pages) {
+    SqliteSettings settings;
+    settings.checkpoint_pages = pages;
+    return settings;
+  }
+  // One cycle: the result of attempt `i` is accepted, attempt `i + 1` starts on the next trial.
+  static std::vector<Transition> cycle(std::int64_t i) {
+    return {complete(i, {0.5}), start(i + 1, key(1, i))};
+  }
+
+  ScratchFolder folder_;
+  std::string path_ = folder_.file("db");
+};
+
+TEST_F(SqliteFile, PragmasReadBackAsPromised) {
+  const auto db = sqlite::open_for_writing(path_, 1).value();
+  EXPECT_EQ(db->single("PRAGMA journal_mode"), "wal");
+  EXPECT_EQ(db->single("PRAGMA synchronous"), "2");
+  EXPECT_EQ(db->single("PRAGMA foreign_keys"), "1");
+  EXPECT_EQ(db->single("PRAGMA user_version"), std::to_string(sqlite::migrations().size()));
+}
+
+TEST_F(SqliteFile, NewerFileIsRefusedUntouched) {
+  {
+    ASSERT_TRUE(open().ok());
+  }
+  {
+    sqlite::Db(path_, sqlite::Db::Mode::read_write).exec("PRAGMA user_version = 999");
+  }
+  const auto refused = open();
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, "storage_too_new");
+  EXPECT_EQ(sqlite::Db(path_, sqlite::Db::Mode::read_only).single("PRAGMA user_version"), "999");
+}
+
+// What stood in principals and enrolments before people had several tokens and codes had limits.
+TEST_F(SqliteFile, PeopleAndCodesOfAnOlderFileAreKept) {
+  {
+    sqlite::Db db(path_, sqlite::Db::Mode::read_write);
+    std::int64_t version = 0;
+    for (const sqlite::Migration& migration : sqlite::migrations()) {
+      if (std::string_view(migration.sql).find("CREATE TABLE tokens") != std::string_view::npos)
+        break;
+      db.exec(migration.sql);
+      version = migration.version;
+    }
+    db.exec("PRAGMA user_version = " + std::to_string(version));
+    db.exec("PRAGMA application_id = 1212574827");
+    db.exec("INSERT INTO principals VALUES (1, 'ada', 0, 'ha'), (2, 'grace', 1, 'hg')");
+    db.exec("INSERT INTO enrolments VALUES ('c2', 'birds', 20), ('c1', 'ants', 10)");
+    db.run(
+        "INSERT INTO studies (id, owner, project, submit_key, direction, total, created_at, spec)"
+        " VALUES (1, 'grace', 'birds', 'k', 0, 6, 5, ?)",
+        protocol::serialize_study_spec(spec("k")));
+    db.exec("INSERT INTO study_progress VALUES (1, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0)");
+  }
+  const auto storage = open().value();
+  const Identities all = storage->identities().value();
+  ASSERT_EQ(all.principals.size(), 2U);
+  EXPECT_EQ(all.principals[0].state, PrincipalState::active);
+  EXPECT_THAT(all.principals[0].projects, testing::IsEmpty());
+  EXPECT_THAT(all.principals[1].projects, testing::ElementsAre("ants", "birds"));
+  ASSERT_EQ(all.tokens.size(), 2U);
+  EXPECT_EQ(all.tokens[1].hash, "hg");
+  EXPECT_EQ(all.tokens[1].principal, 2);
+  EXPECT_EQ(all.tokens[1].expires_at, 0);
+  ASSERT_EQ(all.projects.size(), 2U);
+  EXPECT_EQ(all.projects[0].name, "birds");  // the study's date is the older one
+  ASSERT_EQ(all.enrolments.size(), 2U);
+  EXPECT_EQ(all.enrolments[0].code_hash, "c1");
+  EXPECT_EQ(all.enrolments[1].created_at, 20);
+  EXPECT_EQ(storage->usage("grace").value(), (Usage{1, 6, 1'333}));
+  const StudyRow study = storage->study(StudyId{1}).value().value();  // from before asked studies
+  EXPECT_EQ(study.spec.kind, protocol::StudyKind::grid);
+  EXPECT_EQ(study.total, 6);
+  EXPECT_EQ(study.generation, 0);
+  // What it names goes with it, though it was submitted before anything could be deleted.
+  const auto gone = apply(*storage, {end_study(1, StudyState::cancelled), DeleteStudy{StudyId{1}}});
+  EXPECT_THAT(gone.back().disowned, testing::ElementsAre(sha('a'), sha('b')));
+  EXPECT_EQ(storage->usage("grace").value(), Usage{});
+}
+
+TEST_F(SqliteFile, AuditEntriesAreNotRewritten) {
+  const auto storage = open().value();
+  apply(*storage, {note("a", false)});
+  sqlite::Db db(path_, sqlite::Db::Mode::read_write);
+  EXPECT_THROW(db.exec("UPDATE audit SET actor = 'nobody'"), sqlite::SqliteError);
+  EXPECT_EQ(storage->audit(0, 10).value().at(0).actor, "ada");
+}
+
+TEST_F(SqliteFile, AnotherProgramsDatabaseIsRefusedUntouched) {
+  {
+    sqlite::Db(path_, sqlite::Db::Mode::read_write).exec("CREATE TABLE photos (id INTEGER)");
+  }
+  const auto refused = open();
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, "storage_open");
+  EXPECT_THAT(refused.error().message, HasSubstr("another program"));
+  EXPECT_EQ(sqlite::Db(path_, sqlite::Db::Mode::read_only).single("PRAGMA journal_mode"), "delete");
+}
+
+TEST_F(SqliteFile, FileThatIsNoDatabaseIsRefused) {
+  std::ofstream(path_) << std::string(5'000, 'x');
+  const auto refused = open();
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, "storage_open");
+}
+
+TEST_F(SqliteFile, MissingFolderIsRefused) {
+  const auto refused = open_sqlite_storage(folder_.file("no/such/db"), [] { return kNow; });
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, "storage_open");
+}
+
+TEST_F(SqliteFile, SecondServerOnTheSameFileIsRefused) {
+  auto first = open();
+  ASSERT_TRUE(first.ok());
+  const auto second = open();
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.error().code, "storage_open");
+  EXPECT_THAT(second.error().message, HasSubstr("Another hyperflock-server"));
+  first.value().reset();
+  EXPECT_TRUE(open().ok());
+}
+
+TEST_F(SqliteFile, FullDiskChangesNothingAndRecovers) {
+  const auto storage = open().value();
+  apply(*storage, {create_study(1), start(1, key(1, 0))});
+  storage->limit_pages(1);  // SQLite takes this as "no page more than now"
+
+  std::vector<Transition> batch = {complete(1, {0.5})};
+  for (std::int64_t i = 2; i < 2'000; ++i) batch.push_back(start(i, key(1, i)));
+  const auto refused = storage->apply(batch);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, "storage_unavailable");
+  EXPECT_THAT(refused.error().message, HasSubstr("free disk space"));
+  EXPECT_EQ(storage->study(StudyId{1}).value()->complete, 0);
+  EXPECT_EQ(storage->study(StudyId{1}).value()->attempts, 1);
+  EXPECT_EQ(storage->trial(key(1, 0)).value()->trial.state, TrialState::running);
+  EXPECT_FALSE(storage->trial(key(1, 2)).value().has_value());
+  EXPECT_EQ(storage->load().value().next_attempt_id, 2);
+
+  storage->limit_pages(1'000'000);
+  const auto outcomes = apply(*storage, batch);
+  EXPECT_EQ(outcomes.front().seq, 1);
+  EXPECT_EQ(storage->study(StudyId{1}).value()->complete, 1);
+  EXPECT_EQ(storage->study(StudyId{1}).value()->attempts, 1'999);
+}
+
+TEST_F(SqliteFile, FailedBatchLeavesTheNextOneRight) {
+  const auto storage = open().value();
+  apply(*storage, {create_study(1), start(1, key(1, 0)), complete(1, {0.5})});
+  storage->limit_pages(1);
+  for (int i = 0; i < 3; ++i) {
+    std::vector<Transition> batch = {start(2, key(1, 1)), complete(2, {0.9})};
+    StoreResult with_points = complete(2, {0.9});
+    for (std::int64_t step = 0; step < 20'000; ++step) {
+      with_points.result.points.push_back({step, 0.1});
+    }
+    batch[1] = with_points;
+    EXPECT_FALSE(storage->apply(batch).ok());
+  }
+  storage->limit_pages(1'000'000);
+  const auto outcomes = apply(*storage, {start(2, key(1, 1)), complete(2, {0.9})});
+  EXPECT_EQ(outcomes[1].seq, 2);
+  EXPECT_EQ(storage->study(StudyId{1}).value()->complete, 2);
+  EXPECT_EQ(storage->study(StudyId{1}).value()->best_value, 0.9);
+}
+
+TEST_F(SqliteFile, LockOfAnotherProgramFailsABatchAndNoRead) {
+  SqliteSettings impatient;
+  impatient.busy_timeout_ms = 20;
+  const auto storage = open(impatient).value();
+  apply(*storage, {create_study(1)});
+  sqlite::Db other(path_, sqlite::Db::Mode::read_write);
+  other.exec("BEGIN IMMEDIATE");
+  const auto refused = storage->apply(std::vector<Transition>{start(1, key(1, 0))});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, "storage_unavailable");
+  EXPECT_THAT(refused.error().message, HasSubstr("other program"));
+  EXPECT_TRUE(storage->study(StudyId{1}).value().has_value());
+  other.exec("ROLLBACK");
+  EXPECT_EQ(apply(*storage, {start(1, key(1, 0))})[0].applied, Applied::applied);
+}
+
+// Readers that overlap without a gap must not keep the log from starting again.
+TEST_F(SqliteFile, LogStaysBoundedUnderReaders) {
+  SqliteSettings settings = with_checkpoint_at(40);
+  settings.reader_patience_ms = 60'000;  // a reader may be slow on a busy machine, not endless
+  const auto storage = open(settings).value();
+  apply(*storage, {create_study(1), start(1, key(1, 0))});
+  std::atomic<bool> writing = true;
+  std::vector<std::thread> readers;
+  for (int i = 0; i < 4; ++i) {
+    readers.emplace_back([&] {
+      while (writing) storage->finished_trials(StudyId{1}, 0, 200).value();
+    });
+  }
+  std::uintmax_t largest = 0;
+  for (std::int64_t i = 1; i <= 150; ++i) {
+    apply(*storage, cycle(i));
+    largest = std::max(largest, std::filesystem::file_size(path_ + "-wal"));
+  }
+  writing = false;
+  for (std::thread& reader : readers) reader.join();
+  // Eight times the length at which it is copied, and what commits add meanwhile.
+  EXPECT_LT(largest, 400U * (4'096U + 24U));
+}
+
+TEST_F(SqliteFile, LogStaysBounded) {
+  const auto storage = open(with_checkpoint_at(200)).value();
+  apply(*storage, {create_study(1), start(1, key(1, 0))});
+  std::uintmax_t largest = 0;
+  for (std::int64_t i = 1; i <= 600; ++i) {
+    apply(*storage, cycle(i));
+    largest = std::max(largest, std::filesystem::file_size(path_ + "-wal"));
+  }
+  // 200 pages, what one commit adds, and room for the header of each page.
+  EXPECT_LT(largest, 240U * (4'096U + 24U));
+  EXPECT_GT(std::filesystem::file_size(path_), 100'000U);
+}
+
+TEST_F(SqliteFile, IdleCopiesTheLogToTheDatabase) {
+  const auto storage = open(with_checkpoint_at(1'000'000)).value();
+  apply(*storage, {create_study(1), start(1, key(1, 0))});
+  for (std::int64_t i = 1; i <= 100; ++i) apply(*storage, cycle(i));
+  const auto before = std::filesystem::file_size(path_);
+  const auto log = std::filesystem::file_size(path_ + "-wal");
+  storage->idle();
+  EXPECT_GT(std::filesystem::file_size(path_), before);
+  // The log starts again from its beginning.
+  for (std::int64_t i = 101; i <= 110; ++i) apply(*storage, cycle(i));
+  EXPECT_EQ(std::filesystem::file_size(path_ + "-wal"), log);
+}
+
+TEST_F(SqliteFile, FinishedStudiesNeverOutgrowTheCounterCache) {
+  const auto storage = open().value();
+  std::vector<Transition> batch;
+  for (std::int64_t id = 1; id <= 5'000; ++id) {
+    batch.push_back(create_study(id, std::to_string(id)));
+    batch.push_back(start(id, key(id, 0)));
+  }
+  apply(*storage, batch);
+  const auto outcomes = apply(*storage, {complete(1, {0.25}), complete(5'000, {0.75})});
+  EXPECT_EQ(outcomes[1].seq, 2);
+  EXPECT_EQ(storage->study(StudyId{1}).value()->complete, 1);
+  EXPECT_EQ(storage->study(StudyId{1}).value()->attempts, 1);
+  EXPECT_EQ(storage->study(StudyId{5'000}).value()->best_value, 0.75);
+}
+
+}  // namespace
+}  // namespace hyperflock::storage

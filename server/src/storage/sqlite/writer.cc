@@ -1,0 +1,455 @@
+// The guards of transition.h as SQL: studies, trials and attempts. Their checkpoints are in
+// checkpoints.cc, artifacts in artifacts.cc, what goes in deletion.cc, people
+// and devices in identity.cc. Writer thread only.
+#include "storage/sqlite/writer.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "protocol/codec.h"
+#include "storage/sqlite/rows.h"
+#include "storage/study_ledger.h"
+
+namespace hyperflock::storage::sqlite {
+namespace {
+
+// Studies whose counters stay in memory; beyond it all are read again when needed.
+constexpr std::size_t kMaxKeptStudies = 4'096;
+
+Outcome outcome(Applied applied, std::optional<TrialKey> trial = std::nullopt) {
+  Outcome result;
+  result.applied = applied;
+  result.trial = trial;
+  return result;
+}
+
+Outcome of_result(Applied applied, TrialKey trial, protocol::Verdict verdict) {
+  Outcome result = outcome(applied, trial);
+  result.verdict = verdict;
+  return result;
+}
+
+Outcome of_study(Applied applied, StudyId study) {
+  Outcome result = outcome(applied);
+  result.study = study;
+  return result;
+}
+
+void append(std::vector<std::string>& all, std::vector<std::string> more) {
+  std::ranges::move(more, std::back_inserter(all));
+}
+
+Applied applied_if(int changed_rows, Applied otherwise) {
+  return changed_rows > 0 ? Applied::applied : otherwise;
+}
+
+}  // namespace
+
+std::vector<Outcome> Writer::apply(std::span<const Transition> batch) {
+  try {
+    now_ = clock_();
+    last_applied_ = false;
+    std::vector<Outcome> outcomes;
+    outcomes.reserve(batch.size());
+    Transaction transaction(*db_, Transaction::Kind::write);
+    for (const Transition& transition : batch) {
+      outcomes.push_back(
+          std::visit([this](const auto& one) { return apply_one(one); }, transition));
+      last_applied_ = outcomes.back().applied == Applied::applied;
+    }
+    write_changed_studies();
+    transaction.commit();
+    log_.committed();
+    if (studies_.size() > kMaxKeptStudies) studies_.clear();
+    return outcomes;
+  } catch (...) {
+    forget();
+    throw;
+  }
+}
+
+void Writer::limit_pages(std::int64_t pages) {
+  db_->exec("PRAGMA max_page_count = " + std::to_string(pages));
+}
+
+Outcome Writer::apply_one(const CreateStudy& create) {
+  {
+    Query earlier = db_->query("SELECT id FROM studies WHERE owner = ? AND submit_key = ?",
+                               create.owner, create.spec.submit_key);
+    if (earlier.next()) return of_study(Applied::repeated, StudyId{earlier.integer(0)});
+  }
+  {
+    Query used = db_->query(
+        "SELECT 1 FROM studies WHERE id = ?1 UNION ALL SELECT 1 FROM given WHERE study >= ?1",
+        create.id);
+    if (used.next()) return of_study(Applied::conflict, create.id);
+  }
+  if (const auto excess = excess_of_study(create)) {
+    Outcome refused = outcome(Applied::superseded);
+    refused.excess = excess;
+    return refused;
+  }
+  add_study(create);
+  return of_study(Applied::applied, create.id);
+}
+
+void Writer::add_study(const CreateStudy& create) {
+  db_->run(
+      "INSERT INTO studies (id, owner, project, submit_key, direction, total, created_at, spec,"
+      " kind, objectives) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      create.id, create.owner, create.project, create.spec.submit_key, create.spec.direction,
+      create.total, now_, protocol::serialize_study_spec(create.spec), create.spec.kind,
+      std::max<std::size_t>(create.spec.directions.size(), 1));
+  db_->run(
+      "INSERT INTO study_progress (study, state, complete, pruned, failed, running, attempts,"
+      " cursor, finished_at, best_value) VALUES (?, ?, 0, 0, 0, 0, 0, 0, 0, 0)",
+      create.id, StudyState::running);
+  constexpr Sql kAddBlob = "INSERT OR IGNORE INTO project_blobs (project, sha256) VALUES (?, ?)";
+  const auto add = [&](const protocol::BlobRef& blob) {
+    db_->run(kAddBlob, create.project, blob.sha256);
+    db_->run("INSERT OR IGNORE INTO study_blobs (study, sha256) VALUES (?, ?)", create.id,
+             blob.sha256);
+    add_blob(create.owner, blob.sha256, blob.bytes);
+  };
+  add(create.spec.bundle);
+  for (const protocol::DataRef& data : create.spec.data) add(data.blob);
+}
+
+Outcome Writer::apply_one(const StartAttempt& start) {
+  Study* study = find_study(start.trial.study);
+  if (study == nullptr) return outcome(Applied::conflict, start.trial);
+  if (!ledger::is_running(study->row)) return outcome(Applied::superseded, start.trial);
+  std::optional<std::int64_t> previous;
+  {
+    Query trial =
+        db_->query("SELECT state, newest_attempt FROM trials WHERE study = ? AND number = ?",
+                   start.trial.study, start.trial.number);
+    if (trial.next()) {
+      if (static_cast<TrialState>(trial.integer(0)) != TrialState::running) {
+        return outcome(Applied::superseded, start.trial);
+      }
+      previous = trial.integer(1);
+    }
+  }
+  // One that was asked has a row before its first attempt.
+  const std::optional<std::int64_t> before = previous == 0 ? std::nullopt : previous;
+  const CheckpointColumns from(start.from ? &*start.from : nullptr);
+  const int inserted = db_->run(
+      "INSERT OR IGNORE INTO attempts (id, study, number, previous, kind, state, result_seq,"
+      " load_ms, run_ms, started_at, finished_at, device, device_class, engine, backend,"
+      " result_values, resumed_attempt, resumed_format, resumed_sha256, resumed_bytes,"
+      " resumed_step, adapter, resumed_artifacts)"
+      " VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, ?, 0, ?, ?, ?, '', x'', ?, ?, ?, ?, ?, ?, ?)",
+      start.attempt, start.trial.study, start.trial.number, before, start.kind, AttemptState::live,
+      now_, start.device, start.device_class, start.engine, from.attempt, from.format, from.sha256,
+      from.bytes, from.step, start.adapter, start.from ? artifacts_before(start) : 0);
+  if (inserted == 0) return outcome(Applied::conflict, start.trial);
+  if (previous) {
+    db_->run(
+        "UPDATE trials SET attempts = attempts + 1, newest_attempt = ?"
+        " WHERE study = ? AND number = ?",
+        start.attempt, start.trial.study, start.trial.number);
+  } else {
+    db_->run(
+        "INSERT INTO trials (study, number, state, seq, attempts, newest_attempt, seed,"
+        " started_at, finished_at, params) VALUES (?, ?, ?, 0, 1, ?, ?, ?, 0, ?)",
+        start.trial.study, start.trial.number, TrialState::running, start.attempt, start.seed, now_,
+        start.params);
+    ledger::trial_started(study->row);
+  }
+  ledger::attempt_started(study->row);
+  touch(*study);
+  return outcome(Applied::applied, start.trial);
+}
+
+Outcome Writer::apply_one(const StoreResult& store) {
+  const protocol::TrialResult& result = store.result;
+  TrialKey trial;
+  TrialState was = TrialState::running;
+  AttemptState ended = AttemptState::live;
+  bool has_failure = false;
+  bool resumed = false;
+  {
+    Query attempt = db_->query(
+        "SELECT a.study, a.number, a.device, a.verdict, t.state, a.state, a.failure_cause,"
+        " a.resumed_attempt"
+        " FROM attempts AS a JOIN trials AS t ON t.study = a.study AND t.number = a.number WHERE "
+        "a.id = ?",
+        result.attempt);
+    if (!attempt.next() || attempt.text(2) != store.device) return outcome(Applied::conflict);
+    trial = {StudyId{attempt.integer(0)}, TrialNumber{attempt.integer(1)}};
+    if (const auto first = attempt.maybe_integer(3)) {
+      if (find_study(trial.study) == nullptr) return outcome(Applied::conflict);
+      return of_result(Applied::repeated, trial, static_cast<protocol::Verdict>(*first));
+    }
+    was = static_cast<TrialState>(attempt.integer(4));
+    ended = static_cast<AttemptState>(attempt.integer(5));
+    has_failure = !attempt.null(6);
+    resumed = !attempt.null(7);
+  }
+
+  Study* study = find_study(trial.study);
+  if (study == nullptr) return outcome(Applied::conflict);
+  Outcome judged = of_result(Applied::superseded, trial, protocol::Verdict::evidence);
+  AttemptState state = AttemptState::evidence;
+  if (result.outcome == protocol::Outcome::failed) {
+    judged = of_result(Applied::applied, trial, protocol::Verdict::recorded);
+    state = ended == AttemptState::live ? AttemptState::failed : ended;
+    if (ended == AttemptState::live && resumed && blames_checkpoint(*result.failure))
+      judged.dropped = drop_checkpoints(trial, 0);
+  } else if (ledger::is_running(study->row)) {
+    const std::int64_t seq = next_seq();
+    const bool complete = result.outcome == protocol::Outcome::complete;
+    // The one guarded write that makes a trial count once.
+    const int accepted = db_->run(
+        "UPDATE trials SET state = ?, seq = ?, accepted_attempt = ?, finished_at = ?,"
+        " failure_cause = NULL, failure_code = NULL, failure_message = NULL,"
+        " failure_traceback = NULL"
+        " WHERE study = ? AND number = ? AND accepted_attempt IS NULL",
+        complete ? TrialState::complete : TrialState::pruned, seq, result.attempt, now_,
+        trial.study, trial.number);
+    if (accepted > 0) {
+      judged = of_result(Applied::applied, trial, protocol::Verdict::accepted);
+      judged.seq = seq;
+      state = AttemptState::accepted;
+      last_seq_ = seq;
+      ledger::trial_accepted(study->row, was, trial.number, result, seq);
+      touch(*study);
+      judged.dropped = drop_checkpoints(trial, 0);
+      inherit_artifacts(*study, trial, result.attempt);
+      append(judged.dropped, drop_artifacts_of_others(*study, trial, result.attempt));
+    }
+  }
+  if (judged.verdict == protocol::Verdict::evidence)
+    judged.dropped = drop_artifacts_of(*study, trial, result.attempt);
+
+  db_->run(
+      "UPDATE attempts SET state = ?, verdict = ?, result_seq = ?, load_ms = ?, run_ms = ?,"
+      " finished_at = ?, backend = ?, result_values = ?, attrs = ?, software = ? WHERE id = ?",
+      state, *judged.verdict, result.seq, result.metrics.load_ms, result.metrics.run_ms, now_,
+      result.backend, as_blob(result.values), result.attrs, result.software, result.attempt);
+  if (result.failure.has_value() != has_failure) {
+    const FailureColumns failure(result.failure ? &*result.failure : nullptr);
+    db_->run(
+        "UPDATE attempts SET failure_cause = ?, failure_code = ?, failure_message = ?,"
+        " failure_traceback = ? WHERE id = ?",
+        failure.cause, failure.code, failure.message, failure.traceback, result.attempt);
+  }
+  add_points(result.attempt, result.points);
+  return judged;
+}
+
+Outcome Writer::apply_one(const EndAttempt& end) {
+  TrialKey trial;
+  AttemptState was = AttemptState::live;
+  {
+    Query attempt =
+        db_->query("SELECT study, number, state FROM attempts WHERE id = ?", end.attempt);
+    if (!attempt.next()) return outcome(Applied::conflict);
+    trial = {StudyId{attempt.integer(0)}, TrialNumber{attempt.integer(1)}};
+    was = static_cast<AttemptState>(attempt.integer(2));
+  }
+  if (find_study(trial.study) == nullptr) return outcome(Applied::conflict);
+  if (was != AttemptState::live) return outcome(Applied::repeated, trial);
+  const FailureColumns failure(end.failure ? &*end.failure : nullptr);
+  db_->run(
+      "UPDATE attempts SET state = ?, finished_at = ?, failure_cause = ?, failure_code = ?,"
+      " failure_message = ?, failure_traceback = ? WHERE id = ?",
+      end.state, now_, failure.cause, failure.code, failure.message, failure.traceback,
+      end.attempt);
+  return outcome(Applied::applied, trial);
+}
+
+Outcome Writer::apply_one(const AppendPoints& append) {
+  TrialKey trial;
+  {
+    Query attempt =
+        db_->query("SELECT study, number, device FROM attempts WHERE id = ?", append.attempt);
+    if (!attempt.next() || attempt.text(2) != append.device) return outcome(Applied::conflict);
+    trial = {StudyId{attempt.integer(0)}, TrialNumber{attempt.integer(1)}};
+  }
+  if (find_study(trial.study) == nullptr) return outcome(Applied::conflict);
+  return outcome(applied_if(add_points(append.attempt, append.points), Applied::repeated), trial);
+}
+
+int Writer::add_points(AttemptId attempt, const std::vector<protocol::Point>& points) {
+  int added = 0;
+  for (const protocol::Point& point : points) {
+    added += db_->run("INSERT OR IGNORE INTO points (attempt, step, value) VALUES (?, ?, ?)",
+                      attempt, point.step, point.value);
+  }
+  return added;
+}
+
+Outcome Writer::apply_one(const FailTrial& fail) {
+  Study* study = find_study(fail.trial.study);
+  if (study == nullptr) return outcome(Applied::conflict, fail.trial);
+  {
+    Query trial = db_->query("SELECT state FROM trials WHERE study = ? AND number = ?",
+                             fail.trial.study, fail.trial.number);
+    if (!trial.next()) return outcome(Applied::conflict, fail.trial);
+    if (static_cast<TrialState>(trial.integer(0)) != TrialState::running) {
+      return outcome(Applied::superseded, fail.trial);
+    }
+  }
+  const std::int64_t seq = last_seq_ = next_seq();
+  const FailureColumns failure(&fail.failure);
+  db_->run(
+      "UPDATE trials SET state = ?, seq = ?, finished_at = ?, failure_cause = ?, failure_code = ?,"
+      " failure_message = ?, failure_traceback = ? WHERE study = ? AND number = ?",
+      TrialState::failed, seq, now_, failure.cause, failure.code, failure.message,
+      failure.traceback, fail.trial.study, fail.trial.number);
+  ledger::trial_failed(study->row, seq);
+  touch(*study);
+  Outcome result = outcome(Applied::applied, fail.trial);
+  result.seq = seq;
+  return result;
+}
+
+Outcome Writer::apply_one(const EndStudy& end) {
+  Study* study = find_study(end.study);
+  if (study == nullptr) return of_study(Applied::conflict, end.study);
+  if (!ledger::is_running(study->row)) return of_study(Applied::repeated, end.study);
+  Outcome result = of_study(Applied::applied, end.study);
+  result.dropped = drop_unfinished_artifacts(*study);
+  cancel_trials(*study);
+  ledger::ended(study->row, end.state, now_);
+  touch(*study);
+  append(result.dropped, drop_checkpoints(end.study));
+  return result;
+}
+
+Outcome Writer::apply_one(const PauseStudy& pause) {
+  Study* study = find_study(pause.study);
+  if (study == nullptr) return of_study(Applied::conflict, pause.study);
+  if (!ledger::is_running(study->row)) return of_study(Applied::superseded, pause.study);
+  if (study->row.paused == pause.paused) return of_study(Applied::repeated, pause.study);
+  study->row.paused = pause.paused;
+  touch(*study);
+  return of_study(Applied::applied, pause.study);
+}
+
+void Writer::cancel_trials(Study& study) {
+  std::vector<TrialNumber> unfinished;
+  {
+    Query trials =
+        db_->query("SELECT number FROM trials WHERE study = ? AND seq = 0", study.row.id);
+    while (trials.next()) unfinished.push_back(TrialNumber{trials.integer(0)});
+  }
+  for (const TrialNumber number : unfinished) {
+    const std::int64_t seq = last_seq_ = next_seq();
+    db_->run("UPDATE trials SET state = ?, seq = ?, finished_at = ? WHERE study = ? AND number = ?",
+             TrialState::cancelled, seq, now_, study.row.id, number);
+    ledger::trial_cancelled(study.row, seq);
+  }
+}
+
+Outcome Writer::apply_one(const ReplayTrials& replay) {
+  Study* study = find_study(replay.study);
+  if (study == nullptr) return of_study(Applied::conflict, replay.study);
+  if (study->row.state == StudyState::cancelled) {
+    return of_study(Applied::superseded, replay.study);
+  }
+  Outcome result = of_study(Applied::repeated, replay.study);
+  {
+    Query failed = db_->query(
+        "SELECT number FROM trials WHERE study = ? AND seq > 0 AND state = ? ORDER BY number",
+        replay.study, TrialState::failed);
+    while (failed.next()) result.trials.push_back(TrialNumber{failed.integer(0)});
+  }
+  if (result.trials.empty()) return result;
+  if (const auto excess = excess_of_replay(replay)) {
+    result = of_study(Applied::superseded, replay.study);
+    result.excess = excess;
+    return result;
+  }
+  for (const TrialNumber number : result.trials) {
+    db_->run(
+        "UPDATE trials SET state = ?, seq = 0, finished_at = 0, forgiven_attempt = newest_attempt,"
+        " failure_cause = NULL, failure_code = NULL, failure_message = NULL,"
+        " failure_traceback = NULL WHERE study = ? AND number = ?",
+        TrialState::running, replay.study, number);
+    ledger::trial_replayed(study->row);
+    append(result.dropped, drop_checkpoints({replay.study, number}, 0));
+  }
+  ledger::reopened(study->row);
+  touch(*study);
+  result.applied = Applied::applied;
+  return result;
+}
+
+Writer::Study* Writer::find_study(StudyId id) {
+  if (const auto kept = studies_.find(id); kept != studies_.end()) return &kept->second;
+  Query row = db_->query(
+      "SELECT direction, state, complete, pruned, failed, running, attempts, cursor, finished_at,"
+      " best_trial, best_value, kind, objectives, asked, generation, sampler, sampler_since,"
+      " wanted, paused, artifacts, artifact_bytes FROM studies JOIN study_progress ON study = id "
+      "WHERE id = ?",
+      id);
+  if (!row.next()) return nullptr;
+  StudyRow study;
+  study.id = id;
+  study.spec.direction = static_cast<protocol::Direction>(row.integer(0));
+  study.state = static_cast<StudyState>(row.integer(1));
+  study.complete = row.integer(2);
+  study.pruned = row.integer(3);
+  study.failed = row.integer(4);
+  study.running = row.integer(5);
+  study.attempts = row.integer(6);
+  study.cursor = row.integer(7);
+  study.finished_at = row.integer(8);
+  if (const auto best = row.maybe_integer(9)) study.best_trial = TrialNumber{*best};
+  study.best_value = row.real(10);
+  study.spec.kind = static_cast<protocol::StudyKind>(row.integer(11));
+  study.spec.directions.assign(static_cast<std::size_t>(row.integer(12)), study.spec.direction);
+  study.total = row.integer(13);
+  study.generation = row.integer(14);
+  study.sampler = row.text(15);
+  study.sampler_since = row.integer(16);
+  study.wanted = row.integer(17);
+  study.paused = row.integer(18) != 0;
+  study.artifacts = row.integer(19);
+  study.artifact_bytes = row.integer(20);
+  return &studies_.emplace(id, Study{std::move(study), false}).first->second;
+}
+
+void Writer::touch(Study& study) {
+  if (study.changed) return;
+  study.changed = true;
+  changed_.push_back(&study);
+}
+
+void Writer::write_changed_studies() {
+  for (Study* study : changed_) {
+    const StudyRow& row = study->row;
+    db_->run(
+        "UPDATE study_progress SET state = ?, complete = ?, pruned = ?, failed = ?, running = ?,"
+        " attempts = ?, cursor = ?, finished_at = ?, best_trial = ?, best_value = ?, asked = ?,"
+        " generation = ?, sampler = ?, sampler_since = ?, wanted = ?, paused = ?, artifacts = ?,"
+        " artifact_bytes = ? WHERE study = ?",
+        row.state, row.complete, row.pruned, row.failed, row.running, row.attempts, row.cursor,
+        row.finished_at, row.best_trial, row.best_value, row.total, row.generation, row.sampler,
+        row.sampler_since, row.wanted, row.paused ? 1 : 0, row.artifacts, row.artifact_bytes,
+        row.id);
+    study->changed = false;
+  }
+  changed_.clear();
+}
+
+std::int64_t Writer::next_seq() {
+  if (last_seq_ < 0) {
+    Query newest = db_->query(
+        "SELECT max(seq, (SELECT coalesce(max(cursor), 0) FROM study_progress)) FROM given");
+    newest.next();
+    last_seq_ = newest.integer(0);
+  }
+  return last_seq_ + 1;
+}
+
+void Writer::forget() {
+  changed_.clear();
+  studies_.clear();
+  last_seq_ = -1;
+}
+
+}  // namespace hyperflock::storage::sqlite

@@ -1,0 +1,77 @@
+#include "telemetry/json_text.h"
+
+#include <cstddef>
+
+namespace hyperflock::ops {
+namespace {
+
+// Length of the valid UTF-8 sequence at `at`, 0 where there is none (overlong forms and surrogates
+// are not valid).
+std::size_t utf8_length(std::string_view text, std::size_t at) {
+  const auto byte = [&](std::size_t offset) {
+    return static_cast<unsigned char>(text[at + offset]);
+  };
+  const auto follows = [&](std::size_t offset, unsigned char low, unsigned char high) {
+    return at + offset < text.size() && byte(offset) >= low && byte(offset) <= high;
+  };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) return 1;
+  if (lead >= 0xC2 && lead <= 0xDF) return follows(1, 0x80, 0xBF) ? 2 : 0;
+  if (lead >= 0xE0 && lead <= 0xEF) {
+    const unsigned char low = lead == 0xE0 ? 0xA0 : 0x80;
+    const unsigned char high = lead == 0xED ? 0x9F : 0xBF;
+    return follows(1, low, high) && follows(2, 0x80, 0xBF) ? 3 : 0;
+  }
+  if (lead >= 0xF0 && lead <= 0xF4) {
+    const unsigned char low = lead == 0xF0 ? 0x90 : 0x80;
+    const unsigned char high = lead == 0xF4 ? 0x8F : 0xBF;
+    return follows(1, low, high) && follows(2, 0x80, 0xBF) && follows(3, 0x80, 0xBF) ? 4 : 0;
+  }
+  return 0;
+}
+
+void append_control(std::string& out, unsigned char byte) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  out += "\\u00";
+  out += kHex[byte >> 4];
+  out += kHex[byte & 15];
+}
+
+}  // namespace
+
+bool is_utf8(std::string_view text) {
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t length = utf8_length(text, at);
+    if (length == 0) return false;
+    at += length;
+  }
+  return true;
+}
+
+void append_json_string(std::string& out, std::string_view text) {
+  out += '"';
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    if (byte == '"' || byte == '\\') {
+      out += '\\';
+      out += text[at++];
+    } else if (byte == '\n') {
+      out += "\\n";
+      ++at;
+    } else if (byte < 0x20 || byte == 0x7F) {
+      append_control(out, byte);
+      ++at;
+    } else if (const std::size_t length = utf8_length(text, at); length != 0) {
+      out.append(text, at, length);
+      at += length;
+    } else {
+      out += "\xEF\xBF\xBD";
+      ++at;
+    }
+  }
+  out += '"';
+}
+
+}  // namespace hyperflock::ops

@@ -1,0 +1,119 @@
+// The command line: defaults, refusals, and what may be reached from outside.
+#include "app/config.h"
+
+#include <gtest/gtest.h>
+
+#include "cli/healthcheck.h"
+#include "tests/test_server.h"
+
+namespace hyperflock::ops {
+namespace {
+
+// The refusal of a command line, "" where it is taken.
+std::string refusal(const std::vector<std::string>& arguments) {
+  const Command command = parse_command_line(arguments);
+  const auto* stop = std::get_if<Stop>(&command);
+  if (stop == nullptr) return "";
+  EXPECT_EQ(stop->status, 2);
+  return stop->text;
+}
+
+ServeConfig serve(std::vector<std::string> flags) {
+  flags.insert(flags.begin(), {"serve", "--state", "/tmp"});
+  const Command command = parse_command_line(flags);
+  const auto* config = std::get_if<ServeConfig>(&command);
+  EXPECT_NE(config, nullptr) << (config != nullptr ? "" : std::get<Stop>(command).text);
+  return config != nullptr ? *config : ServeConfig{};
+}
+
+TEST(CommandLine, DefaultsAreSafe) {
+  const ServeConfig config = serve({});
+  EXPECT_EQ(to_text(config.compute), "127.0.0.1:8780");
+  EXPECT_EQ(to_text(config.console), "127.0.0.1:8790");
+  EXPECT_FALSE(config.insecure);
+  EXPECT_EQ(config.lease_ms, 45'000);
+  EXPECT_EQ(config.max_blob_bytes, std::uint64_t{512} << 20);
+}
+
+TEST(CommandLine, TakesItsFlags) {
+  const ServeConfig config =
+      serve({"--compute", "[::1]:0", "--console", "localhost:9", "--log-level", "warning",
+             "--public-url", "https://x.example.org/", "--queue-limit-bytes", "2048"});
+  EXPECT_EQ(to_text(config.compute), "[::1]:0");
+  EXPECT_EQ(to_text(config.console), "127.0.0.1:9");
+  EXPECT_EQ(config.log_level, LogLevel::warning);
+  EXPECT_EQ(config.public_url, "https://x.example.org");
+  EXPECT_EQ(config.queue_limit_bytes, 2'048U);
+}
+
+TEST(CommandLine, EachBadFlagIsRefused) {
+  const std::vector<std::string> base{"serve", "--state", "/tmp"};
+  const std::vector<std::vector<std::string>> bad{
+      {"--compute", "127.0.0.1"},    {"--compute", "127.0.0.1:99999"},
+      {"--compute", "host:1"},       {"--compute", ":80"},
+      {"--console", "[::1]"},        {"--app", "/nowhere/at/all"},
+      {"--log-level", "loud"},       {"--lease-ms", "0"},
+      {"--heartbeat-ms", "x"},       {"--public-url", "ftp://x"},
+      {"--public-url", "https://"},  {"--public-url", "http://x/#a"},
+      {"--queue-limit-bytes", "-1"}, {"--nonsense"},
+      {"--tls-cert", "/nowhere"},    {"--max-blob-bytes", "0"},
+      {"--io-threads", "0"},         {"--max-connections-per-address", "0"},
+  };
+  for (const auto& flags : bad) {
+    std::vector<std::string> line = base;
+    line.insert(line.end(), flags.begin(), flags.end());
+    EXPECT_NE(refusal(line), "") << flags.front();
+  }
+  EXPECT_NE(refusal({"serve"}), "");
+  EXPECT_NE(refusal({}), "");
+  EXPECT_NE(refusal({"dance"}), "");
+}
+
+TEST(CommandLine, APublicAddressNeedsTlsOrInsecure) {
+  const std::vector<std::string> open{"serve", "--state", "/tmp", "--compute", "0.0.0.0:1"};
+  EXPECT_NE(refusal(open).find("--tls-cert"), std::string::npos);
+  auto insecure = open;
+  insecure.emplace_back("--insecure");
+  EXPECT_EQ(refusal(insecure), "");
+  EXPECT_NE(refusal({"serve", "--state", "/tmp", "--console", "[::]:1"}), "");
+}
+
+TEST(CommandLine, CertificateAndKeyComeTogether) {
+  ServeConfig config;
+  config.tls_cert = "cert.pem";
+  EXPECT_EQ(check(config).error().message, "Give --tls-cert and --tls-key together.");
+  config.tls_key = "key.pem";
+  config.compute.host = "0.0.0.0";
+  EXPECT_TRUE(check(config));
+}
+
+TEST(CommandLine, ALeaseOutlivesTwoHeartbeats) {
+  ServeConfig config;
+  config.lease_ms = 19'999;
+  EXPECT_FALSE(check(config));
+  config.lease_ms = 20'000;
+  EXPECT_TRUE(check(config));
+}
+
+TEST(CommandLine, HelpAndVersion) {
+  const Command help = parse_command_line({"serve", "--help"});
+  ASSERT_TRUE(std::holds_alternative<Stop>(help));
+  EXPECT_EQ(std::get<Stop>(help).status, 0);
+  EXPECT_NE(std::get<Stop>(help).text.find("--queue-limit-bytes"), std::string::npos);
+  EXPECT_TRUE(std::holds_alternative<ShowVersion>(parse_command_line({"version"})));
+  const Command health = parse_command_line({"healthcheck"});
+  EXPECT_EQ(std::get<HealthcheckConfig>(health).url, "http://127.0.0.1:8790/healthz");
+}
+
+TEST(Healthcheck, TellsARunningServerFromNone) {
+  TestServer server;
+  const std::string origin = server.server().console_origin();
+  EXPECT_TRUE(check_health(origin + "/healthz", 5'000));
+  EXPECT_TRUE(check_health(origin + "/readyz", 5'000));
+  EXPECT_EQ(check_health(origin + "/nothing", 5'000).error().code, "unhealthy");
+  server.stop();
+  EXPECT_EQ(check_health(origin + "/healthz", 5'000).error().code, "unhealthy");
+}
+
+}  // namespace
+}  // namespace hyperflock::ops

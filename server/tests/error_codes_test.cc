@@ -1,0 +1,625 @@
+// Every error code that the documents list is raised here, by a running server or by one that
+// cannot start; and the lists are the same. (tests/house_rules.py compares the sources with the
+// documents.)
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <future>
+#include <iterator>
+#include <map>
+
+#include "app/config.h"
+#include "blobs/sha256.h"
+#include "cli/credentials.h"
+#include "cli/healthcheck.h"
+#include "cli/http_client.h"
+#include "storage/sqlite/db.h"
+#include "storage/testing/faulty_storage.h"
+#include "tests/test_server.h"
+
+namespace hyperflock::ops {
+namespace {
+
+using net::http_raw;
+using net::http_request;
+using net::HttpAnswer;
+using net::TestSocket;
+using storage::FaultyStorage;
+
+// ---- how a code is seen
+
+std::string code_of(const HttpAnswer& answer) { return json_at(answer.body, "error.code"); }
+
+std::string code_of(TestWorker& worker) {
+  return json_at(worker.socket().receive_text(10'000), "code");
+}
+
+// The answer to one frame of a device that has a session.
+std::string told(const std::string& frame) {
+  const TestServer server;
+  TestWorker worker(server, server.join());
+  worker.socket().send(frame);
+  return code_of(worker);
+}
+
+// The answer to a first message.
+std::string refused(const protocol::ClientMessage& first) {
+  const TestServer server;
+  TestWorker worker(server);
+  worker.send(first);
+  return code_of(worker);
+}
+
+protocol::ClientMessage hello_of_version(int protocol) {
+  auto hello = std::get<protocol::Hello>(TestWorker::hello({"d", "hfd_wrong"}));
+  hello.protocol = protocol;
+  return hello;
+}
+
+std::string answered(std::string_view method, std::string_view target, std::string_view body = {}) {
+  return code_of(TestServer().rest(method, target, body));
+}
+
+std::string sent_raw(const std::function<std::string(const TestServer&)>& bytes) {
+  const TestServer server;
+  TestSocket socket(server.console());
+  return code_of(http_raw(socket, bytes(server)));
+}
+
+std::string bearer(const TestServer& server) {
+  return "\r\nAuthorization: Bearer " + server.secrets().researcher_token + "\r\n";
+}
+
+// The code with which a server does not start.
+std::string not_started(const std::function<void(ServeConfig&, const ScratchFolder&)>& adjust) {
+  const ScratchFolder folder;
+  ServeConfig config;
+  config.state_dir = folder.file("state");
+  config.compute.port = config.console.port = 0;
+  adjust(config, folder);
+  const auto started = Server::start(config);
+  return started ? "it started" : started.error().code;
+}
+
+std::string study_in(const std::string& space) {
+  const TestServer server;
+  std::string spec = TestServer::spec(1, "k", server.upload("b"), 1);
+  const std::string was = R"("space":[{"name":"x","values":[0]}])";
+  spec.replace(spec.find(was), was.size(), R"("space":)" + space);
+  return code_of(server.rest("POST", "/api/studies", spec));
+}
+
+std::string join_body(const TestServer& server) {
+  return R"({"code":")" + server.secrets().enrolment_code + R"(","class":"phone","engine":"x"})";
+}
+
+// A server over a store that fails as `script` says.
+struct Troubled {
+  explicit Troubled(const std::function<void(ServeConfig&)>& adjust = {}) {
+    auto faulty = std::make_unique<FaultyStorage>(
+        storage::make_memory_storage([] { return std::int64_t{1}; }));
+    storage = faulty.get();
+    server = std::make_unique<TestServer>(adjust, std::move(faulty));
+  }
+  HttpAnswer join() const {
+    return http_request(server->compute(), "POST", "/api/join", {}, join_body(*server));
+  }
+  FaultyStorage* storage = nullptr;
+  std::unique_ptr<TestServer> server;
+};
+
+// The answer to somebody whom an administrator made, by `change` of POST /api/researchers/<id>.
+std::string told_after(const std::string& change, std::string_view method = "GET",
+                       std::string_view target = "/api/me") {
+  const TestServer server;
+  const std::string& admin = server.secrets().admin_token;
+  const auto made = server.rest_as(admin, "POST", "/api/researchers", R"({"name":"grace"})");
+  server.rest_as(admin, "POST", "/api/researchers/" + json_at(made.body, "researcher"), change);
+  return code_of(server.rest_as(json_at(made.body, "token"), method, target, "eleven bytes"));
+}
+
+std::string registered(const TestServer& server, const std::string& name, std::string* token) {
+  const auto answer =
+      http_request(server.console(), "POST", "/api/register", {}, R"({"name":")" + name + "\"}");
+  if (token != nullptr) *token = json_at(answer.body, "token");
+  return code_of(answer);
+}
+
+std::string by_admin(std::string_view method, std::string_view target, std::string_view body) {
+  const TestServer server;
+  return code_of(server.rest_as(server.secrets().admin_token, method, target, body));
+}
+
+// A device that may save checkpoints and artifacts of at most 10 bytes.
+struct Saving {
+  explicit Saving(std::uint64_t min_free_bytes = 0)
+      : server([min_free_bytes](ServeConfig& config) {
+          config.max_checkpoint_bytes = 10;
+          config.max_artifact_bytes = 10;
+          config.min_free_bytes = min_free_bytes;
+        }),
+        device(server.join()),
+        worker(server, device) {
+    server.submit(1);
+    attempt = to_int(worker.ready().attempt);
+  }
+  std::string save(const std::string& bytes) const {
+    return put("checkpoints", "format=tree", bytes);
+  }
+  std::string upload(const std::string& id, const std::string& bytes) const {
+    return put("artifacts", "name=n&type=t&id=" + id, bytes);
+  }
+  std::string put(const std::string& what, const std::string& query,
+                  const std::string& bytes) const {
+    return code_of(http_request(server.compute(), "PUT",
+                                "/api/attempts/" + std::to_string(attempt) + '/' + what + '/' +
+                                    blobs::sha256_hex(bytes) + '?' + query,
+                                {{"Authorization", "Device " + device.id + ":" + device.secret}},
+                                bytes));
+  }
+  // The attempt has as many artifacts as it may.
+  void fill() {
+    server.restart([this] {
+      const auto storage =
+          storage::open_sqlite_storage(database_of(server.config().state_dir), [] { return 1; });
+      std::vector<storage::Transition> many;
+      for (std::int64_t i = 0; i < storage::kMostArtifacts; ++i) {
+        storage::StoreArtifact one{device.id, {}};
+        one.artifact.id = "f" + std::to_string(i);
+        one.artifact.attempt = AttemptId{attempt};
+        many.emplace_back(std::move(one));
+      }
+      ASSERT_TRUE(storage.value()->apply(many).ok());
+    });
+  }
+  TestServer server;
+  TestDevice device;
+  TestWorker worker;
+  std::int64_t attempt = 0;
+};
+
+std::string saved(const std::string& bytes) { return Saving().save(bytes); }
+
+// A study with an owner, whose one trial a device runs.
+struct Asking {
+  explicit Asking(Millis call_ms = 60'000)
+      : server([call_ms](ServeConfig& config) { config.call_ms = call_ms; }),
+        owner(server, server.submit_asked()),
+        worker(server, server.join()) {
+    owner.receive();
+    owner.asks({0});
+    attempt = worker.await_lease().attempt;
+    owner.item<protocol::StartedCall>();
+  }
+  void suggest(const std::string& distribution) {
+    worker.send(protocol::Call{.id = 1,
+                               .attempt = attempt,
+                               .method = "suggest",
+                               .step = {},
+                               .points = {},
+                               .name = "x",
+                               .distribution = distribution});
+  }
+  TestServer server;
+  TestOwner owner;
+  TestWorker worker;
+  AttemptId attempt{};
+};
+
+// What the owner of a study hears after `does`.
+std::string owner_told(const std::function<void(TestOwner&)>& does) {
+  const TestServer server;
+  TestOwner owner(server, server.submit_asked());
+  owner.receive();
+  does(owner);
+  return json_at(owner.socket().receive_text(10'000), "code");
+}
+
+// ---- one way to raise each
+
+using Provoke = std::string (*)();
+
+const std::map<std::string, Provoke>& provocations() {
+  static const std::map<std::string, Provoke> kAll{
+      // frames and fields
+      {"malformed", [] { return told("{"); }},
+      {"frame_too_large", [] { return told(std::string((std::size_t{1} << 20) + 1, ' ')); }},
+      {"unknown_type", [] { return told(R"({"type":"dance"})"); }},
+      {"missing_field", [] { return told(R"({"type":"release"})"); }},
+      {"bad_field", [] { return told(R"({"type":"heartbeat","attempts":1})"); }},
+      {"bad_number", [] { return told(R"({"type":"report","attempt":0})"); }},
+      {"too_long",
+       [] {
+         return told(R"({"type":"call","id":1,"attempt":1,"method":")" + std::string(257, 'x') +
+                     R"("})");
+       }},
+      {"too_many",
+       [] {
+         std::string pulses;
+         for (int i = 1; i <= 17; ++i)
+           pulses += R"({"attempt":1,"progress":0,"state":"running"})" + std::string(i < 17, ',');
+         return told(R"({"type":"heartbeat","attempts":[)" + pulses + "]}");
+       }},
+      // the opening
+      {"hello_expected", [] { return refused(protocol::Ready{}); }},
+      {"hello_timeout",
+       [] {
+         const TestServer hurried([](ServeConfig& config) { config.hello_ms = 50; });
+         TestWorker worker(hurried);
+         return code_of(worker);
+       }},
+      {"client_too_old", [] { return refused(hello_of_version(0)); }},
+      {"server_too_old", [] { return refused(hello_of_version(2)); }},
+      {"bad_token", [] { return refused(hello_of_version(1)); }},
+      {"banned",
+       [] {
+         const TestServer server;
+         const TestDevice device = server.join();
+         server.rest_as(server.secrets().admin_token, "POST",
+                        "/api/devices/" + device.id + "/revoke");
+         TestWorker worker(server);
+         worker.send(TestWorker::hello(device));
+         return code_of(worker);
+       }},
+      {"full",
+       [] {
+         const TestServer strict(
+             [](ServeConfig& config) { config.max_connections_per_address = 1; });
+         TestSocket first(strict.console());
+         http_raw(first, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
+         TestSocket second(strict.console());
+         return code_of(http_raw(second, ""));
+       }},
+      {"wrong_role",
+       [] {
+         protocol::Hello researcher;
+         researcher.protocol = protocol::kProtocolVersion;
+         researcher.role = protocol::Role::researcher;
+         return refused(researcher);
+       }},
+      {"rate_limited",
+       [] {
+         const TestServer strict([](ServeConfig& config) {
+           config.joins_burst = 1;
+           config.joins_per_s = 0.001;
+         });
+         strict.join();
+         return code_of(http_request(strict.compute(), "POST", "/api/join", {}, join_body(strict)));
+       }},
+      // attempts
+      {"unknown_attempt",
+       [] { return told(R"({"type":"report","attempt":9,"seq":1,"points":[]})"); }},
+      {"unknown_method",
+       [] { return told(R"({"type":"call","id":1,"attempt":9,"method":"suggest_dance"})"); }},
+      {"too_many_leases",
+       [] {
+         const TestServer server;
+         server.submit(2);
+         TestWorker worker(server, server.join());
+         worker.ready();
+         worker.send(protocol::Ready{});
+         return code_of(worker);
+       }},
+      // REST
+      {"bad_request",
+       [] { return sent_raw([](const TestServer&) { return "nonsense\r\n\r\n"; }); }},
+      {"headers_too_large",
+       [] {
+         return sent_raw([](const TestServer&) {
+           return "GET / HTTP/1.1\r\nA: " + std::string(20'000, 'a') + "\r\n\r\n";
+         });
+       }},
+      {"length_required",
+       [] {
+         return sent_raw([](const TestServer& server) {
+           return "POST /api/studies HTTP/1.1\r\nHost: x" + bearer(server) + "\r\n";
+         });
+       }},
+      {"unauthorized", [] { return code_of(TestServer().rest_as("hfr_no", "GET", "/api/me")); }},
+      {"forbidden", [] { return answered("POST", "/api/devices/d/revoke"); }},
+      {"not_found", [] { return answered("GET", "/nothing"); }},
+      {"method_not_allowed", [] { return answered("PUT", "/api/studies"); }},
+      {"body_too_large",
+       [] { return answered("POST", "/api/studies", std::string(600'000, ' ')); }},
+      {"hash_mismatch",
+       [] { return answered("PUT", "/api/blobs/" + std::string(64, '0'), "other bytes"); }},
+      {"blob_too_large",
+       [] {
+         const TestServer small([](ServeConfig& config) { config.max_blob_bytes = 10; });
+         return code_of(small.rest("PUT", "/api/blobs/" + std::string(64, '0'), "eleven bytes"));
+       }},
+      {"checkpoint_too_large", [] { return saved(std::string("PK\x03\x04 too much", 13)); }},
+      {"checkpoint_malformed", [] { return saved("no zip"); }},
+      {"checkpoint_quota",
+       [] {
+         const Saving saving;
+         std::string code;
+         for (int i = 0; i < 50 && code != "checkpoint_quota"; ++i) code = saving.save("no zip");
+         return code;
+       }},
+      {"artifact_too_large", [] { return Saving().upload("a", "eleven bytes"); }},
+      {"artifact_exists",
+       [] {
+         const Saving saving;
+         saving.upload("a", "bytes");
+         return saving.upload("a", "others");
+       }},
+      {"artifact_no_room", [] { return Saving(std::uint64_t{1} << 50).upload("a", "bytes"); }},
+      {"artifact_quota",
+       [] {
+         const Saving saving;
+         std::string code;
+         for (int i = 0; i < 50 && code != "artifact_quota"; ++i)
+           code = saving.upload("a", "bytes");
+         return code;
+       }},
+      {"artifact_count",
+       [] {
+         Saving saving;
+         saving.fill();
+         return saving.upload("a", "bytes");
+       }},
+      {"unknown_artifact",
+       [] {
+         const Saving saving;
+         return code_of(saving.server.rest("GET", "/api/studies/1/artifacts/a"));
+       }},
+      {"unknown_blob",
+       [] {
+         return answered("POST", "/api/studies", TestServer::spec(1, "k", std::string(64, '0'), 1));
+       }},
+      {"bad_enrolment_code",
+       [] {
+         const TestServer server;
+         return code_of(
+             http_request(server.compute(), "POST", "/api/project", {}, R"({"code":"no"})"));
+       }},
+      {"unknown_study", [] { return answered("GET", "/api/studies/9"); }},
+      {"not_asked",
+       [] {
+         const TestServer server;
+         TestOwner owner(server, server.submit(1));
+         return json_at(owner.socket().receive_text(10'000), "code");
+       }},
+      {"not_owner",
+       [] {
+         return owner_told(
+             [](TestOwner& owner) { owner.send(protocol::OwnerReply{.study = StudyId{9}}); });
+       }},
+      {"trial_exists", [] { return owner_told([](TestOwner& owner) { owner.asks({0, 0}); }); }},
+      {"study_stopped",
+       [] { return owner_told([](TestOwner& owner) { owner.says({.finish = true}); }); }},
+      {"suggest_mismatch",
+       [] {
+         Asking asking;
+         asking.suggest("{}");
+         asking.owner.answers(asking.owner.item<protocol::SuggestCall>().id, "1");
+         asking.worker.receive<protocol::Reply>();
+         asking.suggest("[]");
+         return code_of(asking.worker);
+       }},
+      {"no_owner",
+       [] {
+         Asking asking(1);
+         asking.owner.socket().close(1000);
+         asking.suggest("{}");
+         return code_of(asking.worker);
+       }},
+      {"owner_error",
+       [] {
+         Asking asking;
+         asking.suggest("{}");
+         const std::int64_t id = asking.owner.item<protocol::SuggestCall>().id;
+         asking.owner.says({.answers = {{id, "", "ValueError", "low > high"}}});
+         return code_of(asking.worker);
+       }},
+      {"not_a_grid",
+       [] {
+         const TestServer server;
+         const std::string study = "/api/studies/" + std::to_string(server.submit_asked());
+         return code_of(server.rest("POST", study + "/replay", "{}"));
+       }},
+      {"unknown_device",
+       [] {
+         const TestServer server;
+         return code_of(
+             server.rest_as(server.secrets().admin_token, "POST", "/api/devices/d_nobody/revoke"));
+       }},
+      {"study_cancelled",
+       [] {
+         const TestServer server;
+         const std::string study = "/api/studies/" + std::to_string(server.submit(1));
+         server.rest("POST", study + "/cancel");
+         return code_of(server.rest("POST", study + "/replay"));
+       }},
+      {"study_running",
+       [] {
+         const TestServer server;
+         const std::string study = "/api/studies/" + std::to_string(server.submit(1));
+         return code_of(server.rest("DELETE", study));
+       }},
+      {"study_exists",
+       [] {
+         const TestServer server;
+         server.submit(1, "k");
+         return code_of(server.rest(
+             "POST", "/api/studies",
+             TestServer::spec(2, "k", server.upload("a bundle"), std::string("a bundle").size())));
+       }},
+      {"empty_space", [] { return study_in(R"([{"name":"x","values":[]}])"); }},
+      {"space_too_large",
+       [] {
+         std::string values = "0";
+         for (int i = 1; i < 1'000; ++i) values += "," + std::to_string(i);
+         std::string space;
+         for (int i = 0; i < 6; ++i)
+           space += (i == 0 ? "" : ",") + std::string(R"({"name":"x)") + std::to_string(i) +
+                    R"(","values":[)" + values + "]}";
+         return study_in("[" + space + "]");
+       }},
+      // people
+      {"approval_pending",
+       [] {
+         const TestServer server;
+         std::string token;
+         registered(server, "grace", &token);
+         return code_of(server.rest_as(token, "GET", "/api/me"));
+       }},
+      {"approval_refused", [] { return told_after(R"({"state":"refused"})"); }},
+      {"suspended", [] { return told_after(R"({"state":"suspended"})"); }},
+      {"registration_closed",
+       [] {
+         const TestServer closed([](ServeConfig& config) { config.open_registration = false; });
+         return registered(closed, "grace", nullptr);
+       }},
+      {"name_taken",
+       [] { return by_admin("POST", "/api/researchers", R"({"name":"researcher"})"); }},
+      {"last_admin",
+       [] { return by_admin("POST", "/api/researchers/1", R"({"state":"suspended"})"); }},
+      {"quota_exceeded",
+       [] {
+         return told_after(R"({"quota":{"bytes":1}})", "PUT", "/api/blobs/" + std::string(64, '0'));
+       }},
+      {"unknown_token", [] { return answered("POST", "/api/tokens/99/revoke"); }},
+      {"unknown_enrolment", [] { return answered("POST", "/api/enrolment/99/revoke"); }},
+      {"unknown_researcher", [] { return by_admin("POST", "/api/researchers/99", "{}"); }},
+      // trouble
+      {"storage_unavailable",
+       [] {
+         const Troubled trouble;
+         trouble.storage->script({storage::FailBefore{}});
+         return code_of(trouble.join());
+       }},
+      {"read_only",
+       [] {
+         const Troubled trouble;
+         trouble.storage->script({storage::FailBefore{}});
+         trouble.storage->fail_reads(1'000);
+         trouble.join();
+         return code_of(http_request(trouble.server->console(), "GET", "/readyz"));
+       }},
+      {"internal",
+       [] {
+         const Troubled trouble;
+         trouble.storage->script({storage::Conflict{{0}}});
+         return code_of(trouble.join());
+       }},
+      {"draining",
+       [] {
+         const Troubled trouble;
+         trouble.storage->script({storage::Hold{}});
+         auto joining = std::async(std::launch::async, [&trouble] { return trouble.join(); });
+         trouble.storage->wait_until_held();
+         auto stopping = std::async(std::launch::async, [&trouble] { trouble.server->stop(); });
+         std::string code;
+         for (int i = 0; i < 500 && code != "draining"; ++i)
+           code = code_of(http_request(trouble.server->console(), "GET", "/readyz"));
+         trouble.storage->release();
+         stopping.get();
+         joining.get();
+         return code;
+       }},
+      // a start
+      {"bad_flag", [] { return parse_address("nowhere").error().code; }},
+      {"bad_tls",
+       [] {
+         return not_started([](ServeConfig& config, const ScratchFolder& folder) {
+           config.tls_cert = config.tls_key = folder.file("nothing.pem");
+         });
+       }},
+      {"bad_state",
+       [] {
+         return not_started([](ServeConfig& config, const ScratchFolder& folder) {
+           std::ofstream(folder.file("file")) << "no folder";
+           config.state_dir = folder.file("file/state");
+         });
+       }},
+      {"bind_failed",
+       [] {
+         const TestServer other;
+         return not_started([&other](ServeConfig& config, const ScratchFolder&) {
+           config.compute.port = other.compute();
+         });
+       }},
+      {"storage_open",
+       [] {
+         const TestServer other;
+         return not_started([&other](ServeConfig& config, const ScratchFolder&) {
+           config.state_dir = other.config().state_dir;
+         });
+       }},
+      {"storage_too_new",
+       [] {
+         return not_started([](ServeConfig& config, const ScratchFolder&) {
+           const std::string database = config.state_dir + "/hyperflock.db";
+           Server::start(config).value()->stop();
+           storage::sqlite::Db(database, storage::sqlite::Db::Mode::read_write)
+               .exec("PRAGMA user_version = 999");
+         });
+       }},
+      {"file_unreadable", [] { return read_credentials("/nowhere/file").error().code; }},
+      {"file_unwritable", [] { return write_credentials("/nowhere/file", {}).error().code; }},
+      {"unreachable",
+       [] {
+         return ask({.method = "GET",
+                     .url = "http://127.0.0.1:1/",
+                     .authorization = {},
+                     .body = {}})
+             .error()
+             .code;
+       }},
+      {"unhealthy",
+       [] {
+         TestServer server;
+         return check_health(server.server().console_origin() + "/nothing", 5'000).error().code;
+       }},
+  };
+  return kAll;
+}
+
+std::vector<std::string> provoked() {
+  std::vector<std::string> codes;
+  for (const auto& [code, provoke] : provocations()) codes.push_back(code);
+  return codes;
+}
+
+// The codes between two places of a document.
+std::vector<std::string> listed(const std::string& name, const std::string& from,
+                                const std::string& to) {
+  std::ifstream in(std::string(HYPERFLOCK_SOURCE_DIR) + "/server/docs/" + name);
+  const std::string text(std::istreambuf_iterator<char>(in), {});
+  const std::size_t begin = text.find(from);
+  const std::size_t end = text.find(to, begin);
+  EXPECT_NE(begin, std::string::npos) << from;
+  EXPECT_NE(end, std::string::npos) << to;
+  const std::string list = text.substr(begin, end - begin);
+  std::vector<std::string> codes;
+  // Every second piece between back-quotes is quoted.
+  std::size_t open = list.find('`');
+  while (open != std::string::npos) {
+    const std::size_t close = list.find('`', open + 1);
+    const std::string quoted = list.substr(open + 1, close - open - 1);
+    if (quoted.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == std::string::npos)
+      codes.push_back(quoted);
+    open = close == std::string::npos ? close : list.find('`', close + 1);
+  }
+  return codes;
+}
+
+class EveryCode : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Documented, EveryCode, ::testing::ValuesIn(provoked()),
+                         [](const auto& code) { return code.param; });
+
+TEST_P(EveryCode, IsRaised) { EXPECT_EQ(provocations().at(GetParam())(), GetParam()); }
+
+TEST(ErrorCodes, ThoseOfTheDocumentsAreThoseThatAreRaisedHere) {
+  std::vector<std::string> documented = listed("protocol.md", "\nProtocol: ", "\n`bad_field` is");
+  for (const char* from : {"\nCodes beyond protocol.md's", "\nCodes of a start"}) {
+    for (std::string& code : listed("rest.md", from, ".\n")) documented.push_back(std::move(code));
+  }
+  EXPECT_THAT(documented, ::testing::UnorderedElementsAreArray(provoked()));
+}
+
+}  // namespace
+}  // namespace hyperflock::ops

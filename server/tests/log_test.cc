@@ -1,0 +1,56 @@
+// Log lines and the JSON strings in them; tokens never get there.
+#include "telemetry/log.h"
+
+#include <gtest/gtest.h>
+
+#include "telemetry/json_text.h"
+#include "tests/test_server.h"
+
+namespace hyperflock::ops {
+namespace {
+
+TEST(JsonString, EscapesAndRepairs) {
+  EXPECT_EQ(json_string("plain é 世 😀"), "\"plain é 世 😀\"");
+  EXPECT_EQ(json_string("a\"b\\c\nd\x01"), R"("a\"b\\c\nd\u0001")");
+  EXPECT_EQ(json_string("\xff\xc0\x80"), "\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\"");
+  EXPECT_EQ(json_string("\xed\xa0\x80").size(), 11U);  // a surrogate is three bad bytes
+  EXPECT_EQ(json_string("cut \xe4\xb8"), "\"cut \xEF\xBF\xBD\xEF\xBF\xBD\"");
+}
+
+TEST(Log, OneJsonObjectALineAndNoSecrets) {
+  ::testing::internal::CaptureStderr();
+  start_logging(LogLevel::debug);
+  std::string secrets;
+  {
+    TestServer server;
+    const TestDevice device = server.join();
+    secrets = server.secrets().admin_token + "\n" + server.secrets().enrolment_code + "\n" +
+              device.secret;
+    TestWorker worker(server, device);
+    server.rest("GET", "/api/me");
+    server.rest("POST", "/api/enrolment");
+  }
+  log(LogLevel::warning, "odd", {{"text", "a\"b"}, {"number", 3}, {"share", 0.5}, {"yes", true}});
+  start_logging(LogLevel::off);
+  const std::string text = ::testing::internal::GetCapturedStderr();
+  std::size_t from = 0;
+  int lines = 0;
+  for (std::size_t end = 0; (end = text.find('\n', from)) != std::string::npos; from = end + 1) {
+    const std::string line = text.substr(from, end - from);
+    EXPECT_FALSE(json_at(line, "event").starts_with("nothing")) << line;
+    EXPECT_FALSE(json_at(line, "time").starts_with("nothing")) << line;
+    ++lines;
+  }
+  EXPECT_GE(lines, 4);
+  EXPECT_NE(text.find(R"("event":"odd","text":"a\"b","number":3,"share":0.5,"yes":true)"),
+            std::string::npos)
+      << text;
+  std::size_t start = 0;
+  for (std::size_t end = 0; start < secrets.size(); start = end + 1) {
+    end = std::min(secrets.find('\n', start), secrets.size());
+    EXPECT_EQ(text.find(secrets.substr(start, end - start)), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace hyperflock::ops

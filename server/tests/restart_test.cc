@@ -1,0 +1,160 @@
+// Ends and starts: draining, leases that survive, files that tell where the server is.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include "cli/credentials.h"
+#include "tests/test_server.h"
+
+namespace hyperflock::ops {
+namespace {
+
+using protocol::ResultAck;
+using protocol::Verdict;
+
+std::string contents(const std::string& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST(Restart, R21_R24_ALeaseSurvivesTheServer) {
+  TestServer server;
+  const std::int64_t study = server.submit(2);
+  const TestDevice device = server.join();
+  std::optional<TestWorker> worker(std::in_place, server, device);
+  const auto lease = worker->ready();
+  server.restart();
+  EXPECT_EQ(worker->socket().wait_close(), 1012);
+  worker.emplace(server, device, std::vector{lease.attempt});
+  EXPECT_EQ(worker->welcome()->attempts, std::vector{lease.attempt});
+  worker->send(TestWorker::result(lease.attempt, 0.5, 1, true));
+  const auto ack = worker->receive<ResultAck>();
+  EXPECT_EQ(ack.verdict, Verdict::accepted);
+  ASSERT_TRUE(ack.lease);
+  EXPECT_EQ(to_int(ack.lease->trial), 1);
+  EXPECT_GT(to_int(ack.lease->attempt), to_int(lease.attempt));
+  EXPECT_EQ(json_at(server.rest("GET", "/api/studies/" + std::to_string(study)).body, "complete"),
+            "1");
+}
+
+TEST(Restart, TheFirstStartIsTheOnlyOneThatMakesTokens) {
+  TestServer server;
+  ASSERT_TRUE(server.server().first_start());
+  server.restart();
+  EXPECT_FALSE(server.server().first_start());
+  EXPECT_EQ(server.rest("GET", "/api/me").status, 200);
+}
+
+TEST(Drain, ClosesWithServiceRestartAndLeasesNothingMore) {
+  TestServer server;
+  server.submit(5);
+  TestWorker busy(server, server.join());
+  busy.ready();
+  net::TestWebSocket unborn(server.compute(), "/ws/worker");
+  server.stop();
+  EXPECT_EQ(busy.socket().wait_close(), 1012);
+  EXPECT_EQ(unborn.wait_close(), 1012);
+  EXPECT_THROW(net::TestSocket(server.compute()), std::runtime_error);
+}
+
+TEST(Drain, KeepAliveConnectionsEnd) {
+  TestServer server;
+  net::TestSocket socket(server.console());
+  EXPECT_EQ(net::http_raw(socket, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n").status, 200);
+  server.stop();
+  std::string rest;
+  EXPECT_FALSE(socket.read_some(rest, 5'000));
+  EXPECT_EQ(rest, "");
+}
+
+TEST(Drain, ABusyServerStopsWithEveryAcknowledgedResultStored) {
+  TestServer server;
+  const std::int64_t study = server.submit(10'000);
+  const std::vector<TestDevice> devices{server.join(), server.join(), server.join(), server.join()};
+  std::atomic<int> acknowledged{0};
+  std::vector<std::thread> workers;
+  workers.reserve(devices.size());
+  for (const TestDevice& device : devices) {
+    workers.emplace_back([&server, &device, &acknowledged] {
+      TestWorker worker(server, device);
+      auto lease = worker.ready();
+      for (int seq = 1;; ++seq) {
+        worker.send(TestWorker::result(lease.attempt, seq, seq, true));
+        const std::string text = worker.socket().receive_text();
+        const auto message = protocol::parse_server_message(text);
+        const auto* ack = message ? std::get_if<ResultAck>(&*message) : nullptr;
+        if (ack == nullptr) return;
+        ++acknowledged;
+        if (!ack->lease) return;
+        lease = *ack->lease;
+      }
+    });
+  }
+  while (acknowledged < 50) std::this_thread::yield();
+  server.stop();
+  for (std::thread& worker : workers) worker.join();
+  server.restart();
+  const auto row = server.rest("GET", "/api/studies/" + std::to_string(study));
+  EXPECT_GE(std::stoi(json_at(row.body, "complete")), acknowledged.load());
+}
+
+TEST(Files, ReadyAndCredentials) {
+  ScratchFolder folder;
+  const std::string ready = folder.file("ready.json");
+  const std::string credentials = folder.file("credentials.json");
+  TestServer server([&](ServeConfig& config) {
+    config.ready_file = ready;
+    config.credentials_file = credentials;
+  });
+  EXPECT_EQ(json_at(contents(ready), "compute_port"), std::to_string(server.compute()));
+  EXPECT_EQ(json_at(contents(ready), "console_port"), std::to_string(server.console()));
+  EXPECT_EQ(json_at(contents(ready), "pid"), std::to_string(::getpid()));
+  struct stat status{};
+  ASSERT_EQ(::stat(credentials.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600U);
+  const std::string first = contents(credentials);
+  EXPECT_EQ(json_at(first, "researcher_token"), server.secrets().researcher_token);
+  EXPECT_EQ(json_at(first, "join_url"),
+            server.server().compute_origin() + "/join#" + server.secrets().enrolment_code);
+
+  server.restart();  // on other free ports
+  const std::string second = contents(credentials);
+  EXPECT_EQ(json_at(second, "admin_token"), server.secrets().admin_token);
+  EXPECT_EQ(json_at(second, "compute"), server.server().compute_origin());
+  EXPECT_EQ(json_at(second, "console"), server.server().console_origin());
+  EXPECT_EQ(json_at(second, "join_url"),
+            server.server().compute_origin() + "/join#" + server.secrets().enrolment_code);
+}
+
+TEST(Files, NoSecondServerOnTheSameState) {
+  TestServer server;
+  const auto second = Server::start(server.config());
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, "storage_open");
+}
+
+TEST(Files, APublicUrlIsWhatVolunteersSee) {
+  TestServer server([](ServeConfig& config) { config.public_url = "https://compute.example.org"; });
+  const auto made = server.rest("POST", "/api/enrolment");
+  EXPECT_TRUE(json_at(made.body, "join_url").starts_with("https://compute.example.org/join#hfe_"))
+      << made.body;
+}
+
+TEST(Bind, APortInUseIsOneSentence) {
+  TestServer server;
+  ScratchFolder folder;
+  ServeConfig config;
+  config.state_dir = folder.file("state");
+  config.compute = {"127.0.0.1", server.compute()};
+  config.console.port = 0;
+  const auto second = Server::start(config);
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, "bind_failed");
+}
+
+}  // namespace
+}  // namespace hyperflock::ops

@@ -1,0 +1,137 @@
+// A database that fails under a running server: nothing is promised, the server says so, and it
+// recovers by itself.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "blobs/sha256.h"
+#include "storage/testing/faulty_storage.h"
+#include "tests/test_uploads.h"
+
+namespace hyperflock::ops {
+namespace {
+
+using net::http_request;
+using protocol::ResultAck;
+using protocol::Verdict;
+
+class StorageTroubleTest : public ::testing::Test {
+ protected:
+  StorageTroubleTest() {
+    auto faulty = std::make_unique<storage::FaultyStorage>(
+        storage::make_memory_storage([] { return std::int64_t{1}; }));
+    storage_ = faulty.get();
+    server_ = std::make_unique<TestServer>(nullptr, std::move(faulty));
+  }
+
+  int ready_status() const { return http_request(server_->console(), "GET", "/readyz").status; }
+
+  bool becomes_ready() const {
+    for (int i = 0; i < 200; ++i) {
+      if (ready_status() == 200) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    return false;
+  }
+
+  storage::FaultyStorage* storage_ = nullptr;
+  std::unique_ptr<TestServer> server_;
+};
+
+TEST_F(StorageTroubleTest, R14_AResultIsNotAcknowledgedBeforeItsCommit) {
+  server_->submit(1);
+  TestWorker worker(*server_, server_->join());
+  const auto lease = worker.ready();
+  storage_->script({storage::Hold{}});
+  worker.send(TestWorker::result(lease.attempt, 0.5));
+  ASSERT_TRUE(storage_->wait_until_held());
+  EXPECT_EQ(worker.socket().receive_text(200), "");
+  storage_->release();
+  EXPECT_EQ(worker.receive<ResultAck>().verdict, Verdict::accepted);
+}
+
+TEST_F(StorageTroubleTest, AFailedCommitClosesSessionsAndTheServerRecovers) {
+  const std::int64_t study = server_->submit(1);
+  const TestDevice device = server_->join();
+  TestWorker worker(*server_, device);
+  const auto lease = worker.ready();
+  storage_->script({storage::FailBefore{}});
+  worker.send(TestWorker::result(lease.attempt, 0.5));
+  EXPECT_EQ(worker.socket().wait_close(), 1013);
+  ASSERT_TRUE(becomes_ready());
+  // The device comes back with what it has, and the result counts once.
+  TestWorker again(*server_, device, {lease.attempt});
+  again.send(TestWorker::result(lease.attempt, 0.5));
+  EXPECT_EQ(again.receive<ResultAck>().verdict, Verdict::accepted);
+  EXPECT_EQ(json_at(server_->rest("GET", "/api/studies/" + std::to_string(study)).body, "complete"),
+            "1");
+}
+
+TEST_F(StorageTroubleTest, ALostAnswerIsNotALostResult) {
+  const std::int64_t study = server_->submit(1);
+  const TestDevice device = server_->join();
+  TestWorker worker(*server_, device);
+  const auto lease = worker.ready();
+  storage_->script({storage::FailAfter{}});
+  worker.send(TestWorker::result(lease.attempt, 0.5));
+  EXPECT_EQ(worker.socket().wait_close(), 1013);
+  ASSERT_TRUE(becomes_ready());
+  TestWorker again(*server_, device, {lease.attempt});
+  again.send(TestWorker::result(lease.attempt, 0.5));
+  EXPECT_EQ(again.receive<ResultAck>().verdict, Verdict::accepted);
+  EXPECT_TRUE(server_->reaches(study, "finished"));
+  EXPECT_EQ(json_at(server_->rest("GET", "/api/studies/" + std::to_string(study)).body, "complete"),
+            "1");
+}
+
+TEST_F(StorageTroubleTest, ReadOnlyWhileTheStateCannotBeReadAgain) {
+  const std::string sha256 = server_->upload("b");
+  storage_->script({storage::FailBefore{}});
+  storage_->fail_reads(3);
+  const auto refused = server_->rest("POST", "/api/studies", TestServer::spec(1, "k", sha256, 1));
+  EXPECT_EQ(refused.status, 503) << refused.body;
+  EXPECT_EQ(ready_status(), 503);
+  ASSERT_TRUE(becomes_ready());
+  EXPECT_EQ(server_->rest("POST", "/api/studies", TestServer::spec(1, "k", sha256, 1)).status, 201);
+}
+
+TEST_F(StorageTroubleTest, AJoinThatIsNotWrittenIsRefused) {
+  storage_->script({storage::FailBefore{}});
+  const std::string body =
+      R"({"code":")" + server_->secrets().enrolment_code + R"(","class":"phone","engine":"x"})";
+  const auto refused = http_request(server_->compute(), "POST", "/api/join", {}, body);
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_EQ(json_at(refused.body, "error.code"), "storage_unavailable");
+  ASSERT_TRUE(becomes_ready());
+  EXPECT_EQ(http_request(server_->compute(), "POST", "/api/join", {}, body).status, 201);
+}
+
+TEST_F(StorageTroubleTest, R54_AnArtifactThatIsNotWrittenIsRefused) {
+  server_->submit(1);
+  const TestDevice device = server_->join();
+  TestWorker worker(*server_, device);
+  const std::string target =
+      path_of(worker.ready()) + "/artifacts/" + blobs::sha256_hex("bytes") + "?id=a&name=n&type=t";
+  const auto upload = [&] { return ask(*server_, device, "PUT", target, "bytes"); };
+  storage_->script({storage::FailBefore{}});
+  storage_->fail_reads(1);
+  EXPECT_EQ(code_of(upload()), "storage_unavailable");  // nobody knows the attempt
+  const auto refused = upload();
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_EQ(code_of(refused), "storage_unavailable");
+  ASSERT_TRUE(becomes_ready());
+  EXPECT_TRUE(files_become(*server_, 0));
+  EXPECT_EQ(upload().status, 201);
+}
+
+TEST_F(StorageTroubleTest, AConflictOnALeaseIsTriedAgain) {
+  server_->submit(3);
+  TestWorker worker(*server_, server_->join());
+  storage_->script({storage::Conflict{{0}}});
+  worker.send(protocol::Ready{});
+  EXPECT_NE(to_int(worker.receive<protocol::LeaseOffer>().lease.attempt), 0);
+}
+
+}  // namespace
+}  // namespace hyperflock::ops

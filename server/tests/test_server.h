@@ -1,0 +1,155 @@
+// A whole server in this process for tests: real sockets on free ports, a real database in a
+// scratch folder, and the clients that speak to it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/server.h"
+#include "base/testing/scratch_folder.h"
+#include "protocol/codec.h"
+#include "tests/test_client.h"
+
+namespace hyperflock::ops {
+
+struct TestDevice {
+  std::string id;
+  std::string secret;
+};
+
+class TestServer {
+ public:
+  // `adjust` changes the configuration before the start.
+  explicit TestServer(const std::function<void(ServeConfig&)>& adjust = {},
+                      std::unique_ptr<storage::Storage> storage = nullptr);
+
+  Server& server() { return *server_; }
+  const ServeConfig& config() const { return config_; }
+  std::string file(const std::string& name) const { return folder_.file(name); }
+  std::uint16_t compute() const { return server_->compute_port(); }
+  std::uint16_t console() const { return server_->console_port(); }
+  const FirstStart& secrets() const { return secrets_; }
+
+  void stop() { server_->stop(); }
+  // Stops, and starts anew on the same state; `meanwhile` nothing holds it.
+  void restart(const std::function<void()>& meanwhile = {});
+
+  // REST with the researcher's token.
+  net::HttpAnswer rest(std::string_view method, std::string_view target,
+                       std::string_view body = {}) const;
+  net::HttpAnswer rest_as(const std::string& token, std::string_view method,
+                          std::string_view target, std::string_view body = {}) const;
+
+  TestDevice join() const;
+  // Uploads bytes; their SHA-256.
+  std::string upload(const std::string& bytes) const;
+  // Submits a grid {"x": [0..trials)}; the study's id.
+  std::int64_t submit(int trials, const std::string& key = "key") const;
+  // Submits an asked study; its id.
+  std::int64_t submit_asked(const std::string& key = "key", int directions = 1) const;
+  // A counter or gauge without labels, as /metrics gives it.
+  double metric(const std::string& name) const;
+  // True once the study's row has this state; a study ends in a commit of its own, after the last
+  // result's. Asks as the administrator.
+  bool reaches(std::int64_t study, const std::string& state) const;
+  // The body of such a study.
+  static std::string spec(int trials, const std::string& key, const std::string& bundle_sha256,
+                          std::size_t bundle_bytes);
+
+ private:
+  ScratchFolder folder_;
+  ServeConfig config_;
+  std::unique_ptr<Server> server_;
+  FirstStart secrets_;
+};
+
+// A device over a real WebSocket.
+class TestWorker {
+ public:
+  explicit TestWorker(const TestServer& server) : socket_(server.compute(), "/ws/worker") {}
+  // Also says hello and waits for the welcome.
+  TestWorker(const TestServer& server, const TestDevice& device, std::vector<AttemptId> held = {});
+
+  void send(const protocol::ClientMessage& message) { socket_.send(protocol::serialize(message)); }
+  // The next message of type T. Fails the test where another comes, or none.
+  template <typename T>
+  T receive(int limit_ms = 10'000) {
+    return take<T>(socket_.receive_text(limit_ms));
+  }
+
+  protocol::Lease ready();  // says ready and waits for the lease
+  // The same where the work may still have to come: each `wait` before it is passed over.
+  protocol::Lease await_lease();
+  static protocol::ClientMessage hello(const TestDevice& device, std::vector<AttemptId> held = {});
+  static protocol::TrialResult result(AttemptId attempt, double value, std::int64_t seq = 1,
+                                      bool next = false);
+  // The objective raised: ValueError, "no", with "trace" for its traceback.
+  static protocol::TrialResult failure(AttemptId attempt);
+
+  net::TestWebSocket& socket() { return socket_; }
+  const std::optional<protocol::Welcome>& welcome() const { return welcome_; }
+
+ private:
+  template <typename T>
+  T take(const std::string& text) {
+    auto message = parse(text);
+    T* wanted = message ? std::get_if<T>(&*message) : nullptr;
+    if (wanted == nullptr) unexpected(text);
+    return wanted != nullptr ? std::move(*wanted) : T{};
+  }
+  static std::optional<protocol::ServerMessage> parse(const std::string& text);
+  static void unexpected(const std::string& text);
+
+  net::TestWebSocket socket_;
+  std::optional<protocol::Welcome> welcome_;
+};
+
+// The owner of an asked study over a real WebSocket.
+class TestOwner {
+ public:
+  // Says hello and claims the study.
+  TestOwner(const TestServer& server, std::int64_t study, bool standby = false);
+  TestOwner(const TestServer& server, const std::string& token, std::int64_t study, bool standby);
+
+  void send(const protocol::ClientMessage& message) { socket_.send(protocol::serialize(message)); }
+  // The next batch; fails the test where something else comes. It counts as taken in.
+  protocol::OwnerCall receive();
+  // The next item of the next batches, as `T`.
+  template <typename T>
+  T item() {
+    while (items_.empty()) {
+      const protocol::OwnerCall call = receive();
+      if (call.study == StudyId{}) return {};
+      items_.insert(items_.end(), call.calls.begin(), call.calls.end());
+      if (items_.empty()) continue;
+      says({.room = room_});
+    }
+    T* wanted = std::get_if<T>(&items_.front());
+    EXPECT_NE(wanted, nullptr) << "another item, of kind " << items_.front().index();
+    T out = wanted != nullptr ? std::move(*wanted) : T{};
+    items_.erase(items_.begin());
+    return out;
+  }
+  void says(protocol::OwnerReply reply);
+  void asks(const std::vector<std::int64_t>& numbers, std::int64_t room = 0);
+  void answers(std::int64_t id, const std::string& value);
+
+  net::TestWebSocket& socket() { return socket_; }
+
+ private:
+  net::TestWebSocket socket_;
+  StudyId study_{};
+  std::int64_t taken_ = 0;
+  std::int64_t room_ = 0;
+  std::vector<protocol::OwnerCallItem> items_;
+};
+
+// Values out of JSON text, for expectations. The path is keys and indices: "trials.0.state".
+std::string json_at(const std::string& text, const std::string& path);
+
+}  // namespace hyperflock::ops

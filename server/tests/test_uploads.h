@@ -1,0 +1,45 @@
+// What tests of checkpoints and artifacts ask as a device, and how they look at the files.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "tests/test_server.h"
+
+namespace hyperflock::ops {
+
+inline net::HttpAnswer ask(const TestServer& server, const TestDevice& device,
+                           std::string_view method, const std::string& target,
+                           std::string_view body = {}) {
+  return net::http_request(server.compute(), method, target,
+                           {{"Authorization", "Device " + device.id + ":" + device.secret}}, body);
+}
+
+inline std::string path_of(const protocol::Lease& lease) {
+  return "/api/attempts/" + std::to_string(to_int(lease.attempt));
+}
+
+inline std::string code_of(const net::HttpAnswer& answer) {
+  return json_at(answer.body, "error.code");
+}
+
+inline std::size_t files_in(const TestServer& server) {
+  std::size_t count = 0;
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(server.file("state/checkpoints")))
+    count += entry.is_regular_file();
+  return count;
+}
+
+// Files go a moment after the commit that drops them.
+inline bool files_become(const TestServer& server, std::size_t count) {
+  for (int i = 0; i < 500 && files_in(server) != count; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  return files_in(server) == count;
+}
+
+}  // namespace hyperflock::ops
