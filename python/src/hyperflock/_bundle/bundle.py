@@ -21,16 +21,16 @@ import inspect
 import sys
 import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from hyperflock._base.codes import cannot
 from hyperflock._bundle.archive import LOCK_NAME, MAX_BUNDLE_BYTES, lock_text, pack
 from hyperflock._bundle.capture import Capture
-from hyperflock._bundle.checks import drift_check as _fresh
 from hyperflock._bundle.checks import globals_check as _state
 from hyperflock._bundle.checks import imports_check as _needs
+from hyperflock._bundle.checks.reachability import Reached, modules_of, warn_of_beginnings
 from hyperflock._bundle.checks.untransferable import refusal
 from hyperflock._bundle.source import closure as _sources
 from hyperflock._bundle.source.closure import Origin
@@ -62,6 +62,9 @@ class Bundle:
         Names of sources inside the zip.
     attached : tuple of DataSet
         What travels beside it: wheels, and large arrays that the objective holds.
+    reached : Reached or None
+        The globals of this process that the objective uses, for a dry run to compare; None where
+        the script was only read.
     """
 
     entry: str
@@ -70,6 +73,7 @@ class Bundle:
     source_sha256: str
     files: tuple[str, ...]
     attached: tuple[DataSet, ...] = ()
+    reached: Reached | None = field(default=None, compare=False, repr=False)
 
 
 def bundle_objective(
@@ -98,17 +102,14 @@ def bundle_objective(
         entry = f"{origin.module}:{objective.__name__}"
         bundle = _packed(entry, sources, {}, wheels, with_optuna=needs_optuna)
         own = objective.__module__
-        modules = _fresh.modules_of(bundle.files, (own, origin.module))
-        _fresh.check_fresh(bundle, modules, [(own, objective.__name__)], asked=asked)
-        return bundle
+        modules = modules_of(bundle.files, (own, origin.module))
+        return _with_reached(bundle, modules, [(own, objective.__name__)])
     captured = Capture(wheels=units).take(objective, function)
     needs_optuna = _needs.imports_optuna(captured.sources, units)
     bundle = _packed(
         captured.entry, captured.sources, captured.arrays, wheels, with_optuna=needs_optuna
     )
-    modules = _fresh.modules_of(bundle.files)
-    _fresh.check_fresh(bundle, modules, captured.roots, asked=asked)
-    return bundle
+    return _with_reached(bundle, modules_of(bundle.files), captured.roots)
 
 
 def bundle_script(path: str | Path, function: str, wheels: Sequence[Wheel] = ()) -> Bundle:
@@ -132,6 +133,17 @@ def _from_text(origin: Origin, function: str, wheels: Sequence[Wheel]) -> Bundle
     )
     entry = f"{origin.module}:{function}"
     return _packed(entry, sources, {}, wheels, with_optuna=needs_optuna)
+
+
+def _with_reached(
+    bundle: Bundle, modules: Mapping[str, str], roots: Sequence[tuple[str, str]]
+) -> Bundle:
+    """Find the globals that the objective uses; ``roots`` are names in modules of this process."""
+    reached = Reached(modules)
+    for module, name in roots:
+        reached.follow(module, name)
+    warn_of_beginnings(reached)
+    return replace(bundle, reached=reached)
 
 
 def _units(wheels: Sequence[Wheel]) -> frozenset[str]:

@@ -14,15 +14,18 @@ import importlib.abc
 import importlib.machinery
 import json
 import platform
+import runpy
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hyperflock_worker.bridge import LocalBridge
+
+    from hyperflock._execution.value_snapshot import Snapshot
 
 
 class _Installed(importlib.abc.MetaPathFinder):
@@ -68,6 +71,9 @@ def main(folder: Path) -> None:
     local = bridge.LocalBridge()
     if job["again"]:
         _answer_as_before(local, job["prune_at"])
+    found: dict[str, dict[str, Snapshot]] = {}
+    if job["globals"]:
+        _report_globals(local, folder, job, found)
     bridge.set_bridge(local)
     bundle = (folder / "bundle.zip").read_bytes()
     data = {
@@ -84,6 +90,7 @@ def main(folder: Path) -> None:
         "seconds": seconds,
         "missing": installed.for_want_of(outcome["error"]) if "error" in outcome else [],
         "versions": _versions(),
+        "globals": found,
     }
     # In one go: this process may be ended at any moment.
     written = folder / "outcome.json.part"
@@ -110,6 +117,28 @@ def _answer_as_before(local: LocalBridge, prune_at: int | None) -> None:
     local.call = call
 
 
+def _report_globals(
+    local: LocalBridge, folder: Path, job: dict[str, Any], found: dict[str, dict[str, Snapshot]]
+) -> None:
+    """Write down the globals that the job names, right before the objective is called.
+
+    The runner reports progress at that moment, and has imported what the files import at their top.
+    """
+    snapshot = runpy.run_path(str(folder / "value_snapshot.py"))["snapshot"]
+    before = local.progress
+
+    def progress() -> None:
+        local.progress = before
+        for module, names in job["globals"].items():
+            there = vars(sys.modules.get(module, object))
+            found[module] = {
+                name: snapshot(there[name], job["modules"]) for name in names if name in there
+            }
+        before()
+
+    local.progress = progress
+
+
 def _versions() -> dict[str, str]:
     """Of Python, and of the packages that the trial used."""
     names = ("numpy", "chainer", "optuna")
@@ -119,4 +148,6 @@ def _versions() -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    job_folder = Path(sys.argv[1])
+    sys.argv[:] = [""]  # as in a browser
+    main(job_folder)

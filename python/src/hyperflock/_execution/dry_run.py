@@ -12,17 +12,15 @@ loop; cancelled, it ends the other process.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -30,7 +28,9 @@ from hyperflock._base.errors import DryRunError
 from hyperflock._base.text import clean
 from hyperflock._bundle.bundle import Bundle
 from hyperflock._bundle.source.runtime import ASKED_PACKAGES, RUNTIME_PACKAGES, chainer_of
+from hyperflock._execution import value_snapshot
 from hyperflock._execution.browser_run import MAX_OUTPUT_CHARACTERS, Told, run_in_browser
+from hyperflock._execution.drift_check import Drift, Snapshots, compare, names_of
 from hyperflock._execution.job import Job
 from hyperflock._model.data import DataSet
 from hyperflock._model.grid import Scalar, params_text
@@ -90,6 +90,11 @@ class DryRun:
         Of the zip that would travel.
     files : tuple of str
         Sources in it.
+    differ : tuple of str
+        A sentence for each global that has another value in this process than where the files are
+        imported.
+    not_compared : tuple of str
+        Globals that the objective uses and that could not be compared, each with the reason.
     """
 
     where: str
@@ -102,6 +107,8 @@ class DryRun:
     error: TrialError | None
     bundle_bytes: int
     files: tuple[str, ...]
+    differ: tuple[str, ...] = ()
+    not_compared: tuple[str, ...] = ()
 
     @property
     def value(self) -> float | None:
@@ -115,6 +122,9 @@ class DryRun:
             lines.append(f"value {', '.join(f'{value:.6g}' for value in self.values)}")
         if self.error is not None:
             lines += [f"error [{self.error.code}]: {self.error.message}", self.error.traceback]
+        lines += [f"differs: {sentence}" for sentence in self.differ]
+        if self.not_compared:
+            lines.append(f"not compared: {'; '.join(self.not_compared)}")
         if self.output:
             lines += ["output:", self.output]
         return "\n".join(line.rstrip("\n") for line in lines)
@@ -138,6 +148,8 @@ class Ran:
         Of what it ran on, by name.
     missing : tuple of str
         Packages that the browsers have, and for want of which it failed here.
+    globals : dict
+        Snapshots of the globals that the job names, by module.
     """
 
     outcome: dict[str, Any]
@@ -146,6 +158,7 @@ class Ran:
     output: str
     versions: dict[str, str]
     missing: tuple[str, ...]
+    globals: Snapshots = field(default_factory=dict)
 
 
 async def dry_run(
@@ -170,9 +183,12 @@ async def dry_run(
         runtime=runtime,
         backend=backend,
         opened="cpu" if backend in {None, "cpu"} else "webgpu",
+        globals=names_of(bundle.reached) if bundle.reached else {},
+        modules=sorted(bundle.reached.modules.values()) if bundle.reached else (),
     )
     ran = await run_job(job, where, time_limit_s, http=http)
     error = ran.outcome.get("error")
+    drift = compare(bundle.reached, ran.globals) if bundle.reached else Drift()
     return DryRun(
         where=where,
         state=ran.outcome["outcome"],
@@ -184,6 +200,8 @@ async def dry_run(
         error=TrialError(**error) if error else None,
         bundle_bytes=len(bundle.content),
         files=bundle.files,
+        differ=drift.differ,
+        not_compared=drift.not_compared,
     )
 
 
@@ -230,6 +248,7 @@ async def run_job(
         output=clean(output, keep_lines=True),
         versions={str(k): str(v) for k, v in told.get("versions", {}).items()},
         missing=tuple(map(str, told.get("missing", ()))),
+        globals=told.get("globals", {}),
     )
 
 
@@ -291,16 +310,19 @@ def _write_job(folder: Path, job: Job) -> None:
         "folders": sys.path,
         "again": job.again,
         "prune_at": job.prune_at,
+        "globals": job.globals,
+        "modules": job.modules,
     }
     (folder / "bundle.zip").write_bytes(job.bundle)
     (folder / "job.json").write_text(json.dumps(told), "utf-8")
     shutil.copy(_CHILD, folder / "dry_run.py")
+    shutil.copy(value_snapshot.__file__, folder / "value_snapshot.py")
 
 
 async def _run(folder: Path, time_limit_s: float) -> tuple[str, float | None]:
     """Run the job of a folder; gives what it printed, and after how long it was cut off, if so."""
     with tempfile.TemporaryFile() as file:
-        process = _start(folder, file, {})
+        process = _start(folder, file)
         try:
             cut_after = await in_thread(lambda: _wait(process, folder / "begun", time_limit_s))
         finally:
@@ -311,57 +333,16 @@ async def _run(folder: Path, time_limit_s: float) -> tuple[str, float | None]:
         return file.read().decode("utf-8", "replace"), cut_after
 
 
-def look(folder: Path, job: Job, limit_s: float, environment: Mapping[str, str | None]) -> bool:
-    """Run a job whose objective leaves what it finds in ``folder``; blocks.
-
-    Parameters
-    ----------
-    folder, job, limit_s
-        An empty folder, what runs, and how long it may.
-    environment
-        What differs from a dry run's; None: it is not there.
-
-    Returns
-    -------
-    bool
-        Whether it ended within its time.
-    """
-    _write_job(folder, job)
-    with tempfile.TemporaryFile() as file:
-        process = _start(folder, file, environment, alone=True)
-        try:
-            process.wait(limit_s)
-        except subprocess.TimeoutExpired:
-            return False
-        finally:
-            _end(process)
-    return True
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a process, and what its modules began when they were imported."""
-    if sys.platform == "win32":
-        process.kill()
-    else:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-
-
-def _start(
-    folder: Path, file: IO[bytes], environment: Mapping[str, str | None], *, alone: bool = False
-) -> subprocess.Popen[bytes]:
-    """Begin the job of a folder; what it prints goes into a file; ``alone``: in its own group."""
-    kept = {k: v for k, v in os.environ.items() if k in _KEPT} | {**environment}
+def _start(folder: Path, file: IO[bytes]) -> subprocess.Popen[bytes]:
+    """Begin the job of a folder; what it prints goes into a file."""
     command = [sys.executable, "-I", "-S", "-X", "utf8", str(folder / "dry_run.py"), str(folder)]
     return subprocess.Popen(
         command,
         cwd=folder,
-        env={k: v for k, v in kept.items() if v is not None},
+        env={k: v for k, v in os.environ.items() if k in _KEPT},
         stdin=subprocess.DEVNULL,
         stdout=file,
         stderr=subprocess.STDOUT,
-        start_new_session=alone,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from hyperflock._bundle.archive import needs_optuna
@@ -37,6 +37,10 @@ class Job:
     again
         The trial ran before: names that were not suggested then are an error, and `prune_at` says
         at which step it is told to stop; None: never.
+    globals
+        Names of globals to report before the trial begins, by module; a browser reports none.
+    modules
+        The modules whose objects a report looks into.
     """
 
     entry: str
@@ -51,6 +55,8 @@ class Job:
     asked: Mapping[str, Any] | None = None
     again: bool = False
     prune_at: int | None = None
+    globals: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    modules: Sequence[str] = ()
 
     @property
     def has_optuna(self) -> bool:

@@ -2,10 +2,10 @@
 
     check_globals(objective, path)
 
-The file is run anew on the other side, so a global that was set later, or changed since, would be
-lost; and what lives in this process alone cannot be made again. Looks at loaded objects and at the
-file's text; runs nothing; what the text cannot prove is `_fresh`'s. The calling thread's own stack
-is looked at by `check_guarded`.
+A device imports the file again, so a global that was set later, or changed since, would be lost;
+and what lives in this process alone cannot be made again. These checks look at loaded objects and
+at the file's text, and run nothing; a dry run compares what the text cannot prove. `check_guarded`
+looks at the stack of the thread that calls it.
 """
 
 from __future__ import annotations

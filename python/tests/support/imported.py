@@ -1,0 +1,39 @@
+"""Writes a researcher's files and imports the one with the objective."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+
+class ImportedFiles:
+    """A folder of modules; `forget` takes them out of this process again.
+
+    Parameters
+    ----------
+    folder
+        Where the files are written; it must be on ``sys.path``.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._before = set(sys.modules)
+
+    def __call__(self, text: str, returned: str = "0", **others: str) -> Any:
+        """Write ``fresh.py``, whose objective returns an expression, and import it."""
+        for name, other in others.items():
+            (self._folder / f"{name}.py").write_text(textwrap.dedent(other))
+        objective = f"\ndef objective(trial):\n    return {returned}\n"
+        (self._folder / "fresh.py").write_text(textwrap.dedent(text) + objective)
+        importlib.invalidate_caches()
+        return importlib.import_module("fresh")
+
+    def forget(self) -> None:
+        """Remove the modules."""
+        for name in set(sys.modules) - self._before:
+            file = str(getattr(sys.modules[name], "__file__", None) or "")
+            if file.startswith(str(self._folder)):
+                del sys.modules[name]
