@@ -16,6 +16,7 @@ from hyperflock._bundle.bundle import bundle_objective
 from hyperflock._execution.drift_check import compare
 from hyperflock._execution.value_snapshot import snapshot
 from imported import ImportedFiles
+from patience import LIMIT_S
 
 Tried = Callable[..., DryRun]
 
@@ -244,7 +245,7 @@ def test_script_below_its_guard(tmp_path: Path) -> None:
         "    print(client.grid(objective, {'x': [1]}, dry_run=True).differ)\n"
     )
     ran = subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, check=False, timeout=300
+        [sys.executable, str(script)], capture_output=True, text=True, check=False, timeout=LIMIT_S
     )
     assert ran.stdout == (
         "(\"'objective' uses 'CFG.rate', which is 2 in this process, but 1 where a device imports "
