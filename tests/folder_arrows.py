@@ -1,11 +1,14 @@
 """Checks that the folders of a part form layers; run by ``./run lint``.
 
-A folder points at another folder when one of its files includes a file of the other one. Every
-arrow has to point to a lower layer, so that no cycle can arise. Tests count like all other files.
+A folder points at another folder when one of its files includes or imports a file of the other one.
+Every arrow has to point to a lower layer, so that no cycle can arise. Tests count like all other
+files, and imports inside functions like all other imports. An ``__init__.py`` may import from the
+folders inside its own folder: it passes their names on.
 
 To add a part, add a ``Part`` to ``PARTS``.
 """
 
+import ast
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -52,6 +55,40 @@ def includes(root: Path, path: Path) -> Iterator[Arrow]:
             yield Arrow(path.relative_to(root).as_posix(), number, match[1])
 
 
+def imports(root: Path, path: Path) -> Iterator[Arrow]:
+    """Yield the files of the same package that a Python file imports; the root is the package."""
+    here = path.relative_to(root)
+    package = [root.name, *here.parent.parts]
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else []
+            source = ".".join([*above, *([node.module] if node.module else [])])
+            names = [f"{source}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        for name in names:
+            target = module_file(root, name)
+            is_passed_on = (
+                here.name == "__init__.py" and target and target.is_relative_to(here.parent)
+            )
+            if target is not None and not is_passed_on:
+                yield Arrow(here.as_posix(), node.lineno, target.as_posix())
+
+
+def module_file(root: Path, name: str) -> PurePosixPath | None:
+    """Return the file of a module, or of the module that has a name; None outside the package."""
+    first, *parts = name.split(".")
+    if first != root.name:
+        return None
+    for end in (len(parts), max(len(parts) - 1, 0)):
+        for file in (f"{'/'.join(parts[:end])}.py", "/".join([*parts[:end], "__init__.py"])):
+            if (root / file).is_file():
+                return PurePosixPath(file)
+    return None
+
+
 PARTS = (
     Part(
         root="array-core/src",
@@ -77,6 +114,26 @@ PARTS = (
         """,
         arrows=includes,
         suffixes=(".h", ".cc"),
+    ),
+    Part(
+        root="python/src/hyperflock",
+        layers="""
+            _base
+            _transport
+            _model
+            _bundle/source
+            _bundle/checks
+            _bundle
+            _execution _reports
+            optuna
+            _client
+            optuna/storage
+            optuna/owner
+            _cli
+            .
+        """,
+        arrows=imports,
+        suffixes=(".py",),
     ),
 )
 

@@ -66,3 +66,32 @@ def test_the_arrows_of_every_part_point_down(part: folder_arrows.Part) -> None:
     assert len(folders) > 5
     assert sum(map(len, graph.values())) >= len(folders), "arrows are read"
     assert folder_arrows.problems(part) == []
+
+
+def test_imports_of_a_package_are_arrows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folder_arrows, "ROOT", tmp_path)
+    files = {
+        "__init__.py": "from pack.upper.use import name\nimport sys\n",
+        "lower/__init__.py": "",
+        "lower/low.py": "def f():\n    from ..upper import use\n",
+        "upper/__init__.py": "from pack.upper.inside.deep import x\n",
+        "upper/inside/__init__.py": "",
+        "upper/inside/deep.py": "x = 1\n",
+        "upper/use.py": "import os.path\nfrom pack.lower import low\nfrom . import inside\n",
+    }
+    for name, text in files.items():
+        (tmp_path / "pack" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "pack" / name).write_text(text)
+    part = folder_arrows.Part(
+        root="pack",
+        layers="lower \n upper/inside \n upper \n .",
+        arrows=folder_arrows.imports,
+        suffixes=(".py",),
+    )
+    _, graph = folder_arrows.graph_of(part)
+    found = {source: sorted(targets) for source, targets in graph.items()}
+    assert found == {"lower": ["upper"], "upper": ["lower", "upper/inside"]}
+    assert folder_arrows.problems(part) == [
+        "pack/lower/low.py:2: lower -> upper points upwards"
+        " and closes the cycle upper -> lower -> upper"
+    ]
