@@ -35,6 +35,10 @@ class StorageTroubleTest : public ::testing::Test {
     return false;
   }
 
+  net::HttpAnswer admin(std::string_view method, const std::string& target) const {
+    return server_->rest_as(server_->secrets().admin_token, method, target);
+  }
+
   storage::FaultyStorage* storage_ = nullptr;
   std::unique_ptr<TestServer> server_;
 };
@@ -123,6 +127,38 @@ TEST_F(StorageTroubleTest, R54_AnArtifactThatIsNotWrittenIsRefused) {
   ASSERT_TRUE(becomes_ready());
   EXPECT_TRUE(files_become(*server_, 0));
   EXPECT_EQ(upload().status, 201);
+}
+
+TEST_F(StorageTroubleTest, WhatIsReadOfOthersIsShownOnlyOnceItIsNoted) {
+  const std::string study = "/api/studies/" + std::to_string(server_->submit(1));
+  const std::string bundle = json_at(server_->rest("GET", study + "/spec").body, "bundle.sha256");
+  for (const std::string& target : {study + "/spec", study + "/blobs/" + bundle}) {
+    storage_->script({storage::FailBefore{}});
+    const auto refused = admin("GET", target);
+    EXPECT_EQ(refused.status, 503) << target;
+    EXPECT_EQ(code_of(refused), "storage_unavailable");
+    EXPECT_EQ(refused.body.find(bundle), std::string::npos) << refused.body;
+    ASSERT_TRUE(becomes_ready());
+    EXPECT_EQ(admin("GET", "/api/audit").body.find("study.read"), std::string::npos);
+  }
+  EXPECT_EQ(admin("GET", study + "/spec").status, 200);
+  EXPECT_NE(admin("GET", "/api/audit").body.find("study.read"), std::string::npos);
+}
+
+// A second transaction would fail here, and what it was to write be lost.
+TEST_F(StorageTroubleTest, AChangeAndItsNoteAreOneTransaction) {
+  const std::string study = "/api/studies/" + std::to_string(server_->submit(1));
+  for (const std::string change : {"pause", "resume", "cancel"}) {
+    storage_->script({storage::Pass{}, storage::FailBefore{}});
+    EXPECT_EQ(server_->rest("POST", study + "/" + change).status, 200) << change;
+    const std::string log = admin("GET", "/api/audit").body;
+    EXPECT_NE(log.find(R"("action":"study.)" + change), std::string::npos) << log;
+    storage_->clear_script();
+  }
+  const TestDevice device = server_->join();
+  storage_->script({storage::Pass{}, storage::FailBefore{}});
+  EXPECT_EQ(admin("POST", "/api/devices/" + device.id + "/erase").status, 200);
+  EXPECT_NE(admin("GET", "/api/audit").body.find("device.erase"), std::string::npos);
 }
 
 TEST_F(StorageTroubleTest, AConflictOnALeaseIsTriedAgain) {

@@ -91,6 +91,13 @@ TransitionId State::propose(storage::Transition transition, Pending what) {
   return id;
 }
 
+void State::propose_note(const std::optional<storage::NoteAudit>& note, StudyId study) {
+  if (!note) return;
+  storage::NoteAudit filled = *note;
+  filled.entry.object = std::to_string(to_int(study));
+  propose(std::move(filled));
+}
+
 TransitionId State::propose_for(SessionId session, storage::Transition transition, Pending what) {
   if (const auto found = sessions.find(session); found != sessions.end()) ++found->second.pending;
   return propose(std::move(transition), std::move(what));

@@ -33,22 +33,27 @@ struct MessageReceived {
   SessionId session{};
   protocol::ClientMessage message;
 };
+// What a researcher or an administrator asks for. `note` is the entry of the audit log that goes
+// into the transaction of the change; the dispatcher fills in the study.
 struct StudySubmitted {
   RequestId request{};
   std::string owner;
   std::string project;
   protocol::StudySpec spec;
   storage::Quota quota{};  // of the owner
+  std::optional<storage::NoteAudit> note{};
 };
 struct StudyCancelRequested {
   RequestId request{};
   StudyId study{};
+  std::optional<storage::NoteAudit> note{};
 };
 // Nothing of the study is to be leased any more, or again (R53).
 struct StudyPauseRequested {
   RequestId request{};
   StudyId study{};
   bool paused = true;
+  std::optional<storage::NoteAudit> note{};
 };
 // Every failed trial of a study is to be issued again (R33). `study` is its row as stored: one that
 // had finished is not in memory any more.
@@ -56,6 +61,7 @@ struct StudyReplayRequested {
   RequestId request{};
   storage::StudyRow study;
   storage::Quota quota{};  // of who asks
+  std::optional<storage::NoteAudit> note{};
 };
 // A researcher's connection wants to own an asked study (R42). `study` is its row as stored.
 struct StudyClaimed {
@@ -81,6 +87,12 @@ struct CheckpointStored {
 // Durable by now: a sign of life of the attempt that uploaded it (R54).
 struct ArtifactStored {
   AttemptId attempt{};
+};
+// The device's erasure is about to be proposed, or did not happen. In between nothing is leased to
+// it, so that no row names it after the erasure.
+struct DeviceErasing {
+  std::string device;
+  enum class Step { begins, failed } step = Step::begins;
 };
 // Durable by now: the device's credential is refused at the edge.
 struct DeviceRevoked {
@@ -108,7 +120,7 @@ struct Tick {};
 using Event =
     std::variant<SessionOpened, SessionClosed, MessageReceived, StudySubmitted,
                  StudyCancelRequested, StudyPauseRequested, StudyReplayRequested, StudyClaimed,
-                 OwnerReplied, OwnerClosed, CheckpointStored, ArtifactStored, DeviceRevoked,
-                 BatchCommitted, BatchFailed, Restored, DrainStarted, Tick>;
+                 OwnerReplied, OwnerClosed, CheckpointStored, ArtifactStored, DeviceErasing,
+                 DeviceRevoked, BatchCommitted, BatchFailed, Restored, DrainStarted, Tick>;
 
 }  // namespace hyperflock::dispatch

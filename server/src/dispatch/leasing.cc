@@ -35,6 +35,10 @@ void State::ask(SessionId id, int tries) {
 std::optional<TransitionId> State::seek(SessionId id, int tries) {
   const auto found = sessions.find(id);
   if (found == sessions.end() || !has_room(found->second)) return std::nullopt;
+  if (const auto one = erasing.find(found->second.device); one != erasing.end()) {
+    one->second = true;
+    return std::nullopt;
+  }
   join_queue(found->second, id);
   if (tries > kMaxLeaseTries) return std::nullopt;
   Project& project = projects[found->second.project];

@@ -73,6 +73,7 @@ void State::reset() {
   back_offs.clear();
   claims.clear();
   owed.clear();
+  erasing.clear();
   silences.clear();
   queued = 0;
 }

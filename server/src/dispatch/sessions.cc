@@ -66,8 +66,22 @@ void State::on(const SessionClosed& event) {
   forget_session(event.session);
 }
 
+void State::on(const DeviceErasing& event) {
+  const auto found = devices.find(event.device);
+  const auto session = found == devices.end() ? std::nullopt : found->second.session;
+  if (event.step == DeviceErasing::Step::begins) {
+    bool& waits = erasing[event.device];
+    if (!session) return;
+    waits |= sessions.at(*session).idle_order != 0;
+    leave_queue(sessions.at(*session), *session);
+  } else if (const auto one = erasing.extract(event.device); !one.empty()) {
+    if (session && one.mapped()) ask(*session);
+  }
+}
+
 void State::on(const DeviceRevoked& event) {
   revoked.insert(event.device);
+  erasing.erase(event.device);
   const auto found = devices.find(event.device);
   if (found == devices.end()) return;
   const std::vector<AttemptId> open = found->second.open;

@@ -262,6 +262,8 @@ struct State {
   std::int64_t queued = 0;  // trials in queues and back-offs
   // Revoked while this server runs: a session whose credential was checked just before is refused.
   std::unordered_set<std::string> revoked;
+  // Devices whose erasure is under way, and whether they wait for a lease.
+  std::unordered_map<std::string, bool> erasing;
 
   std::uint64_t next_transition = 1;
   std::uint64_t next_order = 1;
@@ -272,6 +274,8 @@ struct State {
   // dispatcher.cc: small tools
   TransitionId propose(storage::Transition transition);
   TransitionId propose(storage::Transition transition, Pending what);
+  // Proposes the audit entry of a change to this study, next to the change.
+  void propose_note(const std::optional<storage::NoteAudit>& note, StudyId study);
   // Proposes for a session's message; counted until the outcome is in.
   TransitionId propose_for(SessionId session, storage::Transition transition, Pending what);
   void send(SessionId session, protocol::ServerMessage message);
@@ -288,6 +292,7 @@ struct State {
   // sessions.cc
   void on(const SessionOpened& event);
   void on(const SessionClosed& event);
+  void on(const DeviceErasing& event);
   void on(const DeviceRevoked& event);
   void on(const DrainStarted& event);
   void forget_session(SessionId id);

@@ -29,6 +29,7 @@ void State::on(const StudySubmitted& event) {
               .trials = {},
               .queue = {},
               .rank = {}};
+  const StudyId id = study.id;
   if (event.spec.kind == protocol::StudyKind::asked) {
     study.total = 0;
     study.asked.emplace();
@@ -36,6 +37,7 @@ void State::on(const StudySubmitted& event) {
   storage::CreateStudy create{study.id,   event.owner, event.project,
                               event.spec, study.total, event.quota};
   propose(std::move(create), PendingStudy{event.request, std::move(study)});
+  propose_note(event.note, id);
 }
 
 void State::on(const StudyCancelRequested& event) {
@@ -49,6 +51,7 @@ void State::on(const StudyCancelRequested& event) {
   }
   propose(storage::EndStudy{event.study, storage::StudyState::cancelled},
           PendingEnd{event.study, event.request});
+  propose_note(event.note, event.study);
 }
 
 void State::on(const StudyPauseRequested& event) {
@@ -60,6 +63,7 @@ void State::on(const StudyPauseRequested& event) {
   if (Study* study = find_study(event.study); study && event.paused) set_paused(*study, true);
   propose(storage::PauseStudy{event.study, event.paused},
           PendingPause{event.request, event.study, event.paused});
+  propose_note(event.note, event.study);
 }
 
 void State::set_paused(Study& study, bool paused) {
@@ -100,6 +104,7 @@ void State::on(const StudyReplayRequested& event) {
                  .rank = {}};
   propose(storage::ReplayTrials{row.id, event.quota},
           PendingReplay{event.request, std::move(reopened)});
+  propose_note(event.note, row.id);
 }
 
 void State::on(const CheckpointStored& event) {

@@ -104,23 +104,24 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
     handle(event);
   }
 
-  void cancel(StudyId study, std::function<void(Result<StudyId>)> done) {
+  void cancel(StudyId study, storage::NoteAudit note, std::function<void(Result<StudyId>)> done) {
     const RequestId request = next_request();
     changes_.emplace(request, std::move(done));
-    handle(dispatch::StudyCancelRequested{request, study});
+    handle(dispatch::StudyCancelRequested{request, study, std::move(note)});
   }
 
-  void pause(StudyId study, bool paused, std::function<void(Result<StudyId>)> done) {
+  void pause(StudyId study, bool paused, storage::NoteAudit note,
+             std::function<void(Result<StudyId>)> done) {
     const RequestId request = next_request();
     changes_.emplace(request, std::move(done));
-    handle(dispatch::StudyPauseRequested{request, study, paused});
+    handle(dispatch::StudyPauseRequested{request, study, paused, std::move(note)});
   }
 
-  void replay(storage::StudyRow study, const storage::Quota& quota,
+  void replay(storage::StudyRow study, const storage::Quota& quota, storage::NoteAudit note,
               std::function<void(Result<StudyId>)> done) {
     const RequestId request = next_request();
     changes_.emplace(request, std::move(done));
-    handle(dispatch::StudyReplayRequested{request, std::move(study), quota});
+    handle(dispatch::StudyReplayRequested{request, std::move(study), quota, std::move(note)});
   }
 
   using Committed = std::function<void(Result<storage::Outcome>)>;
@@ -156,15 +157,18 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
     found->second.peer->close(kCloseClean, "left");
   }
 
-  // What the dispatcher ends when it hears of the revocation is proposed before the erasure, and
-  // nothing about the device after it.
+  // Revocation, erasure and note are one transaction. Its device gets no lease in between.
   void erase(const std::string& device, const storage::NoteAudit& note, Committed done) {
-    commit({storage::RevokeDevice{device}},
-           [this, device, note, done = std::move(done)](Result<storage::Outcome> outcome) {
-             if (!outcome || outcome->applied == storage::Applied::conflict)
-               return done(std::move(outcome));
-             handle(dispatch::DeviceRevoked{device});
-             commit({storage::EraseDevice{device}, note}, done);
+    handle(dispatch::DeviceErasing{device});
+    commit({storage::RevokeDevice{device}, storage::EraseDevice{device}, note},
+           [this, device, done = std::move(done)](Result<storage::Outcome> outcome) {
+             const bool erased = outcome && outcome->applied != storage::Applied::conflict;
+             done(std::move(outcome));
+             if (erased) {
+               handle(dispatch::DeviceRevoked{device});
+             } else {
+               handle(dispatch::DeviceErasing{device, dispatch::DeviceErasing::Step::failed});
+             }
            });
   }
 
@@ -601,25 +605,28 @@ void Hub::submit_study(http::Submission submission,
                                                            std::move(submission.owner),
                                                            std::move(submission.project),
                                                            std::move(submission.spec),
-                                                           submission.quota},
+                                                           submission.quota,
+                                                           std::move(submission.note)},
                           done = std::move(done)] { impl->submit(event, done); }));
 }
 
-void Hub::cancel_study(StudyId study, std::function<void(Result<StudyId>)> done) {
-  impl_->push(Impl::Task(
-      [impl = impl_.get(), study, done = std::move(done)] { impl->cancel(study, done); }));
-}
-
-void Hub::pause_study(StudyId study, bool paused, std::function<void(Result<StudyId>)> done) {
-  impl_->push(Impl::Task([impl = impl_.get(), study, paused, done = std::move(done)] {
-    impl->pause(study, paused, done);
-  }));
-}
-
-void Hub::replay_study(storage::StudyRow study, storage::Quota quota,
+void Hub::cancel_study(StudyId study, storage::NoteAudit note,
                        std::function<void(Result<StudyId>)> done) {
-  impl_->push(Impl::Task([impl = impl_.get(), study = std::move(study), quota,
-                          done = std::move(done)] { impl->replay(study, quota, done); }));
+  impl_->push(Impl::Task([impl = impl_.get(), study, note = std::move(note),
+                          done = std::move(done)] { impl->cancel(study, note, done); }));
+}
+
+void Hub::pause_study(StudyId study, bool paused, storage::NoteAudit note,
+                      std::function<void(Result<StudyId>)> done) {
+  impl_->push(Impl::Task([impl = impl_.get(), study, paused, note = std::move(note),
+                          done = std::move(done)] { impl->pause(study, paused, note, done); }));
+}
+
+void Hub::replay_study(storage::StudyRow study, storage::Quota quota, storage::NoteAudit note,
+                       std::function<void(Result<StudyId>)> done) {
+  impl_->push(
+      Impl::Task([impl = impl_.get(), study = std::move(study), quota, note = std::move(note),
+                  done = std::move(done)] { impl->replay(study, quota, note, done); }));
 }
 
 void Hub::delete_study(StudyId study, storage::NoteAudit note,

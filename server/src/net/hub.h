@@ -67,9 +67,11 @@ class Hub final : public http::Service {
 
   void submit_study(http::Submission submission,
                     std::function<void(Result<http::Submitted>)> done) override;
-  void cancel_study(StudyId study, std::function<void(Result<StudyId>)> done) override;
-  void pause_study(StudyId study, bool paused, std::function<void(Result<StudyId>)> done) override;
-  void replay_study(storage::StudyRow study, storage::Quota quota,
+  void cancel_study(StudyId study, storage::NoteAudit note,
+                    std::function<void(Result<StudyId>)> done) override;
+  void pause_study(StudyId study, bool paused, storage::NoteAudit note,
+                   std::function<void(Result<StudyId>)> done) override;
+  void replay_study(storage::StudyRow study, storage::Quota quota, storage::NoteAudit note,
                     std::function<void(Result<StudyId>)> done) override;
   void delete_study(StudyId study, storage::NoteAudit note,
                     std::function<void(Result<storage::Outcome>)> done) override;

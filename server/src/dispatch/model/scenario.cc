@@ -515,6 +515,10 @@ Said Scenario::checkpoint(const std::string& worker, std::int64_t attempt, std::
 
 Said Scenario::revoke_device(const std::string& worker) { return handle(DeviceRevoked{worker}); }
 
+Said Scenario::erase_device(const std::string& worker, DeviceErasing::Step step) {
+  return handle(DeviceErasing{worker, step});
+}
+
 Said Scenario::drain() { return handle(DrainStarted{}); }
 
 Said Scenario::after(Millis ms) {

@@ -141,6 +141,7 @@ class Scenario {
   // The device has saved a checkpoint of its attempt; `blob` tells one from another.
   Said checkpoint(const std::string& worker, std::int64_t attempt, std::int64_t blob);
   Said revoke_device(const std::string& worker);
+  Said erase_device(const std::string& worker, DeviceErasing::Step step);
   Said drain();
   // Lets time pass in steps of at most a heartbeat, ticking whenever a deadline is due.
   Said after(Millis ms);

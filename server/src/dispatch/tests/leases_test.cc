@@ -387,6 +387,22 @@ TEST(Device, RevokedDeviceIsStoppedAndItsTrialGoesOn) {
   EXPECT_THAT(s.revoke_device("nobody"), IsEmpty());
 }
 
+// Its rows lose its name in one transaction. A lease that was proposed after it would bring the
+// name back.
+TEST(Device, NothingIsLeasedToADeviceWhileItIsErased) {
+  Scenario s;
+  s.worker("a").worker("b").worker("c");
+  s.ready("a");
+  s.erase_device("a", DeviceErasing::Step::begins);
+  s.erase_device("b", DeviceErasing::Step::begins);
+  EXPECT_THAT(s.ready("b"), IsEmpty());
+  s.study({.trials = 3});
+  EXPECT_EQ(s.dispatcher().counters().leased, 0);
+  EXPECT_THAT(s.ready("c"), Contains("c < lease #1 trial 0"));
+  s.revoke_device("a");
+  EXPECT_THAT(s.erase_device("b", DeviceErasing::Step::failed), Contains("b < lease #2 trial 1"));
+}
+
 TEST(Workers, AreListedWithWhatTheyCompute) {
   Scenario s = leased();
   s.worker("b");

@@ -342,14 +342,11 @@ class ConsoleSite final : public SiteBase {
     // The callbacks run on the hub's strand: the row is written without a database read there, by a
     // reader.
     auto answer = [this, hold, sent = *spec, project = *project,
-                   what = study_note(request, "study.submit"),
                    reply = std::move(reply)](Result<Submitted> submitted) mutable {
       if (!submitted) return reply(error_response(submitted.error()));
       if (submitted->how == Submitted::How::created) {
         hold->named();
-        what.entry.object = std::to_string(to_int(submitted->study));
-        note_then(context_, what,
-                  [this, study = submitted->study, reply] { reply_with_row(study, 201, reply); });
+        reply_with_row(submitted->study, 201, reply);
       } else {
         reply_with_row(submitted->study, 200, reply, [sent, project](const storage::StudyRow& row) {
           return row.project == project && same_content(sent, row.spec)
@@ -359,7 +356,8 @@ class ConsoleSite final : public SiteBase {
       }
     };
     context_.service.submit_study(
-        {request.principal.name, *project, std::move(*spec), quota_of(request.principal)},
+        {request.principal.name, *project, std::move(*spec), quota_of(request.principal),
+         note_of(request, "study.submit", {})},
         std::move(answer));
   }
 
@@ -380,8 +378,8 @@ class ConsoleSite final : public SiteBase {
   void cancel(const Request& request, Reply reply) const {
     const auto row = readable_study(context_, request);
     if (!row) return reply(error_response(row.error()));
-    context_.service.cancel_study(
-        row->id, row_replier(study_note(request, "study.cancel"), std::move(reply)));
+    context_.service.cancel_study(row->id, note_of(request, "study.cancel", {}),
+                                  row_replier(std::move(reply)));
   }
 
   void pause(const Request& request, bool paused, Reply reply) const {
@@ -390,10 +388,9 @@ class ConsoleSite final : public SiteBase {
     // As for a replay: what was computed stays, and nothing more is.
     if (!paused && !auth::IdentityBook::may_use(request.principal, row->project))
       return reply(error_response(closed_project()));
-    context_.service.pause_study(
-        row->id, paused,
-        row_replier(study_note(request, paused ? "study.pause" : "study.resume"),
-                    std::move(reply)));
+    context_.service.pause_study(row->id, paused,
+                                 note_of(request, paused ? "study.pause" : "study.resume", {}),
+                                 row_replier(std::move(reply)));
   }
 
   void replay(const Request& request, Reply reply) const {
@@ -402,20 +399,17 @@ class ConsoleSite final : public SiteBase {
     // Whoever lost a project keeps what was computed there, and has nothing more computed.
     if (!auth::IdentityBook::may_use(request.principal, row->project))
       return reply(error_response(closed_project()));
-    context_.service.replay_study(
-        std::move(*row), quota_of(request.principal),
-        row_replier(study_note(request, "study.replay"), std::move(reply)));
+    context_.service.replay_study(std::move(*row), quota_of(request.principal),
+                                  note_of(request, "study.replay", {}),
+                                  row_replier(std::move(reply)));
   }
 
   // Answers with the row of the study that changed.
-  std::function<void(Result<StudyId>)> row_replier(storage::NoteAudit what, Reply reply) const {
-    return
-        [this, what = std::move(what), reply = std::move(reply)](Result<StudyId> changed) mutable {
-          if (!changed) return reply(error_response(changed.error()));
-          what.entry.object = std::to_string(to_int(*changed));
-          note_then(context_, what,
-                    [this, study = *changed, reply] { reply_with_row(study, 200, reply); });
-        };
+  std::function<void(Result<StudyId>)> row_replier(Reply reply) const {
+    return [this, reply = std::move(reply)](const Result<StudyId>& changed) {
+      if (!changed) return reply(error_response(changed.error()));
+      reply_with_row(*changed, 200, reply);
+    };
   }
 
   // `objection`: why the row is not to be shown after all.

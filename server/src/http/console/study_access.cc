@@ -25,25 +25,16 @@ Result<storage::StudyRow> readable_study(const SiteContext& context, const Reque
   return std::move(**row);
 }
 
-storage::NoteAudit study_note(const Request& request, std::string action) {
-  storage::NoteAudit what = note_of(request, std::move(action), {});
-  what.if_applied = false;
-  return what;
-}
-
-void note_then(const SiteContext& context, const storage::NoteAudit& what,
-               std::function<void()> then) {
-  context.service.commit({what},
-                         [then = std::move(then)](const Result<storage::Outcome>&) { then(); });
-}
-
 void reply_noted(const SiteContext& context, const Request& request, const storage::StudyRow& row,
                  Response response, Reply reply) {
   if (row.owner == request.principal.name) return reply(std::move(response));
-  storage::NoteAudit what = study_note(request, "study.read");
-  what.entry.object = std::to_string(to_int(row.id));
-  note_then(context, what,
-            [response = std::move(response), reply = std::move(reply)] { reply(response); });
+  storage::NoteAudit note = note_of(request, "study.read", std::to_string(to_int(row.id)));
+  note.if_applied = false;  // nothing is changed
+  context.service.commit({std::move(note)},
+                         [response = std::move(response),
+                          reply = std::move(reply)](const Result<storage::Outcome>& noted) {
+                           reply(noted ? response : error_response(noted.error()));
+                         });
 }
 
 }  // namespace hyperflock::http

@@ -1,8 +1,7 @@
-// Whose a study is, and the notes that reading or changing it leaves in the audit log: for all
-// addresses of the console below /api/studies/<id>. Any thread.
+// Whose a study is, and the note that reading it leaves in the audit log: for all addresses of the
+// console below /api/studies/<id>. Any thread.
 #pragma once
 
-#include <functional>
 #include <string>
 
 #include "base/result.h"
@@ -18,14 +17,8 @@ bool may_see(const storage::Principal& principal, const storage::StudyRow& study
 // storage.
 Result<storage::StudyRow> readable_study(const SiteContext& context, const Request& request);
 
-// What the caller did to a study. They change through the dispatcher, so it is noted just after.
-storage::NoteAudit study_note(const Request& request, std::string action);
-// `then` runs when it is noted.
-void note_then(const SiteContext& context, const storage::NoteAudit& what,
-               std::function<void()> then);
-
-// Answers with what was read of the study. An administrator who reads somebody else's code, data or
-// files leaves a note of it.
+// Answers with what was read of the study. Where an administrator reads somebody else's code, data
+// or files, a note of it is committed first. Without that commit nothing is shown.
 void reply_noted(const SiteContext& context, const Request& request, const storage::StudyRow& row,
                  Response response, Reply reply);
 

@@ -19,6 +19,7 @@ struct Submission {
   std::string project;
   protocol::StudySpec spec;
   storage::Quota quota;
+  storage::NoteAudit note;
 };
 
 struct Submitted {
@@ -35,15 +36,19 @@ class Service {
  public:
   virtual ~Service() = default;
 
+  // Where a change has a note, both are one transaction: the note names the change's study and is
+  // written when the change is applied.
+
   // Error besides storage's: `quota_exceeded`.
   virtual void submit_study(Submission submission, std::function<void(Result<Submitted>)> done) = 0;
-  virtual void cancel_study(StudyId study, std::function<void(Result<StudyId>)> done) = 0;
+  virtual void cancel_study(StudyId study, storage::NoteAudit note,
+                            std::function<void(Result<StudyId>)> done) = 0;
   // Leases nothing of the study, or goes on with it; one that has ended is left as it is.
-  virtual void pause_study(StudyId study, bool paused,
+  virtual void pause_study(StudyId study, bool paused, storage::NoteAudit note,
                            std::function<void(Result<StudyId>)> done) = 0;
   // Issues the failed trials of a study again; `study` as just read from storage. Error besides
   // storage's: `quota_exceeded`, where a study that had ended would run again.
-  virtual void replay_study(storage::StudyRow study, storage::Quota quota,
+  virtual void replay_study(storage::StudyRow study, storage::Quota quota, storage::NoteAudit note,
                             std::function<void(Result<StudyId>)> done) = 0;
   // Deletes a study that is over, with its note. `superseded`: it is not over; `conflict`: there is
   // none of this number.

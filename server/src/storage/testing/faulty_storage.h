@@ -5,7 +5,7 @@
 //   storage.script({Pass{}, FailAfter{}});   // the second batch is committed, its answer lost
 //
 // Each apply() takes one fault off the script; with an empty script it passes. script(),
-// fail_reads() and release() may be called on any thread.
+// clear_script(), fail_reads() and release() may be called on any thread.
 #pragma once
 
 #include <chrono>
@@ -56,6 +56,11 @@ class FaultyStorage final : public Storage {
   void script(std::initializer_list<Fault> faults) {
     const std::lock_guard lock(mutex_);
     script_.insert(script_.end(), faults);
+  }
+  // Forgets what is left of the script.
+  void clear_script() {
+    const std::lock_guard lock(mutex_);
+    script_.clear();
   }
   // The next `count` reads fail.
   void fail_reads(int count) {
