@@ -150,7 +150,7 @@ test.each(seeds)("exactly once under schedule %i", async (seed) => {
       await stage.perform(step);
     }
     const rowOf = () => server.api<StudyRow>(`/api/studies/${study}`).catch(() => undefined);
-    await until("the end of the study", async () => (await rowOf())?.state === "finished", 120_000);
+    await until("the end of the study", async () => (await rowOf())?.state === "finished");
 
     // Accepted: each point of the grid, once, with its own value.
     expect(await rowOf()).toMatchObject({ total: kTrials, complete: kTrials, failed: 0 });

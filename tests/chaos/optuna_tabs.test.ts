@@ -103,4 +103,4 @@ test(`${kills} tabs are killed and the study has exactly its trials`, async () =
   console.log(
     `${kills} tabs killed: ${trials} trials, ${ended} attempts ended early, ${resumed} went on from a checkpoint`,
   );
-}, 1_800_000);
+});

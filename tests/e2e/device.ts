@@ -1,5 +1,6 @@
 // A device without a browser: speaks the worker protocol as the test tells it, also wrongly.
 
+import { LIMIT_MS } from "../../worker-runtime/node/patience.ts";
 import type { Server } from "./stack.ts";
 import { until } from "./stack.ts";
 
@@ -78,7 +79,7 @@ export class Device {
   }
 
   /** The next message of that type, those before it passed over. */
-  async next(type: string, timeoutMs = 20_000): Promise<ServerMessage> {
+  async next(type: string, timeoutMs = LIMIT_MS): Promise<ServerMessage> {
     return until(
       `a ${type} message`,
       async () => {

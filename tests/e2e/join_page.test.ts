@@ -23,16 +23,16 @@ test("a paused device gives its trial back, and a finishing one delivers its las
   const { page, context, errors } = await joinVolunteer(browser, await server.joinUrl());
   const grid = await runPython(server, ["python/examples/digits_grid.py"]);
 
-  await page.locator("[data-phase=computing]").waitFor({ timeout: 120_000 });
+  await page.locator("[data-phase=computing]").waitFor();
   await page.locator("[data-action=pause]").click();
   await page.locator("[data-phase=paused]").waitFor();
   await server.untilNobodyIsConnected();
   const paused = await server.newestStudy();
 
   await page.locator("[data-action=resume]").click();
-  await page.locator("[data-phase=computing]").waitFor({ timeout: 120_000 });
+  await page.locator("[data-phase=computing]").waitFor();
   await page.locator("[data-action=finish]").click();
-  await page.locator("[data-phase=finished]").waitFor({ timeout: 120_000 });
+  await page.locator("[data-phase=finished]").waitFor();
   await server.untilNobodyIsConnected();
   const finished = await server.newestStudy();
   expect(finished?.complete).toBeGreaterThan(paused?.complete ?? 0);
@@ -57,7 +57,7 @@ test("a link of several codes offers their projects", async () => {
   const choices = volunteer.page.locator("input[type=radio]");
   await choices.nth(1).check();
   await volunteer.page.locator("[data-action=start]").click();
-  await volunteer.page.locator("[data-phase=waiting]").waitFor({ timeout: 60_000 });
+  await volunteer.page.locator("[data-phase=waiting]").waitFor();
   await context.close();
 });
 
@@ -70,15 +70,15 @@ const knownDevices = async () => {
 test("a device that is to be forgotten is gone from the server, and may join anew", async () => {
   const before = await knownDevices();
   const { page, context, errors } = await joinVolunteer(browser, await server.joinUrl());
-  await page.locator("[data-phase=waiting]").waitFor({ timeout: 60_000 });
+  await page.locator("[data-phase=waiting]").waitFor();
   expect(await knownDevices()).toBe(before + 1);
   await page.locator("summary").click();
   await page.locator("[data-action=forget_ask]").click();
   await page.locator("[data-action=forget]").click();
-  await page.locator("[data-phase=forgotten]").waitFor({ timeout: 30_000 });
+  await page.locator("[data-phase=forgotten]").waitFor();
   expect(await knownDevices()).toBe(before);
   await page.locator("[data-action=start]").click();
-  await page.locator("[data-phase=waiting]").waitFor({ timeout: 60_000 });
+  await page.locator("[data-phase=waiting]").waitFor();
   expect(await knownDevices()).toBe(before + 1);
   expect(errors).toEqual([]);
   await context.close();

@@ -63,7 +63,7 @@ test("a study is followed from its first trial to its end", async () => {
   expect(link.startsWith(`${server.compute}/join#`)).toBe(true);
 
   const grid = await runPython(server, ["python/examples/digits_grid.py"]);
-  await page.locator(".study-link").first().click({ timeout: 60_000 });
+  await page.locator(".study-link").first().click();
   await page.locator("[data-study-state=running]").waitFor();
   // Only now, so that the page sees every trial.
   const volunteer = await joinVolunteer(browser, link);

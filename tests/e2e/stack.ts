@@ -9,6 +9,7 @@ import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Browser, BrowserContext, Page } from "playwright-core";
+import { LIMIT_MS } from "../../worker-runtime/node/patience.ts";
 
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const SERVER = join(ROOT, "build/release/bin/hyperflock-server");
@@ -109,12 +110,10 @@ export class Server {
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       this.#stderr = (this.#stderr + text).slice(-262_144);
     });
-    for (let waited = 0; !existsSync(ready); waited += 20) {
-      if (child.exitCode !== null || waited > 20_000) {
-        throw new Error(`the server did not start:\n${this.#stderr}`);
-      }
-      await sleep(20);
-    }
+    await until("the server's file of its ports", async () => {
+      if (child.exitCode !== null) throw new Error(`the server did not start:\n${this.#stderr}`);
+      return existsSync(ready);
+    });
     const ports = JSON.parse(await readFile(ready, "utf8")) as { compute: string; console: string };
     this.#computePort = Number(new URL(`http://${ports.compute.replace(/^https?:\/\//, "")}`).port);
     this.#consolePort = Number(new URL(`http://${ports.console.replace(/^https?:\/\//, "")}`).port);
@@ -286,7 +285,7 @@ export async function queueStudy(server: Server, args: readonly string[]): Promi
 export async function until<T>(
   what: string,
   probe: () => Promise<T | undefined | false>,
-  timeoutMs = 60_000,
+  timeoutMs = LIMIT_MS,
 ): Promise<T> {
   const end = Date.now() + timeoutMs;
   for (;;) {

@@ -33,8 +33,7 @@ afterAll(async () => {
 const attemptsOf = async (study: number) =>
   (await server.api<TrialRow>(`/api/studies/${study}/trials/0`)).attempts_list ?? [];
 
-const phase = (page: Page, name: string) =>
-  page.locator(`.panel[data-phase="${name}"]`).waitFor({ timeout: 60_000 });
+const phase = (page: Page, name: string) => page.locator(`.panel[data-phase="${name}"]`).waitFor();
 
 test("one tab computes, another may take over; killed, it says so and goes on; closed, it gives back at once", async () => {
   const study = await queueStudy(server, ["tests/e2e/objectives/constant.py", "--endless"]);

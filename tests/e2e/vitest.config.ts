@@ -1,12 +1,13 @@
 import { defineConfig } from "vitest/config";
+import { TEST_LIMIT_MS } from "../../worker-runtime/node/patience.ts";
 
 export default defineConfig({
   test: {
     include: ["*.test.ts"],
     // One server and one browser a file, one file after the other: two volunteers fill two cores.
     fileParallelism: false,
-    testTimeout: 240_000,
-    hookTimeout: 120_000,
+    testTimeout: TEST_LIMIT_MS,
+    hookTimeout: TEST_LIMIT_MS,
     reporters: ["verbose"],
   },
 });

@@ -1,6 +1,7 @@
 // A browser that is neither Playwright's nor Chromium, as little of it as a volunteer needs: open a page, look at it, click.
 
 import type { ChildProcess } from "node:child_process";
+import { LIMIT_MS } from "../../worker-runtime/node/patience.ts";
 
 export interface Engine {
   readonly name: string;
@@ -22,7 +23,7 @@ export async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   child.kill("SIGTERM");
-  const timer = setTimeout(() => child.kill("SIGKILL"), 5_000);
+  const timer = setTimeout(() => child.kill("SIGKILL"), 30_000);
   await ended;
   clearTimeout(timer);
 }
@@ -32,7 +33,7 @@ export function said(
   child: ChildProcess,
   stream: "stdout" | "stderr",
   pattern: RegExp,
-  timeoutMs = 60_000,
+  timeoutMs = LIMIT_MS,
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = "";

@@ -5,10 +5,10 @@ import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { LIMIT_MS } from "../../worker-runtime/node/patience.ts";
 import { type Engine, EngineMissing, end, said } from "./engine.ts";
 
 const kBinary = "/usr/bin/firefox-esr";
-const kCommandMs = 60_000;
 // Nothing of the browser's own business goes out while a test runs.
 const kPreferences = {
   "app.update.enabled": false,
@@ -147,7 +147,7 @@ export class Firefox implements Engine {
       const timer = setTimeout(() => {
         this.#open.delete(id);
         reject(new Error(`${method}: no answer`));
-      }, kCommandMs);
+      }, LIMIT_MS);
       this.#open.set(id, (answer) => {
         clearTimeout(timer);
         if (answer.type === "success") resolve(answer.result as Result);

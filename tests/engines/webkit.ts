@@ -9,12 +9,12 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { LIMIT_MS } from "../../worker-runtime/node/patience.ts";
 import { type Engine, EngineMissing, end, said } from "./engine.ts";
 
 const kDriver = "/usr/bin/WebKitWebDriver";
 const kDisplay = "/usr/bin/Xvfb";
 const kBrowsers = "/usr/lib/*/webkit2gtk-4.*/MiniBrowser";
-const kCommandMs = 120_000;
 /** The key under which WebDriver names an element. */
 const kElement = "element-6066-11e4-a52e-4f735466cecf";
 
@@ -43,24 +43,30 @@ export class WebKit implements Engine {
       { stdio: ["ignore", "pipe", "ignore"] },
     );
     const number = await said(display, "stdout", /^(\d+)\n/);
-    const port = await freePort();
-    const driver = spawn(kDriver, ["--host=127.0.0.1", `--port=${port}`], {
-      stdio: "ignore",
-      env: {
-        ...process.env,
-        DISPLAY: `:${number}`,
-        HOME: home,
-        XDG_RUNTIME_DIR: home,
-        LANG: "C.UTF-8",
-        LANGUAGE: "en_US",
-        // Its sandbox needs name spaces that root in a container has not.
-        ...(sharesMemory ? { JSC_useSharedArrayBuffer: "1" } : {}),
-        ...(process.getuid?.() === 0 ? { WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: "1" } : {}),
-      },
-    });
-    const webkit = new WebKit([driver, display], home, `http://127.0.0.1:${port}`);
-    await webkit.#begin(browser);
-    return webkit;
+    const start = (port: number) =>
+      spawn(kDriver, ["--host=127.0.0.1", `--port=${port}`], {
+        stdio: "ignore",
+        env: {
+          ...process.env,
+          DISPLAY: `:${number}`,
+          HOME: home,
+          XDG_RUNTIME_DIR: home,
+          LANG: "C.UTF-8",
+          LANGUAGE: "en_US",
+          // Its sandbox needs name spaces that root in a container has not.
+          ...(sharesMemory ? { JSC_useSharedArrayBuffer: "1" } : {}),
+          ...(process.getuid?.() === 0 ? { WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: "1" } : {}),
+        },
+      });
+    // The driver takes no port of the kernel's choice. Another program may take the one that was free; the driver
+    // ends then.
+    for (let tries = 1; ; tries += 1) {
+      const port = await freePort();
+      const driver = start(port);
+      const webkit = new WebKit([driver, display], home, `http://127.0.0.1:${port}`);
+      if (await webkit.#begin(browser, driver)) return webkit;
+      if (tries === 10) throw new Error(`${kDriver} ends at once, with ${driver.exitCode}`);
+    }
   }
 
   async open(url: string): Promise<void> {
@@ -88,19 +94,22 @@ export class WebKit implements Engine {
     await rm(this.#home, { recursive: true, force: true, maxRetries: 5 });
   }
 
-  async #begin(binary: string): Promise<void> {
+  /** False where the driver has ended before. */
+  async #begin(binary: string, driver: ChildProcess): Promise<boolean> {
     const options = { binary, args: ["--automation"] };
     const alwaysMatch = { "webkitgtk:browserOptions": options };
-    for (let tries = 0; ; tries += 1) {
+    for (const end = Date.now() + LIMIT_MS; ; ) {
+      if (driver.exitCode !== null) return false;
       try {
         const made = (await this.#request("POST", "/session", {
           capabilities: { alwaysMatch },
         })) as { readonly sessionId: string };
         this.#session = `/session/${made.sessionId}`;
-        return;
+        return true;
       } catch (error) {
         // The driver needs a moment until it listens.
-        if (!(error instanceof TypeError) || tries > 50) throw error;
+        if (driver.exitCode !== null) return false;
+        if (!(error instanceof TypeError) || Date.now() > end) throw error;
         await sleep(100);
       }
     }
@@ -114,7 +123,7 @@ export class WebKit implements Engine {
     const response = await fetch(this.#base + path, {
       method,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(kCommandMs),
+      signal: AbortSignal.timeout(LIMIT_MS),
     });
     const { value } = (await response.json()) as { readonly value: unknown };
     if (response.ok) return value;

@@ -7,12 +7,13 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchChromium } from "../../worker-runtime/node/chromium.ts";
+import { LIMIT_MS } from "../../worker-runtime/node/patience.ts";
 import { joinVolunteer, Server, type StudyRow, type Volunteer } from "../e2e/stack.ts";
 import { Researcher, table } from "./researcher.ts";
 import { Sink } from "./sink.ts";
 
 /** The study's time limit: short where it is what ends the attempt, else never the reason. */
-const limitOf = (end: string) => (end.startsWith("timeout") ? 3 : 90);
+const limitOf = (end: string) => (end.startsWith("timeout") ? 3 : LIMIT_MS / 1000);
 /** Lines that a flood may bring to the browser's console: the thread lets 50 a second pass, and the newest at its end. */
 const kLinesPerSecond = 60;
 const kLinesAtEnd = 1_001;
@@ -91,7 +92,7 @@ function cacheIsWhole(): Promise<boolean> {
 
 async function expectRightNeighbour(backend: string | null = null): Promise<void> {
   turn += 1;
-  const next = await researcher.neighbour(turn, 60, backend);
+  const next = await researcher.neighbour(turn, LIMIT_MS / 1000, backend);
   expect(next, next.message).toMatchObject({ end: "complete", values: [next.expected] });
   device ??= next.device;
   expect(next.device, "the same device ran it").toBe(device);

@@ -1,10 +1,11 @@
 import { defineConfig } from "vitest/config";
+import { TEST_LIMIT_MS } from "../../worker-runtime/node/patience.ts";
 
 export default defineConfig({
   test: {
     include: ["*.test.ts"],
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: TEST_LIMIT_MS,
+    hookTimeout: TEST_LIMIT_MS,
     reporters: ["verbose"],
   },
 });

@@ -55,7 +55,7 @@ afterEach(async () => {
 
 async function openGood(): Promise<void> {
   await page.goto(`${server.origin}/join#${kGoodCode}`);
-  await page.locator("[data-phase=idle]").waitFor({ timeout: 30_000 });
+  await page.locator("[data-phase=idle]").waitFor();
 }
 
 describe("before the tap", () => {
@@ -113,7 +113,7 @@ describe("the tap", () => {
     await openGood();
     expect(server.log).not.toContain("POST /api/join");
     await page.locator("[data-action=start]").click();
-    await page.locator("[data-phase=failed]").waitFor({ timeout: 30_000 });
+    await page.locator("[data-phase=failed]").waitFor();
     expect(server.log.filter((line) => line === "POST /api/join")).toHaveLength(1);
     expect(asked.filter((url) => !url.startsWith(`${server.origin}/`))).toEqual([]);
     const words = await page.locator(".panel").textContent();
@@ -137,7 +137,7 @@ describe("the code", () => {
   it("of another link in the same tab takes over", async () => {
     await openGood();
     await page.goto(`${server.origin}/join#hfe_other`);
-    await page.locator("[data-phase=project_problem]").waitFor({ timeout: 30_000 });
+    await page.locator("[data-phase=project_problem]").waitFor();
     expect(page.url()).toBe(`${server.origin}/join`);
   });
 

@@ -31,8 +31,8 @@ async function show(page: Page, story: string, language = "en"): Promise<void> {
   // From another address, so that the fragment alone is never the only change.
   await page.goto("about:blank");
   const url = `${server.origin}/research.html?story=${story}&lang=${language}`;
-  await page.goto(url, { timeout: 30_000 });
-  await page.locator("[data-view]").waitFor({ timeout: 30_000 });
+  await page.goto(url);
+  await page.locator("[data-view]").waitFor();
 }
 
 async function withPage(use: (page: Page) => Promise<void>): Promise<void> {

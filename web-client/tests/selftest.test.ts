@@ -34,7 +34,7 @@ describeStories({
   touchPx: kTouchPx,
   show: async (page, name, language) => {
     await page.goto(`${stories.origin}/selftest.html?story=${name}&lang=${language}`);
-    await page.locator("[data-verdict]").waitFor({ timeout: 30_000 });
+    await page.locator("[data-verdict]").waitFor();
   },
 });
 
@@ -43,7 +43,7 @@ it("looks at this browser, and tells the server nothing", async () => {
   const { page, errors } = await open(context);
   pages.log.length = 0;
   await page.goto(`${pages.origin}/selftest#${kGoodCode}`);
-  await page.locator("[data-looked=true]").waitFor({ timeout: 20_000 });
+  await page.locator("[data-looked=true]").waitFor();
   expect(page.url()).toBe(`${pages.origin}/selftest`);
   const states = await page
     .locator("[data-check]")
@@ -70,7 +70,7 @@ it("sends the table on a tap, once", async () => {
     await route.fulfill({ status: 201, json: { report: 7 } });
   });
   await page.goto(`${pages.origin}/selftest#${kGoodCode}`);
-  await page.locator("[data-action=send_report]").click({ timeout: 20_000 });
+  await page.locator("[data-action=send_report]").click();
   await page.locator("[data-sending=sent]", { hasText: "report 7" }).waitFor();
   expect(await page.locator("[data-action=send_report]").count()).toBe(0);
   expect(sent).toMatchObject([{ code: kGoodCode, report: { class: "desktop" } }]);

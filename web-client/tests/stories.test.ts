@@ -26,12 +26,12 @@ afterAll(async () => {
 });
 
 async function show(page: Page, story: string, language: string): Promise<void> {
-  await page.goto(`${server.origin}/?story=${story}&lang=${language}`, { timeout: 30_000 });
+  await page.goto(`${server.origin}/?story=${story}&lang=${language}`);
   const settled =
     story === "project_loading"
       ? "[data-phase=project_loading]"
       : "[data-phase]:not([data-phase=project_loading])";
-  await page.locator(settled).waitFor({ timeout: 30_000 });
+  await page.locator(settled).waitFor();
 }
 
 describeStories({

@@ -3,6 +3,7 @@
 
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { LIMIT_MS, TEST_LIMIT_MS } from "../../worker-runtime/node/patience.ts";
 
 export default defineConfig({
   root: fileURLToPath(new URL(".", import.meta.url)),
@@ -11,7 +12,8 @@ export default defineConfig({
     environment: "node",
     globalSetup: ["support/build.ts"],
     fileParallelism: false,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: TEST_LIMIT_MS,
+    hookTimeout: TEST_LIMIT_MS,
+    expect: { poll: { timeout: LIMIT_MS } },
   },
 });

@@ -4,6 +4,7 @@
 import { existsSync } from "node:fs";
 import { type Browser, chromium, type LaunchOptions } from "playwright-core";
 import { hasGraphicsCard } from "../src/gpu/webgpu/graphics_card.ts";
+import { LIMIT_MS } from "./patience.ts";
 
 export const CHROMIUM_FLAGS: readonly string[] = [
   "--no-sandbox",
@@ -27,17 +28,26 @@ export function chromiumPath(): string {
 }
 
 /** A headless Chromium that reaches nothing but this machine. */
-export function launchChromium(
+export async function launchChromium(
   options: LaunchOptions & { webgpu?: boolean } = {},
 ): Promise<Browser> {
   const { webgpu = false, ...rest } = options;
   const more = (process.env.CHROMIUM_FLAGS ?? "").split(" ").filter((flag) => flag !== "");
   const gpu = webgpu ? [...kGpuFlags, ...(hasGraphicsCard() ? [] : kSoftwareGpuFlags)] : [];
-  return chromium.launch({
+  const browser = await chromium.launch({
+    timeout: LIMIT_MS,
     executablePath: chromiumPath(),
     // The headless shell has no WebGPU.
     ...(webgpu ? { channel: "chromium" } : {}),
     args: [...CHROMIUM_FLAGS, ...gpu, ...more],
     ...rest,
   });
+  // Playwright itself gives up after 30 s, which a busy machine may take for a page.
+  const newContext = browser.newContext.bind(browser);
+  browser.newContext = async (contextOptions) => {
+    const context = await newContext(contextOptions);
+    context.setDefaultTimeout(LIMIT_MS);
+    return context;
+  };
+  return browser;
 }

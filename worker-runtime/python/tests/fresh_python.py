@@ -48,7 +48,7 @@ def run_python(code: str, paths: list[str]) -> Any:
         env=env,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=900,
     )
     if done.returncode != 0:
         raise SnippetError(done.stderr)

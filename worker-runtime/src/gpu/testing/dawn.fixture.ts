@@ -3,6 +3,7 @@
 
 import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
+import { LIMIT_MS } from "../../../node/patience.ts";
 import type { FromGpuThread } from "../thread/gpu_messages.ts";
 import { prepareVulkan } from "../thread/node_gpu.ts";
 import type { GpuHook, ToHookedThread } from "./gpu_hooks.fixture.ts";
@@ -52,7 +53,7 @@ export function startThread(options: ThreadOptions = {}): Rig {
     ring.close();
     const closed = new Promise((resolve) => worker.once("message", resolve));
     // A Dawn thread that is terminated in the middle of its work takes the process with it: let it close.
-    await Promise.race([closed, ended, new Promise((resolve) => setTimeout(resolve, 8000))]);
+    await Promise.race([closed, ended, new Promise((resolve) => setTimeout(resolve, LIMIT_MS))]);
     await worker.terminate();
   };
   return { ring, worker, errors, apply, close };

@@ -1,12 +1,12 @@
 // A hand-written issuing side of the ring, for tests: encodes commands into shared memory and waits as array-core's
 // writer does. Runs on the test's thread.
 
+import { LIMIT_MS } from "../../../node/patience.ts";
 import {
   ErrorCode,
   kInterruptOnce,
   kInterruptRevoke,
   kMagic,
-  kSilenceMs,
   kSleepsForMessage,
   kSliceMs,
   kStartSilenceMs,
@@ -73,8 +73,8 @@ export class RingWriter {
   };
   wakeMessages = 0;
 
-  /** How long an executor may do nothing before it is taken for gone; more where a busy machine must not decide. */
-  silenceMs = kSilenceMs;
+  /** How long an executor may do nothing before it is taken for gone: no busy machine decides, but where a test says so. */
+  silenceMs = LIMIT_MS;
 
   constructor(options: RingOptions = {}) {
     const ringWords = options.ringWords ?? 65536;
@@ -222,7 +222,7 @@ export class RingWriter {
   }
 
   /** Fence, flush and wait; throws a RingError. */
-  finish(timeoutMs = 60_000): void {
+  finish(timeoutMs = LIMIT_MS): void {
     const fence = this.fence();
     this.flush();
     this.waitFence(fence, timeoutMs);
@@ -232,7 +232,7 @@ export class RingWriter {
     return ((this.load(Word.fenceDone) - fence) | 0) >= 0;
   }
 
-  waitFence(fence: number, timeoutMs = 60_000): void {
+  waitFence(fence: number, timeoutMs = LIMIT_MS): void {
     this.#waitUntil(() => this.isReached(fence), timeoutMs);
   }
 
@@ -313,7 +313,7 @@ export class RingWriter {
     return this.#resets;
   }
 
-  reset(timeoutMs = 20_000): void {
+  reset(timeoutMs = LIMIT_MS): void {
     const reset = this.askReset();
     const deadline = performance.now() + timeoutMs;
     while (this.load(Word.answered) !== reset) {
