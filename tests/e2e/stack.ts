@@ -2,6 +2,7 @@
 // researcher's Python. Everything it starts is ended by dispose(), by pid.
 
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -28,8 +29,6 @@ export interface Credentials {
 }
 
 export interface ServerOptions {
-  readonly computePort?: number;
-  readonly consolePort?: number;
   readonly args?: readonly string[];
   /** A command that becomes the server: it gets the server's command line as its last arguments. */
   readonly wrapper?: readonly string[];
@@ -37,30 +36,47 @@ export interface ServerOptions {
   readonly state?: string;
 }
 
+/** Two ports that stay this process's while no server listens on them; `release` gives them back. */
+async function holdPorts(): Promise<{ readonly ports: readonly number[]; release(): void }> {
+  const script = join(ROOT, "tests/e2e/held_ports.py");
+  const holder = spawn(PYTHON, [script, "2"], { stdio: ["pipe", "pipe", "inherit"] });
+  const [line] = (await once(holder.stdout.setEncoding("utf8"), "data")) as [string];
+  return { ports: line.trim().split(" ").map(Number), release: () => holder.stdin.end() };
+}
+
 /** A running `hyperflock-server`; it can be killed and started again on the same ports and state. */
 export class Server {
   #process: ChildProcess | undefined;
-  #computePort: number;
-  #consolePort: number;
+  readonly #computePort: number;
+  readonly #consolePort: number;
+  readonly #releasePorts: () => void;
   #stderr = "";
   readonly state: string;
   readonly #args: readonly string[];
   readonly #wrapper: readonly string[];
   readonly #ownsState: boolean;
 
-  private constructor(state: string, ownsState: boolean, options: ServerOptions) {
+  private constructor(
+    state: string,
+    ownsState: boolean,
+    held: Awaited<ReturnType<typeof holdPorts>>,
+    options: ServerOptions,
+  ) {
     this.state = state;
     this.#ownsState = ownsState;
-    this.#computePort = options.computePort ?? 0;
-    this.#consolePort = options.consolePort ?? 0;
+    [this.#computePort = 0, this.#consolePort = 0] = held.ports;
+    this.#releasePorts = held.release;
     this.#args = options.args ?? [];
     this.#wrapper = options.wrapper ?? [];
   }
 
   static async start(options: ServerOptions = {}): Promise<Server> {
     const state = options.state ?? (await mkdtemp(join(tmpdir(), "hyperflock-")));
-    const server = new Server(state, options.state === undefined, options);
-    await server.restart();
+    const server = new Server(state, options.state === undefined, await holdPorts(), options);
+    await server.restart().catch((error: unknown) => {
+      server.#releasePorts();
+      throw error;
+    });
     return server;
   }
 
@@ -114,9 +130,6 @@ export class Server {
       if (child.exitCode !== null) throw new Error(`the server did not start:\n${this.#stderr}`);
       return existsSync(ready);
     });
-    const ports = JSON.parse(await readFile(ready, "utf8")) as { compute: string; console: string };
-    this.#computePort = Number(new URL(`http://${ports.compute.replace(/^https?:\/\//, "")}`).port);
-    this.#consolePort = Number(new URL(`http://${ports.console.replace(/^https?:\/\//, "")}`).port);
   }
 
   /** Ends this server's process and waits for it. */
@@ -131,6 +144,7 @@ export class Server {
 
   async dispose(): Promise<void> {
     await this.kill("SIGTERM");
+    this.#releasePorts();
     if (this.#ownsState) await rm(this.state, { recursive: true, force: true });
   }
 

@@ -40,7 +40,7 @@ NODE = ("node", "--disable-warning=ExperimentalWarning", "worker-runtime/node/py
 PLACES = ("native_cpu", "node_cpu", "node_webgpu")
 WHEELS = ("pytest", "pluggy", "iniconfig", "packaging", "pygments")
 #: A case that writes nothing for so long is given up.
-STILL_S = 300
+STILL_S = 900
 #: What each place is to reach; runtime.md's shares of CPU cases are those of NumPy alone.
 GOALS = {
     "gpu_passed": 0.98,

@@ -52,7 +52,7 @@ def hooked(version: str) -> dict[str, Any]:
         env={**os.environ, "PYTHONPATH": path},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=900,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-4000:]

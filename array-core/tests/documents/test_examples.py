@@ -38,7 +38,7 @@ def test_examples_of(name: str) -> None:
         env={**os.environ, "PYTHONPATH": str(ARRAY_CORE / "python")},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=900,
     )
     assert (done.returncode, done.stderr) == (0, "")
     promised = PRINTED.findall(code)

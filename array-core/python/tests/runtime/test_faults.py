@@ -13,7 +13,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import partial, wraps
 from typing import Any
 
 import arraycore as ac
@@ -22,7 +22,7 @@ import pytest
 
 HAS_HOOKS = importlib.util.find_spec("_arraycore_hooks") is not None
 ON_DEVICE = os.environ.get("ARRAYCORE_BACKEND") == "webgpu"
-needs_hooks = pytest.mark.skipif(
+_hooked_only = pytest.mark.skipif(
     not (HAS_HOOKS and ON_DEVICE), reason="runs by ./run python --backend webgpu --hooks"
 )
 #: What an addition of two float32 arrays is called.
@@ -34,12 +34,40 @@ def hooks() -> Any:
     return importlib.import_module("_arraycore_hooks")
 
 
+class TooSlowError(AssertionError):
+    """A step of a test took longer than it may."""
+
+
+def needs_hooks(test: Callable[[], None]) -> Callable[[], None]:
+    """Let a test run where hooks are, and again, up to five times, where a step was too slow.
+
+    What is noticed in time is so in one of them on a busy machine too; what is found only at a
+    time-out is so in none.
+    """
+    opens_itself = any(mark.name == "usefixtures" for mark in getattr(test, "pytestmark", ()))
+
+    @wraps(test)
+    def run() -> None:
+        for _ in range(4):
+            try:
+                test()
+                return
+            except TooSlowError:
+                ac.close()
+                if not opens_itself:
+                    ac.open()
+        test()
+
+    return _hooked_only(run)
+
+
 @contextmanager
 def within(seconds: float) -> Iterator[None]:
     began = time.monotonic()
     yield
     taken = time.monotonic() - began
-    assert taken < seconds, f"took {taken:.2f} s, allowed are {seconds} s"
+    if taken >= seconds:
+        raise TooSlowError(f"took {taken:.2f} s, allowed are {seconds} s")
 
 
 def ones(size: int = 8) -> ac.ndarray:
