@@ -43,7 +43,7 @@ def main() -> int:
     """Run the studies; 0 when each ended as it should."""
     import hyperflock
     import numpy as np
-    from hyperflock import _archive
+    from hyperflock._bundle import archive as _archive
 
     folder = Path(tempfile.mkdtemp())
     content = np.random.default_rng(0).bytes(5_000_000)
