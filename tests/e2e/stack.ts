@@ -7,6 +7,7 @@ import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Browser, BrowserContext, Page } from "playwright-core";
@@ -40,8 +41,9 @@ export interface ServerOptions {
 async function holdPorts(): Promise<{ readonly ports: readonly number[]; release(): void }> {
   const script = join(ROOT, "tests/e2e/held_ports.py");
   const holder = spawn(PYTHON, [script, "2"], { stdio: ["pipe", "pipe", "inherit"] });
-  const [line] = (await once(holder.stdout.setEncoding("utf8"), "data")) as [string];
-  return { ports: line.trim().split(" ").map(Number), release: () => holder.stdin.end() };
+  const [line] = (await once(createInterface(holder.stdout), "line")) as [string];
+  const ports = line.split(" ").map(Number);
+  return { ports, release: () => holder.stdin.end() };
 }
 
 /** A running `hyperflock-server`; it can be killed and started again on the same ports and state. */
