@@ -68,7 +68,8 @@ void State::on(const SessionClosed& event) {
 
 void State::on(const DeviceErasing& event) {
   const auto found = devices.find(event.device);
-  const auto session = found == devices.end() ? std::nullopt : found->second.session;
+  std::optional<SessionId> session;
+  if (found != devices.end()) session = found->second.session;
   if (event.step == DeviceErasing::Step::begins) {
     bool& waits = erasing[event.device];
     if (!session) return;
