@@ -1,4 +1,5 @@
-# Where the Emscripten compiler comes from. Sourced by stages.sh; needs ROOT.
+# Where the Emscripten compiler comes from. Sourced by steps.sh; needs ROOT.
+# shellcheck shell=bash
 #
 # `emcc` on PATH, when it is new enough; else, on Debian as root, a folder with Debian 13 in it (Debian 12's Emscripten
 # is too old and 13's packages do not run on 12), entered by chroot. Sources are copied into that folder and products
@@ -20,6 +21,7 @@ emscripten_root_made() { [[ -f $EMSCRIPTEN_ROOT/made ]]; }
 
 # The mirror that this machine's apt uses for its own release.
 debian_mirror() {
+  # shellcheck disable=SC2016
   apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' 2>/dev/null | grep -v security | head -n 1
 }
 
@@ -62,6 +64,7 @@ emscripten_setup() {
 in_emscripten_root() {
   local folder=$1
   shift
+  # shellcheck disable=SC2016
   env -i PATH=/usr/bin:/bin HOME=/root LANG=C.UTF-8 \
     "$(command -v chroot)" "$EMSCRIPTEN_ROOT" /bin/sh -c 'cd "$0" && exec "$@"' "$folder" "$@"
 }

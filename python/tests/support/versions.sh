@@ -35,6 +35,14 @@ tested() {
   return "$status"
 }
 
+# installed PYTHON FOLDER: makes an environment there with the wheel in it, and imports it from elsewhere.
+installed() {
+  "$1" -m venv "$2" &&
+    "$2/bin/python" -m pip install -q "${WHEEL}[dashboard,optuna,parquet]" "${TEST_NEEDS[@]}" &&
+    (cd "$2" && bin/python -I -c 'import hyperflock, hyperflock.optuna; hyperflock.Client, hyperflock.optuna.Storage') &&
+    "$2/bin/hyperflock" --version
+}
+
 failed=0
 tried=0
 for version in "$@"; do
@@ -45,14 +53,11 @@ for version in "$@"; do
   tried=$((tried + 1))
   place=$ROOT/build/pythons/$version
   rm -rf "$place"
-  "$found" -m venv "$place" &&
-    "$place/bin/python" -m pip install -q "$WHEEL[dashboard,optuna,parquet]" "${TEST_NEEDS[@]}" >"$LOGS/python-$version-install.log" 2>&1 &&
-    (cd "$place" && bin/python -I -c 'import hyperflock, hyperflock.optuna; hyperflock.Client, hyperflock.optuna.Storage') &&
-    "$place/bin/hyperflock" --version >/dev/null || {
+  if ! installed "$found" "$place" >"$LOGS/python-$version-install.log" 2>&1; then
     printf 'Python %s: the wheel cannot be installed or imported; see build/logs/python-%s-install.log\n' "$version" "$version"
     failed=1
     continue
-  }
+  fi
   tested "python-$version" "$place/bin/python" python/tests || failed=1
   "$place/bin/python" -m pip install -q 'optuna>=4,<5' >>"$LOGS/python-$version-install.log" 2>&1
   tested "python-$version-optuna4" "$place/bin/python" python/tests/optuna || failed=1

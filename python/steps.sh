@@ -1,21 +1,19 @@
 # The researcher's package.
+# shellcheck shell=bash
 
-stage python_package "tools"
-do_python_package() {
+step_python_package() {
   local key
-  key=$(fingerprint python/pyproject.toml python/requirements)
+  key=$(fingerprint python/pyproject.toml python/src/hyperflock/_version.py python/requirements)
   up_to_date python_package "$key" && [[ -x build/venv/bin/hyperflock ]] && return 0
   build/venv/bin/python -m pip install --no-deps --no-build-isolation -e python
   mark python_package "$key"
 }
 
 # The researcher's documentation as a site; a warning is an error.
-stage docs "python_package"
-do_docs() { python3 -m sphinx -q -W --keep-going -d build/docs/.doctrees python/docs build/docs/python; }
+step_docs() { python3 -m sphinx -q -W --keep-going -d build/docs/.doctrees python/docs build/docs/python; }
 
 # What Optuna's gRPC storage, a peer of bench optuna_vs, needs beside Optuna: nothing else here does.
-stage bench_peers "tools"
-do_bench_peers() {
+step_bench_peers() {
   local key
   key=$(fingerprint python/bench/requirements.txt)
   up_to_date bench_peers "$key" && return 0
@@ -25,20 +23,19 @@ do_bench_peers() {
   mark bench_peers "$key"
 }
 
-PYTHON_TESTS=(-m pytest -q -p no:cacheprovider -c python/pyproject.toml --rootdir python)
+PYTHON_TESTS=(-c python/pyproject.toml --rootdir python)
 
-# With the share of the package's lines that the tests run: below python/pyproject.toml's fail_under the stage fails.
-stage python_test "python_package server runtime web browser npm array_core_wasm"
-do_python_test() {
+# With the share of the package's lines that the tests run: below python/pyproject.toml's fail_under the suite fails.
+step_python_test() {
   export COVERAGE_FILE=$ROOT/build/coverage/data HYPERFLOCK_TEST_SERVER_BIN="$ROOT/build/release/bin/hyperflock-server"
   mkdir -p build/coverage
-  python3 -m coverage run --rcfile=python/pyproject.toml "${PYTHON_TESTS[@]}" python/tests
-  python3 -m coverage report --rcfile=python/pyproject.toml
+  check python3 -m coverage run --rcfile=python/pyproject.toml -m pytest -q -p no:cacheprovider \
+    --junitxml="$JUNIT/$((++REPORTS)).xml" "${PYTHON_TESTS[@]}" python/tests
+  check python3 -m coverage report --rcfile=python/pyproject.toml
 }
 
 # The older Optuna beside the newer one, and what depends on it.
-stage python_optuna4 "tools"
-do_python_optuna4() {
+step_python_optuna4() {
   local key
   key=$(fingerprint python/requirements)
   up_to_date python_optuna4 "$key" && [[ -d build/optuna4/site-packages/optuna ]] && return 0
@@ -48,16 +45,14 @@ do_python_optuna4() {
   mark python_optuna4 "$key"
 }
 
-stage python_optuna4_test "python_optuna4 python_package server runtime"
-do_python_optuna4_test() {
+step_python_optuna4_test() {
   export PYTHONPATH=$ROOT/build/optuna4/site-packages HYPERFLOCK_TEST_SERVER_BIN="$ROOT/build/release/bin/hyperflock-server"
   python3 -c 'import optuna; assert optuna.__version__.startswith("4."), optuna.__version__'
-  python3 "${PYTHON_TESTS[@]}" python/tests/optuna/test_{examples,percentiles,pruning,storage,storage_case}.py
+  run_pytest "${PYTHON_TESTS[@]}" python/tests/optuna/test_{examples,percentiles,pruning,storage,storage_case}.py
 }
 
 # ./run python-versions [VERSION...]: the wheel and the tests on each Python that is here; see python/tests/support/versions.sh.
-stage python_wheel "python_package server runtime web browser npm array_core_wasm"
-do_python_wheel() {
+step_python_wheel() {
   rm -rf build/wheel
   (cd python && ../build/venv/bin/python -m hatchling build -t wheel -d ../build/wheel)
 }

@@ -1,7 +1,7 @@
 # The pages.
+# shellcheck shell=bash
 
-stage web "npm"
-do_web() {
+step_web() {
   local key
   key=$(fingerprint web-client worker-runtime/src package-lock.json)
   up_to_date web "$key" && [[ -f build/web/join.html && -f build/web/console/research.html && -f build/web/local-run.json ]] && return 0
@@ -9,8 +9,7 @@ do_web() {
   mark web "$key"
 }
 
-stage web_test "web browser"
-do_web_test() {
-  npm test --silent -w web-client
-  npm run test:browser --silent -w web-client
+step_web_test() {
+  run_vitest web-client
+  run_vitest web-client/tests
 }

@@ -1,4 +1,5 @@
-# The native server: one CMake preset a stage.
+# The native builds, one CMake preset each, and what runs on them.
+# shellcheck shell=bash
 
 build_preset() { # build_preset PRESET [TARGET...]
   local key fresh=()
@@ -12,34 +13,27 @@ build_preset() { # build_preset PRESET [TARGET...]
 
 # run_ctest PRESET: every test binary of that build, two at a time, then one line for all test cases.
 run_ctest() {
-  local xml=build/reports/ctest-$1
-  rm -rf "$xml" && mkdir -p "$xml"
-  GTEST_OUTPUT="xml:$ROOT/$xml/" ctest --preset "$1" -j 2
-  python3 tests/count_cases.py "C++ ($1)" "$xml"
+  GTEST_OUTPUT="xml:$JUNIT/" check ctest --preset "$1" -j 2 --output-junit "$JUNIT/ctest.xml"
+  check python3 tests/count_cases.py "C++ ($1)" "$JUNIT"
 }
 
-stage server "system"
-do_server() { build_preset release; }
+step_server() { build_preset release hyperflock-server; }
+
+step_benches() { build_preset release; }
 
 # The tests' compiler; the release is GCC's, so that both read every line.
-stage clang "system"
-do_clang() { apt_install clang-19 libclang-rt-19-dev llvm-19; }
+step_clang() { apt_install clang-19 libclang-rt-19-dev llvm-19; }
 
-stage server_debug "clang"
-do_server_debug() { build_preset debug; }
+step_server_debug() { build_preset debug; }
 
-stage server_tsan "clang"
-do_server_tsan() { build_preset tsan; }
+step_server_tsan() { build_preset tsan; }
 
-stage server_test "server_debug tools"
-do_server_test() { run_ctest debug; }
+step_server_test() { run_ctest debug; }
 
-stage server_race_test "server_tsan tools"
-do_server_race_test() { run_ctest tsan; }
+step_server_race_test() { run_ctest tsan; }
 
 # FUZZERS: the names of those that are wanted; empty: all.
-stage fuzzers "clang"
-do_fuzzers() {
+step_fuzzers() {
   # shellcheck disable=SC2086
   build_preset fuzz ${FUZZERS:+$FUZZERS fuzz_corpus}
 }
@@ -49,7 +43,7 @@ check_fuzzers() {
   local wanted names
   names=$(basename -s .cc -a ./*/fuzz/*_fuzz.cc)
   for wanted in "$@"; do
-    [[ $'\n'$names$'\n' == *$'\n'"$wanted"$'\n'* ]] || die "there is no fuzzer '$wanted' among" $names
+    [[ $'\n'$names$'\n' == *$'\n'"$wanted"$'\n'* ]] || die "there is no fuzzer '$wanted' among ${names//$'\n'/ }"
   done
 }
 
@@ -77,12 +71,12 @@ fuzz_command() {
 # clang-tidy over every source file that does not include Beast (those take a minute each), a file at most once per
 # content. Tests stand under the compiler's warnings alone.
 TIDY_FILES() { grep -rLE 'boost/(asio|beast)' server/src --include='*.cc' --exclude='*_test.cc' | sort; }
-stage tidy "server_debug tools"
-do_tidy() {
+step_tidy() {
   local headers
-  headers=$(fingerprint .clang-tidy $(find server/src -name '*.h'))
+  headers=$(find .clang-tidy server/src -name '*.h' -o -name .clang-tidy | sort | xargs sha256sum | sha256sum)
   mkdir -p build/stamps/tidy
   export headers
+  # shellcheck disable=SC2016
   TIDY_FILES | xargs -P "$JOBS" -I{} bash -c '
     stamp=build/stamps/tidy/$(printf "%s" "{}" | tr / _)
     key=$headers-$(sha256sum <"{}")

@@ -1,4 +1,5 @@
 # System packages and the project's own tools: what a bare Debian 12 lacks.
+# shellcheck shell=bash
 
 SYSTEM_PACKAGES=(ca-certificates build-essential cmake ninja-build ccache python3 python3-venv python3-dev procps
   libboost1.81-dev libsqlite3-dev nlohmann-json3-dev libcli11-dev libspdlog-dev prometheus-cpp-dev
@@ -7,12 +8,19 @@ BROWSER_PACKAGES=(chromium fonts-noto-cjk libvulkan1)
 # Other engines than Chromium's, for ./run engines alone.
 ENGINE_PACKAGES=(firefox-esr webkit2gtk-driver xvfb)
 
+# apt_missing PACKAGE...: prints those that are not installed.
+apt_missing() {
+  local package installed
+  installed=$(dpkg-query -W -f='${Package} ${Status}\n' "$@" 2>/dev/null)
+  for package in "$@"; do
+    [[ $'\n'$installed$'\n' == *$'\n'"$package install ok installed"$'\n'* ]] || echo "$package"
+  done
+}
+
 # apt_install PACKAGE...: installs those that are missing; says in one sentence what to do where it may not.
 apt_install() {
-  local missing=() package sudo=()
-  for package in "$@"; do
-    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
-  done
+  local missing sudo=()
+  mapfile -t missing < <(apt_missing "$@")
   ((${#missing[@]})) || return 0
   command -v apt-get >/dev/null || { echo "Install these by your system's package manager: ${missing[*]}"; return 1; }
   if ((EUID)); then
@@ -21,7 +29,7 @@ apt_install() {
   fi
   mkdir -p build
   (
-    # `update` waits for no lock of apt's, and stages run side by side.
+    # `update` waits for no lock of apt's, and steps run side by side.
     flock 9
     "${sudo[@]}" apt-get -o DPkg::Lock::Timeout=600 update
     "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
@@ -29,19 +37,25 @@ apt_install() {
   ) 9>build/apt.lock
 }
 
-stage system ""
-do_system() { apt_install "${SYSTEM_PACKAGES[@]}"; }
+# bootstrap: what the steps themselves run on. CTest and Python are among it, so this is no step.
+bootstrap() {
+  [[ -n $(apt_missing "${SYSTEM_PACKAGES[@]}") ]] || return 0
+  say "  > system packages" >&2
+  mkdir -p "$LOGS"
+  apt_install "${SYSTEM_PACKAGES[@]}" >"$LOGS/bootstrap.log" 2>&1 && return 0
+  tail -n 80 "$LOGS/bootstrap.log" >&2
+  die "these packages could not be installed; see build/logs/bootstrap.log"
+}
 
-# After `system`, because apt works one at a time; C++ compiles meanwhile.
-stage browser "system"
-do_browser() { apt_install "${BROWSER_PACKAGES[@]}"; }
+# The linter of these scripts.
+step_shellcheck() { apt_install shellcheck; }
 
-stage engine_packages "browser"
-do_engine_packages() { apt_install "${ENGINE_PACKAGES[@]}"; }
+step_browser() { apt_install "${BROWSER_PACKAGES[@]}"; }
+
+step_engine_packages() { apt_install "${ENGINE_PACKAGES[@]}"; }
 
 # The virtual environment with every Python dependency, pinned by hash, and Node, clang-format and clang-tidy from wheels.
-stage tools "system"
-do_tools() {
+step_tools() {
   local key
   key=$(fingerprint python/requirements)
   up_to_date tools "$key" && [[ -x build/venv/bin/node ]] && return 0
@@ -57,8 +71,7 @@ do_tools() {
   mark tools "$key"
 }
 
-stage npm "tools"
-do_npm() {
+step_npm() {
   local key
   key=$(cat package-lock.json package.json .npmrc | sha256sum)$(node --version)
   up_to_date npm "$key" && [[ -d node_modules ]] && return 0
@@ -66,6 +79,5 @@ do_npm() {
   mark npm "$key"
 }
 
-# The structure of compose file and Dockerfile, and this script's own promises.
-stage deploy_test "python_package server"
-do_deploy_test() { python3 -m pytest -q -p no:cacheprovider deploy/tests; }
+# The structure of compose file and Dockerfile.
+step_deploy_test() { run_pytest deploy/tests; }

@@ -1,0 +1,120 @@
+# array-core as WebAssembly, its Python package's tests on both bridges, and `./run python`.
+# shellcheck shell=bash
+
+# shellcheck source=/dev/null
+. "$ROOT/array-core/wasm/emscripten.sh"
+
+step_emscripten() { emscripten_setup; }
+
+step_array_core_wasm() {
+  local key
+  key=$(fingerprint CMakeLists.txt array-core/CMakeLists.txt array-core/include array-core/src array-core/wasm)
+  up_to_date array_core_wasm "$key" && [[ -f build/arraycore/arraycore-relaxed.wasm ]] && return 0
+  wasm_build build/arraycore
+  node array-core/wasm/size.mjs build/arraycore/arraycore{,-relaxed}.wasm
+  node array-core/wasm/no_dynamic_code.mjs build/arraycore
+  mark array_core_wasm "$key"
+}
+
+# What a NumPy in the same process can judge: the libraries that tests load by ctypes.
+step_array_core_native() {
+  build_preset release arraycore arraycore_probe arraycore_ops_probe arraycore_dialect_probe
+}
+
+# The pure wheels that `./run python -m pytest` unpacks.
+step_test_wheels() { python3 worker-runtime/node/test_wheels.py --cache build/cache --node build/venv/bin/node; }
+
+# What a NumPy beside it can judge natively: dtypes, views and ufuncs against NumPy, CuPy's kernels against Chainer's own
+# CPU path, the package on its ctypes bridge, and Chainer's training on it; that no figure of the benchmarks is lost, and
+# what the parity page says.
+step_array_core_test() {
+  local library=$ROOT/build/release/lib
+  ARRAYCORE_PROBE=$library/libarraycore_probe.so run_pytest -c array-core/tests/native/pytest.ini \
+    --rootdir array-core/tests/native array-core/tests/native
+  ARRAYCORE_OPS_PROBE=$library/libarraycore_ops_probe.so run_pytest array-core/tests/ops
+  ARRAYCORE_DIALECT_PROBE=$library/libarraycore_dialect_probe.so run_pytest array-core/tests/dialect
+  ARRAYCORE_LIBRARY=$library/libarraycore.so PYTHONPATH=array-core/python run_pytest \
+    -c array-core/python/pyproject.toml --rootdir array-core/python array-core/python/tests
+  ARRAYCORE_LIBRARY=$library/libarraycore.so PYTHONPATH=array-core/python run_pytest array-core/tests/chainer
+  run_pytest array-core/bench array-core/tests/parity
+  ARRAYCORE_LIBRARY=$library/libarraycore.so run_pytest array-core/tests/documents
+}
+
+# Chainer's own tests, as they are: the tools that run them, a twentieth of the cases natively, and a few on a device.
+# ./run bench chainer-suite runs them all. Where the tests are not beside the checkout this says so.
+step_chainer_suite_test() {
+  local suite=array-core/tests/chainer_suite
+  run_pytest "$suite"
+  check python3 "$suite" --place native_cpu --share 20 --again
+  check python3 "$suite" --share 40 --kind gpu --again --only chainer_tests/functions_tests/activation_tests
+}
+
+# Every WGSL text that the code generator writes: run by Dawn on a software device and compared with the reference
+# interpreter, and compiled by naga, the WGSL compiler of other browsers.
+step_array_core_wgsl_test() {
+  local cases=build/wgsl
+  mkdir -p "$cases"
+  build/debug/bin/wgsl_cases "$cases"
+  check node --disable-warning=ExperimentalWarning array-core/tests/wgsl/run_wgsl.mjs "$cases"
+  check python3 array-core/tests/wgsl/check_naga.py "$cases"
+}
+
+# The package's suite and the samples' on their other bridge: WebAssembly in the worker runtime, one interpreter a back end.
+# A software device compiles each case's shader for a quarter of a second: it has every test, with a sample of its cases
+# where the parity cases and array_core_wgsl_test judge the same operations there.
+step_array_core_python_test() {
+  local tests=array-core/python/tests
+  suite_in "--host node --backend cpu" "$tests" array-core/samples
+  suite_in "--host node --backend cpu --simd baseline" "$tests/functions/test_linear.py"
+  suite_in "--host node --backend webgpu --hooks" "$tests" array-core/samples \
+    --ignore "$tests/runtime/test_faults.py" --sample 4
+}
+
+# What depends on the host: crossings, transfers, waiting, users' own shaders. Chromium makes the same kernels of the same
+# module as Node, so it runs no more than this.
+step_array_core_host_test() {
+  local tests=array-core/python/tests name host_dependent=()
+  for name in core/test_{arrays,kernels,ndarray,raw_kernels,view_programs,views} runtime/test_device; do
+    host_dependent+=("$tests/$name.py")
+  done
+  suite_in "--host chromium --backend webgpu --hooks" "${host_dependent[@]}" array-core/samples
+}
+
+# Faults of the device on both hosts.
+step_array_core_faults_test() {
+  local host
+  for host in node chromium; do
+    suite_in "--host $host --backend webgpu --hooks" array-core/python/tests/runtime/test_faults.py
+  done
+}
+
+# ./run python itself: its options, its exits, what it prints.
+step_python_command_test() { run_pytest worker-runtime/node/tests; }
+
+# suite_in "HOST_OPTIONS" ARGUMENT...: pytest in the worker runtime, on tests of array-core's package.
+suite_in() {
+  local options
+  read -ra options <<<"$1"
+  check "${PYTHON_COMMAND[@]}" "${options[@]}" --mount array-core/python --mount array-core/samples \
+    --mount array-core/tests/native --mount "$JUNIT" -m pytest -q -p no:cacheprovider --durations=10 \
+    --junitxml="$JUNIT/$((++REPORTS)).xml" -c array-core/python/pyproject.toml --rootdir array-core/python "${@:2}"
+}
+
+# A selection of what ./run bench array-core counts in full: the operation table against NumPy, natively and on a device,
+# Chainer's kernels on a device, the first losses of a CNN on a small phone's and of a narrow ResNet.
+step_array_core_device_test() {
+  ARRAYCORE_LIBRARY=$ROOT/build/release/lib/libarraycore.so PYTHONPATH=array-core/python:array-core/tests/parity \
+    check python3 -m parity --backend-name native_cpu --short
+  check "${PYTHON_COMMAND[@]}" --backend webgpu --mount array-core/tests/parity -m parity --backend-name node_webgpu --short
+  check "${PYTHON_COMMAND[@]}" --backend webgpu --mount array-core/python \
+    --wheel build/cache/wheels/chainer-7.8.1-py3-none-any.whl array-core/tests/dialect/run_kernels.py --version 7.8.1 --short
+  check "${PYTHON_COMMAND[@]}" --backend webgpu --mount array-core/python \
+    --wheel build/cache/wheels/chainer-7.8.1-py3-none-any.whl array-core/tests/chainer/gradients.py --version 7.8.1 --share 40
+  check python3 array-core/bench/cnn_losses.py --version 7.8.1 --where phone --short
+  check python3 array-core/bench/train/narrow.py --version 7.8.1 --where node_webgpu --steps 3 --until 0
+}
+
+# What ./run python needs, and is.
+# shellcheck disable=SC2034
+PYTHON_STEPS=(array_core_wasm runtime npm test_wheels)
+PYTHON_COMMAND=(node --disable-warning=ExperimentalWarning worker-runtime/node/python_command.ts)

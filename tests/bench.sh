@@ -1,0 +1,81 @@
+# The benchmarks of `./run bench`. Sourced by ./run.
+# shellcheck shell=bash
+
+# bench NAME "STEPS": declares bench_NAME, which writes build/reports/NAME.json.
+declare -A BENCH_NEEDS=()
+declare -a BENCHES=()
+bench() {
+  BENCH_NEEDS[$1]=$2
+  BENCHES+=("$1")
+}
+
+bench server "server benches tools"
+bench_server() { build/release/bin/cycle_bench --server build/release/bin/hyperflock-server --state build/bench-state --out build/reports/server.json "$@"; }
+
+bench flood "server benches tools"
+bench_flood() { build/release/bin/flood_bench --server build/release/bin/hyperflock-server --state build/bench-state --out build/reports/flood.json "$@"; }
+
+bench asked "server benches tools"
+bench_asked() { build/release/bin/asked_bench --server build/release/bin/hyperflock-server --state build/bench-state --out build/reports/asked.json "$@"; }
+
+bench optuna_vs "server python_package bench_peers"
+bench_optuna_vs() { python3 python/bench/optuna_vs.py "$@"; }
+
+bench storage_view "server python_package"
+bench_storage_view() { python3 python/bench/storage_view.py --out build/reports/storage_view.json "$@"; }
+
+bench first_compute "server web runtime browser python_package"
+bench_first_compute() { node tests/e2e/bench_first_compute.ts --out build/reports/first_compute.json "$@"; }
+
+bench python "python_package"
+bench_python() { python3 python/bench/package_bench.py --out build/reports/python.json "$@"; }
+
+bench grid64 "server web runtime browser python_package"
+bench_grid64() { node tests/e2e/bench_grid64.ts --out build/reports/grid64.json "$@"; }
+
+bench array-core "server array_core_native benches array_core_wasm runtime npm test_wheels browser python_package"
+bench_array-core() { python3 array-core/bench/collect.py "$@"; }
+
+bench train "server array_core_native array_core_wasm runtime npm browser python_package"
+bench_train() { python3 array-core/bench/train/collect_train.py "$@"; }
+
+bench chainer-suite "array_core_wasm array_core_native runtime npm test_wheels python_package"
+bench_chainer-suite() { python3 array-core/tests/chainer_suite "$@"; }
+
+# bench_steps NAME: makes what that benchmark needs.
+bench_steps() {
+  local needs
+  read -ra needs <<<"${BENCH_NEEDS[$1]}"
+  steps "${needs[@]}"
+}
+
+bench_command() {
+  local name names=("${BENCHES[@]}")
+  if [[ ${1:-} == --list ]]; then
+    printf '%s\n' "${BENCHES[@]}"
+    return
+  fi
+  if [[ $# -gt 0 && $1 != --* ]]; then
+    names=("$1")
+    shift
+    [[ -n ${BENCH_NEEDS[${names[0]}]+x} ]] || die "there is no benchmark '${names[0]}'; ./run bench --list"
+  fi
+  mkdir -p build/reports
+  if [[ ${1:-} == --list ]]; then # what one of them measures
+    "bench_${names[0]}" --list
+    return
+  fi
+  local status failed=()
+  for name in "${names[@]}"; do
+    bench_steps "$name"
+    say "-- bench $name"
+    "bench_$name" "$@"
+    status=$?
+    ((status == 130)) && exit 130
+    ((status)) && failed+=("$name")
+  done
+  python3 tests/report.py build/reports
+  status=$?
+  ((${#failed[@]})) && die "benchmark ${failed[*]} failed, or missed a goal"
+  return "$status"
+}

@@ -1,0 +1,359 @@
+"""Run steps by CTest, and say at the end what each suite gave.
+
+    driver.py test [--list] [--changed] [--failed] [--loaded] [NAME...]   # ./run test
+    driver.py steps NAME...                                               # what other verbs need
+
+CMakeLists.txt declares the steps, CTest orders and runs them, ``step`` runs one. This script
+chooses suites, prints a line when a step starts or ends, and ends every process on Ctrl-C. It needs
+Python 3.11 and nothing else, because the first step has yet to make the virtual environment.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import difflib
+import fcntl
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+import inputs
+import processes
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+BUILD = ROOT / "build" / "suites"
+LOGS = ROOT / "build" / "logs"
+JUNIT = ROOT / "build" / "reports" / "junit"
+#: Places that CTest gives out. A build takes two of them, and as many compilers as there are cores.
+PLACES = max(4, os.cpu_count() or 1)
+BUSY_PROCESSES = 8
+LOG_LINES = 80
+
+STARTED = re.compile(r"^\s*Start\s+\d+: (\S+)$")
+ENDED = re.compile(r"^\s*\d+/\d+ Test\s+#\d+: (\S+) \.*\s*(.*?)\s+[\d.]+ sec")
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+#: The lines by which each runner closes.
+CLOSING = re.compile(
+    r"=+ .*(passed|failed).* =+|\d+ passed.*|\d+ failed.*|100% tests passed.*"
+    r"|.*tests failed out of.*| *(Test Files|Tests) +.*(passed|failed).*|SKIPPED .*"
+    r"|.*: \d+ passed, \d+ failed.*|\d+ checks? .*|TOTAL .*%|\d+ of \d+ sites.*|\{\"parity_cases.*"
+)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A line of CMakeLists.txt. ``kind`` is ``setup``, ``suite`` or ``extra``."""
+
+    kind: str
+    name: str
+    needs: tuple[str, ...]
+    inputs: tuple[str, ...]
+    about: str
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a step ended. ``status`` is None where CTest did not start it, or ended it."""
+
+    status: int | None
+    wall_s: float = 0
+    cpu_s: float = 0
+    remark: str = ""
+
+
+class UsageError(Exception):
+    """The command line names something that is not there."""
+
+
+def configure() -> dict[str, Step]:
+    """Let CMake write what CTest reads; return the steps by name, in the order of their lines."""
+    LOGS.mkdir(parents=True, exist_ok=True)
+    command = ["cmake", "-S", str(HERE), "-B", str(BUILD), "-G", "Ninja"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"run: tests/suites/CMakeLists.txt is wrong:\n{done.stderr}")
+    steps = {}
+    for line in (BUILD / "steps.tsv").read_text().splitlines():
+        kind, name, needs, paths, about = line.split("\t")
+        steps[name] = Step(kind, name, tuple(needs.split()), tuple(paths.split()), about)
+    return steps
+
+
+def inputs_of(steps: dict[str, Step], name: str) -> set[str]:
+    """Return the paths that a step and everything that it needs read."""
+    found = set(steps[name].inputs)
+    for need in steps[name].needs:
+        found |= inputs_of(steps, need)
+    return found
+
+
+# ---- which suites -------------------------------------------------------------------------------
+
+
+class State:
+    """What is known of each suite from earlier runs: whether it passed, and with which inputs."""
+
+    def __init__(self, steps: dict[str, Step]) -> None:
+        self._path = BUILD / "state.json"
+        self._steps = steps
+        try:
+            self._suites: dict[str, dict[str, Any]] = json.loads(self._path.read_text())
+        except (OSError, ValueError):
+            self._suites = {}
+
+    def failed(self, name: str) -> bool:
+        """Whether the suite ran, or should have run, and did not pass."""
+        return self._suites.get(name, {}).get("passed") is False
+
+    def changed(self, name: str, hashes: dict[str, str]) -> bool:
+        """Whether the suite has not passed with its inputs as they are."""
+        return self._suites.get(name) != {"passed": True, "inputs": hashes[name]}
+
+    def record(self, name: str, passed: bool, before: str, after: str) -> None:
+        """Keep a result. What changed while the suite ran counts as changed since."""
+        self._suites[name] = {"passed": passed, "inputs": before if before == after else ""}
+
+    def save(self) -> None:
+        """Write the file as a whole."""
+        new = self._path.with_suffix(".new")
+        new.write_text(json.dumps(self._suites, indent=1, sort_keys=True))
+        new.replace(self._path)
+
+    def hashes(self) -> dict[str, str]:
+        """One hash over the inputs of each suite."""
+        tree = inputs.Tree(ROOT)
+        return {
+            step.name: tree.fingerprint(inputs_of(self._steps, step.name))
+            for step in self._steps.values()
+            if step.kind == "suite"
+        }
+
+
+def check_names(names: Sequence[str], known: Sequence[str]) -> None:
+    """Raise UsageError for the first name that is not known."""
+    for name in names:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            hint = f"; {near[0]} is the nearest" if near else ""
+            raise UsageError(
+                f"there is no suite '{name}'{hint}. ./run test --list shows the names."
+            )
+
+
+def chosen(options: argparse.Namespace, steps: dict[str, Step], state: State) -> list[str]:
+    """Return the suites that the command line asks for."""
+    suites = [step.name for step in steps.values() if step.kind == "suite"]
+    extras = [step.name for step in steps.values() if step.kind == "extra"]
+    check_names(options.names, suites + extras)
+    if not (options.names or options.changed or options.failed):
+        return suites
+    wanted = set(options.names)
+    if options.failed:
+        wanted |= {name for name in suites + extras if state.failed(name)}
+    if options.changed:
+        hashes = state.hashes()
+        wanted |= {name for name in suites if state.changed(name, hashes)}
+    return [name for name in suites + extras if name in wanted]
+
+
+def list_suites(steps: dict[str, Step]) -> None:
+    """Print the suites, and then what runs by name alone."""
+    for kind, title in (("suite", "./run test"), ("extra", "by name alone")):
+        print(f"{title}:")
+        for step in steps.values():
+            if step.kind == kind:
+                print(f"  {step.name:24} {step.about}")
+
+
+# ---- running ------------------------------------------------------------------------------------
+
+
+def show_log(name: str, out: TextIO) -> None:
+    """Print the end of a step's log."""
+    path = LOGS / f"{name}.log"
+    print(f"  the end of {path.relative_to(ROOT)}:", file=out)
+    with contextlib.suppress(OSError):
+        for line in path.read_text(errors="replace").splitlines()[-LOG_LINES:]:
+            print(f"    {COLOUR.sub('', line)}", file=out)
+
+
+def result_of(name: str, verdict: str) -> Result:
+    """Read what ``step`` wrote, or make a result of CTest's verdict where it could not write."""
+    try:
+        status, wall_s, cpu_s = (BUILD / "results" / name).read_text().split()
+    except (OSError, ValueError):
+        return Result(None, remark=verdict.strip("*"))
+    return Result(int(status), float(wall_s), float(cpu_s))
+
+
+def forget_results() -> None:
+    """Remove what the last run left, so that no old result is taken for one of this run."""
+    for path in (BUILD / "results").glob("*"):
+        path.unlink()
+
+
+def run_ctest(names: Sequence[str], out: TextIO) -> dict[str, Result]:
+    """Run steps with what they need, a line at each one's start and end; return their results."""
+    JUNIT.mkdir(parents=True, exist_ok=True)
+    pattern = "^(" + "|".join(map(re.escape, names)) + ")$"
+    command = ["ctest", "--test-dir", str(BUILD), "-R", pattern, "-j", str(PLACES)]
+    command += ["--output-junit", str(JUNIT / "suites.xml"), "--no-tests=error"]
+    command += ["--test-output-size-passed", "20000", "--test-output-size-failed", "100000"]
+    results: dict[str, Result] = {}
+    other = []
+    with processes.Family(command) as ctest:
+        for line in ctest.lines():
+            if started := STARTED.match(line):
+                print(f"  > {started[1]}", file=out, flush=True)
+            elif ended := ENDED.match(line):
+                name = ended[1]
+                results[name] = result_of(name, ended[2])
+                print(progress_line(name, results[name]), file=out, flush=True)
+            else:
+                other.append(line)
+        if ctest.wait() and all(result.status == 0 for result in results.values()):
+            print("".join(other), file=out)
+            sys.exit(1)
+    return results
+
+
+def progress_line(name: str, result: Result) -> str:
+    """One line for a step that ended."""
+    if result.status is None:
+        return f"  x {name:24} {result.remark}"
+    mark = "x" if result.status else "+"
+    return f"  {mark} {name:24} {result.wall_s:7.1f} s   cpu {result.cpu_s:7.1f} s"
+
+
+@contextlib.contextmanager
+def alone() -> Iterator[None]:
+    """Let no other ./run of this clone run steps meanwhile: they share folders and logs."""
+    BUILD.mkdir(parents=True, exist_ok=True)
+    with (BUILD / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print("run: waiting for another ./run of this folder", file=sys.stderr, flush=True)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+# ---- the two commands ---------------------------------------------------------------------------
+
+
+def closing_lines(name: str) -> list[str]:
+    """The runners' own closing lines, from a suite's log."""
+    text = COLOUR.sub("", (LOGS / f"{name}.log").read_text(errors="replace"))
+    return [line for line in text.splitlines() if CLOSING.fullmatch(line)][-12:]
+
+
+def report(names: Sequence[str], results: dict[str, Result], wall_s: float) -> bool:
+    """Print each suite's closing lines, the failures, the times and a count; whether all passed."""
+    failed = [name for name, result in results.items() if result.status != 0]
+    for name in names:
+        print(f"-- {name}")
+        if name in results and results[name].status is not None:
+            print("\n".join(closing_lines(name)))
+    if failed:
+        print("\nfailed:")
+    for name in failed:
+        print(progress_line(name, results[name]))
+        if results[name].remark != "Not Run":
+            show_log(name, sys.stdout)
+    print("\ntimes:")
+    for name, result in sorted(results.items(), key=lambda item: -item[1].wall_s):
+        if result.wall_s >= 1:
+            print(f"  {name:24} {result.wall_s:7.1f} s   cpu {result.cpu_s:7.1f} s")
+    cpu_s = sum(result.cpu_s for result in results.values())
+    print(f"all steps: {wall_s:.0f} s wall, {cpu_s:.0f} s cpu")
+    if failed:
+        print(f"failed: {' '.join(failed)}   (again: ./run test --failed)")
+    bad = sum(name not in results or results[name].status != 0 for name in names)
+    print(f"suites: {len(names) - bad} passed, {bad} failed")
+    return not failed and not bad
+
+
+def test(arguments: Sequence[str]) -> int:
+    """``./run test``."""
+    parser = argparse.ArgumentParser(
+        prog="./run test", description="Run suites with what they need: all of them, or a choice."
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="these suites")
+    parser.add_argument("--list", action="store_true", help="print the names and run nothing")
+    parser.add_argument("--failed", action="store_true", help="those that failed last")
+    parser.add_argument(
+        "--changed", action="store_true", help="those that did not yet pass with the tree as it is"
+    )
+    parser.add_argument(
+        "--loaded", action="store_true", help=f"with {BUSY_PROCESSES} busy processes at the side"
+    )
+    options = parser.parse_args(arguments)
+    steps = configure()
+    if options.list:
+        list_suites(steps)
+        return 0
+    state = State(steps)
+    names = chosen(options, steps, state)
+    if not names:
+        print("no suite failed last" if options.failed else "every suite passed with this tree")
+        return 0
+    forget_results()
+    before = state.hashes()
+    began = time.monotonic()
+    results: dict[str, Result] = {}
+    try:
+        with processes.busy(BUSY_PROCESSES if options.loaded else 0):
+            results = run_ctest(names, sys.stdout)
+    finally:
+        after = state.hashes()
+        for name in names:
+            result = results.get(name) or result_of(name, "")
+            interrupted = sys.exc_info()[0] is not None and result.status is None
+            if not interrupted:
+                state.record(name, result.status == 0, before.get(name, ""), after.get(name, ""))
+        state.save()
+    return 0 if report(names, results, time.monotonic() - began) else 1
+
+
+def run_steps(names: Sequence[str]) -> int:
+    """Run steps for another verb of ./run; on a failure show the log of what failed."""
+    steps = configure()
+    check_names(names, list(steps))
+    forget_results()
+    results = run_ctest(names, sys.stdout)
+    failed = [name for name, result in results.items() if result.status != 0]
+    for name in failed:
+        if results[name].remark != "Not Run":
+            print(progress_line(name, results[name]))
+            show_log(name, sys.stdout)
+    return 1 if failed else 0
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run one command; 2 stands for a wrong command line, 130 for an interrupt."""
+    command = {"test": test, "steps": run_steps}[arguments[0]]
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)
+    try:
+        with alone():
+            return command(arguments[1:])
+    except UsageError as error:
+        print(f"run: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

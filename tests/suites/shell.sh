@@ -1,0 +1,48 @@
+# What ./run and tests/suites/step share: the environment, small helpers, and the steps of every part.
+# shellcheck shell=bash disable=SC2034
+
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+export ROOT
+SYSTEM_PYTHON=$(PATH=/usr/bin:/usr/local/bin:$PATH type -P python3)
+export PATH="$ROOT/build/venv/bin:$PATH"
+# Two clones share what they compiled: absolute paths below ROOT count as relative ones.
+export CCACHE_DIR="${CCACHE_DIR:-$ROOT/build/cache/ccache}" CCACHE_MAXSIZE="${CCACHE_MAXSIZE:-2G}"
+export CCACHE_BASEDIR="$ROOT" CCACHE_NOHASHDIR=1
+export PYTHONDONTWRITEBYTECODE=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
+JOBS=${JOBS:-$(nproc)}
+LOGS=$ROOT/build/logs
+
+say() { printf '%s\n' "$*"; }
+die() { printf 'run: %s\n' "$*" >&2; exit 1; }
+
+# fingerprint PATH...: one hash over the content of files and folders (build products left out).
+fingerprint() {
+  find "$@" -type f -not -path '*/node_modules/*' -not -path '*/__pycache__/*' -print0 2>/dev/null |
+    sort -z | xargs -0 -r sha256sum | sha256sum | cut -d' ' -f1
+}
+# up_to_date NAME KEY: true when step NAME last ended well with KEY. mark NAME KEY: it did now.
+up_to_date() { [[ -f $ROOT/build/stamps/$1 && $(<"$ROOT/build/stamps/$1") == "$2" ]]; }
+mark() { mkdir -p "$ROOT/build/stamps" && printf '%s' "$2" >"$ROOT/build/stamps/$1"; }
+
+# check COMMAND...: runs it and goes on; where it fails, so does the step, but at its end.
+FAILED=0
+check() {
+  "$@" && return
+  printf 'failed: %s\n' "$*"
+  FAILED=1
+}
+
+# The two runners of tests, as checks, each run with a JUnit report of its own.
+REPORTS=0
+run_pytest() { # ARGUMENT...
+  check python3 -m pytest -q -p no:cacheprovider --junitxml="$JUNIT/$((++REPORTS)).xml" "$@"
+}
+run_vitest() { # FOLDER ARGUMENT...
+  check npx vitest run --root "$1" --reporter=verbose --reporter=junit \
+    --outputFile.junit="$JUNIT/$((++REPORTS)).xml" "${@:2}"
+}
+
+for file in "$ROOT"/*/steps.sh; do
+  # shellcheck source=/dev/null
+  . "$file"
+done

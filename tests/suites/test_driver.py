@@ -1,0 +1,305 @@
+"""``./run test`` on a toy tree: the real scripts, a few small steps, no package to install."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+SUITES = Path(__file__).resolve().parent
+ROOT = SUITES.parents[1]
+#: For a machine that computes much else.
+PATIENCE_S = 120.0
+
+DECLARATIONS = """
+cmake_minimum_required(VERSION 3.25)
+project(toy LANGUAGES NONE)
+enable_testing()
+include(suites.cmake)
+setup(tools ABOUT "made first" INPUTS tools.txt)
+setup(broken ABOUT "cannot be made")
+suite(good ABOUT "passes" NEEDS tools INPUTS good)
+suite(bad ABOUT "fails unless it is mended" NEEDS tools INPUTS bad)
+suite(blocked ABOUT "needs what cannot be made" NEEDS broken)
+extra(slow ABOUT "runs until somebody ends it")
+extra(killed ABOUT "is ended by CTest" TIMEOUT 1)
+"""
+STEPS = """
+bootstrap() { :; }
+step_tools() { echo made; }
+step_broken() { echo "no such compiler"; false; echo "went on"; }
+step_good() { echo "3 passed in 0.1s"; }
+step_bad() {
+  check test -f bad/mended
+  check echo "2 failed, 1 passed in 0.1s"
+}
+step_blocked() { :; }
+step_slow() {
+  # One child in the step's group, one in a session of its own, one that ignores a polite end.
+  sleep 600 & echo $! >>children
+  setsid sleep 600 & echo $! >>children
+  (trap "" TERM; echo "$BASHPID" >>children; while :; do sleep 0.2; done) &
+  wait
+}
+step_killed() { sleep 600; }
+"""
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def toy(tmp_path: Path) -> Path:
+    """A tree with this tree's driver and steps of its own, in git."""
+    suites = tmp_path / "tests/suites"
+    suites.mkdir(parents=True)
+    for path in (*SUITES.glob("*.py"), *SUITES.glob("*.sh"), SUITES / "suites.cmake"):
+        shutil.copy(path, suites)
+    shutil.copy(SUITES / "step", suites)
+    shutil.copy(ROOT / "run", tmp_path)
+    shutil.copy(ROOT / "tests/bench.sh", tmp_path / "tests")
+    (suites / "CMakeLists.txt").write_text(DECLARATIONS)
+    (tmp_path / "part").mkdir()
+    (tmp_path / "part/steps.sh").write_text(STEPS)
+    (tmp_path / "tools.txt").write_text("1")
+    (tmp_path / ".gitignore").write_text("/build/\n/children\n")
+    for name in ("good", "bad"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "source").write_text("1")
+    git = ["git", "-c", "user.name=toy", "-c", "user.email=toy@localhost"]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "toy"]):
+        subprocess.run([*git, *words], cwd=tmp_path, check=True)
+    return tmp_path
+
+
+def environment() -> dict[str, str]:
+    """The environment without what another ./run has set for its own steps."""
+    return {name: value for name, value in os.environ.items() if name != "HYPERFLOCK_RUN"}
+
+
+@pytest.fixture
+def run(toy: Path) -> Run:
+    """Call ``./run`` in the toy tree."""
+
+    def call(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [toy / "run", *words],
+            cwd=toy,
+            env=environment(),
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+
+    return call
+
+
+@pytest.fixture
+def slow(toy: Path) -> Iterator[subprocess.Popen[str]]:
+    """``./run test --loaded slow``, once its children run."""
+    with subprocess.Popen(
+        [toy / "run", "test", "--loaded", "slow"],
+        cwd=toy,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        until(lambda: len(children(toy)) == 3, "the children run")
+        yield process
+        for pid in (process.pid, *children(toy)):
+            if running(pid):
+                os.kill(pid, signal.SIGKILL)
+
+
+def children(toy: Path) -> list[int]:
+    """The processes that step ``slow`` has started."""
+    path = toy / "children"
+    return [int(line) for line in path.read_text().split()] if path.exists() else []
+
+
+def running(pid: int) -> bool:
+    """Whether a process is there and has not ended."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def descendants(pid: int) -> list[int]:
+    """Every process that this one has started, directly or not."""
+    found = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in map(int, task.read_text().split()):
+            found += [child, *descendants(child)]
+    return found
+
+
+def until(condition: Callable[[], bool], what: str) -> None:
+    """Wait until something is so."""
+    end = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < end, f"not yet: {what}"
+        time.sleep(0.05)
+
+
+def ran(done: subprocess.CompletedProcess[str]) -> set[str]:
+    """The steps that a run has run to their ends."""
+    return set(re.findall(r"^  [+x] (\S+) +[\d.]+ s ", done.stdout, re.MULTILINE))
+
+
+def test_a_failing_suite_does_not_end_the_others(run: Run) -> None:
+    done = run("test")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert ran(done) == {"tools", "broken", "good", "bad"}
+    assert "3 passed in 0.1s" in done.stdout
+    assert done.stdout.splitlines()[-1] == "suites: 1 passed, 2 failed"
+
+
+def test_failures_come_at_the_end_with_their_logs(run: Run) -> None:
+    failures = run("test").stdout.partition("\nfailed:\n")[2]
+    assert "x bad" in failures
+    assert "failed: test -f bad/mended" in failures
+    assert "no such compiler" in failures
+    assert "x blocked                  Not Run" in failures
+    assert "x good" not in failures
+
+
+def test_a_failed_command_ends_its_step(run: Run, toy: Path) -> None:
+    run("test", "blocked")
+    assert "went on" not in (toy / "build/logs/broken.log").read_text()
+
+
+def test_a_suite_by_name_brings_what_it_needs(run: Run) -> None:
+    done = run("test", "good")
+    assert (done.returncode, ran(done)) == (0, {"tools", "good"}), done.stdout
+    assert done.stdout.splitlines()[-1] == "suites: 1 passed, 0 failed"
+
+
+@pytest.mark.parametrize("name", ["goood", "tools", "."])
+def test_an_unknown_name_is_one_sentence(run: Run, name: str) -> None:
+    done = run("test", name)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"run: there is no suite '{name}'")
+    assert done.stderr.count("\n") == 1
+
+
+def test_the_list_has_every_suite_and_runs_none(run: Run) -> None:
+    done = run("test", "--list")
+    assert done.returncode == 0
+    assert [line.split()[0] for line in done.stdout.splitlines() if line.startswith("  ")] == [
+        "good", "bad", "blocked", "slow", "killed",
+    ]  # fmt: skip
+
+
+def test_failed_runs_what_failed_last(run: Run, toy: Path) -> None:
+    run("test")
+    assert ran(run("test", "--failed")) == {"tools", "broken", "bad"}
+    (toy / "bad/mended").touch()
+    run("test", "--failed")
+    assert ran(run("test", "--failed")) == {"broken"}
+
+
+def test_failed_without_a_failure_runs_nothing(run: Run) -> None:
+    run("test", "good")
+    done = run("test", "--failed")
+    assert (done.returncode, done.stdout) == (0, "no suite failed last\n")
+
+
+@pytest.mark.parametrize("path", ["good/source", "good/new", "tools.txt"])
+def test_changed_runs_what_reads_a_changed_file(run: Run, toy: Path, path: str) -> None:
+    (toy / "bad/mended").touch()
+    run("test", "good", "bad")
+    assert "good" not in ran(run("test", "--changed"))
+    (toy / path).write_text("2")
+    both = {"good", "bad"} if path == "tools.txt" else {"good"}
+    assert ran(run("test", "--changed")) - {"tools", "broken"} == both
+
+
+def test_changed_goes_by_content_not_by_time(run: Run, toy: Path) -> None:
+    run("test", "good")
+    (toy / "good/source").write_text("2")
+    (toy / "good/source").write_text("1")
+    assert "good" not in ran(run("test", "--changed"))
+
+
+def test_changed_includes_what_failed(run: Run) -> None:
+    run("test")
+    assert {"bad", "good"} & ran(run("test", "--changed")) == {"bad"}
+
+
+def test_what_changes_while_a_suite_runs_counts_as_changed(run: Run, toy: Path) -> None:
+    steps = toy / "part/steps.sh"
+    steps.write_text(STEPS + "step_good() { echo 2 >good/source; }\n")
+    run("test", "good")
+    assert "good" in ran(run("test", "--changed"))
+
+
+def test_a_suite_beyond_its_limit_fails(run: Run, toy: Path) -> None:
+    done = run("test", "killed")
+    assert done.returncode == 1
+    assert "x killed                   Timeout" in done.stdout
+    assert json.loads((toy / "build/suites/state.json").read_text())["killed"]["passed"] is False
+
+
+def test_junit_has_every_step(run: Run, toy: Path) -> None:
+    run("test")
+    cases = ElementTree.parse(toy / "build/reports/junit/suites.xml").getroot().iter("testcase")
+    status = {case.get("name"): case.get("status") for case in cases}
+    assert status == {
+        "tools": "run", "good": "run", "bad": "fail", "broken": "fail", "blocked": "notrun",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_ends_all_children(
+    slow: subprocess.Popen[str], toy: Path, number: signal.Signals
+) -> None:
+    family = {*children(toy), *descendants(slow.pid)}
+    assert len(family) > 8 + len(children(toy))  # the busy processes are among them
+    os.killpg(slow.pid, number)
+    out, _ = slow.communicate(timeout=PATIENCE_S)
+    assert "interrupted" in out
+    until(lambda: not any(map(running, family)), "all have ended")
+    assert slow.returncode == (130 if number == signal.SIGINT else -signal.SIGTERM)
+
+
+def test_results_before_an_interrupt_are_kept(
+    run: Run, slow: subprocess.Popen[str], toy: Path
+) -> None:
+    os.killpg(slow.pid, signal.SIGINT)
+    slow.communicate(timeout=PATIENCE_S)
+    assert run("test", "--failed").stdout == "no suite failed last\n"
+
+
+def test_the_load_ends_with_the_run(run: Run, toy: Path) -> None:
+    # The busy processes are children of CTest's parent; CTest is the step's.
+    list_them = 'pgrep -f getppid -P "$(ps -o ppid= -p $PPID)" >busy'
+    (toy / "part/steps.sh").write_text(STEPS + f"step_good() {{ {list_them}; }}\n")
+    assert run("test", "--loaded", "good").returncode == 0
+    busy = [int(line) for line in (toy / "busy").read_text().split()]
+    assert len(busy) == 8
+    assert not any(map(running, busy))
+
+
+def test_colours_of_runners_do_not_reach_the_report(run: Run, toy: Path) -> None:
+    (toy / "part/steps.sh").write_text(
+        STEPS + "step_good() { printf '\\033[32m3 passed\\033[0m in 1s\\n'; false; }\n"
+    )
+    done = run("test", "good")
+    assert "3 passed in 1s" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def test_an_unknown_command_is_refused(run: Run) -> None:
+    done = run("tset")
+    assert done.returncode == 1
+    assert done.stderr.endswith("run: there is no command 'tset'\n")
