@@ -3,7 +3,7 @@
 
 step_python_package() {
   local key
-  key=$(fingerprint python/pyproject.toml python/src/hyperflock/_version.py python/requirements)
+  key=$(fingerprint python/pyproject.toml python/src/hyperflock/_base/version.py python/requirements)
   up_to_date python_package "$key" && [[ -x build/venv/bin/hyperflock ]] && return 0
   build/venv/bin/python -m pip install --no-deps --no-build-isolation -e python
   mark python_package "$key"

@@ -282,11 +282,12 @@ def test_results_before_an_interrupt_are_kept(
 
 def test_the_load_ends_with_the_run(run: Run, toy: Path) -> None:
     # The busy processes are children of CTest's parent; CTest is the step's.
-    list_them = 'pgrep -f getppid -P "$(ps -o ppid= -p $PPID)" >busy'
-    (toy / "part/steps.sh").write_text(STEPS + f"step_good() {{ {list_them}; }}\n")
+    write = "ps -o pid=,args= --ppid $(ps -o ppid= -p $PPID) >busy"
+    (toy / "part/steps.sh").write_text(STEPS + f"step_good() {{ {write}; }}\n")
     assert run("test", "--loaded", "good").returncode == 0
-    busy = [int(line) for line in (toy / "busy").read_text().split()]
-    assert len(busy) == 8
+    listed = (toy / "busy").read_text()
+    busy = [int(pid) for pid in re.findall(r"^ *(\d+) .* -c .*getppid", listed, re.MULTILINE)]
+    assert len(busy) == 8, listed
     assert not any(map(running, busy))
 
 
