@@ -19,7 +19,7 @@ import gather
 import packing
 import pytest
 from fetching import GatherError, Tools
-from places import SCRIPTS
+from places import LIMIT_S, SCRIPTS
 
 
 def folder_of(piece: dict[str, Any], runtime: Path) -> Path:
@@ -31,7 +31,7 @@ def folder_of(piece: dict[str, Any], runtime: Path) -> Path:
 def unbrotli(packed: bytes, node: str) -> bytes:
     script = "process.stdout.write(zlib.brotliDecompressSync(fs.readFileSync(0)))"
     return subprocess.run(
-        [node, "-e", script], input=packed, capture_output=True, check=True, timeout=60
+        [node, "-e", script], input=packed, capture_output=True, check=True, timeout=LIMIT_S
     ).stdout
 
 
@@ -101,7 +101,7 @@ def test_no_piece_names_another_origin(runtime: Path, index: dict[str, Any]) -> 
 def run_gather(out: Path, cache: Path, node: str) -> subprocess.CompletedProcess[str]:
     options = ["--cache", str(cache), "--out", str(out), "--node", node]
     command = [sys.executable, str(SCRIPTS / "gather.py"), *options]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300)
+    return subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S)
 
 
 @pytest.fixture

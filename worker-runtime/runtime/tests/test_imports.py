@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from places import LIMIT_S
 
 HERE = Path(__file__).resolve().parent
 CODE = """
@@ -34,7 +35,7 @@ said = {
 def imported(runtime: Path, node: str) -> dict[str, Any]:
     """What importing every module of NumPy gave."""
     command = [node, str(HERE / "pyodide_imports.mjs"), str(runtime), "numpy", CODE]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=180)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S)
     assert done.returncode == 0, done.stderr[-2000:]
     answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return answer

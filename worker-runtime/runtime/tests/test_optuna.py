@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from places import LIMIT_S
 
 HERE = Path(__file__).resolve().parent
 
@@ -33,7 +34,7 @@ def attempt(runtime: Path, node: str, tmp_path_factory: pytest.TempPathFactory) 
     answers = json.dumps({"optimizer": '"adam"', "rate": "0.25", "layers": "2"})
     files = [str(folder / name) for name in ("spec.json", "bundle.zip")]
     command = [node, str(HERE / "pyodide_optuna.mjs"), str(runtime), *files, answers]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=180)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S)
     assert done.returncode == 0, done.stderr[-2000:]
     answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     print(f"Optuna's part of a trial is imported in {answer['importMs']} ms")

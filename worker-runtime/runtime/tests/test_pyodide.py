@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from places import ROOT
+from places import LIMIT_S, ROOT
 
 HERE = Path(__file__).resolve().parent
 REFERENCE = """
@@ -72,7 +72,7 @@ def both(
 
 
 def last_line(command: list[str], env: dict[str, str]) -> dict[str, Any]:
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=180)
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=LIMIT_S)
     assert done.returncode == 0, done.stderr[-2000:]
     answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return answer
