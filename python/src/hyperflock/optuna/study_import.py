@@ -36,13 +36,18 @@ from hyperflock._transport.http import Http
 from hyperflock._transport.messages import Failure, StudyRow, TrialRow
 from hyperflock._transport.validation import convert
 from hyperflock.optuna import pages as _pages
+from hyperflock.optuna.internals import (
+    ARTIFACTS,
+    change_stored,
+    storage_of,
+    study_id_of,
+    trial_id_of,
+    with_ids,
+)
 
 TAG = "hyperflock:trial"
 IDENTITY = "hyperflock:identity"
-# Optuna names studies so that nobody named.
-UNNAMED = "no-name-"
 
-_ARTIFACT = "artifacts:"
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 STATES = {
     "complete": TrialState.COMPLETE,
@@ -106,7 +111,7 @@ def artifacts_of(system_attrs: Mapping[str, Any]) -> list[str]:
 
     A device says them, and they become names of files in the researcher's stores.
     """
-    ids = [key.removeprefix(_ARTIFACT) for key in system_attrs if key.startswith(_ARTIFACT)]
+    ids = [key.removeprefix(ARTIFACTS) for key in system_attrs if key.startswith(ARTIFACTS)]
     return [identity for identity in ids if _UUID.fullmatch(identity)]
 
 
@@ -224,15 +229,14 @@ def fill_hole(study: optuna.Study, trial: FrozenTrial, row: TrialRow) -> None:
     Of a study in memory, which `to_optuna` makes while trials run; no other storage lets a trial
     that has ended run again.
     """
-    storage = study._storage
+    storage = storage_of(study)
     assert isinstance(storage, InMemoryStorage)
     made = optuna.trial.create_trial(
         state=TrialState.RUNNING, system_attrs={TAG: tag(row.study, row.trial)}
     )
-    made.number, made._trial_id = trial.number, trial._trial_id
     made.datetime_start = when(row.started_at) or made.datetime_start
-    with storage._lock:
-        storage._set_trial(trial._trial_id, made)
+    trial_id = trial_id_of(trial)
+    change_stored(storage, trial_id, lambda _: with_ids(made, trial.number, trial_id))
 
 
 def finished_rows(
@@ -272,7 +276,7 @@ def to_optuna(http: Http, row: StudyRow) -> optuna.Study:
     """Make an Optuna study in memory of a study at the server; see `Study.to_optuna`."""
     name = name_there(http, row)
     made = optuna.create_study(study_name=name, directions=row.aims)
-    made._storage.set_study_system_attr(made._study_id, IDENTITY, f"name:{name}")
+    storage_of(made).set_study_system_attr(study_id_of(made), IDENTITY, f"name:{name}")
     choices = choices_of(row)
     for finished in finished_rows(http, row):
         add_row(made, row, finished, choices)
@@ -286,11 +290,11 @@ def add_row(
     choices: Mapping[str, CategoricalDistribution] | None = None,
 ) -> int:
     """Add a trial under its own number, behind those that the study has; its id in the storage."""
-    storage = study._storage
+    storage = storage_of(study)
     for _ in range(len(study.get_trials(deepcopy=False)), trial.trial):
-        storage.create_new_trial(study._study_id, template_trial=hole(row.study))
+        storage.create_new_trial(study_id_of(study), template_trial=hole(row.study))
     template = frozen_trial(row, trial, choices)
-    return storage.create_new_trial(study._study_id, template_trial=template)
+    return storage.create_new_trial(study_id_of(study), template_trial=template)
 
 
 def _object(value: object) -> dict[str, Any]:

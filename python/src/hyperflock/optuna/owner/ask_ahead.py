@@ -12,6 +12,8 @@ from contextlib import contextmanager
 import optuna
 from optuna.samplers import BaseSampler, GridSampler, QMCSampler, RandomSampler, TPESampler
 
+from hyperflock.optuna.internals import grid_points_left, has_constant_liar, set_constant_liar
+
 _MOST_AHEAD = 64
 # Beside a longer trial the way to the sampler and back is nothing.
 _SHORT_S = 1.0
@@ -42,25 +44,14 @@ def ahead(study: optuna.Study, computing: int, run_s: float | None) -> int:
     if type(sampler) in (RandomSampler, QMCSampler):
         return wanted
     if type(sampler) is GridSampler:
-        return max(0, min(wanted, _points_left(study, sampler)))
+        return max(0, min(wanted, grid_points_left(study, sampler)))
     return 0
 
 
 def is_used_up(study: optuna.Study) -> bool:
     """Whether each of a grid's points was asked: another trial would compute one again."""
     sampler: object = study.sampler
-    return type(sampler) is GridSampler and _points_left(study, sampler) <= 0
-
-
-def _points_left(study: optuna.Study, sampler: GridSampler) -> int:
-    """How many of a grid's points no trial has: of those that it asked, and not of others'."""
-    asked = {
-        trial.system_attrs["grid_id"]
-        for trial in study.get_trials(deepcopy=False)
-        if "grid_id" in trial.system_attrs
-        and sampler._same_search_space(trial.system_attrs["search_space"])
-    }
-    return len(sampler._all_grids) - len(asked)
+    return type(sampler) is GridSampler and grid_points_left(study, sampler) <= 0
 
 
 class ParallelTpe:
@@ -75,13 +66,15 @@ class ParallelTpe:
         sampler = self._sampler
         if running < 2 or self._changed or type(sampler) is not TPESampler:
             return
-        if not sampler._constant_liar:
-            sampler._constant_liar = self._changed = True
+        if not has_constant_liar(sampler):
+            set_constant_liar(sampler, on=True)
+            self._changed = True
 
     def undo(self) -> None:
         """Leave the sampler as it was given."""
         if self._changed and isinstance(self._sampler, TPESampler):
-            self._sampler._constant_liar = self._changed = False
+            set_constant_liar(self._sampler, on=False)
+            self._changed = False
 
 
 @contextmanager

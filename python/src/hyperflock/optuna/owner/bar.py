@@ -11,21 +11,19 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
 
 import optuna
-from optuna import logging as optuna_logging
 from optuna.trial import FrozenTrial, TrialState
 
 from hyperflock._reports.progress import Bar, beside
+from hyperflock.optuna.internals import constraints_of, default_handler, root_logger
 from hyperflock.optuna.owner.owner import Owner
 from hyperflock.optuna.owner.run import Plan
 
 _LOOK_S = 1.0
 # What Optuna keeps constraints in: all of them, or one by its name.
-_CONSTRAINTS = "constraints"
 
 
 @contextmanager
@@ -77,7 +75,7 @@ class Best:
         """Take in a trial that has finished."""
         is_complete = self._is_single and trial.state is TrialState.COMPLETE
         # In doubt, as where a constraint is NaN, the next look decides.
-        if not is_complete or not all(x <= 0 for x in _constraints(trial.system_attrs)):
+        if not is_complete or not all(x <= 0 for x in constraints_of(trial.system_attrs)):
             return
         assert trial.value is not None
         if math.isnan(self._value) or self._sign * trial.value < self._sign * self._value:
@@ -90,13 +88,6 @@ class Best:
             self._looked_at = at
             with suppress(ValueError):  # none is complete yet
                 self._value = self._study.best_value
-
-
-def _constraints(system_attrs: Mapping[str, Any]) -> list[float]:
-    """Give a trial's constraints, as Optuna 4 and 5 keep them."""
-    found = list(system_attrs.get(_CONSTRAINTS) or ())
-    prefix = f"{_CONSTRAINTS}:"
-    return found + [value for key, value in system_attrs.items() if key.startswith(prefix)]
 
 
 class _AboveBars(logging.Handler):
@@ -112,8 +103,8 @@ class _AboveBars(logging.Handler):
 @contextmanager
 def _logs_above_bars() -> Iterator[None]:
     """Put a handler in the place of Optuna's default one, where that is in use."""
-    logger = optuna_logging._get_library_root_logger()
-    default = optuna_logging._default_handler
+    logger = root_logger()
+    default = default_handler()
     if default is None or default not in logger.handlers:
         yield
         return

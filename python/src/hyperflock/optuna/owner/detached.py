@@ -10,7 +10,8 @@ from optuna.storages import BaseStorage, InMemoryStorage, RDBStorage
 
 from hyperflock._base.text import clean
 from hyperflock._transport.messages import StudyRow
-from hyperflock.optuna.study_import import IDENTITY, UNNAMED
+from hyperflock.optuna.internals import UNNAMED, storage_behind, storage_of, study_id_of
+from hyperflock.optuna.study_import import IDENTITY
 
 
 def detached_text(study: optuna.Study, row: StudyRow) -> str:
@@ -33,17 +34,17 @@ def detached_text(study: optuna.Study, row: StudyRow) -> str:
 
 def _goes_on_anywhere(study: optuna.Study) -> bool:
     """Whether the same call in another process finds the same study at the server."""
-    if not _is_in_memory(study._storage):
+    if not _is_in_memory(storage_of(study)):
         return True
-    known = str(study._storage.get_study_system_attrs(study._study_id).get(IDENTITY, ""))
+    known = str(storage_of(study).get_study_system_attrs(study_id_of(study)).get(IDENTITY, ""))
     return known.startswith("name:") and not known.startswith(f"name:{UNNAMED}")
 
 
 def _options(study: optuna.Study, row: StudyRow) -> list[str]:
     """Give what the command that samples for the study must be told."""
     words: list[str] = []
-    if not _is_in_memory(study._storage):
-        words += ["--storage", _shown_url(study._storage)]
+    if not _is_in_memory(storage_of(study)):
+        words += ["--storage", _shown_url(storage_of(study))]
         # What Optuna named, the command finds by itself.
         if study.study_name != row.name and not study.study_name.startswith(UNNAMED):
             words += ["--study-name", clean(study.study_name)]
@@ -65,7 +66,7 @@ def _is_in_memory(storage: BaseStorage) -> bool:
 
 def _url(storage: BaseStorage) -> str | None:
     """Give the URL of a database, as the study was made with it."""
-    inner = getattr(storage, "_backend", storage)
+    inner = storage_behind(storage)
     return inner.url if isinstance(inner, RDBStorage) else None
 
 

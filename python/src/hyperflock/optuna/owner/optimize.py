@@ -32,6 +32,7 @@ from hyperflock._model.data import prepare
 from hyperflock._transport.http import Http
 from hyperflock._transport.messages import Backend, Direction, StudyRow
 from hyperflock._transport.owner_link import OwnerLink
+from hyperflock.optuna.internals import UNNAMED, is_optimizing, optimizing, storage_of, study_id_of
 from hyperflock.optuna.owner.artifact_sync import Bringer
 from hyperflock.optuna.owner.ask_ahead import parallel_tpe
 from hyperflock.optuna.owner.bar import bar
@@ -39,7 +40,7 @@ from hyperflock.optuna.owner.detached import detached_text
 from hyperflock.optuna.owner.owner import LATE_S, Callback, Owner
 from hyperflock.optuna.owner.run import Plan, Run
 from hyperflock.optuna.storage.artifacts import Stores
-from hyperflock.optuna.study_import import IDENTITY, UNNAMED, key_prefix
+from hyperflock.optuna.study_import import IDENTITY, key_prefix
 
 
 def optimize(
@@ -119,7 +120,7 @@ def optimize(
         None if n_jobs is None or n_jobs == -1 else _limit("n_jobs", n_jobs, 1),
     )
     caught = (catch,) if isinstance(catch, type) else tuple(catch)
-    if study._thread_local.in_optimize_loop:
+    if is_optimizing(study):
         raise RuntimeError("Nested invocation of `Study.optimize` method isn't allowed.")
     # Here, and not in a function of its own: it looks at its caller's stack.
     bundle = bundle_objective(objective, read_wheels(wheels), asked=True)
@@ -167,7 +168,7 @@ def own(
     check_directions(owner.study, owner.row)
     try:
         with (
-            _loop_of(owner.study),
+            optimizing(owner.study),
             parallel_tpe(owner.study.sampler) as tpe,
             bar(show_progress_bar, plan, owner) as moved,
             _bringing(owner, http, stores),
@@ -249,7 +250,7 @@ def _identity(study: optuna.Study, name: str) -> str:
     trials that would have other numbers at the server; Optuna names those that nobody named by
     chance.
     """
-    storage, study_id = study._storage, study._study_id
+    storage, study_id = storage_of(study), study_id_of(study)
     known = storage.get_study_system_attrs(study_id).get(IDENTITY)
     if known is None:
         by_name = isinstance(storage, InMemoryStorage) and not study.get_trials(deepcopy=False)
@@ -261,18 +262,6 @@ def _identity(study: optuna.Study, name: str) -> str:
 def _label() -> str:
     what = "notebook" if "ipykernel" in sys.modules else Path(sys.argv[0] or "python").name
     return f"{what}@{socket.gethostname()}:{os.getpid()}"
-
-
-@contextmanager
-def _loop_of(study: optuna.Study) -> Iterator[None]:
-    """Let callbacks and samplers call `study.stop`."""
-    study._stop_flag = False
-    study._thread_local.in_optimize_loop = True
-    try:
-        yield
-    finally:
-        study._thread_local.in_optimize_loop = False
-        study._storage.remove_session()
 
 
 @contextmanager

@@ -32,7 +32,6 @@ from optuna.distributions import (
 )
 from optuna.exceptions import UpdateFinishedTrialError
 from optuna.storages import InMemoryStorage
-from optuna.study._tell import _tell_with_warning
 from optuna.trial import FrozenTrial, TrialState
 
 from hyperflock._base.errors import HyperflockError, ObjectiveError
@@ -50,6 +49,8 @@ from hyperflock._transport.messages import (
     StudyRow,
     SuggestCall,
 )
+from hyperflock.optuna import internals
+from hyperflock.optuna.internals import memory_of, storage_of, study_id_of, trial_id_of
 from hyperflock.optuna.owner.attributes import attributes_text, plain
 from hyperflock.optuna.owner.pruning import Percentiles
 from hyperflock.optuna.study_import import TAG, Outcome, artifacts_of, tag
@@ -143,7 +144,7 @@ class Owner:
 
     def ask(self) -> int:
         """Begin a trial, an enqueued one first; marked from the moment at which it runs."""
-        self.study._thread_local.cached_all_trials = None
+        internals.forget_trials(self.study)
         while True:
             trial_id = self._enqueued()
             # An owner that takes over ends what the one before has just begun.
@@ -156,7 +157,7 @@ class Owner:
         None where those cannot travel (``attribute_not_json``, ``attributes_too_large``): the trial
         has failed then, and the study goes on.
         """
-        trial = self.live[number].trial._cached_frozen_trial
+        trial = memory_of(self.live[number].trial)
         system = {key: value for key, value in trial.system_attrs.items() if key != TAG}
         try:
             text = attributes_text(number, trial.user_attrs, system)
@@ -168,9 +169,9 @@ class Owner:
         return AskedTrial(number, attrs=text) if text else AskedTrial(number)
 
     def _made(self) -> int:
-        storage, study = self.study._storage, self.row.study
+        storage, study = storage_of(self.study), self.row.study
         if isinstance(storage, InMemoryStorage):  # nobody sees it in between, and it dies with us
-            trial_id = storage.create_new_trial(self.study._study_id)
+            trial_id = storage.create_new_trial(study_id_of(self.study))
             self.untold.add(trial_id)
             number = storage.get_trial_number_from_id(trial_id)
             storage.set_trial_system_attr(trial_id, TAG, tag(study, number))
@@ -179,7 +180,7 @@ class Owner:
         template = optuna.trial.create_trial(
             state=TrialState.RUNNING, system_attrs={TAG: {"study": study}}
         )
-        trial_id = storage.create_new_trial(self.study._study_id, template_trial=template)
+        trial_id = storage.create_new_trial(study_id_of(self.study), template_trial=template)
         self.untold.add(trial_id)
         number = storage.get_trial_number_from_id(trial_id)
         storage.set_trial_system_attr(trial_id, TAG, tag(study, number))
@@ -192,18 +193,18 @@ class Owner:
         return trial.number
 
     def _enqueued(self) -> int | None:
-        study, storage = self.study, self.study._storage
+        study, storage = self.study, storage_of(self.study)
         waiting = storage.get_all_trials(
-            study._study_id, deepcopy=False, states=(TrialState.WAITING,)
+            study_id_of(study), deepcopy=False, states=(TrialState.WAITING,)
         )
         for trial in waiting:
             try:
                 mark = tag(self.row.study, trial.number)
-                storage.set_trial_system_attr(trial._trial_id, TAG, mark)
-                if storage.set_trial_state_values(trial._trial_id, state=TrialState.RUNNING):
-                    self.untold.add(trial._trial_id)
-                    return trial._trial_id
-                storage.set_trial_system_attr(trial._trial_id, TAG, None)
+                storage.set_trial_system_attr(trial_id_of(trial), TAG, mark)
+                if storage.set_trial_state_values(trial_id_of(trial), state=TrialState.RUNNING):
+                    self.untold.add(trial_id_of(trial))
+                    return trial_id_of(trial)
+                storage.set_trial_system_attr(trial_id_of(trial), TAG, None)
             except UpdateFinishedTrialError:
                 continue  # another process was faster
         return None
@@ -288,7 +289,7 @@ class Owner:
     def _should_prune(self, call: PruneCall, trial: optuna.Trial) -> bool:
         self.report(call.trial, call.points)
         step = call.args.step
-        if step is not UNSET and step not in trial._cached_frozen_trial.intermediate_values:
+        if step is not UNSET and step not in memory_of(trial).intermediate_values:
             # It was reported and did not come: no message carries NaN, and Optuna keeps it.
             self.report(call.trial, [(step, math.nan)])
         return self._percentiles.should_prune(trial)
@@ -298,13 +299,13 @@ class Owner:
         live = self.live.get(number)
         if live is None:
             return
-        storage, trial_id = self.study._storage, live.trial._trial_id
+        storage, trial_id = storage_of(self.study), trial_id_of(live.trial)
         for step, value in points:
             with suppress(
                 UpdateFinishedTrialError
             ):  # somebody else told it, a callback for instance
                 storage.set_trial_intermediate_value(trial_id, step, value)
-            live.trial._cached_frozen_trial.intermediate_values[step] = value
+            memory_of(live.trial).intermediate_values[step] = value
 
     def _forget_points(self, number: int, step: int) -> None:
         """Drop what is above a step: the attempt that reported it is over, another goes on there.
@@ -315,15 +316,17 @@ class Owner:
         live = self.live.get(number)
         if live is None:
             return
-        cached = live.trial._cached_frozen_trial
+        cached = memory_of(live.trial)
         kept = {s: v for s, v in cached.intermediate_values.items() if s <= step}
         cached.intermediate_values = dict(kept)
-        storage = self.study._storage
+        storage = storage_of(self.study)
         if isinstance(storage, InMemoryStorage):
-            with storage._lock:
-                stored = copy.copy(storage._get_trial(live.trial._trial_id))
+
+            def dropped(stored: FrozenTrial) -> FrozenTrial:
                 stored.intermediate_values = kept
-                storage._set_trial(live.trial._trial_id, stored)
+                return stored
+
+            internals.change_stored(storage, trial_id_of(live.trial), dropped)
 
     # ---- telling
 
@@ -361,10 +364,10 @@ class Owner:
         if live is None:
             return None
         self.finished += 1
-        self.untold.discard(live.trial._trial_id)
-        set_attributes(self.study, live.trial._trial_id, outcome)
+        self.untold.discard(trial_id_of(live.trial))
+        set_attributes(self.study, trial_id_of(live.trial), outcome)
         tell(self.study, number, outcome)
-        frozen = self.study._storage.get_trial(live.trial._trial_id)
+        frozen = storage_of(self.study).get_trial(trial_id_of(live.trial))
         self._log(frozen, outcome)
         if self.heard is not None:
             self.heard(frozen)
@@ -372,7 +375,7 @@ class Owner:
 
     def told(self, asked: Iterable[AskedTrial]) -> None:
         """Hear that a reply names these trials: from now on they are the server's too."""
-        self.untold.difference_update(self.live[one.trial].trial._trial_id for one in asked)
+        self.untold.difference_update(trial_id_of(self.live[one.trial].trial) for one in asked)
 
     def fail_untold(self, error: BaseException) -> None:
         """Fail what the server has not been told of: with this error the call ends.
@@ -383,11 +386,11 @@ class Owner:
         outcome = Outcome(TrialState.FAIL, error=failure)
         for trial_id in sorted(self.untold):
             with suppress(Exception):  # what was raised first is the reason
-                trial = self.study._storage.get_trial(trial_id)
+                trial = storage_of(self.study).get_trial(trial_id)
                 self.live.pop(trial.number, None)
                 if not trial.state.is_finished():
                     tell(self.study, trial.number, outcome)
-                    self._log(self.study._storage.get_trial(trial_id), outcome)
+                    self._log(storage_of(self.study).get_trial(trial_id), outcome)
         self.untold.clear()
 
     def _note_failure(self, number: int, outcome: Outcome, raised: Exception | None) -> None:
@@ -407,7 +410,7 @@ class Owner:
 
     def _log(self, trial: FrozenTrial, outcome: Outcome) -> None:
         if trial.state is TrialState.COMPLETE:
-            self.study._log_completed_trial(trial.values, trial.number, trial.params)
+            internals.log_completed(self.study, trial)
         elif trial.state is TrialState.PRUNED:
             _logger.info(f"Trial {trial.number} pruned.")
         elif outcome.error is not None:
@@ -426,7 +429,7 @@ def _distribution(text: str) -> BaseDistribution:
 
 def set_attributes(study: optuna.Study, trial_id: int, outcome: Outcome) -> None:
     """Set what the objective set, on a trial that is not told yet."""
-    storage = study._storage
+    storage = storage_of(study)
     with suppress(UpdateFinishedTrialError):
         for key, value in outcome.user_attrs.items():
             storage.set_trial_user_attr(trial_id, key, value)
@@ -438,9 +441,8 @@ def set_attributes(study: optuna.Study, trial_id: int, outcome: Outcome) -> None
 def tell(study: optuna.Study, number: int, outcome: Outcome) -> None:
     """Tell an outcome; a trial that is finished already stays as it is."""
     values = list(outcome.values) if outcome.state is TrialState.COMPLETE else None
-    # `Study.tell` without the deep copy of the trial that it returns.
     with suppress(UpdateFinishedTrialError):  # another process was faster by a moment
-        _tell_with_warning(study, number, values, outcome.state, skip_if_finished=True)
+        internals.tell(study, number, values, outcome.state)
 
 
 def is_caught(raised: Sequence[str], catch: tuple[type[Exception], ...]) -> bool:

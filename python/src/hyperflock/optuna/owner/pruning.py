@@ -23,6 +23,14 @@ from optuna.storages import InMemoryStorage
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
+from hyperflock.optuna.internals import (
+    memory_of,
+    options_of,
+    storage_of,
+    stored_trials,
+    study_id_of,
+)
+
 _PRUNE = PercentilePruner.prune
 
 
@@ -89,7 +97,7 @@ class Percentiles:
 
     def should_prune(self, trial: optuna.Trial) -> bool:
         """Answer a trial's question as its pruner would."""
-        storage = self._study._storage
+        storage = storage_of(self._study)
         if type(storage) is not InMemoryStorage or not self._is_ours():
             return bool(trial.should_prune())
         directions = self._study.directions
@@ -98,7 +106,7 @@ class Percentiles:
         if not self.is_fresh:
             self._refresh(storage)
         maximize = directions[0] is StudyDirection.MAXIMIZE
-        return self._decide(trial._cached_frozen_trial.intermediate_values, maximize=maximize)
+        return self._decide(memory_of(trial).intermediate_values, maximize=maximize)
 
     def _is_ours(self) -> bool:
         """Whether the pruner is one of the two, and nobody's own version of them."""
@@ -110,8 +118,7 @@ class Percentiles:
         )
 
     def _refresh(self, storage: InMemoryStorage) -> None:
-        with storage._lock:
-            trials = storage._studies[self._study._study_id].trials
+        with stored_trials(storage, study_id_of(self._study)) as trials:
             looked = [*self._open, *range(self._seen, len(trials))]
             self._seen, self._open = len(trials), []
             for number in looked:
@@ -123,21 +130,23 @@ class Percentiles:
         self.is_fresh = True
 
     def _decide(self, reports: Mapping[int, float], *, maximize: bool) -> bool:
-        pruner: Any = self._study.pruner
-        if not reports or not self._complete or len(self._complete) < pruner._n_startup_trials:
+        pruner = self._study.pruner
+        assert isinstance(pruner, PercentilePruner)
+        options = options_of(pruner)
+        if not reports or not self._complete or len(self._complete) < options.n_startup_trials:
             return False
-        step, first = max(reports), pruner._n_warmup_steps
-        if step < first or not _is_first(step, reports, first, pruner._interval_steps):
+        step, first = max(reports), options.n_warmup_steps
+        if step < first or not _is_first(step, reports, first, options.interval_steps):
             return False
         numbers = [value for value in reports.values() if not math.isnan(value)]
         if not numbers:
             return True
         values = self._at(step)
-        if values.reported < pruner._n_min_trials:
+        if values.reported < options.n_min_trials:
             return False
         if maximize:
-            return max(numbers) < values.percentile(100 - pruner._percentile)
-        return min(numbers) > values.percentile(pruner._percentile)
+            return max(numbers) < values.percentile(100 - options.percentile)
+        return min(numbers) > values.percentile(options.percentile)
 
     def _at(self, step: int) -> _Step:
         values = self._steps.get(step)

@@ -23,6 +23,13 @@ from hyperflock._execution.replay import fetch_spec
 from hyperflock._transport import background_loop as _loop
 from hyperflock._transport.http import Http
 from hyperflock._transport.messages import TrialRow
+from hyperflock.optuna.internals import (
+    forget_trials,
+    memory_of,
+    storage_of,
+    study_id_of,
+    trial_id_of,
+)
 from hyperflock.optuna.owner.owner import Owner, set_attributes, tell
 from hyperflock.optuna.study_import import (
     IDENTITY,
@@ -79,9 +86,9 @@ def reconcile(owner: Owner, http: Http) -> Agreed:
         ``study_differs``: a number means different trials here and there.
     """
     study, row = owner.study, owner.row
-    study._thread_local.cached_all_trials = None
+    forget_trials(study)
     trials = study.get_trials(deepcopy=False)
-    in_memory = isinstance(study._storage, InMemoryStorage)
+    in_memory = isinstance(storage_of(study), InMemoryStorage)
     holes = {t.number: t for t in trials if in_memory and is_hole(row.study, t)}
     wanted = _running(trials).keys() | holes.keys()
     # Curves are fetched of those alone that will be told or added.
@@ -106,7 +113,7 @@ def reconcile(owner: Owner, http: Http) -> Agreed:
             _tell_ended(owner, trial, ended[number])
         elif number in open_rows:
             if number not in owner.live:
-                owner.take(trial._trial_id, started=open_rows[number].attempts > 0)
+                owner.take(trial_id_of(trial), started=open_rows[number].attempts > 0)
                 _add_points(owner, http, open_rows[number])
             _catch_up(owner, number, open_rows[number])
         elif number in owner.live:
@@ -173,13 +180,13 @@ def _tell_ended(owner: Owner, trial: FrozenTrial, row: TrialRow) -> None:
 
 
 def _complete(study: optuna.Study, trial: FrozenTrial, row: TrialRow) -> None:
-    storage = study._storage
+    storage = storage_of(study)
     with suppress(UpdateFinishedTrialError):  # the owner before was faster by a moment
-        _add_params(study, trial._trial_id, row)
+        _add_params(study, trial_id_of(trial), row)
         for step, value in row.points if isinstance(row.points, list) else []:
-            storage.set_trial_intermediate_value(trial._trial_id, step, value)
+            storage.set_trial_intermediate_value(trial_id_of(trial), step, value)
     outcome = outcome_of(row)
-    set_attributes(study, trial._trial_id, outcome)
+    set_attributes(study, trial_id_of(trial), outcome)
     tell(study, trial.number, outcome)
 
 
@@ -187,10 +194,10 @@ def _catch_up(owner: Owner, number: int, row: TrialRow) -> None:
     """Suggest again what the server's log has, so that the trial here has it too."""
     live = owner.live[number]
     with suppress(UpdateFinishedTrialError):
-        _add_params(owner.study, live.trial._trial_id, row)
-    stored = owner.study._storage.get_trial(live.trial._trial_id)
-    live.trial._cached_frozen_trial.params = dict(stored.params)
-    live.trial._cached_frozen_trial.distributions = dict(stored.distributions)
+        _add_params(owner.study, trial_id_of(live.trial), row)
+    stored = storage_of(owner.study).get_trial(trial_id_of(live.trial))
+    memory_of(live.trial).params = dict(stored.params)
+    memory_of(live.trial).distributions = dict(stored.distributions)
 
 
 def _add_points(owner: Owner, http: Http, row: TrialRow) -> None:
@@ -201,7 +208,7 @@ def _add_points(owner: Owner, http: Http, row: TrialRow) -> None:
 
 
 def _add_params(study: optuna.Study, trial_id: int, row: TrialRow) -> None:
-    storage = study._storage
+    storage = storage_of(study)
     known = storage.get_trial(trial_id).params
     for name, (kind, value) in suggestions_of(row).items():
         if name not in known:
@@ -220,7 +227,7 @@ def _settle_elsewhere(study: optuna.Study, trial: FrozenTrial, http: Http) -> No
 
 def _is_of(study: optuna.Study, http: Http, earlier: int) -> bool:
     """Whether the server's study is of this one: another server may have the number, too."""
-    known = study._storage.get_study_system_attrs(study._study_id).get(IDENTITY)
+    known = storage_of(study).get_study_system_attrs(study_id_of(study)).get(IDENTITY)
     try:
         spec = _loop.run(fetch_spec(http, earlier))
     except NotFoundError:

@@ -32,6 +32,7 @@ from hyperflock._transport.messages import (
 )
 from hyperflock._transport.owner_link import OwnerLink
 from hyperflock._transport.validation import convert
+from hyperflock.optuna.internals import is_stopped, trial_id_of
 from hyperflock.optuna.owner.ask_ahead import ParallelTpe, ahead, is_used_up
 from hyperflock.optuna.owner.owner import Owner, tell
 from hyperflock.optuna.owner.reconcile import leave, reconcile, sweep
@@ -246,7 +247,7 @@ class Run:
         now = time.monotonic()
         self._look_at, self._sweep_at = now + _LOOK_S, now + _SWEEP_S
         again, ended = reconcile(self._owner, self._http)
-        self._owner.untold.update(self._owner.live[n].trial._trial_id for n in again)
+        self._owner.untold.update(trial_id_of(self._owner.live[n].trial) for n in again)
         self._again.update(again)
         # Not the row's count: what has ended since, this owner will hear of, and count itself.
         owner = self._owner
@@ -350,7 +351,7 @@ class Run:
     # ---- when it ends
 
     def _is_stopped(self) -> bool:
-        if self._owner.failure is not None or self._owner.study._stop_flag:
+        if self._owner.failure is not None or is_stopped(self._owner.study):
             return True
         limit_s = self._plan.timeout_s
         return limit_s is not None and time.monotonic() - self._begun >= limit_s

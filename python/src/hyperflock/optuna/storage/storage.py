@@ -18,7 +18,6 @@ from optuna.distributions import BaseDistribution
 from optuna.exceptions import DuplicatedStudyError
 from optuna.storages import BaseStorage, get_storage
 from optuna.study import StudyDirection
-from optuna.study._frozen import FrozenStudy
 from optuna.trial import FrozenTrial, TrialState
 
 from hyperflock._base.errors import HyperflockError, NotFoundError
@@ -26,6 +25,7 @@ from hyperflock._client.client import Client
 from hyperflock._transport import background_loop as _loop
 from hyperflock._transport.messages import StudyRow
 from hyperflock._transport.validation import convert
+from hyperflock.optuna.internals import FrozenStudy
 from hyperflock.optuna.storage.trial_feed import NUMBERS, LiveTrials
 
 

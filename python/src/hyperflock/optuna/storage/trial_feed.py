@@ -16,6 +16,7 @@ from optuna.trial import FrozenTrial, TrialState
 from hyperflock._transport import background_loop as _loop
 from hyperflock._transport.http import Http
 from hyperflock._transport.messages import StudyRow, TrialRow
+from hyperflock.optuna.internals import with_ids
 from hyperflock.optuna.pages import newer, unfinished
 from hyperflock.optuna.study_import import TAG, choices_of, frozen_trial, when
 
@@ -80,9 +81,7 @@ class LiveTrials:
         return self._placed(hole, number)
 
     def _placed(self, trial: FrozenTrial, number: int) -> FrozenTrial:
-        trial.number = number
-        trial._trial_id = self.row.study * NUMBERS + number
-        return trial
+        return with_ids(trial, number, self.row.study * NUMBERS + number)
 
 
 def _missing(found: dict[int, FrozenTrial]) -> set[int]:

@@ -1,0 +1,196 @@
+"""What this package uses of Optuna that Optuna does not document: each private name is here.
+
+    storage, study_id = storage_of(study), study_id_of(study)
+
+`NAMES` lists the private names, and a test looks each of them up in Optuna 4 and 5. No other module
+of this package names one, apart from ``_bundle/capture_stores.py``, which must not import Optuna.
+"""
+
+from __future__ import annotations
+
+import copy
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import optuna
+from optuna import logging as optuna_logging
+from optuna.pruners import PercentilePruner
+from optuna.samplers import GridSampler, TPESampler
+from optuna.storages import BaseStorage, InMemoryStorage
+from optuna.study._frozen import FrozenStudy as FrozenStudy
+from optuna.study._tell import _tell_with_warning
+from optuna.trial import FrozenTrial, TrialState
+
+# The private names of each object or module, as `tests/optuna/test_internals.py` makes them.
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "artifact store in a folder": ("_base_path",),
+    "artifact store that retries": ("_backend",),
+    "grid sampler": ("_all_grids", "_same_search_space"),
+    "memory storage": ("_get_trial", "_lock", "_set_trial", "_studies"),
+    "percentile pruner": (
+        *("_interval_steps", "_n_min_trials", "_n_startup_trials"),
+        *("_n_warmup_steps", "_percentile"),
+    ),
+    "storage with a cache": ("_backend",),
+    "study": ("_log_completed_trial", "_stop_flag", "_storage", "_study_id", "_thread_local"),
+    "study's thread": ("cached_all_trials", "in_optimize_loop"),
+    "TPE sampler": ("_constant_liar",),
+    "trial": ("_cached_frozen_trial", "_trial_id"),
+    "trial of the past": ("_trial_id",),
+    "optuna.logging": ("_default_handler", "_get_library_root_logger"),
+    "optuna.study._frozen": ("FrozenStudy",),
+    "optuna.study._tell": ("_tell_with_warning",),
+}
+
+# Optuna gives these names to a study without a name, and to attributes of trials.
+UNNAMED = "no-name-"
+ARTIFACTS = "artifacts:"
+CONSTRAINTS = "constraints"
+_GRID_POINT, _GRID = "grid_id", "search_space"
+
+
+def storage_of(study: optuna.Study) -> BaseStorage:
+    """Return a study's storage."""
+    return study._storage
+
+
+def study_id_of(study: optuna.Study) -> int:
+    """Return a study's number in its storage."""
+    return study._study_id
+
+
+def trial_id_of(trial: optuna.Trial | FrozenTrial) -> int:
+    """Return a trial's number in its storage."""
+    return trial._trial_id
+
+
+def with_ids(trial: FrozenTrial, number: int, trial_id: int) -> FrozenTrial:
+    """Set a trial's number in its study and in its storage."""
+    trial.number, trial._trial_id = number, trial_id
+    return trial
+
+
+def memory_of(trial: optuna.Trial) -> FrozenTrial:
+    """Return what a running trial remembers of itself, which it does not read from its storage."""
+    return trial._cached_frozen_trial
+
+
+def forget_trials(study: optuna.Study) -> None:
+    """Let a study read its trials from its storage again."""
+    study._thread_local.cached_all_trials = None
+
+
+def is_optimizing(study: optuna.Study) -> bool:
+    """Whether this thread is inside `optimize` of the study."""
+    return bool(study._thread_local.in_optimize_loop)
+
+
+@contextmanager
+def optimizing(study: optuna.Study) -> Iterator[None]:
+    """Let callbacks and samplers call `study.stop`, as inside Optuna's `optimize`."""
+    study._stop_flag = False
+    study._thread_local.in_optimize_loop = True
+    try:
+        yield
+    finally:
+        study._thread_local.in_optimize_loop = False
+        study._storage.remove_session()
+
+
+def is_stopped(study: optuna.Study) -> bool:
+    """Whether somebody called `study.stop`."""
+    return bool(study._stop_flag)
+
+
+def tell(
+    study: optuna.Study, number: int, values: Sequence[float] | None, state: TrialState
+) -> None:
+    """Set a trial's outcome as `Study.tell` does, without the copy of the trial that it returns."""
+    _tell_with_warning(study, number, values, state, skip_if_finished=True)
+
+
+def log_completed(study: optuna.Study, trial: FrozenTrial) -> None:
+    """Write Optuna's log line of a complete trial."""
+    study._log_completed_trial(trial.values, trial.number, trial.params)
+
+
+def change_stored(
+    storage: InMemoryStorage, trial_id: int, change: Callable[[FrozenTrial], FrozenTrial]
+) -> None:
+    """Replace a trial of a storage in memory by what ``change`` makes of a copy of it."""
+    with storage._lock:
+        storage._set_trial(trial_id, change(copy.copy(storage._get_trial(trial_id))))
+
+
+@contextmanager
+def stored_trials(storage: InMemoryStorage, study_id: int) -> Iterator[list[FrozenTrial]]:
+    """Give a study's trials in memory themselves, which nobody changes meanwhile."""
+    with storage._lock:
+        yield storage._studies[study_id].trials
+
+
+def storage_behind(storage: BaseStorage) -> BaseStorage:
+    """Return the storage behind Optuna's cache, or the storage itself."""
+    inner: BaseStorage = getattr(storage, "_backend", storage)
+    return inner
+
+
+class PercentileOptions(NamedTuple):
+    """The options of a percentile pruner, as its constructor names them."""
+
+    percentile: float
+    n_startup_trials: int
+    n_warmup_steps: int
+    interval_steps: int
+    n_min_trials: int
+
+
+def options_of(pruner: PercentilePruner) -> PercentileOptions:
+    """Return a percentile pruner's options."""
+    return PercentileOptions(
+        pruner._percentile,
+        pruner._n_startup_trials,
+        pruner._n_warmup_steps,
+        pruner._interval_steps,
+        pruner._n_min_trials,
+    )
+
+
+def grid_points_left(study: optuna.Study, sampler: GridSampler) -> int:
+    """Return how many points of a grid no trial of the study has."""
+    asked = {
+        trial.system_attrs[_GRID_POINT]
+        for trial in study.get_trials(deepcopy=False)
+        if _GRID_POINT in trial.system_attrs
+        and sampler._same_search_space(trial.system_attrs[_GRID])
+    }
+    return len(sampler._all_grids) - len(asked)
+
+
+def has_constant_liar(sampler: TPESampler) -> bool:
+    """Whether a TPE sampler counts running trials as bad ones."""
+    return bool(sampler._constant_liar)
+
+
+def set_constant_liar(sampler: TPESampler, *, on: bool) -> None:
+    """Let a TPE sampler count running trials as bad ones, or not."""
+    sampler._constant_liar = on
+
+
+def constraints_of(system_attrs: Mapping[str, Any]) -> list[float]:
+    """Return a trial's constraints; Optuna 4 keeps a list, Optuna 5 one attribute each."""
+    found = list(system_attrs.get(CONSTRAINTS) or ())
+    prefix = f"{CONSTRAINTS}:"
+    return found + [value for key, value in system_attrs.items() if key.startswith(prefix)]
+
+
+def root_logger() -> logging.Logger:
+    """Return the logger above all of Optuna's."""
+    return optuna_logging._get_library_root_logger()
+
+
+def default_handler() -> logging.Handler | None:
+    """Return the handler by which Optuna writes its log lines, if it has one."""
+    return optuna_logging._default_handler
