@@ -10,11 +10,11 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-PACKAGES = ("hyperflock", "hyperflock_worker")
+PACKAGES = ("hyperflock_worker",)
 
 
 class WorkerPackages(BuildHookInterface[Any]):
-    """Adds the packages to what is built."""
+    """Adds the package to what is built."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Add them, but for an editable install, which finds them in its checkout."""

@@ -119,7 +119,7 @@ PARTS = (
         root="python/src/hyperflock",
         layers="""
             _base
-            _transport
+            _transport _trial
             _model
             _bundle/source
             _bundle/checks

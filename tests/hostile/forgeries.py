@@ -38,10 +38,10 @@ def call_for_another(trial: Any) -> float:
     """Name other attempts, devices and methods in calls."""
     import json
 
-    from hyperflock_worker import bridge
+    import _hyperflock_bridge
 
     def ask(method: str, **arguments: Any) -> Any:
-        answer = json.loads(bridge.current().call(method, json.dumps(arguments)))
+        answer = json.loads(_hyperflock_bridge.call(method, json.dumps(arguments)))
         return answer["ok"] and answer["value"]
 
     return each_refused(

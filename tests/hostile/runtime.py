@@ -17,7 +17,7 @@ def poison_python(trial: Any) -> float:
     import tempfile
     from pathlib import Path
 
-    import hyperflock_worker.metrics
+    import hyperflock._trial.metrics
     import numpy as np
 
     builtins.len = lambda thing: 42  # type: ignore[assignment]
@@ -30,7 +30,7 @@ def poison_python(trial: Any) -> float:
     os.environ["HOSTILE"] = "1"
     Path(tempfile.gettempdir(), "hostile.txt").write_text("hostile")
     Path(Path.home(), "hostile.txt").write_text("hostile")
-    hyperflock_worker.metrics.metric = lambda value, what: 666.0
+    hyperflock._trial.metrics.metric = lambda value, what: 666.0
     return 0.0
 
 
@@ -43,8 +43,9 @@ def poison_modules(trial: Any) -> float:
     Path(site, "hostile_start.pth").write_text("import builtins; builtins.hostile = True")
     Path(site, "sitecustomize.py").write_text("import builtins; builtins.hostile = True")
     Path(site, "six.py").write_text("raise RuntimeError('hostile')")
-    for file in Path(site, "hyperflock_worker").glob("*.py*"):
-        file.write_bytes(b"hostile")
+    for package in ("hyperflock", "hyperflock_worker"):
+        for file in Path(site, package).rglob("*.py*"):
+            file.write_bytes(b"hostile")
     sys.path.insert(0, "/hostile")
     return 0.0
 
@@ -67,8 +68,8 @@ def poison_javascript(trial: Any) -> float:
 
 def poison_atomics(trial: Any) -> float:
     """Take the block of shared memory by a false Atomics, and write nonsense over all of it."""
+    import _hyperflock_bridge
     import js
-    from hyperflock_worker import bridge
     from pyodide.ffi import create_proxy
 
     taken: list[Any] = []
@@ -79,7 +80,7 @@ def poison_atomics(trial: Any) -> float:
         return real(array, index, value)
 
     js.Atomics.add = create_proxy(add)
-    bridge.progress()
+    _hyperflock_bridge.progress()
     js.Atomics.add = real
     if taken:
         whole = js.Int32Array.new(taken[0].buffer)

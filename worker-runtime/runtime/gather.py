@@ -39,12 +39,13 @@ def load_manifest(path: Path) -> list[dict[str, Any]]:
     return list(data["pieces"])
 
 
-def tree_of(piece: Mapping[str, Any]) -> tuple[Path, list[str]] | None:
-    """The project's own folder and packages, for a piece that is not downloaded."""
-    source = piece["sources"][0]
-    if source["kind"] != "tree":
-        return None
-    return (HERE / source["path"]).resolve(), list(source["packages"])
+def trees_of(piece: Mapping[str, Any]) -> list[packing.Tree]:
+    """The project's own folders, each with its packages, of a piece that is not downloaded."""
+    return [
+        ((HERE / source["path"]).resolve(), source["packages"])
+        for source in piece["sources"]
+        if source["kind"] == "tree"
+    ]
 
 
 def script_hash() -> bytes:
@@ -85,9 +86,9 @@ def piece_key(
     digest.update(packing.canonical([piece, pyodide_sha256, quality]))
     for content in modules.values():
         digest.update(hashlib.sha256(content).digest())
-    tree = tree_of(piece)
-    if tree is not None:
-        digest.update(packing.tree_archive_digest(*tree))
+    trees = trees_of(piece)
+    if trees:
+        digest.update(packing.tree_archive_digest(trees))
     return digest.hexdigest()
 
 
@@ -102,10 +103,10 @@ def obtain(piece: Mapping[str, Any], pyodide: Path, tools: Tools) -> Path:
     """The archive of Python sources of one piece, downloaded or built."""
     if piece["pack"] == "pyodide":
         return pyodide / "python_stdlib.zip"
-    tree = tree_of(piece)
-    if tree is not None:
+    trees = trees_of(piece)
+    if trees:
         path = tools.cache / f"{piece['name']}-sources.zip"
-        path.write_bytes(packing.tree_archive(*tree))
+        path.write_bytes(packing.tree_archive(trees))
         return path
     file = fetch(piece, tools)
     return build_wheel(file, tools) if file.name.endswith(".tar.gz") else file
@@ -147,7 +148,7 @@ def gather(
     if missing:
         with ThreadPoolExecutor(max_workers=4) as pool:
             tarball = pool.submit(fetch, core, tools)
-            others = [p for p in missing if p is not core and tree_of(p) is None]
+            others = [p for p in missing if p is not core and not trees_of(p)]
             for future in [pool.submit(obtain, p, Path(), tools) for p in others]:
                 future.result()
             pyodide = packing.unpack_pyodide(tarball.result(), tools.cache)

@@ -17,7 +17,7 @@ import subprocess
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -33,6 +33,8 @@ STDLIB_ROOT = "/lib/python314.zip"
 MIN_SAVING = 0.05
 HERE = Path(__file__).resolve().parent
 _PART = ".part-"
+# A folder of the project's own, and the packages and modules of it that are served.
+Tree = tuple[Path, Sequence[str]]
 _OWN_FOLDER = re.compile(rf"[a-z0-9.-]+-[0-9a-f]{{16}}|{re.escape(_PART)}.*")
 
 
@@ -121,22 +123,29 @@ def reduced_lock_file(text: str) -> bytes:
     return canonical({"info": json.loads(text)["info"], "packages": {}})
 
 
-def tree_archive(base: Path, packages: Sequence[str]) -> bytes:
+def tree_files(trees: Sequence[Tree]) -> Iterator[tuple[str, Path]]:
+    """The sources of the project's own packages, with their names in an archive."""
+    for base, packages in trees:
+        for package in packages:
+            path = base / package
+            for file in [path] if path.is_file() else sorted(path.rglob("*.py")):
+                yield file.relative_to(base).as_posix(), file
+
+
+def tree_archive(trees: Sequence[Tree]) -> bytes:
     """A zip of the project's own packages, for the compiler."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
-        for package in packages:
-            for path in sorted((base / package).rglob("*.py")):
-                archive.write(path, path.relative_to(base).as_posix())
+        for name, path in tree_files(trees):
+            archive.write(path, name)
     return out.getvalue()
 
 
-def tree_archive_digest(base: Path, packages: Sequence[str]) -> bytes:
+def tree_archive_digest(trees: Sequence[Tree]) -> bytes:
     """Over names and contents of the project's own packages."""
     digest = hashlib.sha256()
-    for package in packages:
-        for path in sorted((base / package).rglob("*.py")):
-            digest.update(path.relative_to(base).as_posix().encode() + b"\0" + path.read_bytes())
+    for name, path in tree_files(trees):
+        digest.update(name.encode() + b"\0" + path.read_bytes())
     return digest.digest()
 
 

@@ -29,7 +29,9 @@ def wheel(version: str) -> Path:
 
 
 def python_path(version: str) -> str:
-    """``PYTHONPATH`` of a native run: the package, Chainer and what it needs."""
+    """``PYTHONPATH`` of a native run: the packages, Chainer and what it needs."""
     six = CACHE / "downloads" / "six-1.17.0-py2.py3-none-any.whl"
-    packages = (ROOT / "array-core" / "python", ROOT / "worker-runtime" / "python")
+    packages = [
+        ROOT / folder for folder in ("array-core/python", "worker-runtime/python", "python/src")
+    ]
     return os.pathsep.join(str(path) for path in (*packages, wheel(version), six))

@@ -13,22 +13,26 @@
         print(trial.number, trial.params, trial.value)
     print(study.best_trial)
 
-Names are loaded when first used, so that ``import hyperflock`` costs next to nothing. The package
-is safe to use from several threads; everything here is blocking but `AsyncClient` and `AsyncStudy`.
+Names are loaded when first used, so that ``import hyperflock`` costs next to nothing. In a trial,
+wherever it runs, the same import gives what a trial may use, and refuses the rest when it is called
+(`hyperflock._trial`). The package is safe to use from several threads; everything here is blocking
+but `AsyncClient` and `AsyncStudy`.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from hyperflock import _old_names
 from hyperflock._base.version import __version__
+from hyperflock._trial.elsewhere import in_trial, public_names
 
 if TYPE_CHECKING:
     from hyperflock._base.errors import (
         ArtifactError,
         ArtifactLostError,
+        AttributeRefusedError,
         AuthError,
         BundleError,
+        CallError,
         CheckpointError,
         DataError,
         DryRunError,
@@ -38,6 +42,7 @@ if TYPE_CHECKING:
         MetricError,
         NoCompleteTrialError,
         NotFoundError,
+        NotInTrialError,
         ObjectiveError,
         OptunaMissingError,
         OwnerError,
@@ -46,7 +51,9 @@ if TYPE_CHECKING:
         ServerError,
         ServerUnreachableError,
         SpaceTooLargeError,
+        StudyElsewhereError,
         StudyExistsError,
+        SuggestInvalidError,
         SuggestMismatchError,
         WaitTimeoutError,
     )
@@ -57,17 +64,17 @@ if TYPE_CHECKING:
     from hyperflock._client.deletion import Deleted
     from hyperflock._client.placement import Placement, Requires
     from hyperflock._client.study import Study
-    from hyperflock._execution.device import Device, device
     from hyperflock._execution.dry_run import DryRun
-    from hyperflock._execution.fast_step import FastStep, fast_step, scalar
     from hyperflock._execution.local import LocalRun, run_local
     from hyperflock._execution.replay import Replay
-    from hyperflock._execution.trainer import CheckpointExtension
-    from hyperflock._execution.trial import Trial, TrialPruned
     from hyperflock._model.grid import Scalar, grid_point, grid_size, suggest_grid, trial_seed
     from hyperflock._model.provenance import Provenance
     from hyperflock._model.results import Attempt, TrialError, TrialResult
     from hyperflock._reports.plots import Plot
+    from hyperflock._trial.devices import Device, device
+    from hyperflock._trial.fast_step import FastStep, fast_step, scalar
+    from hyperflock._trial.trainer import CheckpointExtension
+    from hyperflock._trial.trial import Trial, TrialPruned
 
 __all__ = [
     "Artifact",
@@ -76,8 +83,10 @@ __all__ = [
     "AsyncClient",
     "AsyncStudy",
     "Attempt",
+    "AttributeRefusedError",
     "AuthError",
     "BundleError",
+    "CallError",
     "CheckpointError",
     "CheckpointExtension",
     "Client",
@@ -94,6 +103,7 @@ __all__ = [
     "MetricError",
     "NoCompleteTrialError",
     "NotFoundError",
+    "NotInTrialError",
     "ObjectiveError",
     "OptunaMissingError",
     "OwnerError",
@@ -109,7 +119,9 @@ __all__ = [
     "ServerUnreachableError",
     "SpaceTooLargeError",
     "Study",
+    "StudyElsewhereError",
     "StudyExistsError",
+    "SuggestInvalidError",
     "SuggestMismatchError",
     "Trial",
     "TrialError",
@@ -127,19 +139,19 @@ __all__ = [
     "trial_seed",
 ]
 
-_HOME = {
+_HOMES = dict.fromkeys(__all__, "_base.errors") | {
     "Artifact": "_client.artifacts",
     "AsyncClient": "_client.async_client",
     "AsyncStudy": "_client.async_study",
     "Attempt": "_model.results",
     "Client": "_client.client",
     "Deleted": "_client.deletion",
-    "Device": "_execution.device",
-    "device": "_execution.device",
+    "Device": "_trial.devices",
+    "device": "_trial.devices",
     "DryRun": "_execution.dry_run",
-    "FastStep": "_execution.fast_step",
-    "fast_step": "_execution.fast_step",
-    "scalar": "_execution.fast_step",
+    "FastStep": "_trial.fast_step",
+    "fast_step": "_trial.fast_step",
+    "scalar": "_trial.fast_step",
     "LocalRun": "_execution.local",
     "Placement": "_client.placement",
     "Requires": "_client.placement",
@@ -153,26 +165,23 @@ _HOME = {
     "suggest_grid": "_model.grid",
     "trial_seed": "_model.grid",
     "Study": "_client.study",
-    "Trial": "_execution.trial",
-    "TrialPruned": "_execution.trial",
-    "CheckpointExtension": "_execution.trainer",
+    "Trial": "_trial.trial",
+    "TrialPruned": "_trial.trial",
+    "CheckpointExtension": "_trial.trainer",
     "TrialError": "_model.results",
     "TrialResult": "_model.results",
 }
+
+_load, __dir__ = public_names(__name__, _HOMES)
 
 
 def __getattr__(name: str) -> Any:
     if name == "optuna":  # the package of that name, once Optuna is wanted
         return import_module("hyperflock.optuna")
-    if name not in __all__:
-        raise AttributeError(f"module 'hyperflock' has no attribute '{name}'")
-    value = getattr(import_module(f"hyperflock.{_HOME.get(name, '_base.errors')}"), name)
-    globals()[name] = value
-    return value
+    return _load(name)
 
 
-def __dir__() -> list[str]:
-    return sorted(set(globals()) | set(__all__))
+if not in_trial():
+    from hyperflock import _old_names
 
-
-_old_names.install()
+    _old_names.install()

@@ -24,7 +24,6 @@ MOVED = {
     "_replay": "_execution.replay",
     "_results": "_model.results",
     "_spec": "_model.spec",
-    "_trial": "_execution.trial",
 }
 
 

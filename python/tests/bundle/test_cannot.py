@@ -520,7 +520,7 @@ def test_script_that_would_submit_itself_again(tmp_path: Path) -> None:
     done = _python(script)
     RAISED.add("cannot_bundle_unguarded")
     assert done.stderr.splitlines()[-1] == (
-        "hyperflock._base.errors.BundleError: 'train.py' submits its study wherever it is "
+        "hyperflock.BundleError: 'train.py' submits its study wherever it is "
         "imported, in a browser too; put what submits below 'if __name__ == \"__main__\":' "
         "[cannot_bundle_unguarded]"
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import hyperflock
 import pytest
 from hyperflock._base.errors import HyperflockError
 from hyperflock._client import log as _log
@@ -66,19 +65,3 @@ def test_follow_ends_with_a_study_that_ends_before_the_trial_began() -> None:
     http = FakeHttp([], looks=9, cancelled=True)
     assert list(_loop.iterate(_log.log_lines(http, 3, 5, follow=True))) == []
     assert http.asked.count("/api/studies/3") == 1
-
-
-def test_a_local_trial_keeps_no_checkpoint() -> None:
-    class Link:
-        def serialize(self, serializer: object) -> None:
-            raise AssertionError
-
-    def objective(trial: Any) -> float:
-        assert trial.resume() is None
-        assert trial.checkpoint({"epoch": 1}) is False
-        assert trial.resume(Link()) is False
-        with pytest.raises(TypeError, match="a link or an optimizer, not a dict"):
-            trial.resume({"epoch": 1})
-        return 1.0
-
-    assert hyperflock.run_local(objective, {}).value == 1.0

@@ -13,7 +13,6 @@ from fake_console import FakeConsole
 from hyperflock import Client, HyperflockError, Placement
 from hyperflock._bundle.bundle import Bundle, bundle_script
 from hyperflock._client.placement import asks_for_device, requirements_of
-from hyperflock._execution.device import worker_devices
 from hyperflock._transport.messages import Requirements
 from msgspec import UNSET
 from objectives import objective
@@ -110,9 +109,3 @@ def test_device_here_without_the_library_is_numpy(monkeypatch: pytest.MonkeyPatc
 def test_unknown_back_end_is_refused_here_too() -> None:
     with pytest.raises(ValueError, match="cuda"):
         hyperflock.device("cuda")  # type: ignore[arg-type]
-
-
-def test_worker_s_module_is_loaded_from_where_it_lies(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert worker_devices() is worker_devices()
-    assert worker_devices().BACKENDS == ("auto", "webgpu", "cpu")

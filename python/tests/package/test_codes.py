@@ -42,6 +42,10 @@ from hyperflock._transport import http as _http
 from hyperflock._transport import messages as _protocol
 from hyperflock._transport import validation as _schema
 from hyperflock._transport import websocket as _connection
+from hyperflock._trial import elsewhere as _elsewhere
+from hyperflock._trial.checkpoints import decode
+from hyperflock._trial.host import LocalHost
+from hyperflock._trial.optuna_trial import OptunaTrial
 from hyperflock.optuna import Storage
 from hyperflock.optuna.owner.attributes import attributes_text
 from hyperflock.optuna.owner.optimize import own
@@ -246,6 +250,44 @@ def _in_browser(scene: Scene, index: str | None) -> None:
     scene.client.grid(objective, SPACE, dry_run="browser")
 
 
+class _Host(LocalHost):
+    """Gives the same text for each suggestion, and says whether files were stored."""
+
+    def __init__(self, answer: str = "", *, stores: bool = True) -> None:
+        super().__init__()
+        self._answer, self._stores = answer, stores
+
+    def suggest(self, name: str, distribution: str) -> str:
+        return self._answer
+
+    def upload_artifact(self, artifact: object, content: bytes) -> bool:
+        return self._stores
+
+
+def _trial(host: LocalHost | None = None) -> hyperflock.Trial:
+    return hyperflock.Trial({}, number=0, seed=0, data={}, host=host)
+
+
+def _optuna_trial(answer: str = "") -> OptunaTrial:
+    return OptunaTrial(number=0, seed=0, data={}, host=_Host(answer))
+
+
+def _uploaded(size: int, *, stores: bool = True, **options: Any) -> Callable[[Scene], object]:
+    def upload(scene: Scene) -> None:
+        path = scene.folder / "weights"
+        with path.open("wb") as file:
+            file.truncate(size)
+        _trial(_Host(stores=stores)).upload_artifact(path, **options)
+
+    return upload
+
+
+def _not_in_trial(scene: Scene) -> None:
+    scene.monkeypatch.setattr(_elsewhere, "in_trial", lambda: True)
+    load, _ = _elsewhere.public_names("objectives", {"Client": "_client.client"})
+    load("Client")()
+
+
 def _suggested(scene: Scene) -> None:
     hyperflock.run_local(lambda trial: trial.suggest_float("x", 2.0, 3.0), {"x": 1.0})
 
@@ -268,6 +310,9 @@ def _sent(**options: Any) -> Callable[[Scene], object]:
 
 PROVOCATIONS: dict[str, Callable[[Scene], object]] = {
     "arrays_alive": _arrays_alive,
+    "artifact_invalid": _uploaded(1, mimetype="text/ä"),
+    "artifact_not_stored": _uploaded(1, stores=False),
+    "artifact_too_large": _uploaded((64 << 20) + 1),
     "attribute_not_json": lambda s: attributes_text(0, {"model": object()}, {}),
     "attributes_too_large": lambda s: attributes_text(0, {"notes": "n" * 40_000}, {}),
     "bad_ca": _bad_ca,
@@ -284,6 +329,9 @@ PROVOCATIONS: dict[str, Callable[[Scene], object]] = {
     "blob_too_large": lambda s: _data._check_size("name", (512 << 20) + 1),
     "cannot_listen": _dashboard_at_a_port_that_is_taken,
     "cannot_write": lambda s: s.client.grid(objective, SPACE).export("csv", s.folder / "a" / "b"),
+    "checkpoint_malformed": lambda s: decode("tree", b""),
+    "checkpoint_not_a_tree": lambda s: _trial().checkpoint(object()),
+    "checkpoint_too_large": lambda s: _trial().checkpoint(np.broadcast_to(np.float64(1), 2**24)),
     "data_invalid": _sent(data={"a": 7}),
     "data_not_found": _sent(data={"a": "none.npy"}),
     "directions_differ": _other_directions,
@@ -293,6 +341,7 @@ PROVOCATIONS: dict[str, Callable[[Scene], object]] = {
     "forbidden": lambda s: s.answered(403),
     "frame_too_large": lambda s: _schema.read_json(" " * 9, 8),
     "malformed": lambda s: _protocol.parse_server("{"),
+    "malformed_answer": lambda s: _optuna_trial("no JSON").suggest_float("x", 0, 1),
     "metric_not_finite": lambda s: hyperflock.run_local(lambda trial: float("nan"), {}),
     "metric_not_number": lambda s: hyperflock.run_local(lambda trial: "1", {}),
     "missing_field": lambda s: _protocol.parse_server('{"type": "refused"}'),
@@ -302,6 +351,7 @@ PROVOCATIONS: dict[str, Callable[[Scene], object]] = {
     "no_pandas": _no_pandas,
     "no_plotter": _no_plotter,
     "no_pyarrow": _no_pyarrow,
+    "not_in_trial": _not_in_trial,
     "not_optuna_study": lambda s: _optimize(s, "no study"),
     "objective_failed": lambda s: _optimize(s, optuna.create_study()),
     "owner_replaced": _replaced,
@@ -319,6 +369,8 @@ PROVOCATIONS: dict[str, Callable[[Scene], object]] = {
     "server_unreachable": lambda s: Client("http://127.0.0.1:1", "t", patience_s=0).studies(),
     "space_too_large": lambda s: _grid.grid_size({f"x{n}": list(range(64)) for n in range(9)}),
     "study_differs": _differing,
+    "study_elsewhere": lambda s: _optuna_trial().relative_params,
+    "suggest_invalid": lambda s: _optuna_trial().suggest_float("", 0, 1),
     "suggest_mismatch": _suggested,
     "time_limit": _time_limit,
     "too_long": _sent(name="n" * 257),

@@ -147,7 +147,6 @@ def test_objectives_train_here_and_depend_on_the_seed_alone(chainer: str) -> Non
     six = sorted((root / "build" / "cache" / "downloads").glob("six-*.whl"))
     if not wheel.is_file() or not six:
         pytest.fail("Chainer's wheel is not there; ./run setup makes it")
-    # Behind everything installed: the worker's folder has a module `hyperflock` too.
     paths = [str(wheel), str(six[0]), str(root / "worker-runtime" / "python")]
     code = TRAIN.format(paths=paths, examples=str(EXAMPLES))
     done = subprocess.run(

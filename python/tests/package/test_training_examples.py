@@ -177,21 +177,32 @@ def test_an_example_travels_with_what_it_imports(name: str) -> None:
     assert set(bundle.files) == {f"{name}.py", "searching.py"} | more
 
 
-# As the worker runs it: its own `hyperflock`, its trial, and a bridge that keeps what is saved.
+# As the worker runs it, with a host that keeps what is saved.
 TRAIN = """
 import importlib, json, sys
-from hyperflock_worker import bridge, compat, devices, seeding
-from hyperflock_worker.trial import Trial
+from hyperflock._trial import devices, random_state
+from hyperflock._trial.host import LocalHost
+from hyperflock._trial.trial import Trial
+from hyperflock_worker import compat
 compat.install()
+
+class Keeping(LocalHost):
+    def __init__(self):
+        super().__init__()
+        self.checkpoints = []
+
+    def save_checkpoint(self, kind, step, content):
+        self.checkpoints.append((kind, -1 if step is None else step, content))
+        return True
 
 def run(name, data, params, checkpoint=None):
     module = importlib.import_module(name)
     module.SAVE_EACH_S = -1
-    kept = bridge.LocalBridge()
-    bridge.set_bridge(kept)
+    kept = Keeping()
     devices.prepare({{"wanted": "cpu"}}, 7)
-    seeding.seed_everything(7)
-    value = module.objective(Trial(0, params, data, 7, checkpoint))
+    random_state.seed_everything(7)
+    trial = Trial(params, number=0, seed=7, data=data, checkpoint=checkpoint, host=kept)
+    value = module.objective(trial)
     used = devices.finish()
     return value, kept, used
 
@@ -206,7 +217,7 @@ for name, params in {cases!r}.items():
     told[name] = {{
         "used": used, "value": value, "again": again, "kind": kept.checkpoints[0][0],
         "saved": len(kept.checkpoints), "saved_after": len(rest.checkpoints),
-        "reports": kept.reports,
+        "reports": kept.points,
     }}
 print(json.dumps(told))
 """

@@ -28,4 +28,5 @@ def paths(version: str, *more: Path) -> str:
     six = cache / "downloads" / "six-1.17.0-py2.py3-none-any.whl"
     if not wheel.is_file():
         pytest.fail("Chainer's wheel is not there; ./run setup makes it")
-    return os.pathsep.join(map(str, (*more, ROOT / "worker-runtime" / "python", wheel, six)))
+    sources = (ROOT / "python" / "src", ROOT / "worker-runtime" / "python")
+    return os.pathsep.join(map(str, (*more, *sources, wheel, six)))

@@ -186,7 +186,7 @@ class Phone:
                     raise AssertionError(f"{code}: {message}")
 
     def _outcome(self, attempt: Attempt) -> dict[str, Any]:
-        from hyperflock_worker import bridge
+        from hyperflock_worker.bridge import WorkerHost
         from hyperflock_worker.runner import run_attempt
 
         lease = attempt.lease
@@ -207,9 +207,9 @@ class Phone:
         }
         data = {d.name: (d.kind, self.device.blob(d.sha256), d.filename) for d in lease.data}
         bundle = self.device.blob(lease.bundle.sha256)
-        bridge.set_bridge(attempt)
+        host = WorkerHost(attempt)
         told: dict[str, Any] = json.loads(
-            run_attempt(json.dumps(spec), bundle, data, attempt.saved())
+            run_attempt(json.dumps(spec), bundle, data, attempt.saved(), host)
         )
         return told
 

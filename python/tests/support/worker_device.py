@@ -54,7 +54,7 @@ class WorkerDevice(Devices):
         self._blobs = console.blobs
 
     def _compute(self, asked: AskedStudy, trial: AskedTrial) -> None:
-        from hyperflock_worker import bridge
+        from hyperflock_worker.bridge import WorkerHost
         from hyperflock_worker.runner import run_attempt
 
         spec = asked.spec
@@ -74,8 +74,8 @@ class WorkerDevice(Devices):
             },
         }
         data = {d.name: (d.kind, self._blobs[d.sha256], d.filename) for d in spec.data}
-        bridge.set_bridge(Bridge(asked, trial))
-        outcome = json.loads(run_attempt(json.dumps(told), self._blobs[spec.bundle.sha256], data))
+        bundle, host = self._blobs[spec.bundle.sha256], WorkerHost(Bridge(asked, trial))
+        outcome = json.loads(run_attempt(json.dumps(told), bundle, data, (), host))
         asked.result(
             trial,
             outcome["outcome"],

@@ -8,25 +8,24 @@ import zipfile
 from typing import Any
 
 import pytest
-from hyperflock_worker import bridge
-from hyperflock_worker.asked_trial import AskedTrial
-from hyperflock_worker.attributes import MAX_BYTES, MEMBER
-from hyperflock_worker.trial import Trial
-
-Saved = tuple[str, int, bytes]
+from hyperflock._trial.attributes import MAX_BYTES, MEMBER
+from hyperflock._trial.optuna_trial import OptunaTrial
+from hyperflock._trial.trial import Saved, Trial
+from recording_host import RecordingHost
 
 
-@pytest.fixture(autouse=True)
-def local() -> Any:
-    here = bridge.LocalBridge()
-    bridge.set_bridge(here)
-    yield here
-    bridge.set_bridge(None)
+@pytest.fixture
+def local() -> RecordingHost:
+    return RecordingHost()
 
 
-def saved(local: bridge.LocalBridge, attributes: dict[str, Any]) -> Saved:
+def trial(host: RecordingHost, checkpoint: Saved | None = None) -> Trial:
+    return Trial({}, number=0, seed=1, data={}, checkpoint=checkpoint, host=host)
+
+
+def saved(local: RecordingHost, attributes: dict[str, Any]) -> Saved:
     """Save a checkpoint after these user attributes were set."""
-    first = Trial(0, {}, {}, 1)
+    first = trial(local)
     for key, value in attributes.items():
         first.set_user_attr(key, value)
     assert first.checkpoint({"epoch": 3})
@@ -43,8 +42,8 @@ def with_member(content: bytes, told: str) -> bytes:
     return out.getvalue()
 
 
-def test_they_are_there_after_resume_and_travel_with_the_result(local: bridge.LocalBridge) -> None:
-    second = Trial(0, {}, {}, 1, saved(local, {"epochs": [1, 2], "name": "é世"}))
+def test_they_are_there_after_resume_and_travel_with_the_result(local: RecordingHost) -> None:
+    second = trial(local, saved(local, {"epochs": [1, 2], "name": "é世"}))
     assert second.user_attrs == {}  # an objective that does not resume begins anew
     assert second.resume() == {"epoch": 3}
     assert second.user_attrs == {"epochs": [1, 2], "name": "é世"}
@@ -53,45 +52,50 @@ def test_they_are_there_after_resume_and_travel_with_the_result(local: bridge.Lo
     assert text == {"user": {"epochs": [3], "name": "é世"}}
 
 
-def test_they_go_on_over_several_devices(local: bridge.LocalBridge) -> None:
-    second = Trial(0, {}, {}, 1, saved(local, {"first": 1}))
+def test_they_go_on_over_several_devices(local: RecordingHost) -> None:
+    second = trial(local, saved(local, {"first": 1}))
     second.resume()
     second.set_user_attr("second", 2)
     second.checkpoint({"epoch": 5})
-    third = Trial(0, {}, {}, 1, local.checkpoints[-1])
+    third = trial(local, local.checkpoints[-1])
     third.resume()
     assert third.user_attrs == {"first": 1, "second": 2}
 
 
-def test_what_the_attempt_has_set_before_stays(local: bridge.LocalBridge) -> None:
-    second = Trial(0, {}, {}, 1, saved(local, {"device": "old", "seed": 1}))
+def test_what_the_attempt_has_set_before_stays(local: RecordingHost) -> None:
+    second = trial(local, saved(local, {"device": "old", "seed": 1}))
     second.set_user_attr("device", "new")
     assert second.resume() == second.resume() == {"epoch": 3}
     assert second.user_attrs == {"device": "new", "seed": 1}
 
 
 def test_what_the_owner_gave_is_overwritten_by_what_was_set_since(
-    local: bridge.LocalBridge,
+    local: RecordingHost,
 ) -> None:
-    given = {"user": {"note": "enqueued", "kept": 1}, "system": {"fixed_params": {"x": 1}}}
-    first = AskedTrial(0, {}, 1, attributes=given)
+    given: dict[str, dict[str, Any]] = {
+        "user": {"note": "enqueued", "kept": 1},
+        "system": {"fixed_params": {"x": 1}},
+    }
+    first = OptunaTrial(number=0, seed=1, data={}, host=local, attributes=given)
     first.set_user_attr("note", "changed")
     first.set_constraint("size", -1.0)
     first.checkpoint({})
-    second = AskedTrial(0, {}, 1, local.checkpoints[-1], attributes=given)
+    second = OptunaTrial(
+        number=0, seed=1, data={}, checkpoint=local.checkpoints[-1], attributes=given
+    )
     assert second.resume() == {}
     assert second.user_attrs == {"note": "changed", "kept": 1}
     assert second.constraints == {"size": -1.0}
     assert second.attributes_text({}) == first.attributes_text({})
 
 
-def test_a_checkpoint_without_attributes_changes_none(local: bridge.LocalBridge) -> None:
+def test_a_checkpoint_without_attributes_changes_none(local: RecordingHost) -> None:
     kind, step, content = saved(local, {"x": 1})
     out = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(out, "w") as new:
         for name in set(old.namelist()) - {MEMBER}:
             new.writestr(name, old.read(name))
-    second = Trial(0, {}, {}, 1, (kind, step, out.getvalue()))
+    second = trial(local, (kind, step, out.getvalue()))
     assert second.resume() == {"epoch": 3}
     assert second.user_attrs == {}
 
@@ -108,10 +112,10 @@ def test_a_checkpoint_without_attributes_changes_none(local: bridge.LocalBridge)
     ],
 )
 def test_malformed_ones_begin_the_trial_anew(
-    local: bridge.LocalBridge, told: str, capsys: pytest.CaptureFixture[str]
+    local: RecordingHost, told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     kind, step, content = saved(local, {"x": 1})
-    second = Trial(0, {}, {}, 1, (kind, step, with_member(content, told)))
+    second = trial(local, (kind, step, with_member(content, told)))
     second.set_user_attr("own", 1)
     assert second.resume() is None
     assert second.user_attrs == {"own": 1}

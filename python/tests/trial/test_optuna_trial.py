@@ -7,72 +7,48 @@ import json
 import math
 import sys
 import warnings
-from collections.abc import Iterator
-from random import Random
 from typing import Any
 
 import numpy as np
 import optuna
 import pytest
-from hyperflock_worker import bridge
-from hyperflock_worker.asked_trial import AskedTrial, StudyElsewhereError, SuggestInvalidError
-from hyperflock_worker.attributes import AttributeRefusedError
-from hyperflock_worker.drawing import draw
-from hyperflock_worker.trial import SuggestMismatchError, Trial
+from hyperflock._base.errors import (
+    AttributeRefusedError,
+    CallError,
+    StudyElsewhereError,
+    SuggestInvalidError,
+    SuggestMismatchError,
+)
+from hyperflock._trial.host import Host
+from hyperflock._trial.optuna_trial import OptunaTrial
+from hyperflock._trial.trial import Trial
 from optuna.distributions import (
     CategoricalDistribution,
     FloatDistribution,
     IntDistribution,
     distribution_to_json,
 )
+from recording_host import Owner
 
 
-class Owner(bridge.LocalBridge):
-    """Answers suggestions with what is given for each name, and writes down what it is asked."""
-
-    def __init__(self, **answers: Any) -> None:
-        super().__init__()
-        self.answers = answers
-        self.asked: list[tuple[str, Any]] = []
-
-    def call(self, method: str, payload_json: str) -> str:
-        payload = json.loads(payload_json)
-        self.asked.append((method, payload))
-        if method == "should_prune":
-            return '{"ok": true, "value": true}'
-        answer = self.answers[payload["name"]]
-        if isinstance(answer, bridge.CallError):
-            error = {"code": answer.code, "message": str(answer)}
-            return json.dumps({"ok": False, "error": error})
-        return json.dumps({"ok": True, "value": json.dumps(answer)})
+def trial(host: Host | None = None, **options: Any) -> OptunaTrial:
+    return OptunaTrial(number=4, seed=1, data={}, host=host, **options)
 
 
-@pytest.fixture(autouse=True)
-def restore() -> Iterator[None]:
-    yield
-    bridge.set_bridge(None)
-
-
-def owner(**answers: Any) -> Owner:
-    found = Owner(**answers)
-    bridge.set_bridge(found)
-    return found
-
-
-def trial(**options: Any) -> AskedTrial:
-    return AskedTrial(4, {}, 1, **options)
+def grid_trial() -> Trial:
+    return Trial({}, number=0, seed=1, data={})
 
 
 def test_each_kind_is_asked_for_as_optunas_distribution() -> None:
-    there = owner(rate=0.1, step=0.5, units=32, width=7, kind="adam", deep=True)
-    one = trial()
+    there = Owner(rate=0.1, step=0.5, units=32, width=7, kind="adam", deep=True)
+    one = trial(there)
     assert one.suggest_float("rate", 0.01, 1.0, log=True) == 0.1
     assert one.suggest_float("step", 0.0, 1.0, step=0.25) == 0.5
     assert one.suggest_int("units", 16, 64, step=16) == 32
     assert one.suggest_int("width", 1, 9, log=True) == 7
     assert one.suggest_categorical("kind", ["sgd", "adam"]) == "adam"
     assert one.suggest_categorical("deep", [1, True]) is True
-    asked = {payload["name"]: payload["distribution"] for _, payload in there.asked}
+    asked = dict(there.asked)
     distributions = {
         "rate": FloatDistribution(0.01, 1.0, log=True),
         "step": FloatDistribution(0.0, 1.0, step=0.25),
@@ -94,8 +70,7 @@ def test_each_kind_is_asked_for_as_optunas_distribution() -> None:
 
 
 def test_a_choice_is_the_objectives_own() -> None:
-    owner(sizes=[3, 4], number=math.nan)
-    one = trial()
+    one = trial(Owner(sizes=[3, 4], number=math.nan))
     sizes = [(1, 2), (3, 4)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Optuna warns of tuples.
@@ -104,11 +79,11 @@ def test_a_choice_is_the_objectives_own() -> None:
 
 
 def test_a_name_asked_for_twice_is_asked_once() -> None:
-    there = owner(rate=0.1, kind="a")
-    one = trial()
+    there = Owner(rate=0.1, kind="a")
+    one = trial(there)
     assert one.suggest_float("rate", 0, 1) == one.suggest_float("rate", 0, 1)
     one.suggest_categorical("kind", ["a", "b"])
-    assert [payload["name"] for _, payload in there.asked] == ["rate", "kind"]
+    assert [name for name, _ in there.asked] == ["rate", "kind"]
     with pytest.warns(RuntimeWarning, match="first value stays"):
         assert one.suggest_float("rate", 0.5, 1) == 0.1
     with pytest.raises(ValueError, match="different distribution kind"):
@@ -118,15 +93,15 @@ def test_a_name_asked_for_twice_is_asked_once() -> None:
 
 
 def test_what_an_earlier_attempt_was_given_is_given_again() -> None:
-    there = owner(units=3)
+    there = Owner(units=3)
     logged = {"rate": (distribution_to_json(FloatDistribution(0, 1)), "0.25")}
-    one = trial(suggested=logged)
+    one = trial(there, suggested=logged)
     assert one.params == {}, "only what this attempt asked for"
     assert one.suggest_float("rate", 0, 1) == 0.25
     assert one.suggest_int("units", 0, 9) == 3
-    assert [payload["name"] for _, payload in there.asked] == ["units"]
+    assert [name for name, _ in there.asked] == ["units"]
     with pytest.raises(SuggestMismatchError, match="an earlier attempt"):
-        trial(suggested=logged).suggest_float("rate", 0, 2)
+        trial(there, suggested=logged).suggest_float("rate", 0, 2)
 
 
 @pytest.mark.parametrize(
@@ -144,27 +119,28 @@ def test_what_an_earlier_attempt_was_given_is_given_again() -> None:
 )
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_what_cannot_be_asked_is_refused_before_the_owner_hears_of_it(ask: Any, error: Any) -> None:
-    there = owner()
+    there = Owner()
     with pytest.raises(error):
-        ask(trial())
+        ask(trial(there))
     assert there.asked == []
 
 
 def test_an_owners_refusal_and_a_senseless_answer_are_told() -> None:
-    owner(
-        a=bridge.CallError("suggest_mismatch", "another distribution"),
-        b=bridge.CallError("owner_error", "the sampler failed"),
-        c="no number",
-        d="c",
+    one = trial(
+        Owner(
+            a=CallError("another distribution", code="suggest_mismatch"),
+            b=CallError("the sampler failed", code="owner_error"),
+            c="no number",
+            d="c",
+        )
     )
-    one = trial()
     with pytest.raises(SuggestMismatchError, match="another distribution"):
         one.suggest_float("a", 0, 1)
-    with pytest.raises(bridge.CallError, match="the sampler failed"):
+    with pytest.raises(CallError, match="the sampler failed"):
         one.suggest_float("b", 0, 1)
-    with pytest.raises(bridge.CallError, match="no value of"):
+    with pytest.raises(CallError, match="no value of"):
         one.suggest_float("c", 0, 1)
-    with pytest.raises(bridge.CallError, match="no value of"):
+    with pytest.raises(CallError, match="no value of"):
         one.suggest_categorical("d", ["a", "b"])
     assert one.params == {}
 
@@ -178,32 +154,30 @@ def test_an_owners_refusal_and_a_senseless_answer_are_told() -> None:
     ],
 )
 def test_old_names_warn_as_optunas(method: str, arguments: Any, same: Any) -> None:
-    owner(x=0.5)
-    one = trial()
+    one = trial(Owner(x=0.5))
     with pytest.warns(FutureWarning, match=method):
         assert getattr(one, method)("x", *arguments) == 0.5
     assert one.distributions == {"x": same}
 
 
 def test_reports_are_judged_as_optuna_judges_them() -> None:
-    there = owner()
-    one = trial()
+    there = Owner()
+    one = trial(there)
     assert one.should_prune() is False
     one.report("0.5", 3.0)  # type: ignore[arg-type]
     with pytest.warns(UserWarning, match="reported before"):
         one.report(0.7, 3)
     one.report(-math.inf, 4)
     one.report(math.nan, 5)
-    assert there.reports == [(3, 0.5), (4, -sys.float_info.max)]
+    assert there.points == [(3, 0.5), (4, -sys.float_info.max)]
     assert one.should_prune() is True
-    assert there.asked == [("should_prune", {"step": 5})], "which has no point: it was NaN"
+    assert there.asked == [("should_prune", 5)], "which has no point: it was NaN"
     for value, step, error in (("x", 6, TypeError), (1, "x", TypeError), (1, -1, ValueError)):
         with pytest.raises(error):
             one.report(value, step)  # type: ignore[arg-type]
 
 
 def test_several_objectives_have_no_curve() -> None:
-    owner()
     one = trial(directions=2)
     with pytest.raises(NotImplementedError, match="report"):
         one.report(0.5, 1)
@@ -226,15 +200,15 @@ def test_the_study_is_elsewhere_but_can_be_stopped() -> None:
 def test_it_is_optunas_trial_to_code_that_asks() -> None:
     assert isinstance(trial(), optuna.Trial)
     assert isinstance(trial(), optuna.trial.BaseTrial)
-    assert not isinstance(Trial(0, {}, {}, 1), optuna.Trial)
+    assert not isinstance(grid_trial(), optuna.Trial)
     assert isinstance(trial().datetime_start, datetime.datetime)
 
 
 def test_it_has_all_that_optunas_trial_offers() -> None:
     offered = {name for name in dir(optuna.trial.Trial) if not name.startswith("_")}
-    assert offered <= {*dir(AskedTrial)}
+    assert offered <= {*dir(OptunaTrial)}
     of_version_4 = {"set_system_attr", "system_attrs"}
-    assert of_version_4 <= {*dir(AskedTrial)}
+    assert of_version_4 <= {*dir(OptunaTrial)}
 
 
 def test_what_it_was_enqueued_with_is_there_and_travels_back() -> None:
@@ -250,7 +224,7 @@ def test_what_it_was_enqueued_with_is_there_and_travels_back() -> None:
 
 
 def attributes() -> list[Trial]:
-    return [trial(), Trial(0, {}, {}, 1)]
+    return [trial(), grid_trial()]
 
 
 @pytest.mark.parametrize("one", attributes(), ids=["asked", "grid"])
@@ -293,32 +267,3 @@ def test_attributes_that_cannot_travel_are_refused(one: Trial) -> None:
     with pytest.raises(ValueError, match="NaN"):
         one.set_constraint("c", math.nan)
     assert list(one.user_attrs) == ["a"]
-
-
-@pytest.mark.parametrize(
-    "distribution",
-    [
-        FloatDistribution(-1, 1),
-        FloatDistribution(1e-5, 1e-1, log=True),
-        FloatDistribution(0, 1, step=0.25),
-        IntDistribution(3, 11, step=4),
-        IntDistribution(1, 100, log=True),
-        IntDistribution(5, 5),
-        CategoricalDistribution(["a", None, 2]),
-    ],
-)
-def test_without_a_server_values_are_drawn_from_the_distribution(distribution: Any) -> None:
-    text = distribution_to_json(distribution)
-    drawn = [draw(text, Random(seed)) for seed in range(200)]
-    assert all(distribution._contains(distribution.to_internal_repr(value)) for value in drawn)
-    assert (len(set(drawn)) > 1) != distribution.single()
-    bridge.set_bridge(bridge.LocalBridge(seed=3))
-    first = trial()._suggest("x", distribution)
-    bridge.set_bridge(bridge.LocalBridge(seed=3))
-    assert trial()._suggest("x", distribution) == first
-
-
-@pytest.mark.parametrize("text", ['{"name": "Other", "attributes": {}}', "{}", "[1]", "no JSON"])
-def test_what_is_no_distribution_is_told(text: str) -> None:
-    with pytest.raises(ValueError):  # noqa: PT011
-        draw(text, Random(0))

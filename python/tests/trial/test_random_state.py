@@ -12,20 +12,22 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hyperflock_worker import bridge
-from hyperflock_worker.random_state import MEMBER, RandomStateError, restore, snapshot
-from hyperflock_worker.trial import Trial
+from hyperflock._base.errors import CheckpointError
+from hyperflock._trial.random_state import MEMBER, restore, snapshot
+from hyperflock._trial.trial import Saved, Trial
+from recording_host import RecordingHost
 
 
 @pytest.fixture(autouse=True)
-def local() -> Iterator[bridge.LocalBridge]:
-    here = bridge.LocalBridge()
-    bridge.set_bridge(here)
+def unchanged() -> Iterator[None]:
     before = random.getstate(), np.random.get_state()
-    yield here
+    yield
     random.setstate(before[0])
     np.random.set_state(before[1])
-    bridge.set_bridge(None)
+
+
+def trial(checkpoint: Saved | None = None, host: RecordingHost | None = None) -> Trial:
+    return Trial({}, number=0, seed=1, data={}, checkpoint=checkpoint, host=host)
 
 
 def drawn() -> list[float]:
@@ -34,17 +36,16 @@ def drawn() -> list[float]:
 
 
 @pytest.mark.parametrize("state", [{"epoch": 3}, [np.arange(3)]])
-def test_who_goes_on_draws_what_an_unbroken_run_draws(
-    local: bridge.LocalBridge, state: Any
-) -> None:
+def test_who_goes_on_draws_what_an_unbroken_run_draws(state: Any) -> None:
+    local = RecordingHost()
     random.seed(1)
     np.random.seed(1)
     drawn()  # Half of a pair is kept for the next call.
-    Trial(0, {}, {}, 1).checkpoint(state)
+    trial(host=local).checkpoint(state)
     unbroken = drawn()
     random.seed(2)
     np.random.seed(2)
-    gone_on = Trial(0, {}, {}, 1, local.checkpoints[-1])
+    gone_on = trial(local.checkpoints[-1])
     assert repr(gone_on.resume()) == repr(state), "what was saved, and nothing else"
     assert drawn() == unbroken
 
@@ -70,7 +71,7 @@ def test_array_cores_generator_goes_on_too(monkeypatch: pytest.MonkeyPatch) -> N
             return self.stream
 
     there = Arraycore()
-    monkeypatch.setitem(sys.modules, "arraycore", there)  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "arraycore", there)
     content = archive({MEMBER: snapshot()})
     there.stream.state = ((0, 0), 0)
     restore(content)
@@ -103,6 +104,7 @@ def spoiled(change: Callable[[Any], None]) -> bytes:
         b"no zip",
         archive({MEMBER: "no JSON"}),
         archive({MEMBER: "[]"}),
+        archive({MEMBER: "null"}),
         archive({MEMBER: " " * 70_000}),
         spoiled(lambda told: told["numpy"].__setitem__(2, 100_000)),
         spoiled(lambda told: told["numpy"].__setitem__(2, -1)),
@@ -118,8 +120,8 @@ def test_what_is_no_state_reaches_no_generator(
     content: bytes, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = random.getstate(), np.random.get_state(legacy=False)["state"]["pos"]
-    with pytest.raises(RandomStateError):
+    with pytest.raises(CheckpointError):
         restore(content)
     assert (random.getstate(), np.random.get_state(legacy=False)["state"]["pos"]) == before
-    assert Trial(0, {}, {}, 1, ("tree", 3, content)).resume() is None
+    assert trial(("tree", 3, content)).resume() is None
     assert "checkpoint_malformed" in capsys.readouterr().err

@@ -7,12 +7,19 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from hyperflock_worker.artifacts import ArtifactError, ArtifactLostError
-from hyperflock_worker.attributes import AttributeRefusedError
-from hyperflock_worker.bridge import CallError
-from hyperflock_worker.checkpoints import CheckpointError
-from hyperflock_worker.metrics import MetricNotFiniteError, MetricNotNumberError
-from hyperflock_worker.trial import SuggestMismatchError
+from hyperflock._base.errors import (
+    ArtifactError,
+    ArtifactLostError,
+    AttributeRefusedError,
+    CallError,
+    CheckpointError,
+    HyperflockError,
+    MetricError,
+    StudyElsewhereError,
+    SuggestInvalidError,
+    SuggestMismatchError,
+)
+from hyperflock._trial.trial import is_pruned
 
 MAX_TRACEBACK_BYTES = 16 * 1024
 MAX_MESSAGE_CHARS = 1000
@@ -55,11 +62,11 @@ CAUSES = {
 }
 
 
-_OF_ASKED_TRIALS = {
-    "SuggestInvalidError": "suggest_invalid",
-    "StudyElsewhereError": "study_elsewhere",
-}
-_CALL_CODES = frozenset({"owner_error", "study_stopped", "call_timeout"})
+# Errors of a trial's calls; their codes are the attempt's, where they have a cause.
+_OF_TRIALS = (
+    *(ArtifactError, ArtifactLostError, AttributeRefusedError, CallError, CheckpointError),
+    *(MetricError, StudyElsewhereError, SuggestInvalidError, SuggestMismatchError),
+)
 
 
 class AttemptError(Exception):
@@ -109,35 +116,12 @@ def _described(error: BaseException, folder: Path | None) -> tuple[str, str]:
     return message_of(error), trimmed_traceback(shown, folder)
 
 
-def is_pruned(error: BaseException) -> bool:
-    """Whether it is a ``TrialPruned``: ours, the researcher's package's or Optuna's."""
-    return any(
-        cls.__name__ == "TrialPruned"
-        and cls.__module__.split(".")[0] in {"hyperflock", "hyperflock_worker", "optuna"}
-        for cls in type(error).__mro__
-    )
-
-
 def code_of(error: BaseException) -> str:
     """The stable code of an exception."""
-    if isinstance(
-        error,
-        AttemptError
-        | ArtifactError
-        | ArtifactLostError
-        | AttributeRefusedError
-        | CheckpointError
-        | SuggestMismatchError
-        | MetricNotFiniteError
-        | MetricNotNumberError,
-    ):
+    if isinstance(error, AttemptError):
         return error.code
-    # What the study's owner, or the server in its place, answered to a call.
-    if isinstance(error, CallError) and error.code in _CALL_CODES:
+    if isinstance(error, _OF_TRIALS) and error.code in CAUSES:
         return error.code
-    for name, code in _OF_ASKED_TRIALS.items():
-        if _is_own(error, name):
-            return code
     if isinstance(error, MemoryError):
         return "out_of_memory"
     if _is_arraycores(error, "DeviceLostError"):
@@ -167,12 +151,6 @@ def names_of(error: BaseException) -> list[str]:
         return []
 
 
-def _is_own(error: BaseException, name: str) -> bool:
-    # By name: the module of Optuna's trials is loaded for those alone.
-    kind = type(error)
-    return kind.__name__ == name and kind.__module__ == "hyperflock_worker.asked_trial"
-
-
 def _is_arraycores(error: BaseException, name: str) -> bool:
     # By name: array-core is there only for studies that ask for a device.
     return any(
@@ -188,9 +166,12 @@ def _is_ended_module(error: BaseException) -> bool:
 
 
 def message_of(error: BaseException) -> str:
-    """One line: the exception's type (but for our own) and text."""
+    """Return one line: the exception's type and text; its code stands beside it."""
     if isinstance(error, AttemptError):
         text = str(error)
+    elif isinstance(error, HyperflockError):
+        kind = type(error)
+        text = f"{kind.__module__}.{kind.__qualname__}: {error.message}"
     else:
         lines = list(traceback.TracebackException.from_exception(error).format_exception_only())
         text = lines[-1].strip() if lines else type(error).__name__
@@ -198,7 +179,7 @@ def message_of(error: BaseException) -> str:
 
 
 def trimmed_traceback(error: BaseException, folder: Path | None) -> str:
-    """The traceback without what stands above the user's code: this package, the import system."""
+    """Return the traceback without the frames above the user's code: ours, the import system's."""
     formatted = traceback.TracebackException.from_exception(error)
     _drop_outer_frames(formatted)
     text = "".join(formatted.format())

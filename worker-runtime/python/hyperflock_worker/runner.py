@@ -26,24 +26,26 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from hyperflock._trial import artifacts, devices
+from hyperflock._trial.host import Host, progress, running
+from hyperflock._trial.metrics import finite, objective_values, optuna_values
+from hyperflock._trial.random_state import seed_everything
+from hyperflock._trial.trial import Saved, Trial
 
-from hyperflock_worker import artifacts, bridge, bundles, compat, devices, failures
+from hyperflock_worker import bundles, compat, failures
+from hyperflock_worker.bridge import find_host
 from hyperflock_worker.failures import AttemptError
-from hyperflock_worker.metrics import finite, metric, objective_values
-from hyperflock_worker.seeding import seed_everything
-from hyperflock_worker.trial import Trial
-
-# The protocol's limit on a result's values.
-MAX_VALUES = 8
 
 
 class _Running:
-    """What an attempt has come to; read after it ended, however it did."""
+    """The trial of an attempt; read after it ended, however it did."""
 
     trial: Trial | None = None
 
 
-def run_attempt(spec_json: str, bundle: Any, data: Any, checkpoint: Any = ()) -> str:
+def run_attempt(
+    spec_json: str, bundle: Any, data: Any, checkpoint: Any = (), host: Host | None = None
+) -> str:
     """Run one attempt and return its outcome as JSON; never raises.
 
     Parameters
@@ -61,28 +63,32 @@ def run_attempt(spec_json: str, bundle: Any, data: Any, checkpoint: Any = ()) ->
     checkpoint : a sequence, or a JavaScript array
         Empty, or one checkpoint that the attempt goes on from: its format, the last step that was
         reported before it (-1: none) and its bytes.
+    host : Host or None
+        Who answers the trial; None: the browser's thread.
 
     Returns
     -------
     str
         ``{"outcome": "complete", "values": [...]}``, ``{"outcome": "pruned"}`` or
         ``{"outcome": "failed", "error": {"cause", "code", "message", "traceback"}}``; each with the
-        ``"backend"`` that the attempt computed on, of `devices.Device`, and ``"attrs"``, JSON
-        text of what the trial says of itself, where it does.
+        ``"backend"`` that the attempt computed on, of `devices.Device`, and ``"attrs"``, JSON text
+        of the trial's attributes, where it has some.
     """
-    running = _Running()
+    found = _Running()
     more: dict[str, Any] = {}
     with contextlib.ExitStack() as stack:
         folder: Path | None = None
         stack.callback(artifacts.forget)
         try:
             spec = json.loads(spec_json)
+            host = find_host() if host is None else host
+            stack.enter_context(running(host))
             folder = stack.enter_context(_attempt_folder(int(spec["attempt"])))
             saved = [
                 (str(kind), int(step), _as_bytes(content))
                 for kind, step, content in _as_python(checkpoint)
             ]
-            values = _run(spec, _as_bytes(bundle), _as_python(data), folder, saved, running)
+            values = _run(spec, _as_bytes(bundle), _as_python(data), folder, saved, host, found)
             sent = [finite(value) for value in values]
             outcome: dict[str, Any] = {"outcome": "complete", "values": sent}
             if sent != values:
@@ -92,7 +98,7 @@ def run_attempt(spec_json: str, bundle: Any, data: Any, checkpoint: Any = ()) ->
             outcome = failures.outcome_of(error, folder)
             if outcome.get("error", {}).get("code") == "objective_raised":
                 more["raised"] = failures.names_of(error)
-        attributes = _attributes_of(running, more)
+        attributes = _attributes_of(found, more)
         if attributes:
             outcome["attrs"] = attributes
     with contextlib.suppress(OSError, ValueError):
@@ -108,11 +114,12 @@ def _run(
     bundle: bytes,
     data: Mapping[str, Any],
     folder: Path,
-    saved: Sequence[tuple[str, int, bytes]],
-    running: _Running,
+    saved: Sequence[Saved],
+    host: Host,
+    found: _Running,
 ) -> list[float]:
-    """The attempt itself; returns the objective's values, and says in ``running`` what runs."""
-    compat.install()
+    """Run the attempt; returns the objective's values, and keeps the trial in ``found``."""
+    compat.install(progress)
     devices.prepare(spec.get("device"), int(spec["seed"]))
     code = folder / "code"
     try:
@@ -129,49 +136,47 @@ def _run(
     }
     sys.path[:0] = [str(path) for path in (code, *wheels)]
     objective = _load_entry(str(spec["entry"]))
-    trial = _trial_of(spec, read, saved[0] if saved else None)
-    running.trial = trial
+    trial = _trial_of(spec, read, saved[0] if saved else None, host)
+    found.trial = trial
     # Right before the call, so that code which runs at import cannot shift the trial's numbers.
     seed_everything(trial.seed)
-    bridge.progress()
+    progress()
     result = objective(trial)
     if spec.get("asked"):
-        return objective_values(result, int(spec["asked"]["directions"]))
-    returned = list(result) if isinstance(result, tuple | list) else [result]
-    if not 1 <= len(returned) <= MAX_VALUES:
-        raise AttemptError(
-            "metric_not_number",
-            f"the objective returned {len(returned)} values, but must return 1 to {MAX_VALUES}",
-        )
-    return [metric(value, "the objective's value") for value in returned]
+        return optuna_values(result, int(spec["asked"]["directions"]))
+    return objective_values(result)
 
 
 def _trial_of(
-    spec: Mapping[str, Any], data: Mapping[str, Any], saved: tuple[str, int, bytes] | None
+    spec: Mapping[str, Any], data: Mapping[str, Any], saved: Saved | None, host: Host
 ) -> Trial:
-    number, seed, asked = int(spec["trial"]), int(spec["seed"]), spec.get("asked")
+    asked = spec.get("asked")
+    common: dict[str, Any] = {
+        "number": int(spec["trial"]),
+        "seed": int(spec["seed"]),
+        "data": data,
+        "checkpoint": saved,
+        "host": host,
+    }
     if not asked:
-        return Trial(number, json.loads(spec["params"]), data, seed, saved)
+        return Trial(json.loads(spec["params"]), **common)
     # Not at the top: only trials of an Optuna study have Optuna here.
-    from hyperflock_worker.asked_trial import AskedTrial
+    from hyperflock._trial.optuna_trial import OptunaTrial
 
     logged = json.loads(asked.get("suggested") or "{}")
-    return AskedTrial(
-        number,
-        data,
-        seed,
-        saved,
+    return OptunaTrial(
+        **common,
         suggested={name: (str(of), str(value)) for name, (of, value) in logged.items()},
         attributes=json.loads(asked.get("attrs") or "{}"),
         directions=int(asked["directions"]),
     )
 
 
-def _attributes_of(running: _Running, more: Mapping[str, Any]) -> str:
-    if running.trial is None:
+def _attributes_of(found: _Running, more: Mapping[str, Any]) -> str:
+    if found.trial is None:
         return ""
     try:
-        text = running.trial.attributes_text(more)
+        text = found.trial.attributes_text(more)
         if type(text) is str:
             return text
     except BaseException:

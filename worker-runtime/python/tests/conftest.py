@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "python" / "src"))
+sys.path.append(str(Path(__file__).resolve().parents[3] / "python" / "tests" / "support"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from fresh_python import VERSIONS, chainer_paths, optuna_paths, run_python

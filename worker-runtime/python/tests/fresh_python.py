@@ -16,6 +16,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 PACKAGES = ROOT / "worker-runtime" / "python"
+# What a snippet may import besides: what a trial sees of `hyperflock`, and the tests' own hosts.
+_SOURCES = [str(PACKAGES), str(ROOT / "python" / "src"), str(ROOT / "python/tests/support")]
 VERSIONS = ("7.8.1", "5.4.0")
 
 
@@ -42,7 +44,7 @@ def optuna_paths() -> list[str]:
 def run_python(code: str, paths: list[str]) -> Any:
     """Run ``code`` in a fresh interpreter, warnings as errors; return its ``result``."""
     text = f"{code}\nimport json as _json\nprint('RESULT ' + _json.dumps(result))\n"
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(PACKAGES), *paths])}
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([*_SOURCES, *paths])}
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", text],
         env=env,

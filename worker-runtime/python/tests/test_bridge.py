@@ -1,89 +1,148 @@
-"""The bridge that stands still for promises, over a module and a ``run_sync`` of the test's own."""
+"""The worker's host, over a module ``_hyperflock_bridge`` and a ``run_sync`` of the test's own."""
 
+import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 import pytest
+from hyperflock._base.errors import CallError
+from hyperflock._trial.host import Artifact, Host, LocalHost
 from hyperflock_worker import bridge
+from hyperflock_worker.bridge import WorkerHost, find_host
+
+YES = '{"ok": true, "value": true}'
+LATE = '{"ok": false, "error": {"code": "call_timeout", "message": "late"}}'
 
 
 class Promise:
-    """What JavaScript would give: a value that is there once it was waited for."""
+    """What JavaScript gives where threads share no memory: a value that has to be waited for."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
 
 
 class Module(ModuleType):
-    """``_hyperflock_bridge`` of a thread that shares no memory."""
+    """``_hyperflock_bridge``: it keeps what it is asked, and gives one answer."""
 
-    def __init__(self) -> None:
+    def __init__(self, answer: str = YES, *, promises: bool = False) -> None:
         super().__init__("_hyperflock_bridge")
-        self.promises = True
+        self.promises = promises
+        self.answer = answer
         self.room = 2
+        self.asked: list[Any] = []
         self.reports: list[tuple[int, float]] = []
         self.steps = 0
 
-    def call(self, method: str, payload_json: str) -> Promise:
-        return Promise(f'{{"ok": true, "value": "{method} {len(payload_json)}"}}')
+    def call(self, method: str, payload_json: str) -> Any:
+        self.asked.append((method, json.loads(payload_json)))
+        return self._answer()
 
-    def upload(self, head_json: str, content: bytes) -> Promise:
-        return Promise(f'{{"ok": true, "value": "{len(head_json)} {len(content)}"}}')
+    def upload(self, head_json: str, content: bytes) -> Any:
+        self.asked.append((json.loads(head_json), content))
+        return self._answer()
 
     def report(self, step: int, value: float) -> Promise | None:
         self.reports.append((step, value))
-        return None if len(self.reports) <= self.room else Promise(None)
+        return Promise(None) if self.promises and len(self.reports) > self.room else None
 
     def progress(self) -> None:
         self.steps += 1
 
+    def _answer(self) -> Any:
+        return Promise(self.answer) if self.promises else self.answer
 
-@pytest.fixture
-def waited(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Module, list[Promise]]]:
-    """The module in its place, and the promises that Python stood still for."""
-    module, promises = Module(), []
 
-    def run_sync(promise: Promise) -> Any:
-        promises.append(promise)
-        return promise.value
-
+@pytest.fixture(params=[False, True], ids=["shared", "promises"])
+def module(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Module:
+    """The module in its place; where it promises, Python stands still by ``run_sync``."""
+    found = Module(promises=request.param)
     ffi = ModuleType("pyodide.ffi")
-    ffi.run_sync = run_sync  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "_hyperflock_bridge", module)
+    ffi.run_sync = lambda promise: promise.value  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "_hyperflock_bridge", found)
     monkeypatch.setitem(sys.modules, "pyodide", ModuleType("pyodide"))
     monkeypatch.setitem(sys.modules, "pyodide.ffi", ffi)
-    bridge.set_bridge(None)
-    yield module, promises
-    bridge.set_bridge(None)
+    return found
 
 
-def test_a_call_waits_for_its_answer(waited: tuple[Module, list[Promise]]) -> None:
-    assert bridge.call("should_prune", {"step": 1}) == "should_prune 11"
-    assert len(waited[1]) == 1
+def test_questions_are_json_and_wait_for_their_answers(module: Module) -> None:
+    host = find_host()
+    assert host.should_prune(4) is True
+    module.answer = json.dumps({"ok": True, "value": "0.5"})
+    assert host.suggest("x", "{}") == "0.5"
+    suggested = ("suggest", {"name": "x", "distribution": "{}"})
+    assert module.asked == [("should_prune", {"step": 4}), suggested]
 
 
-def test_an_upload_waits_until_it_is_stored(waited: tuple[Module, list[Promise]]) -> None:
-    assert '"2 3"' in bridge.current().upload("{}", b"abc")
-    assert len(waited[1]) == 1
+def test_files_go_with_their_heads(module: Module) -> None:
+    host = find_host()
+    assert host.save_checkpoint("tree", None, b"abc") is True
+    module.answer = '{"ok": true, "value": false}'
+    assert host.upload_artifact(Artifact("i", "w.txt", "text/plain", "kept"), b"") is False
+    artifact = {"id": "i", "name": "w.txt", "type": "text/plain", "store": "kept"}
+    assert module.asked == [
+        ({"of": "checkpoint", "format": "tree", "step": None}, b"abc"),
+        ({"of": "artifact", **artifact}, b""),
+    ]
 
 
-def test_every_bridge_has_what_trials_call() -> None:
-    functions = {name for name in vars(bridge.Bridge) if not name.startswith("_")}
-    for each in (bridge.LocalBridge, bridge.PromisingBridge):
-        assert functions <= set(vars(each))
-
-
-def test_a_report_waits_only_where_there_is_no_room(waited: tuple[Module, list[Promise]]) -> None:
-    module, promises = waited
+def test_a_report_waits_only_where_there_is_no_room() -> None:
+    module, waited = Module(promises=True), []
+    host = WorkerHost(module, waited.append)
     for step in range(3):
-        bridge.report(step, 0.5)
+        host.report(step, 0.5)
     assert module.reports == [(0, 0.5), (1, 0.5), (2, 0.5)]
-    assert len(promises) == 1
+    assert len(waited) == 1
 
 
-def test_progress_never_waits(waited: tuple[Module, list[Promise]]) -> None:
-    bridge.progress()
-    assert waited[0].steps == 1
-    assert waited[1] == []
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda host: host.report(0, 0.5),
+        lambda host: host.should_prune(0),
+        lambda host: host.save_checkpoint("tree", 0, b""),
+        lambda host: host.progress(),
+    ],
+)
+def test_each_call_is_a_sign_of_life(act: Callable[[Host], object], module: Module) -> None:
+    act(find_host())
+    assert module.steps == 1
+
+
+def test_error_answers_are_raised_with_their_code() -> None:
+    error = {"code": "unknown_attempt", "message": "no such attempt"}
+    host = WorkerHost(Module(json.dumps({"ok": False, "error": error})))
+    with pytest.raises(CallError, match="no such attempt") as caught:
+        host.should_prune(0)
+    assert caught.value.code == "unknown_attempt"
+
+
+def test_a_question_that_nobody_answered_in_time_is_asked_again() -> None:
+    class Slow(Module):
+        def call(self, method: str, payload_json: str) -> Any:
+            super().call(method, payload_json)
+            return self.answer if len(self.asked) == bridge.CALL_TRIES else LATE
+
+    module = Slow('{"ok": true, "value": "3"}')
+    host = WorkerHost(module)
+    assert host.suggest("x", "{}") == "3"
+    assert len(module.asked) == bridge.CALL_TRIES
+    module.asked.clear()
+    module.answer = LATE
+    with pytest.raises(CallError, match="late"):
+        host.suggest("x", "{}")
+    assert len(module.asked) == bridge.CALL_TRIES
+
+
+@pytest.mark.parametrize("answer", ["", "null", "[]", '{"ok": false}', '{"value": 1}'])
+def test_answers_that_are_none_are_raised(answer: str) -> None:
+    with pytest.raises(CallError) as caught:
+        WorkerHost(Module(answer)).should_prune(0)
+    assert caught.value.code == "malformed_answer"
+
+
+def test_every_host_has_what_trials_call() -> None:
+    functions = {name for name in vars(Host) if not name.startswith("_")}
+    for each in (LocalHost, WorkerHost):
+        assert functions <= set(dir(each))

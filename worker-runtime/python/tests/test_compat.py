@@ -366,10 +366,9 @@ def test_iterators_need_the_patch(snippet: Any, version: str) -> None:
 
 
 PROGRESS = """
-from hyperflock_worker import bridge
 import chainer.links as L
-local = bridge.LocalBridge()
-bridge.set_bridge(local)
+updates = []
+compat.install(lambda: updates.append(1))
 class Mine(chainer.optimizers.SGD):
     def update(self, lossfun=None, *args, **kwds):
         super().update(lossfun, *args, **kwds)
@@ -377,9 +376,9 @@ result = []
 for optimizer in (chainer.optimizers.SGD(), chainer.optimizers.Adam(), Mine()):
     model = L.Linear(2, 1)
     optimizer.setup(model)
-    before = local.steps
+    before = len(updates)
     optimizer.update(lambda: F.sum(model(np.ones((1, 2), np.float32))))
-    result.append(local.steps > before)
+    result.append(len(updates) > before)
 """
 
 

@@ -1,4 +1,4 @@
-"""What ``hyperflock.device()`` gives by what was offered, and what an attempt leaves behind."""
+"""What an attempt computes on, and that it leaves nothing of its device behind."""
 
 from __future__ import annotations
 
@@ -8,69 +8,10 @@ from typing import Any
 
 import pytest
 from fresh_python import PACKAGES, ROOT, chainer_paths, run_python
-from hyperflock_worker import devices
-from hyperflock_worker.devices import Offer
-
-BOTH = ("webgpu", "cpu")
-NO_GPU = {"webgpu": "no_adapter"}
-
-
-@pytest.fixture(autouse=True)
-def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(devices, "_state", devices._State())
-
-
-@pytest.mark.parametrize(
-    ("wanted", "offer", "backend", "reason"),
-    [
-        ("auto", Offer(backends=BOTH), "webgpu", ""),
-        ("auto", Offer(backends=BOTH, software=True), "cpu", "software_adapter"),
-        ("webgpu", Offer(backends=BOTH, software=True), "webgpu", ""),
-        ("auto", Offer(backends=("cpu",), reasons=NO_GPU), "cpu", "no_adapter"),
-        ("webgpu", Offer(backends=("cpu",), reasons=NO_GPU), "cpu", "no_adapter"),
-        ("cpu", Offer(backends=BOTH), "cpu", ""),
-        ("cpu", Offer(reasons={"cpu": "memory_refused"}), "numpy", "memory_refused"),
-        (
-            "auto",
-            Offer(reasons={"webgpu": "a", "cpu": "memory_refused"}),
-            "numpy",
-            "memory_refused",
-        ),
-    ],
-)
-def test_best_back_end(wanted: str, offer: Offer, backend: str, reason: str) -> None:
-    devices._state.offer = offer
-    device = devices.device(wanted)
-    assert (device.backend, device.reason, device.is_gpu) == (
-        backend,
-        reason,
-        backend == "webgpu",
-    )
-
-
-def test_study_wish_is_the_default() -> None:
-    devices._state.offer = Offer("cpu", BOTH)
-    assert devices.device().backend == "cpu"
-    assert devices.device("webgpu").backend == "webgpu"
-
-
-def test_unknown_back_end_is_refused() -> None:
-    with pytest.raises(ValueError, match="There is no back end 'cuda'"):
-        devices.device("cuda")
-
-
-def test_browser_without_request_computes_by_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(devices.sys, "platform", "emscripten")
-    devices.prepare(None, 1)
-    device = devices.device().use()
-    assert (device.backend, device.reason, device.chainer_device) == ("numpy", "not_requested", -1)
-    assert device.xp.__name__ == "numpy"
-    assert device.send("as it is") == "as it is"
-    assert devices.finish() == "numpy"
-
 
 ATTEMPTS = """
 import io, json, zipfile
+from hyperflock._trial.host import LocalHost
 from hyperflock_worker.runner import run_attempt
 
 def attempt(source, device=None, seed=5):
@@ -81,7 +22,7 @@ def attempt(source, device=None, seed=5):
         archive.writestr("hyperflock_lock.json", json.dumps(lock))
     spec = {"attempt": 1, "study": 1, "trial": 0, "entry": "m:objective", "params": "{}",
             "seed": seed, "chainer": "x", "device": device}
-    return json.loads(run_attempt(json.dumps(spec), packed.getvalue(), {}))
+    return json.loads(run_attempt(json.dumps(spec), packed.getvalue(), {}, (), LocalHost()))
 """
 STEPS = """
 import chainer, hyperflock, numpy as np

@@ -4,31 +4,31 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hyperflock_worker import bridge, compat
-from test_asked_trial import Owner
+from hyperflock._base.errors import CallError
+from hyperflock_worker import compat
+from recording_host import Owner
 from test_runner import attempt
 
 
 @pytest.fixture(autouse=True)
-def owner(monkeypatch: pytest.MonkeyPatch) -> Iterator[Owner]:
-    monkeypatch.setattr(compat, "install", lambda: None)
-    found = Owner(x=0.5)
-    bridge.set_bridge(found)
-    yield found
-    bridge.set_bridge(None)
+def no_hooks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compat, "install", lambda on_update: None)
 
 
 def asked(
-    body: str, directions: int = 1, suggested: str | None = None, attrs: str | None = None
+    body: str,
+    directions: int = 1,
+    suggested: str | None = None,
+    attrs: str | None = None,
+    owner: Owner | None = None,
 ) -> dict[str, Any]:
     """Run an objective with this body."""
     source = f"import math, optuna\ndef objective(trial):\n    {body}"
     spec = {"directions": directions, "suggested": suggested, "attrs": attrs}
-    return attempt(source, asked=spec, params="{}")
+    return attempt(source, owner or Owner(x=0.5), asked=spec, params="{}")
 
 
 def test_an_objective_asks_reports_and_says_something_of_itself() -> None:
@@ -39,12 +39,14 @@ def test_an_objective_asks_reports_and_says_something_of_itself() -> None:
     assert outcome == {"outcome": "complete", "values": [1.0], "backend": "numpy"}
 
 
-def test_the_log_of_earlier_attempts_comes_with_the_spec(owner: Owner) -> None:
+def test_the_log_of_earlier_attempts_comes_with_the_spec() -> None:
+    owner = Owner()
     distribution = '{"name": "FloatDistribution", "attributes": '
     distribution += '{"step": null, "low": 0.0, "high": 1.0, "log": false}}'
     outcome = asked(
         "return trial.suggest_float('x', 0, 1)",
         suggested=json.dumps({"x": [distribution, "0.75"]}),
+        owner=owner,
     )
     assert outcome["values"] == [0.75]
     assert owner.asked == []
@@ -133,11 +135,13 @@ def test_a_pruned_trial_keeps_its_attributes() -> None:
         ("trial.set_user_attr('a', 'x' * 60_000)", "attributes_too_large", "user_error"),
     ],
 )
-def test_codes_of_what_was_refused(body: str, code: str, cause: str, owner: Owner) -> None:
-    owner.answers["refused"] = bridge.CallError("owner_error", "sampler: no")
-    owner.answers["slow"] = bridge.CallError("call_timeout", "late")
-    owner.answers["over"] = bridge.CallError("study_stopped", "no more")
-    outcome = asked(body)
+def test_codes_of_what_was_refused(body: str, code: str, cause: str) -> None:
+    owner = Owner(
+        refused=CallError("sampler: no", code="owner_error"),
+        slow=CallError("late", code="call_timeout"),
+        over=CallError("no more", code="study_stopped"),
+    )
+    outcome = asked(body, owner=owner)
     assert (outcome["error"]["code"], outcome["error"]["cause"]) == (code, cause)
 
 

@@ -8,23 +8,21 @@ import os
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hyperflock_worker import bridge, compat, failures, runner
+from hyperflock._trial.host import Host
+from hyperflock_worker import compat, failures, runner
+from recording_host import RecordingHost
 
 
 @pytest.fixture(autouse=True)
-def local_bridge(monkeypatch: pytest.MonkeyPatch) -> Iterator[bridge.LocalBridge]:
-    """A fresh bridge; and no import hooks in the test's own process."""
-    monkeypatch.setattr(compat, "install", lambda: None)
-    local = bridge.LocalBridge()
-    bridge.set_bridge(local)
-    yield local
-    bridge.set_bridge(None)
+def no_hooks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No import hooks in the test's own process."""
+    monkeypatch.setattr(compat, "install", lambda on_update: None)
 
 
 def bundle(files: Mapping[str, str]) -> bytes:
@@ -35,7 +33,7 @@ def bundle(files: Mapping[str, str]) -> bytes:
     return out.getvalue()
 
 
-def attempt(source: str, **changes: Any) -> dict[str, Any]:
+def attempt(source: str, host: Host | None = None, **changes: Any) -> dict[str, Any]:
     """Run ``source`` as module ``study`` and return the outcome."""
     spec = {
         "attempt": 5,
@@ -48,8 +46,9 @@ def attempt(source: str, **changes: Any) -> dict[str, Any]:
     }
     data = changes.pop("data", {})
     code = changes.pop("code", None) or bundle({"study.py": source})
+    told = json.dumps({**spec, **changes})
     outcome: dict[str, Any] = json.loads(
-        runner.run_attempt(json.dumps({**spec, **changes}), code, data)
+        runner.run_attempt(told, code, data, (), host or RecordingHost())
     )
     return outcome
 
@@ -160,7 +159,8 @@ def test_buffers_of_javascript_are_taken() -> None:
     assert attempt("", code=code, data=Proxy())["values"] == [2.0]
 
 
-def test_reports_and_progress_reach_the_bridge(local_bridge: bridge.LocalBridge) -> None:
+def test_reports_and_progress_reach_the_host() -> None:
+    host = RecordingHost()
     source = """
 import numpy as np
 def objective(trial):
@@ -169,9 +169,9 @@ def objective(trial):
         assert trial.should_prune() is False
     return 1
 """
-    assert attempt(source)["outcome"] == "complete"
-    assert local_bridge.reports == [(0, 0.0), (1, 0.5), (2, 1.0)]
-    assert local_bridge.steps >= 9
+    assert attempt(source, host)["outcome"] == "complete"
+    assert host.points == [(0, 0.0), (1, 0.5), (2, 1.0)]
+    assert host.steps >= 4
 
 
 # --- failures ----------------------------------------------------------------------------------
@@ -191,6 +191,25 @@ def objective(trial):
         ("raise ValueError('boom')", "objective_raised", "user_error", "ValueError: boom"),
         ("import sys; sys.exit(3)", "objective_raised", "user_error", "SystemExit: 3"),
         ("raise MemoryError('full')", "out_of_memory", "out_of_memory", "full"),
+        (
+            "import hyperflock; raise hyperflock.ArtifactLostError('late')",
+            "artifact_not_stored",
+            "worker_lost",
+            "hyperflock.ArtifactLostError: late",
+        ),
+        (
+            "import hyperflock; raise hyperflock.ArtifactError('no', code='quota_exceeded')",
+            "quota_exceeded",
+            "user_error",
+            "hyperflock.ArtifactError: no",
+        ),
+        (
+            "import hyperflock; raise hyperflock.ArtifactError('no', code='call_timeout_')",
+            "objective_raised",
+            "user_error",
+            "hyperflock.ArtifactError: no",
+        ),
+        ("trial.checkpoint({1})", "checkpoint_not_a_tree", "user_error", "cannot hold a set"),
         ("raise KeyboardInterrupt", "objective_raised", "user_error", "KeyboardInterrupt"),
         ("raise GeneratorExit", "objective_raised", "user_error", "GeneratorExit"),
         (
@@ -220,7 +239,6 @@ def objective(trial):
             "not in the study",
         ),
         ("trial.report(1, -1)", "objective_raised", "user_error", "step must be"),
-        ("import hyperflock; hyperflock.Client()", "objective_raised", "user_error", "__main__"),
     ],
 )
 def test_failure_has_cause_code_and_message(body: str, code: str, cause: str, message: str) -> None:
@@ -298,7 +316,6 @@ def test_traceback_is_bounded_and_keeps_its_end() -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        "class TrialPruned(Exception):\n    __module__ = 7\nBroken = TrialPruned\n",
         "class Broken(Exception):\n    __class__ = property(lambda self: 1 / 0)\n",
         "from hyperflock_worker.failures import AttemptError\n"
         "def Broken():\n    return AttemptError('no_such_code', 'm')\n",
@@ -310,8 +327,15 @@ def test_exception_that_cannot_be_looked_at_is_an_outcome_too(body: str) -> None
     assert error["message"] == "The exception that was raised cannot be shown."
 
 
+@pytest.mark.parametrize("module", ["7", "'mine'"])
+def test_class_of_another_module_that_is_called_trial_pruned_prunes_nothing(module: str) -> None:
+    body = f"class TrialPruned(Exception):\n    __module__ = {module}\n"
+    error = failure(f"{body}def objective(trial):\n    raise TrialPruned()\n")
+    assert (error["cause"], error["code"]) == ("user_error", "objective_raised")
+
+
 def test_spec_that_is_no_json_is_an_outcome_too() -> None:
-    outcome = json.loads(runner.run_attempt("{", b"", {}))
+    outcome = json.loads(runner.run_attempt("{", b"", {}, (), RecordingHost()))
     assert outcome["error"]["code"] == "objective_raised"
 
 

@@ -43,7 +43,7 @@ async function main() {
   // All that a trial of another study would have, so that what follows is Optuna's own.
   python.runPython("import chainer");
   const started = performance.now();
-  python.runPython("import hyperflock_worker.asked_trial");
+  python.runPython("import hyperflock._trial.optuna_trial");
   const importMs = Math.round(performance.now() - started);
   const loaded = python.runPython(`
 import json, sys

@@ -140,7 +140,7 @@ def test_damaged_piece_is_built_again(copy: Path, cache: Path, node: str, damage
 def test_other_worker_code_builds_that_piece_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     pieces = gather.load_manifest(SCRIPTS / "manifest.json")
     keys = [gather.piece_key(piece, "core", 9, b"script", {}) for piece in pieces]
-    monkeypatch.setattr(packing, "tree_archive_digest", lambda base, packages: b"changed")
+    monkeypatch.setattr(packing, "tree_archive_digest", lambda trees: b"changed")
     changed = [gather.piece_key(piece, "core", 9, b"script", {}) for piece in pieces]
     differing = [p["name"] for p, a, b in zip(pieces, keys, changed, strict=True) if a != b]
     assert differing == ["worker", "arraycore"]

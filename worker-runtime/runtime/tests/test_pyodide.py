@@ -19,15 +19,15 @@ HERE = Path(__file__).resolve().parent
 REFERENCE = """
 import contextlib, io, json, sys
 from pathlib import Path
-from hyperflock_worker import bridge, runner
-local = bridge.LocalBridge()
-bridge.set_bridge(local)
+from hyperflock._trial.host import LocalHost
+from hyperflock_worker import runner
+local = LocalHost()
 spec, bundle, images = (Path(name) for name in sys.argv[1:])
 data = {"images": ("npy", images.read_bytes())}
 output = io.StringIO()
 with contextlib.redirect_stdout(output):
-    outcome = runner.run_attempt(spec.read_text(), bundle.read_bytes(), data)
-answer = {"outcome": json.loads(outcome), "reports": local.reports, "output": output.getvalue()}
+    outcome = runner.run_attempt(spec.read_text(), bundle.read_bytes(), data, (), local)
+answer = {"outcome": json.loads(outcome), "reports": local.points, "output": output.getvalue()}
 print(json.dumps(answer))
 """
 
@@ -64,7 +64,8 @@ def both(
         cache / "wheels" / f"chainer-{version}-py3-none-any.whl",
         cache / "downloads" / "six-1.17.0-py2.py3-none-any.whl",
     ]
-    packages = [str(ROOT / "worker-runtime" / "python"), *map(str, wheels)]
+    sources = ("worker-runtime/python", "python/src")
+    packages = [*(str(ROOT / folder) for folder in sources), *map(str, wheels)]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(packages)}
     browser = last_line([node, script, str(runtime), version, *files], dict(os.environ))
     print(f"Chainer {version} under Pyodide: {browser['timings']}")

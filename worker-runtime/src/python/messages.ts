@@ -40,7 +40,7 @@ export interface ArraycoreParts {
   readonly archive: Uint8Array<ArrayBuffer>;
 }
 
-/** What an attempt may compute on, as `hyperflock_worker.devices` reads it. */
+/** What an attempt may compute on, as `hyperflock._trial.devices` reads it. */
 export interface DeviceOffer {
   /** The study's wish. */
   readonly wanted: WantedBackend;

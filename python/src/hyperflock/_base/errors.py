@@ -180,15 +180,45 @@ class OwnerError(HyperflockError, RuntimeError):
 
 
 class CheckpointError(HyperflockError, ValueError):
-    """A checkpoint cannot be saved or read; on a device alone, a local run keeps none."""
+    """A trial's checkpoint cannot be saved or read."""
 
 
 class ArtifactError(HyperflockError, ValueError):
-    """A trial's file cannot be uploaded; on a device alone, a local run uploads none."""
+    """A trial's file cannot be an artifact, or the server refuses it."""
 
 
 class ArtifactLostError(HyperflockError, RuntimeError):
-    """A trial's file found no way to the server; on a device alone."""
+    """A trial's file did not reach the server in time; another device may do better."""
+
+    default_code = "artifact_not_stored"
+
+
+class AttributeRefusedError(HyperflockError, ValueError):
+    """A trial's attribute cannot travel."""
+
+    default_code = "attribute_not_json"
+
+
+class SuggestInvalidError(HyperflockError, ValueError):
+    """A ``suggest_*`` cannot be sent to the study's sampler: its name, or its distribution."""
+
+    default_code = "suggest_invalid"
+
+
+class StudyElsewhereError(HyperflockError, AttributeError):
+    """A trial was asked for something that only the study's owner has."""
+
+    default_code = "study_elsewhere"
+
+
+class CallError(HyperflockError, RuntimeError):
+    """The server, or the study's owner, answered a trial's question with an error."""
+
+
+class NotInTrialError(HyperflockError, RuntimeError):
+    """Something for the researcher's machine was used inside a trial."""
+
+    default_code = "not_in_trial"
 
 
 _BY_CODE: dict[str, type[ServerError]] = {
@@ -207,3 +237,9 @@ _BY_CODE: dict[str, type[ServerError]] = {
 def server_error(code: str, message: str, field: str | None = None) -> ServerError:
     """Make the error for a refusal by the server."""
     return _BY_CODE.get(code, ServerError)(message, code=code, field=field)
+
+
+# By the name that users write: it is shown in tracebacks and compared by `catch`, wherever a trial
+# runs and whichever file has the class.
+for _class in [one for one in vars().values() if isinstance(one, type)]:
+    _class.__module__ = "hyperflock"

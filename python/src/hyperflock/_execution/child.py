@@ -3,9 +3,8 @@
     python -I -S _execution/child.py FOLDER
 
 ``FOLDER`` holds ``job.json``, the bundle and the data; ``begun`` is left there when the trial's
-time begins, ``outcome.json`` at its end. It uses the worker's packages and nothing of the
-researcher's; only what the browsers' runtime has can be imported, wherever it is installed. The
-process's only thread.
+time begins, ``outcome.json`` at its end. Only what the browsers' runtime has can be imported,
+wherever it is installed: of this package the in-trial part. The process's only thread.
 """
 
 from __future__ import annotations
@@ -14,34 +13,43 @@ import importlib.abc
 import importlib.machinery
 import json
 import platform
+import re
 import runpy
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hyperflock_worker.bridge import LocalBridge
-
     from hyperflock._execution.value_snapshot import Snapshot
+
+# What a browser has of this package, beside its root; the runtime's manifest has the same.
+_IN_TRIAL = re.compile(r"hyperflock\.(_base|_trial)(\..+)?|hyperflock\.optuna")
 
 
 class _Installed(importlib.abc.MetaPathFinder):
-    """Finds what is installed here, where the browsers have it too."""
+    """Finds what is installed here, where the browsers have it too.
 
-    def __init__(self, names: Sequence[str], folders: Sequence[str]) -> None:
-        self._names = frozenset(names)
-        self._folders = list(folders)
+    Parameters
+    ----------
+    places : Mapping
+        The folders in which each package is looked for.
+    """
+
+    def __init__(self, places: Mapping[str, Sequence[str]]) -> None:
+        self._places = places
         self._missing: set[str] = set()
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        if path is not None or fullname not in self._names:
+        if fullname.startswith("hyperflock.") and not _IN_TRIAL.fullmatch(fullname):
+            raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
+        if path is not None or fullname not in self._places:
             return None
-        spec = importlib.machinery.PathFinder.find_spec(fullname, self._folders)
+        spec = importlib.machinery.PathFinder.find_spec(fullname, self._places[fullname])
         if spec is None and fullname in {"numpy", "chainer", "optuna"}:
             self._missing.add(fullname)
             raise ModuleNotFoundError(
@@ -62,19 +70,16 @@ def _not_here(name: str) -> str:
 def main(folder: Path) -> None:
     """Run the job of a folder."""
     job = json.loads((folder / "job.json").read_text("utf-8"))
-    installed = _Installed(job["installed"], job["folders"])
-    sys.path[:0] = job["worker"]
+    installed = _Installed(job["installed"])
     sys.meta_path.insert(0, installed)
-    from hyperflock_worker import bridge
     from hyperflock_worker.runner import run_attempt
 
-    local = bridge.LocalBridge()
-    if job["again"]:
-        _answer_as_before(local, job["prune_at"])
+    from hyperflock._trial.host import LocalHost, ReplayHost
+
+    host = ReplayHost(job["prune_at"]) if job["again"] else LocalHost()
     found: dict[str, dict[str, Snapshot]] = {}
     if job["globals"]:
-        _report_globals(local, folder, job, found)
-    bridge.set_bridge(local)
+        _report_globals(host, folder, job, found)
     bundle = (folder / "bundle.zip").read_bytes()
     data = {
         name: (kind, (folder / file).read_bytes(), filename)
@@ -82,11 +87,11 @@ def main(folder: Path) -> None:
     }
     (folder / "begun").touch()
     begun = time.perf_counter()
-    outcome = json.loads(run_attempt(json.dumps(job["spec"]), bundle, data))
+    outcome = json.loads(run_attempt(json.dumps(job["spec"]), bundle, data, (), host))
     seconds = time.perf_counter() - begun
     told = {
         "outcome": outcome,
-        "points": local.reports,
+        "points": host.points,
         "seconds": seconds,
         "missing": installed.for_want_of(outcome["error"]) if "error" in outcome else [],
         "versions": _versions(),
@@ -98,37 +103,18 @@ def main(folder: Path) -> None:
     written.replace(folder / "outcome.json")
 
 
-def _answer_as_before(local: LocalBridge, prune_at: int | None) -> None:
-    """Let a trial that has its result be pruned where it was, and draw nothing for it."""
-    answer = local.call
-
-    def call(method: str, payload: str) -> str:
-        if method == "should_prune":
-            # A step that has no point is one too: no curve keeps a NaN.
-            over = prune_at is not None and json.loads(payload)["step"] >= prune_at
-            return json.dumps({"ok": True, "value": over})
-        if method != "suggest":
-            return str(answer(method, payload))
-        # What was suggested then the trial knows, and does not ask for.
-        name = json.loads(payload)["name"]
-        message = f"the trial was given no value for '{name}' when it ran before"
-        return json.dumps({"ok": False, "error": {"code": "owner_error", "message": message}})
-
-    local.call = call
-
-
 def _report_globals(
-    local: LocalBridge, folder: Path, job: dict[str, Any], found: dict[str, dict[str, Snapshot]]
+    host: Any, folder: Path, job: dict[str, Any], found: dict[str, dict[str, Snapshot]]
 ) -> None:
     """Write down the globals that the job names, right before the objective is called.
 
     The runner reports progress at that moment, and has imported what the files import at their top.
     """
     snapshot = runpy.run_path(str(folder / "value_snapshot.py"))["snapshot"]
-    before = local.progress
+    before = host.progress
 
     def progress() -> None:
-        local.progress = before
+        host.progress = before
         for module, names in job["globals"].items():
             there = vars(sys.modules.get(module, object))
             found[module] = {
@@ -136,7 +122,7 @@ def _report_globals(
             }
         before()
 
-    local.progress = progress
+    host.progress = progress
 
 
 def _versions() -> dict[str, str]:

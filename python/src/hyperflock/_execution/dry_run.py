@@ -61,7 +61,8 @@ _KEPT = frozenset(
 )
 
 _CHILD = Path(__file__).with_name("child.py")
-_CHECKOUT = Path(__file__).resolve().parents[4]
+_PACKAGE = Path(__file__).resolve().parents[1]
+_CHECKOUT = _PACKAGE.parents[2]
 
 
 @dataclass(frozen=True)
@@ -274,7 +275,7 @@ def worker_packages() -> Path:
     DryRunError
         ``dry_run_unavailable``: it is in neither place.
     """
-    for folder in (_CHECKOUT / "worker-runtime" / "python", Path(__file__).parents[1] / "_worker"):
+    for folder in (_CHECKOUT / "worker-runtime" / "python", _PACKAGE / "_worker"):
         if (folder / "hyperflock_worker" / "runner.py").is_file():
             return folder
     raise DryRunError("the worker's Python packages are not here; install hyperflock again")
@@ -299,15 +300,14 @@ def _write_job(folder: Path, job: Job) -> None:
         "asked": job.asked,
     }
     # Chainer 7 comes with ChainerX, and imports it.
-    packages = (RUNTIME_PACKAGES | {"chainerx"}) - {"hyperflock", "hyperflock_worker"}
+    packages = RUNTIME_PACKAGES | {"chainerx"}
     if job.has_optuna:
         packages |= ASKED_PACKAGES | _OPTUNA_NEEDS
     told = {
         "spec": spec,
         "data": files,
-        "worker": [str(worker_packages())],
-        "installed": sorted(packages),
-        "folders": sys.path,
+        "installed": dict.fromkeys(sorted(packages), sys.path)
+        | {"hyperflock": [str(_PACKAGE.parent)], "hyperflock_worker": [str(worker_packages())]},
         "again": job.again,
         "prune_at": job.prune_at,
         "globals": job.globals,

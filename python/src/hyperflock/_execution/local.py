@@ -9,21 +9,19 @@ Seeds the process-wide generators, so one run at a time; the calling thread runs
 from __future__ import annotations
 
 import importlib.util
-import random
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from hyperflock._base.errors import DryRunError, MetricError
-from hyperflock._execution.device import worker_devices
-from hyperflock._execution.trial import Trial, TrialPruned, as_metric
+from hyperflock._base.errors import DryRunError
 from hyperflock._model.data import as_seen_by_trial
 from hyperflock._model.grid import Scalar
-
-MAX_VALUES = 8
+from hyperflock._trial import devices
+from hyperflock._trial.host import LocalHost, progress, running
+from hyperflock._trial.metrics import objective_values
+from hyperflock._trial.random_state import seed_everything
+from hyperflock._trial.trial import Trial, is_pruned
 
 
 @dataclass(frozen=True)
@@ -89,34 +87,20 @@ def run_local(
     """
     _refuse_beside_arrays()
     _prepare_chainer()
-    devices = worker_devices()
     devices.prepare(None, seed)
-    with as_seen_by_trial(data or {}) as seen:
+    host = LocalHost()
+    with as_seen_by_trial(data or {}) as seen, running(host):
+        trial = Trial(params, number=number, seed=seed, data=seen, host=host)
         seed_everything(seed)
-        trial = Trial(params, number=number, seed=seed, data=seen)
         try:
-            values = _values(objective(trial))
-        except TrialPruned:
-            return LocalRun("pruned", (), tuple(trial._points))
+            values = tuple(objective_values(objective(trial)))
+        except BaseException as error:
+            if not is_pruned(error):
+                raise
+            return LocalRun("pruned", (), tuple(host.points))
         finally:
             devices.finish()
-        return LocalRun("complete", values, tuple(trial._points))
-
-
-def seed_everything(seed: int) -> None:
-    """Seed Python's and NumPy's global generators, in the order in which the worker does."""
-    random.seed(seed)
-    np.random.seed(seed)
-
-
-def _values(returned: Any) -> tuple[float, ...]:
-    values = list(returned) if isinstance(returned, tuple | list) else [returned]
-    if not 1 <= len(values) <= MAX_VALUES:
-        raise MetricError(
-            f"the objective returned {len(values)} values, but must return 1 to {MAX_VALUES}",
-            code="metric_not_number",
-        )
-    return tuple(as_metric(value, "the objective's value") for value in values)
+        return LocalRun("complete", values, tuple(host.points))
 
 
 def _refuse_beside_arrays() -> None:
@@ -135,4 +119,4 @@ def _prepare_chainer() -> None:
     if importlib.util.find_spec("hyperflock_worker") is not None:
         from hyperflock_worker import compat
 
-        compat.install()
+        compat.install(progress)

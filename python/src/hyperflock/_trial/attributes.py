@@ -12,16 +12,17 @@ runs the objective.
 from __future__ import annotations
 
 import copy
-import io
 import json
 import math
 import warnings
-import zipfile
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
+
+from hyperflock._base.errors import AttributeRefusedError, CheckpointError
+from hyperflock._trial import checkpoints
 
 Kind = Literal["user", "system"]
 
@@ -31,14 +32,6 @@ MAX_BYTES = 56 * 1024
 MEMBER = "hyperflock_attributes.json"
 CONSTRAINT_PREFIX = "constraints:"
 _CONSTRAINTS_LIST = "constraints"
-
-
-class AttributeRefusedError(ValueError):
-    """An attribute cannot travel; ``code`` is its stable code."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
 
 
 class Attributes:
@@ -73,23 +66,21 @@ class Attributes:
             ``attribute_not_json``; ``attributes_too_large``: the trial's take more than 56 KiB.
         """
         if not isinstance(key, str):
-            raise AttributeRefusedError(
-                "attribute_not_json", f"an attribute's key is a string, not {key!r:.100}"
-            )
+            raise AttributeRefusedError(f"an attribute's key is a string, not {key!r:.100}")
         try:
-            plain = json.loads(json.dumps(value, default=_plain))
+            told = json.loads(json.dumps(value, default=plain))
             kept = copy.deepcopy(value)  # which nests less deeply than JSON may
         except (TypeError, ValueError, RecursionError) as error:
             raise AttributeRefusedError(
-                "attribute_not_json", f"the attribute '{key:.100}' has no JSON form: {error}"
+                f"the attribute '{key:.100}' has no JSON form: {error}"
             ) from None
-        size = len(json.dumps({key: plain}))
+        size = len(json.dumps({key: told}))
         others = sum(self._bytes.values()) - self._bytes.get((kind, key), 0)
         if others + size > MAX_BYTES:
             raise AttributeRefusedError(
-                "attributes_too_large",
                 f"with '{key:.100}' the trial's attributes take {others + size} bytes, "
                 f"but may take {MAX_BYTES} at most",
+                code="attributes_too_large",
             )
         self._bytes[kind, key] = size
         self._values[kind][key] = kept
@@ -100,8 +91,10 @@ class Attributes:
 
         Raises
         ------
+        CheckpointError
+            ``checkpoint_malformed``: what it says is no attributes.
         AttributeRefusedError
-            What the checkpoint says is no attributes, or too much with these.
+            It is too much with these.
         """
         merged = copy.deepcopy(self)
         told = _told_by(content)
@@ -154,29 +147,28 @@ class Attributes:
         """JSON text of what is set, and of ``more``; empty where there is nothing."""
         told = {kind: values for kind, values in self._values.items() if values}
         told.update(more)  # type: ignore[arg-type]
-        return json.dumps(told, default=_plain) if told else ""
+        return json.dumps(told, default=plain) if told else ""
 
 
 def _told_by(content: bytes) -> dict[str, dict[str, Any]]:
     """Read what an earlier attempt had set, on another person's device perhaps."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            if MEMBER not in archive.namelist():
-                return {}
-            if archive.getinfo(MEMBER).file_size > 2 * MAX_BYTES:
-                raise ValueError("they are too long")
-            told = json.loads(archive.read(MEMBER))
-        if not all(isinstance(told.get(kind, {}), dict) for kind in ("user", "system")):
-            raise TypeError("they are no attributes")
-    except Exception as error:
-        # Whatever bytes another device sends: zipfile, zlib and json raise nearly anything.
-        message = f"the checkpoint's attributes cannot be read: {error}"
-        raise AttributeRefusedError("checkpoint_malformed", message) from error
-    found: dict[str, dict[str, Any]] = told
-    return found
+    told = checkpoints.read_member(content, MEMBER, 2 * MAX_BYTES)
+    if told is None:
+        return {}
+    kinds = ("user", "system")
+    if not isinstance(told, dict) or not all(isinstance(told.get(k, {}), dict) for k in kinds):
+        raise CheckpointError("the checkpoint's attributes are none", code="checkpoint_malformed")
+    return told
 
 
-def _plain(value: Any) -> Any:
+def plain(value: object) -> Any:
+    """Return NumPy's scalars and arrays as Python's, for `json.dumps`.
+
+    Raises
+    ------
+    TypeError
+        It is something else.
+    """
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.ndarray):

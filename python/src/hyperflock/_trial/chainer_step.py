@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import chainer
@@ -14,13 +15,7 @@ import numpy as np
 from arraycore.capture import CaptureError, Host
 from chainer import reporter
 
-try:
-    from hyperflock_worker.bridge import progress
-except ImportError:  # a researcher's own process, where nobody waits for a sign of life
-
-    def progress() -> None:
-        pass
-
+from hyperflock._trial.host import progress
 
 _CONFIG = ("train", "enable_backprop", "dtype", "use_cudnn", "keep_graph_on_report")
 
@@ -54,7 +49,7 @@ def _copied(value: Any) -> Any:
     return value.copy() if _is_array(value) else value
 
 
-class ChainerHost(Host):
+class ChainerHost(Host):  # type: ignore[misc]
     """The optimizers of a step, what it reports, and what has to stay as it was captured.
 
     Which optimizers a step updates is seen by their counters, so nobody has to name them.
@@ -147,7 +142,7 @@ class ChainerHost(Host):
         for attributes in objects:
             self._given += [(attributes, key) for key in _numeric(attributes)]
         if isinstance(each, chainer.Optimizer):
-            self._derived += [(lambda each=each: getattr(each, "_loss_scale", None) or 1.0)]
+            self._derived.append(partial(_loss_scale, each))
             rules = [rule for rule, _ in self._counting if not isinstance(rule, chainer.Optimizer)]
             mine = {id(rule) for rule in _rules(each)}
             for rule in _representatives([rule for rule in rules if id(rule) in mine]):
@@ -156,7 +151,7 @@ class ChainerHost(Host):
     def _derive(self, rule: Any) -> None:
         hyperparam = rule.hyperparam
         for key in _numeric(hyperparam.get_dict()):
-            self._derived.append(lambda key=key: 1 - getattr(hyperparam, key))
+            self._derived.append(partial(_rest_of, hyperparam, key))
         # Adam's step size: 5.4.0 calls it lr, as 7.8.1 does with a warning.
         name = "alpha_t" if hasattr(type(rule), "alpha_t") else "lr"
         if hasattr(type(rule), name):
@@ -222,6 +217,14 @@ class ChainerHost(Host):
             listener.observation.update(
                 {name: _copied(value) for name, value in self._observed.items()}
             )
+
+
+def _loss_scale(optimizer: Any) -> float:
+    return getattr(optimizer, "_loss_scale", None) or 1.0
+
+
+def _rest_of(hyperparam: Any, key: str) -> float:
+    return float(1 - getattr(hyperparam, key))
 
 
 def _listener() -> Any:

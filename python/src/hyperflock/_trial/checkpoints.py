@@ -21,6 +21,8 @@ from typing import Any
 
 import numpy as np
 
+from hyperflock._base.errors import CheckpointError
+
 MAX_BYTES = 64 * 1024 * 1024
 MAX_DEPTH = 64
 MAX_NODES = 100_000
@@ -28,14 +30,6 @@ MAX_NODES = 100_000
 MAX_INT_BITS = 14_000
 NONE = "\0None"
 _TREE = "tree.json"
-
-
-class CheckpointError(ValueError):
-    """A checkpoint cannot be saved or read; ``code`` is its stable code."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
 
 
 def encode(state: Any, beside: Mapping[str, str] | None = None) -> tuple[str, bytes]:
@@ -82,7 +76,7 @@ def decode(kind: str, content: bytes) -> Any:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             if sum(entry.file_size for entry in archive.infolist()) > 2 * MAX_BYTES:
-                raise CheckpointError("checkpoint_malformed", "the checkpoint unpacks to too much")
+                raise _malformed("the checkpoint unpacks to too much")
             if kind == "npz":
                 return _decode_npz(content)
             if kind == "tree":
@@ -92,9 +86,33 @@ def decode(kind: str, content: bytes) -> Any:
     except Exception as error:
         # Whatever bytes another device sends: zipfile, zlib and NumPy raise nearly anything for
         # them, MemoryError for an array that is only said to be large.
-        message = f"the checkpoint is no {kind}: {error}"
-        raise CheckpointError("checkpoint_malformed", message) from error
-    raise CheckpointError("checkpoint_malformed", f"there is no format '{kind}'")
+        raise _malformed(f"the checkpoint is no {kind}: {error}") from error
+    raise _malformed(f"there is no format '{kind}'")
+
+
+def read_member(content: bytes, name: str, max_bytes: int) -> Any:
+    """Read the JSON of a file that lies next to a checkpoint's state; None where there is none.
+
+    Raises
+    ------
+    CheckpointError
+        ``checkpoint_malformed``.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            if name not in archive.namelist():
+                return None
+            if archive.getinfo(name).file_size > max_bytes:
+                raise _malformed(f"the checkpoint's {name} is too long")
+            told = json.loads(archive.read(name))
+            if told is None:
+                raise _malformed(f"the checkpoint's {name} says nothing")
+            return told
+    except CheckpointError:
+        raise
+    except Exception as error:
+        # As in `decode`.
+        raise _malformed(f"the checkpoint's {name} cannot be read: {error}") from error
 
 
 def restore(target: Any, arrays: Mapping[str, Any]) -> None:
@@ -143,23 +161,20 @@ def _decode_npz(content: bytes) -> dict[str, Any]:
 
 def _check_array(value: Any, what: str) -> None:
     if value.dtype.hasobject:
-        raise CheckpointError(
-            "checkpoint_not_a_tree", f"{what} is an array of objects, which would be pickled"
-        )
+        raise _no_tree(f"{what} is an array of objects, which would be pickled")
     # Not imported for this: NumPy does so at the first use, which takes a browser its time.
     masked = sys.modules.get("numpy.ma")
     if masked is not None and isinstance(value, masked.MaskedArray):
-        raise CheckpointError(
-            "checkpoint_not_a_tree",
-            f"{what} is a masked array, whose mask would be lost: give its data and its mask",
+        raise _no_tree(
+            f"{what} is a masked array, whose mask would be lost: give its data and its mask"
         )
 
 
 def _check_size(count: int) -> None:
     if count > MAX_BYTES:
         raise CheckpointError(
-            "checkpoint_too_large",
             f"the checkpoint has {count} bytes or more, but may have at most {MAX_BYTES}",
+            code="checkpoint_too_large",
         )
 
 
@@ -182,14 +197,11 @@ class _TreeWriter:
     def node(self, value: Any, depth: int) -> Any:
         self._nodes += 1
         if depth > MAX_DEPTH or self._nodes > MAX_NODES:
-            raise CheckpointError(
-                "checkpoint_not_a_tree",
-                f"a checkpoint is at most {MAX_DEPTH} deep and has at most {MAX_NODES} values",
+            raise _no_tree(
+                f"a checkpoint is at most {MAX_DEPTH} deep and has at most {MAX_NODES} values"
             )
         if type(value) is int and value.bit_length() > MAX_INT_BITS:
-            raise CheckpointError(
-                "checkpoint_not_a_tree", f"a checkpoint's ints have at most {MAX_INT_BITS} bits"
-            )
+            raise _no_tree(f"a checkpoint's ints have at most {MAX_INT_BITS} bits")
         if value is None or type(value) in (bool, int, str):
             return value
         if type(value) is float:
@@ -210,10 +222,10 @@ class _TreeWriter:
         if type(value) is dict:
             for key in value:
                 if type(key) is not str:
-                    raise _not_a_tree(f"a dict with the key {key!r:.100}")
+                    raise _unknown_kind(f"a dict with the key {key!r:.100}")
             return {"dict": [[key, self.node(one, depth + 1)] for key, one in value.items()]}
-        kind = type(value)
-        raise _not_a_tree(f"a {kind.__module__}.{kind.__qualname__}".replace(" builtins.", " "))
+        cls = type(value)
+        raise _unknown_kind(f"a {cls.__module__}.{cls.__qualname__}".replace(" builtins.", " "))
 
     def _count(self, count: int) -> None:
         """Stop before a copy is made of more than may be saved."""
@@ -226,12 +238,19 @@ class _TreeWriter:
         return name
 
 
-def _not_a_tree(what: str) -> CheckpointError:
-    return CheckpointError(
-        "checkpoint_not_a_tree",
+def _unknown_kind(what: str) -> CheckpointError:
+    return _no_tree(
         f"a checkpoint cannot hold {what}: give dicts with string keys, lists, tuples, numbers, "
-        "strings, bytes and NumPy's arrays",
+        "strings, bytes and NumPy's arrays"
     )
+
+
+def _no_tree(message: str) -> CheckpointError:
+    return CheckpointError(message, code="checkpoint_not_a_tree")
+
+
+def _malformed(message: str) -> CheckpointError:
+    return CheckpointError(message, code="checkpoint_malformed")
 
 
 class _TreeReader:

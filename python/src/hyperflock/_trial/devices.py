@@ -18,12 +18,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any
+from typing import Any, Literal, get_args
 
 __all__ = ["BACKENDS", "Device", "Offer", "device", "finish", "prepare"]
 
 #: What a study, or a trial, may ask for.
-BACKENDS = ("auto", "webgpu", "cpu")
+Backend = Literal["auto", "webgpu", "cpu"]
+BACKENDS = get_args(Backend)
 _NUMPY = "numpy"
 
 
@@ -166,7 +167,7 @@ class _State:
 _state = _State()
 
 
-def device(backend: str | None = None) -> Device:
+def device(backend: Backend | None = None) -> Device:
     """Return the best device for this trial.
 
     Parameters

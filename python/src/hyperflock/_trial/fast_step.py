@@ -40,11 +40,14 @@ def fast_step(step: Any, *, strict: bool = True) -> FastStep:
     ------
     TypeError
         ``step`` is neither.
+    ImportError
+        array-core is not here: the study asks for no device, or it is not installed.
     """
+    if not hasattr(step, "update_core") and not callable(step):
+        raise TypeError(f"fast_step takes an updater or a function, not {type(step).__name__}.")
     import arraycore.capture
 
-    # Relative: a researcher's process has these modules by another package's name.
-    from ._chainer_host import ChainerHost
+    from hyperflock._trial.chainer_step import ChainerHost
 
     if hasattr(step, "update_core") and hasattr(step, "get_optimizer"):
         optimizer = step.get_optimizer("main")
@@ -56,8 +59,6 @@ def fast_step(step: Any, *, strict: bool = True) -> FastStep:
             del optimizer.update
 
         return FastStep(captured, step.update, undo)
-    if not callable(step):
-        raise TypeError(f"fast_step takes an updater or a function, not {type(step).__name__}.")
     captured = arraycore.capture.Step(step, host=ChainerHost(), strict=strict)
     return FastStep(captured, captured, lambda: None)
 

@@ -10,17 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from hyperflock._base.errors import MetricError
 
-class MetricNotNumberError(ValueError):
-    """A metric is not one real number."""
-
-    code = "metric_not_number"
-
-
-class MetricNotFiniteError(ValueError):
-    """A metric is NaN or infinite."""
-
-    code = "metric_not_finite"
+# The protocol's limits on a result's values and on the step of a point.
+MAX_VALUES = 8
+MAX_STEP = 2**53 - 1
 
 
 def metric(value: object, what: str) -> float:
@@ -36,17 +30,60 @@ def metric(value: object, what: str) -> float:
 
     Raises
     ------
-    MetricNotNumberError, MetricNotFiniteError
-        It is no single real number, or not finite.
+    MetricError
+        ``metric_not_number``: it is no single real number. ``metric_not_finite``.
     """
     inner = _unwrapped(value)
     if not isinstance(inner, numbers.Real | np.bool_):
         kind = type(value).__name__
-        raise MetricNotNumberError(f"{what} must be a number, but is of type {kind}")
-    number = float(inner)
+        raise MetricError(f"{what} must be a number, but is of type {kind}")
+    number = _float(inner)
     if not math.isfinite(number):
-        raise MetricNotFiniteError(f"{what} is {number}, but must be finite")
+        raise MetricError(f"{what} is {number}, but must be finite", code="metric_not_finite")
     return number
+
+
+def objective_values(returned: object) -> list[float]:
+    """Return the values of what a grid's objective returned.
+
+    Raises
+    ------
+    MetricError
+        As `metric`; ``metric_not_number`` also where they are not 1 to 8.
+    """
+    values = list(returned) if isinstance(returned, tuple | list) else [returned]
+    if not 1 <= len(values) <= MAX_VALUES:
+        raise MetricError(
+            f"the objective returned {len(values)} values, but must return 1 to {MAX_VALUES}"
+        )
+    return [metric(value, "the objective's value") for value in values]
+
+
+def optuna_values(returned: object, directions: int) -> list[float]:
+    """Return the values of what an Optuna objective returned, which may be infinite.
+
+    Raises
+    ------
+    MetricError
+        ``metric_not_number``: one is no number, or they are not as many as the study has
+        directions. ``metric_not_finite``: one is NaN.
+    """
+    listed = list(returned) if isinstance(returned, Sequence) else [returned]
+    values = []
+    for value in listed:
+        try:
+            values.append(real_number(value))
+        except (TypeError, ValueError):
+            raise MetricError(f"The value {value!r:.200} could not be cast to float.") from None
+    for number in values:
+        if math.isnan(number):
+            raise MetricError(f"The value {number} is not acceptable.", code="metric_not_finite")
+    if len(values) != directions:
+        raise MetricError(
+            f"The number of the values {len(values)} did not match the number of the objectives "
+            f"{directions}."
+        )
+    return values
 
 
 def real_number(value: object) -> float:
@@ -57,46 +94,35 @@ def real_number(value: object) -> float:
     TypeError, ValueError
         ``float`` makes nothing of it.
     """
-    inner: Any = _unwrapped(value)
-    return float(inner)
+    return _float(_unwrapped(value))
 
 
 def finite(number: float) -> float:
-    """The number, or the largest there is where it is infinite: the wire has no infinity."""
+    """Return the number, or the largest there is where it is infinite: the wire has no infinity."""
     return min(max(number, -sys.float_info.max), sys.float_info.max)
 
 
-def objective_values(returned: object, directions: int) -> list[float]:
-    """Return the objectives' values of what an Optuna objective returned.
+def checked_step(step: object) -> int:
+    """Return the step of a point as an int.
 
     Raises
     ------
-    MetricNotNumberError
-        One is no number, or they are not as many as the study has directions.
-    MetricNotFiniteError
-        One is NaN.
+    ValueError
+        It is no whole number of 0 to 2^53 - 1.
     """
-    listed = list(returned) if isinstance(returned, Sequence) else [returned]
-    values = []
-    for value in listed:
-        try:
-            values.append(real_number(value))
-        except (TypeError, ValueError):
-            raise MetricNotNumberError(
-                f"The value {value!r:.200} could not be cast to float."
-            ) from None
-    for number in values:
-        if math.isnan(number):
-            raise MetricNotFiniteError(f"The value {number} is not acceptable.")
-    if len(values) != directions:
-        raise MetricNotNumberError(
-            f"The number of the values {len(values)} did not match the number of the objectives "
-            f"{directions}."
-        )
-    return values
+    if not isinstance(step, numbers.Integral) or not 0 <= int(step) <= MAX_STEP:
+        raise ValueError(f"step must be a whole number of 0 to 2^53 - 1, but is {step!r:.100}")
+    return int(step)
 
 
-def _unwrapped(value: object) -> object:
-    """Chainer's variables hold an array; an array of one element is its element."""
+def _unwrapped(value: object) -> Any:
+    """Return the array of a Chainer variable, and the element of an array of one."""
     inner = getattr(value, "array", value)
     return inner.reshape(())[()] if isinstance(inner, np.ndarray) and inner.size == 1 else inner
+
+
+def _float(number: Any) -> float:
+    try:
+        return float(number)
+    except OverflowError:  # a whole number, or a fraction, beyond the largest float
+        return math.inf if number > 0 else -math.inf

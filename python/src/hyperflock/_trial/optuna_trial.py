@@ -1,9 +1,9 @@
 """A trial of an Optuna study: its values come from the study's own sampler, over the server.
 
-Optuna's own distributions check what is asked for and say it as JSON, so that names, errors and
-warnings are Optuna's. What was suggested is logged by the server: another attempt of the trial gets
-the very values again. Imported for such trials only, since Optuna is. Lives on the thread that runs
-the objective.
+Optuna's own distributions check each suggestion and write it as JSON, so that names, errors and
+warnings are Optuna's. The server logs what was suggested: another attempt of the trial gets the
+same values again. Imported for such trials only, because it imports Optuna. Belongs to the thread
+that runs the objective.
 """
 
 from __future__ import annotations
@@ -25,27 +25,21 @@ from optuna.distributions import (
     distribution_to_json,
 )
 
-from hyperflock_worker import bridge
-from hyperflock_worker.artifacts import StorageOfTrial
-from hyperflock_worker.attributes import Attributes
-from hyperflock_worker.metrics import finite, real_number
-from hyperflock_worker.trial import SuggestMismatchError, Trial
+from hyperflock._base.errors import (
+    CallError,
+    StudyElsewhereError,
+    SuggestInvalidError,
+    SuggestMismatchError,
+)
+from hyperflock._trial.artifacts import StorageOfTrial
+from hyperflock._trial.attributes import Attributes
+from hyperflock._trial.host import Host
+from hyperflock._trial.metrics import checked_step, finite, real_number
+from hyperflock._trial.trial import Saved, Trial
 
 # The protocol's limits on a suggestion.
 MAX_NAME_CHARS = 256
 MAX_DISTRIBUTION_BYTES = 16 * 1024
-
-
-class SuggestInvalidError(ValueError):
-    """A ``suggest_*`` cannot be asked over a wire: its name, or its distribution."""
-
-    code = "suggest_invalid"
-
-
-class StudyElsewhereError(AttributeError):
-    """The trial was asked for something that only the study's owner has."""
-
-    code = "study_elsewhere"
 
 
 class StudyOfTrial:
@@ -70,12 +64,12 @@ class StudyOfTrial:
         )
 
 
-class AskedTrial(Trial):
+class OptunaTrial(Trial):
     """One trial of an Optuna study, as the objective sees it.
 
     Parameters
     ----------
-    number, data, seed, checkpoint
+    number, seed, data, checkpoint, host
         As of `Trial`.
     suggested : Mapping
         What earlier attempts were given: for each name the JSON texts of distribution and value.
@@ -87,16 +81,17 @@ class AskedTrial(Trial):
 
     def __init__(
         self,
-        number: int,
-        data: Mapping[str, Any],
-        seed: int,
-        checkpoint: tuple[str, int, bytes] | None = None,
         *,
+        number: int,
+        seed: int,
+        data: Mapping[str, Any],
+        checkpoint: Saved | None = None,
+        host: Host | None = None,
         suggested: Mapping[str, tuple[str, str]] | None = None,
         directions: int = 1,
         attributes: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
-        super().__init__(number, {}, data, seed, checkpoint)
+        super().__init__({}, number=number, seed=seed, data=data, checkpoint=checkpoint, host=host)
         self._attributes = Attributes(attributes or {})
         self._log = dict(suggested or {})
         self._directions = directions
@@ -112,15 +107,17 @@ class AskedTrial(Trial):
 
     @property
     def distributions(self) -> dict[str, BaseDistribution]:
+        """The distributions of `params`, by name; a copy."""
         return copy.deepcopy(self._distributions)
 
     @property
     def study(self) -> StudyOfTrial:
+        """The study as far as a trial reaches it: it can be told to stop."""
         return self._study
 
     @property
     def relative_params(self) -> NoReturn:
-        """Not here: ``suggest_*`` gives them one by one."""
+        """Not available: ``suggest_*`` gives them one by one."""
         raise StudyElsewhereError(
             "trial.relative_params is not available inside a trial: the sampler is with the "
             "process that owns the study; suggest_* gives what it drew"
@@ -128,8 +125,8 @@ class AskedTrial(Trial):
 
     @property
     def storage(self) -> StorageOfTrial:
-        """For `optuna.artifacts.upload_artifact` alone."""
-        return StorageOfTrial(self, _no_storage)
+        """What `optuna.artifacts.upload_artifact` needs, and nothing else."""
+        return StorageOfTrial(self._host, self.set_system_attr, _no_storage)
 
     @property
     def _trial_id(self) -> int:
@@ -137,7 +134,7 @@ class AskedTrial(Trial):
         return self._number
 
     def __repr__(self) -> str:
-        return f"AskedTrial(number={self._number}, params={self._values})"
+        return f"OptunaTrial(number={self._number}, params={self._values})"
 
     def attributes_text(self, more: Mapping[str, Any]) -> str:
         return super().attributes_text(
@@ -163,17 +160,17 @@ class AskedTrial(Trial):
     def report(self, value: object, step: int) -> None:
         """Report one point of the learning curve, as to Optuna's trial.
 
-        A step counts once. Curves on the wire are finite: for an infinite value the largest number
-        stands, and a NaN is told by the question of `should_prune`, whose step then has no point.
+        A step counts once. Curves on the wire are finite: an infinite value is sent as the largest
+        number, and NaN is not sent. `should_prune` then asks at a step that has no point.
 
         Raises
         ------
         NotImplementedError
             The study has several objectives.
         TypeError
-            The value is no number, or the step none.
+            The value or the step is no number.
         ValueError
-            The step is negative.
+            The step is negative, or beyond 2^53 - 1.
         """
         self._check_single("report")
         try:
@@ -184,11 +181,9 @@ class AskedTrial(Trial):
             ) from None
         try:
             step = int(step)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise TypeError(f"step is a {type(step).__name__}, not a whole number") from None
-        if step < 0:
-            raise ValueError(f"step must be 0 or more, but is {step}")
-        bridge.progress()
+        step = checked_step(step)
         if step in self._reported:
             warnings.warn(f"step {step} was reported before; its first value stays", stacklevel=2)
             return
@@ -216,7 +211,7 @@ class AskedTrial(Trial):
             )
 
     def _suggest(self, name: str, distribution: BaseDistribution) -> Any:
-        bridge.progress()
+        self._host.progress()
         known = self._distributions.get(name)
         if known is not None:
             check_distribution_compatibility(known, distribution)
@@ -245,13 +240,11 @@ class AskedTrial(Trial):
 
     def _ask(self, name: str, distribution: str) -> str:
         try:
-            answer = bridge.call("suggest", {"name": name, "distribution": distribution})
-        except bridge.CallError as error:
-            if error.code == SuggestMismatchError.code:
-                raise SuggestMismatchError(str(error)) from None
+            return self._host.suggest(name, distribution)
+        except CallError as error:
+            if error.code == SuggestMismatchError.default_code:
+                raise SuggestMismatchError(error.message) from None
             raise
-        bridge.progress()
-        return str(answer)
 
 
 def _no_storage(name: str) -> NoReturn:
@@ -262,16 +255,16 @@ def _no_storage(name: str) -> NoReturn:
 
 
 # Code that asks what it was given finds Optuna's trial.
-optuna.trial.Trial.register(AskedTrial)
+optuna.trial.Trial.register(OptunaTrial)
 
 
 def _text_of(name: str, distribution: BaseDistribution) -> str:
-    """The distribution as JSON text that the owner's Optuna reads.
+    """Return the distribution as JSON text that the owner's Optuna reads.
 
     Raises
     ------
     SuggestInvalidError
-        It has none, or it or the name is longer than the protocol takes.
+        It has no such text, or it or the name is longer than the protocol allows.
     """
     if not isinstance(name, str) or not 1 <= len(name) <= MAX_NAME_CHARS:
         raise SuggestInvalidError(
@@ -292,7 +285,7 @@ def _text_of(name: str, distribution: BaseDistribution) -> str:
 
 
 def _value_of(distribution: BaseDistribution, text: str) -> Any:
-    """The value that a JSON text names, as the objective wrote it where it is a choice."""
+    """Return the value of a JSON text; a choice as the objective wrote it."""
     try:
         value = json.loads(text)
         if not isinstance(distribution, CategoricalDistribution):
@@ -304,6 +297,6 @@ def _value_of(distribution: BaseDistribution, text: str) -> Any:
             return distribution.choices[texts.index(written)]
         return distribution.choices[int(distribution.to_internal_repr(value))]
     except (ValueError, TypeError) as error:
-        raise bridge.CallError(
-            "malformed_answer", f"the answer to 'suggest' is no value of {distribution}"
+        raise CallError(
+            f"the answer to 'suggest' is no value of {distribution}", code="malformed_answer"
         ) from error

@@ -10,15 +10,16 @@ that runs the objective.
 
 from __future__ import annotations
 
-import io
 import json
 import math
 import random
 import sys
-import zipfile
 from typing import Any
 
 import numpy as np
+
+from hyperflock._base.errors import CheckpointError
+from hyperflock._trial import checkpoints
 
 MEMBER = "hyperflock_random.json"
 _MAX_BYTES = 64 * 1024
@@ -26,8 +27,16 @@ _MAX_BYTES = 64 * 1024
 _WORDS = 624
 
 
-class RandomStateError(ValueError):
-    """What a checkpoint says of the generators is no state of theirs."""
+def seed_everything(seed: int) -> None:
+    """Seed ``random`` and NumPy's global generator, in this order.
+
+    Parameters
+    ----------
+    seed : int
+        Unsigned 32-bit number, as NumPy's legacy generator takes it.
+    """
+    random.seed(seed)
+    np.random.seed(seed)
 
 
 def snapshot() -> str:
@@ -50,16 +59,14 @@ def restore(content: bytes) -> None:
 
     Raises
     ------
-    RandomStateError
-        What it says is no state. Generators that were set by then stay so.
+    CheckpointError
+        ``checkpoint_malformed``: what it says is no state. Generators that were set by then stay
+        so.
     """
+    told = checkpoints.read_member(content, MEMBER, _MAX_BYTES)
+    if told is None:
+        return
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            if MEMBER not in archive.namelist():
-                return
-            if archive.getinfo(MEMBER).file_size > _MAX_BYTES:
-                raise RandomStateError("it is too long")
-            told = json.loads(archive.read(MEMBER))
         version, words, gauss = told["python"]
         name, keys, position, has_gauss, cached = told["numpy"]
         ours = told.get("arraycore")
@@ -76,16 +83,17 @@ def restore(content: bytes) -> None:
             (first, second), calls = ours
             _check(all(_is_word(part, 64) for part in (first, second, calls)))
             arraycore.random.get_random_state().set_state(((first, second), calls))
-    except RandomStateError:
-        raise
     except Exception as error:
-        # Whatever bytes another device sends: zipfile, zlib and json raise nearly anything.
-        raise RandomStateError(f"it cannot be read: {error}") from error
+        # Whatever another device sends.
+        raise CheckpointError(
+            f"the checkpoint's {MEMBER} is no generators' state: {error}",
+            code="checkpoint_malformed",
+        ) from error
 
 
 def _check(holds: bool) -> None:
     if not holds:
-        raise RandomStateError("it is no generator's state")
+        raise ValueError("a number is out of its range")
 
 
 def _is_word(value: object, bits: int = 32) -> bool:

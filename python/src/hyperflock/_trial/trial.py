@@ -1,15 +1,17 @@
-"""The trial object that an objective gets, and the errors that it may raise.
+"""The trial object that an objective gets.
 
-``Trial`` is a grid's: its point is known from the start. ``asked_trial.AskedTrial`` is one of an
-Optuna study. Both have the interface of Optuna's own trial, and what is ours: ``data``, ``seed``,
-``checkpoint``, ``resume``. Lives on the thread that runs the objective.
+    trial = Trial({"rate": 0.1}, number=0, seed=7, data={})
+    trial.suggest_float("rate", 0, 1); trial.report(0.5, 1)
+
+``Trial`` is a grid's: its point is known from the start. ``optuna_trial.OptunaTrial`` is one of an
+Optuna study. Both have the interface of Optuna's own trial, and in addition ``data``, ``seed``,
+``checkpoint`` and ``resume``. Belongs to the thread that runs the objective.
 """
 
 from __future__ import annotations
 
 import datetime
 import math
-import numbers
 import os
 import sys
 import warnings
@@ -17,21 +19,37 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from hyperflock_worker import artifacts, attributes, bridge, checkpoints, random_state
-from hyperflock_worker.attributes import AttributeRefusedError, Attributes
-from hyperflock_worker.checkpoints import CheckpointError
-from hyperflock_worker.metrics import metric
-from hyperflock_worker.random_state import RandomStateError
+from hyperflock._base.errors import (
+    AttributeRefusedError,
+    CallError,
+    CheckpointError,
+    SuggestMismatchError,
+)
+from hyperflock._trial import artifacts, attributes, checkpoints, random_state
+from hyperflock._trial.attributes import Attributes
+from hyperflock._trial.host import Host, LocalHost
+from hyperflock._trial.metrics import checked_step, metric
+
+# A decimal fraction may differ from low + k * step by rounding: this much of a step is forgiven.
+_STEP_TOLERANCE = 1e-8
+# Packages whose `TrialPruned` ends a trial.
+_PRUNING = ("hyperflock", "optuna")
+# A checkpoint's format, the last step that was reported before it (-1: none), and its content.
+Saved = tuple[str, int, bytes]
 
 
 class TrialPruned(Exception):
-    """Raised by an objective to end its trial early, usually after ``should_prune()`` said so."""
+    """An objective raises this to end its trial early; that is an outcome, not an error."""
+
+    __module__ = "hyperflock"
 
 
-class SuggestMismatchError(ValueError):
-    """A ``suggest_*`` asks for a name or a range that the trial's point does not fit."""
-
-    code = "suggest_mismatch"
+def is_pruned(error: BaseException) -> bool:
+    """Whether an objective ended its trial by this: a ``TrialPruned`` of ours, or of Optuna's."""
+    return any(
+        cls.__name__ == "TrialPruned" and str(cls.__module__).split(".")[0] in _PRUNING
+        for cls in type(error).__mro__
+    )
 
 
 class Trial:
@@ -39,30 +57,37 @@ class Trial:
 
     Parameters
     ----------
-    number : int
-        The trial's number in its study, from 0.
     params : Mapping
         The point's values by name.
+    number : int
+        The trial's number in its study, from 0.
+    seed : int
+        The seed of ``random`` and ``numpy.random``.
     data : Mapping
         The study's data by name: arrays, dicts of arrays, or paths of files.
-    seed : int
-        What ``random`` and ``numpy.random`` were seeded with.
     checkpoint : (str, int, bytes) or None
         What the attempt goes on from: format, the last reported step before it (-1: none), content.
+    host : Host or None
+        Who answers the trial; None: a `LocalHost`.
     """
+
+    __module__ = "hyperflock"
 
     def __init__(
         self,
-        number: int,
         params: Mapping[str, Any],
-        data: Mapping[str, Any],
+        *,
+        number: int,
         seed: int,
-        checkpoint: tuple[str, int, bytes] | None = None,
+        data: Mapping[str, Any],
+        checkpoint: Saved | None = None,
+        host: Host | None = None,
     ) -> None:
-        self._number = number
         self._params: Mapping[str, Any] = MappingProxyType(dict(params))
-        self._data = MappingProxyType(dict(data))
+        self._number = number
         self._seed = seed
+        self._data = MappingProxyType(dict(data))
+        self._host: Host = LocalHost() if host is None else host
         self._attributes = Attributes()
         self._started = datetime.datetime.now()
         self._last_step: int | None = None
@@ -70,18 +95,22 @@ class Trial:
 
     @property
     def number(self) -> int:
+        """Number of the trial in its study."""
         return self._number
 
     @property
     def params(self) -> Mapping[str, Any]:
+        """The point's values by name; read-only."""
         return self._params
 
     @property
     def data(self) -> Mapping[str, Any]:
+        """The study's data by name: an array, a dict of arrays, or the path of a file."""
         return self._data
 
     @property
     def seed(self) -> int:
+        """The seed of ``random`` and ``numpy.random``."""
         return self._seed
 
     @property
@@ -91,18 +120,21 @@ class Trial:
 
     @property
     def user_attrs(self) -> dict[str, Any]:
+        """What was set, by name; a copy."""
         return self._attributes.of("user")
 
     @property
     def system_attrs(self) -> dict[str, Any]:
+        """What was set, by name; a copy."""
         return self._attributes.of("system")
 
     @property
     def constraints(self) -> dict[str, float]:
+        """What was set, by name; a copy."""
         return self._attributes.constraints
 
     def attributes_text(self, more: Mapping[str, Any]) -> str:
-        """What travels with the result: JSON text of the attributes and of ``more``, or nothing."""
+        """Return what travels with the result: the attributes and ``more`` as JSON, or nothing."""
         return self._attributes.text(more)
 
     def __repr__(self) -> str:
@@ -116,36 +148,35 @@ class Trial:
         value : object
             The metric at this step: one finite number, in whatever wrapping.
         step : int
-            A whole number, 0 or more.
+            A whole number of 0 to 2^53 - 1.
 
         Raises
         ------
-        MetricNotNumberError, MetricNotFiniteError
-            The value is no metric; the attempt ends as ``invalid`` unless this is caught.
+        ValueError
+            The step is another.
+        MetricError
+            ``metric_not_number``, ``metric_not_finite``: the value is no metric. The attempt ends
+            as ``invalid`` unless this is caught.
         """
-        if not isinstance(step, numbers.Integral) or step < 0:
-            raise ValueError(f"step must be a whole number of 0 or more, but is {step!r}")
-        self._send(metric(value, f"the value reported at step {step}"), int(step))
+        step = checked_step(step)
+        self._send(metric(value, f"the value reported at step {step}"), step)
 
     def _send(self, number: float, step: int) -> None:
         self._last_step = step
-        bridge.report(step, number)
-        bridge.progress()
+        self._host.report(step, number)
 
     def should_prune(self) -> bool:
-        """Ask whether the trial should stop here; waits for the answer.
+        """Tell whether the trial should stop here; waits for the answer. A grid has no pruner.
 
         Before the first report there is nothing to judge, and the answer is no.
         """
-        bridge.progress()
         if self._last_step is None:
+            self._host.progress()
             return False
-        answer = bool(bridge.call("should_prune", {"step": self._last_step}))
-        bridge.progress()
-        return answer
+        return self._host.should_prune(self._last_step)
 
     def set_user_attr(self, key: str, value: Any) -> None:
-        """Say something of the trial that travels with its result.
+        """Keep a value that travels with the trial's result, as JSON.
 
         Raises
         ------
@@ -155,7 +186,7 @@ class Trial:
         self._attributes.set("user", key, value)
 
     def set_system_attr(self, key: str, value: Any) -> None:
-        """Optuna 4's, for libraries that keep something of their own there."""
+        """Keep a value of a library's own, as Optuna 4 does; errors as `set_user_attr`."""
         self._attributes.set("system", key, value)
 
     def set_constraint(self, key: str, value: float) -> None:
@@ -171,11 +202,12 @@ class Trial:
     def checkpoint(self, state: Any) -> bool:
         """Save what the trial needs to go on, should this device go away.
 
-        The next attempt of the trial, on whatever device, begins with the newest checkpoint. Where
-        the generators of ``random``, NumPy and array-core stand goes along, and so do the
-        attributes that are set by then, and what was uploaded. Waits until the server
-        has it. Saving often is of no use: a save each half minute is plenty, and
-        of more than some ten at once the server takes one every two seconds.
+        The next attempt of the trial, on whatever device, begins with the newest checkpoint. The
+        state of the generators of ``random``, NumPy and array-core is saved with it, and so are the
+        attributes that are set by then, and what was uploaded. The call waits until the server has
+        it. A save each half minute is enough; of more than about ten at once the server takes one
+        every two seconds. A local run begins at the beginning and needs none: it checks the state
+        and drops it.
 
         Parameters
         ----------
@@ -201,17 +233,14 @@ class Trial:
         }
         kind, content = checkpoints.encode(state, beside)
         step = self._last_step
-        if step is None:
-            step = -1 if self._saved is None else self._saved[1]
-        bridge.progress()
+        if step is None and self._saved is not None and self._saved[1] >= 0:
+            step = self._saved[1]
         try:
-            return bridge.checkpoint(kind, step, content)
-        except bridge.CallError as error:
+            return self._host.save_checkpoint(kind, step, content)
+        except CallError as error:
             if error.code.startswith("checkpoint_"):
-                raise CheckpointError(error.code, str(error)) from None
+                raise CheckpointError(error.message, code=error.code) from None
             return False
-        finally:
-            bridge.progress()
 
     def upload_artifact(
         self,
@@ -220,11 +249,12 @@ class Trial:
         mimetype: str | None = None,
         encoding: str | None = None,
     ) -> str:
-        """Bring a file to the server, for the researcher: weights, a picture, a table.
+        """Upload a file to the server, for the researcher: weights, a picture, a table.
 
         Where another device goes on from a checkpoint, what was uploaded before that was saved
         stays, and what came later goes: it will be uploaded again. In an Optuna study
-        `optuna.artifacts.upload_artifact` does the same.
+        `optuna.artifacts.upload_artifact` does the same. A local run checks the file and leaves it
+        where it is.
 
         Parameters
         ----------
@@ -249,7 +279,7 @@ class Trial:
         ArtifactLostError
             ``artifact_not_stored``: no connection for minutes.
         """
-        return artifacts.upload(self, file_path, mimetype, encoding)
+        return artifacts.upload(self._host, self.set_system_attr, file_path, mimetype, encoding)
 
     def resume(self, target: Any = None) -> Any:
         """Return the newest checkpoint of the trial, or load it into an object of Chainer's.
@@ -295,10 +325,9 @@ class Trial:
             state = checkpoints.decode(kind, content)
             found = self._attributes.going_on_from(content)
             random_state.restore(content)
-        except (CheckpointError, AttributeRefusedError, RandomStateError) as error:
+        except (CheckpointError, AttributeRefusedError) as error:
             # It came from another device, which must not be able to fail this attempt.
-            code = getattr(error, "code", "checkpoint_malformed")
-            print(f"[{code}] {error}; the trial begins anew", file=sys.stderr)
+            print(f"[{error.code}] {error.message}; the trial begins anew", file=sys.stderr)
             return None
         self._attributes = found
         return state
@@ -306,7 +335,13 @@ class Trial:
     def suggest_float(
         self, name: str, low: float, high: float, *, step: float | None = None, log: bool = False
     ) -> float:
-        """Return the point's value of ``name``, which must be a number in [low, high]."""
+        """Return the point's value of ``name``, which must be a number in [low, high].
+
+        Raises
+        ------
+        SuggestMismatchError
+            The point has no such name, or its value is no such number.
+        """
         value = self._suggested(name)
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise SuggestMismatchError(f"'{name}' is {value!r}, which is no float")
@@ -318,7 +353,7 @@ class Trial:
     def suggest_int(
         self, name: str, low: int, high: int, *, step: int = 1, log: bool = False
     ) -> int:
-        """Return the point's value of ``name``, which must be a whole number in [low, high]."""
+        """Return the point's whole number ``name`` in [low, high]; errors as `suggest_float`."""
         value = self._suggested(name)
         if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
             raise SuggestMismatchError(f"'{name}' is {value!r}, which is no whole number")
@@ -326,7 +361,7 @@ class Trial:
         return int(value)
 
     def suggest_categorical(self, name: str, choices: Sequence[Any]) -> Any:
-        """Return the point's value of ``name``, which must be one of ``choices``."""
+        """Return the point's value of ``name``, one of ``choices``; errors as `suggest_float`."""
         value = self._suggested(name)
         for choice in choices:
             # True is not 1 here: a point that says 1 was not drawn from [True, False].
@@ -335,22 +370,22 @@ class Trial:
         raise SuggestMismatchError(f"'{name}' is {value!r}, which is none of {list(choices)!r}")
 
     def suggest_uniform(self, name: str, low: float, high: float) -> float:
-        """Optuna's old name of ``suggest_float(name, low, high)``."""
+        """Return ``suggest_float(name, low, high)``, by Optuna's old name."""
         _warn_of("suggest_uniform", "suggest_float(...)")
         return self.suggest_float(name, low, high)
 
     def suggest_loguniform(self, name: str, low: float, high: float) -> float:
-        """Optuna's old name of ``suggest_float(name, low, high, log=True)``."""
+        """Return ``suggest_float(name, low, high, log=True)``, by Optuna's old name."""
         _warn_of("suggest_loguniform", "suggest_float(..., log=True)")
         return self.suggest_float(name, low, high, log=True)
 
     def suggest_discrete_uniform(self, name: str, low: float, high: float, q: float) -> float:
-        """Optuna's old name of ``suggest_float(name, low, high, step=q)``."""
+        """Return ``suggest_float(name, low, high, step=q)``, by Optuna's old name."""
         _warn_of("suggest_discrete_uniform", "suggest_float(..., step=...)")
         return self.suggest_float(name, low, high, step=q)
 
     def _suggested(self, name: str) -> Any:
-        bridge.progress()
+        self._host.progress()
         if name not in self._params:
             known = ", ".join(sorted(self._params)) or "none"
             raise SuggestMismatchError(f"'{name}' is not in the study's space (names: {known})")
@@ -363,7 +398,7 @@ class Trial:
             raise SuggestMismatchError(f"'{name}' is {value!r}, which is outside [{low}, {high}]")
         if step is not None:
             steps = (value - low) / step
-            if not math.isclose(steps, round(steps), abs_tol=1e-8):
+            if not math.isclose(steps, round(steps), abs_tol=_STEP_TOLERANCE):
                 raise SuggestMismatchError(
                     f"'{name}' is {value!r}, which is no multiple of {step} above {low}"
                 )

@@ -9,12 +9,27 @@ Sampling, pruning, storage and callbacks happen here, in the thread that calls; 
 on devices. Needs Optuna 4 or 5 (``pip install hyperflock[optuna]``).
 """
 
-from hyperflock.optuna.version import check_version
+from typing import TYPE_CHECKING
 
-check_version()
+from hyperflock._trial.elsewhere import in_trial, public_names
 
-from hyperflock.optuna.owner.optimize import optimize  # noqa: E402
-from hyperflock.optuna.storage.artifacts import ArtifactStore  # noqa: E402
-from hyperflock.optuna.storage.storage import Storage  # noqa: E402
+if TYPE_CHECKING:
+    from hyperflock.optuna.owner.optimize import optimize
+    from hyperflock.optuna.storage.artifacts import ArtifactStore
+    from hyperflock.optuna.storage.storage import Storage
 
 __all__ = ["ArtifactStore", "Storage", "optimize"]
+
+__getattr__, __dir__ = public_names(
+    __name__,
+    {
+        "ArtifactStore": "optuna.storage.artifacts",
+        "Storage": "optuna.storage.storage",
+        "optimize": "optuna.owner.optimize",
+    },
+)
+
+if not in_trial():
+    from hyperflock.optuna.version import check_version
+
+    check_version()

@@ -3,7 +3,8 @@
     storage, study_id = storage_of(study), study_id_of(study)
 
 `NAMES` lists the private names, and a test looks each of them up in Optuna 4 and 5. No other module
-of this package names one, apart from ``_bundle/capture_stores.py``, which must not import Optuna.
+of this package names one, apart from ``_bundle/capture_stores.py``, which must not import Optuna,
+and ``_trial/artifacts.py``, which browsers have without this module.
 """
 
 from __future__ import annotations

@@ -14,6 +14,8 @@ call it on the thread that imports Chainer.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from hyperflock_worker.compat import (
     _hooks,
     addresses,
@@ -27,8 +29,16 @@ from hyperflock_worker.compat import (
 __all__ = ["install"]
 
 
-def install() -> None:
-    """Install every stand-in and patch; each takes effect when its module is imported."""
+def install(on_update: Callable[[], None] | None = None) -> None:
+    """Install every stand-in and patch; each takes effect when its module is imported.
+
+    Parameters
+    ----------
+    on_update : callable or None
+        Called after each optimizer's update.
+    """
+    if on_update is not None:
+        patches.on_update = on_update
     numpy_names.install()
     matrix_products.install()
     stand_ins.install()

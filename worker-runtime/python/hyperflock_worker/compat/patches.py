@@ -18,9 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from hyperflock_worker import bridge
 from hyperflock_worker.compat._hooks import Patch
 
+# Called after each optimizer's update; `compat.install` sets it.
+on_update: Callable[[], None] | None = None
 BOTH = ("7.8.1", "5.4.0")
 ONLY_5 = ("5.4.0",)
 
@@ -172,7 +173,7 @@ def _serial_version(parallel: type, serial: type) -> type:
 
 
 def updates_count_as_progress(module: ModuleType) -> None:
-    """Each ``optimizer.update`` moves the liveness counter: no repair, but the same kind of hook.
+    """Each ``optimizer.update`` is a sign of life: no repair, but the same kind of hook.
 
     Optimizers override ``update``, so the wrapping follows every subclass, the researcher's too.
     """
@@ -182,7 +183,8 @@ def updates_count_as_progress(module: ModuleType) -> None:
         @functools.wraps(update)
         def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
             result = update(self, *args, **kwargs)
-            bridge.progress()
+            if on_update is not None:
+                on_update()
             return result
 
         return wrapper

@@ -11,9 +11,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from hyperflock._base.errors import HyperflockError
+from hyperflock._trial.attributes import plain
 
 # Of those that a trial is enqueued with; with the device's own they may take 56 KiB.
 MAX_ATTRS_BYTES = 32 << 10
@@ -52,18 +51,3 @@ def attributes_text(number: int, user: Mapping[str, Any], system: Mapping[str, A
             code="attributes_too_large",
         )
     return text
-
-
-def plain(value: object) -> Any:
-    """Give NumPy's scalars and arrays as Python's, for `json.dumps`.
-
-    Raises
-    ------
-    TypeError
-        It is something else.
-    """
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    raise TypeError(f"a {type(value).__name__} is no JSON")

@@ -49,9 +49,10 @@ from hyperflock._transport.messages import (
     StudyRow,
     SuggestCall,
 )
+from hyperflock._trial.attributes import plain
 from hyperflock.optuna import internals
 from hyperflock.optuna.internals import memory_of, storage_of, study_id_of, trial_id_of
-from hyperflock.optuna.owner.attributes import attributes_text, plain
+from hyperflock.optuna.owner.attributes import attributes_text
 from hyperflock.optuna.owner.pruning import Percentiles
 from hyperflock.optuna.study_import import TAG, Outcome, artifacts_of, tag
 

@@ -1,0 +1,67 @@
+"""Loads a package's public names when they are first used, and refuses those that a trial lacks.
+
+    __getattr__, __dir__ = public_names(__name__, {"Client": "_client.client", ...})
+
+An objective's module may import ``hyperflock`` at its top, on the researcher's machine and in a
+browser, and name all of it there: in annotations, or below ``if __name__ == "__main__":``. What
+talks to a server is refused in a trial when it is called. Any thread.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn
+
+from hyperflock._base.errors import NotInTrialError
+
+# Of the package's rooms, those that are there in a trial.
+_IN_TRIAL = ("_base", "_trial")
+
+
+class _Elsewhere:
+    """Stands for a public name that only the researcher's machine has."""
+
+    def __new__(cls, *args: object, **kwargs: object) -> NoReturn:
+        raise NotInTrialError(
+            f"{cls.__module__}.{cls.__name__} is not available inside a trial: put the code that "
+            'submits the study below `if __name__ == "__main__":`.'
+        )
+
+
+@functools.cache
+def in_trial() -> bool:
+    """Whether this is a trial's runtime, which has the package's in-trial part alone."""
+    try:
+        return importlib.util.find_spec("hyperflock._client") is None
+    except ModuleNotFoundError:  # a dry run, which hides it
+        return True
+
+
+def public_names(
+    package: str, homes: Mapping[str, str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return a package's ``__getattr__`` and ``__dir__``.
+
+    Parameters
+    ----------
+    package : str
+        Its name.
+    homes : Mapping
+        For each public name the module below ``hyperflock`` that has it.
+    """
+
+    def load(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module '{package}' has no attribute '{name}'")
+        home = homes[name]
+        if in_trial() and home.partition(".")[0] not in _IN_TRIAL:
+            found: Any = type(name, (_Elsewhere,), {"__module__": package})
+        else:
+            found = getattr(importlib.import_module(f"hyperflock.{home}"), name)
+        setattr(sys.modules[package], name, found)
+        return found
+
+    return load, lambda: sorted({*vars(sys.modules[package]), *homes})

@@ -1,0 +1,317 @@
+"""Runs the cases of the in-trial suite in one place, and says what came of each.
+
+    play("local")       # in the researcher's own process, by run_local
+    play("dry_run")     # inside a dry run
+    play("worker")      # in the worker runtime, behind a bridge like the browser's
+
+Each case is an attempt of its own. What is said is JSON: the same text means the same behaviour.
+The calling thread.
+"""
+
+from __future__ import annotations
+
+import ast
+import collections
+import contextlib
+import datetime
+import decimal
+import fractions
+import io
+import json
+import math
+import os
+import pathlib
+import random
+import re
+import sys
+import tempfile
+import types
+import uuid
+import warnings
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Literal
+
+import hyperflock
+import numpy as np
+from in_trial import optuna_cases, package_cases, trial_cases
+from in_trial.case import NUMBER, PARAMS, SEED, Case
+
+Place = Literal["local", "dry_run", "worker"]
+CASES: dict[str, Case] = {**trial_cases.CASES, **package_cases.CASES, **optuna_cases.CASES}
+
+_MODULES = (collections, datetime, decimal, fractions, math, pathlib, random, types, uuid, warnings)
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_LAST_STEP = 2**53 - 1
+
+
+def cases_of(place: Place) -> dict[str, Case]:
+    """Give the cases that can run in a place: one's own process has no attempts of a study."""
+    if place != "local":
+        return CASES
+    return {
+        name: case
+        for name, case in CASES.items()
+        if not (case.asked or case.saved or case.in_child)
+    }
+
+
+def play(place: Place, names: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Run all cases of a place; give what came of each."""
+    found = {}
+    before = os.getcwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            for name, case in cases_of(place).items():
+                found[name] = Player(place, case, names or {}).observed()
+        finally:
+            os.chdir(before)
+    return found
+
+
+class Player:
+    """One case in one place; used once."""
+
+    def __init__(self, place: Place, case: Case, names: Mapping[str, Any]) -> None:
+        self._place = place
+        self._case = case
+        self._names = names
+        self._seen: dict[str, Any] = {}
+        self._reports: list[list[Any]] = []
+        self._uploads: list[str] = []
+
+    def observed(self) -> dict[str, Any]:
+        """Run the case."""
+        global _objective
+        _objective = self._objective
+        errors = io.StringIO()
+        with contextlib.redirect_stderr(errors):
+            outcome = self._run_local() if self._place == "local" else self._run_attempt()
+        return {**self._seen, **outcome, "printed": errors.getvalue()}
+
+    def _objective(self, trial: Any) -> Any:
+        """Run the body, and look at it."""
+        scope: dict[str, Any] = {one.__name__: one for one in _MODULES}
+        scope |= {"trial": trial, "hyperflock": hyperflock, "np": np, **self._names}
+        if self._case.asked:
+            import optuna
+
+            scope["optuna"] = optuna
+        tree = ast.parse(self._case.body)
+        last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+        given = None
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            try:
+                exec(compile(tree, "body", "exec"), scope)
+                if isinstance(last, ast.Expr):
+                    given = eval(compile(ast.Expression(last.value), "body", "eval"), scope)
+            except BaseException as error:
+                self._seen["raised"] = _described(error)
+                raise
+            finally:
+                self._seen["warned"] = [[w.category.__name__, str(w.message)] for w in warned]
+        self._seen["gave"] = "" if self._case.is_value else _plain(repr(given))
+        return given if self._case.is_value else 1.0
+
+    def _run_local(self) -> dict[str, Any]:
+        from hyperflock_worker.failures import code_of
+
+        data = {"x": np.arange(1.0, 4.0)}
+        try:
+            run = hyperflock.run_local(self._objective, PARAMS, SEED, data, number=NUMBER)
+        except BaseException as error:
+            if "raised" not in self._seen:  # the value is none
+                told = _described(error)
+                self._seen["raised"] = {
+                    "kind": told["kind"],
+                    "message": getattr(error, "message", ""),
+                }
+            return {"state": "failed", "values": [], "code": code_of(error)}
+        reports = [list(point) for point in run.points]
+        return {"state": run.state, "values": list(run.values), "code": "", "reports": reports}
+
+    def _run_attempt(self) -> dict[str, Any]:
+        from hyperflock_worker.runner import run_attempt
+
+        asked = self._case.asked
+        spec = {
+            "attempt": 1,
+            "study": 1,
+            "trial": NUMBER,
+            "entry": "case_of_this_attempt:objective",
+            "params": json.dumps({} if asked else PARAMS),
+            "seed": SEED,
+            "chainer": "7.8.1",
+            "asked": asked,
+        }
+        data = {"x": ("npy", _file(np.arange(1.0, 4.0)))}
+        with self._host() as host:
+            told = json.loads(run_attempt(json.dumps(spec), _BUNDLE, data, self._saved(), host))
+        error = told.get("error", {})
+        if error and "raised" not in self._seen:
+            kind, _, message = error["message"].partition(": ")
+            self._seen["raised"] = {"kind": kind, "message": message}
+        return {
+            "state": told["outcome"],
+            "values": told.get("values", []),
+            "code": error.get("code", ""),
+            "reports": self._reports,
+            "uploads": self._uploads,
+            "attributes": _attributes(told.get("attrs")),
+        }
+
+    @contextlib.contextmanager
+    def _host(self) -> Iterator[Any]:
+        """What the attempt talks to; in the worker runtime found by the worker itself."""
+        if self._place == "dry_run":
+            yield _recording(self._reports, self._uploads, bool(self._case.asked))
+            return
+        sys.modules["_hyperflock_bridge"] = _Agent(self._reports, self._uploads)
+        try:
+            yield None
+        finally:
+            del sys.modules["_hyperflock_bridge"]
+
+    def _saved(self) -> list[tuple[str, int, bytes]]:
+        """Give what an earlier attempt saved after step 6, with attributes."""
+        if not self._case.saved:
+            return []
+        if self._case.saved == "malformed":
+            return [("tree", 6, b"no archive")]
+        contents: list[bytes] = []
+
+        from hyperflock._trial.host import LocalHost
+
+        class Keeping(LocalHost):
+            def save_checkpoint(self, kind: str, step: int | None, content: bytes) -> bool:
+                contents.append(content)
+                return True
+
+        before = hyperflock.Trial({}, number=NUMBER, seed=SEED, data={}, host=Keeping())
+        before.set_user_attr("a", [1])
+        before.set_user_attr("b", "saved")
+        before.checkpoint(ast.literal_eval(self._case.saved))
+        return [("tree", 6, contents[0])]
+
+
+_objective: Callable[[Any], Any]
+
+
+def objective_of_this_case(trial: Any) -> Any:
+    """Run the case that is played; the bundle of an attempt calls it."""
+    return _objective(trial)
+
+
+def _bundle() -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr(
+            "case_of_this_attempt.py",
+            "import in_trial.player\nobjective = in_trial.player.objective_of_this_case\n",
+        )
+    return out.getvalue()
+
+
+_BUNDLE = _bundle()
+
+
+class _Agent(types.ModuleType):
+    """``_hyperflock_bridge`` as the python thread registers it: texts in, texts out.
+
+    What the wire has no room for is an error of the suite.
+    """
+
+    def __init__(self, reports: list[list[Any]], uploads: list[str]) -> None:
+        super().__init__("_hyperflock_bridge")
+        self._reports = reports
+        self._uploads = uploads
+
+    def call(self, method: str, payload_json: str) -> str:
+        payload = json.loads(payload_json)
+        if method == "should_prune":
+            assert _is_step(payload["step"])
+            return '{"ok": true, "value": false}'
+        assert method == "suggest", method
+        # As recorded_answers.ts answers.
+        message = f"the trial was given no value for '{payload['name']}' when it ran before"
+        return json.dumps({"ok": False, "error": {"code": "owner_error", "message": message}})
+
+    def upload(self, head_json: str, content: bytes) -> str:
+        head = json.loads(head_json)
+        _note(self._uploads, head)
+        return '{"ok": true, "value": true}'
+
+    def report(self, step: int, number: float) -> None:
+        assert _is_step(step)
+        assert type(number) is float
+        assert math.isfinite(number)
+        self._reports.append([step, number])
+
+    def progress(self) -> None:
+        pass
+
+
+def _is_step(step: object) -> bool:
+    return type(step) is int and 0 <= step <= _LAST_STEP
+
+
+def _note(uploads: list[str], head: Mapping[str, Any]) -> None:
+    if head["of"] == "checkpoint":
+        step = -1 if head["step"] is None else head["step"]
+        uploads.append(f"{head['format']} {step}")
+    else:
+        assert _UUID.fullmatch(head["id"])
+        uploads.append(f"{head['name']} {head['type']}")
+
+
+def _recording(reports: list[list[Any]], uploads: list[str], again: bool) -> Any:
+    """A dry run's own host, or a replay's, that writes down what it is told."""
+    from hyperflock._trial.host import Artifact, LocalHost, ReplayHost
+
+    base: type[LocalHost] = ReplayHost if again else LocalHost
+
+    class Recording(base):  # type: ignore[misc, valid-type]
+        def report(self, step: int, number: float) -> None:
+            super().report(step, number)
+            reports.append([step, number])
+
+        def save_checkpoint(self, kind: str, step: int | None, content: bytes) -> bool:
+            uploads.append(f"{kind} {-1 if step is None else step}")
+            return bool(super().save_checkpoint(kind, step, content))
+
+        def upload_artifact(self, artifact: Artifact, content: bytes) -> bool:
+            uploads.append(f"{artifact.name} {artifact.type}")
+            return bool(super().upload_artifact(artifact, content))
+
+    return Recording()
+
+
+def _described(error: BaseException) -> dict[str, Any]:
+    kind = type(error)
+    return {
+        "kind": f"{kind.__module__}.{kind.__qualname__}",
+        "bases": [base.__name__ for base in kind.__mro__[1:-1]],
+        "code": getattr(error, "code", None) if kind.__module__ == "hyperflock" else None,
+        "message": _plain(str(error)),
+    }
+
+
+def _attributes(text: str | None) -> dict[str, Any]:
+    told = json.loads(_plain(text or "{}"))
+    for key, text in told.get("system", {}).items():
+        if key.startswith("artifacts:"):
+            told["system"][key] = json.loads(text)
+    told.pop("raised", None)
+    return dict(told)
+
+
+def _plain(text: str) -> str:
+    return _UUID.sub("ID", text)
+
+
+def _file(array: Any) -> bytes:
+    out = io.BytesIO()
+    np.save(out, array)
+    return out.getvalue()

@@ -1,0 +1,85 @@
+"""Hosts of tests: they write down what a trial asks of them, and answer as they are told."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hyperflock._base.errors import CallError
+from hyperflock._trial.host import Artifact, LocalHost
+
+
+class RecordingHost(LocalHost):
+    """Keeps what is saved and uploaded.
+
+    Attributes
+    ----------
+    checkpoints : list of (str, int, bytes)
+        Format, step (-1: none) and content, as the next attempt gets one.
+    artifacts : list of (Artifact, bytes)
+        What was uploaded.
+    steps : int
+        How many signs of life there were.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.checkpoints: list[tuple[str, int, bytes]] = []
+        self.artifacts: list[tuple[Artifact, bytes]] = []
+        self.steps = 0
+
+    def report(self, step: int, value: float) -> None:
+        super().report(step, value)
+        self.steps += 1
+
+    def save_checkpoint(self, kind: str, step: int | None, content: bytes) -> bool:
+        self.checkpoints.append((kind, -1 if step is None else step, content))
+        return True
+
+    def upload_artifact(self, artifact: Artifact, content: bytes) -> bool:
+        self.artifacts.append((artifact, content))
+        return True
+
+    def progress(self) -> None:
+        self.steps += 1
+
+
+class Owner(RecordingHost):
+    """Gives what is named for each suggestion, prunes always, and keeps what it is asked."""
+
+    def __init__(self, **answers: Any) -> None:
+        super().__init__()
+        self.answers = answers
+        self.asked: list[tuple[str, Any]] = []
+
+    def should_prune(self, step: int) -> bool:
+        self.asked.append(("should_prune", step))
+        return True
+
+    def suggest(self, name: str, distribution: str) -> str:
+        self.asked.append((name, distribution))
+        answer = self.answers[name]
+        if isinstance(answer, CallError):
+            raise answer
+        return json.dumps(answer)
+
+
+class Refusing(RecordingHost):
+    """Stores nothing: it raises what it is given, or says that it could not."""
+
+    def __init__(self, error: CallError | None = None) -> None:
+        super().__init__()
+        self.error = error
+        self.asked = 0
+
+    def save_checkpoint(self, kind: str, step: int | None, content: bytes) -> bool:
+        return self._refused()
+
+    def upload_artifact(self, artifact: Artifact, content: bytes) -> bool:
+        return self._refused()
+
+    def _refused(self) -> bool:
+        self.asked += 1
+        if self.error is not None:
+            raise self.error
+        return False
