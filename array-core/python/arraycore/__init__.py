@@ -9,7 +9,7 @@ The library is one a process and belongs to the thread that imports it.
 
 from typing import TYPE_CHECKING, Any
 
-from . import capture, fft, lib, linalg, nn, random, special
+from . import _array_methods, capture, fft, lib, linalg, nn, random, special
 from ._compat import numpy_names as _numpy_names
 from ._compat.cupy_names import install_cupy
 from ._compat.file_io import (
@@ -41,7 +41,6 @@ from ._compat.file_io import (
 from ._compat.interop import from_dlpack
 from ._compat.numpy_names import *  # noqa: F403
 from ._compat.unsupported import of_module
-from ._core import reductions as _reductions
 from ._core import ufuncs as _ufuncs
 from ._core.creation import (
     array,
@@ -61,7 +60,6 @@ from ._core.creation import (
 )
 from ._core.kernels import ElementwiseKernel, RawKernel, ReductionKernel
 from ._core.ndarray import ndarray
-from ._core.reductions import *  # noqa: F403
 from ._core.ufuncs import *  # noqa: F403
 from ._linalg.einsum import einsum
 from ._linalg.linear import (
@@ -180,6 +178,7 @@ from ._manipulation.views import (
 from ._math import axis_functions as _axis_functions
 from ._math import bits as _bits
 from ._math import polynomials as _polynomials
+from ._math import reductions as _reductions
 from ._math.axis_functions import *  # noqa: F403
 from ._math.bits import *  # noqa: F403
 from ._math.differences import convolve, correlate, diff, ediff1d, gradient, interp
@@ -205,6 +204,7 @@ from ._math.elements import (
     sinc,
 )
 from ._math.polynomials import *  # noqa: F403
+from ._math.reductions import *  # noqa: F403
 from ._runtime.device_info import DeviceInfo, DeviceTime, device_info, device_timer
 from ._runtime.devices import Device, Event, Stream
 from ._runtime.errors import CompileError, DeviceError, DeviceLostError, InternalError
@@ -478,4 +478,5 @@ if not TYPE_CHECKING:  # for checkers nothing else is there
         of_module(name)
 
 
+_array_methods.bind()
 open()

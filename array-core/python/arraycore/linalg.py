@@ -19,7 +19,7 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from ._compat.host_fallback import by_numpy
-from ._core import reductions, ufuncs
+from ._core import ufuncs
 from ._core.creation import asarray, ours
 from ._core.ndarray import ndarray
 from ._linalg import elimination
@@ -29,6 +29,7 @@ from ._linalg.products import matmul
 from ._manipulation.gathering import normalized
 from ._manipulation.matrices import eye
 from ._manipulation.views import broadcast_to
+from ._math import reductions
 from ._runtime import session
 from ._runtime.calls import integers
 

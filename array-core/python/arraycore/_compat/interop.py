@@ -12,7 +12,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .._core.ufuncs import Array
+from .._core.creation import array
+from .._core.ndarray import ndarray
 from .._runtime import devices
 
 
@@ -29,12 +30,8 @@ def _counterpart(function: Callable[..., Any]) -> Any:
     return None if ours is function or not callable(ours) else ours
 
 
-class Exchange(Array):
+class Interop:
     """What :class:`arraycore.ndarray` has for NumPy, CuPy's callers and other array libraries."""
-
-    __slots__ = ()
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __array_function__(
         self,
@@ -61,7 +58,7 @@ class Exchange(Array):
     # ---- DLPack: by way of the host, which is where other libraries can read
 
     def __dlpack__(
-        self,
+        self: Any,
         *,
         stream: Any = None,
         max_version: tuple[int, int] | None = None,
@@ -79,8 +76,7 @@ class Exchange(Array):
             raise BufferError("An array of arraycore's is exchanged as a copy: take copy=None.")
         if stream is not None:
             raise BufferError("An array of arraycore's is exchanged in the host's memory.")
-        array: Any = self
-        return array.get().__dlpack__(max_version=max_version, dl_device=dl_device)
+        return self.get().__dlpack__(max_version=max_version, dl_device=dl_device)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """Return DLPack's name of the host's memory."""
@@ -108,13 +104,6 @@ class Exchange(Array):
         """Return the array itself: kernels collapse axes by themselves."""
         return self
 
-    def scatter_add(self, slices: Any, value: Any) -> None:
-        """Add to elements, as often as each is named; see :func:`arraycore.scatter_add`."""
-        from .._manipulation import scattering
-
-        array: Any = self
-        scattering.scatter_add(array, slices, value)
-
     def toDlpack(self) -> Any:
         """Return a DLPack capsule, as CuPy's method of this name does."""
         return self.__dlpack__()
@@ -137,13 +126,10 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     BufferError
         ``copy`` is False, or the object is elsewhere.
     """
-    from .._core.creation import array
-
     if copy is False:
         raise BufferError("arraycore shares no memory with others: take copy=None.")
     if device is not None:
         devices.Device(device)
-    if isinstance(x, Array):
-        own: Any = x
-        return own.copy()
+    if isinstance(x, ndarray):
+        return x.copy()
     return array(np.from_dlpack(x))

@@ -8,7 +8,7 @@ Indices from the host are checked here, as NumPy checks them, before they are up
 from __future__ import annotations
 
 from operator import index
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,12 +26,13 @@ from .._runtime.calls import (
 )
 from .._runtime.dtypes import supported
 from .._runtime.scalars import is_scalar, scalar_words
-from .ufuncs import Array
+from .ndarray import ndarray
 
 _INTEGER, _SLICE, _NEWAXIS, _ELLIPSIS = range(4)
 _INTEGERS, _CHECKED, _MASK, _POSITIONS, _FLAT, _FLAT_CHECKED, _OUTSIDE = range(32, 39)
 _LOWEST, _HIGHEST = -(1 << 63), (1 << 63) - 1
 _HALF = 0xFFFFFFFF
+_ARRAY = -1
 # Indices whose words are themselves.
 _SMALL = 1 << 31
 
@@ -42,9 +43,6 @@ _NO_INDEX = (
 _NO_INDEX_ARRAY = "arrays used as indices must be of integer (or boolean) type"
 
 
-_Same = TypeVar("_Same", bound="Indexing")
-
-
 class Key:
     """A key's words.
 
@@ -52,7 +50,7 @@ class Key:
     ----------
     words : list of int
         Those of a view's index, or with ``arrays`` those of a key.
-    arrays : list of Array
+    arrays : list of ndarray
         What the words name: to be held until the call is done. Empty where the key is a view's.
     """
 
@@ -62,7 +60,7 @@ class Key:
         self.words: list[int] = []
         self.arrays: list[Any] = []
         items = [_item(item) for item in (key if isinstance(key, tuple) else (key,))]
-        if not any(isinstance(item, Array | np.ndarray) for item in items):
+        if not any(isinstance(item, ndarray | np.ndarray) for item in items):
             for item in items:
                 self._add_basic(item)
             return
@@ -70,8 +68,8 @@ class Key:
         used = sum(_axes(item) for item in items)
         axis = 0
         for item in items:
-            if isinstance(item, Array):
-                mask = item.dtype.kind == "b"  # type: ignore[attr-defined]
+            if isinstance(item, ndarray):
+                mask = item.dtype.kind == "b"
                 self._add_array(_MASK if mask else _INTEGERS, item)
             elif isinstance(item, np.ndarray):
                 counts = item.dtype.kind != "b" and used <= len(shape) and axis < len(shape)
@@ -127,9 +125,9 @@ def flat_words(indices: Any, of: Any) -> tuple[list[int], Any]:
 
     Parameters
     ----------
-    indices : Array or numpy.ndarray
+    indices : ndarray or numpy.ndarray
         Integers, which count from the end where they are negative.
-    of : Array
+    of : ndarray
         What is indexed.
 
     Raises
@@ -137,7 +135,7 @@ def flat_words(indices: Any, of: Any) -> tuple[list[int], Any]:
     IndexError
         One of the host's is out of bounds.
     """
-    if isinstance(indices, Array):
+    if isinstance(indices, ndarray):
         return [_FLAT, indices._id, of.ndim], indices
     wrong = _outside(indices, of.size)
     if wrong is not None:
@@ -173,8 +171,8 @@ def _item(item: Any) -> Any:
     """
     if item is None or item is Ellipsis or type(item) is int or isinstance(item, slice):
         return item
-    if isinstance(item, Array):
-        if item.dtype.kind not in "biu":  # type: ignore[attr-defined]
+    if isinstance(item, ndarray):
+        if item.dtype.kind not in "biu":
             raise IndexError(_NO_INDEX_ARRAY)
         return np.empty(0, np.intp) if _is_empty_mask(item) else item
     # A bool is an integer for Python, and a mask of 0 dimensions for NumPy.
@@ -206,8 +204,8 @@ def _axes(item: Any) -> int:
     """Return how many of an array's axes an item is for."""
     if item is None or item is Ellipsis:
         return 0
-    if isinstance(item, Array | np.ndarray) and item.dtype.kind == "b":  # type: ignore[union-attr]
-        return item.ndim  # type: ignore[union-attr]
+    if isinstance(item, ndarray | np.ndarray) and item.dtype.kind == "b":
+        return item.ndim
     return 1
 
 
@@ -227,58 +225,35 @@ def _bound(bound: Any) -> int:
         ) from None
 
 
-class Indexing(Array):
-    """The brackets of :class:`arraycore.ndarray`, and its methods that pick elements."""
+def value_words(value: Any) -> tuple[int, ...]:
+    """Return the words of a value (``src/abi/calls/indexing.h``): an array's or a scalar's."""
+    if isinstance(value, ndarray):
+        return _ARRAY, value._id
+    if not is_scalar(value):
+        raise TypeError(f"Unsupported type {type(value)}")
+    return scalar_words(value)
 
-    __slots__ = ()
 
-    def __getitem__(self: _Same, key: Any) -> _Same:
+class Indexing:
+    """The brackets of :class:`arraycore.ndarray`."""
+
+    def __getitem__(self: Any, key: Any) -> ndarray:
         if type(key) is int and -_SMALL <= key < _SMALL:  # what loops over elements ask for
-            return type(self)(call(INDEX, self._id, _INTEGER, key & _HALF, key >> 32 & _HALF))
-        parsed = Key(key, self)
-        return type(self)(call(KEY_READ if parsed.arrays else INDEX, self._id, *parsed.words))
+            made = call(INDEX, self._id, _INTEGER, key & _HALF, key >> 32 & _HALF)
+        else:
+            parsed = Key(key, self)
+            made = call(KEY_READ if parsed.arrays else INDEX, self._id, *parsed.words)
+        return type(self)(made)  # type: ignore[no-any-return]
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self: Any, key: Any, value: Any) -> None:
         parsed = Key(key, self)
         if is_scalar(value):
             operation = KEY_FILL if parsed.arrays else FILL
             call(operation, self._id, *scalar_words(value), *parsed.words)
             return
-        if not isinstance(value, Array):
+        if not isinstance(value, ndarray):
             # NumPy's own conversion finds what does not fit the dtype.
-            dtype = value.dtype if isinstance(value, np.ndarray) else self.dtype  # type: ignore[attr-defined]
+            dtype = value.dtype if isinstance(value, np.ndarray) else self.dtype
             elements = np.asarray(value, supported(dtype), order="C")
             value = type(self)(session.create(elements.shape, elements, elements.dtype))
         call(KEY_WRITE if parsed.arrays else ASSIGN, self._id, value._id, *parsed.words)
-
-    def take(
-        self, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise"
-    ) -> Any:
-        """Return the elements at some indices; see :func:`arraycore.take`."""
-        from .._manipulation.gathering import take
-
-        return take(self, indices, axis, out, mode)  # type: ignore[arg-type]
-
-    def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
-        """Overwrite the elements at some indices; see :func:`arraycore.put`."""
-        from .._manipulation.scattering import put
-
-        put(self, indices, values, mode)  # type: ignore[arg-type]
-
-    def choose(self, choices: Any, out: Any = None, mode: str = "raise") -> Any:
-        """Return the elements of the choices that this numbers; see :func:`arraycore.choose`."""
-        from .._manipulation.gathering import choose
-
-        return choose(self, choices, out, mode)  # type: ignore[arg-type]
-
-    def compress(self, condition: Any, axis: int | None = None, out: Any = None) -> Any:
-        """Return the parts whose condition is true; see :func:`arraycore.compress`."""
-        from .._manipulation.gathering import compress
-
-        return compress(condition, self, axis, out)  # type: ignore[arg-type]
-
-    def nonzero(self) -> Any:
-        """Return the coordinates of what is not 0; see :func:`arraycore.nonzero`."""
-        from .._manipulation.gathering import nonzero
-
-        return nonzero(self)  # type: ignore[arg-type]

@@ -1,19 +1,17 @@
 """The array class: an id of array-core's. What makes a view or an array is one crossing each.
 
-Arithmetic is in ``operators.py``, what brackets do in ``indexing.py``, functions that take arrays
-are in ``_manipulation/views.py``.
+The class has here what needs no function of the package. Operators, indexing and the methods that
+call functions are bound to it by ``arraycore/_array_methods.py``, once those functions exist.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .._compat.interop import Exchange
-from .._linalg.products import Products
 from .._runtime import session
 from .._runtime.calls import (
     COPY,
@@ -34,11 +32,13 @@ from .._runtime.calls import (
 )
 from .._runtime.devices import Stream
 from .._runtime.dtypes import DTYPES, number_of, supported
-from .array_methods import Surface
 from .flags import Flags
-from .indexing import Indexing
-from .operators import Operators
-from .reduction_methods import Reductions
+
+if TYPE_CHECKING:
+    # What type checkers see of the methods that are bound below; no program imports it here.
+    from .._array_methods import ArrayMethods
+else:
+    ArrayMethods = object
 
 Description = tuple[int, tuple[int, ...], tuple[int, ...]]
 
@@ -47,7 +47,7 @@ _ORDERS = {"C": 0, "F": 1, "A": 2, "K": 3}
 _ANY, _RAVEL, _COPY, _NEVER = range(4)
 
 
-class ndarray(Operators, Reductions, Indexing, Products, Surface, Exchange):
+class ndarray(ArrayMethods):
     """An n-dimensional array on array-core's device.
 
     Made by :func:`arraycore.array` and by operations; ``ndarray(shape, dtype)`` is
@@ -57,7 +57,7 @@ class ndarray(Operators, Reductions, Indexing, Products, Surface, Exchange):
 
     __slots__ = ("__weakref__", "_description", "_id")
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, array_id: int | Sequence[int], dtype: npt.DTypeLike = float) -> None:
         if array_id.__class__ is not int:
@@ -417,10 +417,18 @@ class ndarray(Operators, Reductions, Indexing, Products, Surface, Exchange):
     def __deepcopy__(self, memo: Any) -> ndarray:
         return self.copy("K")
 
-    def __reduce__(self) -> tuple[Callable[[npt.NDArray[Any]], ndarray], tuple[npt.NDArray[Any]]]:
-        from .creation import array
 
-        return array, (self.get(),)
+def require_array(a: Any) -> ndarray:
+    """Return ``a``, which has to be an array of arraycore's.
+
+    Raises
+    ------
+    TypeError
+        It is not. As in CuPy, nothing is copied to the device unless a program asks for it.
+    """
+    if not isinstance(a, ndarray):
+        raise TypeError(f"Unsupported type {type(a)}")
+    return a
 
 
 def _order(order: str | None, allowed: str) -> int:

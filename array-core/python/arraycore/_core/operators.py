@@ -14,14 +14,15 @@ import numpy as np
 from .._runtime.scalars import EXACT, FLOAT, INT, is_scalar
 from .._runtime.session import BACKLOG, bridge, check, drain, freed, recover
 from . import ufuncs
-from .ufuncs import Array, ufunc
+from .ndarray import ndarray
+from .ufuncs import ufunc
 
 
 def _operands(a: Any, b: object) -> bool:
     """Return whether `a OP b` is ours to compute; NumPy's arrays raise, as in CuPy."""
     if isinstance(b, np.ndarray) and b.ndim > 0:
         raise TypeError(f"Unsupported type {type(b)}")
-    return isinstance(b, Array) or is_scalar(b)
+    return isinstance(b, ndarray) or is_scalar(b)
 
 
 def _again(status: int, call: Callable[..., int], *arguments: Any) -> int:
@@ -109,10 +110,8 @@ def _unary(function: ufunc) -> Callable[[Any], Any]:
     return operator
 
 
-class Operators(Array):
+class Operators:
     """What :class:`arraycore.ndarray` has of operators, and NumPy's ufuncs called with arrays."""
-
-    __slots__ = ()
 
     def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Call arraycore's ufunc of the same name; NumPy's arrays are not converted, as in CuPy."""
@@ -172,7 +171,6 @@ class Operators(Array):
     __ge__ = _binary(ufuncs.greater_equal)
     __eq__ = _binary(ufuncs.equal)
     __ne__ = _binary(ufuncs.not_equal)
-    __hash__ = None  # type: ignore[assignment]
 
     def __divmod__(self, other: Any) -> Any:
         return ufuncs.divmod(self, other) if _operands(self, other) else NotImplemented

@@ -17,7 +17,12 @@ import numpy.typing as npt
 from .._runtime import session
 from .._runtime.calls import call
 from .._runtime.dtypes import number_of
-from .._runtime.scalars import BOOL, EXACT, FLOAT, INT, is_scalar, scalar_words
+from .._runtime.scalars import BOOL, EXACT, FLOAT, INT, is_scalar
+from .creation import array
+from .indexing import value_words
+from .ndarray import ndarray, require_array
+from .reduction_calls import accumulated, mask_of, reduced
+from .updates import update
 
 #: What is NumPy's; scipy.special's stand in ``special.py``.
 __all__ = [
@@ -125,20 +130,8 @@ __all__ = [
 ]
 
 _CALL_UFUNC, _CALL_RESULT, _CALL_TOLERANCE = range(3)
-_ARRAY = -1
 _INTS, _FLOATS = struct.Struct("<ii"), struct.Struct("<ff")
 _CASTINGS = {"no": 0, "equiv": 1, "safe": 2, "same_kind": 3, "unsafe": 4}
-
-
-class Array:
-    """What this module knows of an array: its id, of which its class makes an array again."""
-
-    __slots__ = ()
-
-    _id: int
-
-    def __init__(self, array_id: int) -> None:
-        raise NotImplementedError
 
 
 #: Every ufunc by the name that NumPy's has.
@@ -192,20 +185,20 @@ class ufunc:
         ):
             first = args[0]
             if self.nin == 1:
-                if isinstance(first, Array):
+                if isinstance(first, ndarray):
                     return type(first)(_carry(session.bridge.unary, self._number, first._id))
             else:
                 second = args[1]
-                if isinstance(first, Array) and isinstance(second, Array):
+                if isinstance(first, ndarray) and isinstance(second, ndarray):
                     ids = first._id, second._id
                     return type(first)(_carry(session.bridge.binary, self._number, *ids))
-                array, number, left = (first, second, 0) if isinstance(first, Array) else (
+                array, number, left = (first, second, 0) if isinstance(first, ndarray) else (
                     second, first, 1,
                 )  # fmt: skip
                 kind = _HOT_KINDS.get(type(number))
                 if kind is not None and (kind != INT or -EXACT < number < EXACT):
                     scalar = session.bridge.binary_scalar
-                    if isinstance(array, Array):
+                    if isinstance(array, ndarray):
                         return type(array)(
                             _carry(scalar, self._number, array._id, number, kind, left)
                         )
@@ -223,12 +216,10 @@ class ufunc:
         if casting not in _CASTINGS:
             raise ValueError(f"casting must be one of {', '.join(_CASTINGS)}, not {casting!r}.")
         outs = _outputs(self, args[self.nin :] or out)
-        mask = _mask(where)
+        mask = mask_of(where)
         operands = [_operand(argument) for argument in args[: self.nin]]
-        arrays = [each for each in (*operands, *outs, mask) if isinstance(each, Array)]
+        arrays = [each for each in (*operands, *outs, mask) if isinstance(each, ndarray)]
         if not arrays:
-            from .creation import array
-
             # A number of Python's is of the asked dtype at once: no device casts a float64.
             kind = None if dtype is None or np.dtype(dtype).kind != "f" else np.dtype(dtype)
             operands = [array(each, kind if type(each) is float else None) for each in operands]
@@ -241,7 +232,7 @@ class ufunc:
             *(0 if each is None else each._id for each in outs),
         ]
         for operand in operands:
-            words += (_ARRAY, operand._id) if isinstance(operand, Array) else scalar_words(operand)
+            words += value_words(operand)
         # `operands` and `mask` hold the arrays made here until the call is done.
         made = call(_CALL_UFUNC, *words)
         cls = type(arrays[0])
@@ -297,8 +288,6 @@ class ufunc:
             The function has not two operands and one result; several axes of a function whose
             order counts; no element and no identity.
         """
-        from .reductions import reduced
-
         self._combines("reduce")
         which = (1, self._number)
         return reduced(which, array, axis, dtype, out, keepdims, initial, where)
@@ -307,8 +296,6 @@ class ufunc:
         self, array: Any, axis: Any = 0, dtype: npt.DTypeLike | None = None, out: Any = None
     ) -> Any:
         """Combine the elements along an axis; return every result on the way."""
-        from .reductions import accumulated
-
         self._combines("accumulate")
         if array.ndim == 0:
             raise TypeError("cannot accumulate on a scalar")
@@ -330,11 +317,9 @@ class ufunc:
         """Call the function with each element of ``a`` and each of ``b``."""
         if self.nin != 2:
             raise ValueError("outer product only supported for binary functions")
-        if isinstance(a, Array) and isinstance(b, Array):
-            first: Any = a
-            second: Any = b
-            wide = (..., *(None for _ in range(second.ndim)))
-            return self(first[wide], second, **kwargs)
+        if isinstance(a, ndarray) and isinstance(b, ndarray):
+            behind_a = (..., *(None for _ in range(b.ndim)))
+            a = a[behind_a]
         return self(a, b, **kwargs)
 
     def at(self, a: Any, indices: Any, b: Any = None) -> None:
@@ -355,8 +340,6 @@ class ufunc:
             The function has two results, or ``a`` is complex and it is neither ``add`` nor
             ``subtract``.
         """
-        from .._manipulation.scattering import update
-
         update(self, a, indices, b)
 
 
@@ -376,34 +359,19 @@ def _carry(call: Any, *args: Any) -> int:
 
 
 def _operand(value: Any) -> Any:
-    if isinstance(value, Array) or is_scalar(value):
-        return value
-    # As CuPy: nothing is brought to the device unasked.
-    raise TypeError(f"Unsupported type {type(value)}")
+    return value if is_scalar(value) else require_array(value)
 
 
-def _outputs(function: ufunc, out: Any) -> tuple[Array | None, Array | None]:
+def _outputs(function: ufunc, out: Any) -> tuple[ndarray | None, ndarray | None]:
     if out is None:
         return None, None
     outs = out if isinstance(out, tuple) else (out,)
     for each in outs:
-        if each is not None and not isinstance(each, Array):
+        if each is not None and not isinstance(each, ndarray):
             raise TypeError(f"Results go to arrays of arraycore's, not to {type(each)}.")
     if len(outs) > function.nout or (isinstance(out, tuple) and not outs):
         raise ValueError(f"{function.__name__} has {function.nout} results, not {len(outs)}.")
     return outs[0], outs[1] if len(outs) > 1 else None
-
-
-def _mask(where: Any) -> Any:
-    if where is True:
-        return None
-    if isinstance(where, Array):
-        return where
-    if is_scalar(where):
-        from .creation import array
-
-        return array(where)
-    raise TypeError(f"Unsupported type {type(where)}")
 
 
 # ---- arithmetic

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .._core import ufuncs
-from .products import array_of, count_of, matmul
+from .._core.ndarray import require_array
+from .products import count_of, matmul
 from .sums import summed
 
 #: A label: a letter, or an axis of the ellipsis by its distance from the last one, negative.
@@ -90,7 +91,7 @@ def einsum(
     result = _finished(terms[0], labels[0], output)
     if out is None:
         return result
-    array_of(out)[...] = result
+    require_array(out)[...] = result
     return out
 
 
@@ -106,8 +107,8 @@ def _given(operands: tuple[Any, ...]) -> tuple[str, list[Any]]:
     if isinstance(operands[0], str):
         if len(operands) < 2:
             raise ValueError("not enough operands provided to einstein sum function")
-        return operands[0], [array_of(a) for a in operands[1:]]
-    arrays = [array_of(a) for a in operands[: len(operands) // 2 * 2 : 2]]
+        return operands[0], [require_array(a) for a in operands[1:]]
+    arrays = [require_array(a) for a in operands[: len(operands) // 2 * 2 : 2]]
     text = ",".join(_letters(labels) for labels in operands[1::2])
     if len(operands) % 2:
         text += "->" + _letters(operands[-1])

@@ -6,19 +6,17 @@
 from __future__ import annotations
 
 from operator import index
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .._core import ufuncs
 from .._core.creation import empty
+from .._core.ndarray import ndarray, require_array
 from .._runtime.calls import MOVE_AXES, call, int64s, integers
-from .products import array_of, count_of, dot, matmul, ndim_of, scalar_or_array
+from .products import count_of, dot, matmul, ndim_of, scalar_or_array
 from .sums import summed
-
-if TYPE_CHECKING:
-    from .._core.ndarray import ndarray
 
 
 def vdot(a: Any, b: Any) -> Any:
@@ -29,7 +27,7 @@ def vdot(a: Any, b: Any) -> Any:
     ValueError
         There are not as many elements in both.
     """
-    a, b = array_of(a), array_of(b)
+    a, b = require_array(a), require_array(b)
     if a.size != b.size:
         raise ValueError(f"cannot reshape array of size {b.size} into shape ({a.size},)")
     left = a.ravel()
@@ -81,7 +79,7 @@ def inner(a: Any, b: Any) -> Any:
 
 def outer(a: Any, b: Any, out: ndarray | None = None) -> Any:
     """Return the products of every element of ``a`` with every one of ``b``: (a.size, b.size)."""
-    left, right = array_of(a).ravel()[:, None], array_of(b).ravel()[None, :]
+    left, right = require_array(a).ravel()[:, None], require_array(b).ravel()[None, :]
     return ufuncs.multiply(left, right) if out is None else ufuncs.multiply(left, right, out=out)
 
 
@@ -106,7 +104,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     ValueError
         The axes do not fit each other.
     """
-    a, b = array_of(a), array_of(b)
+    a, b = require_array(a), require_array(b)
     try:
         first, second = axes
     except TypeError:
@@ -140,7 +138,7 @@ def _extent(a: Any, axis: int) -> int:
 
 def kron(a: Any, b: Any) -> Any:
     """Return the Kronecker product: a block of ``b`` for each element of ``a``."""
-    a, b = array_of(a), array_of(b)
+    a, b = require_array(a), require_array(b)
     ndim = max(a.ndim, b.ndim)
     shape_a = (1,) * (ndim - a.ndim) + a.shape
     shape_b = (1,) * (ndim - b.ndim) + b.shape
@@ -172,7 +170,7 @@ def cross(
     """
     if axis is not None:
         axisa = axisb = axisc = axis
-    a, b = array_of(a), array_of(b)
+    a, b = require_array(a), require_array(b)
     left, right = _components(a, axisa), _components(b, axisb)
     x1, y1, x2, y2 = left[0], left[1], right[0], right[1]
     last = x1 * y2 - y1 * x2
@@ -215,7 +213,7 @@ def trace(
 
     Integers are summed with 64 bits, unless ``dtype`` says otherwise.
     """
-    a = array_of(a)
+    a = require_array(a)
     if a.ndim < 2:
         raise ValueError("diag requires an array of at least two dimensions")
     if dtype is None:
@@ -224,7 +222,7 @@ def trace(
     total = summed(a.diagonal(offset, axis1, axis2).astype(dtype, copy=False), (-1,))
     if out is None:
         return total
-    array_of(out)[...] = total
+    require_array(out)[...] = total
     return out
 
 
@@ -245,4 +243,4 @@ def vecmat(x1: ndarray, x2: ndarray, /) -> Any:
 
 def matrix_transpose(x: ndarray, /) -> ndarray:
     """Return a view of matrices with their two axes, the last ones, swapped."""
-    return array_of(x).mT  # type: ignore[no-any-return]
+    return require_array(x).mT

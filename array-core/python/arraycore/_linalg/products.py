@@ -6,56 +6,33 @@ float32 and rounded once. Shapes, dtypes and errors are NumPy's.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .._core import ufuncs
-from .._core.ufuncs import Array
+from .._core.ndarray import ndarray, require_array
 from .._runtime.calls import MATMUL, MOVE_AXES, call, int64s
 from .._runtime.scalars import is_scalar
-
-if TYPE_CHECKING:
-    from .._core.ndarray import ndarray
 
 _MATMUL, _DOT = range(2)
 
 
-class Products(Array):
-    """What :class:`arraycore.ndarray` has of products: ``@`` and ``dot``."""
+class Products:
+    """What :class:`arraycore.ndarray` has of products: ``@``."""
 
-    __slots__ = ()
-
-    def __matmul__(self, other: Any) -> Any:
-        if isinstance(other, Array):
+    def __matmul__(self: Any, other: Any) -> Any:
+        if isinstance(other, ndarray):
             return type(self)(call(MATMUL, self._id, other._id, 0, _MATMUL))
         return _refused(other, 1)
 
-    def __rmatmul__(self, other: Any) -> Any:
+    def __rmatmul__(self: Any, other: Any) -> Any:
         return _refused(other, 0)
 
-    def __imatmul__(self, other: Any) -> Any:
-        if not isinstance(other, Array):
+    def __imatmul__(self: Any, other: Any) -> Any:
+        if not isinstance(other, ndarray):
             return _refused(other, 1)
         return _in_place(self, other)
-
-    def dot(self, b: Any, out: Any = None) -> Any:
-        """Return the dot product with ``b``; see :func:`arraycore.dot`."""
-        return dot(self, b, out)
-
-    def trace(
-        self,
-        offset: int = 0,
-        axis1: int = 0,
-        axis2: int = 1,
-        dtype: npt.DTypeLike | None = None,
-        out: Any = None,
-    ) -> Any:
-        """Return the sum along a diagonal; see :func:`arraycore.trace`."""
-        from .linear import trace
-
-        return trace(self, offset, axis1, axis2, dtype, out)
 
 
 def _refused(other: Any, place: int) -> Any:
@@ -80,14 +57,8 @@ def _in_place(a: Any, b: Any) -> Any:
     return a
 
 
-def array_of(a: Any) -> Any:
-    if not isinstance(a, Array):
-        raise TypeError(f"Unsupported type {type(a)}")
-    return a
-
-
 def scalar_or_array(a: Any) -> Any:
-    return a if is_scalar(a) else array_of(a)
+    return a if is_scalar(a) else require_array(a)
 
 
 def ndim_of(a: Any) -> int:
@@ -111,11 +82,11 @@ def matmul(x1: Any, x2: Any, /, out: ndarray | None = None) -> Any:
         The shapes do not fit, or an operand has no dimension.
     """
     for place, operand in enumerate((x1, x2)):
-        if not isinstance(operand, Array) and is_scalar(operand):
+        if not isinstance(operand, ndarray) and is_scalar(operand):
             _refused(operand, place)
-    cls = type(array_of(x1))
-    target = 0 if out is None else array_of(out)._id
-    made = call(MATMUL, x1._id, array_of(x2)._id, target, _MATMUL)
+    cls = type(require_array(x1))
+    target = 0 if out is None else require_array(out)._id
+    made = call(MATMUL, x1._id, require_array(x2)._id, target, _MATMUL)
     return cls(made) if out is None else out
 
 
@@ -134,7 +105,7 @@ def dot(a: Any, b: Any, out: ndarray | None = None) -> Any:
     if ndim_of(a) == 0 or ndim_of(b) == 0:
         return ufuncs.multiply(a, b) if out is None else ufuncs.multiply(a, b, out=out)
     if a.ndim <= 2 and b.ndim <= 2:
-        made = call(MATMUL, a._id, b._id, 0 if out is None else array_of(out)._id, _DOT)
+        made = call(MATMUL, a._id, b._id, 0 if out is None else require_array(out)._id, _DOT)
         return type(a)(made) if out is None else out
     terms = a.shape[-1]
     if b.ndim == 1 or b.shape[-2] != terms:
@@ -164,7 +135,7 @@ def _placed(result: Any, out: Any) -> Any:
     if out is None:
         return result
     if (
-        array_of(out).dtype != result.dtype
+        require_array(out).dtype != result.dtype
         or out.shape != result.shape
         or not out.flags.c_contiguous
     ):

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._core.creation import array, asarray, empty
+from .._core.lazy_kernels import reduction
 from .._core.ndarray import ndarray
 from .joining import along, axis_of, concatenate, taken
 from .ranges import linspace
@@ -18,6 +19,11 @@ from .views import broadcast_to, flip, moveaxis
 
 _MOVED = ("edge", "reflect", "symmetric", "wrap")
 _FROM_DATA = ("maximum", "mean", "median", "minimum")
+
+_first_true = reduction(
+    "bool x", "int32 y", "x ? _j : INT_MAX", "min(a, b)", "y = a", "2147483647", "first_true"
+)
+_last_true = reduction("bool x", "int32 y", "x ? _j : -1", "max(a, b)", "y = a", "-1", "last_true")
 
 
 def _places(source: ndarray, where: Any, axis: int | None) -> tuple[ndarray, int]:
@@ -77,16 +83,19 @@ def insert(arr: ndarray, obj: Any, values: Any, axis: int | None = None) -> ndar
     return taken(joined, array(order.astype(np.int32)), number)
 
 
+def _first_and_last(flags: ndarray) -> tuple[int, int]:
+    """Return where the first and the last true element of a vector are; of none the last is -1."""
+    return int(_first_true(flags)), int(_last_true(flags))
+
+
 def trim_zeros(filt: ndarray, trim: str = "fb") -> ndarray:
     """Return a view of a vector without the zeros at its front ("f") and back ("b").
 
     The places of the first and last other element are read from the device.
     """
-    from .._statistics.histograms import first_and_last
-
     if filt.ndim != 1:
         raise NotImplementedError("arraycore.trim_zeros takes arrays of one dimension.")
-    first, last = first_and_last(filt != 0)
+    first, last = _first_and_last(filt != 0)
     if last < 0:
         return filt[:0]
     begin = first if "f" in trim.lower() else 0

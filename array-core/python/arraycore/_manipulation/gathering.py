@@ -9,20 +9,12 @@ import numpy as np
 
 from .._core import ufuncs
 from .._core.creation import array, empty, full
-from .._core.indexing import flat_words
-from .._core.ndarray import ndarray
+from .._core.indexing import flat_words, value_words
+from .._core.ndarray import ndarray, require_array
 from .._runtime.calls import KEY_READ, NONZERO, SELECT, call, integers
-from .._runtime.scalars import is_scalar, scalar_words
 from .views import broadcast_to, copyto
 
 _MODES = ("raise", "wrap", "clip")
-_ARRAY = -1
-
-
-def _array(a: Any) -> ndarray:
-    if not isinstance(a, ndarray):
-        raise TypeError(f"Unsupported type {type(a)}")
-    return a
 
 
 def normalized(axis: Any, ndim: int) -> int:
@@ -77,7 +69,7 @@ def _given(made: ndarray, out: ndarray | None) -> ndarray:
     """Return a result, or the array that it was asked to be put into."""
     if out is None:
         return made
-    if _array(out).shape != made.shape:
+    if require_array(out).shape != made.shape:
         raise ValueError(
             f"output array does not match result of the function: shape {out.shape}, "
             f"not {made.shape}"
@@ -120,8 +112,8 @@ def take(
         The indices are no integers.
     """
     whole = axis is None
-    at = 0 if axis is None else normalized(axis, _array(a).ndim)
-    extent = _array(a).size if whole else a.shape[at]
+    at = 0 if axis is None else normalized(axis, require_array(a).ndim)
+    extent = require_array(a).size if whole else a.shape[at]
     where = bounded(indices, extent, mode)
     if extent == 0 and where.size:
         raise IndexError("cannot do a non-empty take from an empty axes.")
@@ -147,9 +139,9 @@ def along_axis(arr: ndarray, indices: Any, axis: int | None) -> tuple[ndarray, t
     if axis is None:
         if given.ndim != 1:
             raise ValueError("when axis=None, `indices` must have a single dimension.")
-        arr, at = _array(arr).reshape(-1), 0
+        arr, at = require_array(arr).reshape(-1), 0
     else:
-        at = normalized(axis, _array(arr).ndim)
+        at = normalized(axis, require_array(arr).ndim)
     if given.dtype.kind not in "iu":
         raise IndexError("`indices` must be an integer array")
     if arr.ndim != given.ndim:
@@ -199,7 +191,7 @@ def choose(
     ValueError
         A number is no choice's, or shapes do not broadcast.
     """
-    numbers = bounded(_array(a), len(choices), mode)
+    numbers = bounded(require_array(a), len(choices), mode)
     shapes = [each.shape if isinstance(each, ndarray) else np.shape(each) for each in choices]
     shape = np.broadcast_shapes(a.shape, *shapes)
     kinds = [
@@ -231,7 +223,7 @@ def nonzero(a: ndarray) -> tuple[ndarray, ...]:
     ValueError
         The array has no dimensions.
     """
-    if _array(a).ndim == 0:
+    if require_array(a).ndim == 0:
         raise ValueError(
             "Calling nonzero on 0d arrays is not allowed. "
             "Use np.atleast_1d(scalar).nonzero() instead."
@@ -242,12 +234,12 @@ def nonzero(a: ndarray) -> tuple[ndarray, ...]:
 
 def flatnonzero(a: ndarray) -> ndarray:
     """Return the C-order numbers of the elements that are not 0."""
-    return nonzero(_array(a).reshape(-1))[0]
+    return nonzero(require_array(a).reshape(-1))[0]
 
 
 def argwhere(a: ndarray) -> ndarray:
     """Return the coordinates of the elements that are not 0, an int64 row each."""
-    source = _array(a) if a.ndim else a[None]
+    source = require_array(a) if a.ndim else a[None]
     found = ndarray(call(NONZERO, source._id))
     return found if a.ndim else found[:, :0]
 
@@ -271,7 +263,7 @@ def compress(
     given = condition if isinstance(condition, ndarray) else np.asarray(condition)
     if given.ndim != 1:
         raise ValueError("condition must be a 1-d array")
-    source = _array(a).reshape(-1) if axis is None else _array(a)
+    source = require_array(a).reshape(-1) if axis is None else require_array(a)
     at = 0 if axis is None else normalized(axis, source.ndim)
     if given.shape[0] > source.shape[at]:
         return take(source, given.nonzero()[0], at, out)
@@ -287,15 +279,6 @@ def extract(condition: Any, arr: ndarray) -> ndarray:
 
 
 # ---- by conditions
-
-
-def value_words(value: Any) -> tuple[int, ...]:
-    """Return the words of a value (``src/abi/calls/indexing.h``): an array's or a scalar's."""
-    if isinstance(value, ndarray):
-        return _ARRAY, value._id
-    if not is_scalar(value):
-        raise TypeError(f"Unsupported type {type(value)}")
-    return scalar_words(value)
 
 
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
@@ -333,7 +316,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     if not condlist:
         raise ValueError("select with an empty condition list is not possible")
     for number, condition in enumerate(condlist):
-        if _array(condition).dtype.kind != "b":
+        if require_array(condition).dtype.kind != "b":
             raise TypeError(f"invalid entry {number} in condlist: should be boolean ndarray")
     values = [*choicelist, default]
     kinds = [each.dtype if hasattr(each, "dtype") else each for each in values]

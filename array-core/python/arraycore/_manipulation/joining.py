@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._core.creation import asarray, empty, ours
+from .._core.creation import asarray, empty, ours, zeros
 from .._core.lazy_kernels import elementwise
 from .._core.ndarray import ndarray
 from .._runtime.calls import integers
@@ -362,8 +362,6 @@ def resize(a: Any, new_shape: int | tuple[int, ...]) -> ndarray:
     for extent in shape:
         size *= extent
     if source.size == 0:
-        from .._core.creation import zeros
-
         return zeros(shape, source.dtype)
     times = -(-size // source.size)
     return tile(source, times)[:size].reshape(*shape)

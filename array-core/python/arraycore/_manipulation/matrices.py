@@ -12,6 +12,7 @@ from .._core.lazy_kernels import elementwise
 from .._core.ndarray import ndarray
 from .._runtime.dtypes import supported
 from .ranges import arange
+from .views import broadcast_to
 
 _tri = elementwise("int32 columns, int32 k", "T y", "y = i % columns <= i / columns + k", "tri")
 _TRIANGLE = "(i % columns - i / columns % rows {} k) ? x : T(0)"
@@ -64,8 +65,6 @@ def _triangle(kernel: Any, m: Any, k: int) -> ndarray:
     if m.ndim == 0:
         raise TypeError("a triangle is taken of arrays of one dimension or more")
     if m.ndim < 2:  # as NumPy: a row for each of the vector's elements
-        from .views import broadcast_to
-
         m = broadcast_to(m, (m.size, m.size))
     rows, columns = m.shape[-2:]
     bound = rows + columns  # beyond it nothing changes, and the kernel's numbers have 32 bits

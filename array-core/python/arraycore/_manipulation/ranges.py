@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._core import ufuncs
 from .._core.creation import array, asarray, empty
 from .._core.lazy_kernels import elementwise
 from .._core.ndarray import ndarray
@@ -91,8 +92,6 @@ def linspace(
     if dtype is not None:
         wanted = supported(dtype)
         if wanted.kind in "iu":
-            from .._core import ufuncs
-
             ufuncs.floor(made, out=made)
         made = made.astype(wanted)
     made = moveaxis(made, 0, axis)

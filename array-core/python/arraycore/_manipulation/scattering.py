@@ -8,27 +8,12 @@ import numpy as np
 
 from .._core import ufuncs
 from .._core.creation import asarray
-from .._core.indexing import Key, flat_words
-from .._core.ndarray import ndarray
-from .._runtime.calls import KEY_FILL, KEY_UPDATE, KEY_WRITE, WRITE_WHERE, call
-from .._runtime.scalars import is_scalar, scalar_words
-from .gathering import along_axis, bounded, flatnonzero, value_words
-
-_NO_VALUE = -2
-
-
-def _array(a: Any) -> ndarray:
-    if not isinstance(a, ndarray):
-        raise TypeError(f"Unsupported type {type(a)}")
-    return a
-
-
-def _value(value: Any, dtype: np.dtype[Any]) -> Any:
-    """Return a scalar as it is, and everything else as an array of arraycore's."""
-    if isinstance(value, ndarray) or is_scalar(value):
-        return value
-    given = np.asarray(value)
-    return asarray(given if isinstance(value, np.ndarray) else given.astype(dtype))
+from .._core.indexing import flat_words, value_words
+from .._core.ndarray import ndarray, require_array
+from .._core.updates import device_value, update
+from .._runtime.calls import KEY_FILL, KEY_WRITE, WRITE_WHERE, call
+from .._runtime.scalars import scalar_words
+from .gathering import along_axis, bounded, flatnonzero
 
 
 def _repeated(values: ndarray, count: int) -> ndarray:
@@ -63,8 +48,8 @@ def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
     IndexError
         An index is out of bounds.
     """
-    where = bounded(ind, _array(a).size, mode)
-    value = _value(v, a.dtype)
+    where = bounded(ind, require_array(a).size, mode)
+    value = device_value(v, a.dtype)
     if where.size == 0 or (isinstance(value, ndarray) and value.size == 0):
         return
     if a.size == 0:
@@ -99,9 +84,9 @@ def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: int | None) ->
     """
     if axis is None:
         given = indices if isinstance(indices, ndarray) else np.asarray(indices)
-        along_axis(_array(arr), given, None)  # for its errors
+        along_axis(require_array(arr), given, None)  # for its errors
         words, held = flat_words(given, arr)
-        value = _value(values, arr.dtype)
+        value = device_value(values, arr.dtype)
         if isinstance(value, ndarray):
             call(KEY_WRITE, arr._id, value._id, *words)
         else:
@@ -109,7 +94,7 @@ def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: int | None) ->
         del held  # until here the words named it
         return
     target, key = along_axis(arr, indices, axis)
-    target[key] = _value(values, arr.dtype)
+    target[key] = device_value(values, arr.dtype)
 
 
 def fill_diagonal(a: ndarray, val: Any, wrap: bool = False) -> None:
@@ -124,7 +109,7 @@ def fill_diagonal(a: ndarray, val: Any, wrap: bool = False) -> None:
     wrap : bool
         Go on after the last row's end where a matrix has more rows than columns.
     """
-    if _array(a).ndim < 2:
+    if require_array(a).ndim < 2:
         raise ValueError("array must be at least 2-d")
     end: int | None = None
     if a.ndim == 2:
@@ -143,7 +128,7 @@ def fill_diagonal(a: ndarray, val: Any, wrap: bool = False) -> None:
 
 def _same_size(a: ndarray, mask: Any, name: str) -> ndarray:
     given = mask if isinstance(mask, ndarray) else asarray(np.asarray(mask))
-    if given.size != _array(a).size:
+    if given.size != require_array(a).size:
         raise ValueError(f"{name}: mask and data must be the same size")
     return (given if given.dtype.kind == "b" else given != 0).reshape(a.shape)
 
@@ -156,7 +141,7 @@ def _safe(value: Any, dtype: np.dtype[Any]) -> Any:
     TypeError
         It does not.
     """
-    made = _value(value, dtype)
+    made = device_value(value, dtype)
     if isinstance(made, ndarray) and not np.can_cast(made.dtype, dtype, "safe"):
         raise TypeError(
             f"Cannot cast array data from {made.dtype!r} to {dtype!r} according to the rule 'safe'"
@@ -226,48 +211,6 @@ def putmask(a: ndarray, mask: Any, values: Any) -> None:
 
 
 # ---- updates
-
-
-def update(
-    function: ufuncs.ufunc, a: Any, key: Any, value: Any = None, *, cast: bool = False
-) -> None:
-    """Apply a ufunc to ``a[key]`` in place, as often as an element is named.
-
-    Parameters
-    ----------
-    function : ufunc
-        Of one result.
-    a : ndarray
-        What is written.
-    key : key
-        Whatever stands between brackets.
-    value : scalar, array_like or ndarray, optional
-        The second operand; broadcast to ``a[key]``.
-    cast : bool
-        The value takes the array's dtype first.
-    """
-    if function.nout != 1 or function.nin > 2:
-        raise NotImplementedError(
-            f"arraycore has no {function.__name__}.at: it is there for functions of one result."
-        )
-    if (function.nin == 2) != (value is not None):
-        raise ValueError(
-            "second operand needed for ufunc"
-            if value is None
-            else "second operand provided when ufunc is unary"
-        )
-    target = _array(a)
-    given = None if value is None else _value(value, target.dtype)
-    parsed = Key(key, target)
-    if not parsed.arrays:
-        # A view: each element is named once.
-        view = target[key]
-        if cast and isinstance(given, ndarray):
-            given = given.astype(target.dtype, copy=False)
-        function(view, *(() if given is None else (given,)), out=view, casting="unsafe")
-        return
-    words = (_NO_VALUE,) if given is None else value_words(given)
-    call(KEY_UPDATE, target._id, function._number, int(cast), *words, *parsed.words)
 
 
 def scatter_add(a: ndarray, slices: Any, value: Any) -> None:

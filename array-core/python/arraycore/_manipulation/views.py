@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._core.ndarray import ndarray
+from .._core.ndarray import ndarray, require_array
 from .._runtime.calls import (
     ASSIGN,
     BROADCAST_TO,
@@ -26,12 +26,6 @@ from .._runtime.scalars import is_scalar, scalar_words
 _ARRAY = -1  # a value that is an array's id (src/abi/calls/indexing.h)
 
 
-def _array(a: Any) -> ndarray:
-    if not isinstance(a, ndarray):
-        raise TypeError(f"Unsupported type {type(a)}")
-    return a
-
-
 # ---- shapes
 
 
@@ -39,32 +33,32 @@ def reshape(
     a: ndarray, shape: int | tuple[int, ...], order: str = "C", *, copy: bool | None = None
 ) -> ndarray:
     """Return the elements in another shape; see :meth:`ndarray.reshape`."""
-    return _array(a).reshape(shape, order=order, copy=copy)
+    return require_array(a).reshape(shape, order=order, copy=copy)
 
 
 def ravel(a: ndarray, order: str = "C") -> ndarray:
     """Return one axis of all elements: a view of what is contiguous, else a copy."""
-    return _array(a).ravel(order)
+    return require_array(a).ravel(order)
 
 
 def squeeze(a: ndarray, axis: int | tuple[int, ...] | None = None) -> ndarray:
     """Return a view without the given (or all) axes of extent 1."""
-    return _array(a).squeeze(axis)
+    return require_array(a).squeeze(axis)
 
 
 def expand_dims(a: ndarray, axis: int | tuple[int, ...]) -> ndarray:
     """Return a view with new axes of extent 1; ``axis`` counts in the result."""
-    return ndarray(call(EXPAND_DIMS, _array(a)._id, *int64s(integers(axis))))
+    return ndarray(call(EXPAND_DIMS, require_array(a)._id, *int64s(integers(axis))))
 
 
 def broadcast_to(array: ndarray, shape: int | tuple[int, ...]) -> ndarray:
     """Return a view that repeats the array to a shape; it cannot be written to."""
-    return ndarray(call(BROADCAST_TO, _array(array)._id, *int64s(integers(shape))))
+    return ndarray(call(BROADCAST_TO, require_array(array)._id, *int64s(integers(shape))))
 
 
 def broadcast_arrays(*args: ndarray) -> list[ndarray]:
     """Return views of the common shape of all arrays."""
-    shape = np.broadcast_shapes(*(_array(a).shape for a in args))
+    shape = np.broadcast_shapes(*(require_array(a).shape for a in args))
     return [a if a.shape == shape else broadcast_to(a, shape) for a in args]
 
 
@@ -86,7 +80,7 @@ def atleast_3d(*arys: ndarray) -> Any:
 
 
 def _each(arrays: tuple[ndarray, ...], function: Any) -> Any:
-    results = tuple(function(_array(a)) for a in arrays)
+    results = tuple(function(require_array(a)) for a in arrays)
     return results[0] if len(results) == 1 else results
 
 
@@ -95,12 +89,12 @@ def _each(arrays: tuple[ndarray, ...], function: Any) -> Any:
 
 def transpose(a: ndarray, axes: int | tuple[int, ...] | None = None) -> ndarray:
     """Return a view with its axes in another order; without axes reversed."""
-    return _array(a).transpose(axes)
+    return require_array(a).transpose(axes)
 
 
 def swapaxes(a: ndarray, axis1: int, axis2: int) -> ndarray:
     """Return a view with two axes exchanged."""
-    return _array(a).swapaxes(axis1, axis2)
+    return require_array(a).swapaxes(axis1, axis2)
 
 
 def moveaxis(
@@ -109,12 +103,12 @@ def moveaxis(
     """Return a view with axes at other places; the rest keeps its order."""
     from_ = integers(source)
     words = int64s((*from_, *integers(destination)))
-    return ndarray(call(MOVE_AXES, _array(a)._id, len(from_), *words))
+    return ndarray(call(MOVE_AXES, require_array(a)._id, len(from_), *words))
 
 
 def rollaxis(a: ndarray, axis: int, start: int = 0) -> ndarray:
     """Return a view with one axis moved before another."""
-    ndim = _array(a).ndim
+    ndim = require_array(a).ndim
     if not -ndim <= axis < ndim:
         raise np.exceptions.AxisError(axis, ndim)
     if not -ndim <= start <= ndim:
@@ -128,26 +122,26 @@ def rollaxis(a: ndarray, axis: int, start: int = 0) -> ndarray:
 
 def flip(m: ndarray, axis: int | tuple[int, ...] | None = None) -> ndarray:
     """Return a view that runs backwards along the given (or all) axes."""
-    return ndarray(call(FLIP, _array(m)._id, *optional_axes(axis)))
+    return ndarray(call(FLIP, require_array(m)._id, *optional_axes(axis)))
 
 
 def flipud(m: ndarray) -> ndarray:
     """Return a view upside down: backwards along the first axis."""
-    if _array(m).ndim < 1:
+    if require_array(m).ndim < 1:
         raise ValueError("Input must be >= 1-d.")
     return flip(m, 0)
 
 
 def fliplr(m: ndarray) -> ndarray:
     """Return a view from right to left: backwards along the second axis."""
-    if _array(m).ndim < 2:
+    if require_array(m).ndim < 2:
         raise ValueError("Input must be >= 2-d.")
     return flip(m, 1)
 
 
 def diagonal(a: ndarray, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray:
     """Return a view of the diagonal, its last axis; writable, unlike NumPy's."""
-    return _array(a).diagonal(offset, axis1, axis2)
+    return require_array(a).diagonal(offset, axis1, axis2)
 
 
 # ---- elements
@@ -172,12 +166,12 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
     TypeError
         The casting rule does not allow it.
     """
-    target = _array(dst)
+    target = require_array(dst)
     if is_scalar(src):
         # Python's numbers are weak, as in an assignment.
         given = src.dtype if isinstance(src, np.ndarray | np.generic) else np.min_scalar_type(src)
     else:
-        given = _array(src).dtype
+        given = require_array(src).dtype
     if not np.can_cast(given, target.dtype, casting):  # type: ignore[arg-type]
         raise TypeError(
             f"Cannot cast array data from {given!r} to {target.dtype!r} according to the rule "
@@ -185,7 +179,7 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
         )
     if where is not True and not isinstance(where, np.bool_ | bool):
         value = scalar_words(src) if is_scalar(src) else (_ARRAY, src._id)
-        call(WRITE_WHERE, target._id, _array(where)._id, *value)
+        call(WRITE_WHERE, target._id, require_array(where)._id, *value)
     elif not where:
         return
     elif is_scalar(src):
@@ -196,12 +190,12 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
 
 def copy(a: ndarray, order: str = "C") -> ndarray:
     """Return a copy with memory of its own."""
-    return _array(a).copy(order)
+    return require_array(a).copy(order)
 
 
 def astype(x: ndarray, dtype: npt.DTypeLike, /, *, copy: bool = True) -> ndarray:
     """Return an array as another dtype; itself where ``copy`` is False and none is needed."""
-    return _array(x).astype(dtype, copy=copy)
+    return require_array(x).astype(dtype, copy=copy)
 
 
 permute_dims = transpose

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._core import reductions, ufuncs
+from .._core import ufuncs
 from .._core.creation import array, asarray, empty, ours, zeros
 from .._core.lazy_kernels import elementwise
 from .._core.ndarray import ndarray
@@ -18,6 +18,7 @@ from .._manipulation.joining import along as at_axis
 from .._manipulation.joining import concatenate
 from .._manipulation.ranges import arange, linspace
 from .._manipulation.views import copyto, expand_dims, moveaxis
+from .._math import reductions
 from .._runtime.calls import integers
 from .differences import diff
 

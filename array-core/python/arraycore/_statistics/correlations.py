@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._core import reductions, ufuncs
+from .._core import ufuncs
 from .._core.creation import array, ours, zeros
 from .._core.lazy_kernels import elementwise
 from .._core.ndarray import ndarray
 from .._linalg.products import dot
 from .._manipulation.joining import concatenate
 from .._manipulation.views import atleast_2d
+from .._math import reductions
 from .._math.elements import clip
 from .histograms import add_at, bins_of, count_at, edges_of
 

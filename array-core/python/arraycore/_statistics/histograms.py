@@ -10,6 +10,7 @@ import numpy as np
 from .._core.creation import array, empty, ours, zeros
 from .._core.lazy_kernels import elementwise, reduction
 from .._core.ndarray import ndarray
+from .._manipulation.joining import taken
 
 # The first place whose element is not below v ("right": above v); NaN is above all numbers.
 # In turned bins (digitize) the order is the other way round.
@@ -43,15 +44,6 @@ _in_bins = elementwise(
 )
 _least = reduction("T x", "T y", "x", "min(a, b)", "y = a", None, "least")
 _most = reduction("T x", "T y", "x", "max(a, b)", "y = a", None, "most")
-_first_true = reduction(
-    "bool x", "int32 y", "x ? _j : INT_MAX", "min(a, b)", "y = a", "2147483647", "first_true"
-)
-_last_true = reduction("bool x", "int32 y", "x ? _j : -1", "max(a, b)", "y = a", "-1", "last_true")
-
-
-def first_and_last(flags: ndarray) -> tuple[int, int]:
-    """Return where the first and the last true element of a vector are; of none the last is -1."""
-    return int(_first_true(flags)), int(_last_true(flags))
 
 
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> ndarray:
@@ -74,8 +66,6 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> ndar
     if values.ndim != 1:
         raise ValueError("object too deep for desired array")
     if sorter is not None:
-        from .._manipulation.joining import taken
-
         values = taken(values, ours(sorter), 0)
     return _found(values, ours(v), side == "right", False)
 

@@ -19,9 +19,9 @@ from .._core import ufuncs
 from .._core.creation import array, empty, ours
 from .._core.lazy_kernels import elementwise
 from .._core.ndarray import ndarray
-from .._core.reductions import count_nonzero, nanmean
 from .._manipulation.gathering import normalized
 from .._manipulation.views import copyto
+from .._math.reductions import count_nonzero, nanmean
 from .._runtime.calls import integers
 from .sorting import sort
 

@@ -11,13 +11,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core.creation import asarray, empty, ours, zeros
+from .._core.creation import asarray, empty, full, ours, zeros
 from .._core.lazy_kernels import elementwise, reduction
 from .._core.ndarray import ndarray
 from .._manipulation.joining import axis_of, concatenate, taken
+from .._manipulation.ranges import arange
 from .._manipulation.views import moveaxis
 from .._runtime.calls import call, int64, integers
 from .._runtime.dtypes import supported
+from .histograms import searchsorted
 
 _SORT = 91
 _ELEMENTS, _PLACES = range(2)
@@ -83,11 +85,11 @@ def lexsort(keys: Any, axis: int = -1) -> ndarray:
     turned = [moveaxis(part, along, -1) for part in parts]
     order = argsort(turned[0])
     for key in turned[1:]:
-        order = _ordered(order, argsort(_ordered(key, order)))
+        order = order_rows(order, argsort(order_rows(key, order)))
     return moveaxis(order, -1, along)
 
 
-def _ordered(values: ndarray, places: ndarray) -> ndarray:
+def order_rows(values: ndarray, places: ndarray) -> ndarray:
     """Return each row's values at that row's places: along the last axis."""
     made = empty(places.shape, values.dtype)
     if made.size:
@@ -196,9 +198,6 @@ _scatter = elementwise("int64 to, int64 value", "raw int64 y", "y[to] = value", 
 
 def _ranks(begins: ndarray, size: int) -> ndarray:
     """Return for each place of a sorted vector the number of the value that it belongs to."""
-    from .._manipulation.ranges import arange
-    from .histograms import searchsorted
-
     return searchsorted(begins, arange(size, dtype=np.int64), "right") - 1  # type: ignore[no-any-return]
 
 
@@ -255,8 +254,6 @@ def isin(
 
     ``assume_unique`` is taken for NumPy's callers. NaN is never found, as it equals nothing.
     """
-    from .histograms import searchsorted
-
     values, others = ours(element), ours(test_elements).ravel()
     common = supported(np.result_type(values.dtype, others.dtype))
     if common.kind == "c":
@@ -264,8 +261,6 @@ def isin(
             "arraycore.isin takes real numbers: compare parts of complex ones."
         )
     if others.size == 0:
-        from .._core.creation import full
-
         return full(values.shape, invert, bool)
     ordered = sort(others.astype(common, copy=False))
     whole = values.astype(common, copy=False)

@@ -12,14 +12,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from operator import index
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .._linalg.products import array_of, count_of
+from .._core.ndarray import ndarray, require_array
+from .._linalg.products import count_of
 from .._runtime.calls import CONV, DENSE, call, int64, int64s, integers
 from ._results import made
-
-if TYPE_CHECKING:
-    from .._core.ndarray import ndarray
 
 #: An integer for all axes of space, or one for each.
 Each = int | Sequence[int]
@@ -189,10 +187,10 @@ def conv(
     NotImplementedError
         The dtype is no float.
     """
-    x, w = array_of(x), array_of(w)
+    x, w = require_array(x), require_array(w)
     if (scale is None) != (shift is None):
         raise ValueError("scale and shift come together.")
-    ids = tuple(0 if each is None else array_of(each)._id for each in (b, scale, shift))
+    ids = tuple(0 if each is None else require_array(each)._id for each in (b, scale, shift))
     extras = (*ids, _activation(activation))
     geometry = (w.shape[2:], (), stride, padding, dilation, groups)
     return _call(_FORWARD, x, w, geometry, extras)
@@ -230,9 +228,9 @@ def dense(
     NotImplementedError
         The dtype is no float.
     """
-    x, w = array_of(x), array_of(w)
+    x, w = require_array(x), require_array(w)
     rows = x if x.ndim == 2 else x.reshape((count_of(x.shape[:-1]), *x.shape[-1:]))
-    target = 0 if b is None else array_of(b)._id
+    target = 0 if b is None else require_array(b)._id
     y = type(x)(call(DENSE, rows._id, w._id, target, _activation(activation)))
     return y if x.ndim == 2 else y.reshape((*x.shape[:-1], y.shape[-1]))
 
@@ -275,7 +273,7 @@ def conv_data_gradient(
     NotImplementedError
         The dtype is no float.
     """
-    gy, w = array_of(gy), array_of(w)
+    gy, w = require_array(gy), require_array(w)
     window = w.shape[2:]
     extents = _each("space", space, len(window))
     return _call(_DATA, gy, w, (window, extents, stride, padding, dilation, groups))
@@ -316,6 +314,6 @@ def conv_weight_gradient(
     NotImplementedError
         The dtype is no float.
     """
-    x, gy = array_of(x), array_of(gy)
+    x, gy = require_array(x), require_array(gy)
     extents = _each("window", window, max(x.ndim - 2, 0))
     return _call(_WEIGHTS, x, gy, (extents, extents, stride, padding, dilation, groups))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .._linalg.products import array_of
+from .._core.ndarray import ndarray, require_array
 from .._runtime.calls import (
     CROSS_ENTROPY,
     CROSS_ENTROPY_GRADIENT,
@@ -13,9 +13,6 @@ from .._runtime.calls import (
     int64,
 )
 from ._results import made
-
-if TYPE_CHECKING:
-    from .._core.ndarray import ndarray
 
 
 def softmax_cross_entropy(
@@ -51,7 +48,7 @@ def softmax_cross_entropy(
     NotImplementedError
         Scores of no float dtype, or labels of no signed integer one.
     """
-    x, t = array_of(x), array_of(t)
+    x, t = require_array(x), require_array(t)
     loss = call(CROSS_ENTROPY, x._id, t._id, *int64(ignore_label), int(bool(normalize)))
     kind = type(x)
     lse, coeff = kind(call(KERNEL_RESULT, 1)), kind(call(KERNEL_RESULT, 2))
@@ -91,6 +88,6 @@ def softmax_cross_entropy_gradient(
     NotImplementedError
         Dtypes that :func:`softmax_cross_entropy` neither takes nor gives.
     """
-    gloss, x, t = array_of(gloss), array_of(x), array_of(t)
-    ids = (gloss._id, x._id, t._id, array_of(lse)._id, array_of(coeff)._id)
+    gloss, x, t = require_array(gloss), require_array(x), require_array(t)
+    ids = (gloss._id, x._id, t._id, require_array(lse)._id, require_array(coeff)._id)
     return made(call(CROSS_ENTROPY_GRADIENT, *ids, *int64(ignore_label)), x, x.shape)

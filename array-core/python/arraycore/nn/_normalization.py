@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .._linalg.products import array_of
+from .._core.ndarray import ndarray, require_array
 from .._runtime.calls import (
     BATCH_NORM,
     BATCH_NORM_GRADIENT,
@@ -16,9 +16,6 @@ from .._runtime.calls import (
     integers,
 )
 from ._results import made
-
-if TYPE_CHECKING:
-    from .._core.ndarray import ndarray
 
 
 def _axes_words(x: ndarray, axis: int | Sequence[int] | None) -> list[int]:
@@ -82,7 +79,7 @@ def batch_norm(
     NotImplementedError
         A dtype is no float, or those of gamma and beta, or of the running statistics, differ.
     """
-    x, gamma, beta = array_of(x), array_of(gamma), array_of(beta)
+    x, gamma, beta = require_array(x), require_array(gamma), require_array(beta)
     if (running_mean is None) != (running_var is None):
         raise ValueError("running_mean and running_var come together.")
     running = (0, 0)
@@ -127,7 +124,7 @@ def batch_norm_gradient(
     NotImplementedError
         A dtype is no float, or those of ``gy`` and ``x`` differ.
     """
-    gy, x, gamma = array_of(gy), array_of(x), array_of(gamma)
-    mean, inv_std = array_of(mean), array_of(inv_std)
+    gy, x, gamma = require_array(gy), require_array(x), require_array(gamma)
+    mean, inv_std = require_array(mean), require_array(inv_std)
     ids = (gy._id, x._id, gamma._id, mean._id, inv_std._id)
     return _results(x, gamma, call(BATCH_NORM_GRADIENT, *ids, *_axes_words(x, axis)))

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .._linalg.products import array_of
+from .._core.ndarray import ndarray, require_array
 from .._runtime.calls import KERNEL_RESULT, POOL, call, int64s, integers
-
-if TYPE_CHECKING:
-    from .._core.ndarray import ndarray
 
 #: An integer for all axes of space, or one for each.
 Each = int | Sequence[int]
@@ -86,7 +83,7 @@ def max_pool(
     NotImplementedError
         The dtype is no float.
     """
-    x = array_of(x)
+    x = require_array(x)
     y = type(x)(_pool(_MAX, x, None, window, stride, padding, behind))
     return y, type(x)(call(KERNEL_RESULT, 1))
 
@@ -126,7 +123,7 @@ def max_pool_gradient(
     NotImplementedError
         The dtype is no float, or ``places`` are not int32.
     """
-    gy, places = array_of(gy), array_of(places)
+    gy, places = require_array(gy), require_array(places)
     made = _pool(_MAX_GRADIENT, gy, places, window, stride, padding, behind, space)
     return type(gy)(made)
 
@@ -156,7 +153,7 @@ def mean_pool(
     ValueError, NotImplementedError
         As :func:`max_pool`.
     """
-    x = array_of(x)
+    x = require_array(x)
     return type(x)(_pool(_MEAN, x, None, window, stride, padding, behind))
 
 
@@ -186,5 +183,5 @@ def mean_pool_gradient(
     ValueError, NotImplementedError
         As :func:`max_pool_gradient`.
     """
-    gy = array_of(gy)
+    gy = require_array(gy)
     return type(gy)(_pool(_MEAN_GRADIENT, gy, None, window, stride, padding, behind, space))

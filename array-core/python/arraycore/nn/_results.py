@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from .._core.ndarray import ndarray
 from .._runtime.dtypes import DTYPES
-
-if TYPE_CHECKING:
-    from .._core.ndarray import ndarray
 
 
 @lru_cache(maxsize=4096)

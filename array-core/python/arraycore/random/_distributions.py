@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._core import ufuncs
 from .._core.creation import asarray, full
 from .._core.lazy_kernels import reduction
 from .._core.ndarray import ndarray
@@ -198,8 +199,6 @@ class Distributions(Source):
         if is_scalar(mean) and is_scalar(sigma):
             return self._floats(_LOGNORMAL, float(mean), float(sigma), size, dtype)
         drawn = self._located(_NORMAL, mean, sigma, size, dtype)
-        from .._core import ufuncs
-
         return ufuncs.exp(drawn, out=drawn)  # type: ignore[no-any-return]
 
     def exponential(
@@ -284,8 +283,6 @@ class Distributions(Source):
 
     def standard_cauchy(self, size: Size = None, dtype: npt.DTypeLike = float) -> ndarray:
         """Return floats of Cauchy's distribution: the tangent of a uniform angle."""
-        from .._core import ufuncs
-
         angle = self._floats(_UNIFORM, -math.pi / 2, math.pi, size, dtype)
         return ufuncs.tan(angle, out=angle)  # type: ignore[no-any-return]
 
@@ -320,8 +317,6 @@ class Distributions(Source):
     def power(self, a: Any, size: Size = None, dtype: npt.DTypeLike = float) -> ndarray:
         """Return floats of [0, 1] with density ``a x ** (a - 1)``. Arrays are taken."""
         _positive("a", a)
-        from .._core import ufuncs
-
         drawn = self._floats(_EXPONENTIAL, 0.0, 1.0, _shape(a) if size is None else size, dtype)
         drawn *= -1 / _on_device(a)
         return ufuncs.exp(drawn, out=drawn)  # type: ignore[no-any-return]
@@ -329,8 +324,6 @@ class Distributions(Source):
     def pareto(self, a: Any, size: Size = None, dtype: npt.DTypeLike = float) -> ndarray:
         """Return floats of Pareto's second distribution: ``expm1(E / a)``. Arrays are taken."""
         _positive("a", a)
-        from .._core import ufuncs
-
         drawn = self._floats(_EXPONENTIAL, 0.0, 1.0, _shape(a) if size is None else size, dtype)
         drawn /= _on_device(a)
         return ufuncs.expm1(drawn, out=drawn)  # type: ignore[no-any-return]
@@ -373,8 +366,6 @@ class Distributions(Source):
 
     def standard_t(self, df: Any, size: Size = None, dtype: npt.DTypeLike = float) -> ndarray:
         """Return floats of Student's distribution: a normal's over a chi-square's root."""
-        from .._core import ufuncs
-
         _positive("df", df)
         half = _on_device(df) / 2
         root = self.gamma(half, 1 / half, _shape(df) if size is None else size, dtype)
@@ -390,8 +381,6 @@ class Distributions(Source):
         chance = _number("geometric", "p", p)
         if not 0 < chance <= 1:
             raise ValueError("p <= 0, p > 1 or p contains NaNs")
-        from .._core import ufuncs
-
         wanted = supported(dtype)
         drawn = np.float64 if wanted.itemsize > 4 else np.float32
         rate = -math.log1p(-chance) if chance < 1 else math.inf

@@ -11,9 +11,10 @@ import numpy.typing as npt
 from .._core.creation import array, ours
 from .._core.ndarray import ndarray
 from .._manipulation.joining import axis_of, taken
-from .._manipulation.views import copyto
+from .._manipulation.views import copyto, moveaxis
 from .._runtime.calls import integers as _integers
-from .._statistics.sorting import argsort
+from .._statistics.histograms import searchsorted
+from .._statistics.sorting import argsort, order_rows
 from ._distributions import _BITS, _UNIFORM, Distributions, Size, integer_span
 
 State = tuple[tuple[int, int], int]
@@ -102,8 +103,6 @@ class _Drawing(Distributions):
         if abs(chances.sum() - 1) > 1e-8:
             raise ValueError("Probabilities do not sum to 1")
         if replace:
-            from .._statistics.histograms import searchsorted
-
             sums = np.cumsum(chances)
             drawn = self._floats(_UNIFORM, 0.0, 1.0, wanted, np.float64)
             return searchsorted(array(sums / sums[-1]), drawn, "right")
@@ -230,12 +229,9 @@ class Generator(_Drawing):
         values = ours(x)
         if axis is None:
             return self.permutation(values.ravel()).reshape(*values.shape)
-        from .._manipulation.views import moveaxis
-        from .._statistics.sorting import _ordered
-
         turned = moveaxis(values, axis, -1)
         keys = self._draw(_BITS, np.dtype(np.uint32), [0, 0], [0, 0], turned.shape)
-        return moveaxis(_ordered(turned, argsort(keys)), -1, axis)
+        return moveaxis(order_rows(turned, argsort(keys)), -1, axis)
 
     def spawn(self, n_children: int) -> list[Generator]:
         """Return streams of their own, seeded by this one's key and call."""

@@ -11,7 +11,8 @@ from typing import Any
 import arraycore as ac
 import numpy as np
 import pytest
-from arraycore._core import reductions, ufuncs
+from arraycore._core import ufuncs
+from arraycore._math import reductions
 
 #: How many distinct callables the package has at least; it only rises.
 LEAST = 435

@@ -12,7 +12,8 @@ from typing import Any
 
 import arraycore as ac
 import numpy as np
-from arraycore._core import reductions, ufuncs
+from arraycore._core import ufuncs
+from arraycore._core.reduction_calls import tolerance
 from arraycore._runtime import session
 
 from .cases import Case, Operand
@@ -241,7 +242,7 @@ def _allowed(case: Case, length: int, computed: Any, gpu: bool) -> float:
     allowed: float
     if not method:
         row = {"cumsum": "sum", "nancumsum": "sum", "cumprod": "prod", "nancumprod": "prod"}
-        allowed = reductions.tolerance(row.get(name, name), length, computed.kind == "c")
+        allowed = tolerance(row.get(name, name), length, computed.kind == "c")
         # One element after the other: each adds its rounding.
         return allowed + length if name in RUNNING else allowed
     letter = letter_of(computed)

@@ -6,19 +6,18 @@ no dimensions, which are arrays as in CuPy.
 
 from __future__ import annotations
 
-import struct
-from functools import cache
-from operator import index
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .._runtime.calls import call, int64, int64s, integers
-from .._runtime.dtypes import number_of
-from .._runtime.scalars import is_scalar, scalar_words
-from . import ufuncs
-from .ufuncs import Array, ufunc
+from .._core import ufuncs
+from .._core.creation import full_like
+from .._core.ndarray import require_array
+from .._core.reduction_calls import NO_VALUE, accumulated, one_axis, reduced, table_row
+from .._core.ufuncs import ufunc
+from .._manipulation.views import broadcast_to
+from .._runtime.calls import integers
 
 __all__ = [
     "all",
@@ -52,144 +51,6 @@ __all__ = [
     "var",
 ]
 
-_REDUCE, _ACCUMULATE, _NUMBER, _TOLERANCE = range(60, 64)
-_INT, _FLOAT = struct.Struct("<i"), struct.Struct("<f")
-_DOUBLE, _PAIR = struct.Struct("<d"), struct.Struct("<ii")
-_IDENTITY, _NUMBER_GIVEN, _NOT_EVEN_IDENTITY = range(3)
-
-
-#: What ``initial`` is where none is given, as NumPy writes it; None: not even the identity.
-_NO_VALUE: Any = np._NoValue
-
-
-@cache
-def _number(name: str) -> int:
-    """Return a reduction's place in array-core's table."""
-    return call(_NUMBER, *name.encode())
-
-
-def tolerance(name: str, elements: int, is_complex: bool = False) -> float:
-    """Return how far a result may lie from the exact one, in units in the last place.
-
-    Of sums and what is made of them: in those of the same reduction of magnitudes.
-
-    Parameters
-    ----------
-    name : str
-        The reduction, as ``"sum"``.
-    elements : int
-        How many are reduced to one.
-    is_complex : bool
-        Whether they are complex numbers.
-    """
-    bits = call(_TOLERANCE, _number(name), *int64(elements), int(is_complex))
-    value: float = _FLOAT.unpack(_INT.pack(bits))[0]
-    return value
-
-
-def _array(a: Any) -> Array:
-    if isinstance(a, Array):
-        return a
-    # As CuPy: nothing is brought to the device unasked.
-    raise TypeError(f"Unsupported type {type(a)}")
-
-
-def _axes(axis: Any) -> list[int]:
-    if axis is None:
-        return [0]
-    axes = integers(axis)
-    return [1, len(axes), *int64s(axes)]
-
-
-def _target(out: Any) -> Array | None:
-    if isinstance(out, tuple) and len(out) == 1:
-        out = out[0]
-    if out is not None and not isinstance(out, Array):
-        raise TypeError(f"Results go to arrays of arraycore's, not to {type(out)}.")
-    return out
-
-
-def _dtype_word(dtype: npt.DTypeLike | None) -> int:
-    return 0 if dtype is None else number_of(np.dtype(dtype)) + 1
-
-
-def reduced(
-    which: tuple[int, int],
-    a: Any,
-    axis: Any = None,
-    dtype: npt.DTypeLike | None = None,
-    out: Any = None,
-    keepdims: bool = False,
-    initial: Any = _NO_VALUE,
-    where: Any = True,
-    ddof: float = 0,
-) -> Any:
-    """Reduce: by a row of the table (0 and its number), or by a ufunc (1 and its number)."""
-    array = _array(a)
-    target = _target(out)
-    mask = _mask(where)
-    words = [
-        *which,
-        array._id,
-        _dtype_word(dtype),
-        int(bool(keepdims)),
-        *_axes(axis),
-        0 if target is None else target._id,
-        0 if mask is None else mask._id,
-        *_PAIR.unpack(_DOUBLE.pack(ddof)),
-    ]
-    if initial is _NO_VALUE:
-        words.append(_IDENTITY)
-    elif initial is None:
-        words.append(_NOT_EVEN_IDENTITY)
-    else:
-        words += (_NUMBER_GIVEN, *_initial_words(initial))
-    # `mask` holds the array made here until the call is done.
-    made = call(_REDUCE, *words)
-    return type(array)(made) if target is None else target
-
-
-def _initial_words(initial: Any) -> tuple[int, ...]:
-    if isinstance(initial, Array):
-        raise NotImplementedError(
-            "arraycore takes no array as 'initial': pass float(array), or combine the two results."
-        )
-    return scalar_words(initial)
-
-
-def _mask(where: Any) -> Any:
-    if where is True:
-        return None
-    if isinstance(where, Array):
-        return where
-    if is_scalar(where):
-        from .creation import array
-
-        return array(where, bool)
-    raise TypeError(f"Unsupported type {type(where)}")
-
-
-def accumulated(
-    function: ufunc, a: Any, axis: Any, dtype: Any, out: Any, skips_nan: bool = False
-) -> Any:
-    """Return every total on the way along an axis."""
-    array = _array(a)
-    target = _target(out)
-    words = (
-        function._number,
-        int(skips_nan),
-        array._id,
-        *int64(_one_axis(axis)),
-        _dtype_word(dtype),
-    )
-    made = call(_ACCUMULATE, *words, 0 if target is None else target._id)
-    return type(array)(made) if target is None else target
-
-
-def _row(name: str) -> tuple[int, int]:
-    return 0, _number(name)
-
-
 # ---- folds
 
 
@@ -199,7 +60,7 @@ def sum(
     dtype: npt.DTypeLike | None = None,
     out: Any = None,
     keepdims: bool = False,
-    initial: Any = _NO_VALUE,
+    initial: Any = NO_VALUE,
     where: Any = True,
 ) -> Any:
     """Return the sum over axes.
@@ -228,7 +89,7 @@ def sum(
     ValueError
         An axis named twice; ``out`` has another shape.
     """
-    return reduced(_row("sum"), a, axis, dtype, out, keepdims, initial, where)
+    return reduced(table_row("sum"), a, axis, dtype, out, keepdims, initial, where)
 
 
 def prod(
@@ -237,11 +98,11 @@ def prod(
     dtype: npt.DTypeLike | None = None,
     out: Any = None,
     keepdims: bool = False,
-    initial: Any = _NO_VALUE,
+    initial: Any = NO_VALUE,
     where: Any = True,
 ) -> Any:
     """Return the product over axes; parameters as :func:`sum`'s."""
-    return reduced(_row("prod"), a, axis, dtype, out, keepdims, initial, where)
+    return reduced(table_row("prod"), a, axis, dtype, out, keepdims, initial, where)
 
 
 def max(
@@ -249,7 +110,7 @@ def max(
     axis: Any = None,
     out: Any = None,
     keepdims: bool = False,
-    initial: Any = _NO_VALUE,
+    initial: Any = NO_VALUE,
     where: Any = True,
 ) -> Any:
     """Return the largest element over axes, NaN if one is; parameters as :func:`sum`'s.
@@ -259,7 +120,7 @@ def max(
     ValueError
         No element, or ``where``, without ``initial``.
     """
-    return reduced(_row("max"), a, axis, None, out, keepdims, initial, where)
+    return reduced(table_row("max"), a, axis, None, out, keepdims, initial, where)
 
 
 def min(
@@ -267,11 +128,11 @@ def min(
     axis: Any = None,
     out: Any = None,
     keepdims: bool = False,
-    initial: Any = _NO_VALUE,
+    initial: Any = NO_VALUE,
     where: Any = True,
 ) -> Any:
     """Return the smallest element over axes, as :func:`max`."""
-    return reduced(_row("min"), a, axis, None, out, keepdims, initial, where)
+    return reduced(table_row("min"), a, axis, None, out, keepdims, initial, where)
 
 
 amax, amin = max, min
@@ -281,19 +142,19 @@ def any(
     a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, where: Any = True
 ) -> Any:
     """Return whether an element is not zero; parameters as :func:`sum`'s."""
-    return reduced(_row("any"), a, axis, None, out, keepdims, where=where)
+    return reduced(table_row("any"), a, axis, None, out, keepdims, where=where)
 
 
 def all(
     a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, where: Any = True
 ) -> Any:
     """Return whether no element is zero; parameters as :func:`sum`'s."""
-    return reduced(_row("all"), a, axis, None, out, keepdims, where=where)
+    return reduced(table_row("all"), a, axis, None, out, keepdims, where=where)
 
 
 def count_nonzero(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """Return how many elements are not zero, as an int64 array."""
-    return reduced(_row("count_nonzero"), a, axis, keepdims=keepdims)
+    return reduced(table_row("count_nonzero"), a, axis, keepdims=keepdims)
 
 
 # ---- statistics
@@ -311,7 +172,7 @@ def mean(
 
     Parameters are :func:`sum`'s.
     """
-    return reduced(_row("mean"), a, axis, dtype, out, keepdims, where=where)
+    return reduced(table_row("mean"), a, axis, dtype, out, keepdims, where=where)
 
 
 def var(
@@ -327,7 +188,7 @@ def var(
 
     ``ddof`` is taken from the number of elements; the others are :func:`mean`'s.
     """
-    return reduced(_row("var"), a, axis, dtype, out, keepdims, where=where, ddof=ddof)
+    return reduced(table_row("var"), a, axis, dtype, out, keepdims, where=where, ddof=ddof)
 
 
 def std(
@@ -340,12 +201,12 @@ def std(
     where: Any = True,
 ) -> Any:
     """Return the square root of :func:`var`."""
-    return reduced(_row("std"), a, axis, dtype, out, keepdims, where=where, ddof=ddof)
+    return reduced(table_row("std"), a, axis, dtype, out, keepdims, where=where, ddof=ddof)
 
 
 def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     """Return the largest element less the smallest one, over axes."""
-    return reduced(_row("ptp"), a, axis, None, out, keepdims)
+    return reduced(table_row("ptp"), a, axis, None, out, keepdims)
 
 
 def average(
@@ -373,15 +234,13 @@ def average(
     ValueError
         Weights that do not fit the axis.
     """
-    array: Any = _array(a)
+    array: Any = require_array(a)
     if weights is None:
         result = mean(array, axis, keepdims=keepdims)
         if not returned:
             return result
-        from .creation import full_like
-
         return result, full_like(result, array.size / result.size)
-    weight: Any = _array(weights)
+    weight: Any = require_array(weights)
     dtype = np.result_type(array.dtype, weight.dtype)
     if array.dtype.kind in "biu":
         dtype = np.result_type(dtype, np.float64)
@@ -405,8 +264,6 @@ def _along(weight: Any, array: Any, axis: Any) -> Any:
         )
     shape = [1] * array.ndim
     shape[where] = weight.shape[0]
-    from .._manipulation.views import broadcast_to
-
     return broadcast_to(weight.reshape(shape), array.shape)
 
 
@@ -437,16 +294,12 @@ def argmax(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) ->
     ValueError
         There is no element.
     """
-    return reduced(_row("argmax"), a, _one_axis(axis), None, out, keepdims)
+    return reduced(table_row("argmax"), a, one_axis(axis), None, out, keepdims)
 
 
 def argmin(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     """Return where the smallest element is, as :func:`argmax`."""
-    return reduced(_row("argmin"), a, _one_axis(axis), None, out, keepdims)
-
-
-def _one_axis(axis: Any) -> int | None:
-    return None if axis is None else index(axis)
+    return reduced(table_row("argmin"), a, one_axis(axis), None, out, keepdims)
 
 
 # ---- without NaN
@@ -458,11 +311,11 @@ def nansum(
     dtype: npt.DTypeLike | None = None,
     out: Any = None,
     keepdims: bool = False,
-    initial: Any = _NO_VALUE,
+    initial: Any = NO_VALUE,
     where: Any = True,
 ) -> Any:
     """Return :func:`sum` with NaN as 0."""
-    return reduced(_row("nansum"), a, axis, dtype, out, keepdims, initial, where)
+    return reduced(table_row("nansum"), a, axis, dtype, out, keepdims, initial, where)
 
 
 def nanprod(
@@ -471,11 +324,11 @@ def nanprod(
     dtype: npt.DTypeLike | None = None,
     out: Any = None,
     keepdims: bool = False,
-    initial: Any = _NO_VALUE,
+    initial: Any = NO_VALUE,
     where: Any = True,
 ) -> Any:
     """Return :func:`prod` with NaN as 1."""
-    return reduced(_row("nanprod"), a, axis, dtype, out, keepdims, initial, where)
+    return reduced(table_row("nanprod"), a, axis, dtype, out, keepdims, initial, where)
 
 
 def nanmax(
@@ -483,11 +336,11 @@ def nanmax(
     axis: Any = None,
     out: Any = None,
     keepdims: bool = False,
-    initial: Any = _NO_VALUE,
+    initial: Any = NO_VALUE,
     where: Any = True,
 ) -> Any:
     """Return the largest element that is no NaN; NaN where all are, without a warning."""
-    return reduced(_row("nanmax"), a, axis, None, out, keepdims, initial, where)
+    return reduced(table_row("nanmax"), a, axis, None, out, keepdims, initial, where)
 
 
 def nanmin(
@@ -495,11 +348,11 @@ def nanmin(
     axis: Any = None,
     out: Any = None,
     keepdims: bool = False,
-    initial: Any = _NO_VALUE,
+    initial: Any = NO_VALUE,
     where: Any = True,
 ) -> Any:
     """Return the smallest element that is no NaN; NaN where all are, without a warning."""
-    return reduced(_row("nanmin"), a, axis, None, out, keepdims, initial, where)
+    return reduced(table_row("nanmin"), a, axis, None, out, keepdims, initial, where)
 
 
 def nanmean(
@@ -511,7 +364,7 @@ def nanmean(
     where: Any = True,
 ) -> Any:
     """Return :func:`mean` of the elements that are no NaN."""
-    return reduced(_row("nanmean"), a, axis, dtype, out, keepdims, where=where)
+    return reduced(table_row("nanmean"), a, axis, dtype, out, keepdims, where=where)
 
 
 def nanvar(
@@ -524,7 +377,7 @@ def nanvar(
     where: Any = True,
 ) -> Any:
     """Return :func:`var` of the elements that are no NaN; NaN where ``ddof`` leaves none."""
-    return reduced(_row("nanvar"), a, axis, dtype, out, keepdims, where=where, ddof=ddof)
+    return reduced(table_row("nanvar"), a, axis, dtype, out, keepdims, where=where, ddof=ddof)
 
 
 def nanstd(
@@ -537,7 +390,7 @@ def nanstd(
     where: Any = True,
 ) -> Any:
     """Return the square root of :func:`nanvar`."""
-    return reduced(_row("nanstd"), a, axis, dtype, out, keepdims, where=where, ddof=ddof)
+    return reduced(table_row("nanstd"), a, axis, dtype, out, keepdims, where=where, ddof=ddof)
 
 
 def nanargmax(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
@@ -545,12 +398,12 @@ def nanargmax(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False)
 
     NumPy raises there, for which a result would have to be waited for.
     """
-    return reduced(_row("nanargmax"), a, _one_axis(axis), None, out, keepdims)
+    return reduced(table_row("nanargmax"), a, one_axis(axis), None, out, keepdims)
 
 
 def nanargmin(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     """Return where the smallest element is that is no NaN, as :func:`nanargmax`."""
-    return reduced(_row("nanargmin"), a, _one_axis(axis), None, out, keepdims)
+    return reduced(table_row("nanargmin"), a, one_axis(axis), None, out, keepdims)
 
 
 # ---- running totals
@@ -593,7 +446,7 @@ def nancumprod(
 def _running(
     function: ufunc, a: Any, axis: Any, dtype: Any, out: Any, skips_nan: bool = False
 ) -> Any:
-    array: Any = _array(a)
+    array: Any = require_array(a)
     if axis is None:
         array, axis = array.ravel(), 0
     elif array.ndim == 0:

@@ -1,0 +1,148 @@
+"""The calls that reduce and accumulate (``src/abi/calls/reductions.h``): one crossing each."""
+
+from __future__ import annotations
+
+import struct
+from functools import cache
+from operator import index
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._runtime.calls import call, int64, int64s, integers
+from .._runtime.dtypes import number_of
+from .._runtime.scalars import is_scalar, scalar_words
+from .creation import array
+from .ndarray import ndarray, require_array
+
+_REDUCE, _ACCUMULATE, _NUMBER, _TOLERANCE = range(60, 64)
+_INT, _FLOAT = struct.Struct("<i"), struct.Struct("<f")
+_DOUBLE, _PAIR = struct.Struct("<d"), struct.Struct("<ii")
+_IDENTITY, _NUMBER_GIVEN, _NOT_EVEN_IDENTITY = range(3)
+
+
+#: What ``initial`` is where none is given, as NumPy writes it; None: not even the identity.
+NO_VALUE: Any = np._NoValue
+
+
+@cache
+def _number(name: str) -> int:
+    """Return a reduction's place in array-core's table."""
+    return call(_NUMBER, *name.encode())
+
+
+def tolerance(name: str, elements: int, is_complex: bool = False) -> float:
+    """Return how far a result may lie from the exact one, in units in the last place.
+
+    Of sums and what is made of them: in those of the same reduction of magnitudes.
+
+    Parameters
+    ----------
+    name : str
+        The reduction, as ``"sum"``.
+    elements : int
+        How many are reduced to one.
+    is_complex : bool
+        Whether they are complex numbers.
+    """
+    bits = call(_TOLERANCE, _number(name), *int64(elements), int(is_complex))
+    value: float = _FLOAT.unpack(_INT.pack(bits))[0]
+    return value
+
+
+def _axes(axis: Any) -> list[int]:
+    if axis is None:
+        return [0]
+    axes = integers(axis)
+    return [1, len(axes), *int64s(axes)]
+
+
+def _target(out: Any) -> ndarray | None:
+    if isinstance(out, tuple) and len(out) == 1:
+        out = out[0]
+    if out is not None and not isinstance(out, ndarray):
+        raise TypeError(f"Results go to arrays of arraycore's, not to {type(out)}.")
+    return out
+
+
+def _dtype_word(dtype: npt.DTypeLike | None) -> int:
+    return 0 if dtype is None else number_of(np.dtype(dtype)) + 1
+
+
+def reduced(
+    which: tuple[int, int],
+    a: Any,
+    axis: Any = None,
+    dtype: npt.DTypeLike | None = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = NO_VALUE,
+    where: Any = True,
+    ddof: float = 0,
+) -> Any:
+    """Reduce: by a row of the table (0 and its number), or by a ufunc (1 and its number)."""
+    source = require_array(a)
+    target = _target(out)
+    mask = mask_of(where, bool)
+    words = [
+        *which,
+        source._id,
+        _dtype_word(dtype),
+        int(bool(keepdims)),
+        *_axes(axis),
+        0 if target is None else target._id,
+        0 if mask is None else mask._id,
+        *_PAIR.unpack(_DOUBLE.pack(ddof)),
+    ]
+    if initial is NO_VALUE:
+        words.append(_IDENTITY)
+    elif initial is None:
+        words.append(_NOT_EVEN_IDENTITY)
+    else:
+        words += (_NUMBER_GIVEN, *_initial_words(initial))
+    # `mask` holds the array made here until the call is done.
+    made = call(_REDUCE, *words)
+    return type(source)(made) if target is None else target
+
+
+def _initial_words(initial: Any) -> tuple[int, ...]:
+    if isinstance(initial, ndarray):
+        raise NotImplementedError(
+            "arraycore takes no array as 'initial': pass float(array), or combine the two results."
+        )
+    return scalar_words(initial)
+
+
+def mask_of(where: Any, dtype: npt.DTypeLike | None = None) -> ndarray | None:
+    """Return the array of a ``where`` argument; None if it is True, which needs no mask."""
+    if where is True:
+        return None
+    return array(where, dtype) if is_scalar(where) else require_array(where)
+
+
+def accumulated(
+    function: Any, a: Any, axis: Any, dtype: Any, out: Any, skips_nan: bool = False
+) -> Any:
+    """Return every total on the way along an axis."""
+    source = require_array(a)
+    target = _target(out)
+    words = (
+        function._number,
+        int(skips_nan),
+        source._id,
+        *int64(one_axis(axis)),
+        _dtype_word(dtype),
+    )
+    made = call(_ACCUMULATE, *words, 0 if target is None else target._id)
+    return type(source)(made) if target is None else target
+
+
+def table_row(name: str) -> tuple[int, int]:
+    """Return what :func:`reduced` takes for a reduction of array-core's table."""
+    return 0, _number(name)
+
+
+def one_axis(axis: Any) -> int | None:
+    """Return an axis as an int; None stays None."""
+    return None if axis is None else index(axis)
