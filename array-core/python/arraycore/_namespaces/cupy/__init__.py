@@ -19,8 +19,16 @@ from arraycore import ElementwiseKernel, ReductionKernel, ndarray
 from arraycore._runtime import session
 
 from . import cuda, fft, lib, linalg, random, testing, util
-from ._functions import RawKernel, asnumpy, broadcast, clear_memo, fuse, get_array_module, memoize
-from ._pools import get_default_memory_pool, get_default_pinned_memory_pool
+from ._shared.functions import (
+    RawKernel,
+    asnumpy,
+    broadcast,
+    clear_memo,
+    fuse,
+    get_array_module,
+    memoize,
+)
+from ._shared.pools import get_default_memory_pool, get_default_pinned_memory_pool
 
 __all__ = [
     "ElementwiseKernel",

@@ -14,7 +14,7 @@ import arraycore.random as _ours
 import numpy as np
 from arraycore.random import *  # noqa: F403
 
-from ._absent import HOST, names_of
+from ._shared.unsupported import HOST, names_of
 
 #: Where each function takes its dtype among positional arguments; None: by name alone.
 _DTYPE_AT = {

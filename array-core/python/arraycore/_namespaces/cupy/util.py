@@ -1,6 +1,6 @@
 """``cupy.util``."""
 
-from ._functions import clear_memo, memoize
+from ._shared.functions import clear_memo, memoize
 
 __all__ = ["PerformanceWarning", "clear_memo", "memoize"]
 

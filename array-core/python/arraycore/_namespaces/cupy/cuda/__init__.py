@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from arraycore._runtime.devices import Device, Event, Stream, get_current_stream, get_elapsed_time
 
-from .._pools import (
+from .._shared.pools import (
     MemoryPool,
     PinnedMemoryPool,
     set_allocator,

@@ -2,7 +2,7 @@
 
 from arraycore import CompileError as CompileException
 
-from .._absent import KERNEL, absent
+from .._shared.unsupported import KERNEL, absent
 
 __all__ = ["CompileException", "compile_using_nvcc", "compile_using_nvrtc", "compile_with_cache"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._absent import names_of
+from .._shared.unsupported import names_of
 
 _PRODUCTS = "call matmul, dot, tensordot or einsum"
 _INVERSES = "call linalg's inv, solve or det"

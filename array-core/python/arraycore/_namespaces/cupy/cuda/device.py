@@ -6,7 +6,7 @@ from typing import NoReturn
 
 from arraycore._runtime.devices import Device
 
-from .._absent import POINTER
+from .._shared.unsupported import POINTER
 
 __all__ = ["Device", "get_cublas_handle", "get_device_id"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._absent import POINTER, absent
-from .._pools import MemoryPool, set_allocator
+from .._shared.pools import MemoryPool, set_allocator
+from .._shared.unsupported import POINTER, absent
 
 __all__ = ["MemoryPointer", "MemoryPool", "UnownedMemory", "alloc", "set_allocator"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from .._absent import COUNTERS
+from .._shared.unsupported import COUNTERS
 
 
 class MemoryHook:

@@ -1,6 +1,6 @@
 """``cupy.cuda.nvtx``: ranges for NVIDIA's profiler, which is not there."""
 
-from .._absent import absent
+from .._shared.unsupported import absent
 
 _INSTEAD = "measure with arraycore.device_timer()"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._pools import PinnedMemoryPool
+from .._shared.pools import PinnedMemoryPool
 
 __all__ = ["PinnedMemoryPool", "alloc_pinned_memory"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from arraycore._runtime.devices import synchronize
 
-from .._absent import COUNTERS, POINTER, names_of
+from .._shared.unsupported import COUNTERS, POINTER, names_of
 
 _lookup = names_of(
     "cupy.cuda.runtime",

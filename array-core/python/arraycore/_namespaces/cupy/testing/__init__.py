@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._functions import asnumpy
+from .._shared.functions import asnumpy
 from . import random
 
 __all__ = [

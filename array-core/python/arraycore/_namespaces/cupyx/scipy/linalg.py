@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cupy._absent import names_of
+from cupy._shared.unsupported import names_of
 
 _INSTEAD = "call scipy.linalg's with array.get(), and arraycore's array() with the result"
 _lookup = names_of(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from arraycore.special import *  # noqa: F403
-from cupy._absent import names_of
+from cupy._shared.unsupported import names_of
 
 _INSTEAD = "call scipy.special's with array.get(), and arraycore's array() with the result"
 _lookup = names_of(

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 import arraycore
 from arraycore._runtime import session
 
-from ._absent import POINTER
+from .unsupported import POINTER
 
 
 class MemoryPool:

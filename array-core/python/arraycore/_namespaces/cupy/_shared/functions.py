@@ -16,9 +16,9 @@ _MEMOS: list[Callable[[], None]] = []
 
 
 def get_array_module(*args: Any) -> Any:
-    """Return this module where one of the arguments is an array of the device's, else NumPy."""
+    """Return ``cupy`` where one of the arguments is an array of the device's, else NumPy."""
     on_device = any(isinstance(argument, ndarray) for argument in args)
-    return sys.modules[__package__] if on_device else np
+    return sys.modules["cupy"] if on_device else np
 
 
 def asnumpy(a: Any, stream: Any = None, order: str = "C", out: Any = None) -> Any:
