@@ -56,10 +56,13 @@ def includes(root: Path, path: Path) -> Iterator[Arrow]:
 
 
 def imports(root: Path, path: Path) -> Iterator[Arrow]:
-    """Yield the files of the same package that a Python file imports; the root is the package."""
+    """Yield the files of the same package that a Python file imports; the root is the package.
+
+    Imports under ``if TYPE_CHECKING`` are left out: no program runs them.
+    """
     here = path.relative_to(root)
     package = [root.name, *here.parent.parts]
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in run_nodes(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -75,6 +78,14 @@ def imports(root: Path, path: Path) -> Iterator[Arrow]:
             )
             if target is not None and not is_passed_on:
                 yield Arrow(here.as_posix(), node.lineno, target.as_posix())
+
+
+def run_nodes(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes below a node, without what stands under ``if TYPE_CHECKING``."""
+    is_for_checkers = isinstance(tree, ast.If) and ast.unparse(tree.test) == "TYPE_CHECKING"
+    for node in tree.orelse if is_for_checkers else ast.iter_child_nodes(tree):
+        yield node
+        yield from run_nodes(node)
 
 
 def module_file(root: Path, name: str) -> PurePosixPath | None:
@@ -114,6 +125,27 @@ PARTS = (
         """,
         arrows=includes,
         suffixes=(".h", ".cc"),
+    ),
+    Part(
+        root="array-core/python/arraycore",
+        layers="""
+            _bridge
+            _runtime
+            _core
+            _compat _linalg _manipulation
+            _math lib nn
+            _statistics
+            random
+            capture
+            .
+            _namespaces/cupy/_shared
+            _namespaces/cupy/cuda _namespaces/cupy/lib _namespaces/cupy/testing
+            _namespaces/cupy
+            _namespaces/cupyx/scipy
+            _namespaces/cupyx
+        """,
+        arrows=imports,
+        suffixes=(".py",),
     ),
     Part(
         root="python/src/hyperflock",

@@ -1,6 +1,7 @@
 """The check of layers: what it finds in a small tree, and that it reads the real ones."""
 
 from dataclasses import replace
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import folder_arrows
@@ -95,3 +96,26 @@ def test_imports_of_a_package_are_arrows(tmp_path: Path, monkeypatch: pytest.Mon
         "pack/lower/low.py:2: lower -> upper points upwards"
         " and closes the cycle upper -> lower -> upper"
     ]
+
+
+def test_imports_for_type_checkers_alone_are_no_arrows(tmp_path: Path) -> None:
+    root = tmp_path / "pack"
+    root.mkdir()
+    (root / "low.py").write_text("")
+    (root / "high.py").write_text(
+        "if TYPE_CHECKING:\n    from . import low\nelse:\n    from .low import name\n"
+    )
+    arrows = list(folder_arrows.imports(root, root / "high.py"))
+    assert [(arrow.line, arrow.target) for arrow in arrows] == [(4, "low.py")]
+
+
+def test_the_files_of_arraycore_import_each_other_in_no_circle() -> None:
+    root = folder_arrows.ROOT / "array-core/python/arraycore"
+    below = {
+        path.relative_to(root).as_posix(): {
+            arrow.target for arrow in folder_arrows.imports(root, path)
+        }
+        for path in root.rglob("*.py")
+    }
+    assert sum(map(len, below.values())) > 200, "imports are read"
+    TopologicalSorter(below).prepare()  # names the circle if there is one
