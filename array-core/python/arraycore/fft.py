@@ -44,13 +44,14 @@ __all__ = [
 
 Transform = Callable[..., ndarray]
 
+# NumPy loads ``numpy.fft`` when it is first asked for, so nothing below does that at import.
+
 
 def _along(name: str, what: str) -> Transform:
     """Return a transform along one axis, which NumPy does."""
-    theirs = getattr(np.fft, name)
 
     def transform(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> ndarray:
-        return by_numpy(theirs, a, n, axis, norm)  # type: ignore[no-any-return]
+        return by_numpy(getattr(np.fft, name), a, n, axis, norm)  # type: ignore[no-any-return]
 
     transform.__doc__ = f"""Return {what} along an axis, by NumPy on the CPU.
 
@@ -71,10 +72,9 @@ def _along(name: str, what: str) -> Transform:
 
 def _over(name: str, what: str, last: tuple[int, ...] | None) -> Transform:
     """Return a transform over several axes, which NumPy does; ``last``: its own axes."""
-    theirs = getattr(np.fft, name)
 
     def transform(a: Any, s: Any = None, axes: Any = last, norm: str | None = None) -> ndarray:
-        return by_numpy(theirs, a, s, axes, norm)  # type: ignore[no-any-return]
+        return by_numpy(getattr(np.fft, name), a, s, axes, norm)  # type: ignore[no-any-return]
 
     transform.__doc__ = f"""Return {what} over axes, by NumPy on the CPU.
 

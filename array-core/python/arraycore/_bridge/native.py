@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import os
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 _INTERFACE_VERSION = 2
@@ -49,12 +48,13 @@ def library_path() -> str:
         There is none.
     """
     named = os.environ.get("ARRAYCORE_LIBRARY")
-    beside = Path(__file__).resolve().parent.parent / "libarraycore.so"
-    if named is None and not beside.is_file():
+    package = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+    beside = os.path.join(package, "libarraycore.so")
+    if named is None and not os.path.isfile(beside):
         raise ImportError(
             "arraycore found no libarraycore.so: build it and set ARRAYCORE_LIBRARY to its path."
         )
-    return named or str(beside)
+    return named or beside
 
 
 class NativeBridge:

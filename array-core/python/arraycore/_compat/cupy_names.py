@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 
 __all__ = ["install_cupy"]
 
-_FOLDER = Path(__file__).parent.parent / "_namespaces"
+_FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "_namespaces")
 
 
 def install_cupy() -> None:
@@ -27,11 +26,10 @@ def install_cupy() -> None:
     ImportError
         Another ``cupy`` has been imported.
     """
-    folder = str(_FOLDER)
     for name in ("cupy", "cupyx"):
         loaded = sys.modules.get(name)
-        if loaded is not None and not (getattr(loaded, "__file__", None) or "").startswith(folder):
+        if loaded is not None and not (getattr(loaded, "__file__", None) or "").startswith(_FOLDER):
             raise ImportError(f"Another {name} has been imported: call install_cupy() before.")
     os.environ.setdefault("CHAINER_CUDNN", "0")
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
+    if _FOLDER not in sys.path:
+        sys.path.insert(0, _FOLDER)

@@ -16,8 +16,7 @@ import numpy.typing as npt
 
 from .._core import ufuncs
 from .._core.ndarray import require_array
-from .products import count_of, matmul
-from .sums import summed
+from .products import count_of, matmul, summed
 
 #: A label: a letter, or an axis of the ellipsis by its distance from the last one, negative.
 Label = str | int

@@ -15,8 +15,7 @@ from .._core import ufuncs
 from .._core.creation import empty
 from .._core.ndarray import ndarray, require_array
 from .._runtime.calls import MOVE_AXES, call, int64s, integers
-from .products import count_of, dot, matmul, ndim_of, scalar_or_array
-from .sums import summed
+from .products import count_of, dot, matmul, ndim_of, scalar_or_array, summed
 
 
 def vdot(a: Any, b: Any) -> Any:

@@ -6,11 +6,13 @@ float32 and rounded once. Shapes, dtypes and errors are NumPy's.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from .._core import ufuncs
+from .._core.kernels import ReductionKernel
 from .._core.ndarray import ndarray, require_array
 from .._runtime.calls import MATMUL, MOVE_AXES, call, int64s
 from .._runtime.scalars import is_scalar
@@ -152,3 +154,20 @@ def count_of(shape: tuple[int, ...]) -> int:
     for extent in shape:
         count *= extent
     return count
+
+
+@cache
+def _kernel(combined: str) -> ReductionKernel:
+    return ReductionKernel("T x", "T y", "x", combined, "y = a", "T()", "sum")
+
+
+def summed(a: Any, axes: tuple[int, ...]) -> Any:
+    """Return the sum over axes in the array's dtype: bool is true where any element is.
+
+    float16 is summed in float32 and rounded once.
+    """
+    if not axes:
+        return a
+    if a.dtype == "float16":
+        return summed(a.astype("float32"), axes).astype("float16")
+    return _kernel("a || b" if a.dtype == bool else "a + b")(a, axis=axes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -142,6 +141,8 @@ class Profile:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the trace to a JSON file."""
+        import json  # few programs write a trace: the package imports faster without it
+
         with open(path, "w", encoding="utf-8") as file:
             json.dump(self.trace(), file)
 
