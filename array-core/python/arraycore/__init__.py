@@ -7,6 +7,8 @@
 The library is one a process and belongs to the thread that imports it.
 """
 
+import sys
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from . import _array_methods, capture, fft, lib, linalg, nn, random, special
@@ -41,6 +43,7 @@ from ._compat.file_io import (
 from ._compat.interop import from_dlpack
 from ._compat.numpy_names import *  # noqa: F403
 from ._compat.unsupported import of_module
+from ._core import creation as _creation
 from ._core import ufuncs as _ufuncs
 from ._core.creation import (
     array,
@@ -479,4 +482,13 @@ if not TYPE_CHECKING:  # for checkers nothing else is there
 
 
 _array_methods.bind()
+
+# Pickles and messages name what is public by the package, and not by the file that it is in.
+for _value in [globals()[_name] for _name in __all__]:
+    if isinstance(_value, FunctionType | type) and _value.__module__.startswith("arraycore._"):
+        _value.__module__ = "arraycore"
+# Where pickles of version 0.1 look for arrays and for streams of random numbers.
+sys.modules["arraycore._creation"] = _creation
+sys.modules["arraycore._streams"] = random._generators
+
 open()

@@ -59,6 +59,9 @@ __all__ = [
     "weibull",
 ]
 
+# What pickles name; they hold for every version.
+Generator.__module__ = RandomState.__module__ = __name__
+
 #: Made when it is first asked for: its seed needs the system's entropy and NumPy's mixing.
 _state: RandomState | None = None
 

@@ -133,6 +133,25 @@ def test_a_deepcopy_keeps_what_is_one_array_one_array() -> None:
     assert first is not x
 
 
+@pytest.mark.parametrize(
+    ("make", "public", "before"),
+    [
+        (lambda: ac.array(X), "arraycore\narray", "arraycore._creation\narray"),
+        *(
+            (cls, f"arraycore.random\n{cls.__name__}", f"arraycore._streams\n{cls.__name__}")
+            for cls in (ac.random.RandomState, ac.random.Generator)
+        ),
+    ],
+)
+def test_pickles_know_public_names_and_those_of_version_0_1_load(
+    make: Any, public: str, before: str
+) -> None:
+    pickled = pickle.dumps(make(), 2)
+    assert pickled.count(b"arraycore") == pickled.count(public.encode()) == 1
+    loaded = pickle.loads(pickled.replace(public.encode(), before.encode()))
+    assert isinstance(loaded, type(make()))
+
+
 # ---- devices, streams, events
 
 
