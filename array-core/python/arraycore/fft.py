@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ._compat.host_fallback import by_numpy
-from ._core.creation import array, ours
+from ._core.creation import array, as_device_array
 from ._core.ndarray import ndarray
 from ._manipulation.joining import roll
 from ._runtime.calls import integers
@@ -132,6 +132,6 @@ def ifftshift(x: Any, axes: Any = None) -> ndarray:
 
 
 def _shifted(x: Any, axes: Any, by: Callable[[int], int]) -> ndarray:
-    values = ours(x)
+    values = as_device_array(x)
     along = tuple(range(values.ndim)) if axes is None else integers(axes)
     return roll(values, tuple(by(values.shape[axis]) for axis in along), along)

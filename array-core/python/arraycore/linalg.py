@@ -20,7 +20,7 @@ from numpy.linalg import LinAlgError
 
 from ._compat.host_fallback import by_numpy
 from ._core import ufuncs
-from ._core.creation import asarray, ours
+from ._core.creation import as_device_array, asarray
 from ._core.ndarray import ndarray
 from ._linalg import elimination
 from ._linalg.linear import cross, matrix_transpose, tensordot, vecdot
@@ -143,7 +143,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     ValueError
         There is no such norm of arrays of that many dimensions.
     """
-    values = ours(x)
+    values = as_device_array(x)
     if axis is None:
         every = tuple(range(values.ndim))
         if ord is None:
@@ -160,7 +160,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
     """Return norms of vectors that several axes hold, or of all elements; ``ord`` as in `norm`."""
-    values = ours(x)
+    values = as_device_array(x)
     every = range(values.ndim) if axis is None else integers(axis)
     axes = tuple(normalized(each, values.ndim) for each in every)
     return _of_vectors(values, ord, axes, keepdims)
@@ -168,7 +168,7 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
 
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     """Return norms of the matrices in the last two axes; ``ord`` as in `norm`."""
-    values = ours(x)
+    values = as_device_array(x)
     return norm(values, ord, (values.ndim - 2, values.ndim - 1), keepdims)
 
 
@@ -197,7 +197,7 @@ def matrix_power(a: Any, n: int) -> ndarray:
 
 
 def _square(a: Any) -> Any:
-    values = ours(a)
+    values = as_device_array(a)
     if values.ndim < 2:
         raise LinAlgError(
             f"{values.ndim}-dimensional array given. Array must be at least two-dimensional"
@@ -219,7 +219,7 @@ def multi_dot(arrays: Sequence[ndarray]) -> Any:
     LinAlgError
         One in the middle has not two dimensions.
     """
-    parts: list[Any] = [ours(each) for each in arrays]
+    parts: list[Any] = [as_device_array(each) for each in arrays]
     if len(parts) < 2:
         raise ValueError("Expecting at least two arrays.")
     first, last = parts[0].ndim, parts[-1].ndim
@@ -266,17 +266,17 @@ def _chained(parts: list[Any]) -> Any:
 
 def diagonal(x: Any, /, *, offset: int = 0) -> ndarray:
     """Return a view of the diagonals of the matrices in the last two axes."""
-    return ours(x).diagonal(offset, -2, -1)
+    return as_device_array(x).diagonal(offset, -2, -1)
 
 
 def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
     """Return the sums of the diagonals of the matrices in the last two axes."""
-    return ours(x).trace(offset, -2, -1, dtype)
+    return as_device_array(x).trace(offset, -2, -1, dtype)
 
 
 def outer(x1: Any, x2: Any, /) -> Any:
     """Return each product of the elements of two vectors; ValueError for other arrays."""
-    first, second = ours(x1), ours(x2)
+    first, second = as_device_array(x1), as_device_array(x2)
     if first.ndim != 1 or second.ndim != 1:
         raise ValueError(
             "Input arrays must be one-dimensional, but they are "

@@ -105,7 +105,7 @@ def asarray(
 asanyarray = asarray
 
 
-def ours(a: Any) -> ndarray:
+def as_device_array(a: Any) -> ndarray:
     """Return ``a`` itself where it is an array of arraycore's, of any class, else a new one."""
     return a if isinstance(a, ndarray) else asarray(a)
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from .._core import ufuncs
 from .._core.ndarray import require_array
-from .products import count_of, matmul, summed
+from .products import count_of, matmul, sum_axes
 
 #: A label: a letter, or an axis of the ellipsis by its distance from the last one, negative.
 Label = str | int
@@ -273,11 +273,11 @@ def _summed_alone(
 ) -> Any:
     """Return the sum over the axes that nothing else has."""
     others = set(output).union(*_but(labels, at))
-    return summed(a, tuple(i for i, x in enumerate(labels[at]) if x not in others))
+    return sum_axes(a, tuple(i for i, x in enumerate(labels[at]) if x not in others))
 
 
 def _finished(a: Any, labels: tuple[Label, ...], output: tuple[Label, ...]) -> Any:
-    a = summed(a, tuple(i for i, x in enumerate(labels) if x not in output))
+    a = sum_axes(a, tuple(i for i, x in enumerate(labels) if x not in output))
     rest = [x for x in labels if x in output]
     order = [rest.index(x) for x in output]
     return a.transpose(order) if order != sorted(order) else a[...]

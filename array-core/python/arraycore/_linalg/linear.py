@@ -15,7 +15,7 @@ from .._core import ufuncs
 from .._core.creation import empty
 from .._core.ndarray import ndarray, require_array
 from .._runtime.calls import MOVE_AXES, call, int64s, integers
-from .products import count_of, dot, matmul, ndim_of, scalar_or_array, summed
+from .products import count_of, dot, matmul, ndim_of, scalar_or_array, sum_axes
 
 
 def vdot(a: Any, b: Any) -> Any:
@@ -218,7 +218,7 @@ def trace(
     if dtype is None:
         wide = {"b": "int64", "i": "int64", "u": "uint64"}.get(a.dtype.kind)
         dtype = a.dtype if wide is None else np.dtype(wide)
-    total = summed(a.diagonal(offset, axis1, axis2).astype(dtype, copy=False), (-1,))
+    total = sum_axes(a.diagonal(offset, axis1, axis2).astype(dtype, copy=False), (-1,))
     if out is None:
         return total
     require_array(out)[...] = total

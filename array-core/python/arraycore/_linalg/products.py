@@ -161,7 +161,7 @@ def _kernel(combined: str) -> ReductionKernel:
     return ReductionKernel("T x", "T y", "x", combined, "y = a", "T()", "sum")
 
 
-def summed(a: Any, axes: tuple[int, ...]) -> Any:
+def sum_axes(a: Any, axes: tuple[int, ...]) -> Any:
     """Return the sum over axes in the array's dtype: bool is true where any element is.
 
     float16 is summed in float32 and rounded once.
@@ -169,5 +169,5 @@ def summed(a: Any, axes: tuple[int, ...]) -> Any:
     if not axes:
         return a
     if a.dtype == "float16":
-        return summed(a.astype("float32"), axes).astype("float16")
+        return sum_axes(a.astype("float32"), axes).astype("float16")
     return _kernel("a || b" if a.dtype == bool else "a + b")(a, axis=axes)

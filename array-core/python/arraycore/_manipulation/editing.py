@@ -13,7 +13,7 @@ import numpy as np
 from .._core.creation import array, asarray, empty
 from .._core.lazy_kernels import reduction
 from .._core.ndarray import ndarray
-from .joining import along, axis_of, concatenate, taken
+from .joining import axis_key, axis_of, concatenate, take_axis
 from .ranges import linspace
 from .views import broadcast_to, flip, moveaxis
 
@@ -50,7 +50,7 @@ def delete(arr: ndarray, obj: Any, axis: int | None = None) -> ndarray:
     """
     source, number = _places(arr, obj, axis)
     kept = np.delete(np.arange(source.shape[number], dtype=np.int32), obj)
-    return taken(source, array(kept), number)
+    return take_axis(source, array(kept), number)
 
 
 def insert(arr: ndarray, obj: Any, values: Any, axis: int | None = None) -> ndarray:
@@ -80,7 +80,7 @@ def insert(arr: ndarray, obj: Any, values: Any, axis: int | None = None) -> ndar
     order = np.insert(np.arange(extent), places[()], extent + np.arange(count))
     shape = (*source.shape[:number], count, *source.shape[number + 1 :])
     joined = concatenate([source, broadcast_to(added, shape)], number)
-    return taken(joined, array(order.astype(np.int32)), number)
+    return take_axis(joined, array(order.astype(np.int32)), number)
 
 
 def _first_and_last(flags: ndarray) -> tuple[int, int]:
@@ -151,11 +151,11 @@ def pad(array: ndarray, pad_width: Any, mode: str = "constant", **kwargs: Any) -
         for border, value, edge in ends:
             if border.start == border.stop:
                 continue
-            target = made[along(axis, border) + inner[axis + 1 :]]
+            target = made[axis_key(axis, border) + inner[axis + 1 :]]
             if mode == "constant":
                 target[...] = value
                 continue
-            outermost = made[along(axis, edge) + inner[axis + 1 :]]
+            outermost = made[axis_key(axis, edge) + inner[axis + 1 :]]
             count = border.stop - border.start
             ramp = linspace(value, outermost, count, False, dtype=array.dtype, axis=axis)
             target[...] = ramp if border.start == 0 else flip(ramp, axis)
@@ -176,5 +176,5 @@ def _moved(source: ndarray, widths: list[tuple[Any, Any]], mode: Any) -> ndarray
     for axis, pair in enumerate(widths):
         if any(pair):
             places = np.pad(np.arange(source.shape[axis], dtype=np.int32), pair, mode)
-            made = taken(made, array(places), axis)
+            made = take_axis(made, array(places), axis)
     return made.copy() if made is source else made

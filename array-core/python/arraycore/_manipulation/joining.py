@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._core.creation import asarray, empty, ours, zeros
+from .._core.creation import as_device_array, asarray, empty, zeros
 from .._core.lazy_kernels import elementwise
 from .._core.ndarray import ndarray
 from .._runtime.calls import integers
@@ -44,12 +44,12 @@ def axis_of(axis: Any, ndim: int) -> int:
     return number % ndim
 
 
-def along(axis: int, item: Any) -> tuple[Any, ...]:
+def axis_key(axis: int, item: Any) -> tuple[Any, ...]:
     """Return the key of a part along one axis."""
     return (*(slice(None),) * axis, item)
 
 
-def taken(source: ndarray, places: ndarray, axis: int) -> ndarray:
+def take_axis(source: ndarray, places: ndarray, axis: int) -> ndarray:
     """Return the elements at places along an axis; each place lies in the array."""
     shape = source.shape
     made = empty((*shape[:axis], places.size, *shape[axis + 1 :]), source.dtype)
@@ -141,7 +141,7 @@ def concatenate(
     for part in parts:
         end = begin + part.shape[number]
         if begin < end:
-            out[along(number, slice(begin, end))] = part
+            out[axis_key(number, slice(begin, end))] = part
         begin = end
     return out
 
@@ -164,7 +164,7 @@ def stack(
     if any(part.shape != parts[0].shape for part in parts):
         raise ValueError("all input arrays must have the same shape")
     number = axis_of(axis, parts[0].ndim + 1)
-    parts = [part[along(number, None)] for part in parts]
+    parts = [part[axis_key(number, None)] for part in parts]
     return concatenate(parts, number, out, dtype=dtype, casting=casting)
 
 
@@ -219,7 +219,7 @@ def _most_axes(arrays: Any) -> int:
 
 def _block(arrays: Any, depth: int, ndim: int) -> ndarray:
     if depth == 0:
-        whole = ours(arrays)
+        whole = as_device_array(arrays)
         return whole[(None,) * (ndim - whole.ndim)].copy()
     return concatenate([_block(each, depth - 1, ndim) for each in arrays], -depth)
 
@@ -247,7 +247,7 @@ def array_split(ary: ndarray, indices_or_sections: Any, axis: int = 0) -> list[n
         places = [0]
         for part in range(sections):
             places.append(places[-1] + least + (part < longer))
-    return [ary[along(number, slice(begin, end))] for begin, end in pairwise(places)]
+    return [ary[axis_key(number, slice(begin, end))] for begin, end in pairwise(places)]
 
 
 def split(ary: ndarray, indices_or_sections: Any, axis: int = 0) -> list[ndarray]:
@@ -295,7 +295,7 @@ def unstack(x: ndarray, /, *, axis: int = 0) -> tuple[ndarray, ...]:
 
 def tile(A: Any, reps: Any) -> ndarray:
     """Return an array repeated as a whole, ``reps`` times along each axis."""
-    source = ours(A)
+    source = as_device_array(A)
     times = integers(reps)
     ndim = max(source.ndim, len(times))
     times = (1,) * (ndim - len(times)) + times
@@ -322,7 +322,7 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> ndarray:
     axis : int or None
         None repeats the flattened array's.
     """
-    source = ours(a)
+    source = as_device_array(a)
     if axis is None or source.ndim == 0:
         source, axis = source.ravel(), 0 if axis is None else axis
     number = axis_of(axis, source.ndim)
@@ -342,19 +342,19 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> ndarray:
         shape = source.shape
         made = empty((*shape[: number + 1], count, *shape[number + 1 :]), source.dtype)
         if made.size:
-            made[...] = source[along(number + 1, None)]
+            made[...] = source[axis_key(number + 1, None)]
         return made.reshape(*shape[:number], extent * count, *shape[number + 1 :])
     if counts.size != extent:
         raise ValueError(
             f"operands could not be broadcast together with shape ({extent},) ({counts.size},)"
         )
     places = np.repeat(np.arange(extent, dtype=np.int32), counts)
-    return taken(source, asarray(places), number)
+    return take_axis(source, asarray(places), number)
 
 
 def resize(a: Any, new_shape: int | tuple[int, ...]) -> ndarray:
     """Return an array of another shape, filled by repeating the elements in C order."""
-    source = ours(a).ravel()
+    source = as_device_array(a).ravel()
     shape = integers(new_shape)
     if any(extent < 0 for extent in shape):
         raise ValueError("all elements of `new_shape` must be non-negative")
@@ -390,8 +390,12 @@ def roll(
             continue
         by %= extent
         shifted = empty(made.shape, made.dtype)
-        shifted[along(number, slice(by, None))] = made[along(number, slice(None, extent - by))]
-        shifted[along(number, slice(None, by))] = made[along(number, slice(extent - by, None))]
+        shifted[axis_key(number, slice(by, None))] = made[
+            axis_key(number, slice(None, extent - by))
+        ]
+        shifted[axis_key(number, slice(None, by))] = made[
+            axis_key(number, slice(extent - by, None))
+        ]
         made = shifted
     return made.copy() if made is a else made
 

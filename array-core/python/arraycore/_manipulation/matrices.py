@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._core.creation import asarray, empty, ours, zeros
+from .._core.creation import as_device_array, asarray, empty, zeros
 from .._core.lazy_kernels import elementwise
 from .._core.ndarray import ndarray
 from .._runtime.dtypes import supported
@@ -73,7 +73,7 @@ def _triangle(kernel: Any, m: Any, k: int) -> ndarray:
 
 def diag(v: Any, k: int = 0) -> ndarray:
     """Return the ``k``-th diagonal of a matrix as a view, or a matrix with a vector on it."""
-    values = ours(v)
+    values = as_device_array(v)
     if values.ndim == 2:
         return values.diagonal(k)
     if values.ndim != 1:
@@ -87,7 +87,7 @@ def diag(v: Any, k: int = 0) -> ndarray:
 
 def diagflat(v: Any, k: int = 0) -> ndarray:
     """Return a matrix with all elements of an array on its ``k``-th diagonal."""
-    return diag(ours(v).ravel(), k)
+    return diag(as_device_array(v).ravel(), k)
 
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> ndarray:
@@ -95,7 +95,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> ndarray:
 
     A power is one call of ``power``, where NumPy multiplies along: floats may differ by rounding.
     """
-    values = ours(x)
+    values = as_device_array(x)
     if values.ndim != 1:
         raise ValueError("x must be a one-dimensional array or sequence.")
     count = values.shape[0] if N is None else N

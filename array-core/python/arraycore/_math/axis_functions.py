@@ -10,12 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from .._core import ufuncs
-from .._core.creation import array, asarray, empty, ours, zeros
+from .._core.creation import array, as_device_array, asarray, empty, zeros
 from .._core.lazy_kernels import elementwise
 from .._core.ndarray import ndarray
 from .._manipulation.gathering import normalized
-from .._manipulation.joining import along as at_axis
-from .._manipulation.joining import concatenate
+from .._manipulation.joining import axis_key, concatenate
 from .._manipulation.ranges import arange, linspace
 from .._manipulation.views import copyto, expand_dims, moveaxis
 from .._math import reductions
@@ -95,7 +94,7 @@ def _cumulative(
     running: Callable[..., Any], first: int, x: Any, axis: int | None, dtype: Any, out: Any,
     include_initial: bool,
 ) -> Any:  # fmt: skip
-    values: Any = ours(x)
+    values: Any = as_device_array(x)
     if values.ndim == 0:
         values = values.reshape(1)
     if axis is None:
@@ -111,8 +110,8 @@ def _cumulative(
     made = empty(tuple(shape), totals.dtype) if out is None else out
     if made.shape != tuple(shape):
         raise ValueError(f"'out' has shape {made.shape}, the result {tuple(shape)}")
-    made[at_axis(at, slice(0, 1))] = first
-    made[at_axis(at, slice(1, None))] = totals
+    made[axis_key(at, slice(0, 1))] = first
+    made[axis_key(at, slice(1, None))] = totals
     return made
 
 
@@ -130,15 +129,15 @@ def trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
     axis : int
         Along which axis.
     """
-    values: Any = ours(y)
+    values: Any = as_device_array(y)
     at = normalized(axis, values.ndim)
     width: Any = dx
     if x is not None:
-        points = ours(x)
+        points = as_device_array(x)
         width = diff(points) if points.ndim == 1 else diff(points, axis=at)
         if points.ndim == 1:
             width = width.reshape([-1 if each == at else 1 for each in range(values.ndim)])
-    after, before = (values[at_axis(at, part)] for part in (slice(1, None), slice(None, -1)))
+    after, before = (values[axis_key(at, part)] for part in (slice(1, None), slice(None, -1)))
     return reductions.sum(width * (after + before) / 2.0, at)
 
 
@@ -158,7 +157,7 @@ def unwrap(
     period : float
         What the phases wrap round at; a whole one leaves integers integers.
     """
-    values: Any = ours(p)
+    values: Any = as_device_array(p)
     at = normalized(axis, values.ndim)
     steps: Any = diff(values, axis=at)
     least = period / 2 if discont is None else discont
@@ -175,7 +174,7 @@ def unwrap(
     change = wrapped - steps
     copyto(change, 0, "unsafe", where=ufuncs.absolute(steps) < least)
     made = values.astype(common)
-    rest = at_axis(at, slice(1, None))
+    rest = axis_key(at, slice(1, None))
     made[rest] += reductions.cumsum(change, at, change.dtype)
     return made  # type: ignore[no-any-return]
 
@@ -203,7 +202,7 @@ def i0(x: Any) -> ndarray:
     TypeError
         ``x`` is complex.
     """
-    values = ours(x)
+    values = as_device_array(x)
     if values.dtype.kind == "c":
         raise TypeError("i0 not supported for complex values")
     if values.dtype.kind != "f":
@@ -219,7 +218,7 @@ def real_if_close(a: Any, tol: float = 100) -> ndarray:
     Whether they are is read from the device. ``tol`` counts in the dtype's epsilons, or, up to 1,
     as it is.
     """
-    values: Any = ours(a)
+    values: Any = as_device_array(a)
     if values.dtype.kind != "c":
         return values  # type: ignore[no-any-return]
     bound = tol * float(np.finfo(values.dtype).eps) if tol > 1 else tol
@@ -255,7 +254,7 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
     args, kw
         Further arguments of the functions.
     """
-    values: Any = ours(x)
+    values: Any = as_device_array(x)
     conditions = _conditions(condlist, values)
     pieces = list(funclist)
     if len(pieces) not in (len(conditions), len(conditions) + 1):
@@ -308,7 +307,7 @@ def apply_along_axis(
     ValueError
         There is no row.
     """
-    values = ours(arr)
+    values = as_device_array(arr)
     at = normalized(axis, values.ndim)
     turned = moveaxis(values, at, -1)
     outer = turned.shape[:-1]
@@ -317,7 +316,7 @@ def apply_along_axis(
     made: Any = None
     for place in np.ndindex(*outer):
         part: Any = func1d(turned[place], *args, **kwargs)
-        part = ours(part)
+        part = as_device_array(part)
         if made is None:
             made = empty(outer + part.shape, part.dtype)
         made[place] = part
@@ -328,7 +327,7 @@ def apply_along_axis(
 
 def apply_over_axes(func: Callable[[Any, int], Any], a: Any, axes: int | Iterable[int]) -> ndarray:
     """Call a reduction with one axis after the other; those that it drops stay, of extent 1."""
-    values: Any = ours(a)
+    values: Any = as_device_array(a)
     ndim = values.ndim
     for axis in integers(axes):
         at = normalized(axis, ndim)
@@ -363,7 +362,7 @@ class _Joined:
                 else:
                     part = arange(start, item.stop, step)
             else:
-                part = ours(item)
+                part = as_device_array(item)
             weak = isinstance(item, (bool, int, float, complex))
             kinds.append(item if weak else part.dtype)
             if part.ndim == 0:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.creation import empty, ours
+from .._core.creation import as_device_array, empty
 from .._core.lazy_kernels import elementwise
 from .._core.ndarray import ndarray
 from .._manipulation.gathering import normalized
@@ -56,7 +56,7 @@ def frexp(x: Any) -> tuple[ndarray, ndarray]:
     TypeError
         ``x`` is complex.
     """
-    values = ours(x)
+    values = as_device_array(x)
     if values.dtype.kind == "c":
         raise TypeError("ufunc 'frexp' not supported for complex numbers")
     if values.dtype.kind != "f":
@@ -80,7 +80,7 @@ def packbits(a: Any, axis: int | None = None, bitorder: str = "big") -> ndarray:
     bitorder : {"big", "little"}
         Whether the first element is a byte's highest bit, or its lowest.
     """
-    values = ours(a)
+    values = as_device_array(a)
     if values.dtype.kind not in "biu":
         raise TypeError("Expected an input array of integer or boolean data type")
     little = _is_little(bitorder)
@@ -107,7 +107,7 @@ def unpackbits(
         How many bits are returned; beyond the bytes they are 0. A negative number leaves that many
         away from the end.
     """
-    values = ours(a)
+    values = as_device_array(a)
     if values.dtype != np.uint8:
         raise TypeError("Expected an input array of unsigned byte data type")
     little = _is_little(bitorder)

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from .._core import ufuncs
-from .._core.creation import asarray, empty, ours
+from .._core.creation import as_device_array, asarray, empty
 from .._core.lazy_kernels import elementwise
 from .._core.ndarray import ndarray
-from .._manipulation.joining import along as at_axis
-from .._manipulation.joining import axis_of, concatenate
+from .._manipulation.joining import axis_key, axis_of, concatenate
 from .._manipulation.views import broadcast_to
 
 # The last of the points that are not above x, by halving; NaN is beyond all, as in NumPy's search.
@@ -52,7 +51,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     """
     if n < 0:
         raise ValueError(f"order must be non-negative but got {n!r}")
-    values = ours(a)
+    values = as_device_array(a)
     if values.ndim == 0:
         raise ValueError("diff requires input that is at least one dimensional")
     along = axis_of(axis, values.ndim)
@@ -62,26 +61,28 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     for each in (prepend, values, append):
         if each is None:
             continue
-        part = ours(each)
+        part = as_device_array(each)
         if part.ndim == 0:
             part = broadcast_to(part, (*values.shape[:along], 1, *values.shape[along + 1 :]))
         parts.append(part)
     made = concatenate(parts, along) if len(parts) > 1 else values
     function = ufuncs.not_equal if made.dtype == np.bool_ else ufuncs.subtract
     for _ in range(n):
-        made = function(made[at_axis(along, slice(1, None))], made[at_axis(along, slice(None, -1))])
+        made = function(
+            made[axis_key(along, slice(1, None))], made[axis_key(along, slice(None, -1))]
+        )
     return made
 
 
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> ndarray:
     """Return the differences of neighbours of the flattened array, with values at its ends."""
-    values = ours(ary).ravel()
+    values = as_device_array(ary).ravel()
     parts: list[ndarray] = []
     for each, what in ((to_begin, "to_begin"), (None, ""), (to_end, "to_end")):
         if not what:
             parts.append(values[1:] - values[:-1])
         elif each is not None:
-            ends = ours(each).ravel()
+            ends = as_device_array(each).ravel()
             if not np.can_cast(ends.dtype, values.dtype, "same_kind"):
                 raise TypeError(
                     f"dtype of `{what}` must be compatible with input `ary` under the `same_kind` "
@@ -112,7 +113,7 @@ def gradient(
     Uneven spacing by the formula of second order, with ``h`` before and ``d`` after a point:
     ``(h^2 f(x+d) + (d^2 - h^2) f(x) - d^2 f(x-h)) / (h d (d + h))``.
     """
-    values = ours(f)
+    values = as_device_array(f)
     ndim = values.ndim
     axes = tuple(range(ndim)) if axis is None else tuple(
         axis_of(each, ndim) for each in ((axis,) if isinstance(axis, int) else axis)
@@ -144,11 +145,11 @@ def _slope(f: ndarray, along: int, spacing: Any, edge_order: int) -> ndarray:
         )
 
     def at(begin: Any, end: Any = None) -> ndarray:
-        return f[at_axis(along, slice(begin, end))]
+        return f[axis_key(along, slice(begin, end))]
 
     made = empty(f.shape, f.dtype)
     inner, first, last = (
-        made[at_axis(along, slice(*bounds))] for bounds in ((1, -1), (0, 1), (extent - 1, None))
+        made[axis_key(along, slice(*bounds))] for bounds in ((1, -1), (0, 1), (extent - 1, None))
     )
     if isinstance(spacing, ndarray) or np.ndim(spacing):
         points = spacing if isinstance(spacing, ndarray) else asarray(np.asarray(spacing))
@@ -195,7 +196,7 @@ def interp(
             "arraycore.interp takes no period: pass x % period, with points repeated beyond its "
             "ends."
         )
-    at, points, values = (ours(each) for each in (x, xp, fp))
+    at, points, values = (as_device_array(each) for each in (x, xp, fp))
     if points.ndim != 1 or values.ndim != 1:
         raise ValueError("Data points must be 1-D sequences")
     if points.shape != values.shape:
@@ -244,7 +245,7 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> ndarray:
 
 
 def _vector(given: Any, name: str) -> ndarray:
-    made = ours(given)
+    made = as_device_array(given)
     if made.ndim > 1:
         raise ValueError("object too deep for desired array")
     if made.size == 0:

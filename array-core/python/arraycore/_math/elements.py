@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._core import ufuncs
-from .._core.creation import empty_like, ours, zeros
+from .._core.creation import as_device_array, empty_like, zeros
 from .._core.lazy_kernels import elementwise, reduction
 from .._core.ndarray import ndarray
 from .._runtime.scalars import is_scalar
@@ -63,7 +63,7 @@ def clip(
         if a_min is not None or a_max is not None:
             raise ValueError("`min` and `max` are other names of `a_min` and `a_max`: pass one.")
         a_min, a_max = min, max
-    x = ours(a)
+    x = as_device_array(a)
     if a_min is None and a_max is None:
         raise ValueError("One of max or min must be given")
     if a_min is None:
@@ -89,7 +89,7 @@ def nan_to_num(
     neginf: float | None = None,
 ) -> ndarray:
     """Return an array with NaN and infinities replaced, by 0 and the dtype's ends by default."""
-    values = ours(x)
+    values = as_device_array(x)
     if values.dtype.kind not in "fc":
         return values.copy() if copy else values
     made = values.copy() if copy else values
@@ -110,7 +110,7 @@ def around(a: Any, decimals: int = 0, out: ndarray | None = None) -> ndarray:
     As NumPy: scaled by a power of ten, rounded, and scaled back. Negative decimals of integers are
     computed in float64. A device's quotient may err by 2.5 units in the last place.
     """
-    x = ours(a)
+    x = as_device_array(a)
     if x.dtype.kind in "iu":
         if decimals >= 0:
             return ufuncs.positive(x, out=out)  # type: ignore[no-any-return]
@@ -139,7 +139,7 @@ round = around
 
 def fix(x: Any, out: ndarray | None = None) -> ndarray:
     """Return numbers rounded towards zero."""
-    return ufuncs.trunc(ours(x), out=out)  # type: ignore[no-any-return]
+    return ufuncs.trunc(as_device_array(x), out=out)  # type: ignore[no-any-return]
 
 
 # ---- tests
@@ -152,7 +152,7 @@ def isclose(
 
     Computed in the operands' common floating dtype: float64 for integers.
     """
-    x, y = ours(a), ours(b)
+    x, y = as_device_array(a), as_device_array(b)
     common = np.result_type(_weak(a, x), _weak(b, y), 1.0)
     x, y = x.astype(common, copy=False), y.astype(common, copy=False)
     if common.kind != "c":
@@ -177,7 +177,7 @@ def allclose(
 
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> ndarray:
     """Return whether shapes and elements are equal; an array of no dimensions."""
-    x, y = ours(a1), ours(a2)
+    x, y = as_device_array(a1), as_device_array(a2)
     if x.shape != y.shape:
         return zeros((), bool)
     same = x == y
@@ -188,7 +188,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> ndarray:
 
 def array_equiv(a1: Any, a2: Any) -> ndarray:
     """Return whether arrays are equal once they are broadcast; an array of no dimensions."""
-    x, y = ours(a1), ours(a2)
+    x, y = as_device_array(a1), as_device_array(a2)
     try:
         np.broadcast_shapes(x.shape, y.shape)
     except ValueError:
@@ -209,7 +209,7 @@ def isneginf(x: Any, out: ndarray | None = None) -> ndarray:
 
 
 def _real(x: Any, function: str) -> ndarray:
-    values = ours(x)
+    values = as_device_array(x)
     if values.dtype.kind == "c":
         raise TypeError(
             f"This operation is not supported for {values.dtype} values because it would be "
@@ -220,7 +220,7 @@ def _real(x: Any, function: str) -> ndarray:
 
 def iscomplex(x: Any) -> ndarray:
     """Return where elements have an imaginary part that is not 0."""
-    values = ours(x)
+    values = as_device_array(x)
     if values.dtype.kind != "c":
         return zeros(values.shape, bool)
     return values.imag != 0  # type: ignore[no-any-return]
@@ -228,7 +228,7 @@ def iscomplex(x: Any) -> ndarray:
 
 def isreal(x: Any) -> ndarray:
     """Return where elements have no imaginary part, or one that is 0."""
-    values = ours(x)
+    values = as_device_array(x)
     return values.imag == 0  # type: ignore[no-any-return]
 
 
@@ -247,17 +247,17 @@ def isrealobj(x: Any) -> bool:
 
 def real(val: Any) -> ndarray:
     """Return a view of the real parts; of real numbers the array itself."""
-    return ours(val).real
+    return as_device_array(val).real
 
 
 def imag(val: Any) -> ndarray:
     """Return a view of the imaginary parts; of real numbers new zeros."""
-    return ours(val).imag
+    return as_device_array(val).imag
 
 
 def angle(z: Any, deg: bool = False) -> ndarray:
     """Return the angles of complex numbers in radians, or degrees; of negative ones pi."""
-    values = ours(z)
+    values = as_device_array(z)
     if values.dtype.kind in "iub":
         values = values.astype(np.float64)
     turned = ufuncs.arctan2(values.imag, values.real)
@@ -266,7 +266,7 @@ def angle(z: Any, deg: bool = False) -> ndarray:
 
 def sinc(x: Any) -> ndarray:
     """Return ``sin(pi x) / (pi x)``, 1 at 0; integers are computed in float64."""
-    values = ours(x)
+    values = as_device_array(x)
     if values.dtype.kind == "c":
         raise NotImplementedError("arraycore.sinc takes real numbers: take sin(pi z) / (pi z).")
     if values.dtype.kind in "iub":

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._compat.host_fallback import by_numpy
 from .._core import ufuncs
-from .._core.creation import asarray, ours, zeros
+from .._core.creation import as_device_array, asarray, zeros
 from .._core.lazy_kernels import elementwise
 from .._core.ndarray import ndarray
 from .._manipulation.joining import concatenate
@@ -42,7 +42,7 @@ _horner = elementwise(
 
 
 def _vector(p: Any) -> ndarray:
-    made: ndarray = atleast_1d(ours(p))
+    made: ndarray = atleast_1d(as_device_array(p))
     if made.ndim != 1:
         raise ValueError("coefficients are a vector, the highest power first")
     return made
@@ -58,7 +58,7 @@ def polyval(p: Any, x: Any) -> ndarray:
     x : array_like
         Where; the result has the common dtype of both.
     """
-    coefficients, points = _vector(p), ours(x)
+    coefficients, points = _vector(p), as_device_array(x)
     common = supported(np.result_type(coefficients.dtype, points.dtype))
     if common == np.bool_:
         raise TypeError("a polynomial of bools has no values: pass integers.")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._core import ufuncs
-from .._core.creation import ours
+from .._core.creation import as_device_array
 from .._core.lazy_kernels import elementwise
 from .._core.ndarray import ndarray
 from .._manipulation.gathering import where
@@ -59,7 +59,7 @@ _polygamma = elementwise(
 
 def _floating(*arrays: Any) -> tuple[Any, ...]:
     """Return arrays in the floating dtype that they meet in; of integers alone float64."""
-    made = [ours(each) for each in arrays]
+    made = [as_device_array(each) for each in arrays]
     kinds = [each.dtype for each in made if each.dtype.kind == "f"]
     common = np.result_type(*kinds) if kinds else np.dtype(np.float64)
     return tuple(each.astype(common, copy=False) for each in made)
@@ -101,7 +101,7 @@ def polygamma(n: Any, x: Any) -> ndarray:
         Of x's dtype where it is floating, else float64.
     """
     (values,) = _floating(x)
-    orders = ours(n).astype(values.dtype, copy=False)
+    orders = as_device_array(n).astype(values.dtype, copy=False)
     derivatives = _polygamma(orders, zeta(orders + 1, values))
     made: ndarray = where(orders == 0, ufuncs.digamma(values), derivatives)
     return made

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._core import ufuncs
-from .._core.creation import array, ours, zeros
+from .._core.creation import array, as_device_array, zeros
 from .._core.lazy_kernels import elementwise
 from .._core.ndarray import ndarray
 from .._linalg.products import dot
@@ -62,12 +62,12 @@ def cov(
     ValueError
         Weights of another number than that of the observations.
     """
-    x = ours(m)
+    x = as_device_array(m)
     if ddof is not None and ddof != int(ddof):
         raise ValueError("ddof must be integer")
     if x.ndim > 2:
         raise ValueError("m has more than 2 dimensions")
-    parts = [x] if y is None else [x, ours(y)]
+    parts = [x] if y is None else [x, as_device_array(y)]
     common = np.result_type(*(part.dtype for part in parts), np.float64) if dtype is None else dtype
     rows = []
     for part in parts:
@@ -86,7 +86,7 @@ def cov(
         mean = reductions.sum(values * weights, 1, keepdims=True) / total
         count = total if less == 0 else total - less
         if less and aweights is not None:
-            squares = reductions.sum(weights * ours(aweights).astype(weights.dtype))
+            squares = reductions.sum(weights * as_device_array(aweights).astype(weights.dtype))
             count = total - less * squares / total
         centred = values - mean
         scaled = centred * weights
@@ -103,7 +103,7 @@ def _weights(fweights: Any, aweights: Any, values: Any) -> tuple[Any, Any]:
     for given, name in ((fweights, "fweights"), (aweights, "aweights")):
         if given is None:
             continue
-        each = ours(given)
+        each = as_device_array(given)
         if each.ndim != 1:
             raise RuntimeError(f"cannot handle multidimensional {name}")
         if each.shape[0] != values.shape[1]:
@@ -190,7 +190,7 @@ def histogramdd(
     else:
         counts = zeros(size, np.float64)
         if flat.size:
-            add_at(flat, ours(weights).astype(np.float64, copy=False), counts)
+            add_at(flat, as_device_array(weights).astype(np.float64, copy=False), counts)
     counts = counts.reshape(*shape)
     if density:
         volumes = np.ones(shape)
@@ -203,12 +203,12 @@ def histogramdd(
 def _columns(sample: Any) -> list[ndarray]:
     """Return the variables of a sample: an array's columns, or the vectors of a sequence."""
     if isinstance(sample, ndarray | np.ndarray):
-        whole = ours(sample)
+        whole = as_device_array(sample)
         if whole.ndim == 1:
             return [whole]
         return list(whole.T)
-    parts = [ours(each) for each in sample]
-    return parts if parts and parts[0].ndim else [ours(sample)]
+    parts = [as_device_array(each) for each in sample]
+    return parts if parts and parts[0].ndim else [as_device_array(sample)]
 
 
 def histogram2d(
@@ -223,7 +223,7 @@ def histogram2d(
 
     ``bins`` of another length than 2 are edges for both. The others are :func:`histogramdd`'s.
     """
-    both = [ours(x).ravel(), ours(y).ravel()]
+    both = [as_device_array(x).ravel(), as_device_array(y).ravel()]
     if both[0].size != both[1].size:
         raise ValueError("x and y must have the same length.")
     if hasattr(bins, "__len__") and len(bins) > 2:

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .._core.creation import array, empty, ours, zeros
+from .._core.creation import array, as_device_array, empty, zeros
 from .._core.lazy_kernels import elementwise, reduction
 from .._core.ndarray import ndarray
-from .._manipulation.joining import taken
+from .._manipulation.joining import take_axis
 
 # The first place whose element is not below v ("right": above v); NaN is above all numbers.
 # In turned bins (digitize) the order is the other way round.
@@ -62,12 +62,12 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> ndar
     """
     if side not in ("left", "right"):
         raise ValueError(f"side must be one of 'left' or 'right' (got {side!r})")
-    values = ours(a)
+    values = as_device_array(a)
     if values.ndim != 1:
         raise ValueError("object too deep for desired array")
     if sorter is not None:
-        values = taken(values, ours(sorter), 0)
-    return _found(values, ours(v), side == "right", False)
+        values = take_axis(values, as_device_array(sorter), 0)
+    return _found(values, as_device_array(v), side == "right", False)
 
 
 def _found(values: ndarray, wanted: ndarray, right: bool, may_turn: bool) -> ndarray:
@@ -97,14 +97,14 @@ def digitize(x: Any, bins: Any, right: bool = False) -> ndarray:
     right : bool
         Whether a bin holds its right end, not its left one.
     """
-    values = ours(x)
+    values = as_device_array(x)
     if values.dtype.kind == "c":
         raise TypeError("x may not be complex")
     if not isinstance(bins, ndarray):
         steps = np.diff(np.asarray(bins))
         if not ((steps >= 0).all() or (steps <= 0).all()):
             raise ValueError("bins must be monotonically increasing or decreasing")
-    edges = ours(bins)
+    edges = as_device_array(bins)
     if edges.ndim != 1:
         raise ValueError("object of too small depth for desired array")
     return _found(edges, values, not right, True)
@@ -116,7 +116,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> ndarray:
     The largest and the smallest number are read from the device. Weights are summed in float64,
     on a device in any order.
     """
-    values = ours(x)
+    values = as_device_array(x)
     if values.ndim != 1:
         raise ValueError("object too deep for desired array" if values.ndim else
                          "object of too small depth for desired array")  # fmt: skip
@@ -139,7 +139,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> ndarray:
         made = zeros(length, np.int64)
         count_at(values, made)
         return made
-    shares = ours(weights)
+    shares = as_device_array(weights)
     if shares.shape != values.shape:
         raise ValueError("The weights and list don't have the same length.")
     sums = zeros(length, np.float64)
@@ -149,7 +149,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> ndarray:
 
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> ndarray:
     """Return the edges that :func:`histogram` counts between."""
-    return array(edges_of(ours(a), bins, range))
+    return array(edges_of(as_device_array(a), bins, range))
 
 
 def edges_of(values: ndarray, bins: Any, limits: Any) -> Any:
@@ -196,7 +196,7 @@ def histogram(
     weights : array, optional
         What each value counts, of its shape; the sums have its dtype.
     """
-    values = ours(a).ravel()
+    values = as_device_array(a).ravel()
     if values.dtype.kind == "b":
         values = values.astype(np.uint8)
     if values.dtype.kind == "c":
@@ -209,7 +209,7 @@ def histogram(
         if values.size:
             count_at(places, counts)
     else:
-        shares = ours(weights).ravel()
+        shares = as_device_array(weights).ravel()
         if shares.size != values.size:
             raise ValueError("weights should have the same shape as a.")
         if shares.dtype.kind not in "iuf":

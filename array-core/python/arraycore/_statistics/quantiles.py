@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._core import ufuncs
-from .._core.creation import array, empty, ours
+from .._core.creation import array, as_device_array, empty
 from .._core.lazy_kernels import elementwise
 from .._core.ndarray import ndarray
 from .._manipulation.gathering import normalized
@@ -128,7 +128,7 @@ def _quantiles(
     a: Any, q: Any, axis: Any, out: Any, method: str, keepdims: bool, weights: Any, skips_nan: bool,
     name: str, scale: float = 1.0,
 ) -> Any:  # fmt: skip
-    x = ours(a)
+    x = as_device_array(a)
     if x.dtype.kind == "c":
         raise TypeError("a must be an array of real numbers")
     if isinstance(q, ndarray):
@@ -306,7 +306,7 @@ def nanpercentile(
 
 
 def _median(a: Any, axis: Any, out: Any, keepdims: bool, skips_nan: bool) -> Any:
-    x = ours(a)
+    x = as_device_array(a)
     if x.dtype.kind == "c":
         raise NotImplementedError(
             "arraycore.median takes real numbers: order complex ones by abs() or a part of them."

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core.creation import asarray, empty, full, ours, zeros
+from .._core.creation import as_device_array, asarray, empty, full, zeros
 from .._core.lazy_kernels import elementwise, reduction
 from .._core.ndarray import ndarray
-from .._manipulation.joining import axis_of, concatenate, taken
+from .._manipulation.joining import axis_of, concatenate, take_axis
 from .._manipulation.ranges import arange
 from .._manipulation.views import moveaxis
 from .._runtime.calls import call, int64, integers
@@ -40,7 +40,7 @@ _along_last = elementwise(
 def _sorted(a: Any, axis: int | None, kind: Any, what: int) -> ndarray:
     if kind not in (None, "quicksort", "heapsort", "mergesort", "stable"):
         raise ValueError(f"sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})")
-    values = ours(a)
+    values = as_device_array(a)
     if axis is None:
         values, axis = values.ravel(), 0
     return ndarray(call(_SORT, values._id, *int64(axis), what))
@@ -56,7 +56,7 @@ def sort(a: Any, axis: int | None = -1, kind: str | None = None) -> ndarray:
 
 def argsort(a: Any, axis: int | None = -1, kind: str | None = None) -> ndarray:
     """Return the places (int64) that :func:`sort` takes the elements from; equal ones in order."""
-    values = ours(a)
+    values = as_device_array(a)
     if values.ndim == 0 and axis in (0, -1, None):
         return zeros(1, np.int64)  # as NumPy: a vector of the only place
     return _sorted(values, axis, kind, _PLACES)
@@ -64,7 +64,7 @@ def argsort(a: Any, axis: int | None = -1, kind: str | None = None) -> ndarray:
 
 def sort_complex(a: Any) -> ndarray:
     """Return the elements sorted along the last axis, real parts first, as complex numbers."""
-    values = ours(a)
+    values = as_device_array(a)
     if values.dtype.kind != "c":
         narrow = values.dtype.kind in "iu" and values.dtype.itemsize < 4
         return sort(values).astype(np.complex64 if narrow else np.complex128)
@@ -73,7 +73,7 @@ def sort_complex(a: Any) -> ndarray:
 
 def lexsort(keys: Any, axis: int = -1) -> ndarray:
     """Return the order by several keys, the last of them first: one stable sort a key."""
-    parts = [ours(key) for key in keys]
+    parts = [as_device_array(key) for key in keys]
     if not parts:
         raise TypeError("need sequence of keys with len > 0 in lexsort")
     shape = parts[0].shape
@@ -112,7 +112,7 @@ def argpartition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introsele
 def _check_kth(a: Any, kth: Any, axis: int | None, kind: str) -> None:
     if kind != "introselect":
         raise ValueError(f"select kind must be 'introselect' (got {kind!r})")
-    values = ours(a)
+    values = as_device_array(a)
     extent = values.size if axis is None else values.shape[axis_of(axis, values.ndim)]
     for number in integers(kth):
         if not -extent <= number < extent:
@@ -131,12 +131,12 @@ def kept_places(flags: ndarray) -> ndarray:
 def _distinct(values: ndarray, equal_nan: bool) -> tuple[ndarray, ndarray, ndarray]:
     """Return distinct values, the order of all, and where in it each value begins."""
     order = argsort(values)
-    ordered = taken(values, order, 0)
+    ordered = take_axis(values, order, 0)
     flags = empty(values.shape, bool)
     if values.size:
         _first_of_each(ordered, equal_nan, flags)
     begins = kept_places(flags)
-    return taken(ordered, begins, 0), order, begins
+    return take_axis(ordered, begins, 0), order, begins
 
 
 def unique(
@@ -169,7 +169,7 @@ def unique(
         raise NotImplementedError(
             "arraycore.unique takes no axis: take NumPy's on get(), or view rows as one number."
         )
-    whole = ours(ar)
+    whole = as_device_array(ar)
     values = whole.ravel()
     if return_inverse and not equal_nan and values.dtype.kind in "fc":
         raise NotImplementedError(
@@ -178,7 +178,7 @@ def unique(
     distinct, order, begins = _distinct(values, equal_nan)
     results = [distinct]
     if return_index:
-        results.append(taken(order, begins, 0))
+        results.append(take_axis(order, begins, 0))
     if return_inverse:
         # A value's place is that of its first element: how many firsts stand before it.
         ranks = _ranks(begins, values.size)
@@ -254,7 +254,7 @@ def isin(
 
     ``assume_unique`` is taken for NumPy's callers. NaN is never found, as it equals nothing.
     """
-    values, others = ours(element), ours(test_elements).ravel()
+    values, others = as_device_array(element), as_device_array(test_elements).ravel()
     common = supported(np.result_type(values.dtype, others.dtype))
     if common.kind == "c":
         raise NotImplementedError(
@@ -281,7 +281,7 @@ _found = elementwise(
 
 def union1d(ar1: Any, ar2: Any) -> ndarray:
     """Return the distinct values of two arrays."""
-    return unique(concatenate([ours(ar1), ours(ar2)], None))  # type: ignore[no-any-return]
+    return unique(concatenate([as_device_array(ar1), as_device_array(ar2)], None))  # type: ignore[no-any-return]
 
 
 def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
@@ -295,7 +295,7 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
 
     With ``assume_unique`` the values keep their order, as in NumPy.
     """
-    first = ours(ar1).ravel() if assume_unique else unique(ar1)
+    first = as_device_array(ar1).ravel() if assume_unique else unique(ar1)
     return _chosen(first, isin(first, ar2, invert=True))
 
 
@@ -314,4 +314,4 @@ def _sets(ar1: Any, ar2: Any) -> tuple[ndarray, ndarray]:
 
 
 def _chosen(values: ndarray, flags: ndarray) -> ndarray:
-    return taken(values, kept_places(flags), 0)
+    return take_axis(values, kept_places(flags), 0)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._core.creation import array, ours
+from .._core.creation import array, as_device_array
 from .._core.ndarray import ndarray
-from .._manipulation.joining import axis_of, taken
+from .._manipulation.joining import axis_of, take_axis
 from .._manipulation.views import copyto, moveaxis
 from .._runtime.calls import integers as _integers
 from .._statistics.histograms import searchsorted
@@ -45,9 +45,9 @@ class _Drawing(Distributions):
         """Return an array's parts along an axis in random order; of an int the numbers below it."""
         if not isinstance(x, ndarray) and np.ndim(x) == 0:
             return self._order(index(x))
-        values = ours(x)
+        values = as_device_array(x)
         along = axis_of(axis, values.ndim)
-        return taken(values, self._order(values.shape[along]), along)
+        return take_axis(values, self._order(values.shape[along]), along)
 
     def shuffle(self, x: ndarray, axis: int = 0) -> None:
         """Put an array's parts along an axis in random order, in place."""
@@ -63,7 +63,7 @@ class _Drawing(Distributions):
             if count <= 0 and _product(size):
                 raise ValueError("a must be a positive integer unless no samples are taken")
         else:
-            values = ours(a)
+            values = as_device_array(a)
             axis = axis_of(axis, values.ndim)
             count = values.shape[axis]
             if count == 0 and _product(size):
@@ -82,7 +82,7 @@ class _Drawing(Distributions):
         shape = () if size is None else _integers(size)
         if values is None:
             return places.reshape(*shape)
-        made = taken(values, places, axis)
+        made = take_axis(values, places, axis)
         return made.reshape(*values.shape[:axis], *shape, *values.shape[axis + 1 :])
 
     def _weighted(self, p: Any, count: int, wanted: int, replace: bool) -> ndarray:
@@ -226,7 +226,7 @@ class Generator(_Drawing):
 
     def permuted(self, x: Any, axis: int | None = None) -> ndarray:
         """Return an array with each row along an axis in an order of its own; None: flattened."""
-        values = ours(x)
+        values = as_device_array(x)
         if axis is None:
             return self.permutation(values.ravel()).reshape(*values.shape)
         turned = moveaxis(values, axis, -1)
