@@ -105,7 +105,7 @@ PARTS = (
         root="array-core/src",
         layers="""
             base
-            team memory ring dtype
+            thread_pool memory ring dtype
             view
             ir
             lower dialect

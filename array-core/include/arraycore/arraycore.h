@@ -142,7 +142,7 @@ enum ac_operation {
   AC_CALL_TIMER_BEGIN = 50,
   AC_CALL_TIMER_END = 51,
   AC_CALL_FUSE = 52,
-  AC_CALL_SETTLE = 53,
+  AC_CALL_FLUSH = 53,
   AC_CALL_PROFILE_BEGIN = 54,
   AC_CALL_PROFILE_END = 55,
   // calls/reductions.h
@@ -189,7 +189,7 @@ enum ac_operation {
   AC_CALL_CAPTURE_COMPARE = 174,
   AC_CALL_CAPTURE_BLAME = 175,
   AC_CALL_CAPTURE_BUILD = 176,
-  AC_CALL_CAPTURE_REPLAY = 177,
+  AC_CALL_CAPTURE_PLAY = 177,
   AC_CALL_CAPTURE_RESUME = 178,
   AC_CALL_CAPTURE_CLOSE = 179,
   AC_CALL_CAPTURE_ABOUT = 180,
@@ -236,8 +236,8 @@ enum ac_device_flag { AC_DEVICE_HAS_CLOCK = 4, AC_DEVICE_IS_SOFTWARE = 8 };
 AC_EXPORT(ac_counter) double ac_counter(int32_t name);
 
 // Threads that help the CPU back end: an instance of this module on the same memory, with a stack
-// and a thread of its own, serves as member 1, 2, ... and does not return. Natively any thread may.
-AC_EXPORT(ac_thread_serve) void ac_thread_serve(int32_t member);
+// and a thread of its own, serves as thread 1, 2, ... and does not return. Natively any thread may.
+AC_EXPORT(ac_thread_serve) void ac_thread_serve(int32_t thread);
 
 #ifdef __cplusplus
 }

@@ -16,7 +16,7 @@
 #include "abi/calls/ufuncs.h"
 #include "backend/cpu/cpu_backend.h"
 #include "backend/gpu/webgpu_backend.h"
-#include "team/team.h"
+#include "thread_pool/thread_pool.h"
 
 namespace arraycore {
 namespace {
@@ -309,7 +309,7 @@ double ac_counter(int32_t name) {
     case AC_FUSED:
       return static_cast<double>(counters.fused);
     case AC_CPU_THREADS:
-      return arraycore::team().members();
+      return arraycore::thread_pool().threads();
     case AC_TIMER_NANOSECONDS:
       return static_cast<double>(counters.timer_nanoseconds);
     default:
@@ -317,6 +317,6 @@ double ac_counter(int32_t name) {
   }
 }
 
-void ac_thread_serve(int32_t member) { arraycore::team().serve(member); }
+void ac_thread_serve(int32_t thread) { arraycore::thread_pool().serve(thread); }
 
 }  // extern "C"

@@ -76,7 +76,7 @@ struct Updates {
                                             Operand{&to, {}}};
       EXPECT_TRUE(context.launcher().launch({kernel, from.view.shape, 0, operands, true}));
     }
-    EXPECT_TRUE(context.launcher().settle());
+    EXPECT_TRUE(context.launcher().flush());
   }
   std::vector<float> values() {
     std::vector<float> all;
@@ -96,7 +96,7 @@ struct Updates {
   std::vector<ArrayId> y;
 };
 
-void replays_as_plain(bool apart) {
+void plays_as_plain(bool apart) {
   Updates plain;
   Updates fast;
   for (const float rate : {0.5F, 0.25F}) {
@@ -117,15 +117,15 @@ void replays_as_plain(bool apart) {
   for (const float rate : {0.125F, 2.0F, -1.0F}) {
     plain.step(rate);
     const std::vector<std::uint64_t> given{std::bit_cast<std::uint32_t>(rate)};
-    ASSERT_TRUE(fast.context.captures().replay(*number, given));
+    ASSERT_TRUE(fast.context.captures().play(*number, given));
     EXPECT_EQ(fast.values(), plain.values()) << rate;
   }
   EXPECT_EQ(fast.device.batches, apart ? 2 : 5);
 }
 
-TEST(CaptureBatches, AreReplayedWithTheirScalars) { replays_as_plain(false); }
+TEST(CaptureBatches, ArePlayedWithTheirScalars) { plays_as_plain(false); }
 
-TEST(CaptureBatches, WhoseArraysHaveNoCommonBufferAreTakenApart) { replays_as_plain(true); }
+TEST(CaptureBatches, WhoseArraysHaveNoCommonBufferAreTakenApart) { plays_as_plain(true); }
 
 TEST(CaptureBatches, AResetLetsGoOfWhatWaits) {
   Updates updates;

@@ -1,4 +1,4 @@
-// Replays on the ring: the same words each time, few of the issuing thread's steps, and an
+// Plays on the ring: the same words each time, few of the issuing thread's steps, and an
 // interruption that loses nothing.
 #include <gtest/gtest.h>
 
@@ -69,79 +69,79 @@ struct BlockTest : testing::Test {
   std::vector<float> out = std::vector<float>(100'000);
 };
 
-TEST_F(BlockTest, EachReplaySendsTheSameWords) {
+TEST_F(BlockTest, EachPlaySendsTheSameWords) {
   const std::int32_t number = capture(true);
   told(0);
-  std::vector<std::vector<std::vector<std::uint32_t>>> replays;
+  std::vector<std::vector<std::vector<std::uint32_t>>> plays;
   for (int i = 0; i < 3; ++i) {
     const std::size_t before = count();
-    ASSERT_TRUE(context.captures().replay(number, {}));
-    replays.push_back(told(before));
+    ASSERT_TRUE(context.captures().play(number, {}));
+    plays.push_back(told(before));
   }
-  EXPECT_EQ(replays[0].size(), 4U);
-  EXPECT_EQ(replays[0], replays[1]);
-  EXPECT_EQ(replays[0], replays[2]);
+  EXPECT_EQ(plays[0].size(), 4U);
+  EXPECT_EQ(plays[0], plays[1]);
+  EXPECT_EQ(plays[0], plays[2]);
 }
 
 TEST_F(BlockTest, OnlyTheScalarThatIsGivenDiffers) {
   const std::int32_t number = capture(false);
-  std::vector<std::vector<std::vector<std::uint32_t>>> replays;
+  std::vector<std::vector<std::vector<std::uint32_t>>> plays;
   for (const float factor : {6.0F, 7.0F, 7.0F}) {
     told(0);
     const std::size_t before = count();
     const std::vector<std::uint64_t> values{std::bit_cast<std::uint32_t>(factor)};
-    ASSERT_TRUE(context.captures().replay(number, values));
-    replays.push_back(told(before));
+    ASSERT_TRUE(context.captures().play(number, values));
+    plays.push_back(told(before));
   }
-  EXPECT_EQ(replays[1], replays[2]);
-  ASSERT_EQ(replays[0].size(), replays[1].size());
+  EXPECT_EQ(plays[1], plays[2]);
+  ASSERT_EQ(plays[0].size(), plays[1].size());
   int differing = 0;
-  for (std::size_t d = 0; d < replays[0].size(); ++d)
-    for (std::size_t w = 0; w < replays[0][d].size(); ++w)
-      if (replays[0][d][w] != replays[1][d][w]) {
+  for (std::size_t d = 0; d < plays[0].size(); ++d)
+    for (std::size_t w = 0; w < plays[0][d].size(); ++w)
+      if (plays[0][d][w] != plays[1][d][w]) {
         ++differing;
-        EXPECT_EQ(replays[0][d][w], std::bit_cast<std::uint32_t>(6.0F));
+        EXPECT_EQ(plays[0][d][w], std::bit_cast<std::uint32_t>(6.0F));
       }
   EXPECT_EQ(differing, 1);
 }
 
-TEST_F(BlockTest, AnInterruptedReplayLosesNothing) {
+TEST_F(BlockTest, AnInterruptedPlayLosesNothing) {
   const std::int32_t number = capture(false);
   told(0);
   const std::size_t before = count();
   const std::vector<std::uint64_t> values{std::bit_cast<std::uint32_t>(6.0F)};
-  std::size_t replays = 0;
+  std::size_t plays = 0;
   int in_the_middle = 0;
   int before_it = 0;
   while (in_the_middle == 0 || before_it == 0) {
     rig.memory->control[ring::Word::interrupt] = ring::kInterruptOnce;
-    const Status done = context.captures().replay(number, values);
-    replays += done.ok() ? 1 : 0;
+    const Status done = context.captures().play(number, values);
+    plays += done.ok() ? 1 : 0;
     if (done) continue;
     ASSERT_EQ(done.error().code, "interrupted");
     if ((*context.captures().get(number))->is_interrupted()) {
       ++in_the_middle;
       ASSERT_TRUE(context.captures().resume(number));
-      ++replays;
+      ++plays;
     } else {
       ++before_it;  // nothing of it was issued
     }
-    ASSERT_LT(replays, 1'000'000U);
+    ASSERT_LT(plays, 1'000'000U);
     rig.memory->control[ring::Word::interrupt] = 0;
     // Another phase of the step at the ring's end the next time.
-    for (std::size_t i = 0; i <= replays % 7; ++i)
+    for (std::size_t i = 0; i <= plays % 7; ++i)
       ASSERT_TRUE(context.launcher().fill_zero(**context.get(x)));
   }
   rig.memory->control[ring::Word::interrupt] = 0;
-  EXPECT_EQ(told(before).size(), 4 * replays);
+  EXPECT_EQ(told(before).size(), 4 * plays);
 }
 
 TEST_F(BlockTest, BuffersAreFlatAndGivenBack) {
   const std::int64_t before = context.counters().live_bytes;
   const std::int32_t number = capture(true);
-  ASSERT_TRUE(context.captures().replay(number, {}));
+  ASSERT_TRUE(context.captures().play(number, {}));
   const std::int64_t held = context.launcher().raw_backend().held_bytes();
-  for (int i = 0; i < 200; ++i) ASSERT_TRUE(context.captures().replay(number, {}));
+  for (int i = 0; i < 200; ++i) ASSERT_TRUE(context.captures().play(number, {}));
   EXPECT_EQ(context.launcher().raw_backend().held_bytes(), held);
   context.captures().close(number);
   EXPECT_EQ(context.counters().live_bytes, before);

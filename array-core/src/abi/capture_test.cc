@@ -1,4 +1,4 @@
-// Steps over a library's state: what a replay computes is what the step would have, refusals tell
+// Steps over a library's state: what a play computes is what the step would have, refusals tell
 // what differs, and nothing is left behind.
 #include <gtest/gtest.h>
 
@@ -72,8 +72,8 @@ struct Library {
     EXPECT_TRUE(number) << (number ? "" : number.error().message);
     return number ? *number : 0;
   }
-  void replay(std::int32_t number, std::vector<std::uint64_t> with = {}) {
-    const Status done = captures().replay(number, with);
+  void play(std::int32_t number, std::vector<std::uint64_t> with = {}) {
+    const Status done = captures().play(number, with);
     EXPECT_TRUE(done) << (done ? "" : done.error().message);
   }
 
@@ -95,18 +95,18 @@ struct CaptureTest : testing::Test, Library {
   }
 };
 
-TEST_F(CaptureTest, AReplayDoesWhatTheStepDoes) {
+TEST_F(CaptureTest, APlayDoesWhatTheStepDoes) {
   const std::int32_t number = captured(adds(2));
   EXPECT_EQ(values(state), (std::vector<float>{4, 8, 12}));
-  replay(number);
-  replay(number);
+  play(number);
+  play(number);
   EXPECT_EQ(values(state), (std::vector<float>{8, 16, 24}));
   assign(x, array({10, 10, 10}));  // what the step reads is what lies there now
-  replay(number);
+  play(number);
   EXPECT_EQ(values(state), (std::vector<float>{28, 36, 44}));
 }
 
-TEST_F(CaptureTest, WhatAStepLeavesHoldsTheNewestReplaysResult) {
+TEST_F(CaptureTest, WhatAStepLeavesHoldsTheNewestPlaysResult) {
   ArrayId result = 0;
   const Step doubles = [&] {
     if (result != 0) free({result});
@@ -115,17 +115,17 @@ TEST_F(CaptureTest, WhatAStepLeavesHoldsTheNewestReplaysResult) {
   const std::int32_t number = captured(doubles);
   assign(x, array({5, 6, 7}));
   EXPECT_EQ(values(result), (std::vector<float>{2, 4, 6}));
-  replay(number);
+  play(number);
   EXPECT_EQ(values(result), (std::vector<float>{10, 12, 14}));
   captures().close(number);
   EXPECT_EQ(values(result), (std::vector<float>{10, 12, 14})) << "it outlives the capture";
 }
 
-TEST_F(CaptureTest, WhatWaitsBetweenReplaysReadsWhatWasThereBefore) {
+TEST_F(CaptureTest, WhatWaitsBetweenPlaysReadsWhatWasThereBefore) {
   ASSERT_TRUE(context.launcher().set_fusing(true));
   const std::int32_t number = captured(adds(1));
   const ArrayId before = scaled(state, 10);
-  replay(number);
+  play(number);
   EXPECT_EQ(values(before), (std::vector<float>{20, 40, 60}));
   EXPECT_EQ(values(state), (std::vector<float>{3, 6, 9}));
 }
@@ -140,11 +140,11 @@ TEST_F(CaptureTest, StateThatEachStepMakesAnewIsCarriedOn) {
   step();
   const std::int32_t number = captured(step);
   EXPECT_EQ(values(held), (std::vector<float>{4, 7, 10}));
-  for (int i = 0; i < 3; ++i) replay(number);
+  for (int i = 0; i < 3; ++i) play(number);
   EXPECT_EQ(values(held), (std::vector<float>{7, 13, 19}));
 }
 
-TEST_F(CaptureTest, ScalarsThatDifferAreGivenToEachReplay) {
+TEST_F(CaptureTest, ScalarsThatDifferAreGivenToEachPlay) {
   ASSERT_EQ(compared(adds(1), adds(2)), "");
   const auto differing = captures().compare();
   ASSERT_EQ(differing->size(), 1U);
@@ -154,8 +154,8 @@ TEST_F(CaptureTest, ScalarsThatDifferAreGivenToEachReplay) {
   const std::array<std::uint32_t, 1> value{0};
   const auto number = captures().build(value);
   ASSERT_TRUE(number);
-  EXPECT_EQ(captures().replay(*number, {}).error().code, "capture_value_count");
-  replay(*number, {std::bit_cast<std::uint32_t>(100.0F)});
+  EXPECT_EQ(captures().play(*number, {}).error().code, "capture_value_count");
+  play(*number, {std::bit_cast<std::uint32_t>(100.0F)});
   EXPECT_EQ(values(state), (std::vector<float>{103, 206, 309}));
 }
 
@@ -219,7 +219,7 @@ TEST_F(CaptureTest, ArraysThatAStepUsesStayWhenTheyAreGivenBack) {
   const std::int32_t number = captured(adds(1));
   free({x});
   const ArrayId fresh = array({50, 50, 50});  // would get its place
-  replay(number);
+  play(number);
   EXPECT_EQ(values(state), (std::vector<float>{3, 6, 9}));
   EXPECT_EQ(values(fresh), (std::vector<float>{50, 50, 50}));
 }
@@ -228,21 +228,21 @@ TEST_F(CaptureTest, MisuseIsTold) {
   EXPECT_EQ(captures().end().error().code, "capture_none");
   EXPECT_EQ(captures().compare().error().code, "capture_none");
   EXPECT_EQ(captures().build({}).error().code, "capture_none");
-  EXPECT_EQ(captures().replay(7, {}).error().code, "capture_closed");
+  EXPECT_EQ(captures().play(7, {}).error().code, "capture_closed");
   const std::int32_t number = captured(adds(1));
   ASSERT_TRUE(captures().begin());
   EXPECT_EQ(captures().begin().error().code, "capture_nested");
-  EXPECT_EQ(captures().replay(number, {}).error().code, "capture_nested");
+  EXPECT_EQ(captures().play(number, {}).error().code, "capture_nested");
   captures().abort();
   captures().close(number);
   captures().close(number);
-  EXPECT_EQ(captures().replay(number, {}).error().code, "capture_closed");
+  EXPECT_EQ(captures().play(number, {}).error().code, "capture_closed");
 }
 
 TEST_F(CaptureTest, AResetEndsCaptures) {
   const std::int32_t number = captured(adds(1));
   ASSERT_TRUE(context.reset());
-  EXPECT_EQ(captures().replay(number, {}).error().code, "capture_closed");
+  EXPECT_EQ(captures().play(number, {}).error().code, "capture_closed");
 }
 
 TEST(CaptureMemory, WhatDoesNotFitTheBudgetIsNoCapture) {
@@ -274,7 +274,7 @@ TEST(CaptureMemory, WhatDoesNotFitTheBudgetIsNoCapture) {
   EXPECT_EQ(context.counters().live_bytes, live);
 }
 
-TEST(CaptureMemory, IsFlatOverReplaysAndGivenBack) {
+TEST(CaptureMemory, IsFlatOverPlaysAndGivenBack) {
   auto made = std::make_unique<FakeDevice>();
   FakeDevice& device = *made;
   Library library(std::move(made));
@@ -292,7 +292,7 @@ TEST(CaptureMemory, IsFlatOverReplaysAndGivenBack) {
   const std::int32_t number = library.captured(step);
   const std::int64_t captured = library.context.counters().live_bytes;
   const int held = device.storages;
-  for (int i = 0; i < 1000; ++i) library.replay(number);
+  for (int i = 0; i < 1000; ++i) library.play(number);
   EXPECT_EQ(library.context.counters().live_bytes, captured);
   EXPECT_EQ(device.storages, held);
   library.captures().close(number);
@@ -373,12 +373,12 @@ TEST(CapturePrograms, RandomOnesHaveThePlainOnesBits) {
     ++captured;
     for (int i = 0; i < 3; ++i) {
       expected.step();
-      fast.replay(*number);
+      fast.play(*number);
       for (std::size_t k = 0; k < program.arrays.size(); ++k) {
         const auto got = fast.values(program.arrays[k]);
         const auto want = plain.values(expected.arrays[k]);
         ASSERT_EQ(std::memcmp(got.data(), want.data(), got.size() * sizeof(float)), 0)
-            << "array " << k << " after replay " << i;
+            << "array " << k << " after play " << i;
       }
     }
   }

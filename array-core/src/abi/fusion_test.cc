@@ -166,7 +166,7 @@ TEST_F(FusionTest, ADiamondIsOneLaunchAndWhatIsHeldIsStoredByIt) {
 TEST_F(FusionTest, WhatNobodyHoldsIsNotComputed) {
   const Array x = array({1, 2, 3});
   call("add", call("multiply", x, 2.0), 1.0);
-  EXPECT_TRUE(launcher->settle());
+  EXPECT_TRUE(launcher->flush());
   EXPECT_EQ(counters.dispatches, 0);
   EXPECT_EQ(counters.live_bytes, 12);
 }
@@ -373,7 +373,7 @@ TEST(FusionOnTheRing, AnotherScalarIsNoOtherPipeline) {
   ASSERT_TRUE(launcher.fill_zero(x));
   for (const double number : {1.0, 2.0, 3.0}) {
     const Array y = with(with(with(x, "multiply", number), "add", number + 1), "maximum", 0.0);
-    ASSERT_TRUE(launcher.ready(y));
+    ASSERT_TRUE(launcher.prepare_read(y));
   }
   ASSERT_TRUE(launcher.raw_backend().download(1, 0, {}));
   EXPECT_EQ(counters.dispatches, 3);

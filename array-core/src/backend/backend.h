@@ -12,8 +12,8 @@
 
 #include "base/result.h"
 #include "dtype/dtype.h"
-#include "gemm/hole.h"
 #include "gemm/problem.h"
+#include "gemm/stages.h"
 #include "gemm/variant.h"
 #include "ir/ir.h"
 #include "ir/value.h"
@@ -54,9 +54,9 @@ struct GemmLaunch {
   StorageId a = 0;
   StorageId b = 0;
   StorageId out = 0;
-  gemm::Holes holes{};
-  // Of the operands: before's, then from kHoleOperands on after's.
-  std::array<StorageId, std::size_t{2} * gemm::kHoleOperands> operands{};
+  gemm::Stages stages{};
+  // Of the operands: the prologue's, then from kStageOperands on the epilogue's.
+  std::array<StorageId, std::size_t{2} * gemm::kStageOperands> operands{};
 };
 
 // A device's own kernel, written by a user: WGSL with entry point `main`, uniforms at binding 0 of

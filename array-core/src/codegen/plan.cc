@@ -52,7 +52,7 @@ std::uint8_t lanes_along(std::int64_t units) {
   return units < 256 ? 5 : 8;
 }
 
-void cut(const Kernel& kernel, const lower::Walks& walks, bool quads, Look& look) {
+void cut(const Kernel& kernel, const lower::Walks& walks, bool quads, LaunchSignature& signature) {
   const std::int64_t rows = walks.outer.count();
   const std::int64_t length = walks.inner.count();
   std::int64_t outer_step = 0;
@@ -66,25 +66,25 @@ void cut(const Kernel& kernel, const lower::Walks& walks, bool quads, Look& look
     outer_step += last(walks.outer);
     inner_step += last(walks.inner);
   }
-  look.columns = rows > 1 && outer_step < inner_step;
+  signature.columns = rows > 1 && outer_step < inner_step;
   if (kernel.reduction->running()) {
-    const bool serial = length <= 16 || (look.columns && rows >= 2048) || rows >= 65536;
-    look.lanes = serial ? 0 : 8;
-    look.columns = false;
-    look.rows = serial                                    ? Rows::thread
-                : length > kSplitScan && rows < kBusyScan ? Rows::split
-                                                          : Rows::group;
+    const bool serial = length <= 16 || (signature.columns && rows >= 2048) || rows >= 65536;
+    signature.lanes = serial ? 0 : 8;
+    signature.columns = false;
+    signature.rows = serial                                    ? Rows::thread
+                     : length > kSplitScan && rows < kBusyScan ? Rows::split
+                                                               : Rows::group;
     return;
   }
   const std::int64_t units = quads ? ceil_div(length, 4) : length;
-  if (look.columns)
-    look.lanes = length <= 16 || rows >= 32768 ? 0 : 3;
+  if (signature.columns)
+    signature.lanes = length <= 16 || rows >= 32768 ? 0 : 3;
   else
-    look.lanes = lanes_along(units);
-  const std::int64_t blocks = ceil_div(rows << look.lanes, kRowsWorkgroup);
+    signature.lanes = lanes_along(units);
+  const std::int64_t blocks = ceil_div(rows << signature.lanes, kRowsWorkgroup);
   const std::int64_t long_enough = (blocks < kSomeBlocks ? 4 : 16) * kLaneUnits;
-  const bool split = 4 * blocks <= kBusyReduction && units >> look.lanes >= long_enough;
-  look.rows = split ? Rows::split : look.lanes == 0 ? Rows::thread : Rows::group;
+  const bool split = 4 * blocks <= kBusyReduction && units >> signature.lanes >= long_enough;
+  signature.rows = split ? Rows::split : signature.lanes == 0 ? Rows::thread : Rows::group;
 }
 
 // Whether the elements of a row follow each other by fours, and every four begins as the first
@@ -130,12 +130,12 @@ lower::Merge merge_of(const Kernel& kernel) {
   return lower::uses(kernel, ir::Op::axis_index) ? lower::Merge::off : lower::Merge::on;
 }
 
-std::uint64_t Look::hash() const {
+std::uint64_t LaunchSignature::hash() const {
   std::uint64_t hash =
       static_cast<std::uint64_t>(loop_ndim) | static_cast<std::uint64_t>(inner_ndim) << 8 |
       static_cast<std::uint64_t>(rows) << 16 | static_cast<std::uint64_t>(lanes) << 24 |
       static_cast<std::uint64_t>(columns) << 32;
-  for (const ParamLook& p : params) {
+  for (const ParamSignature& p : params) {
     const std::uint64_t word =
         static_cast<std::uint64_t>(p.slot) | static_cast<std::uint64_t>(p.heap) << 8 |
         static_cast<std::uint64_t>(p.layout) << 16 | static_cast<std::uint64_t>(p.aligned) << 20 |
@@ -147,20 +147,20 @@ std::uint64_t Look::hash() const {
   return hash;
 }
 
-Status Survey::take(const Kernel& kernel, lower::Merge merge, const Launch& launch) {
+Status LaunchAnalysis::analyze(const Kernel& kernel, lower::Merge merge, const Launch& launch) {
   const std::size_t count = kernel.params.size();
   if (count > std::numeric_limits<std::uint8_t>::max())
     return refused(kernel, "it has over 255 parameters");
   views_.clear();
   for (const Operand& operand : launch.operands) views_.push_back(&operand.view);
   walks.set(kernel, launch.loop, launch.reduced, views_, merge);
-  look.params.clear();
-  look.params.resize(count);
-  look.loop_ndim = static_cast<std::uint8_t>(walks.outer.shape.size());
-  look.inner_ndim = static_cast<std::uint8_t>(walks.inner.shape.size());
-  look.rows = Rows::none;
-  look.lanes = 0;
-  look.columns = false;
+  signature.params.clear();
+  signature.params.resize(count);
+  signature.loop_ndim = static_cast<std::uint8_t>(walks.outer.shape.size());
+  signature.inner_ndim = static_cast<std::uint8_t>(walks.inner.shape.size());
+  signature.rows = Rows::none;
+  signature.lanes = 0;
+  signature.columns = false;
   bool quads = false;
   const Dims c_order = lower::c_strides(walks.outer.shape);
   bindings_.clear();
@@ -169,7 +169,7 @@ Status Survey::take(const Kernel& kernel, lower::Merge merge, const Launch& laun
     const Param& param = kernel.params[p];
     if (param.kind == ParamKind::scalar) continue;
     const Operand& operand = launch.operands[p];
-    ParamLook& own = look.params[p];
+    ParamSignature& own = signature.params[p];
     own.slot = number_of(bindings_, operand.binding);
     own.heap = number_of(heaps_, operand.heap);
     own.whole_vectors = operand.bytes % 16 == 0;
@@ -204,7 +204,7 @@ Status Survey::take(const Kernel& kernel, lower::Merge merge, const Launch& laun
       }
     }
   }
-  if (kernel.reduction) cut(kernel, walks, quads, look);
+  if (kernel.reduction) cut(kernel, walks, quads, signature);
   return Done{};
 }
 
@@ -239,29 +239,30 @@ Parts parts_of(const Plan& plan, std::int64_t rows, std::int64_t length) {
 }
 
 Result<Plan> make_plan(const Kernel& kernel, const Launch& launch, const Limits& limits) {
-  Survey survey;
-  if (const Status taken = survey.take(kernel, merge_of(kernel), launch); !taken)
+  LaunchAnalysis analysis;
+  if (const Status taken = analysis.analyze(kernel, merge_of(kernel), launch); !taken)
     return taken.error();
-  return make_plan(kernel, survey.look, limits);
+  return make_plan(kernel, analysis.signature, limits);
 }
 
-Result<Plan> make_plan(const Kernel& kernel, const Look& look, const Limits& limits) {
+Result<Plan> make_plan(const Kernel& kernel, const LaunchSignature& signature,
+                       const Limits& limits) {
   if (const Status types = check_types(kernel); !types) return types.error();
   const bool reduction = kernel.reduction.has_value();
   Plan plan;
   plan.limits = limits;
-  plan.loop_ndim = look.loop_ndim;
-  plan.inner_ndim = look.inner_ndim;
-  plan.rows = look.rows;
+  plan.loop_ndim = signature.loop_ndim;
+  plan.inner_ndim = signature.inner_ndim;
+  plan.rows = signature.rows;
   // Enough that large grids have few workgroups, and what every device runs.
   plan.workgroup =
       std::bit_floor(std::min(reduction ? kRowsWorkgroup : kWorkgroup, limits.invocations));
-  plan.lanes = std::min(1U << look.lanes, plan.workgroup);
-  plan.columns = look.columns;
+  plan.lanes = std::min(1U << signature.lanes, plan.workgroup);
+  plan.columns = signature.columns;
   plan.running = reduction && kernel.reduction->running();
   std::vector<std::uint8_t> heaps;
   for (std::size_t p = 0; p < kernel.params.size(); ++p) {
-    const ParamLook& seen = look.params[p];
+    const ParamSignature& seen = signature.params[p];
     plan.params.push_back({seen.slot, seen.layout, seen.aligned, seen.ndim});
     if (kernel.params[p].kind == ParamKind::scalar || seen.slot < plan.slots.size()) continue;
     plan.slots.emplace_back();
@@ -297,7 +298,7 @@ Result<Plan> make_plan(const Kernel& kernel, const Look& look, const Limits& lim
         (plan.quads && own.aligned && has_vec4(item)) ||
         (own.layout == Layout::one && param.kind == ParamKind::elementwise && !written);
     scalar_access[own.slot] =
-        scalar_access[own.slot] || !by_vector || !look.params[p].whole_vectors;
+        scalar_access[own.slot] || !by_vector || !signature.params[p].whole_vectors;
   }
   for (std::size_t s = 0; s < plan.slots.size(); ++s) {
     plan.slots[s].vectors = plan.quads && !plan.slots[s].atomic && !scalar_access[s];

@@ -1,7 +1,7 @@
 // How one launch of a kernel meets a GPU: which parameters share a binding, how each is laid out,
-// how the loop is cut. A Look is all of a launch that this depends on, in small integers: a launch
-// cache's key. A Plan holds what the shader's text depends on and no more, so that its key() names
-// a pipeline; sizes, offsets and strides travel as uniforms. Pure; any thread.
+// how the loop is cut. A LaunchSignature is all of a launch that this depends on, in small
+// integers: a launch cache's key. A Plan holds what the shader's text depends on and no more, so
+// that its key() names a pipeline; sizes, offsets and strides travel as uniforms. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -52,37 +52,37 @@ enum class Rows : std::uint8_t {
 };
 
 // One argument as far as a plan depends on it.
-struct ParamLook {
+struct ParamSignature {
   std::uint8_t slot = 0;  // its binding's number among the launch's, in order of appearance
   std::uint8_t heap = 0;  // likewise its heap's
   Layout layout = Layout::contiguous;
   bool aligned = false;        // contiguous, and element 0 (of each row) begins a group of four
   bool whole_vectors = false;  // its binding is a whole number of 16 bytes
   std::uint8_t ndim = 0;       // raw: of its view
-  bool operator==(const ParamLook&) const = default;
+  bool operator==(const ParamSignature&) const = default;
 };
 
-struct Look {
-  std::vector<ParamLook> params;  // scalars have an entry too, unused
-  std::uint8_t loop_ndim = 0;     // axes walked; in a reduction the axes that stay
-  std::uint8_t inner_ndim = 0;    // reduced axes walked
+struct LaunchSignature {
+  std::vector<ParamSignature> params;  // scalars have an entry too, unused
+  std::uint8_t loop_ndim = 0;          // axes walked; in a reduction the axes that stay
+  std::uint8_t inner_ndim = 0;         // reduced axes walked
   Rows rows = Rows::none;
   std::uint8_t lanes = 0;  // 2^lanes invocations of a workgroup share a row
   bool columns = false;    // neighbouring rows lie nearer than neighbouring elements of a row
-  bool operator==(const Look&) const = default;
+  bool operator==(const LaunchSignature&) const = default;
   std::uint64_t hash() const;
 };
 
 // What is asked of every launch of a kernel.
 lower::Merge merge_of(const ir::Kernel& kernel);
 
-// A launch as it is walked, and its look. Kept from launch to launch, it allocates nothing.
-struct Survey {
+// A launch as it is walked, and its signature. Kept from launch to launch, it allocates nothing.
+struct LaunchAnalysis {
   lower::Walks walks;
-  Look look;
+  LaunchSignature signature;
 
   // `merge`: merge_of(kernel). Error: not_implemented "gpu_kernel".
-  Status take(const ir::Kernel& kernel, lower::Merge merge, const Launch& launch);
+  Status analyze(const ir::Kernel& kernel, lower::Merge merge, const Launch& launch);
 
  private:
   std::vector<const View*> views_;
@@ -132,8 +132,9 @@ struct Parts {
 Parts parts_of(const Plan& plan, std::int64_t rows, std::int64_t length);
 
 // Error: not_implemented "gpu_kernel".
-Result<Plan> make_plan(const ir::Kernel& kernel, const Look& look, const Limits& limits);
-// Survey and plan at once.
+Result<Plan> make_plan(const ir::Kernel& kernel, const LaunchSignature& signature,
+                       const Limits& limits);
+// LaunchAnalysis and plan at once.
 Result<Plan> make_plan(const ir::Kernel& kernel, const Launch& launch, const Limits& limits);
 
 }  // namespace arraycore::codegen

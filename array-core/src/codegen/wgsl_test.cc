@@ -110,10 +110,10 @@ TEST(Wgsl, NanAndInfinityTravelAsUniforms) {
   const Launch launch = launch_of({whole(1, 8, 4)});
   const ir::Kernel kernel = k.take();
   const WgslProgram program = program_of(kernel, launch);
-  Survey survey;
-  ASSERT_TRUE(survey.take(kernel, merge_of(kernel), launch).ok());
+  LaunchAnalysis analysis;
+  ASSERT_TRUE(analysis.analyze(kernel, merge_of(kernel), launch).ok());
   std::vector<std::uint32_t> words(program.uniforms.size());
-  program.uniform_words(kernel, launch, survey.walks, words);
+  program.uniform_words(kernel, launch, analysis.walks, words);
   EXPECT_EQ(words.size() % 4, 0u);
   EXPECT_EQ(words[0], 8u);
   EXPECT_NE(std::find(words.begin(), words.end(), 0x7fc00001u), words.end());
@@ -232,15 +232,15 @@ TEST(Grid, GoesTwoDimensionalBeyondTheLimit) {
   for (Operand& operand : launch.operands) operand.bytes = std::uint64_t(n) / 4 * 16 + 16;
   const auto plan = make_plan(kernel, launch, {});
   ASSERT_TRUE(plan.ok());
-  Survey survey;
-  ASSERT_TRUE(survey.take(kernel, merge_of(kernel), launch).ok());
-  const auto groups = grid(*plan, survey.walks, 0);
+  LaunchAnalysis analysis;
+  ASSERT_TRUE(analysis.analyze(kernel, merge_of(kernel), launch).ok());
+  const auto groups = grid(*plan, analysis.walks, 0);
   EXPECT_EQ(groups[1], 2u);
   EXPECT_GE(std::uint64_t{groups[0]} * groups[1], 65536u);
   launch.loop = {0};
   launch.operands[0] = launch.operands[1] = launch.operands[2] = whole(1, 0, 4);
-  ASSERT_TRUE(survey.take(kernel, merge_of(kernel), launch).ok());
-  EXPECT_EQ(grid(*plan, survey.walks, 0)[0], 0u);
+  ASSERT_TRUE(analysis.analyze(kernel, merge_of(kernel), launch).ok());
+  EXPECT_EQ(grid(*plan, analysis.walks, 0)[0], 0u);
 }
 
 }  // namespace

@@ -134,8 +134,8 @@ SelfTest test_of_matrices(const Variant& variant) {
   return test;
 }
 
-// What a hole makes of values, each with its own of every operand.
-void go_through(const Hole& hole, std::vector<float>& values,
+// What a stage makes of values, each with its own of every operand.
+void go_through(const Stage& stage, std::vector<float>& values,
                 std::vector<std::vector<float>>& operands) {
   const View view{{static_cast<std::int64_t>(values.size())}, {sizeof(float)}, 0};
   ir::Launch launch;
@@ -146,31 +146,31 @@ void go_through(const Hole& hole, std::vector<float>& values,
     launch.arguments.push_back(ir::Argument::array(operand.data(), view));
   launch.arguments.push_back(ir::Argument::array(made.data(), view));
   // A kernel that is not run fails the check, as a wrong one does.
-  if (ir::interpret(*hole.kernel, launch)) values = made;
+  if (ir::interpret(*stage.kernel, launch)) values = made;
 }
 
 }  // namespace
 
-SelfTest self_test(const Variant& variant, const Holes& holes) {
+SelfTest self_test(const Variant& variant, const Stages& stages) {
   SelfTest test = variant.axes > 0 ? test_of_window(variant) : test_of_matrices(variant);
   const Problem& problem = test.problem;
-  test.holes.before = holes.before;
-  test.holes.after = holes.after;
+  test.stages.prologue = stages.prologue;
+  test.stages.epilogue = stages.epilogue;
   std::vector<float> b = test.b;
-  if (holes.before.kernel != nullptr) {
+  if (stages.prologue.kernel != nullptr) {
     std::vector<std::vector<float>> each;
-    for (int i = 0; i < holes.before.operands(); ++i) {
+    for (int i = 0; i < stages.prologue.operands(); ++i) {
       test.operands.push_back({static_cast<float>(2 + i)});
       each.emplace_back(b.size(), test.operands.back().front());
     }
-    go_through(holes.before, b, each);
+    go_through(stages.prologue, b, each);
   }
   test.want.resize(static_cast<std::size_t>(problem.m * problem.n));
   multiply_plainly(problem, test.a.data(), b.data(), test.want.data());
-  if (holes.after.kernel == nullptr) return test;
+  if (stages.epilogue.kernel == nullptr) return test;
   std::vector<std::vector<float>> each;
-  for (int i = 0; i < holes.after.operands(); ++i) {
-    test.holes.of_after[static_cast<std::size_t>(i)].row_stride = 1;
+  for (int i = 0; i < stages.epilogue.operands(); ++i) {
+    test.stages.epilogue_layouts[static_cast<std::size_t>(i)].row_stride = 1;
     test.operands.push_back(numbers(problem.m, 5));
     std::vector<float>& of_row = each.emplace_back(test.want.size());
     for (std::int64_t row = 0; row < problem.m; ++row)
@@ -178,12 +178,12 @@ SelfTest self_test(const Variant& variant, const Holes& holes) {
         of_row[static_cast<std::size_t>(problem.out_at(row, column))] =
             test.operands.back()[static_cast<std::size_t>(row)];
   }
-  go_through(holes.after, test.want, each);
+  go_through(stages.epilogue, test.want, each);
   return test;
 }
 
 bool SelfTest::accepts(const std::vector<float>& got) const {
-  if (!holes.any()) return got == want;
+  if (!stages.any()) return got == want;
   for (std::size_t i = 0; i < want.size(); ++i)
     if (!(std::abs(got[i] - want[i]) <= 1e-3F * std::max(1.0F, std::abs(want[i])))) return false;
   return got.size() == want.size();

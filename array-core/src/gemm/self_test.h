@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "gemm/hole.h"
+#include "gemm/stages.h"
 #include "gemm/variant.h"
 
 namespace arraycore::gemm {
@@ -13,17 +13,17 @@ namespace arraycore::gemm {
 struct SelfTest {
   Problem problem;
   Choice choice;
-  Holes holes;                               // those asked for, with places for the operands
-  std::vector<std::vector<float>> operands;  // before's, then after's
+  Stages stages;                             // those asked for, with places for the operands
+  std::vector<std::vector<float>> operands;  // the prologue's, then the epilogue's
   std::vector<float> a;
   std::vector<float> b;
   std::vector<float> want;  // in the result's memory
 
-  // Exactly, or with holes, whose functions may round, nearly.
+  // Exactly, or with stages, whose functions may round, nearly.
   bool accepts(const std::vector<float>& got) const;
 };
 
 // A problem that the variant takes, with a whole tile and a part of one along every axis.
-SelfTest self_test(const Variant& variant, const Holes& holes = {});
+SelfTest self_test(const Variant& variant, const Stages& stages = {});
 
 }  // namespace arraycore::gemm

@@ -60,54 +60,55 @@ fn place(z: u32) -> Place {
 }
 )";
 
-std::string block_text(int window_axes, bool holes) {
-  return std::string(kMembers) + (window_axes == 0 ? "" : kAxes) + (holes ? kHoles : "") +
+std::string block_text(int window_axes, bool stages) {
+  return std::string(kMembers) + (window_axes == 0 ? "" : kAxes) + (stages ? kHoles : "") +
          "}\n@group(0) @binding(0) var<uniform> p: Block;\n";
 }
 
-std::string head(const Variant& variant, const HoleText& holes) {
+std::string head(const Variant& variant, const StageText& stages) {
   std::string text =
-      block_text(variant.axes, holes.before || holes.after) +
+      block_text(variant.axes, stages.prologue || stages.epilogue) +
       "@group(0) @binding(1) var<storage, read> a: array<" + type_of(is_vector(variant.a)) +
       ">;\n@group(0) @binding(2) var<storage, read> b: array<" + type_of(is_vector(variant.b)) +
       ">;\n@group(0) @binding(3) var<storage, read_write> out: array<" + type_of(variant.store4) +
-      ">;\n" + kPlace + holes.functions;
-  if (variant.axes > 0) text += window_out_text(variant.axes) + window_text(variant, holes.before);
+      ">;\n" + kPlace + stages.functions;
+  if (variant.axes > 0)
+    text += window_out_text(variant.axes) + window_text(variant, stages.prologue);
   return text;
 }
 
-Result<std::string> generate(const Variant& variant, const Holes& holes) {
-  const auto hole = hole_text(holes, 4, variant.axes > 0);
-  if (!hole) return hole.error();
+Result<std::string> generate(const Variant& variant, const Stages& stages) {
+  const auto stage = stage_text(stages, 4, variant.axes > 0);
+  if (!stage) return stage.error();
   switch (variant.kind) {
     case Kind::plain:
-      return plain_text(variant, *hole);
+      return plain_text(variant, *stage);
     case Kind::direct:
-      return direct_text(variant, *hole);
+      return direct_text(variant, *stage);
     case Kind::tiled:
-      return tiled_text(variant, *hole);
+      return tiled_text(variant, *stage);
     case Kind::rows:
     case Kind::columns:
       break;
   }
-  return vector_text(variant, *hole);
+  return vector_text(variant, *stage);
 }
 
 // Parts lie one after the other for each batch, each a C-ordered matrix; `part` is its size.
-Result<std::string> generate_join(int window_axes, const Holes& holes) {
-  const auto hole = hole_text(holes, 3, window_axes > 0);
-  if (!hole) return hole.error();
+Result<std::string> generate_join(int window_axes, const Stages& stages) {
+  const auto stage = stage_text(stages, 3, window_axes > 0);
+  if (!stage) return stage.error();
   const std::string at = window_axes == 0 ? "(i % p.n) * p.out_column" : "out_of(i % p.n)";
-  const std::string sum = hole->after ? "after_at(sum, at.batch, i / p.n, i % p.n)" : "sum";
-  return block_text(window_axes, holes.any()) +
+  const std::string sum = stage->epilogue ? "epilogue_at(sum, at.batch, i / p.n, i % p.n)" : "sum";
+  return block_text(window_axes, stages.any()) +
          R"(@group(0) @binding(1) var<storage, read> parts: array<f32>;
 @group(0) @binding(2) var<storage, read_write> out: array<f32>;
 )" + kPlace +
-         (window_axes == 0 ? "" : window_out_text(window_axes)) + hole->functions +
+         (window_axes == 0 ? "" : window_out_text(window_axes)) + stage->functions +
          R"(@compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) t: u32,
         @builtin(num_workgroups) groups: vec3<u32>) {
-)" + hole->begin +
+)" + stage->begin +
          R"(  let at = place(group.z * p.splits);
   let first = (group.z + p.first) * p.splits * p.part;
   for (var i = group.x * 64u + t; i < p.part; i += groups.x * 64u) {
@@ -139,20 +140,20 @@ std::size_t window_words(const Window& window, std::vector<std::uint32_t>& words
 
 }  // namespace
 
-Holes holes_of_product(const Variant& variant, const Holes& holes) {
-  Holes taken = holes;
-  if (variant.split) taken.after = {};
+Stages stages_of_product(const Variant& variant, const Stages& stages) {
+  Stages taken = stages;
+  if (variant.split) taken.epilogue = {};
   return taken;
 }
 
-Holes holes_of_join(const Holes& holes) {
-  Holes taken = holes;
-  taken.before = {};
+Stages stages_of_join(const Stages& stages) {
+  Stages taken = stages;
+  taken.prologue = {};
   return taken;
 }
 
 std::vector<std::uint32_t> uniform_words(const Problem& problem, const Choice& choice,
-                                         std::uint32_t first, const Holes& holes) {
+                                         std::uint32_t first, const Stages& stages) {
   // Beside a window, terms in a row are as those of a matrix.
   const bool in_a_row = problem.window && choice.variant.a != Load::outer;
   std::vector<std::uint32_t> words{
@@ -172,7 +173,7 @@ std::vector<std::uint32_t> uniform_words(const Problem& problem, const Choice& c
       word(problem.b.offset),
       word(problem.out.offset),
   };
-  words.resize(uniform_count(choice.variant.axes, holes));
+  words.resize(uniform_count(choice.variant.axes, stages));
   // The last axes of the batch, so that what is missing in front has extent 1.
   const int axes = problem.batch.size();
   for (int i = 1; i < kBatchAxes; ++i) {
@@ -188,9 +189,9 @@ std::vector<std::uint32_t> uniform_words(const Problem& problem, const Choice& c
   words[30] = word(problem.m * problem.n);
   at = kUniformWords;
   if (problem.window) at = window_words(*problem.window, words);
-  if (!holes.any()) return words;
-  for (const auto& operands : {holes.of_before, holes.of_after})
-    for (const HoleOperand& operand : operands)
+  if (!stages.any()) return words;
+  for (const auto& operands : {stages.prologue_layouts, stages.epilogue_layouts})
+    for (const OperandLayout& operand : operands)
       for (const std::int64_t value :
            {operand.offset, operand.row_stride, operand.column_stride, operand.batch_stride})
         words[at++] = word(value);

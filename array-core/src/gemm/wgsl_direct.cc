@@ -13,8 +13,9 @@ struct Lines {
   std::string line_stride;
   std::string term_stride;
   std::string most;
-  std::string first;    // the block's first line
-  bool before = false;  // elements go through a hole; a window's do by themselves
+  std::string first;  // the block's first line
+  bool prologue =
+      false;  // elements pass the prologue here; those of a window pass it when they are fetched
 
   std::string places() const {
     if (load == Load::lines4)
@@ -43,10 +44,10 @@ struct Lines {
                 " + k / 4u];\n";
     for (std::uint32_t i = 0; i < terms; ++i) {
       text += "    let " + name + std::to_string(i) + " = ";
-      const bool hole = before && load != Load::window;
+      const bool stage = prologue && load != Load::window;
       const std::string close =
-          hole ? ", at.batch, k + " + u(i) + ", " + first + ");\n" : std::string(";\n");
-      if (hole) text += "before_lines(";
+          stage ? ", at.batch, k + " + u(i) + ", " + first + ");\n" : std::string(";\n");
+      if (stage) text += "prologue_lines(";
       if (load == Load::lines4) {
         text +=
             name + "[" + name + "_at + (k + " + u(i) + ") * (" + term_stride + " / 4u)]" + close;
@@ -71,15 +72,15 @@ struct Lines {
   }
 };
 
-// b's element at term `k`, through the hole where there is one.
-std::string element(const std::string& value, const std::string& column, const HoleText& holes) {
-  return holes.before ? "before_at(" + value + ", at.batch, k, " + column + ")" : value;
+// b's element at term `k`, through the stage where there is one.
+std::string element(const std::string& value, const std::string& column, const StageText& stages) {
+  return stages.prologue ? "prologue_at(" + value + ", at.batch, k, " + column + ")" : value;
 }
 
-std::string main_text(const HoleText& holes) {
+std::string main_text(const StageText& stages) {
   return R"(fn main(@builtin(workgroup_id) group: vec3<u32>,
         @builtin(local_invocation_index) t: u32) {
-)" + holes.begin +
+)" + stages.begin +
          "  let at = place(group.z);\n";
 }
 
@@ -87,12 +88,12 @@ std::string main_text(const HoleText& holes) {
 
 // Operands without vectors may have any number of terms; those with vectors of terms have whole
 // ones.
-std::string direct_text(const Variant& variant, const HoleText& holes) {
+std::string direct_text(const Variant& variant, const StageText& stages) {
   const Lines a{"a", variant.a, "p.a_row", "p.a_column", "p.m", "row"};
-  const Lines b{"b", variant.b, "p.b_column", "p.b_row", "p.n", "column", holes.before};
+  const Lines b{"b", variant.b, "p.b_column", "p.b_row", "p.n", "column", stages.prologue};
   const std::uint32_t terms = variant.a == Load::terms4 || variant.b == Load::terms4 ? 4 : 1;
-  std::string text = head(variant, holes) + put_text(variant, holes) +
-                     "@compute @workgroup_size(64)\n" + main_text(holes);
+  std::string text = head(variant, stages) + put_text(variant, stages) +
+                     "@compute @workgroup_size(64)\n" + main_text(stages);
   text += "  let row = (group.y * 8u + t / 8u) * 4u;\n";
   text += "  let column = (group.x * 8u + t % 8u) * 4u;\n";
   text += "  if (row >= p.m || column >= p.n) { return; }\n";
@@ -112,17 +113,17 @@ std::string direct_text(const Variant& variant, const HoleText& holes) {
   return text + "}\n";
 }
 
-std::string plain_text(const Variant& variant, const HoleText& holes) {
+std::string plain_text(const Variant& variant, const StageText& stages) {
   const bool window = variant.axes > 0;
   const std::string product =
       window ? "a[at.a + row * p.a_row + a_of(k)] * window(at, place_of_column, term_of(k))"
              : "a[at.a + row * p.a_row + k * p.a_column] * " +
-                   element("b[at.b + k * p.b_row + column * p.b_column]", "column", holes);
+                   element("b[at.b + k * p.b_row + column * p.b_column]", "column", stages);
   // The parts of a cut sum are plain matrices.
   const std::string to = variant.split ? "column"
                          : window      ? "out_of(column)"
                                        : "column * p.out_column";
-  return head(variant, holes) + "@compute @workgroup_size(64)\n" + main_text(holes) + R"(
+  return head(variant, stages) + "@compute @workgroup_size(64)\n" + main_text(stages) + R"(
   let row = group.y * 8u + t / 8u;
   let column = group.x * 8u + t % 8u;
   if (row >= p.m || column >= p.n) { return; }
@@ -130,16 +131,16 @@ std::string plain_text(const Variant& variant, const HoleText& holes) {
 )" + (window ? "  let place_of_column = column_of(column);\n" : "") +
          "  for (var k = at.begin; k < at.end; k++) {\n    sum += " + product +
          ";\n  }\n  out[at.out + row * p.out_row + " + to +
-         "] = " + (holes.after ? "after_at(sum, at.batch, row, column)" : "sum") +
+         "] = " + (stages.epilogue ? "epilogue_at(sum, at.batch, row, column)" : "sum") +
          (variant.wrong ? " + 1.0" : "") + ";\n}\n";
 }
 
-std::string vector_text(const Variant& variant, const HoleText& holes) {
+std::string vector_text(const Variant& variant, const StageText& stages) {
   const bool rows = variant.kind == Kind::rows;
   const std::string sharers = u(rows ? 32 : 4);  // of one row of a
-  std::string text = head(variant, holes) +
+  std::string text = head(variant, stages) +
                      "var<workgroup> sums: array<f32, 128>;\n@compute @workgroup_size(128)\n" +
-                     main_text(holes);
+                     main_text(stages);
   // Neighbours along the row, or across rows.
   text += rows ? "  let lane = t % 32u;\n  let row = group.x * 4u + t / 32u;\n"
                : "  let lane = t / 32u;\n  let row = group.x * 32u + t % 32u;\n";
@@ -149,11 +150,11 @@ std::string vector_text(const Variant& variant, const HoleText& holes) {
             "    let four = a[(line + k) / 4u];\n    let first = at.b + k * p.b_row;\n" +
             "    let terms = vec4<f32>(b[first], b[first + p.b_row], b[first + 2u * p.b_row], " +
             "b[first + 3u * p.b_row]);\n    sum += dot(four, " +
-            (holes.before ? "before_terms(terms, at.batch, k, 0u)" : "terms") + ");\n  }\n";
+            (stages.prologue ? "prologue_terms(terms, at.batch, k, 0u)" : "terms") + ");\n  }\n";
   } else {
     text += "  for (var k = at.begin + lane; k < at.end; k += " + sharers + ") {\n" +
             "    sum += a[line + k * p.a_column] * " +
-            element("b[at.b + k * p.b_row]", "0u", holes) + ";\n  }\n";
+            element("b[at.b + k * p.b_row]", "0u", stages) + ";\n  }\n";
   }
   const std::string step = rows ? "1u" : "32u";
   text += "  sums[t] = sum;\n  workgroupBarrier();\n";
@@ -161,7 +162,7 @@ std::string vector_text(const Variant& variant, const HoleText& holes) {
           "    if (lane < half) { sums[t] += sums[t + half * " + step + "]; }\n" +
           "    workgroupBarrier();\n  }\n";
   text += std::string("  if (lane == 0u && row < p.m) { out[at.out + row * p.out_row] = ") +
-          (holes.after ? "after_at(sums[t], at.batch, row, 0u)" : "sums[t]") +
+          (stages.epilogue ? "epilogue_at(sums[t], at.batch, row, 0u)" : "sums[t]") +
           (variant.wrong ? " + 1.0" : "") + "; }\n";
   return text + "}\n";
 }

@@ -19,10 +19,11 @@ struct Side {
   std::uint32_t threads;
   std::string line_stride;
   std::string term_stride;
-  std::string most;      // lines of the matrix
-  std::string first;     // the tile's first line
-  std::string lane;      // the invocation's place along the lines
-  bool before = false;   // elements go through a hole; a window's do by themselves
+  std::string most;   // lines of the matrix
+  std::string first;  // the tile's first line
+  std::string lane;   // the invocation's place along the lines
+  bool prologue =
+      false;  // elements pass the prologue here; those of a window pass it when they are fetched
   bool by_term = false;  // of `a`: its terms are the Term that `b` is read at
 
   bool scalars() const { return load == Load::terms4; }  // what the tile is made of
@@ -94,14 +95,14 @@ struct Side {
     return text + ")";
   }
 
-  // The same, through the hole where there is one.
+  // The same, through the prologue where there is one.
   std::string taken(std::uint32_t s, const std::string& k) const {
-    if (!before || is_window(load)) return fetched(s, k);
+    if (!prologue || is_window(load)) return fetched(s, k);
     const std::string at = slot(s);
     const bool terms = load == Load::terms4;
-    return std::string(terms ? "before_terms(" : "before_lines(") + fetched(s, k) + ", at.batch, " +
-           k + " + " + at + "_term" + (terms ? " * 4u, " : ", ") + first + " + " + at + "_line" +
-           (terms ? ")" : " * 4u)");
+    return std::string(terms ? "prologue_terms(" : "prologue_lines(") + fetched(s, k) +
+           ", at.batch, " + k + " + " + at + "_term" + (terms ? " * 4u, " : ", ") + first + " + " +
+           at + "_line" + (terms ? ")" : " * 4u)");
   }
 
   std::string fetch(const std::string& k, bool guarded, const std::string& indent) const {
@@ -171,12 +172,12 @@ std::string fetch_both(const Side& a, const Side& b, const std::string& k, std::
 }  // namespace
 
 // How a block's vector of a row goes to the result; `wrong` spoils one element of four.
-std::string put_text(const Variant& variant, const HoleText& holes) {
+std::string put_text(const Variant& variant, const StageText& stages) {
   const std::string spoilt = variant.wrong ? " + vec4<f32>(0.0, 1.0, 0.0, 0.0)" : "";
   std::string text = "fn put(at: Place, row: u32, column: u32, sums: vec4<f32>) {\n";
   text += "  if (row >= p.m || column >= p.n) { return; }\n  let value = " +
-          std::string(holes.after ? "after4(sums, at.batch, row, column)" : "sums") + spoilt +
-          ";\n";
+          std::string(stages.epilogue ? "epilogue4(sums, at.batch, row, column)" : "sums") +
+          spoilt + ";\n";
   // The parts of a cut sum are plain matrices.
   if (variant.axes > 0 && !variant.split) {
     if (variant.store4)
@@ -197,7 +198,7 @@ std::string put_text(const Variant& variant, const HoleText& holes) {
   return text + "}\n";
 }
 
-std::string tiled_text(const Variant& variant, const HoleText& holes) {
+std::string tiled_text(const Variant& variant, const StageText& stages) {
   const Tile& tile = variant.tile;
   const std::uint32_t across = tile.columns / tile.block_columns;
   const std::uint32_t row_groups = tile.block_rows / 4U;
@@ -216,14 +217,14 @@ std::string tiled_text(const Variant& variant, const HoleText& holes) {
                false,
                variant.a == Load::outer && variant.b == Load::window_terms};
   const Side b{"b",          variant.b, tile.columns, column_groups, tile.depth, tile.threads(),
-               "p.b_column", "p.b_row", "p.n",        "column0",     "tx",       holes.before};
+               "p.b_column", "p.b_row", "p.n",        "column0",     "tx",       stages.prologue};
 
   std::string text =
-      head(variant, holes) + a.declaration() + b.declaration() + put_text(variant, holes);
+      head(variant, stages) + a.declaration() + b.declaration() + put_text(variant, stages);
   text += "@compute @workgroup_size(" + std::to_string(tile.threads()) + ")\n" +
           "fn main(@builtin(workgroup_id) group: vec3<u32>, "
           "@builtin(local_invocation_index) t: u32) {\n" +
-          holes.begin + "  let at = place(group.z);\n";
+          stages.begin + "  let at = place(group.z);\n";
   text += "  let row0 = group.y * " + u(tile.rows) + ";\n  let column0 = group.x * " +
           u(tile.columns) + ";\n  let tx = t % " + u(across) + ";\n  let ty = t / " + u(across) +
           ";\n";

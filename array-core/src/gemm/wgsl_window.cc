@@ -23,18 +23,18 @@ std::string digits(int axes, const std::string& extent) {
 }
 
 // A struct's members and its constructor's arguments: where, then the place along each axis.
-std::string members(int axes, bool before) {
-  std::string text = before ? "at: u32, outer: u32" : "at: u32";
+std::string members(int axes, bool prologue) {
+  std::string text = prologue ? "at: u32, outer: u32" : "at: u32";
   for (int axis = first_of(axes); axis < kWindowAxes; ++axis)
     text += ", x" + std::to_string(axis) + ": u32";
   return text;
 }
 
 std::string places(int axes, const std::string& type, const std::string& outer,
-                   const std::string& step, bool origin, bool before) {
+                   const std::string& step, bool origin, bool prologue) {
   std::string text;
   std::string at = "rest * p." + outer;
-  std::string arguments = before ? ", rest" : "";
+  std::string arguments = prologue ? ", rest" : "";
   for (int axis = first_of(axes); axis < kWindowAxes; ++axis) {
     const std::string i = std::to_string(axis);
     text +=
@@ -57,16 +57,17 @@ std::string window_out_text(int axes) {
   return text + ";\n}\n";
 }
 
-std::string window_text(const Variant& variant, bool before) {
+std::string window_text(const Variant& variant, bool prologue) {
   const int axes = variant.axes;
   const bool along = variant.b == Load::window_terms;
-  const bool outer_term = before || along;
+  const bool outer_term = prologue || along;
   std::string text =
       "fn a_of(term: u32) -> u32 { return (term / p.inner) * p.a_column + term % p.inner; }\n";
-  text += "struct Column { " + members(axes, before) + " }\nstruct Term { " +
+  text += "struct Column { " + members(axes, prologue) + " }\nstruct Term { " +
           members(axes, outer_term) + " }\n";
   text += "fn column_of(column: u32) -> Column {\n  var rest = column;\n" +
-          digits(axes, "columns") + places(axes, "Column", "b_column", "column_step", true, before);
+          digits(axes, "columns") +
+          places(axes, "Column", "b_column", "column_step", true, prologue);
   text += "fn term_of(term: u32) -> Term {\n  var rest = term;\n" +
           digits(axes, variant.three ? "3u" : "terms") +
           places(axes, "Term", "b_row", "term_step", false, outer_term);
@@ -78,8 +79,8 @@ std::string window_text(const Variant& variant, bool before) {
     text += (axis > first_of(axes) ? " & (c.x" : "(c.x") + i + " + t.x" + i + " < p.edge" + i + ")";
   }
   text += ";\n  let value = b[select(at.b, at.b + c.at + t.at, inside)];\n";
-  text += before
-              ? "  return select(0.0, before_at(value, at.batch, t.outer, c.outer), inside);\n}\n"
+  text += prologue
+              ? "  return select(0.0, prologue_at(value, at.batch, t.outer, c.outer), inside);\n}\n"
               : "  return select(0.0, value, inside);\n}\n";
   text += std::string("fn window4(at: Place, c0: Column, c1: Column, c2: Column, c3: Column, ") +
           (along ? "t: Term) -> vec4<f32> {\n"

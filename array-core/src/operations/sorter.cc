@@ -158,7 +158,7 @@ Result<Array> Sorter::on_cpu(const Array& rows, SortResult result) {
   const std::size_t item = size_of(rows.dtype);
   const auto count = static_cast<std::size_t>(rows.view.count());
   const auto length = static_cast<std::size_t>(rows.view.shape[1]);
-  if (const Status there = launcher_.ready(rows); !there) return there.error();
+  if (const Status there = launcher_.prepare_read(rows); !there) return there.error();
   const Storage& storage = *rows.storage;
   Span span(launcher_.profile(), "sort");
   std::vector<std::byte> elements(count * item);
@@ -178,7 +178,7 @@ Result<Array> Sorter::on_cpu(const Array& rows, SortResult result) {
   auto made =
       launcher_.allocate(result == SortResult::places ? DType::int64 : rows.dtype, rows.view.shape);
   if (!made) return made;
-  if (const Status may = launcher_.overwritten(*made); !may) return may.error();
+  if (const Status may = launcher_.prepare_write(*made); !may) return may.error();
   if (result == SortResult::places) {
     // On a device int64 lives there: the places are brought to it.
     const std::vector<std::int64_t> wide(places.begin(), places.end());

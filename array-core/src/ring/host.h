@@ -1,5 +1,5 @@
 // What the issuing thread needs of its surroundings to wait and to wake: imports of the loader in
-// WebAssembly (api/webgpu_backend.cc), a condition variable natively (thread_host.h).
+// WebAssembly (backend/gpu/webgpu_backend.cc), a condition variable natively (thread_host.h).
 #pragma once
 
 #include <atomic>

@@ -185,7 +185,7 @@ TEST_F(FailingBatchTest, CtrlCLosesNothing) {
     y.clear();
     fill();
     device->fails_at = at;
-    const Status stopped = launcher->settle();
+    const Status stopped = launcher->flush();
     ASSERT_FALSE(stopped);
     EXPECT_EQ(stopped.error().code, "interrupted");
     // What reads their arrays launches the rest, in the same order.
@@ -206,7 +206,7 @@ TEST_F(FailingBatchTest, AnErrorLosesNoOther) {
   }
   device->fails_at = 1;
   device->failure_of_batch = {ErrorKind::device, "device_error", "no"};
-  const Status failed = launcher->settle();
+  const Status failed = launcher->flush();
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().code, "device_error");
   EXPECT_EQ(read(out.front()), std::vector<float>{4});

@@ -173,7 +173,7 @@ Status Fusion::launch(const KernelCall& call) {
     if (array == nullptr || is_written(kernel.params[i])) continue;
     Storage& storage = *array->storage;
     if (storage.group() != nullptr && !can_inline(*array, kernel.params[i], call)) {
-      if (const Status settled = settle(storage); !settled) return settled;
+      if (const Status flushed = flush(storage); !flushed) return flushed;
     } else if (storage.group() == nullptr) {
       if (const Status made = storage.make_memory(); !made) return made;
     }
@@ -195,7 +195,7 @@ Status Fusion::wait(const KernelCall& call) {
     Group* const joined = join(group, other, call);
     if (joined == nullptr) {
       for (Group* const each : {group, other})
-        if (const Status settled = settle(*each); !settled) return settled;
+        if (const Status flushed = flush(*each); !flushed) return flushed;
       return launch(call);
     }
     group = joined;
@@ -212,7 +212,7 @@ Status Fusion::wait(const KernelCall& call) {
       Group* const joined = join(group, own, call);
       if (joined == nullptr) {
         for (Group* const each : {group, own})
-          if (const Status settled = settle(*each); !settled) return settled;
+          if (const Status flushed = flush(*each); !flushed) return flushed;
         return launch(call);
       }
       group = joined;
@@ -221,12 +221,12 @@ Status Fusion::wait(const KernelCall& call) {
   if (group != nullptr && (group->nodes.size() >= kMaxNodes || group->home != &result.backend() ||
                            group->arrays() + plain + 1 > kMaxArrays + kSpareArrays ||
                            group->expressions + traits.expressions > kMaxExpressions)) {
-    if (const Status settled = settle(*group); !settled) return settled;
+    if (const Status flushed = flush(*group); !flushed) return flushed;
     return launch(call);
   }
   if (group == nullptr) {
     if (groups_.size() == kMaxGroups) {
-      if (const Status settled = settle(*groups_.front()); !settled) return settled;
+      if (const Status flushed = flush(*groups_.front()); !flushed) return flushed;
       return launch(call);
     }
     groups_.push_back(std::make_unique<Group>(*this));
@@ -273,7 +273,7 @@ Status Fusion::launch_with_groups(const KernelCall& call) {
   for (std::size_t i = 0; i < call.operands.size(); ++i) {
     const Array* const array = call.operands[i].array;
     if (array == nullptr || !is_written(kernel.params[i])) continue;
-    if (const Status settled = settle(*array->storage); !settled) return settled;
+    if (const Status flushed = flush(*array->storage); !flushed) return flushed;
     if (const Status made = array->storage->make_memory(); !made) return made;
   }
   Group* group = nullptr;
@@ -283,7 +283,7 @@ Status Fusion::launch_with_groups(const KernelCall& call) {
     Group* const joined =
         kernel.reduction || !runs_at(*other->home, call) ? nullptr : join(group, other, call);
     if (joined == nullptr) {
-      if (const Status settled = settle(*other); !settled) return settled;
+      if (const Status flushed = flush(*other); !flushed) return flushed;
     } else {
       group = joined;
     }
@@ -296,43 +296,43 @@ Status Fusion::launch_with_groups(const KernelCall& call) {
       const bool reads = std::any_of(each.inputs.begin(), each.inputs.end(),
                                      [&](const Array& in) { return in.storage == array->storage; });
       if (!reads || &each == group) continue;
-      if (const Status settled = settle(each); !settled) return settled;
+      if (const Status flushed = flush(each); !flushed) return flushed;
       g = 0;
     }
   }
-  return group != nullptr ? settle(*group, &call) : launcher_.launch_now(call);
+  return group != nullptr ? flush(*group, &call) : launcher_.launch_now(call);
 }
 
-// ---- settling ---------------------------------------------------------------------------------
+// ---- flushing ---------------------------------------------------------------------------------
 
-Status Fusion::settle(const Storage& storage) {
-  return storage.group() != nullptr ? settle(*group_of(storage)) : Done{};
+Status Fusion::flush(const Storage& storage) {
+  return storage.group() != nullptr ? flush(*group_of(storage)) : Done{};
 }
 
-Status Fusion::settle_readers(const Storage& storage) {
+Status Fusion::flush_readers(const Storage& storage) {
   while (storage.is_pinned()) {
     const auto reader = std::find_if(groups_.begin(), groups_.end(), [&](const auto& group) {
       return std::any_of(group->inputs.begin(), group->inputs.end(),
                          [&](const Array& in) { return in.storage.get() == &storage; });
     });
     if (reader == groups_.end()) break;
-    if (const Status settled = settle(**reader); !settled) return settled;
+    if (const Status flushed = flush(**reader); !flushed) return flushed;
   }
   return Done{};
 }
 
-Status Fusion::overwritten(const Storage& storage) {
-  const Status read = settle_readers(storage);
-  return read ? settle(storage) : read;
+Status Fusion::prepare_write(const Storage& storage) {
+  const Status read = flush_readers(storage);
+  return read ? flush(storage) : read;
 }
 
-Status Fusion::settle_all() {
+Status Fusion::flush_all() {
   while (!groups_.empty())
-    if (const Status settled = settle(*groups_.front()); !settled) return settled;
+    if (const Status flushed = flush(*groups_.front()); !flushed) return flushed;
   return Done{};
 }
 
-Status Fusion::relieve() {
+Status Fusion::reclaim() {
   const Counters& counters = launcher_.counters_;
   while (counters.pinned_bytes * kPinnedShare > counters.live_bytes - counters.pinned_bytes) {
     const auto holder = std::find_if(groups_.begin(), groups_.end(), [&](const auto& group) {
@@ -340,7 +340,7 @@ Status Fusion::relieve() {
                          [&](const Array& in) { return in.storage->is_pinned_alone(); });
     });
     if (holder == groups_.end()) break;
-    if (const Status settled = settle(**holder); !settled) return settled;
+    if (const Status flushed = flush(**holder); !flushed) return flushed;
   }
   return Done{};
 }
@@ -367,7 +367,7 @@ Status Fusion::give_memory(Group& group, std::uint32_t node) {
   return made ? made : Status(named(made.error(), operation_name(launcher_.kernel(own.kernel))));
 }
 
-Status Fusion::settle(Group& group, const KernelCall* last) {
+Status Fusion::flush(Group& group, const KernelCall* last) {
   std::vector<bool> needed(group.nodes.size(), false);
   std::vector<bool> stored(group.nodes.size(), false);
   std::vector<std::uint32_t> elements;
@@ -387,7 +387,7 @@ Status Fusion::settle(Group& group, const KernelCall* last) {
 
   bool finished = false;
   if (ends.size() == 1 && !holds_elements && last == nullptr) {
-    const auto one = settle_as_one(group, elements, ends[0]);
+    const auto one = flush_as_one(group, elements, ends[0]);
     if (!one) return one.error();
     finished = *one;
   }
@@ -397,7 +397,7 @@ Status Fusion::settle(Group& group, const KernelCall* last) {
         if (source.from == Source::From::node) stored[source.index] = true;
     // A reduction may read what `last` writes.
     const KernelCall* const with = ends.empty() ? last : nullptr;
-    if (const Status done = settle_elements(group, elements, stored, with); !done) return done;
+    if (const Status done = flush_elements(group, elements, stored, with); !done) return done;
     for (const std::uint32_t end : ends)
       if (const Status done = run_alone(group, end); !done) return done;
     if (last != nullptr && with == nullptr)
@@ -440,8 +440,8 @@ std::size_t Fusion::arrays_of(const Group& group, std::span<const std::uint32_t>
 }
 
 // As few launches as bind no more than a device's buffers.
-Status Fusion::settle_elements(Group& group, const std::vector<std::uint32_t>& nodes,
-                               std::vector<bool> stored, const KernelCall* last) {
+Status Fusion::flush_elements(Group& group, const std::vector<std::uint32_t>& nodes,
+                              std::vector<bool> stored, const KernelCall* last) {
   std::span<const std::uint32_t> rest = nodes;
   while (!rest.empty()) {
     std::size_t count = rest.size() + 1;  // one more than the nodes: with `last`
@@ -511,8 +511,8 @@ bool Fusion::same_order(const Group& group, std::span<const std::uint32_t> nodes
 }
 
 // The reduction with all that it reads in one launch. Gives whether it could.
-Result<bool> Fusion::settle_as_one(Group& group, const std::vector<std::uint32_t>& nodes,
-                                   std::uint32_t end) {
+Result<bool> Fusion::flush_as_one(Group& group, const std::vector<std::uint32_t>& nodes,
+                                  std::uint32_t end) {
   std::vector<std::uint32_t> all = nodes;
   all.push_back(end);
   std::vector<bool> stored(group.nodes.size(), false);

@@ -47,14 +47,14 @@ class Fusion {
   // Launcher::launch: lets the launch wait, or launches it with what it reads of groups.
   Status launch(const KernelCall& call);
   // Computes the storage's content, if it waits.
-  Status settle(const Storage& storage);
+  Status flush(const Storage& storage);
   // Computes what waits and reads the storage.
-  Status settle_readers(const Storage& storage);
+  Status flush_readers(const Storage& storage);
   // Before its bytes are written.
-  Status overwritten(const Storage& storage);
-  Status settle_all();
+  Status prepare_write(const Storage& storage);
+  Status flush_all();
   // Settles what alone holds too much memory.
-  Status relieve();
+  Status reclaim();
 
  private:
   struct Source {
@@ -109,13 +109,13 @@ class Fusion {
   Group* join(Group* a, Group* b, const KernelCall& call);
   static void merge(Group& into, Group& from);
 
-  Status settle(Group& group, const KernelCall* last = nullptr);
+  Status flush(Group& group, const KernelCall* last = nullptr);
   std::size_t arrays_of(const Group& group, std::span<const std::uint32_t> nodes,
                         const std::vector<bool>& stored, const KernelCall* last) const;
-  Status settle_elements(Group& group, const std::vector<std::uint32_t>& nodes,
-                         std::vector<bool> stored, const KernelCall* last);
-  Result<bool> settle_as_one(Group& group, const std::vector<std::uint32_t>& nodes,
-                             std::uint32_t end);
+  Status flush_elements(Group& group, const std::vector<std::uint32_t>& nodes,
+                        std::vector<bool> stored, const KernelCall* last);
+  Result<bool> flush_as_one(Group& group, const std::vector<std::uint32_t>& nodes,
+                            std::uint32_t end);
   bool same_order(const Group& group, std::span<const std::uint32_t> nodes, const Node& end) const;
   Status run(Group& group, std::span<const std::uint32_t> nodes, const std::vector<bool>& stored,
              const KernelCall* last);

@@ -111,7 +111,7 @@ Result<Array> Launcher::allocate(DType dtype, const Dims& shape) {
   const auto bytes = checked_bytes(shape, size_of(dtype));
   if (!bytes) return bytes.error();
   if (budget_bytes_ && counters_.live_bytes > *budget_bytes_ - *bytes)
-    if (const Status may = affords(*bytes, "an array of shape " + shape_text(shape)); !may)
+    if (const Status may = check_budget(*bytes, "an array of shape " + shape_text(shape)); !may)
       return may.error();
   Backend& backend = home(dtype);
   auto storage = std::make_shared<Storage>(backend, counters_, 0, *bytes, dtype);
@@ -120,9 +120,9 @@ Result<Array> Launcher::allocate(DType dtype, const Dims& shape) {
   return Array{dtype, contiguous(shape, size_of(dtype)), std::move(storage)};
 }
 
-Status Launcher::affords(std::int64_t bytes, std::string_view use) {
+Status Launcher::check_budget(std::int64_t bytes, std::string_view use) {
   if (!budget_bytes_ || counters_.live_bytes <= *budget_bytes_ - bytes) return Done{};
-  if (const Status settled = settle(); !settled) return settled;
+  if (const Status flushed = flush(); !flushed) return flushed;
   if (counters_.live_bytes <= *budget_bytes_ - bytes) return Done{};
   return Error{ErrorKind::memory, "over_budget",
                std::to_string(bytes) + " bytes for " + std::string(use) +
@@ -131,7 +131,7 @@ Status Launcher::affords(std::int64_t bytes, std::string_view use) {
 }
 
 Status Launcher::upload(const Array& array, const void* elements) {
-  if (const Status may = overwritten(array); !may) return may;
+  if (const Status may = prepare_write(array); !may) return may;
   const Storage& storage = *array.storage;
   const std::span bytes(static_cast<const std::byte*>(elements),
                         static_cast<std::size_t>(storage.bytes()));
@@ -143,7 +143,7 @@ Status Launcher::upload(const Array& array, const void* elements) {
 }
 
 Status Launcher::fill_zero(const Array& array) {
-  if (const Status may = overwritten(array); !may) return may;
+  if (const Status may = prepare_write(array); !may) return may;
   const Span span(profile(), "zeros");
   return array.storage->backend().fill_zero(array.storage->id());
 }
@@ -160,7 +160,7 @@ Status Launcher::download(const Array& array, std::span<std::byte> out) {
     const auto packed = copy(array, array.dtype);
     return packed ? download(*packed, out) : Status(packed.error());
   }
-  if (const Status there = ready(array); !there) return there;
+  if (const Status there = prepare_read(array); !there) return there;
   Backend& backend = array.storage->backend();
   Span span(profile(), "read");
   span.moved(0, bytes);
@@ -203,7 +203,7 @@ Status Launcher::launch(const KernelCall& call) {
       const Array& array = *call.operands[i].array;
       const bool written = is_written(kernels_[call.kernel].kernel.params[i]);
       const Status there =
-          written ? fusion_->overwritten(*array.storage) : fusion_->settle(*array.storage);
+          written ? fusion_->prepare_write(*array.storage) : fusion_->flush(*array.storage);
       if (!there) return there;
       if (const Status made = array.storage->make_memory(); !made) return made;
     }
@@ -548,42 +548,42 @@ Status Launcher::set_fusing(bool fusing) {
     if (device_) batching_ = std::make_unique<Batching>(*this);
     return Done{};
   }
-  const Status settled = settle();
-  if (settled) {
+  const Status flushed = flush();
+  if (flushed) {
     batching_.reset();
     fusion_.reset();
   }
-  return settled;
+  return flushed;
 }
 
-Status Launcher::ready(const Array& array) {
+Status Launcher::prepare_read(const Array& array) {
   if (batching_)
     if (const Status clear = batching_->before_read(array); !clear) return clear;
   if (array.storage->group() != nullptr)
-    if (const Status settled = fusion_->settle(*array.storage); !settled) return settled;
+    if (const Status flushed = fusion_->flush(*array.storage); !flushed) return flushed;
   return array.storage->make_memory();
 }
 
-Status Launcher::overwritten(const Array& array) {
+Status Launcher::prepare_write(const Array& array) {
   if (batching_)
     if (const Status clear = batching_->before_write(array); !clear) return clear;
   if (array.storage->is_pinned())
-    if (const Status settled = fusion_->settle_readers(*array.storage); !settled) return settled;
-  return ready(array);
+    if (const Status flushed = fusion_->flush_readers(*array.storage); !flushed) return flushed;
+  return prepare_read(array);
 }
 
-Status Launcher::settle() {
+Status Launcher::flush() {
   const Status batched = batching_ ? batching_->flush() : Done{};
-  const Status fused = fusion_ ? fusion_->settle_all() : Done{};
+  const Status fused = fusion_ ? fusion_->flush_all() : Done{};
   return batched ? fused : batched;
 }
-Status Launcher::relieve() { return fusion_ ? fusion_->relieve() : Done{}; }
+Status Launcher::reclaim() { return fusion_ ? fusion_->reclaim() : Done{}; }
 
 Status Launcher::begin_profile() {
   if (profile_)
     return Error{ErrorKind::value, "profiled_already",
                  "A profile is under way: end it before another one."};
-  if (const Status settled = settle(); !settled) return settled;
+  if (const Status flushed = flush(); !flushed) return flushed;
   auto profile = std::make_unique<Profile>(device_.get());
   const Status begun = profile->begin();
   if (begun) profile_ = std::move(profile);
@@ -592,11 +592,11 @@ Status Launcher::begin_profile() {
 
 Status Launcher::end_profile(std::string& text) {
   if (!profile_) return Error{ErrorKind::value, "not_profiled", "There is no profile under way."};
-  Status settled = settle();
+  Status flushed = flush();
   const auto profile = std::move(profile_);
   const Status ended = profile->end();
   text = profile->text();
-  return settled ? ended : settled;
+  return flushed ? ended : flushed;
 }
 
 Status Launcher::reset() {

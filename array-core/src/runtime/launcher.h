@@ -44,16 +44,16 @@ struct KernelCall {
   bool may_batch = false;
 };
 
-// What a product does to elements on their way (gemm/hole.h): kernels of this launcher, and whole
+// What a product does to elements on their way (gemm/stages.h): kernels of this launcher, and whole
 // storages that hold their operands.
-struct ProductHole {
+struct ProductStage {
   std::optional<KernelRef> kernel;
-  std::array<const Array*, gemm::kHoleOperands> operands{};
-  std::array<gemm::HoleOperand, gemm::kHoleOperands> lies;
+  std::array<const Array*, gemm::kStageOperands> operands{};
+  std::array<gemm::OperandLayout, gemm::kStageOperands> layouts;
 };
-struct ProductHoles {
-  ProductHole before;  // b's elements
-  ProductHole after;   // the sums
+struct ProductStages {
+  ProductStage prologue;  // b's elements
+  ProductStage epilogue;  // the sums
 };
 
 class Batching;
@@ -73,7 +73,7 @@ class Launcher {
   Result<Array> allocate(DType dtype, const Dims& shape);
   // Whether so many bytes more, for what `use` names, fit the budget; launches what waits before it
   // says no. Error: memory, "over_budget".
-  Status affords(std::int64_t bytes, std::string_view use);
+  Status check_budget(std::int64_t bytes, std::string_view use);
   // `elements`: all of the array's, in C order. REQUIRES: the array is fresh from allocate().
   Status upload(const Array& array, const void* elements);
   Status fill_zero(const Array& array);
@@ -110,7 +110,7 @@ class Launcher {
   // storages. Error: not_implemented, before anything has happened. REQUIRES: as
   // Backend::launch_gemm; the arrays live where their dtype does.
   Status multiply(const gemm::Problem& problem, const Array& a, const Array& b, const Array& out,
-                  const ProductHoles& holes = {});
+                  const ProductStages& stages = {});
 
   // The back end that kernels in its own language run on: the device, or the CPU, which refuses.
   Backend& raw_backend() { return device_ ? *device_ : *cpu_; }
@@ -128,14 +128,14 @@ class Launcher {
   bool is_fusing() const { return fusion_ != nullptr; }
   Status set_fusing(bool fusing);
   // The array's bytes may be read by way of its storage: what computes them was launched.
-  Status ready(const Array& array);
+  Status prepare_read(const Array& array);
   // They may be written too: what reads the bytes before was launched. Any storage's bytes that are
   // touched without a launch or an assignment need one of the two.
-  Status overwritten(const Array& array);
+  Status prepare_write(const Array& array);
   // Launches all that waits.
-  Status settle();
+  Status flush();
   // After arrays were let go: launches what alone holds too much memory.
-  Status relieve();
+  Status reclaim();
 
   // Forgets no kernel. REQUIRES: no array is left.
   Status reset();
@@ -171,7 +171,8 @@ class Launcher {
   Result<KernelRef> cast_kernel(DType to, DType from);
   Result<KernelRef> fill_kernel(DType dtype);
   Result<KernelRef> product_kernel(DType dtype);
-  Status fill_hole(const ProductHole& hole, bool on_device, gemm::Hole& to, StorageId* storages);
+  Status prepare_stage(const ProductStage& stage, bool on_device, gemm::Stage& to,
+                       StorageId* storages);
   Status multiply_plainly(const Array& a, const Array& b, const Array& out);
   Status separate(const Prepared& prepared, const KernelCall& call, std::vector<Array>& copies,
                   std::span<const Array*> arrays);

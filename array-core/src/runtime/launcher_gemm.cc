@@ -93,21 +93,21 @@ Status Launcher::multiply_plainly(const Array& a, const Array& b, const Array& o
   return launch({*kernel, left.view.shape, 1U << static_cast<unsigned>(ndim), operands});
 }
 
-// Makes the back end know the hole's kernel.
-Status Launcher::fill_hole(const ProductHole& hole, bool on_device, gemm::Hole& to,
-                           StorageId* storages) {
-  if (!hole.kernel) return Done{};
-  Prepared& prepared = kernels_[*hole.kernel];
-  to = {&prepared.kernel, *hole.kernel};
+// Makes the back end know the stage's kernel.
+Status Launcher::prepare_stage(const ProductStage& stage, bool on_device, gemm::Stage& to,
+                               StorageId* storages) {
+  if (!stage.kernel) return Done{};
+  Prepared& prepared = kernels_[*stage.kernel];
+  to = {&prepared.kernel, *stage.kernel};
   if (!on_device) {
     const auto kernel = on_cpu(prepared);
     if (!kernel) return kernel.error();
     to.number = *kernel;
   }
-  for (std::size_t i = 0; i < hole.operands.size(); ++i) {
-    if (hole.operands[i] == nullptr) continue;
-    if (const Status there = ready(*hole.operands[i]); !there) return there;
-    storages[i] = hole.operands[i]->storage->id();
+  for (std::size_t i = 0; i < stage.operands.size(); ++i) {
+    if (stage.operands[i] == nullptr) continue;
+    if (const Status there = prepare_read(*stage.operands[i]); !there) return there;
+    storages[i] = stage.operands[i]->storage->id();
   }
   return Done{};
 }
@@ -116,27 +116,28 @@ namespace {
 
 std::string name_of(const GemmLaunch& launch) {
   std::string name = launch.problem.window ? "conv" : "matmul";
-  for (const gemm::Hole* const hole : {&launch.holes.before, &launch.holes.after})
-    if (hole->kernel != nullptr) name += "+" + hole->kernel->name;
+  for (const gemm::Stage* const stage : {&launch.stages.prologue, &launch.stages.epilogue})
+    if (stage->kernel != nullptr) name += "+" + stage->kernel->name;
   return name;
 }
 
 }  // namespace
 
 Status Launcher::multiply(const gemm::Problem& problem, const Array& a, const Array& b,
-                          const Array& out, const ProductHoles& holes) {
+                          const Array& out, const ProductStages& stages) {
   for (const Array* const read : {&a, &b})
-    if (const Status there = ready(*read); !there) return there;
-  if (const Status may = overwritten(out); !may) return may;
+    if (const Status there = prepare_read(*read); !there) return there;
+  if (const Status may = prepare_write(out); !may) return may;
   Backend& backend = out.storage->backend();
   GemmLaunch launch{problem, a.storage->id(), b.storage->id(), out.storage->id()};
-  launch.holes.of_before = holes.before.lies;
-  launch.holes.of_after = holes.after.lies;
+  launch.stages.prologue_layouts = stages.prologue.layouts;
+  launch.stages.epilogue_layouts = stages.epilogue.layouts;
   const bool on_device = is_device(backend);
-  Status filled = fill_hole(holes.before, on_device, launch.holes.before, launch.operands.data());
+  Status filled =
+      prepare_stage(stages.prologue, on_device, launch.stages.prologue, launch.operands.data());
   if (filled)
-    filled = fill_hole(holes.after, on_device, launch.holes.after,
-                       launch.operands.data() + gemm::kHoleOperands);
+    filled = prepare_stage(stages.epilogue, on_device, launch.stages.epilogue,
+                           launch.operands.data() + gemm::kStageOperands);
   if (!filled) return filled;
   Span span(profile(), profile_ ? name_of(launch) : std::string());
   const Status launched = backend.launch_gemm(launch);

@@ -65,7 +65,7 @@ void Profile::note(std::uint32_t row, std::int64_t begin_ns, std::uint32_t posit
   if (device_->trace_is_full(position_)) static_cast<void>(collect());
 }
 
-// A kernel's row is that of the span which issued it; what was issued outside of any (a replay of
+// A kernel's row is that of the span which issued it; what was issued outside of any (a play of
 // recorded commands) goes by the name that the device's kernel has.
 Status Profile::collect() {
   auto told = device_->take_trace();

@@ -57,7 +57,7 @@ class Storage : public std::enable_shared_from_this<Storage> {
     if (group_ != nullptr) group_->lost(node_);
   }
   Backend& backend() const { return backend_; }
-  // REQUIRES: it has memory: Launcher::ready() or overwritten() was asked.
+  // REQUIRES: it has memory: Launcher::prepare_read() or prepare_write() was called.
   StorageId id() const { return id_; }
   std::int64_t bytes() const { return bytes_; }
   DType dtype() const { return dtype_; }

@@ -53,13 +53,13 @@ bool CaseWriter::add(const std::string& name, const ir::Kernel& kernel, const Di
 
   nlohmann::json one;
   one["name"] = name;
-  codegen::Survey survey;
-  if (const Status taken = survey.take(kernel, codegen::merge_of(kernel), launch); !taken)
+  codegen::LaunchAnalysis analysis;
+  if (const Status taken = analysis.analyze(kernel, codegen::merge_of(kernel), launch); !taken)
     die(name + ": " + taken.error().message);
   std::vector<std::uint32_t> uniforms(program->uniforms.size());
-  program->uniform_words(kernel, launch, survey.walks, uniforms);
+  program->uniform_words(kernel, launch, analysis.walks, uniforms);
   one["uniforms"] = uniforms;
-  one["scratch"] = program->scratch_bytes(survey.walks);
+  one["scratch"] = program->scratch_bytes(analysis.walks);
   for (std::size_t s = 0; s < program->stages.size(); ++s) {
     const codegen::WgslStage& stage = program->stages[s];
     nlohmann::json bindings = nlohmann::json::array();
@@ -68,7 +68,7 @@ bool CaseWriter::add(const std::string& name, const ir::Kernel& kernel, const Di
                           {"write", binding.access == codegen::BindingAccess::read_write}});
     one["stages"].push_back({{"text", stage.text},
                              {"bindings", bindings},
-                             {"grid", codegen::grid(*plan, survey.walks, s)}});
+                             {"grid", codegen::grid(*plan, analysis.walks, s)}});
   }
 
   std::vector<std::vector<std::byte>> after;

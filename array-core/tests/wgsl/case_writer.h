@@ -8,7 +8,7 @@
 
 #include "codegen/accuracy.h"
 #include "codegen/wgsl.h"
-#include "gemm/hole.h"
+#include "gemm/stages.h"
 #include "gemm/variant.h"
 #include "ir/interpret.h"
 
@@ -30,7 +30,7 @@ class CaseWriter {
            std::uint32_t reduced, std::vector<CaseArgument> arguments,
            codegen::Accuracy accuracy = {}, const codegen::Limits& limits = {});
   // A kernel for products of matrices, on the problem of its start-up check.
-  void add_product(const gemm::Variant& variant, const gemm::Holes& holes = {});
+  void add_product(const gemm::Variant& variant, const gemm::Stages& stages = {});
   const Error& refusal() const { return refusal_; }
   std::size_t size() const { return cases_.size(); }
   void write(const std::string& folder) const;

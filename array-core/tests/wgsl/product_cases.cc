@@ -9,8 +9,8 @@
 
 namespace arraycore::wgsl_cases {
 
-void CaseWriter::add_product(const gemm::Variant& variant, const gemm::Holes& holes) {
-  const gemm::SelfTest test = gemm::self_test(variant, holes);
+void CaseWriter::add_product(const gemm::Variant& variant, const gemm::Stages& stages) {
+  const gemm::SelfTest test = gemm::self_test(variant, stages);
   const auto [x, y] = gemm::grid_of(variant, test.problem);
   const auto buffer = [&](int slot, std::vector<float> before, std::vector<float> after) {
     for (std::vector<float>* values : {&before, &after})
@@ -31,22 +31,22 @@ void CaseWriter::add_product(const gemm::Variant& variant, const gemm::Holes& ho
   constexpr int kScratch = -1;
   constexpr int kOperands = 3;  // the first one's slot
   const bool split = test.choice.splits > 1;
-  const gemm::Holes of_product = gemm::holes_of_product(variant, test.holes);
+  const gemm::Stages of_product = gemm::stages_of_product(variant, test.stages);
   std::vector<int> slots{0, 1, split ? kScratch : 2};
   std::vector<int> join{kScratch, 2};
-  for (int i = 0; i < of_product.before.operands() + of_product.after.operands(); ++i)
+  for (int i = 0; i < of_product.prologue.operands() + of_product.epilogue.operands(); ++i)
     slots.push_back(kOperands + i);
-  for (int i = 0; i < test.holes.after.operands(); ++i)
-    join.push_back(kOperands + test.holes.before.operands() + i);
+  for (int i = 0; i < test.stages.epilogue.operands(); ++i)
+    join.push_back(kOperands + test.stages.prologue.operands() + i);
   nlohmann::json one;
-  one["name"] = "product " + variant.name() + (holes.any() ? " with holes" : "");
-  one["uniforms"] = gemm::uniform_words(test.problem, test.choice, 0, test.holes);
+  one["name"] = "product " + variant.name() + (stages.any() ? " with stages" : "");
+  one["uniforms"] = gemm::uniform_words(test.problem, test.choice, 0, test.stages);
   one["scratch"] = split ? test.choice.splits * test.want.size() * 4 : 0;
   one["stages"].push_back(stage(*gemm::generate(variant, of_product), slots, split ? kScratch : 2,
                                 {x, y, test.choice.splits}));
   if (split)
     one["stages"].push_back(stage(
-        *gemm::generate_join(variant.axes, gemm::holes_of_join(test.holes)), join, 2, {1, 1, 1}));
+        *gemm::generate_join(variant.axes, gemm::stages_of_join(test.stages)), join, 2, {1, 1, 1}));
   for (std::size_t i = 0; i < test.operands.size(); ++i)
     one["buffers"].push_back(
         buffer(kOperands + static_cast<int>(i), test.operands[i], test.operands[i]));
@@ -113,14 +113,14 @@ ir::Kernel add_and_cut() {
   return builder.take();
 }
 
-void add_holes(CaseWriter& writer) {
+void add_stages(CaseWriter& writer) {
   using gemm::Kind;
   using gemm::Load;
-  static const ir::Kernel before = scale_and_shift();
-  static const ir::Kernel after = add_and_cut();
-  gemm::Holes holes;
-  holes.before.kernel = &before;
-  holes.after.kernel = &after;
+  static const ir::Kernel prologue = scale_and_shift();
+  static const ir::Kernel epilogue = add_and_cut();
+  gemm::Stages stages;
+  stages.prologue.kernel = &prologue;
+  stages.epilogue.kernel = &epilogue;
   for (const Kind kind : {Kind::plain, Kind::direct, Kind::tiled, Kind::rows, Kind::columns})
     for (const Load b :
          {Load::terms4, Load::lines4, Load::terms, Load::window, Load::window_terms}) {
@@ -134,10 +134,10 @@ void add_holes(CaseWriter& writer) {
         variant.a = Load::outer;
         variant.axes = 2;
       }
-      writer.add_product(variant, holes);
+      writer.add_product(variant, stages);
       if (kind == Kind::direct) continue;
       variant.split = true;
-      writer.add_product(variant, holes);
+      writer.add_product(variant, stages);
     }
 }
 
@@ -174,7 +174,7 @@ void add_product_cases(CaseWriter& writer) {
       writer.add_product(variant);
     }
   add_windows(writer);
-  add_holes(writer);
+  add_stages(writer);
 }
 
 }  // namespace arraycore::wgsl_cases

@@ -25,7 +25,7 @@ Each = int | Sequence[int]
 Padding = Each | Sequence[tuple[int, int]] | str
 
 _FORWARD, _DATA, _WEIGHTS = range(3)
-#: By number of ``src/runtime/hole_kernels.h``.
+#: By number of ``src/runtime/stage_kernels.h``.
 _ACTIVATIONS = (None, "relu", "sigmoid", "tanh", "gelu")
 
 

@@ -71,12 +71,12 @@ Result<std::int32_t> build(Context& context, Words& words) {
   return context.captures().build(values);
 }
 
-Result<std::int32_t> replay(Context& context, Words& words) {
+Result<std::int32_t> play(Context& context, Words& words) {
   const std::int32_t number = words.next();
   std::vector<std::uint64_t> values;
   while (words.left() > 0) values.push_back(static_cast<std::uint64_t>(words.integer()));
   if (const Status end = words.end(); !end) return end.error();
-  return zero(context.captures().replay(number, values));
+  return zero(context.captures().play(number, values));
 }
 
 Result<std::int32_t> resume(Context& context, Words& words) {
@@ -143,8 +143,8 @@ Call find_capture_call(std::int32_t operation) {
       return blame;
     case AC_CALL_CAPTURE_BUILD:
       return build;
-    case AC_CALL_CAPTURE_REPLAY:
-      return replay;
+    case AC_CALL_CAPTURE_PLAY:
+      return play;
     case AC_CALL_CAPTURE_RESUME:
       return resume;
     case AC_CALL_CAPTURE_CLOSE:

@@ -39,7 +39,7 @@ Result<ArrayId> Context::insert(Array array) {
 
 Status Context::let_go(std::span<const ArrayId> ids) {
   for (const ArrayId id : ids) arrays_.erase(id);
-  return launcher_.relieve();
+  return launcher_.reclaim();
 }
 
 Result<ArrayId> Context::create(DType dtype, const Dims& shape, const void* elements) {

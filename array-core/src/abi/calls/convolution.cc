@@ -44,8 +44,8 @@ Result<std::int32_t> convolve(Context& context, Words& words) {
   const auto activation = static_cast<Activation>(words.below(kActivations));
   ConvolutionGeometry how;
   how.stride = words.dims();
-  how.before = words.dims();
-  how.behind = words.dims();
+  how.pad_before = words.dims();
+  how.pad_after = words.dims();
   how.dilation = words.dims();
   how.groups = words.integer();
   const Dims space = words.dims();

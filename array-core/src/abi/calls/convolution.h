@@ -1,8 +1,8 @@
 // Convolutions and dense layers as ac_call takes them. Python's thread only.
 //
 //   CONV   what (0 forward, 1 the data's gradient, 2 the weights'), array, array, bias or 0, scale
-//          and shift or 0 and 0, activation (one word each: Activation of api/hole_kernels.h);
-//          stride, padding before, padding behind, dilation (each a count, then 64-bit integers);
+//          and shift or 0 and 0, activation (one word each: Activation of runtime/stage_kernels.h);
+//          stride, padding before, padding after, dilation (each a count, then 64-bit integers);
 //          groups (a 64-bit integer); for a gradient the extents of space that it is to have
 //          (a count, then 64-bit integers), else a count of 0. The arrays are data and weights, the
 //          result's gradient and weights, or data and the result's gradient; the dtype is the one

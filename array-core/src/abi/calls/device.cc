@@ -11,7 +11,7 @@ namespace {
 
 Result<std::int32_t> begin_timer(Context& context, Words& words) {
   if (const Status end = words.end(); !end) return end.error();
-  if (const Status settled = context.launcher().settle(); !settled) return settled.error();
+  if (const Status flushed = context.launcher().flush(); !flushed) return flushed.error();
   const Status begun = context.launcher().raw_backend().begin_timer();
   if (!begun) return begun.error();
   return 0;
@@ -19,7 +19,7 @@ Result<std::int32_t> begin_timer(Context& context, Words& words) {
 
 Result<std::int32_t> end_timer(Context& context, Words& words) {
   if (const Status end = words.end(); !end) return end.error();
-  if (const Status settled = context.launcher().settle(); !settled) return settled.error();
+  if (const Status flushed = context.launcher().flush(); !flushed) return flushed.error();
   const auto nanoseconds = context.launcher().raw_backend().end_timer();
   if (!nanoseconds) return nanoseconds.error();
   ++context.counters().sync_waits;
@@ -36,10 +36,10 @@ Result<std::int32_t> fuse(Context& context, Words& words) {
   return before ? 1 : 0;
 }
 
-Result<std::int32_t> settle(Context& context, Words& words) {
+Result<std::int32_t> flush(Context& context, Words& words) {
   if (const Status end = words.end(); !end) return end.error();
-  const Status settled = context.launcher().settle();
-  if (!settled) return settled.error();
+  const Status flushed = context.launcher().flush();
+  if (!flushed) return flushed.error();
   return 0;
 }
 
@@ -104,7 +104,7 @@ Result<ArrayId> packed(Context& context, ArrayId id) {
 Status upload(Context& context, ArrayId id, std::int64_t offset, std::span<const std::byte> bytes) {
   const auto array = piece_of(context, id, offset, bytes.size());
   if (!array) return array.error();
-  const Status may = context.launcher().overwritten(**array);
+  const Status may = context.launcher().prepare_write(**array);
   if (!may) return may;
   const Storage& storage = *(*array)->storage;
   Span span(context.launcher().profile(), "upload");
@@ -117,7 +117,7 @@ Status upload(Context& context, ArrayId id, std::int64_t offset, std::span<const
 Status download(Context& context, ArrayId id, std::int64_t offset, std::span<std::byte> bytes) {
   const auto array = piece_of(context, id, offset, bytes.size());
   if (!array) return array.error();
-  const Status there = context.launcher().ready(**array);
+  const Status there = context.launcher().prepare_read(**array);
   if (!there) return there;
   const Storage& storage = *(*array)->storage;
   Span span(context.launcher().profile(), "read");
@@ -136,7 +136,7 @@ Call find_device_call(std::int32_t operation) {
   if (operation == AC_CALL_HELPED) return helped;
   if (operation == AC_CALL_PROFILE_BEGIN) return begin_profile;
   if (operation == AC_CALL_PROFILE_END) return end_profile;
-  return operation == AC_CALL_SETTLE ? settle : nullptr;
+  return operation == AC_CALL_FLUSH ? flush : nullptr;
 }
 
 }  // namespace arraycore::calls

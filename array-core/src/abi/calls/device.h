@@ -9,7 +9,7 @@
 // AC_CALL_PROFILE_BEGIN: no words. What is launched, uploaded and read is noted from now on. Gives
 // 0. Errors: value, "profiled_already". AC_CALL_PROFILE_END: no words. Waits for what was launched;
 // ac_profile_text() then tells all, also after an error of the device. Gives 0. Errors: value,
-// "not_profiled". AC_CALL_SETTLE: no words. Launches all that waits. Gives 0. AC_CALL_HELPED: no
+// "not_profiled". AC_CALL_FLUSH: no words. Launches all that waits. Gives 0. AC_CALL_HELPED: no
 // words. Counts an operation that the caller does on the CPU for a device. Gives 0.
 #pragma once
 

@@ -17,10 +17,10 @@
 // A value is -1 and an array's id, or a scalar as in ufuncs.h; -2 where a ufunc takes none.
 //
 // An item of a key is an item of views.h, or
-//   32, an array's id: integers, which the back end checks or wraps (api/index_call.h)
-//   33, an array's id: integers that the host has checked, none of them negative
-//   34, an array's id: a mask
-//   35, an array's id, the number of axes, their extents (an int64 of two words each): the int32
+//   32, an array's id: integers, which the back end checks or wraps
+//   (operations/indexing/index_call.h) 33, an array's id: integers that the host has checked, none
+//   of them negative 34, an array's id: a mask 35, an array's id, the number of axes, their extents
+//   (an int64 of two words each): the int32
 //     C-order numbers of a mask's true elements
 //   36, 37, an array's id, a number of axes: as 32 and 33, each index the C-order number of an
 //     element of so many axes

@@ -6,5 +6,5 @@
 //   CROSS_ENTROPY_GRADIENT  gloss, scores, labels, lse, coeff (ids); the label that does not count.
 //                           Gives the gradient's id.
 //
-// Errors: those of api/losses.h.
+// Errors: those of operations/nn/losses.h.
 #pragma once

@@ -6,5 +6,5 @@
 //   BATCH_NORM_GRADIENT  gy, x, gamma, mean, inv_std (ids); axes. Gives gx's id; ggamma and gbeta
 //                        are further results.
 //
-// Errors: those of api/normalization.h.
+// Errors: those of operations/nn/normalization.h.
 #pragma once

@@ -20,8 +20,8 @@ Result<std::int32_t> pool(Context& context, Words& words) {
   PoolGeometry how;
   how.window = words.dims();
   how.stride = words.dims();
-  how.before = words.dims();
-  how.behind = words.dims();
+  how.pad_before = words.dims();
+  how.pad_after = words.dims();
   const Dims space = words.dims();
   if (const Status end = words.end(); !end) return end.error();
   if ((places_id != 0) != (what == What::max_gradient)) return bad_call();

@@ -115,7 +115,7 @@ bool is_contiguous(const Array& array, Order order) {
   return order == Order::c ? is_c_contiguous(array.view, size) : is_f_contiguous(array.view, size);
 }
 
-Order settled(const Array& array, Order order) {
+Order resolved(const Array& array, Order order) {
   if (order != Order::any) return order;
   const bool only_f = is_contiguous(array, Order::f) && !is_contiguous(array, Order::c);
   return only_f ? Order::f : Order::c;
@@ -162,7 +162,7 @@ Result<std::int32_t> reshape_array(Context& context, Words& words) {
   if (!end) return end.error();
   const auto array = context.get(id);
   if (!array) return array.error();
-  auto made = reshaped(context, **array, mode, settled(**array, order), std::move(shape));
+  auto made = reshaped(context, **array, mode, resolved(**array, order), std::move(shape));
   if (!made) return made.error();
   return context.insert(std::move(*made));
 }

@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "backend/cpu/cpu_holes.h"
-#include "cpu/crew.h"
+#include "backend/cpu/cpu_stages.h"
 #include "cpu/gemm/gemm.h"
 #include "cpu/nn/normalization.h"
 #include "cpu/nn/pooling.h"
+#include "cpu/threaded_program.h"
 #include "ir/interpret.h"
 #include "ir/verify.h"
 
@@ -96,21 +96,22 @@ class CpuBackend final : public Backend {
     const ir::Kernel& kernel = prepared.program.kernel();
     if (const auto done = cpu::run_pooling(kernel, launch_); done) return *done;
     if (const auto done = cpu::run_normalization(kernel, launch_); done) return *done;
-    return prepared.crew.run(launch_);
+    return prepared.threaded.run(launch_);
   }
 
   Status launch_gemm(const GemmLaunch& launch) override {
     if (!cpu::Gemm::computes(launch.problem.dtype)) return no_gemm();
     const auto operand = [&](std::size_t i) { return at(launch.operands[i]).base; };
-    std::optional<CpuHoleBefore> before;
-    if (launch.holes.before.kernel != nullptr)
-      before.emplace(kernels_[launch.holes.before.number]->crew.machine(), launch, operand(0),
-                     operand(1));
+    std::optional<CpuPrologue> prologue;
+    if (launch.stages.prologue.kernel != nullptr)
+      prologue.emplace(kernels_[launch.stages.prologue.number]->threaded.machine(), launch,
+                       operand(0), operand(1));
     const Status done = gemm_.run(launch.problem, at(launch.a).base, at(launch.b).base,
-                                  at(launch.out).base, before ? &*before : nullptr);
-    if (!done || launch.holes.after.kernel == nullptr) return done;
-    return run_hole_after(kernels_[launch.holes.after.number]->crew, launch, at(launch.out).base,
-                          operand(gemm::kHoleOperands), operand(gemm::kHoleOperands + 1));
+                                  at(launch.out).base, prologue ? &*prologue : nullptr);
+    if (!done || launch.stages.epilogue.kernel == nullptr) return done;
+    return run_epilogue(kernels_[launch.stages.epilogue.number]->threaded, launch,
+                        at(launch.out).base, operand(gemm::kStageOperands),
+                        operand(gemm::kStageOperands + 1));
   }
 
  private:
@@ -122,7 +123,7 @@ class CpuBackend final : public Backend {
   struct Prepared {
     explicit Prepared(const ir::Kernel& kernel) : program(cpu::Program::compile(kernel)) {}
     cpu::Program program;
-    cpu::Crew crew{program};
+    cpu::ThreadedProgram threaded{program};
   };
   // 0 names none.
   Block at(StorageId storage) const { return storage == 0 ? Block{} : storages_[storage - 1]; }

@@ -28,30 +28,30 @@ bool is_row(const GemmLaunch& launch) {
   const Problem& problem = launch.problem;
   // What is done to b's elements is done to no other operand's.
   return !problem.window && problem.m == 1 && problem.n > 1 &&
-         launch.holes.before.kernel == nullptr;
+         launch.stages.prologue.kernel == nullptr;
 }
 
-bool same(const gemm::Hole& one, const gemm::Hole& other) { return one.kernel == other.kernel; }
+bool same(const gemm::Stage& one, const gemm::Stage& other) { return one.kernel == other.kernel; }
 
-// The storages of the holes' operands, in the order of their bindings.
-void add_operands(const GemmLaunch& launch, const gemm::Holes& holes,
+// The storages of the stages' operands, in the order of their bindings.
+void add_operands(const GemmLaunch& launch, const gemm::Stages& stages,
                   std::vector<StorageId>& bindings) {
-  const auto* const before = launch.operands.data();
-  bindings.insert(bindings.end(), before, before + holes.before.operands());
-  const auto* const after = before + gemm::kHoleOperands;
-  bindings.insert(bindings.end(), after, after + holes.after.operands());
+  const auto* const operands = launch.operands.data();
+  bindings.insert(bindings.end(), operands, operands + stages.prologue.operands());
+  const auto* const of_epilogue = operands + gemm::kStageOperands;
+  bindings.insert(bindings.end(), of_epilogue, of_epilogue + stages.epilogue.operands());
 }
 
-std::uint32_t operands_of(const gemm::Holes& holes) {
-  return static_cast<std::uint32_t>(holes.before.operands() + holes.after.operands());
+std::uint32_t operands_of(const gemm::Stages& stages) {
+  return static_cast<std::uint32_t>(stages.prologue.operands() + stages.epilogue.operands());
 }
 
-// Moves the operands of holes to where a part of the rows or columns begins. Those of b's elements
+// Moves the operands of stages to where a part of the rows or columns begins. Those of b's elements
 // count a window's outer digits.
-void move_operands(gemm::Holes& holes, std::int64_t rows, std::int64_t columns) {
-  for (gemm::HoleOperand& operand : holes.of_before)
+void move_operands(gemm::Stages& stages, std::int64_t rows, std::int64_t columns) {
+  for (gemm::OperandLayout& operand : stages.prologue_layouts)
     operand.offset += columns * operand.column_stride;
-  for (gemm::HoleOperand& operand : holes.of_after)
+  for (gemm::OperandLayout& operand : stages.epilogue_layouts)
     operand.offset += rows * operand.row_stride + columns * operand.column_stride;
 }
 
@@ -64,7 +64,7 @@ GemmLaunch upright(const GemmLaunch& launch) {
   std::swap(problem.m, problem.n);
   for (Matrix* matrix : {&problem.a, &problem.b, &problem.out})
     std::swap(matrix->row_stride, matrix->column_stride);
-  for (gemm::HoleOperand& operand : turned.holes.of_after)
+  for (gemm::OperandLayout& operand : turned.stages.epilogue_layouts)
     std::swap(operand.row_stride, operand.column_stride);
   return turned;
 }
@@ -83,7 +83,7 @@ std::pair<GemmLaunch, GemmLaunch> halves(const GemmLaunch& launch, bool rows) {
       second.n -= first.n;
       second.b.offset += outer / 2 * second.b.column_stride;
       second.out.offset += outer / 2 * second.out.column_stride;
-      move_operands(both.second.holes, 0, outer / 2);
+      move_operands(both.second.stages, 0, outer / 2);
       return both;
     }
     std::size_t axis = 0;
@@ -104,7 +104,7 @@ std::pair<GemmLaunch, GemmLaunch> halves(const GemmLaunch& launch, bool rows) {
   Matrix& operand = rows ? second.a : second.b;
   operand.offset += half * (rows ? operand.row_stride : operand.column_stride);
   second.out.offset += half * (rows ? second.out.row_stride : second.out.column_stride);
-  move_operands(both.second.holes, rows ? half : 0, rows ? 0 : half);
+  move_operands(both.second.stages, rows ? half : 0, rows ? 0 : half);
   return both;
 }
 
@@ -172,19 +172,19 @@ std::uint32_t DeviceGemm::tune(const gemm::Tuning& tuning) {
                     [](const auto& known) { return known->state == State::denied; }));
 }
 
-Result<DeviceGemm::Known*> DeviceGemm::find(const gemm::Variant& variant, const gemm::Holes& all) {
+Result<DeviceGemm::Known*> DeviceGemm::find(const gemm::Variant& variant, const gemm::Stages& all) {
   for (const auto& known : known_)
-    if (known->variant == variant && same(known->holes.before, all.before) &&
-        same(known->holes.after, all.after))
+    if (known->variant == variant && same(known->stages.prologue, all.prologue) &&
+        same(known->stages.epilogue, all.epilogue))
       return known.get();
-  const gemm::Holes holes = gemm::holes_of_product(variant, all);
-  auto text = gemm::generate(variant, holes);
+  const gemm::Stages stages = gemm::stages_of_product(variant, all);
+  auto text = gemm::generate(variant, stages);
   if (!text) return text.error();
   const auto kernel =
       backend_.prepare_raw({.wgsl = std::move(*text),
                             .name = variant.name(),
-                            .uniform_bytes = gemm::uniform_count(variant.axes, holes) * 4,
-                            .bindings = 3 + operands_of(holes),
+                            .uniform_bytes = gemm::uniform_count(variant.axes, stages) * 4,
+                            .bindings = 3 + operands_of(stages),
                             .read_write_mask = 4,
                             .whole_vectors = true});
   if (!kernel) return kernel.error();
@@ -211,9 +211,9 @@ Status DeviceGemm::launch(const GemmLaunch& launch, const gemm::Device& device) 
     problem.a.offset = whole.a.offset + i * whole.a.batch[0];
     problem.b.offset = whole.b.offset + i * whole.b.batch[0];
     problem.out.offset = whole.out.offset + i * whole.out.batch[0];
-    inner.holes = launch.holes;
-    for (auto* operands : {&inner.holes.of_before, &inner.holes.of_after})
-      for (gemm::HoleOperand& operand : *operands)
+    inner.stages = launch.stages;
+    for (auto* operands : {&inner.stages.prologue_layouts, &inner.stages.epilogue_layouts})
+      for (gemm::OperandLayout& operand : *operands)
         operand.offset += i * problem.batches() * operand.batch_stride;
     const Status done = this->launch(inner, device);
     if (!done) return done;
@@ -229,7 +229,7 @@ Status DeviceGemm::launch_within_limits(const GemmLaunch& launch, const gemm::De
     return done ? launch_within_limits(second, device) : done;
   }
   Choice choice = gemm::choose(problem, device, tuning_);
-  auto known = find(choice.variant, launch.holes);
+  auto known = find(choice.variant, launch.stages);
   if (!known) return known.error();
   if ((*known)->state == State::unchecked) {
     const Status checked = check(**known);
@@ -237,7 +237,7 @@ Status DeviceGemm::launch_within_limits(const GemmLaunch& launch, const gemm::De
   }
   if ((*known)->state == State::denied) {
     choice = gemm::conservative(problem);
-    known = find(choice.variant, launch.holes);
+    known = find(choice.variant, launch.stages);
     if (!known) return known.error();
   }
   const Grid grid = gemm::grid_of(choice.variant, problem);
@@ -264,7 +264,7 @@ Status DeviceGemm::check(Known& known) {
 }
 
 Result<bool> DeviceGemm::gives_what_it_should(const Known& known) {
-  gemm::SelfTest test = gemm::self_test(known.variant, known.holes);
+  gemm::SelfTest test = gemm::self_test(known.variant, known.stages);
   const auto bytes = [](std::span<float> values) { return std::as_writable_bytes(values); };
   const auto a = backend_.create_storage(static_cast<std::int64_t>(bytes(test.a).size()));
   if (!a) return a.error();
@@ -276,15 +276,15 @@ Result<bool> DeviceGemm::gives_what_it_should(const Known& known) {
   if (!out) return out.error();
   const Lent lent_out(backend_, *out);
 
-  GemmLaunch launch{test.problem, *a, *b, *out, test.holes, {}};
+  GemmLaunch launch{test.problem, *a, *b, *out, test.stages, {}};
   std::vector<std::unique_ptr<Lent>> lent;
   for (std::size_t i = 0; i < test.operands.size(); ++i) {
     const auto made =
         backend_.create_storage(static_cast<std::int64_t>(bytes(test.operands[i]).size()));
     if (!made) return made.error();
     lent.push_back(std::make_unique<Lent>(backend_, *made));
-    const auto before = static_cast<std::size_t>(test.holes.before.operands());
-    launch.operands[i < before ? i : gemm::kHoleOperands + i - before] = *made;
+    const auto of_prologue = static_cast<std::size_t>(test.stages.prologue.operands());
+    launch.operands[i < of_prologue ? i : gemm::kStageOperands + i - of_prologue] = *made;
     const Status up = backend_.upload(*made, 0, bytes(test.operands[i]));
     if (!up) return up.error();
   }
@@ -321,11 +321,11 @@ Status DeviceGemm::dispatch(const GemmLaunch& launch, const Choice& choice, Kern
                             Grid grid, std::uint32_t groups) {
   const std::int64_t batches = launch.problem.batches();
   const std::int64_t step = groups / choice.splits;
-  const gemm::Holes holes = gemm::holes_of_product(choice.variant, launch.holes);
+  const gemm::Stages stages = gemm::stages_of_product(choice.variant, launch.stages);
   std::vector<StorageId> bindings{launch.a, launch.b, launch.out};
-  add_operands(launch, holes, bindings);
+  add_operands(launch, stages, bindings);
   for (std::int64_t first = 0; first < batches; first += step) {
-    const auto words = gemm::uniform_words(launch.problem, choice, words_of(first), holes);
+    const auto words = gemm::uniform_words(launch.problem, choice, words_of(first), stages);
     const std::int64_t count = std::min(step, batches - first);
     const Status sent = backend_.launch_raw(
         {kernel, {grid.x, grid.y, words_of(count) * choice.splits}, bindings, words});
@@ -334,33 +334,33 @@ Status DeviceGemm::dispatch(const GemmLaunch& launch, const Choice& choice, Kern
   return Done{};
 }
 
-Result<KernelId> DeviceGemm::find_join(int axes, const gemm::Holes& holes) {
+Result<KernelId> DeviceGemm::find_join(int axes, const gemm::Stages& stages) {
   for (const Join& join : joins_)
-    if (join.axes == axes && same(join.after, holes.after)) return join.kernel;
-  auto text = gemm::generate_join(axes, holes);
+    if (join.axes == axes && same(join.epilogue, stages.epilogue)) return join.kernel;
+  auto text = gemm::generate_join(axes, stages);
   if (!text) return text.error();
   const auto kernel = backend_.prepare_raw({.wgsl = std::move(*text),
                                             .name = axes == 0 ? "matmul join" : "conv join",
-                                            .uniform_bytes = gemm::uniform_count(axes, holes) * 4,
-                                            .bindings = 2 + operands_of(holes),
+                                            .uniform_bytes = gemm::uniform_count(axes, stages) * 4,
+                                            .bindings = 2 + operands_of(stages),
                                             .read_write_mask = 2,
                                             .whole_vectors = true});
-  if (kernel) joins_.push_back({axes, holes.after, *kernel});
+  if (kernel) joins_.push_back({axes, stages.epilogue, *kernel});
   return kernel;
 }
 
 Status DeviceGemm::join(const GemmLaunch& launch, const Choice& choice, StorageId parts,
                         std::uint32_t groups) {
-  const gemm::Holes holes = gemm::holes_of_join(launch.holes);
-  const auto kernel = find_join(choice.variant.axes, holes);
+  const gemm::Stages stages = gemm::stages_of_join(launch.stages);
+  const auto kernel = find_join(choice.variant.axes, stages);
   if (!kernel) return kernel.error();
   std::vector<StorageId> bindings{parts, launch.out};
-  add_operands(launch, holes, bindings);
+  add_operands(launch, stages, bindings);
   const Problem& problem = launch.problem;
   const std::int64_t batches = problem.batches();
   const std::uint32_t across = std::min(kJoinGroups, words_of((problem.m * problem.n + 63) / 64));
   for (std::int64_t first = 0; first < batches; first += groups) {
-    const auto words = gemm::uniform_words(problem, choice, words_of(first), holes);
+    const auto words = gemm::uniform_words(problem, choice, words_of(first), stages);
     const std::int64_t count = std::min<std::int64_t>(groups, batches - first);
     const Status sent =
         backend_.launch_raw({*kernel, {across, 1, words_of(count)}, bindings, words});

@@ -30,7 +30,7 @@ class DeviceGemm {
   enum class State : std::uint8_t { unchecked, right, denied };
   struct Known {
     gemm::Variant variant;
-    gemm::Holes holes;
+    gemm::Stages stages;
     KernelId kernel = 0;
     State state = State::unchecked;
   };
@@ -38,12 +38,12 @@ class DeviceGemm {
   // What adds the parts of a cut sum.
   struct Join {
     int axes = 0;
-    gemm::Hole after;
+    gemm::Stage epilogue;
     KernelId kernel = 0;
   };
 
-  Result<Known*> find(const gemm::Variant& variant, const gemm::Holes& holes);
-  Result<KernelId> find_join(int axes, const gemm::Holes& holes);
+  Result<Known*> find(const gemm::Variant& variant, const gemm::Stages& stages);
+  Result<KernelId> find_join(int axes, const gemm::Stages& stages);
   Status check(Known& known);
   Result<bool> gives_what_it_should(const Known& known);
   Status launch_within_limits(const GemmLaunch& launch, const gemm::Device& device);

@@ -1,7 +1,7 @@
 // The back end that writes commands into the ring for an executor with a GPU: kernels become WGSL,
 // one program for each way their arguments lie; storage becomes buffers. A launch that looks like
-// an earlier one of its kernel (codegen::Look) takes that one's program and allocates nothing.
-// Touched by Python's thread only.
+// an earlier one of its kernel (codegen::LaunchSignature) takes that one's program and allocates
+// nothing. Touched by Python's thread only.
 #pragma once
 
 #include <array>
@@ -100,17 +100,17 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
     codegen::WgslProgram wgsl;
     std::vector<ring::PipelineId> pipelines;
   };
-  // What a launch of that look runs, or why it cannot.
+  // What a launch of that signature runs, or why it cannot.
   struct Known {
     std::uint64_t hash = 0;
-    codegen::Look look;
+    codegen::LaunchSignature signature;
     Result<const Program*> program;
   };
   struct Prepared {
     ir::Kernel kernel;
     lower::Merge merge;
     std::vector<Known> known;
-    std::vector<std::unique_ptr<Program>> programs;           // several looks may share one
+    std::vector<std::unique_ptr<Program>> programs;           // several signatures may share one
     std::vector<std::pair<std::uint32_t, KernelId>> batches;  // by segments (fuse/batch.h)
   };
   struct Raw {
@@ -168,7 +168,7 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   std::map<const void*, Blocks> blocks_;
   // The launch that is being made: kept for its memory.
   codegen::Launch gpu_;
-  codegen::Survey survey_;
+  codegen::LaunchAnalysis analysis_;
   std::vector<BoundRange> ranges_;
   std::vector<ring::Binding> slots_;
   std::vector<ring::Binding> bindings_;

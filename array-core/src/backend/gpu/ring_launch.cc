@@ -80,20 +80,20 @@ Status RingBackend::launch(const Launch& launch) {
 }
 
 Result<const RingBackend::Program*> RingBackend::program(Prepared& prepared) {
-  const Status taken = survey_.take(prepared.kernel, prepared.merge, gpu_);
+  const Status taken = analysis_.analyze(prepared.kernel, prepared.merge, gpu_);
   if (!taken) return taken.error();
-  const std::uint64_t hash = survey_.look.hash();
+  const std::uint64_t hash = analysis_.signature.hash();
   for (const Known& known : prepared.known)
-    if (known.hash == hash && known.look == survey_.look) return known.program;
+    if (known.hash == hash && known.signature == analysis_.signature) return known.program;
   auto compiled = compile(prepared);
   // What the ring refused may go well another time; what cannot be computed stays so.
   if (compiled || compiled.error().kind == ErrorKind::not_implemented)
-    prepared.known.push_back({hash, survey_.look, compiled});
+    prepared.known.push_back({hash, analysis_.signature, compiled});
   return compiled;
 }
 
 Result<const RingBackend::Program*> RingBackend::compile(Prepared& prepared) {
-  auto plan = codegen::make_plan(prepared.kernel, survey_.look, limits_);
+  auto plan = codegen::make_plan(prepared.kernel, analysis_.signature, limits_);
   if (!plan) return plan.error();
   std::string key = plan->key();
   for (const auto& program : prepared.programs)
@@ -137,9 +137,9 @@ Status RingBackend::dispatch(const ir::Kernel& kernel, const Program& program) {
     if (kernel.params[p].kind != ir::ParamKind::scalar)
       slots_[program.plan.params[p].slot] =
           binding_of(ranges_[static_cast<std::size_t>(gpu_.operands[p].binding)]);
-  program.wgsl.uniform_words(kernel, gpu_, survey_.walks,
+  program.wgsl.uniform_words(kernel, gpu_, analysis_.walks,
                              std::span(uniforms_).first(program.wgsl.uniforms.size()));
-  const auto scratch_bytes = static_cast<std::int64_t>(program.wgsl.scratch_bytes(survey_.walks));
+  const auto scratch_bytes = static_cast<std::int64_t>(program.wgsl.scratch_bytes(analysis_.walks));
   if (scratch_bytes == 0) return dispatch_stages(program, {});
   const auto scratch = allocate_alone(scratch_bytes);
   if (!scratch) return scratch.error();
@@ -152,7 +152,7 @@ Status RingBackend::dispatch(const ir::Kernel& kernel, const Program& program) {
 
 Status RingBackend::dispatch_stages(const Program& program, const ring::Binding& scratch) {
   for (std::size_t s = 0; s < program.wgsl.stages.size(); ++s) {
-    const auto [x, y, z] = codegen::grid(program.plan, survey_.walks, s);
+    const auto [x, y, z] = codegen::grid(program.plan, analysis_.walks, s);
     if (x == 0 || y == 0 || z == 0) continue;
     bindings_.clear();
     for (const codegen::Binding& binding : program.wgsl.stages[s].bindings)

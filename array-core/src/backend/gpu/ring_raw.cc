@@ -82,7 +82,7 @@ Status RingBackend::launch_gemm(const GemmLaunch& launch) {
   const gemm::Problem& problem = launch.problem;
   const double flop = 2.0 * static_cast<double>(problem.m) * static_cast<double>(problem.n) *
                       static_cast<double>(problem.k) * static_cast<double>(problem.batches());
-  // What a capture keeps for replays is this launch alone.
+  // What a capture keeps for plays is this launch alone.
   const auto most = recording_ ? Result<double>(pace_.most_flop())
                                : pace_.most_flop(flop, *this, gemm_, device, *host_);
   if (!most) return most.error();

@@ -1,7 +1,8 @@
 // Convolutions whose window is put to every element, and the data's gradients, without unfolding:
 // a block of rows and two vectors of places stays in registers while it runs over channels and
 // window, and reads the data where they lie. Against packed panels it saves the packing, which for
-// few rows is as much work as the product. Internal to cpu/; parts are shared out among the team.
+// few rows is as much work as the product. Internal to cpu/; parts are shared out among the
+// thread_pool.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 #include "cpu/gemm/direct_planes.h"
 #include "cpu/gemm/gemm_kernel.h"
 #include "gemm/problem.h"
-#include "team/team.h"
+#include "thread_pool/thread_pool.h"
 
 namespace arraycore::cpu {
 
@@ -33,27 +34,27 @@ class DirectForward {
     return y.columns * x.columns * 5 >= direct.panels() * kColumns<T> * 4;
   }
 
-  DirectForward(const gemm::Problem& problem, int members)
+  DirectForward(const gemm::Problem& problem, int threads)
       : p_(problem),
         y_(problem.window->axes[1]),
         x_(problem.window->axes[2]),
         planes_(reach(y_), reach(x_)),
         images_(problem.n / problem.window->columns()),
         channels_(problem.k / problem.window->terms()),
-        members_(members),
+        threads_(threads),
         // 16 rows are four blocks of 4, but three of 6 with two idle rows.
         block_rows_(round_up(problem.m, kRows) * 20 <= round_up(problem.m, kFewRows) * 21
                         ? kRows
                         : kFewRows) {
     blocks_ = (problem.m + block_rows_ - 1) / block_rows_;
     // Each chunk of an image's rows pads the image anew.
-    const std::int64_t wanted = members == 1 ? 1 : (members * 4 + images_ - 1) / images_;
+    const std::int64_t wanted = threads == 1 ? 1 : (threads * 4 + images_ - 1) / images_;
     chunks_ = std::min(blocks_, wanted);
   }
 
-  // Of T, for all members; the terms' places before them.
+  // Of T, for all threads; the terms' places before them.
   std::size_t bytes() const {
-    const std::int64_t elements = blocks_ * block_rows_ * p_.k + members_ * member_elements();
+    const std::int64_t elements = blocks_ * block_rows_ * p_.k + threads_ * thread_elements();
     return static_cast<std::size_t>(elements) * sizeof(T) +
            static_cast<std::size_t>(p_.k) * sizeof(std::int64_t);
   }
@@ -81,7 +82,7 @@ class DirectForward {
             row < p_.m ? a[p_.a_at(row, 0) + term / inner * p_.a.column_stride + term % inner]
                        : T{};
     }
-    return team().run(part, this, images_ * chunks_, members_);
+    return thread_pool().run(part, this, images_ * chunks_, threads_);
   }
 
  private:
@@ -100,15 +101,15 @@ class DirectForward {
   }
   // The padded image, which the last panel reads beyond, and a block of rows of the result.
   std::int64_t padded() const { return channels_ * planes_.size() + kColumns<T>; }
-  std::int64_t member_elements() const { return padded() + kRows * panels() * kColumns<T>; }
+  std::int64_t thread_elements() const { return padded() + kRows * panels() * kColumns<T>; }
 
-  static void part(void* task, std::int64_t part, int member) {
+  static void part(void* task, std::int64_t part, int thread) {
     auto& direct = *static_cast<DirectForward*>(task);
-    direct.compute(part / direct.chunks_, part % direct.chunks_, member);
+    direct.compute(part / direct.chunks_, part % direct.chunks_, thread);
   }
 
-  void compute(std::int64_t image, std::int64_t chunk, int member) {
-    T* const padded = data_ + member * member_elements();
+  void compute(std::int64_t image, std::int64_t chunk, int thread) {
+    T* const padded = data_ + thread * thread_elements();
     T* const sums = padded + this->padded();
     const T* const from = b_ + image * p_.b.column_stride;
     for (std::int64_t channel = 0; channel < channels_; ++channel)
@@ -177,7 +178,7 @@ class DirectForward {
   Planes planes_;
   std::int64_t images_;
   std::int64_t channels_;
-  int members_;
+  int threads_;
   std::int64_t block_rows_;
   std::int64_t blocks_ = 0;
   std::int64_t chunks_ = 0;
@@ -185,7 +186,7 @@ class DirectForward {
   T* out_ = nullptr;
   std::ptrdiff_t* places_ = nullptr;  // of the terms, from a place's own
   T* weights_ = nullptr;              // blocks of rows, of each its rows at a term together
-  T* data_ = nullptr;                 // by member
+  T* data_ = nullptr;                 // by thread
 };
 
 }  // namespace arraycore::cpu

@@ -98,10 +98,10 @@ std::vector<T> numbers(std::int64_t count, int seed) {
   return values;
 }
 
-// By `members` threads' parts, all of them on this one.
+// By `threads` threads' parts, all of them on this one.
 template <typename Direct, typename T>
-void run(const Problem& p, int members, const T* a, const T* b, T* out) {
-  Direct direct(p, members);
+void run(const Problem& p, int threads, const T* a, const T* b, T* out) {
+  Direct direct(p, threads);
   std::vector<std::int64_t> memory(direct.bytes() / sizeof(std::int64_t) + 1);
   for (std::int64_t index = 0; index < p.batches(); ++index) {
     const Problem::Place at = p.place(index);
@@ -111,7 +111,7 @@ void run(const Problem& p, int members, const T* a, const T* b, T* out) {
 }
 
 template <typename T, typename Direct>
-void check_by(const Shape& s, bool forward, int members) {
+void check_by(const Shape& s, bool forward, int threads) {
   const Problem p = problem_of(s, sizeof(T) == 4 ? DType::float32 : DType::float64, forward);
   const auto left = numbers<T>(2 + p.m * p.k * s.groups, 1);
   const auto right =
@@ -119,7 +119,7 @@ void check_by(const Shape& s, bool forward, int members) {
   auto want = numbers<T>(1 + p.m * p.n * s.groups * s.out_step, 3);
   auto got = want;
   gemm::multiply_plainly(p, left.data(), right.data(), want.data());
-  run<Direct>(p, members, left.data(), right.data(), got.data());
+  run<Direct>(p, threads, left.data(), right.data(), got.data());
   ASSERT_EQ(got, want) << (forward ? "forward " : "weights ") << s.images << " images of "
                        << s.channels << " x " << s.height << " x " << s.width << ", " << s.results
                        << " results, window " << s.window << " by " << s.spread << ", padding "
@@ -127,11 +127,11 @@ void check_by(const Shape& s, bool forward, int members) {
 }
 
 template <typename T>
-void check(const Shape& s, bool forward, int members = 1) {
+void check(const Shape& s, bool forward, int threads = 1) {
   if (forward)
-    check_by<T, DirectForward<T>>(s, forward, members);
+    check_by<T, DirectForward<T>>(s, forward, threads);
   else
-    check_by<T, DirectWeights<T>>(s, forward, members);
+    check_by<T, DirectWeights<T>>(s, forward, threads);
 }
 
 template <typename T>
@@ -191,9 +191,9 @@ TEST(Direct, TakesWhatFillsItsBlocks) {
 }
 
 // Of small integers the transforms' quarters are exact, too.
-void check_tiles(const Shape& s, int members = 1) {
-  check_by<float, Winograd>(s, true, members);
-  if (s.spread == 1) check_by<float, WinogradWeights>(s, false, members);
+void check_tiles(const Shape& s, int threads = 1) {
+  check_by<float, Winograd>(s, true, threads);
+  if (s.spread == 1) check_by<float, WinogradWeights>(s, false, threads);
 }
 
 TEST(Winograd, EqualsThreeLoops) {

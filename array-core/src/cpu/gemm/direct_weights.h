@@ -1,6 +1,6 @@
 // Weights' gradients of convolutions whose window is put to every element, without unfolding: sums
 // run along rows of the data, lanes side by side, for a few results and a row of the window at
-// once. Internal to cpu/; parts are shared out among the team.
+// once. Internal to cpu/; parts are shared out among the thread_pool.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 #include "cpu/gemm/direct_planes.h"
 #include "cpu/gemm/gemm_kernel.h"
 #include "gemm/problem.h"
-#include "team/team.h"
+#include "thread_pool/thread_pool.h"
 
 namespace arraycore::cpu {
 
@@ -28,14 +28,14 @@ class DirectWeights {
            x.terms * 5 >= round_up(x.terms) * 4;
   }
 
-  DirectWeights(const gemm::Problem& problem, int members)
+  DirectWeights(const gemm::Problem& problem, int threads)
       : p_(problem),
         y_(problem.window->axes[1]),
         x_(problem.window->axes[2]),
         planes_(reach(y_), reach(x_)),
         images_(problem.k / problem.window->terms()),
         channels_(problem.n / problem.window->columns()),
-        members_(members) {
+        threads_(threads) {
     // As many images at a time as keep a block of the gradient in the first cache.
     constexpr std::int64_t kHeld = 1024;
     together_ = std::clamp<std::int64_t>(kHeld / gradient_plane(), 1, images_);
@@ -43,7 +43,7 @@ class DirectWeights {
   }
 
   std::size_t bytes() const {
-    return static_cast<std::size_t>(padded() + members_ * kResults * together_ * gradient_plane()) *
+    return static_cast<std::size_t>(padded() + threads_ * kResults * together_ * gradient_plane()) *
            sizeof(T);
   }
 
@@ -56,8 +56,8 @@ class DirectWeights {
     gradients_ = data_ + padded();
     for (first_ = 0; first_ < images_; first_ += together_) {
       count_ = std::min(together_, images_ - first_);
-      if (!team().run(pad, this, count_, members_)) return false;
-      if (!team().run(part, this, blocks_, members_)) return false;
+      if (!thread_pool().run(pad, this, count_, threads_)) return false;
+      if (!thread_pool().run(part, this, blocks_, threads_)) return false;
     }
     return true;
   }
@@ -83,7 +83,7 @@ class DirectWeights {
   // Channels of all images that are taken together; the last row is read beyond.
   std::int64_t padded() const { return together_ * channels_ * planes_.size() + kLanes<T>; }
 
-  static void pad(void* task, std::int64_t image, int /*member*/) {
+  static void pad(void* task, std::int64_t image, int /*thread*/) {
     auto& direct = *static_cast<DirectWeights*>(task);
     for (std::int64_t channel = 0; channel < direct.channels_; ++channel)
       direct.planes_.fill(direct.b_ + (direct.first_ + image) * direct.p_.b.row_stride +
@@ -95,12 +95,12 @@ class DirectWeights {
     return data_ + (channel * together_ + image) * planes_.size();
   }
 
-  static void part(void* task, std::int64_t part, int member) {
-    static_cast<DirectWeights*>(task)->compute(part, member);
+  static void part(void* task, std::int64_t part, int thread) {
+    static_cast<DirectWeights*>(task)->compute(part, thread);
   }
 
-  void compute(std::int64_t block, int member) {
-    T* const gradient = gradients_ + member * kResults * together_ * gradient_plane();
+  void compute(std::int64_t block, int thread) {
+    T* const gradient = gradients_ + thread * kResults * together_ * gradient_plane();
     copy_gradient(block * kResults, gradient);
     for (std::int64_t channel = 0; channel < channels_; ++channel)
       for (std::int64_t ky = 0; ky < y_.columns; ++ky)
@@ -203,14 +203,14 @@ class DirectWeights {
   Planes planes_;
   std::int64_t images_;
   std::int64_t channels_;
-  int members_;
+  int threads_;
   std::int64_t together_ = 1;  // images
   std::int64_t blocks_ = 0;    // of results
   const T* a_ = nullptr;
   const T* b_ = nullptr;
   T* out_ = nullptr;
   T* data_ = nullptr;       // padded, of the images that are taken together, by channel
-  T* gradients_ = nullptr;  // by member
+  T* gradients_ = nullptr;  // by thread
   std::int64_t first_ = 0;  // image of those
   std::int64_t count_ = 0;  // of them
 };

@@ -29,7 +29,7 @@ struct Strided {
   const T* from_a;
   const T* from_b;
   T* out;
-  PackedHole* before;
+  PackedPrologue* prologue;
   std::int64_t batch;
 
   void a(std::int64_t row, std::int64_t rows, std::int64_t term, std::int64_t terms, T* to) const {
@@ -40,9 +40,9 @@ struct Strided {
            T* to) const {
     pack<T, kColumns<T>>(from_b + term * right.row_stride + column * right.column_stride,
                          right.column_stride, right.row_stride, columns, terms, to);
-    if (before == nullptr) return Done{};
-    return before->apply({batch, column, columns, term, terms, kColumns<T>},
-                         reinterpret_cast<std::byte*>(to));
+    if (prologue == nullptr) return Done{};
+    return prologue->apply({batch, column, columns, term, terms, kColumns<T>},
+                           reinterpret_cast<std::byte*>(to));
   }
   Target<T> target(std::int64_t row, std::int64_t first, std::int64_t column,
                    std::int64_t /*wide*/) const {
@@ -124,7 +124,8 @@ Status Gemm::reserve(std::size_t bytes) {
 }
 
 template <typename T>
-Status Gemm::multiply(const Problem& problem, const T* a, const T* b, T* out, PackedHole* before) {
+Status Gemm::multiply(const Problem& problem, const T* a, const T* b, T* out,
+                      PackedPrologue* prologue) {
   const std::int64_t m = problem.m;
   const std::int64_t n = problem.n;
   const std::int64_t k = problem.k;
@@ -139,7 +140,7 @@ Status Gemm::multiply(const Problem& problem, const T* a, const T* b, T* out, Pa
   const std::int64_t vector_stride = row ? left.column_stride : right.row_stride;
   const std::int64_t out_stride = row ? problem.out.column_stride : problem.out.row_stride;
   const bool is_vector =
-      before == nullptr && (row || n == 1) && (depth_stride == 1 || row_stride == 1);
+      prologue == nullptr && (row || n == 1) && (depth_stride == 1 || row_stride == 1);
 
   const Blocks<T> blocks{m, n, k};
   const std::int64_t packed = is_vector ? k : blocks.packed();
@@ -162,7 +163,7 @@ Status Gemm::multiply(const Problem& problem, const T* a, const T* b, T* out, Pa
         columns_by_vector(rows, k, matrix, depth_stride, vector, out + at.out, out_stride);
       continue;
     }
-    Strided<T> packing{left, right, problem.out, a + at.a, b + at.b, out + at.out, before, index};
+    Strided<T> packing{left, right, problem.out, a + at.a, b + at.b, out + at.out, prologue, index};
     const Status done = multiply_blocks(blocks, memory, packing);
     if (!done) return done;
   }
@@ -170,16 +171,17 @@ Status Gemm::multiply(const Problem& problem, const T* a, const T* b, T* out, Pa
 }
 
 template <typename T>
-Status Gemm::convolve(const Problem& problem, const T* a, const T* b, T* out, PackedHole* before) {
+Status Gemm::convolve(const Problem& problem, const T* a, const T* b, T* out,
+                      PackedPrologue* prologue) {
   if constexpr (std::is_same_v<T, float>) {
-    if (before == nullptr && Winograd::suits(problem))
+    if (prologue == nullptr && Winograd::suits(problem))
       return convolve_directly<Winograd>(problem, a, b, out);
-    if (before == nullptr && WinogradWeights::suits(problem))
+    if (prologue == nullptr && WinogradWeights::suits(problem))
       return convolve_directly<WinogradWeights>(problem, a, b, out);
   }
-  if (before == nullptr && DirectForward<T>::suits(problem))
+  if (prologue == nullptr && DirectForward<T>::suits(problem))
     return convolve_directly<DirectForward<T>>(problem, a, b, out);
-  if (before == nullptr && DirectWeights<T>::suits(problem))
+  if (prologue == nullptr && DirectWeights<T>::suits(problem))
     return convolve_directly<DirectWeights<T>>(problem, a, b, out);
   const Blocks<T> blocks{problem.m, problem.n, problem.k};
   // The places of a block's columns and terms come first: they are of 8 bytes.
@@ -190,7 +192,7 @@ Status Gemm::convolve(const Problem& problem, const T* a, const T* b, T* out, Pa
   for (std::int64_t index = 0; index < problem.batches(); ++index) {
     const Problem::Place at = problem.place(index);
     Windowed<T> packing(problem, blocks, workspace_.get(), a + at.a, b + at.b, out + at.out);
-    packing.set_hole(before, index);
+    packing.set_prologue(prologue, index);
     const Status done = multiply_blocks(blocks, memory, packing);
     if (!done) return done;
   }
@@ -199,25 +201,25 @@ Status Gemm::convolve(const Problem& problem, const T* a, const T* b, T* out, Pa
 
 template <typename Direct, typename T>
 Status Gemm::convolve_directly(const Problem& problem, const T* a, const T* b, T* out) {
-  Direct direct(problem, members_for(problem.m, problem.n, problem.k));
+  Direct direct(problem, threads_for(problem.m, problem.n, problem.k));
   const Status room = reserve(direct.bytes());
   if (!room) return room;
   for (std::int64_t index = 0; index < problem.batches(); ++index) {
     const Problem::Place at = problem.place(index);
-    if (!direct.run(a + at.a, b + at.b, out + at.out, workspace_.get())) return Team::lost();
+    if (!direct.run(a + at.a, b + at.b, out + at.out, workspace_.get())) return ThreadPool::lost();
   }
   return Done{};
 }
 
 Status Gemm::run(const Problem& problem, const std::byte* a, const std::byte* b, std::byte* out,
-                 PackedHole* before) {
+                 PackedPrologue* prologue) {
   const auto as = [&](auto zero) {
     using T = decltype(zero);
     const T* const from_a = reinterpret_cast<const T*>(a);
     const T* const from_b = reinterpret_cast<const T*>(b);
     T* const to = reinterpret_cast<T*>(out);
-    return problem.window ? convolve(problem, from_a, from_b, to, before)
-                          : multiply(problem, from_a, from_b, to, before);
+    return problem.window ? convolve(problem, from_a, from_b, to, prologue)
+                          : multiply(problem, from_a, from_b, to, prologue);
   };
   return problem.dtype == DType::float32 ? as(float{}) : as(double{});
 }

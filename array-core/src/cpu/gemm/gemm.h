@@ -1,7 +1,7 @@
 // Products of float32 and float64 matrices, and convolutions, on the CPU: packed into panels that
 // the caches hold, and multiplied by a block of 6 rows and two vectors that stays in registers. One
 // source for WebAssembly's SIMD, SSE and AVX, by the compilers' vector extensions. One caller at a
-// time; large products are shared out among the threads of the team.
+// time; large products are shared out among the threads of the thread_pool.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,12 @@
 namespace arraycore::cpu {
 
 // What is done to b's elements where they are packed.
-class PackedHole {
+class PackedPrologue {
  public:
-  PackedHole() = default;
-  PackedHole(const PackedHole&) = delete;
-  PackedHole& operator=(const PackedHole&) = delete;
-  virtual ~PackedHole() = default;
+  PackedPrologue() = default;
+  PackedPrologue(const PackedPrologue&) = delete;
+  PackedPrologue& operator=(const PackedPrologue&) = delete;
+  virtual ~PackedPrologue() = default;
 
   struct Part {
     std::int64_t batch = 0;
@@ -40,18 +40,20 @@ class Gemm {
   // REQUIRES: computes(problem.dtype); `out` overlaps neither `a` nor `b`; k > 0. The pointers are
   // those of the storages, aligned to elements. Error: memory, "out_of_host_memory";
   // device, "thread_lost".
-  // Or what `before` says; null: nothing is done to b's elements.
+  // Or what `prologue` says; null: nothing is done to b's elements.
   Status run(const gemm::Problem& problem, const std::byte* a, const std::byte* b, std::byte* out,
-             PackedHole* before = nullptr);
+             PackedPrologue* prologue = nullptr);
 
  private:
   struct Free {
     void operator()(std::byte* memory) const;
   };
   template <typename T>
-  Status multiply(const gemm::Problem& problem, const T* a, const T* b, T* out, PackedHole* before);
+  Status multiply(const gemm::Problem& problem, const T* a, const T* b, T* out,
+                  PackedPrologue* prologue);
   template <typename T>
-  Status convolve(const gemm::Problem& problem, const T* a, const T* b, T* out, PackedHole* before);
+  Status convolve(const gemm::Problem& problem, const T* a, const T* b, T* out,
+                  PackedPrologue* prologue);
   template <typename Direct, typename T>
   Status convolve_directly(const gemm::Problem& problem, const T* a, const T* b, T* out);
   Status reserve(std::size_t bytes);

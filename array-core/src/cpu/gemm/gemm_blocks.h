@@ -1,6 +1,6 @@
 // The loops around the innermost ones: which part of both operands is packed when, where the blocks
-// go, and what the team's threads share out. How a part is packed and where a column of the result
-// lies is the caller's. Internal to cpu/; one caller at a time.
+// go, and what the thread pool's threads share out. How a part is packed and where a column of the
+// result lies is the caller's. Internal to cpu/; one caller at a time.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "cpu/gemm/gemm_kernel.h"
-#include "team/team.h"
+#include "thread_pool/thread_pool.h"
 
 namespace arraycore::cpu {
 
@@ -28,11 +28,11 @@ constexpr std::int64_t round_up(std::int64_t value, std::int64_t step) {
 // Waking a thread costs some 20 us, the time of 200,000 multiplications.
 inline constexpr std::int64_t kSharedWork = 1'000'000;
 // For each thread, so that all end at nearly the same time.
-inline constexpr std::int64_t kPartsOfMember = 8;
+inline constexpr std::int64_t kPartsOfThread = 8;
 
-inline int members_for(std::int64_t rows, std::int64_t columns, std::int64_t terms) {
+inline int threads_for(std::int64_t rows, std::int64_t columns, std::int64_t terms) {
   if (rows * columns < kSharedWork / terms) return 1;
-  return std::min(team().members(), Team::kMaxMembers);
+  return std::min(thread_pool().threads(), ThreadPool::kMaxThreads);
 }
 
 // The parts of one product that are packed together.
@@ -41,19 +41,19 @@ struct Blocks {
   std::int64_t m = 0;
   std::int64_t n = 0;
   std::int64_t k = 0;
-  int members = 1;  // threads that pack rows of a, each for itself
+  int threads = 1;  // threads that pack rows of a, each for itself
 
   Blocks(std::int64_t rows, std::int64_t columns, std::int64_t terms)
-      : m(rows), n(columns), k(terms), members(members_for(rows, columns, terms)) {}
+      : m(rows), n(columns), k(terms), threads(threads_for(rows, columns, terms)) {}
   std::int64_t depth() const { return std::min(kDepth, k); }
   std::int64_t rows() const { return std::min(kBlockRows, round_up(m, kRows)); }
   std::int64_t columns() const { return std::min(kBlockColumns, round_up(n, kColumns<T>)); }
   // Elements of memory for both packed operands.
-  std::int64_t packed() const { return depth() * (members * rows() + columns()); }
+  std::int64_t packed() const { return depth() * (threads * rows() + columns()); }
 };
 
-// One packed block of b times every row of a, as a task of the team: its parts are a block of rows
-// and a stretch of columns, and each member packs the rows that it needs.
+// One packed block of b times every row of a, as a task of the thread pool: its parts are a block
+// of rows and a stretch of columns, and each thread packs the rows that it needs.
 template <typename T, typename Packing>
 class Sweep {
  public:
@@ -61,7 +61,7 @@ class Sweep {
       : blocks_(blocks),
         packing_(packing),
         packed_a_(memory),
-        packed_b_(memory + blocks.members * blocks.depth() * blocks.rows()) {}
+        packed_b_(memory + blocks.threads * blocks.depth() * blocks.rows()) {}
 
   T* packed_b() const { return packed_b_; }
 
@@ -74,25 +74,25 @@ class Sweep {
     first_term_ = first_term;
     terms_ = terms;
     const std::int64_t row_blocks = (blocks_.m + blocks_.rows() - 1) / blocks_.rows();
-    const std::int64_t wanted = blocks_.members == 1 ? 1 : blocks_.members * kPartsOfMember;
+    const std::int64_t wanted = blocks_.threads == 1 ? 1 : blocks_.threads * kPartsOfThread;
     const std::int64_t stretches = std::max<std::int64_t>(1, wanted / row_blocks);
     stretch_ = round_up((columns + stretches - 1) / stretches, kColumns<T>);
     stretches_ = (columns + stretch_ - 1) / stretch_;
     held_.fill(-1);
-    return team().run(part, this, row_blocks * stretches_, blocks_.members);
+    return thread_pool().run(part, this, row_blocks * stretches_, blocks_.threads);
   }
 
  private:
-  static void part(void* task, std::int64_t part, int member) {
+  static void part(void* task, std::int64_t part, int thread) {
     auto& sweep = *static_cast<Sweep*>(task);
-    sweep.compute(part / sweep.stretches_, part % sweep.stretches_ * sweep.stretch_, member);
+    sweep.compute(part / sweep.stretches_, part % sweep.stretches_ * sweep.stretch_, thread);
   }
 
-  void compute(std::int64_t row_block, std::int64_t begin, int member) {
+  void compute(std::int64_t row_block, std::int64_t begin, int thread) {
     const std::int64_t row = row_block * blocks_.rows();
     const std::int64_t here = std::min(blocks_.rows(), blocks_.m - row);
-    T* const packed = packed_a_ + member * blocks_.depth() * blocks_.rows();
-    std::int64_t& held = held_[static_cast<std::size_t>(member)];
+    T* const packed = packed_a_ + thread * blocks_.depth() * blocks_.rows();
+    std::int64_t& held = held_[static_cast<std::size_t>(thread)];
     if (held != row_block) packing_.a(row, here, first_term_, terms_, packed);
     held = row_block;
     const std::int64_t end = std::min(columns_, begin + stretch_);
@@ -112,7 +112,7 @@ class Sweep {
 
   const Blocks<T>& blocks_;
   Packing& packing_;
-  T* const packed_a_;  // one after the other for each member
+  T* const packed_a_;  // one after the other for each thread
   T* const packed_b_;
   std::int64_t first_column_ = 0;
   std::int64_t columns_ = 0;
@@ -120,13 +120,14 @@ class Sweep {
   std::int64_t terms_ = 0;
   std::int64_t stretch_ = 0;  // columns
   std::int64_t stretches_ = 0;
-  std::array<std::int64_t, Team::kMaxMembers> held_{};  // the block of rows that each has packed
+  std::array<std::int64_t, ThreadPool::kMaxThreads>
+      held_{};  // the block of rows that each has packed
 };
 
 // `packing.b(first column, columns, first term, terms, to) -> Status`, then as often as there are
 // blocks of rows `packing.a(first row, rows, first term, terms, to)` and
 // `packing.target(row, the block's first column, column of the block, columns) -> Target`, whose
-// rows, columns and `adds` are set here. Any member calls `a` and `target`, at the same time.
+// rows, columns and `adds` are set here. Any thread calls `a` and `target`, at the same time.
 template <typename T, typename Packing>
 Status multiply_blocks(const Blocks<T>& blocks, T* memory, Packing& packing) {
   Sweep<T, Packing> sweep(blocks, memory, packing);
@@ -136,7 +137,7 @@ Status multiply_blocks(const Blocks<T>& blocks, T* memory, Packing& packing) {
       const std::int64_t terms = std::min(blocks.depth(), blocks.k - p);
       const Status packed = packing.b(j, columns, p, terms, sweep.packed_b());
       if (!packed) return packed;
-      if (!sweep.run(j, columns, p, terms)) return Team::lost();
+      if (!sweep.run(j, columns, p, terms)) return ThreadPool::lost();
     }
   }
   return Done{};

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "team/team.h"
+#include "thread_pool/thread_pool.h"
 
 namespace arraycore::cpu {
 namespace {
@@ -172,11 +172,12 @@ TEST(Gemm, GoesBeyondEveryPackedBlock) {
   check<double>(product, 100, 1027, 513, Lies::columns, Lies::columns, Lies::gaps);
 }
 
-// The team is the process's, so that this test sends its helpers home and stands last of products.
+// The thread pool is the process's, so that this test sends its helpers home and stands last of
+// products.
 TEST(Gemm, IsSharedOutAmongThreads) {
   std::vector<std::thread> helpers;
-  for (int i = 1; i <= 3; ++i) helpers.emplace_back([i] { team().serve(i); });
-  while (team().members() != 4) std::this_thread::yield();
+  for (int i = 1; i <= 3; ++i) helpers.emplace_back([i] { thread_pool().serve(i); });
+  while (thread_pool().threads() != 4) std::this_thread::yield();
   Gemm product;
   check<float>(product, 200, 1030, 300, Lies::rows, Lies::rows, Lies::rows);
   check<float>(product, 5, 1999, 300, Lies::rows, Lies::columns, Lies::gaps);
@@ -185,7 +186,7 @@ TEST(Gemm, IsSharedOutAmongThreads) {
   check<double>(product, 100, 1027, 513, Lies::columns, Lies::columns, Lies::gaps);
   check_window<float>(product, 1, 64, 900, 2, 20, 1, false, false);
   check_window<float>(product, 2, 70, 40, 5, 30, 1, false, false);
-  team().end();
+  thread_pool().end();
   for (std::thread& helper : helpers) helper.join();
 }
 

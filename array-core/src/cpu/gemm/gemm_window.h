@@ -1,6 +1,6 @@
 // How a convolution's operands are packed for cpu/gemm_kernel.h: b's panels are gathered through
 // the window, so that no more of the unfolded data is ever there than a block. Internal to cpu/;
-// what b() finds the team's threads read.
+// what b() finds the thread pool's threads read.
 #pragma once
 
 #include <algorithm>
@@ -52,8 +52,8 @@ class Windowed {
   }
 
   // What is done to b's elements; null: nothing.
-  void set_hole(PackedHole* before, std::int64_t batch) {
-    before_ = before;
+  void set_prologue(PackedPrologue* prologue, std::int64_t batch) {
+    prologue_ = prologue;
     batch_ = batch;
   }
 
@@ -62,9 +62,9 @@ class Windowed {
     if (term == 0) find_columns(column, columns);
     find_terms(term, terms);
     panels<false>(columns, terms, to);
-    if (before_ == nullptr) return Done{};
-    const Status done = before_->apply({batch_, column, columns, term, terms, kColumns<T>},
-                                       reinterpret_cast<std::byte*>(to));
+    if (prologue_ == nullptr) return Done{};
+    const Status done = prologue_->apply({batch_, column, columns, term, terms, kColumns<T>},
+                                         reinterpret_cast<std::byte*>(to));
     // Beyond the edge there is 0, whatever would be made of it.
     panels<true>(columns, terms, to);
     return done;
@@ -227,7 +227,7 @@ class Windowed {
   const T* from_a_;
   const T* from_b_;
   T* out_;
-  PackedHole* before_ = nullptr;
+  PackedPrologue* prologue_ = nullptr;
   std::int64_t batch_ = 0;
   Place* columns_ = nullptr;  // of the block
   Place* terms_ = nullptr;

@@ -1,5 +1,5 @@
-// Convolutions whose parts threads share out give what three loops give. The team is the process's,
-// so that this is one test, in a program of its own.
+// Convolutions whose parts threads share out give what three loops give. The thread pool is the
+// process's, so that this is one test, in a program of its own.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -8,7 +8,7 @@
 #include "cpu/gemm/gemm.h"
 #include "cpu/gemm/winograd.h"
 #include "cpu/gemm/winograd_weights.h"
-#include "team/team.h"
+#include "thread_pool/thread_pool.h"
 
 namespace arraycore::cpu {
 namespace {
@@ -69,11 +69,11 @@ void check_convolution(bool forward) {
 
 TEST(Sharing, ConvolutionsAreThoseOfOneThread) {
   std::vector<std::thread> helpers;
-  for (int i = 1; i <= 3; ++i) helpers.emplace_back([i] { team().serve(i); });
-  while (team().members() != 4) std::this_thread::yield();
+  for (int i = 1; i <= 3; ++i) helpers.emplace_back([i] { thread_pool().serve(i); });
+  while (thread_pool().threads() != 4) std::this_thread::yield();
   check_convolution(true);
   check_convolution(false);
-  team().end();
+  thread_pool().end();
   for (std::thread& helper : helpers) helper.join();
 }
 

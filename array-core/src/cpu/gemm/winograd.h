@@ -6,7 +6,7 @@
 //   A' [ sum over channels of (G g G') * (B' d B) ] A
 //
 // whose 16 elementwise products, for all tiles and results, are 16 products of matrices. Internal
-// to cpu/; parts are shared out among the team.
+// to cpu/; parts are shared out among the thread_pool.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 #include "cpu/gemm/winograd_tiles.h"
 #include "cpu/gemm/winograd_transforms.h"
 #include "gemm/problem.h"
-#include "team/team.h"
+#include "thread_pool/thread_pool.h"
 
 namespace arraycore::cpu {
 
@@ -42,18 +42,18 @@ class Winograd {
            problem.n >= kFewPlaces && y.columns * x.columns * 4 >= winograd.tiles_.computed() * 3;
   }
 
-  Winograd(const gemm::Problem& problem, int members)
+  Winograd(const gemm::Problem& problem, int threads)
       : p_(problem),
         y_(problem.window->axes[1]),
         x_(problem.window->axes[2]),
         channels_(problem.k / problem.window->terms()),
         tiles_(problem.n / problem.window->columns(), problem.b.column_stride, axis_of(y_),
                axis_of(x_), 4),
-        members_(members),
+        threads_(threads),
         panels_((tiles_.pairs() + kPairsOfPanel - 1) / kPairsOfPanel),
         row_panels_((problem.m + kRows - 1) / kRows) {
     const std::int64_t of_panel = kProducts * v_step() * kBytes;
-    const std::int64_t wanted = members == 1 ? 1 : members * 4;
+    const std::int64_t wanted = threads == 1 ? 1 : threads * 4;
     chunk_ = std::clamp<std::int64_t>(kHeldData / of_panel, 1, kMostPanels);
     chunk_ = std::clamp<std::int64_t>(panels_ / wanted, 1, chunk_);
     const std::int64_t of_rows = kProducts * channels_ * kRows * kBytes;
@@ -63,7 +63,7 @@ class Winograd {
   }
 
   std::size_t bytes() const {
-    return static_cast<std::size_t>((weights_size() + members_ * member_size()) * kBytes);
+    return static_cast<std::size_t>((weights_size() + threads_ * thread_size()) * kBytes);
   }
 
   // False when a thread was lost. `memory`: bytes() of it.
@@ -75,8 +75,8 @@ class Winograd {
     data_ = weights_ + weights_size();
     for (first_ = 0; first_ < row_panels_; first_ += row_panels_of_pass_) {
       count_ = std::min(row_panels_of_pass_, row_panels_ - first_);
-      if (!team().run(weights_part, this, count_, members_)) return false;
-      if (!team().run(part, this, (panels_ + chunk_ - 1) / chunk_, members_)) return false;
+      if (!thread_pool().run(weights_part, this, count_, threads_)) return false;
+      if (!thread_pool().run(part, this, (panels_ + chunk_ - 1) / chunk_, threads_)) return false;
     }
     return true;
   }
@@ -88,7 +88,7 @@ class Winograd {
   static constexpr std::int64_t kFewChannels = 16;  // fewer are computed directly
   static constexpr std::int64_t kFewResults = 16;
   static constexpr std::int64_t kFewPlaces = 128;  // of all images: fewer do not repay the weights
-  static constexpr std::int64_t kHeldData = 128 << 10;   // bytes, of a member's chunk of tiles
+  static constexpr std::int64_t kHeldData = 128 << 10;   // bytes, of a thread's chunk of tiles
   static constexpr std::int64_t kHeldWeights = 5 << 20;  // bytes, of the results of a pass
   static constexpr std::int64_t kMostPanels = 16;
 
@@ -98,7 +98,7 @@ class Winograd {
   std::int64_t u_step() const { return channels_ * kRows + 16; }
   std::int64_t weights_size() const { return row_panels_of_pass_ * kProducts * u_step(); }
   std::int64_t sums_step() const { return kRows * chunk_ * kColumns<float>; }
-  std::int64_t member_size() const {
+  std::int64_t thread_size() const {
     return chunk_ * kProducts * v_step() + kProducts * sums_step() +
            (tiles_.size(chunk_ * kPairsOfPanel) + 15) / 16 * 16;
   }
@@ -108,7 +108,7 @@ class Winograd {
 
   // ---- the weights
 
-  static void weights_part(void* task, std::int64_t part, int /*member*/) {
+  static void weights_part(void* task, std::int64_t part, int /*thread*/) {
     static_cast<Winograd*>(task)->transform_weights(part);
   }
 
@@ -162,13 +162,13 @@ class Winograd {
 
   // ---- tiles
 
-  static void part(void* task, std::int64_t part, int member) {
+  static void part(void* task, std::int64_t part, int thread) {
     static_cast<const Winograd*>(task)->compute(part * static_cast<const Winograd*>(task)->chunk_,
-                                                member);
+                                                thread);
   }
 
-  void compute(std::int64_t first_panel, int member) const {
-    float* const tiles = data_ + member * member_size();
+  void compute(std::int64_t first_panel, int thread) const {
+    float* const tiles = data_ + thread * thread_size();
     float* const sums = tiles + chunk_ * kProducts * v_step();
     float* const lines = sums + kProducts * sums_step();
     const std::int64_t panels = std::min(chunk_, panels_ - first_panel);
@@ -240,16 +240,16 @@ class Winograd {
   const gemm::WindowAxis& x_;
   std::int64_t channels_;
   Tiles tiles_;
-  int members_;
+  int threads_;
   std::int64_t panels_;
   std::int64_t row_panels_;
   std::int64_t row_panels_of_pass_ = 0;
-  std::int64_t chunk_ = 1;  // panels of tiles that a member computes at a time
+  std::int64_t chunk_ = 1;  // panels of tiles that a thread computes at a time
   const float* a_ = nullptr;
   const float* b_ = nullptr;
   float* out_ = nullptr;
   float* weights_ = nullptr;  // panels of rows, of each its 16 products' matrices
-  float* data_ = nullptr;     // by member: tiles, sums, lines
+  float* data_ = nullptr;     // by thread: tiles, sums, lines
   std::int64_t first_ = 0;    // panel of rows of the pass
   std::int64_t count_ = 0;
 };

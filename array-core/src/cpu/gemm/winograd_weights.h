@@ -2,7 +2,7 @@
 // times fewer multiplications: Winograd's F(3 x 3, 2 x 2), as cpu/winograd.h. A tile of 4 x 4
 // elements of the data and the 2 x 2 gradients at its places give a share of 3 x 3 weights'
 // gradients; shares are added before they are transformed back. Internal to cpu/; parts are shared
-// out among the team.
+// out among the thread_pool.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 #include "cpu/gemm/winograd_tiles.h"
 #include "cpu/gemm/winograd_transforms.h"
 #include "gemm/problem.h"
-#include "team/team.h"
+#include "thread_pool/thread_pool.h"
 
 namespace arraycore::cpu {
 
@@ -37,7 +37,7 @@ class WinogradWeights {
            y.terms * x.terms * 4 >= winograd.data_.computed() * 3;
   }
 
-  WinogradWeights(const gemm::Problem& problem, int members)
+  WinogradWeights(const gemm::Problem& problem, int threads)
       : p_(problem),
         y_(problem.window->axes[1]),
         x_(problem.window->axes[2]),
@@ -46,7 +46,7 @@ class WinogradWeights {
               {x_.terms, x_.origin, x_.extent, 1}, 4),
         gradient_(images(), problem.a.column_stride, {y_.terms, 0, y_.terms, x_.terms},
                   {x_.terms, 0, x_.terms, 1}, 2),
-        members_(members),
+        threads_(threads),
         panels_((channels_ + kWide - 1) / kWide),
         row_panels_((problem.m + kRows - 1) / kRows) {
     const std::int64_t of_rows = kProducts * panels_ * kBlock * kBytes;
@@ -61,7 +61,7 @@ class WinogradWeights {
 
   std::size_t bytes() const {
     return static_cast<std::size_t>(
-        (kProducts * (v_step() + u_step() + sums_step()) + members_ * member_size()) * kBytes);
+        (kProducts * (v_step() + u_step() + sums_step()) + threads_ * thread_size()) * kBytes);
   }
 
   // False when a thread was lost. `memory`: bytes() of it.
@@ -80,10 +80,10 @@ class WinogradWeights {
         data_.find(pair_, most, of_data_);
         gradient_.find(pair_, most, of_gradient_);
         tiles_ = most * 2;
-        if (!team().run(transform_part, this, panels_ + count_, members_)) return false;
-        if (!team().run(multiply_part, this, kProducts * count_, members_)) return false;
+        if (!thread_pool().run(transform_part, this, panels_ + count_, threads_)) return false;
+        if (!thread_pool().run(multiply_part, this, kProducts * count_, threads_)) return false;
       }
-      if (!team().run(put_part, this, count_, members_)) return false;
+      if (!thread_pool().run(put_part, this, count_, threads_)) return false;
     }
     return true;
   }
@@ -106,13 +106,13 @@ class WinogradWeights {
   std::int64_t u_step() const { return row_panels_of_pass_ * chunk_ * 2 * kRows + 16; }
   std::int64_t sums_step() const { return row_panels_of_pass_ * panels_ * kBlock; }
   std::int64_t lines_size() const { return std::max(data_.size(chunk_), gradient_.size(chunk_)); }
-  std::int64_t member_size() const { return (4 * lines_size() + 15) / 16 * 16; }
+  std::int64_t thread_size() const { return (4 * lines_size() + 15) / 16 * 16; }
 
   // ---- operands: panels of channels, then panels of rows
 
-  static void transform_part(void* task, std::int64_t part, int member) {
+  static void transform_part(void* task, std::int64_t part, int thread) {
     auto& weights = *static_cast<WinogradWeights*>(task);
-    float* const lines = weights.scratch_ + member * weights.member_size();
+    float* const lines = weights.scratch_ + thread * weights.thread_size();
     std::fill_n(lines, 4 * weights.lines_size(), 0.0f);
     if (part < weights.panels_)
       weights.transform_data(part, lines);
@@ -172,7 +172,7 @@ class WinogradWeights {
 
   // ---- sums
 
-  static void multiply_part(void* task, std::int64_t part, int /*member*/) {
+  static void multiply_part(void* task, std::int64_t part, int /*thread*/) {
     auto& weights = *static_cast<const WinogradWeights*>(task);
     weights.multiply(part / weights.count_, part % weights.count_);
   }
@@ -193,7 +193,7 @@ class WinogradWeights {
     }
   }
 
-  static void put_part(void* task, std::int64_t part, int /*member*/) {
+  static void put_part(void* task, std::int64_t part, int /*thread*/) {
     static_cast<const WinogradWeights*>(task)->put(part);
   }
 
@@ -221,7 +221,7 @@ class WinogradWeights {
   std::int64_t channels_;
   Tiles data_;
   Tiles gradient_;
-  int members_;
+  int threads_;
   std::int64_t panels_;      // of channels
   std::int64_t row_panels_;  // of results
   std::int64_t row_panels_of_pass_ = 1;
@@ -232,7 +232,7 @@ class WinogradWeights {
   float* v_ = nullptr;        // data: products, of each panels of channels
   float* u_ = nullptr;        // gradient: products, of each panels of rows
   float* sums_ = nullptr;     // products, of each blocks
-  float* scratch_ = nullptr;  // by member: four channels' lines
+  float* scratch_ = nullptr;  // by thread: four channels' lines
   std::int64_t first_ = 0;    // panel of rows of the pass
   std::int64_t count_ = 0;    // of them
   std::int64_t pair_ = 0;     // the chunk's first

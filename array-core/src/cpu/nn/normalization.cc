@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "cpu/gemm/gemm_kernel.h"
-#include "team/team.h"
+#include "thread_pool/thread_pool.h"
 #include "view/shape.h"
 
 namespace arraycore::cpu {
@@ -203,7 +203,7 @@ void Task::spread(std::int64_t channel) const {
   }
 }
 
-void part(void* task, std::int64_t channel, int /*member*/) {
+void part(void* task, std::int64_t channel, int /*thread*/) {
   const auto& work = *static_cast<const Task*>(task);
   if (work.idiom == Idiom::batch_norm_statistics) return work.statistics(channel);
   if (work.idiom == Idiom::batch_norm_sums) return work.sums(channel);
@@ -315,9 +315,10 @@ std::optional<Status> run_normalization(const ir::Kernel& kernel, const ir::Laun
     }
   }
   if (!arguments.fit()) return std::nullopt;
-  const int members = all < kSharedWork ? 1 : std::min(team().members(), Team::kMaxMembers);
-  if (team().run(part, &task, channels, members)) return Status(Done{});
-  return Status(Team::lost());
+  const int threads =
+      all < kSharedWork ? 1 : std::min(thread_pool().threads(), ThreadPool::kMaxThreads);
+  if (thread_pool().run(part, &task, channels, threads)) return Status(Done{});
+  return Status(ThreadPool::lost());
 }
 
 }  // namespace arraycore::cpu

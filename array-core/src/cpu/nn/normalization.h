@@ -3,7 +3,7 @@
 // with what follows it, and is left to the kernels' bodies. Sums run over blocks of up to 1024
 // elements and then pairwise over these, so that they err no more than the bodies' own; the
 // gradient does the operations of its body in their order. One caller at a time; channels are
-// shared out among the team's threads.
+// shared out among the thread pool's threads.
 #pragma once
 
 #include <optional>

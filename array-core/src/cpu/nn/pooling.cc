@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "cpu/gemm/gemm_kernel.h"
-#include "team/team.h"
+#include "thread_pool/thread_pool.h"
 #include "view/shape.h"
 
 namespace arraycore::cpu {
@@ -244,7 +244,7 @@ T* elements(const ir::Argument& argument) {
   return whole && is_c_contiguous(argument.view, 4) ? reinterpret_cast<T*>(first) : nullptr;
 }
 
-void part(void* task, std::int64_t part, int /*member*/) {
+void part(void* task, std::int64_t part, int /*thread*/) {
   const auto& pool = *static_cast<const Pool*>(task);
   const std::int64_t end = std::min(pool.planes, (part + 1) * kPlanesOfPart);
   for (std::int64_t plane = part * kPlanesOfPart; plane < end; ++plane) pool.plane(plane);
@@ -292,10 +292,11 @@ std::optional<Status> run_pooling(const ir::Kernel& kernel, const ir::Launch& la
       (pool.from_places != nullptr && arguments[1].view.count() != read))
     return std::nullopt;
   const std::int64_t work = pool.planes * (pool.of_data + pool.of_result);
-  const int members = work < kSharedWork ? 1 : std::min(team().members(), Team::kMaxMembers);
-  if (team().run(part, &pool, (pool.planes + kPlanesOfPart - 1) / kPlanesOfPart, members))
+  const int threads =
+      work < kSharedWork ? 1 : std::min(thread_pool().threads(), ThreadPool::kMaxThreads);
+  if (thread_pool().run(part, &pool, (pool.planes + kPlanesOfPart - 1) / kPlanesOfPart, threads))
     return Status(Done{});
-  return Status(Team::lost());
+  return Status(ThreadPool::lost());
 }
 
 }  // namespace arraycore::cpu

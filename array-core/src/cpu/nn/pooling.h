@@ -1,7 +1,7 @@
 // Pooling of float32 and its gradients (ops/pooling.h) by loops of their own: rows of results side
 // by side, and gradients scattered instead of gathered. The bits are those of the kernel's body:
 // the same elements are added in the same order. One caller at a time; many planes are shared out
-// among the team's threads.
+// among the thread pool's threads.
 #pragma once
 
 #include <optional>

@@ -54,7 +54,7 @@ std::optional<std::string> outside(std::span<const std::byte> bytes, DType dtype
 
 Status IndexCalls::check_bounds(const Picking& picking, std::span<const KeyItem> key,
                                 Indices which) {
-  const bool looks = !launcher_.raw_backend().is_device();
+  const bool checks_values = !launcher_.raw_backend().is_device();
   for (const PickedPart& part : picking.parts) {
     const KeyItem& item = key[part.item];
     const Indices kind = item.array.view.ndim() == 0 ? Indices::single : Indices::many;
@@ -62,7 +62,7 @@ Status IndexCalls::check_bounds(const Picking& picking, std::span<const KeyItem>
     std::optional<std::string> wrong;
     if (item.outside) {
       wrong = std::to_string(*item.outside);
-    } else if (looks && !item.checked) {
+    } else if (checks_values && !item.checked) {
       const auto bytes = host_elements(launcher_, item.array);
       if (!bytes) return bytes.error();
       wrong = outside(*bytes, item.array.dtype, part.extent);
@@ -89,21 +89,21 @@ Result<IndexCalls::Picks> IndexCalls::picks(const Picking& picking, std::span<co
   for (const PickedPart& part : picking.parts) {
     const KeyItem& item = key[part.item];
     Array array = item.array;
-    PickLook look{array.dtype, item.checked};
+    PickSignature signature{array.dtype, item.checked};
     if (item.kind == KeyItem::Kind::mask) {
       if (!item.mask_shape) {
         auto positions = masks_.positions(item.array, trues);
         if (!positions) return positions.error();
         array = std::move(*positions);
       }
-      look = {DType::int32, true};
+      signature = {DType::int32, true};
     } else {
       picks.unique = false;
     }
     // NumPy's message names a mask once for each of its axes.
     for (int axis = 0; axis < std::max(part.axes, 1); ++axis) shapes.push_back(array.view.shape);
     picks.arrays.push_back(std::move(array));
-    picks.looks.push_back(look);
+    picks.signatures.push_back(signature);
     picks.extents.push_back(part.extent);
   }
   auto shape = broadcast_indices(shapes);
@@ -114,12 +114,12 @@ Result<IndexCalls::Picks> IndexCalls::picks(const Picking& picking, std::span<co
 
 // ---- launches
 
-// The loop is the indices' shape and, where the look spreads, the kept axes behind it. `value` and
-// `out` have the loop's shape.
-Status IndexCalls::run(IndexLook look, const Picking& picking, const Picks& picks,
+// The loop is the indices' shape and, where the signature says `spread`, the kept axes behind it.
+// `value` and `out` have the loop's shape.
+Status IndexCalls::run(IndexSignature signature, const Picking& picking, const Picks& picks,
                        const Array& array, const IndexedValue* value, const Array* winners,
                        const Array* out) {
-  const bool over_kept = look.task != IndexTask::mark && look.task != IndexTask::claim;
+  const bool over_kept = signature.task != IndexTask::mark && signature.task != IndexTask::claim;
   const View kept = tail(picking.view, picking.picked);
   Dims loop = picks.shape;
   if (over_kept)
@@ -130,9 +130,9 @@ Status IndexCalls::run(IndexLook look, const Picking& picking, const Picks& pick
     const Status fits = check_numbers(numbered);
     if (!fits) return fits;
   }
-  look.spread = over_kept && kept.count() > 1;
-  look.skips = picks.skips;
-  look.picks = picks.looks;
+  signature.spread = over_kept && kept.count() > 1;
+  signature.skips = picks.skips;
+  signature.picks = picks.signatures;
 
   const Array held = with_view(array, collapsed(array.view), array.dtype);
   std::vector<Array> indices;
@@ -143,10 +143,10 @@ Status IndexCalls::run(IndexLook look, const Picking& picking, const Picks& pick
   if (value != nullptr) operands.push_back({value->array, value->scalar});
   for (const Array& each : indices) operands.push_back({&each, {}});
   for (const std::int64_t extent : picks.extents) operands.push_back(scalar_int32(extent));
-  if (look.spread) operands.push_back(scalar_int32(kept.count()));
+  if (signature.spread) operands.push_back(scalar_int32(kept.count()));
   if (winners != nullptr) operands.push_back({winners, {}});
   if (out != nullptr) operands.push_back({out, {}});
-  const auto kernel = kernels_.get(look);
+  const auto kernel = kernels_.get(signature);
   if (!kernel) return kernel.error();
   return launcher_.launch({*kernel, loop, 0, operands});
 }
@@ -165,12 +165,13 @@ Result<Array> IndexCalls::read(const Array& source, std::span<const KeyItem> key
   }
   auto made = launcher_.allocate(source.dtype, *shape);
   if (!made) return made;
-  IndexLook look;
-  look.array = bits_of(source.dtype);
-  const Array out =
-      with_view(*made, indices_first(made->view, picking->place, found->shape.size()), look.array);
-  const Status gathered = run(look, *picking, *found, with_view(source, picking->view, look.array),
-                              nullptr, nullptr, &out);
+  IndexSignature signature;
+  signature.array = bits_of(source.dtype);
+  const Array out = with_view(*made, indices_first(made->view, picking->place, found->shape.size()),
+                              signature.array);
+  const Status gathered =
+      run(signature, *picking, *found, with_view(source, picking->view, signature.array), nullptr,
+          nullptr, &out);
   if (!gathered) return gathered.error();
   return made;
 }
@@ -183,23 +184,23 @@ Result<Array> IndexCalls::winners(const Picking& picking, const Picks& picks) {
   auto made = launcher_.allocate(DType::int32, extents);
   if (!made) return made;
   for (const IndexTask task : {IndexTask::mark, IndexTask::claim}) {
-    IndexLook look;
-    look.task = task;
-    look.array = DType::int32;
-    const Status done = run(look, picking, picks, *made, nullptr, nullptr, nullptr);
+    IndexSignature signature;
+    signature.task = task;
+    signature.array = DType::int32;
+    const Status done = run(signature, picking, picks, *made, nullptr, nullptr, nullptr);
     if (!done) return done.error();
   }
   return made;
 }
 
 // Launches a scatter or an update of `target`, whose view is `picking.view`'s parent.
-Status IndexCalls::scatter(IndexLook look, const Array& target, const Picking& picking,
+Status IndexCalls::scatter(IndexSignature signature, const Array& target, const Picking& picking,
                            std::span<const KeyItem> key, const Picks& picks,
                            const IndexedValue& value) {
   const auto shape = picked_shape(picking, picks.shape);
   if (!shape) return shape.error();
-  look.value_is_scalar = value.array == nullptr;
-  look.value = look.value_is_scalar ? value.scalar_dtype : value.array->dtype;
+  signature.value_is_scalar = value.array == nullptr;
+  signature.value = signature.value_is_scalar ? value.scalar_dtype : value.array->dtype;
   IndexedValue given = value;
   Array wide;
   bool differs = false;  // along the indices, so that it matters which one is the last
@@ -216,17 +217,17 @@ Status IndexCalls::scatter(IndexLook look, const Array& target, const Picking& p
   const Status bounds = check_bounds(picking, key, Indices::many);
   if (!bounds) return bounds;
   Array written = with_view(target, picking.view, target.dtype);
-  if (look.task == IndexTask::scatter && look.value == target.dtype) {
-    look.array = look.value = written.dtype = wide.dtype = bits_of(target.dtype);
+  if (signature.task == IndexTask::scatter && signature.value == target.dtype) {
+    signature.array = signature.value = written.dtype = wide.dtype = bits_of(target.dtype);
   }
-  if (look.task != IndexTask::scatter || !differs || picks.unique ||
+  if (signature.task != IndexTask::scatter || !differs || picks.unique ||
       !launcher_.raw_backend().is_device())
-    return run(std::move(look), picking, picks, written, &given, nullptr, nullptr);
+    return run(std::move(signature), picking, picks, written, &given, nullptr, nullptr);
   // A device runs its loop in no order.
   const auto last = winners(picking, picks);
   if (!last) return last.error();
-  look.winners = true;
-  return run(std::move(look), picking, picks, written, &given, &*last, nullptr);
+  signature.winners = true;
+  return run(std::move(signature), picking, picks, written, &given, &*last, nullptr);
 }
 
 }  // namespace arraycore

@@ -69,7 +69,7 @@ class IndexCalls {
   // The arrays of a key as kernels take them.
   struct Picks {
     std::vector<Array> arrays;
-    std::vector<PickLook> looks;
+    std::vector<PickSignature> signatures;
     std::vector<std::int64_t> extents;
     Dims shape;           // of all, broadcast
     bool unique = false;  // no element is picked twice
@@ -81,9 +81,9 @@ class IndexCalls {
                       std::optional<std::int64_t> trues = {});
   Status check_bounds(const Picking& picking, std::span<const KeyItem> key, Indices which);
   Result<Array> winners(const Picking& picking, const Picks& picks);
-  Status run(IndexLook look, const Picking& picking, const Picks& picks, const Array& array,
-             const IndexedValue* value, const Array* winners, const Array* out);
-  Status scatter(IndexLook look, const Array& target, const Picking& picking,
+  Status run(IndexSignature signature, const Picking& picking, const Picks& picks,
+             const Array& array, const IndexedValue* value, const Array* winners, const Array* out);
+  Status scatter(IndexSignature signature, const Array& target, const Picking& picking,
                  std::span<const KeyItem> key, const Picks& picks, const IndexedValue& value);
   Status write_mask(const Array& target, const Picking& picking, std::span<const KeyItem> key,
                     const IndexedValue& value);

@@ -207,16 +207,16 @@ TEST(IndexKernels, ReadsOnlyGather) {
   for (const bool checked : {false, true})
     for (const bool spread : {false, true})
       for (std::size_t d = 1; d <= static_cast<std::size_t>(DType::uint64); ++d) {
-        IndexLook look;
-        look.array = DType::uint32;
-        look.spread = spread;
-        look.picks = {{static_cast<DType>(d), checked}, {DType::int32, true}};
-        const ir::Kernel kernel = make_index_kernel(look);
+        IndexSignature signature;
+        signature.array = DType::uint32;
+        signature.spread = spread;
+        signature.picks = {{static_cast<DType>(d), checked}, {DType::int32, true}};
+        const ir::Kernel kernel = make_index_kernel(signature);
         EXPECT_TRUE(ir::verify(kernel));
         EXPECT_TRUE(lower::gather_only(kernel).only);
-        look.task = IndexTask::scatter;
-        look.value = DType::uint32;
-        const ir::Kernel scatter = make_index_kernel(look);
+        signature.task = IndexTask::scatter;
+        signature.value = DType::uint32;
+        const ir::Kernel scatter = make_index_kernel(signature);
         EXPECT_TRUE(ir::verify(scatter));
         EXPECT_FALSE(lower::gather_only(scatter).only);
       }
@@ -224,24 +224,24 @@ TEST(IndexKernels, ReadsOnlyGather) {
 
 TEST(IndexKernels, EveryLookHasItsOwnKey) {
   std::set<std::string> keys;
-  std::size_t looks = 0;
+  std::size_t signature_count = 0;
   for (const IndexTask task : {IndexTask::gather, IndexTask::scatter, IndexTask::add})
     for (const bool scalar : {false, true})
       for (const bool spread : {false, true})
         for (const bool skips : {false, true})
           for (const bool winners : {false, true})
             for (const bool checked : {false, true}) {
-              IndexLook look;
-              look.task = task;
-              look.value_is_scalar = scalar;
-              look.spread = spread;
-              look.skips = skips;
-              look.winners = winners;
-              look.picks = {{DType::int64, checked}};
-              keys.insert(look.key());
-              ++looks;
+              IndexSignature signature;
+              signature.task = task;
+              signature.value_is_scalar = scalar;
+              signature.spread = spread;
+              signature.skips = skips;
+              signature.winners = winners;
+              signature.picks = {{DType::int64, checked}};
+              keys.insert(signature.key());
+              ++signature_count;
             }
-  EXPECT_EQ(keys.size(), looks);
+  EXPECT_EQ(keys.size(), signature_count);
 }
 
 }  // namespace

@@ -42,24 +42,25 @@ struct Where {
   std::optional<ParamRef> kept;
 };
 
-Where add_where(Builder& k, const IndexLook& look) {
+Where add_where(Builder& k, const IndexSignature& signature) {
   Where where;
-  for (std::size_t i = 0; i < look.picks.size(); ++i)
-    where.picks.push_back(k.in("index" + std::to_string(i), look.picks[i].dtype));
-  for (std::size_t i = 0; i < look.picks.size(); ++i)
+  for (std::size_t i = 0; i < signature.picks.size(); ++i)
+    where.picks.push_back(k.in("index" + std::to_string(i), signature.picks[i].dtype));
+  for (std::size_t i = 0; i < signature.picks.size(); ++i)
     where.extents.push_back(k.scalar("extent" + std::to_string(i), DType::int32));
-  if (look.spread) where.kept = k.scalar("kept", DType::int32);
+  if (signature.spread) where.kept = k.scalar("kept", DType::int32);
   return where;
 }
 
 // The number of the picked place among the picked axes.
-Value picked(Builder& k, const IndexLook& look, const Where& where) {
+Value picked(Builder& k, const IndexSignature& signature, const Where& where) {
   std::optional<Value> at;
-  for (std::size_t i = 0; i < look.picks.size(); ++i) {
+  for (std::size_t i = 0; i < signature.picks.size(); ++i) {
     const Value extent = k.read(where.extents[i]);
     const Value index = k.read(where.picks[i]);
-    const Value one = look.picks[i].checked ? k.convert(DType::int32, index)
-                                            : wrapped(k, index, extent, "at" + std::to_string(i));
+    const Value one = signature.picks[i].checked
+                          ? k.convert(DType::int32, index)
+                          : wrapped(k, index, extent, "at" + std::to_string(i));
     at = at ? *at * extent + one : one;
   }
   return *at;
@@ -86,10 +87,10 @@ DType unsigned_of(std::size_t bytes) {
 
 // Exchanges the element's bits until nobody came between: in the order of the loop on the CPU,
 // which runs it from the first element to the last.
-void apply(Builder& k, const IndexLook& look, ParamRef array, Value at, Value operand) {
+void apply(Builder& k, const IndexSignature& signature, ParamRef array, Value at, Value operand) {
   const DType bits = array.type;
-  const bool widen =
-      look.ufunc->half == ops::UFunc::Half::in_float32 && look.loop.operands[0] == DType::float16;
+  const bool widen = signature.ufunc->half == ops::UFunc::Half::in_float32 &&
+                     signature.loop.operands[0] == DType::float16;
   const auto taken = [&](Value value, DType type) {
     const Value converted = k.convert(type, value);
     return widen ? k.convert(DType::float32, converted) : converted;
@@ -100,14 +101,15 @@ void apply(Builder& k, const IndexLook& look, ParamRef array, Value at, Value op
   k.do_while(
       [&] {
         k.set(old, k.read(seen));
-        const Value element = look.array == DType::boolean ? k.convert(DType::boolean, k.read(old))
-                                                           : k.bitcast(look.array, k.read(old));
-        ops::Values x{taken(element, look.loop.operands[0])};
-        if (look.ufunc->operands == 2) x.push_back(taken(operand, look.loop.operands[1]));
-        const Value y = k.convert(look.loop.results[0], look.ufunc->body(k, x)[0]);
-        const Value stored = k.convert(look.array, y);
+        const Value element = signature.array == DType::boolean
+                                  ? k.convert(DType::boolean, k.read(old))
+                                  : k.bitcast(signature.array, k.read(old));
+        ops::Values x{taken(element, signature.loop.operands[0])};
+        if (signature.ufunc->operands == 2) x.push_back(taken(operand, signature.loop.operands[1]));
+        const Value y = k.convert(signature.loop.results[0], signature.ufunc->body(k, x)[0]);
+        const Value stored = k.convert(signature.array, y);
         const Value stored_bits =
-            look.array == DType::boolean ? k.convert(bits, stored) : k.bitcast(bits, stored);
+            signature.array == DType::boolean ? k.convert(bits, stored) : k.bitcast(bits, stored);
         k.set(seen, k.atomic(Op::atomic_compare_exchange, array,
                              {k.read(place), k.read(old), stored_bits}));
       },
@@ -138,14 +140,14 @@ const char* name_of(IndexTask task) {
 
 }  // namespace
 
-std::string IndexLook::key() const {
+std::string IndexSignature::key() const {
   std::string text;
   const auto add = [&text](auto number) { text += static_cast<char>(number); };
   add(task);
   add(array);
   add(value);
   add(value_is_scalar | spread << 1 | skips << 2 | winners << 3 | negated << 4);
-  for (const PickLook& pick : picks) add(static_cast<int>(pick.dtype) * 2 + pick.checked);
+  for (const PickSignature& pick : picks) add(static_cast<int>(pick.dtype) * 2 + pick.checked);
   if (ufunc != nullptr) {
     text += ufunc->name;
     for (const DType dtype : loop.operands) add(dtype);
@@ -154,12 +156,13 @@ std::string IndexLook::key() const {
   return text;
 }
 
-ir::Kernel make_index_kernel(const IndexLook& look) {
-  const IndexTask task = look.task;
-  Builder k(task == IndexTask::apply ? std::string(look.ufunc->name) + "_at" : name_of(task));
+ir::Kernel make_index_kernel(const IndexSignature& signature) {
+  const IndexTask task = signature.task;
+  Builder k(task == IndexTask::apply ? std::string(signature.ufunc->name) + "_at" : name_of(task));
   const bool gathers = task == IndexTask::gather;
   const bool updates = task != IndexTask::gather && task != IndexTask::scatter;
-  const DType held = task == IndexTask::apply ? unsigned_of(size_of(look.array)) : look.array;
+  const DType held =
+      task == IndexTask::apply ? unsigned_of(size_of(signature.array)) : signature.array;
   const ParamRef array = k.raw("array", held,
                                gathers   ? ir::Access::read
                                : updates ? ir::Access::read_write
@@ -167,19 +170,22 @@ ir::Kernel make_index_kernel(const IndexLook& look) {
   const bool valued = !gathers && task != IndexTask::mark && task != IndexTask::claim;
   std::optional<ParamRef> value;
   if (valued)
-    value = look.value_is_scalar ? k.scalar("value", look.value) : k.in("value", look.value);
-  const Where where = add_where(k, look);
+    value = signature.value_is_scalar ? k.scalar("value", signature.value)
+                                      : k.in("value", signature.value);
+  const Where where = add_where(k, signature);
   std::optional<ParamRef> winners;
-  if (look.winners) winners = k.raw("winners", DType::int32);
+  if (signature.winners) winners = k.raw("winners", DType::int32);
 
   const auto run = [&] {
-    const Value place = picked(k, look, where);
+    const Value place = picked(k, signature, where);
     const Value at = element_of(k, where, place);
     switch (task) {
       case IndexTask::gather:
-        return k.store(k.out("out", look.array), k.read_at(array, {at}));
+        return k.store(k.out("out", signature.array), k.read_at(array, {at}));
       case IndexTask::scatter: {
-        const auto store = [&] { k.store_at(array, {at}, k.convert(look.array, k.read(*value))); };
+        const auto store = [&] {
+          k.store_at(array, {at}, k.convert(signature.array, k.read(*value)));
+        };
         if (!winners) return store();
         const Value row = where.kept ? k.loop_index() / k.read(*where.kept) : k.loop_index();
         return k.if_(k.read_at(*winners, {place}) == row, store);
@@ -189,27 +195,27 @@ ir::Kernel make_index_kernel(const IndexLook& look) {
       case IndexTask::claim:
         return k.evaluate(k.atomic(Op::atomic_max, array, {at, k.loop_index()}));
       case IndexTask::apply:
-        return apply(k, look, array, at, k.read(*value));
+        return apply(k, signature, array, at, k.read(*value));
       case IndexTask::add:
       case IndexTask::minimum:
       case IndexTask::maximum:
         break;
     }
-    const Value operand = k.convert(look.array, k.read(*value));
-    k.evaluate(k.atomic(atomic_of(task), array, {at, look.negated ? -operand : operand}));
+    const Value operand = k.convert(signature.array, k.read(*value));
+    k.evaluate(k.atomic(atomic_of(task), array, {at, signature.negated ? -operand : operand}));
   };
-  if (look.skips)
-    k.if_(k.read(where.picks[0]) >= k.integer(look.picks[0].dtype, 0), run);
+  if (signature.skips)
+    k.if_(k.read(where.picks[0]) >= k.integer(signature.picks[0].dtype, 0), run);
   else
     run();
   return k.take();
 }
 
-Result<KernelRef> IndexKernels::get(const IndexLook& look) {
-  std::string key = look.key();
+Result<KernelRef> IndexKernels::get(const IndexSignature& signature) {
+  std::string key = signature.key();
   const auto found = known_.find(key);
   if (found != known_.end()) return found->second;
-  auto made = launcher_.prepare(make_index_kernel(look));
+  auto made = launcher_.prepare(make_index_kernel(signature));
   if (made) known_.emplace(std::move(key), *made);
   return made;
 }

@@ -16,7 +16,7 @@
 namespace arraycore {
 
 // One array of indices as a kernel sees it.
-struct PickLook {
+struct PickSignature {
   DType dtype = DType::int32;
   // Every index lies in [0, extent), or is -1 in a kernel that skips. Else negative indices count
   // from the end, and what lies outside wraps around (on the CPU alone it was refused before).
@@ -34,7 +34,7 @@ enum class IndexTask : std::uint8_t {
   apply,  // array[picks] = ufunc(array[picks], value), by comparing and exchanging
 };
 
-struct IndexLook {
+struct IndexSignature {
   IndexTask task = IndexTask::gather;
   DType array = DType::float32;
   DType value = DType::float32;  // scatter and the updates
@@ -43,23 +43,23 @@ struct IndexLook {
   bool skips = false;    // an index of -1 does nothing
   bool negated = false;  // add: subtracts
   bool winners = false;  // scatter: one more array says which element of the loop stays
-  std::vector<PickLook> picks;
+  std::vector<PickSignature> picks;
   const ops::UFunc* ufunc = nullptr;  // apply
   ops::Loop loop;                     // apply
 
   std::string key() const;
 };
 
-// The kernel of a look. Parameters, in order: `array`, raw, by one C-order number; `value` (not of
-// gather, mark and claim); one elementwise array for each pick; one int32 scalar for each pick, its
-// extent; with `spread` an int32 scalar, the number of kept elements; with `winners` a raw int32
-// array over the picked axes; of gather `out`.
-ir::Kernel make_index_kernel(const IndexLook& look);
+// The kernel of a signature. Parameters, in order: `array`, raw, by one C-order number; `value`
+// (not of gather, mark and claim); one elementwise array for each pick; one int32 scalar for each
+// pick, its extent; with `spread` an int32 scalar, the number of kept elements; with `winners` a
+// raw int32 array over the picked axes; of gather `out`.
+ir::Kernel make_index_kernel(const IndexSignature& signature);
 
 class IndexKernels {
  public:
   explicit IndexKernels(Launcher& launcher) : launcher_(launcher) {}
-  Result<KernelRef> get(const IndexLook& look);
+  Result<KernelRef> get(const IndexSignature& signature);
 
  private:
   Launcher& launcher_;

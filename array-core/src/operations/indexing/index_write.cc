@@ -57,10 +57,10 @@ Status IndexCalls::write(const Array& target, std::span<const KeyItem> key,
     const Status fits = check_mask_values(*picking, key, found->shape[0], value);
     if (!fits) return fits;
   }
-  IndexLook look;
-  look.task = IndexTask::scatter;
-  look.array = target.dtype;
-  return scatter(look, target, *picking, key, *found, value);
+  IndexSignature signature;
+  signature.task = IndexTask::scatter;
+  signature.array = target.dtype;
+  return scatter(signature, target, *picking, key, *found, value);
 }
 
 // One mask and no other indices. A value that is the same for every true element needs not to know
@@ -91,10 +91,10 @@ Status IndexCalls::write_mask(const Array& target, const Picking& picking,
     if (!found) return found.error();
     const Status fits = check_mask_values(picking, key, found->shape[0], value);
     if (!fits) return fits;
-    IndexLook look;
-    look.task = IndexTask::scatter;
-    look.array = target.dtype;
-    return scatter(look, target, picking, key, *found, value);
+    IndexSignature signature;
+    signature.task = IndexTask::scatter;
+    signature.array = target.dtype;
+    return scatter(signature, target, picking, key, *found, value);
   }
   IndexedValue given = value;
   Array wide;
@@ -255,23 +255,23 @@ Status IndexCalls::update(const Array& target, std::span<const KeyItem> key,
   if (!picking) return picking.error();
   const auto found = picks(*picking, key);
   if (!found) return found.error();
-  IndexLook look;
-  look.array = dtype;
-  look.task = IndexTask::apply;
-  look.ufunc = &ufunc;
-  look.loop = update.loop;
+  IndexSignature signature;
+  signature.array = dtype;
+  signature.task = IndexTask::apply;
+  signature.ufunc = &ufunc;
+  signature.loop = update.loop;
   Array written = target;
   if (own_type && dtype != DType::boolean) {
-    if (ufunc.name == "add" || ufunc.name == "subtract") look.task = IndexTask::add;
-    look.negated = ufunc.name == "subtract";
-    if (ufunc.name == "minimum") look.task = IndexTask::minimum;
-    if (ufunc.name == "maximum") look.task = IndexTask::maximum;
+    if (ufunc.name == "add" || ufunc.name == "subtract") signature.task = IndexTask::add;
+    signature.negated = ufunc.name == "subtract";
+    if (ufunc.name == "minimum") signature.task = IndexTask::minimum;
+    if (ufunc.name == "maximum") signature.task = IndexTask::maximum;
   }
-  if (look.task == IndexTask::apply)
+  if (signature.task == IndexTask::apply)
     written.dtype = bits_of(dtype);
   else
-    look.ufunc = nullptr;
-  return scatter(look, written, *picking, key, *found, value);
+    signature.ufunc = nullptr;
+  return scatter(signature, written, *picking, key, *found, value);
 }
 
 }  // namespace arraycore

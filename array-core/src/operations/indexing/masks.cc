@@ -108,7 +108,7 @@ Result<std::vector<std::byte>> host_elements(Launcher& launcher, const Array& ar
     if (!copied) return copied.error();
     packed = std::move(*copied);
   }
-  if (const Status there = launcher.ready(packed); !there) return there.error();
+  if (const Status there = launcher.prepare_read(packed); !there) return there.error();
   // Memory to memory: no launch waits, and nothing is counted as brought down.
   const Status read =
       packed.storage->backend().download(packed.storage->id(), packed.view.offset, bytes);
@@ -153,7 +153,7 @@ Result<Array> Masks::on_host(const Array& mask) {
     if ((*bytes)[i] != std::byte{0}) positions.push_back(static_cast<std::int32_t>(i));
   auto made = launcher_.allocate(DType::int32, Dims{static_cast<std::int64_t>(positions.size())});
   if (!made) return made;
-  if (const Status may = launcher_.overwritten(*made); !may) return may.error();
+  if (const Status may = launcher_.prepare_write(*made); !may) return may.error();
   const Storage& storage = *made->storage;
   const Status written = storage.backend().upload(
       storage.id(), 0, std::as_bytes(std::span(positions.data(), positions.size())));

@@ -161,7 +161,8 @@ Status UserKernels::bind(const Kernel& kernel, std::span<const Array* const> arr
   raw_launch_.bindings.clear();
   for (std::size_t k = 0; k < arrays.size(); ++k) {
     const Array& bound = copied[k] != nullptr ? *copied[k] : *arrays[k];
-    const Status may = bindings[k].written ? launcher_.overwritten(bound) : launcher_.ready(bound);
+    const Status may =
+        bindings[k].written ? launcher_.prepare_write(bound) : launcher_.prepare_read(bound);
     if (!may) return may;
     raw_launch_.bindings.push_back(bound.storage->id());
   }

@@ -28,8 +28,8 @@ Error geometry_error(std::string message) {
 }
 
 // An array's strides and offset in elements.
-struct Lies {
-  explicit Lies(const Array& array) {
+struct ElementLayout {
+  explicit ElementLayout(const Array& array) {
     const auto item = static_cast<std::int64_t>(size_of(array.dtype));
     offset = array.view.offset / item;
     for (const std::int64_t stride : array.view.strides) strides.push_back(stride / item);
@@ -116,13 +116,13 @@ Status check_result(const Dims& has, const Dims& wants) {
 
 // The window is one place, put to each element once: nothing is unfolded.
 bool Convolutions::Sizes::is_pointwise(const ConvolutionGeometry& how) const {
-  return all(window, 1) && all(how.stride, 1) && all(how.before, 0) && all(how.behind, 0) &&
-         (images == 1 || product(places) >= kWorthAProduct);
+  return all(window, 1) && all(how.stride, 1) && all(how.pad_before, 0) && all(how.pad_after, 0) &&
+         (images == 1 || product(out_space) >= kWorthAProduct);
 }
 
-Dims Convolutions::Sizes::result(const ConvolutionGeometry& how) const {
-  Dims shape{images, results * how.groups};
-  for (const std::int64_t extent : places) shape.push_back(extent);
+Dims Convolutions::Sizes::out_shape(const ConvolutionGeometry& how) const {
+  Dims shape{images, out_channels * how.groups};
+  for (const std::int64_t extent : out_space) shape.push_back(extent);
   return shape;
 }
 
@@ -134,15 +134,15 @@ Result<Convolutions::Sizes> Convolutions::sizes(const Dims& data, const Dims& we
         "A convolution takes data and weights of 3, 4 or 5 dimensions, as many of "
         "both; these have the shapes " +
         shape_text(data) + " and " + shape_text(weights) + ".");
-  for (const Dims* dims : {&how.stride, &how.before, &how.behind, &how.dilation})
+  for (const Dims* dims : {&how.stride, &how.pad_before, &how.pad_after, &how.dilation})
     if (dims->size() != axes)
       return geometry_error("A stride, dilation and padding are needed for each of the " +
                             std::to_string(axes) + " axes of space.");
   const auto below = [](const Dims& dims, std::int64_t least) {
     return std::any_of(dims.begin(), dims.end(), [&](std::int64_t each) { return each < least; });
   };
-  if (below(how.stride, 1) || below(how.dilation, 1) || below(how.before, 0) ||
-      below(how.behind, 0) || how.groups < 1)
+  if (below(how.stride, 1) || below(how.dilation, 1) || below(how.pad_before, 0) ||
+      below(how.pad_after, 0) || how.groups < 1)
     return geometry_error(
         "Strides, dilations and groups are at least 1, and padding is at least 0.");
   if (weights[0] % how.groups != 0)
@@ -155,20 +155,20 @@ Result<Convolutions::Sizes> Convolutions::sizes(const Dims& data, const Dims& we
                         std::to_string(weights[1]) + " channels a group.");
   Sizes sizes;
   sizes.images = data[0];
-  sizes.channels = weights[1];
-  sizes.results = weights[0] / how.groups;
+  sizes.in_channels = weights[1];
+  sizes.out_channels = weights[0] / how.groups;
   for (int axis = 0; axis < axes; ++axis) {
-    const std::int64_t extent = data[2 + axis] + how.before[axis] + how.behind[axis];
+    const std::int64_t extent = data[2 + axis] + how.pad_before[axis] + how.pad_after[axis];
     const std::int64_t window = weights[2 + axis];
-    const std::int64_t reach = window < 1 ? 0 : (window - 1) * how.dilation[axis] + 1;
-    if (window < 1 || reach > extent)
+    const std::int64_t effective = window < 1 ? 0 : (window - 1) * how.dilation[axis] + 1;
+    if (window < 1 || effective > extent)
       return shapes_error("A window of " + std::to_string(window) + " that reaches over " +
-                          std::to_string(reach) + " elements does not lie in " +
+                          std::to_string(effective) + " elements does not lie in " +
                           std::to_string(extent) + " along axis " + std::to_string(2 + axis) +
                           ", padding counted.");
-    sizes.data.push_back(data[2 + axis]);
+    sizes.space.push_back(data[2 + axis]);
     sizes.window.push_back(window);
-    sizes.places.push_back((extent - reach) / how.stride[axis] + 1);
+    sizes.out_space.push_back((extent - effective) / how.stride[axis] + 1);
   }
   return sizes;
 }
@@ -221,7 +221,7 @@ Result<Array> Convolutions::forward(const Array& data, const Array& weights,
     wide = std::move(*made);
     *extra = &wide;
   }
-  auto out = launcher_.allocate(wide_data->dtype, fit->result(how));
+  auto out = launcher_.allocate(wide_data->dtype, fit->out_shape(how));
   if (!out) return out;
   const Status done = run_forward(*wide_data, *wide_weights, *out, *fit, how, taken);
   if (!done) return done.error();
@@ -229,36 +229,36 @@ Result<Array> Convolutions::forward(const Array& data, const Array& weights,
 }
 
 // The kernels, and operands that go by row of the result and by term of the data.
-Result<ProductHoles> Convolutions::holes_of(DType dtype, const ConvolutionExtras& extras) {
-  ProductHoles holes;
+Result<ProductStages> Convolutions::stages_of(DType dtype, const ConvolutionExtras& extras) {
+  ProductStages stages;
   if (extras.scale != nullptr) {
-    const auto kernel = kernels_.scale(dtype);
+    const auto kernel = kernels_.prologue(dtype);
     if (!kernel) return kernel.error();
-    holes.before.kernel = *kernel;
-    holes.before.operands = {extras.scale, extras.shift};
+    stages.prologue.kernel = *kernel;
+    stages.prologue.operands = {extras.scale, extras.shift};
     for (std::size_t i = 0; i < 2; ++i) {
-      const Lies lies(*holes.before.operands[i]);
-      holes.before.lies[i] = {lies.offset, lies.strides[0], 0, 0};
+      const ElementLayout layout(*stages.prologue.operands[i]);
+      stages.prologue.layouts[i] = {layout.offset, layout.strides[0], 0, 0};
     }
   }
   if (extras.bias != nullptr || extras.activation != Activation::none) {
-    const auto kernel = kernels_.finish(dtype, extras.bias != nullptr, extras.activation);
+    const auto kernel = kernels_.epilogue(dtype, extras.bias != nullptr, extras.activation);
     if (!kernel) return kernel.error();
-    holes.after.kernel = *kernel;
+    stages.epilogue.kernel = *kernel;
     if (extras.bias != nullptr) {
-      const Lies lies(*extras.bias);
-      holes.after.operands[0] = extras.bias;
-      holes.after.lies[0] = {lies.offset, lies.strides[0], 0, 0};
+      const ElementLayout layout(*extras.bias);
+      stages.epilogue.operands[0] = extras.bias;
+      stages.epilogue.layouts[0] = {layout.offset, layout.strides[0], 0, 0};
     }
   }
-  return holes;
+  return stages;
 }
 
 // What stands behind a sum of nothing: 0, and what is done to it. The channels are axis 1.
-Status Convolutions::fill_and_finish(const Array& out, const ConvolutionExtras& extras) {
+Status Convolutions::fill_with_epilogue(const Array& out, const ConvolutionExtras& extras) {
   const Status filled = launcher_.fill(out, ir::scalar_of(out.dtype, 0));
   if (!filled || (extras.bias == nullptr && extras.activation == Activation::none)) return filled;
-  const auto kernel = kernels_.finish(out.dtype, extras.bias != nullptr, extras.activation);
+  const auto kernel = kernels_.epilogue(out.dtype, extras.bias != nullptr, extras.activation);
   if (!kernel) return kernel.error();
   std::vector<Operand> operands{{&out, {}}};
   Array bias;
@@ -281,48 +281,51 @@ Status Convolutions::run_forward(const Array& data, const Array& weights, const 
                                  const Sizes& sizes, const ConvolutionGeometry& how,
                                  const ConvolutionExtras& extras) {
   if (out.view.count() == 0) return Done{};
-  if (sizes.channels == 0) return fill_and_finish(out, extras);
+  if (sizes.in_channels == 0) return fill_with_epilogue(out, extras);
   // A batch of images and groups has no one stride for the extras of groups.
   const bool pointwise = sizes.is_pointwise(how) && (how.groups == 1 || !extras.any());
-  auto holes = holes_of(out.dtype, extras);
-  if (!holes) return holes.error();
+  auto stages = stages_of(out.dtype, extras);
+  if (!stages) return stages.error();
   for (std::size_t i = 0; i < 2; ++i) {
-    holes->before.lies[i].batch_stride =
-        how.groups == 1 ? 0 : sizes.channels * holes->before.lies[i].row_stride;
-    holes->after.lies[i].batch_stride =
-        how.groups == 1 ? 0 : sizes.results * holes->after.lies[i].row_stride;
+    stages->prologue.layouts[i].batch_stride =
+        how.groups == 1 ? 0 : sizes.in_channels * stages->prologue.layouts[i].row_stride;
+    stages->epilogue.layouts[i].batch_stride =
+        how.groups == 1 ? 0 : sizes.out_channels * stages->epilogue.layouts[i].row_stride;
   }
   const auto kernel = in_a_row(weights);
   if (!kernel) return kernel.error();
   const auto source = pointwise ? in_a_row(data) : Result<Array>(data);
   if (!source) return source.error();
-  const Lies a(*kernel);
-  const Lies b(*source);
-  const Lies c(out);
-  Problem problem = problem_for(out, sizes.results, how.groups);
-  problem.a = {a.offset, a.strides[0], a.strides[1], step(problem, sizes.results * a.strides[0])};
-  problem.b = {b.offset, b.strides[1], b.strides[0], step(problem, sizes.channels * b.strides[1])};
-  problem.out = {c.offset, c.strides[1], c.strides[0], step(problem, sizes.results * c.strides[1])};
+  const ElementLayout a(*kernel);
+  const ElementLayout b(*source);
+  const ElementLayout c(out);
+  Problem problem = problem_for(out, sizes.out_channels, how.groups);
+  problem.a = {a.offset, a.strides[0], a.strides[1],
+               step(problem, sizes.out_channels * a.strides[0])};
+  problem.b = {b.offset, b.strides[1], b.strides[0],
+               step(problem, sizes.in_channels * b.strides[1])};
+  problem.out = {c.offset, c.strides[1], c.strides[0],
+                 step(problem, sizes.out_channels * c.strides[1])};
   if (pointwise)
     return launcher_.multiply(
-        by_image(problem, sizes.images, sizes.channels, product(sizes.places)), *kernel, *source,
-        out, *holes);
+        by_image(problem, sizes.images, sizes.in_channels, product(sizes.out_space)), *kernel,
+        *source, out, *stages);
   Window window;
   for (int axis = 0; axis < sizes.axes(); ++axis) {
     WindowAxis& each = axis_of(window, sizes.axes(), axis);
-    each.columns = sizes.places[axis];
+    each.columns = sizes.out_space[axis];
     each.terms = sizes.window[axis];
     each.column_step = how.stride[axis];
     each.term_step = how.dilation[axis];
-    each.origin = -how.before[axis];
-    each.extent = sizes.data[axis];
+    each.origin = -how.pad_before[axis];
+    each.extent = sizes.space[axis];
     each.b_stride = b.space(axis);
     each.out_stride = c.space(axis);
   }
   problem.n = sizes.images * window.columns();
-  problem.k = sizes.channels * window.terms();
+  problem.k = sizes.in_channels * window.terms();
   problem.window = window;
-  return launcher_.multiply(problem, *kernel, *source, out, *holes);
+  return launcher_.multiply(problem, *kernel, *source, out, *stages);
 }
 
 Result<Array> Convolutions::dense(const Array& data, const Array& weights, const Array* bias,
@@ -349,18 +352,18 @@ Result<Array> Convolutions::dense(const Array& data, const Array& weights, const
   if (!out) return out;
   Status done = Done{};
   if (out->view.count() > 0 && rows[1] == 0) {
-    done = fill_and_finish(*out, extras);
+    done = fill_with_epilogue(*out, extras);
   } else if (out->view.count() > 0) {
-    auto holes = holes_of(out->dtype, extras);
-    if (!holes) return holes.error();
+    auto stages = stages_of(out->dtype, extras);
+    if (!stages) return stages.error();
     // The bias goes by column.
-    for (gemm::HoleOperand& lies : holes->after.lies)
-      std::swap(lies.row_stride, lies.column_stride);
+    for (gemm::OperandLayout& layout : stages->epilogue.layouts)
+      std::swap(layout.row_stride, layout.column_stride);
     View turned = wide_weights->view;
     std::swap(turned.shape[0], turned.shape[1]);
     std::swap(turned.strides[0], turned.strides[1]);
     done = launcher_.multiply(gemm::problem_of(out->dtype, wide_data->view, turned, out->view),
-                              *wide_data, *wide_weights, *out, *holes);
+                              *wide_data, *wide_weights, *out, *stages);
   }
   if (!done) return done.error();
   return narrowed(launcher_, *out, data.dtype);
@@ -376,7 +379,7 @@ Result<Array> Convolutions::data_gradient(const Array& gradient, const Array& we
   for (const std::int64_t extent : space) shape.push_back(extent);
   const auto fit = sizes(shape, windows, how);
   if (!fit) return fit.error();
-  if (const Status fits = check_result(gradient.view.shape, fit->result(how)); !fits)
+  if (const Status fits = check_result(gradient.view.shape, fit->out_shape(how)); !fits)
     return fits.error();
   const auto wide_gradient = widened(gradient);
   if (!wide_gradient) return wide_gradient;
@@ -392,20 +395,23 @@ Result<Array> Convolutions::data_gradient(const Array& gradient, const Array& we
 Status Convolutions::run_data(const Array& gradient, const Array& weights, const Array& out,
                               const Sizes& sizes, const ConvolutionGeometry& how) {
   if (out.view.count() == 0) return Done{};
-  if (sizes.results == 0) return launcher_.fill(out, ir::scalar_of(out.dtype, 0));
+  if (sizes.out_channels == 0) return launcher_.fill(out, ir::scalar_of(out.dtype, 0));
   if (sizes.is_pointwise(how)) {
     const auto source = in_a_row(gradient);
     if (!source) return source.error();
-    const Lies a(weights);
-    const Lies b(*source);
-    const Lies c(out);
-    Problem problem = problem_for(out, sizes.channels, how.groups);
-    problem.a = {a.offset, a.strides[1], a.strides[0], step(problem, sizes.results * a.strides[0])};
-    problem.b = {b.offset, b.strides[1], b.strides[0], step(problem, sizes.results * b.strides[1])};
+    const ElementLayout a(weights);
+    const ElementLayout b(*source);
+    const ElementLayout c(out);
+    Problem problem = problem_for(out, sizes.in_channels, how.groups);
+    problem.a = {a.offset, a.strides[1], a.strides[0],
+                 step(problem, sizes.out_channels * a.strides[0])};
+    problem.b = {b.offset, b.strides[1], b.strides[0],
+                 step(problem, sizes.out_channels * b.strides[1])};
     problem.out = {c.offset, c.strides[1], c.strides[0],
-                   step(problem, sizes.channels * c.strides[1])};
-    return launcher_.multiply(by_image(problem, sizes.images, sizes.results, product(sizes.places)),
-                              weights, *source, out);
+                   step(problem, sizes.in_channels * c.strides[1])};
+    return launcher_.multiply(
+        by_image(problem, sizes.images, sizes.out_channels, product(sizes.out_space)), weights,
+        *source, out);
   }
   // Where a stride passes over the whole window, some phases meet no part of it.
   bool misses = false;
@@ -423,7 +429,7 @@ Status Convolutions::run_data(const Array& gradient, const Array& weights, const
     const Status done = run_phase(gradient, weights, out, sizes, how, phase);
     if (!done) return done;
     int axis = sizes.axes() - 1;
-    while (axis >= 0 && ++phase[axis] == std::min(how.stride[axis], sizes.data[axis]))
+    while (axis >= 0 && ++phase[axis] == std::min(how.stride[axis], sizes.space[axis]))
       phase[axis--] = 0;
     if (axis < 0) return Done{};
   }
@@ -437,27 +443,27 @@ Status Convolutions::run_phase(const Array& gradient, const Array& weights, cons
                                const Dims& phase) {
   View kernel = weights.view;
   const View& all = weights.view;
-  kernel.shape = {how.groups, sizes.channels, sizes.results};
-  kernel.strides = {sizes.results * all.strides[0], all.strides[1], all.strides[0]};
-  const Lies b(gradient);
-  const Lies c(out);
+  kernel.shape = {how.groups, sizes.in_channels, sizes.out_channels};
+  kernel.strides = {sizes.out_channels * all.strides[0], all.strides[1], all.strides[0]};
+  const ElementLayout b(gradient);
+  const ElementLayout c(out);
   Window window;
   bool meets = true;
   std::int64_t first_out = c.offset;
   for (int axis = 0; axis < sizes.axes(); ++axis) {
     const std::int64_t stride = how.stride[axis];
     const std::int64_t dilation = how.dilation[axis];
-    const std::int64_t from = phase[axis] + how.before[axis];
+    const std::int64_t from = phase[axis] + how.pad_before[axis];
     std::int64_t first = 0;
     while (first < sizes.window[axis] && (from - first * dilation) % stride != 0) ++first;
     const std::int64_t each_nth = stride / std::gcd(stride, dilation);
     WindowAxis& each = axis_of(window, sizes.axes(), axis);
-    each.columns = (sizes.data[axis] - phase[axis] + stride - 1) / stride;
+    each.columns = (sizes.space[axis] - phase[axis] + stride - 1) / stride;
     each.terms = (sizes.window[axis] - first + each_nth - 1) / each_nth;
     each.column_step = 1;
     each.term_step = -(each_nth * dilation / stride);
     each.origin = (from - first * dilation) / stride;
-    each.extent = sizes.places[axis];
+    each.extent = sizes.out_space[axis];
     each.b_stride = b.space(axis);
     each.out_stride = stride * c.space(axis);
     meets = meets && each.terms > 0;
@@ -468,9 +474,9 @@ Status Convolutions::run_phase(const Array& gradient, const Array& weights, cons
   }
   if (!meets) return Done{};  // 0 already
   const std::int64_t terms = window.terms();
-  Problem problem = problem_for(out, sizes.channels, how.groups);
+  Problem problem = problem_for(out, sizes.in_channels, how.groups);
   Array rows = weights;
-  const Lies a(weights);
+  const ElementLayout a(weights);
   const auto item = static_cast<std::int64_t>(size_of(weights.dtype));
   // Rows of channels as they lie: a window of one place, or, where the device's kernels look
   // through windows anyway, places that follow each other.
@@ -478,19 +484,20 @@ Status Convolutions::run_phase(const Array& gradient, const Array& weights, cons
                            (terms == 1 ? a.strides[1] == 1 : out.storage->backend().is_device());
   if (as_they_lie) {
     problem.a = {kernel.offset / item, a.strides[1], a.strides[0],
-                 step(problem, sizes.results * a.strides[0])};
+                 step(problem, sizes.out_channels * a.strides[0])};
   } else {  // small, and read many times: laid out as rows of channels
     auto copied = launcher_.copy({weights.dtype, kernel, weights.storage}, weights.dtype);
     if (!copied) return copied.error();
     rows = std::move(*copied);
-    problem.a = {0, sizes.results * terms, terms,
-                 step(problem, sizes.channels * sizes.results * terms)};
+    problem.a = {0, sizes.out_channels * terms, terms,
+                 step(problem, sizes.in_channels * sizes.out_channels * terms)};
   }
-  problem.b = {b.offset, b.strides[1], b.strides[0], step(problem, sizes.results * b.strides[1])};
+  problem.b = {b.offset, b.strides[1], b.strides[0],
+               step(problem, sizes.out_channels * b.strides[1])};
   problem.out = {first_out, c.strides[1], c.strides[0],
-                 step(problem, sizes.channels * c.strides[1])};
+                 step(problem, sizes.in_channels * c.strides[1])};
   problem.n = sizes.images * window.columns();
-  problem.k = sizes.results * terms;
+  problem.k = sizes.out_channels * terms;
   problem.window = window;
   return launcher_.multiply(problem, rows, gradient, out);
 }
@@ -509,7 +516,7 @@ Result<Array> Convolutions::weight_gradient(const Array& data, const Array& grad
   for (const std::int64_t extent : window) shape.push_back(extent);
   const auto fit = sizes(of_data, shape, how);
   if (!fit) return fit.error();
-  if (const Status fits = check_result(gradient.view.shape, fit->result(how)); !fits)
+  if (const Status fits = check_result(gradient.view.shape, fit->out_shape(how)); !fits)
     return fits.error();
   const auto wide_data = widened(data);
   if (!wide_data) return wide_data;
@@ -530,26 +537,29 @@ Status Convolutions::run_weights(const Array& data, const Array& gradient, const
   if (sizes.images == 0) return launcher_.fill(out, ir::scalar_of(out.dtype, 0));
   const auto rows = in_a_row(gradient);
   if (!rows) return rows.error();
-  const Lies a(*rows);
-  const Lies b(data);
-  const Lies c(out);
-  Problem problem = problem_for(out, sizes.results, how.groups);
-  problem.a = {a.offset, a.strides[1], a.strides[0], step(problem, sizes.results * a.strides[1])};
-  problem.b = {b.offset, b.strides[0], b.strides[1], step(problem, sizes.channels * b.strides[1])};
-  problem.out = {c.offset, c.strides[0], c.strides[1], step(problem, sizes.results * c.strides[0])};
+  const ElementLayout a(*rows);
+  const ElementLayout b(data);
+  const ElementLayout c(out);
+  Problem problem = problem_for(out, sizes.out_channels, how.groups);
+  problem.a = {a.offset, a.strides[1], a.strides[0],
+               step(problem, sizes.out_channels * a.strides[1])};
+  problem.b = {b.offset, b.strides[0], b.strides[1],
+               step(problem, sizes.in_channels * b.strides[1])};
+  problem.out = {c.offset, c.strides[0], c.strides[1],
+                 step(problem, sizes.out_channels * c.strides[0])};
   Window window;
   for (int axis = 0; axis < sizes.axes(); ++axis) {
     WindowAxis& each = axis_of(window, sizes.axes(), axis);
     each.columns = sizes.window[axis];
-    each.terms = sizes.places[axis];
+    each.terms = sizes.out_space[axis];
     each.column_step = how.dilation[axis];
     each.term_step = how.stride[axis];
-    each.origin = -how.before[axis];
-    each.extent = sizes.data[axis];
+    each.origin = -how.pad_before[axis];
+    each.extent = sizes.space[axis];
     each.b_stride = b.space(axis);
     each.out_stride = c.space(axis);
   }
-  problem.n = sizes.channels * window.columns();
+  problem.n = sizes.in_channels * window.columns();
   problem.k = sizes.images * window.terms();
   problem.window = window;
   return launcher_.multiply(problem, *rows, data, out);

@@ -9,16 +9,16 @@
 #include <cstdint>
 
 #include "base/result.h"
-#include "runtime/hole_kernels.h"
 #include "runtime/launcher.h"
+#include "runtime/stage_kernels.h"
 
 namespace arraycore {
 
-// Of each axis of space. `before` and `behind`: how many zeros stand around the data.
+// Of each axis of space. `pad_before` and `pad_after` count the zeros around the data.
 struct ConvolutionGeometry {
   Dims stride;
-  Dims before;
-  Dims behind;
+  Dims pad_before;
+  Dims pad_after;
   Dims dilation;
   std::int64_t groups = 1;
 };
@@ -58,21 +58,21 @@ class Convolutions {
   // Sizes that fit each other.
   struct Sizes {
     std::int64_t images = 0;
-    std::int64_t channels = 0;  // of a group
-    std::int64_t results = 0;   // of a group
-    Dims data;                  // extents of space
-    Dims window;
-    Dims places;  // that the window is put to
+    std::int64_t in_channels = 0;   // of a group
+    std::int64_t out_channels = 0;  // of a group
+    Dims space;                     // the extents of the data
+    Dims window;                    // the extents of the weights
+    Dims out_space;                 // the extents of the result
 
-    int axes() const { return data.size(); }
+    int axes() const { return space.size(); }
     bool is_pointwise(const ConvolutionGeometry& how) const;
-    Dims result(const ConvolutionGeometry& how) const;  // the result's shape
+    Dims out_shape(const ConvolutionGeometry& how) const;
   };
   Result<Sizes> sizes(const Dims& data, const Dims& weights, const ConvolutionGeometry& how) const;
   Status run_forward(const Array& data, const Array& weights, const Array& out, const Sizes& sizes,
                      const ConvolutionGeometry& how, const ConvolutionExtras& extras);
-  Result<ProductHoles> holes_of(DType dtype, const ConvolutionExtras& extras);
-  Status fill_and_finish(const Array& out, const ConvolutionExtras& extras);
+  Result<ProductStages> stages_of(DType dtype, const ConvolutionExtras& extras);
+  Status fill_with_epilogue(const Array& out, const ConvolutionExtras& extras);
   Status run_data(const Array& gradient, const Array& weights, const Array& out, const Sizes& sizes,
                   const ConvolutionGeometry& how);
   Status run_weights(const Array& data, const Array& gradient, const Array& out, const Sizes& sizes,
@@ -85,7 +85,7 @@ class Convolutions {
   Result<Array> widened(const Array& array);
 
   Launcher& launcher_;
-  HoleKernels kernels_;
+  StageKernels kernels_;
 };
 
 }  // namespace arraycore

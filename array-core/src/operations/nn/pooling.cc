@@ -61,13 +61,13 @@ Result<Pooling::Sizes> Pooling::sizes(const Array& array, const Dims& space,
                                       const PoolGeometry& how) const {
   const int axes = how.window.size();
   const bool counted = axes >= 1 && axes <= ops::kPoolAxes && how.stride.size() == axes &&
-                       how.before.size() == axes && how.behind.size() == axes;
+                       how.pad_before.size() == axes && how.pad_after.size() == axes;
   const auto below = [](const Dims& dims, std::int64_t least) {
     return std::any_of(dims.begin(), dims.end(),
                        [&](std::int64_t each) { return each < least || each > kLargest; });
   };
-  if (!counted || below(how.window, 1) || below(how.stride, 1) || below(how.before, 0) ||
-      below(how.behind, 0))
+  if (!counted || below(how.window, 1) || below(how.stride, 1) || below(how.pad_before, 0) ||
+      below(how.pad_after, 0))
     return Error{ErrorKind::value, "pool_geometry",
                  "A window of one to three axes has an extent and a stride of at least 1 and "
                  "padding of at least 0 for each."};
@@ -79,7 +79,7 @@ Result<Pooling::Sizes> Pooling::sizes(const Array& array, const Dims& space,
   for (int axis = 0; axis < array.view.ndim() - axes; ++axis)
     sizes.planes.push_back(array.view.shape[axis]);
   for (int axis = 0; axis < axes; ++axis) {
-    const std::int64_t extent = space[axis] + how.before[axis] + how.behind[axis];
+    const std::int64_t extent = space[axis] + how.pad_before[axis] + how.pad_after[axis];
     if (space[axis] < 1 || how.window[axis] > extent)
       return shapes_error("A window of " + std::to_string(how.window[axis]) + " does not lie in " +
                           std::to_string(extent) +
@@ -121,7 +121,7 @@ std::vector<Operand> Pooling::numbers(const Sizes& sizes, const PoolGeometry& ho
     add(axis < 0 ? 1 : sizes.places[axis]);
     add(axis < 0 ? 1 : how.window[axis]);
     add(axis < 0 ? 1 : how.stride[axis]);
-    add(axis < 0 ? 0 : how.before[axis]);
+    add(axis < 0 ? 0 : how.pad_before[axis]);
   }
   return operands;
 }

@@ -19,8 +19,8 @@ namespace arraycore {
 struct PoolGeometry {
   Dims window;
   Dims stride;
-  Dims before;
-  Dims behind;  // only the number of results depends on it
+  Dims pad_before;
+  Dims pad_after;  // only the extents of the result depend on it
 };
 
 struct Pooled {

@@ -86,7 +86,7 @@ void Capture::pin(std::size_t side, StorageId storage) {
 }
 
 Result<StorageId> Capture::lend(std::size_t side, std::int64_t bytes) {
-  if (const Status may = launcher_.affords(bytes, "a captured step"); !may) return may.error();
+  if (const Status may = launcher_.check_budget(bytes, "a captured step"); !may) return may.error();
   auto storage = std::make_unique<Storage>(*backends_[side], counters_, 0, bytes);
   if (const Status made = storage->make_memory(); !made) return made.error();
   bytes_ += bytes;
@@ -269,7 +269,7 @@ bool Capture::keeps(std::optional<DType> dtype, std::uint64_t bits) const {
   return false;
 }
 
-Status Capture::replay(std::span<const std::uint64_t> values) {
+Status Capture::play(std::span<const std::uint64_t> values) {
   for (const Given& each : given_) {
     Action& action = commands_[each.command].action;
     const std::uint64_t bits = values[each.value];

@@ -31,7 +31,7 @@ namespace arraycore::capture {
 
 using Backends = std::array<TapedBackend*, kSides>;  // null: there is none
 
-// A scalar that each replay is given: number `value` of those.
+// A scalar that each play is given: number `value` of those.
 struct Given {
   std::uint32_t command = 0;
   std::uint32_t argument = 0;
@@ -52,11 +52,11 @@ class Capture {
   // Runs the step with these values: each the bits of a scalar of the argument's dtype. After an
   // error in the middle (Ctrl-C while the ring is full) nothing is lost: resume() issues the rest.
   // REQUIRES: as many values as were given names; nothing is left to resume.
-  Status replay(std::span<const std::uint64_t> values);
+  Status play(std::span<const std::uint64_t> values);
   bool is_interrupted() const { return run_ != 0 || within_ != 0; }
   Status resume();
 
-  // Whether a launch has a scalar of these bits that replays are not given. `dtype` none: 32 bits
+  // Whether a launch has a scalar of these bits that plays are not given. `dtype` none: 32 bits
   // of a raw kernel's.
   bool keeps(std::optional<DType> dtype, std::uint64_t bits) const;
 
@@ -99,7 +99,7 @@ class Capture {
   std::int64_t bytes_ = 0;
   std::vector<std::unique_ptr<Storage>> own_;
   std::vector<std::pair<std::size_t, StorageId>> pinned_;
-  std::size_t run_ = 0;     // where a replay stands
+  std::size_t run_ = 0;     // where a play stands
   std::size_t within_ = 0;  // in that run: commands, or words of its block
 };
 

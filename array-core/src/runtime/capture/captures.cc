@@ -31,7 +31,7 @@ Error unexplained(const Tape& tape, const Difference& differing) {
 
 Status Captures::begin() {
   if (is_recording()) return nested();
-  if (const Status settled = launcher_.settle(); !settled) return settled;
+  if (const Status flushed = launcher_.flush(); !flushed) return flushed;
   if (second_) second_->forget_before();
   first_ = std::move(second_);
   second_ = std::make_unique<Tape>(first_.get());
@@ -42,9 +42,9 @@ Status Captures::begin() {
 
 Status Captures::end() {
   if (!is_recording()) return none();
-  const Status settled = launcher_.settle();
+  const Status flushed = launcher_.flush();
   recorder_.tape = nullptr;
-  return settled;
+  return flushed;
 }
 
 void Captures::abort() {
@@ -118,20 +118,20 @@ std::int32_t Captures::origin(const Storage& storage) const {
 Status Captures::ready(std::int32_t number) {
   if (is_recording()) return nested();
   if (const auto found = get(number); !found) return found.error();
-  return launcher_.settle();
+  return launcher_.flush();
 }
 
-Status Captures::replay(std::int32_t number, std::span<const std::uint64_t> values) {
+Status Captures::play(std::int32_t number, std::span<const std::uint64_t> values) {
   if (const Status may = ready(number); !may) return may;
   const Span span(launcher_.profile(), "captured step");
   Capture& capture = *captures_.at(number);
   if (values.size() != capture.values())
     return Error{ErrorKind::value, "capture_value_count",
-                 "A replay of this step takes " + std::to_string(capture.values()) +
-                     " values, not " + std::to_string(values.size()) + "."};
+                 "Playing this step takes " + std::to_string(capture.values()) + " values, not " +
+                     std::to_string(values.size()) + "."};
   if (capture.is_interrupted())
     if (const Status rest = capture.resume(); !rest) return rest;
-  return capture.replay(values);
+  return capture.play(values);
 }
 
 Status Captures::resume(std::int32_t number) {

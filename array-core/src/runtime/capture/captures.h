@@ -2,7 +2,7 @@
 //
 //   begin(); (a step); end(); begin(); (the same step); end();
 //   compare()  ->  the scalars that differ;  build(who gives them)  ->  a capture's number
-//   replay(number, values), as often as wanted;  close(number)
+//   play(number, values), as often as wanted;  close(number)
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ class Captures {
   // Ends the recording, if there is one, and forgets what was recorded.
   void abort();
   bool is_recording() const { return recorder_.tape != nullptr; }
-  // Of the recording: commands so far, and whether it cannot be replayed any more.
+  // Of the recording: commands so far, and whether it cannot be played any more.
   std::uint32_t position() const;
   bool is_refused() const;
 
@@ -53,13 +53,13 @@ class Captures {
   std::uint32_t blame() const { return blame_; }
 
   // A capture of the newest recording. `values`: for each difference of compare(), which of a
-  // replay's values it is. Gives its number. Errors: of Capture::make; value, "capture_values" (one
+  // play's values it is. Gives its number. Errors: of Capture::make; value, "capture_values" (one
   // is kNoValue; blame() places it), "capture_none".
   Result<std::int32_t> build(std::span<const std::uint32_t> values);
   // Errors: value, "capture_closed" (no such capture), "capture_nested", "capture_value_count";
   // what the back end says.
-  Status replay(std::int32_t number, std::span<const std::uint64_t> values);
-  // Issues what a replay that failed has left.
+  Status play(std::int32_t number, std::span<const std::uint64_t> values);
+  // Issues what a play that failed has left.
   Status resume(std::int32_t number);
   Result<const Capture*> get(std::int32_t number) const;
   // Which storage an array lies in, for a step that has just been recorded: 0 where that step made

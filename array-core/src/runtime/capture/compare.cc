@@ -30,12 +30,12 @@ bool same_problem(const gemm::Problem& a, const gemm::Problem& b) {
          (!a.window || same_window(*a.window, *b.window));
 }
 
-bool same_operand(const gemm::HoleOperand& a, const gemm::HoleOperand& b) {
+bool same_operand(const gemm::OperandLayout& a, const gemm::OperandLayout& b) {
   return a.offset == b.offset && a.row_stride == b.row_stride &&
          a.column_stride == b.column_stride && a.batch_stride == b.batch_stride;
 }
 
-bool same_hole(const gemm::Hole& a, const gemm::Hole& b) {
+bool same_stage(const gemm::Stage& a, const gemm::Stage& b) {
   return a.kernel == b.kernel && a.number == b.number;
 }
 
@@ -137,14 +137,15 @@ class Comparer {
 
   void products(const GemmLaunch& a, const GemmLaunch& b) {
     if (!same_problem(a.problem, b.problem)) return other_shapes();
-    const auto same = [](const gemm::HoleOperand& x, const gemm::HoleOperand& y) {
+    const auto same = [](const gemm::OperandLayout& x, const gemm::OperandLayout& y) {
       return same_operand(x, y);
     };
-    if (!same_hole(a.holes.before, b.holes.before) || !same_hole(a.holes.after, b.holes.after) ||
-        !std::equal(a.holes.of_before.begin(), a.holes.of_before.end(), b.holes.of_before.begin(),
-                    same) ||
-        !std::equal(a.holes.of_after.begin(), a.holes.of_after.end(), b.holes.of_after.begin(),
-                    same))
+    if (!same_stage(a.stages.prologue, b.stages.prologue) ||
+        !same_stage(a.stages.epilogue, b.stages.epilogue) ||
+        !std::equal(a.stages.prologue_layouts.begin(), a.stages.prologue_layouts.end(),
+                    b.stages.prologue_layouts.begin(), same) ||
+        !std::equal(a.stages.epilogue_layouts.begin(), a.stages.epilogue_layouts.end(),
+                    b.stages.epilogue_layouts.begin(), same))
       return other_shapes();
     same_storage(a.a, b.a);
     same_storage(a.b, b.b);

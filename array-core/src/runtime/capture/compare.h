@@ -1,5 +1,5 @@
 // Whether two recorded steps are one program: the same operations over the same arrays, up to
-// scalars, which the caller then gives to each replay. Pure; any thread.
+// scalars, which the caller then gives to each play. Pure; any thread.
 #pragma once
 
 #include <cstdint>

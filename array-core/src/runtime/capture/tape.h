@@ -1,5 +1,5 @@
 // What a step told the back ends, in order: launches, uploads, and the storage that it made. Two
-// tapes of one program are compared (compare.h), and the second is replayed (capture.h). Touched by
+// tapes of one program are compared (compare.h), and the second is played (capture.h). Touched by
 // Python's thread only.
 //
 // A storage stands on a tape by a Name: one that was there before the step by its id, one that the
@@ -79,7 +79,7 @@ class Tape {
     std::uint64_t serial = 0;  // tells it from another of the same id
     bool alive = true;
   };
-  // Why this step cannot be replayed, whatever the other one does.
+  // Why this step cannot be played, whatever the other one does.
   struct Refusal {
     Error error;
     std::uint32_t command = 0;

@@ -74,7 +74,7 @@ Status TapedBackend::download(StorageId storage, std::int64_t offset, std::span<
   if (recorder_.tape != nullptr)
     recorder_.tape->refuse({ErrorKind::value, "capture_reads",
                             "The step reads an array: what a program then does with the value "
-                            "cannot be replayed."});
+                            "cannot be played."});
   return inner_->download(storage, offset, bytes);
 }
 

@@ -1,5 +1,5 @@
 // Every back end of a launcher as the launcher sees it: passes all on, and while a step is recorded
-// notes it on the tape. Storage that a capture replays is pinned: given back, it stays as it is
+// notes it on the tape. Storage that a capture plays is pinned: given back, it stays as it is
 // until the capture ends, and so do kernels. Touched by Python's thread only.
 #pragma once
 

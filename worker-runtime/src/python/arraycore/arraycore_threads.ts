@@ -19,7 +19,7 @@ export interface ThreadStart {
 /** Starts a thread that calls serveThread(); settles when it is about to serve. */
 export type StartThread = (start: ThreadStart) => Promise<void>;
 
-/** As many members as array-core's team has (array-core/src/team/team.h), the python thread included. */
+/** The most threads of ThreadPool (array-core/src/thread_pool/thread_pool.h), the python thread included. */
 export const kMaxThreads = 16;
 const kStackBytes = 65_536;
 const kAlignment = 64;

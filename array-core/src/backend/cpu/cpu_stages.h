@@ -1,4 +1,4 @@
-// Holes of products on the CPU: b's elements where they are packed, sums in the result as soon as
+// Stages of products on the CPU: b's elements where they are packed, sums in the result as soon as
 // it is there. Touched by Python's thread only.
 #pragma once
 
@@ -7,16 +7,15 @@
 #include <vector>
 
 #include "backend/backend.h"
-#include "cpu/crew.h"
 #include "cpu/gemm/gemm.h"
+#include "cpu/threaded_program.h"
 
 namespace arraycore {
 
-class CpuHoleBefore final : public cpu::PackedHole {
+class CpuPrologue final : public cpu::PackedPrologue {
  public:
-  // `machine`: of the hole's kernel. The operands' storages begin at `first` and `second`.
-  CpuHoleBefore(cpu::Machine& machine, const GemmLaunch& launch, std::byte* first,
-                std::byte* second)
+  // `machine`: of the stage's kernel. The operands' storages begin at `first` and `second`.
+  CpuPrologue(cpu::Machine& machine, const GemmLaunch& launch, std::byte* first, std::byte* second)
       : machine_(machine), launch_(launch), operands_{first, second} {}
 
   Status apply(const Part& part, std::byte* packed) override;
@@ -27,11 +26,11 @@ class CpuHoleBefore final : public cpu::PackedHole {
 
   cpu::Machine& machine_;
   const GemmLaunch& launch_;
-  std::array<std::byte*, gemm::kHoleOperands> operands_;
+  std::array<std::byte*, gemm::kStageOperands> operands_;
 };
 
 // `out`: the result's storage, which holds the sums.
-Status run_hole_after(cpu::Crew& crew, const GemmLaunch& launch, std::byte* out, std::byte* first,
-                      std::byte* second);
+Status run_epilogue(cpu::ThreadedProgram& threaded, const GemmLaunch& launch, std::byte* out,
+                    std::byte* first, std::byte* second);
 
 }  // namespace arraycore

@@ -1,6 +1,6 @@
-// The kernels that stand in holes of products (gemm/hole.h): a bias and an activation of the sums,
-// a scale and a shift of what is multiplied. Made once each, and kept. Touched by Python's thread
-// only.
+// The kernels that stand in stages of products (gemm/stages.h): a bias and an activation of the
+// sums, a scale and a shift of what is multiplied. Made once each, and kept. Touched by Python's
+// thread only.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ namespace arraycore {
 enum class Activation : std::uint8_t { none, relu, sigmoid, tanh, gelu };
 inline constexpr int kActivations = 5;
 
-class HoleKernels {
+class StageKernels {
  public:
-  explicit HoleKernels(Launcher& launcher) : launcher_(launcher) {}
+  explicit StageKernels(Launcher& launcher) : launcher_(launcher) {}
 
   // activation(sum + bias), without the bias where there is none.
-  Result<KernelRef> finish(DType dtype, bool bias, Activation activation);
+  Result<KernelRef> epilogue(DType dtype, bool bias, Activation activation);
   // x * scale + shift.
-  Result<KernelRef> scale(DType dtype);
+  Result<KernelRef> prologue(DType dtype);
 
  private:
   Launcher& launcher_;

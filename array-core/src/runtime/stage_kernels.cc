@@ -1,4 +1,4 @@
-#include "runtime/hole_kernels.h"
+#include "runtime/stage_kernels.h"
 
 #include "ir/builder.h"
 
@@ -29,7 +29,7 @@ ir::Value activated(ir::Builder& builder, ir::Value x, Activation activation) {
 
 }  // namespace
 
-Result<KernelRef> HoleKernels::finish(DType dtype, bool bias, Activation activation) {
+Result<KernelRef> StageKernels::epilogue(DType dtype, bool bias, Activation activation) {
   const std::pair key{dtype, static_cast<int>(activation) * 2 + (bias ? 1 : 0)};
   if (const auto known = known_.find(key); known != known_.end()) return known->second;
   ir::Builder builder("finish");
@@ -42,7 +42,7 @@ Result<KernelRef> HoleKernels::finish(DType dtype, bool bias, Activation activat
   return kernel;
 }
 
-Result<KernelRef> HoleKernels::scale(DType dtype) {
+Result<KernelRef> StageKernels::prologue(DType dtype) {
   const std::pair key{dtype, kScale};
   if (const auto known = known_.find(key); known != known_.end()) return known->second;
   ir::Builder builder("scale");

@@ -17,27 +17,27 @@
 
 namespace arraycore {
 
-class Team {
+class ThreadPool {
  public:
   // One part. Runs on any thread, at the same time as others, so that no part writes what another
-  // one reads or writes; allocates nothing. `member` is 0 for the caller, else the helper's number:
+  // one reads or writes; allocates nothing. `thread` is 0 for the caller, else the helper's number:
   // at any time one part runs for each.
-  using Part = void (*)(void* task, std::int64_t part, int member);
+  using Part = void (*)(void* task, std::int64_t part, int thread);
 
-  static constexpr int kMaxMembers = 16;
+  static constexpr int kMaxThreads = 16;
 
   // The caller and the helpers that have come to serve. Any thread.
-  int members() const { return 1 + helpers_.load(std::memory_order_acquire); }
+  int threads() const { return 1 + helpers_.load(std::memory_order_acquire); }
 
-  // Runs parts 0 to parts - 1 by members 0 to members - 1: what each of them needs is there,
+  // Runs parts 0 to parts - 1 by threads 0 to threads - 1: what each of them needs is there,
   // however many have come since. One caller at a time; a part may not run a task itself. False
   // when a helper took a part and has not come back for `kPatienceMs`: the result is not whole, and
-  // the team has no helpers from then on. REQUIRES: 0 <= parts < 2^31.
-  bool run(Part part, void* task, std::int64_t parts, int members);
+  // the thread pool has no helpers from then on. REQUIRES: 0 <= parts < 2^31.
+  bool run(Part part, void* task, std::int64_t parts, int threads);
 
-  // A helper's life, on its own thread: takes parts until end(). `member` is from 1 to
-  // kMaxMembers - 1, and its own. Allocates nothing.
-  void serve(int member);
+  // A helper's life, on its own thread: takes parts until end(). `thread` is from 1 to
+  // kMaxThreads - 1, and its own. Allocates nothing.
+  void serve(int thread);
 
   // Sends the helpers home: their serve() returns soon. The caller's thread.
   void end();
@@ -47,7 +47,7 @@ class Team {
   static Error lost();
 
  private:
-  void take_parts(int member);
+  void take_parts(int thread);
 
   std::atomic<std::uint32_t> turn_ = 0;  // odd: a task is open
   std::atomic<std::uint32_t> inside_ = 0;
@@ -58,10 +58,11 @@ class Team {
   Part part_ = nullptr;
   void* task_ = nullptr;
   std::uint32_t parts_ = 0;
-  int members_ = 0;
+  int threads_ = 0;
 };
 
-// The team of this process, or of this module's memory. Without helpers it is the caller alone.
-Team& team();
+// The thread pool of this process, or of this module's memory. Without helpers it is the caller
+// alone.
+ThreadPool& thread_pool();
 
 }  // namespace arraycore

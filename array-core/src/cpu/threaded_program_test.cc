@@ -1,6 +1,6 @@
-// Launches shared out among threads give the bits of one thread's. The team is the process's, so
-// that this is one test, in a program of its own.
-#include "cpu/crew.h"
+// Launches shared out among threads give the bits of one thread's. The thread pool is the
+// process's, so that this is one test, in a program of its own.
+#include "cpu/threaded_program.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "ir/builder.h"
-#include "team/team.h"
+#include "thread_pool/thread_pool.h"
 
 namespace arraycore::cpu {
 namespace {
@@ -37,9 +37,9 @@ void check(const ir::Kernel& kernel, const Dims& loop, std::uint32_t reduced, st
   auto want = numbers(count);
   auto got = want;
   ASSERT_TRUE(program.run({loop, reduced, arguments(want)}));
-  Crew crew(program);
+  ThreadedProgram threaded(program);
   for (int turn = 0; turn < 2; ++turn) {
-    ASSERT_TRUE(crew.run({loop, reduced, arguments(got)}));
+    ASSERT_TRUE(threaded.run({loop, reduced, arguments(got)}));
     ASSERT_EQ(got, want) << kernel.name;
   }
 }
@@ -86,15 +86,15 @@ void check_histogram() {
   });
 }
 
-TEST(Crew, GivesTheBitsOfOneThread) {
+TEST(ThreadedProgram, GivesTheBitsOfOneThread) {
   std::vector<std::thread> helpers;
-  for (int i = 1; i <= 3; ++i) helpers.emplace_back([i] { team().serve(i); });
-  while (team().members() != 4) std::this_thread::yield();
+  for (int i = 1; i <= 3; ++i) helpers.emplace_back([i] { thread_pool().serve(i); });
+  while (thread_pool().threads() != 4) std::this_thread::yield();
   check_elements();
   check_rows({1'003, 1});
   check_rows({1, 700});
   check_histogram();
-  team().end();
+  thread_pool().end();
   for (std::thread& helper : helpers) helper.join();
 }
 

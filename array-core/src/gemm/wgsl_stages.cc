@@ -1,6 +1,6 @@
-// Holes of the shaders: the IR's kernels as functions, what loads their operands, and both for four
-// elements at once.
-#include "codegen/wgsl_hole.h"
+// Stages of the shaders: the IR's kernels as functions, what loads their operands, and both for
+// four elements at once.
+#include "codegen/wgsl_function.h"
 #include "gemm/wgsl_text.h"
 
 namespace arraycore::gemm {
@@ -8,13 +8,13 @@ namespace arraycore::gemm {
 namespace {
 
 // `<name>_at(value, batch, row, column)`: the function with its operands, which are e<first> on.
-Result<std::string> function_of(const Hole& hole, const std::string& name, int first,
+Result<std::string> function_of(const Stage& stage, const std::string& name, int first,
                                 int& binding) {
-  auto function = codegen::function_text(*hole.kernel, name);
+  auto function = codegen::function_text(*stage.kernel, name);
   if (!function) return function;
   std::string bindings;
   std::string arguments = "value";
-  for (int i = 0; i < hole.operands(); ++i) {
+  for (int i = 0; i < stage.operands(); ++i) {
     const std::string e = "e" + std::to_string(first + i);
     bindings += "@group(0) @binding(" + std::to_string(binding++) + ") var<storage, read> " + e +
                 ": array<f32>;\n";
@@ -43,24 +43,24 @@ std::string by_fours(const std::string& name, const std::string& of, bool column
 
 }  // namespace
 
-Result<HoleText> hole_text(const Holes& holes, int binding, bool of_window) {
-  HoleText text;
-  if (holes.before.kernel != nullptr) {
-    const auto made = function_of(holes.before, "before", 0, binding);
+Result<StageText> stage_text(const Stages& stages, int binding, bool of_window) {
+  StageText text;
+  if (stages.prologue.kernel != nullptr) {
+    const auto made = function_of(stages.prologue, "prologue", 0, binding);
     if (!made) return made.error();
-    text.before = true;
+    text.prologue = true;
     text.functions += *made;
     if (!of_window)
-      text.functions += by_fours("before_lines", "before_at", true, "p.n") +
-                        by_fours("before_terms", "before_at", false, "p.k");
+      text.functions += by_fours("prologue_lines", "prologue_at", true, "p.n") +
+                        by_fours("prologue_terms", "prologue_at", false, "p.k");
   }
-  if (holes.after.kernel != nullptr) {
-    const auto made = function_of(holes.after, "after", kHoleOperands, binding);
+  if (stages.epilogue.kernel != nullptr) {
+    const auto made = function_of(stages.epilogue, "epilogue", kStageOperands, binding);
     if (!made) return made.error();
-    text.after = true;
-    text.functions += *made + by_fours("after4", "after_at", true, "p.n");
+    text.epilogue = true;
+    text.functions += *made + by_fours("epilogue4", "epilogue_at", true, "p.n");
   }
-  if (!holes.any()) return text;
+  if (!stages.any()) return text;
   text.functions += codegen::helper_text(text.functions);
   text.begin = codegen::begin_helpers("p.infinity", "p.nan");
   return text;

@@ -1,10 +1,10 @@
-#include "backend/cpu/cpu_holes.h"
+#include "backend/cpu/cpu_stages.h"
 
 #include <cstring>
 
 namespace arraycore {
 
-Status CpuHoleBefore::apply(const Part& part, std::byte* packed) {
+Status CpuPrologue::apply(const Part& part, std::byte* packed) {
   const auto item = static_cast<std::int64_t>(size_of(launch_.problem.dtype));
   const std::int64_t panels = (part.columns + part.width - 1) / part.width;
   const View all{{panels, part.terms, part.width},
@@ -13,8 +13,8 @@ Status CpuHoleBefore::apply(const Part& part, std::byte* packed) {
   ir::Launch launch;
   launch.loop = all.shape;
   launch.arguments.push_back(ir::Argument::array(packed, all));
-  std::array<std::vector<std::byte>, gemm::kHoleOperands> values;
-  const auto count = static_cast<std::size_t>(launch_.holes.before.operands());
+  std::array<std::vector<std::byte>, gemm::kStageOperands> values;
+  const auto count = static_cast<std::size_t>(launch_.stages.prologue.operands());
   for (std::size_t i = 0; i < count; ++i) {
     const View view = spread(i, part, values[i]);
     launch.arguments.push_back(ir::Argument::array(values[i].data(), view));
@@ -23,13 +23,13 @@ Status CpuHoleBefore::apply(const Part& part, std::byte* packed) {
   return machine_.run(launch);
 }
 
-View CpuHoleBefore::spread(std::size_t operand, const Part& part,
-                           std::vector<std::byte>& values) const {
+View CpuPrologue::spread(std::size_t operand, const Part& part,
+                         std::vector<std::byte>& values) const {
   const gemm::Problem& problem = launch_.problem;
-  const gemm::HoleOperand& lies = launch_.holes.of_before[operand];
+  const gemm::OperandLayout& layout = launch_.stages.prologue_layouts[operand];
   const std::size_t item = size_of(problem.dtype);
   const std::int64_t panels = (part.columns + part.width - 1) / part.width;
-  const bool by_term = lies.row_stride != 0;
+  const bool by_term = layout.row_stride != 0;
   const std::int64_t count = by_term ? part.terms : panels * part.width;
   const std::int64_t inner = !problem.window ? 1
                              : by_term       ? problem.window->terms()
@@ -39,8 +39,8 @@ View CpuHoleBefore::spread(std::size_t operand, const Part& part,
   for (std::int64_t i = 0; i < count; ++i) {
     // The last panel may be wider than the matrix.
     const std::int64_t number = std::min((by_term ? part.term : part.column) + i, last) / inner;
-    const std::int64_t at = lies.offset + part.batch * lies.batch_stride +
-                            number * (by_term ? lies.row_stride : lies.column_stride);
+    const std::int64_t at = layout.offset + part.batch * layout.batch_stride +
+                            number * (by_term ? layout.row_stride : layout.column_stride);
     std::memcpy(&values[static_cast<std::size_t>(i) * item],
                 operands_[operand] + at * static_cast<std::int64_t>(item), item);
   }
@@ -50,8 +50,8 @@ View CpuHoleBefore::spread(std::size_t operand, const Part& part,
           0};
 }
 
-Status run_hole_after(cpu::Crew& crew, const GemmLaunch& launch, std::byte* out, std::byte* first,
-                      std::byte* second) {
+Status run_epilogue(cpu::ThreadedProgram& threaded, const GemmLaunch& launch, std::byte* out,
+                    std::byte* first, std::byte* second) {
   const gemm::Problem& problem = launch.problem;
   const auto item = static_cast<std::int64_t>(size_of(problem.dtype));
   const std::int64_t inner = problem.window ? problem.window->columns() : 1;
@@ -64,20 +64,21 @@ Status run_hole_after(cpu::Crew& crew, const GemmLaunch& launch, std::byte* out,
       sums.strides.push_back(axis.out_stride * item);
     }
   sums.shape = each.loop;
-  const std::array<std::byte*, gemm::kHoleOperands> bases{first, second};
+  const std::array<std::byte*, gemm::kStageOperands> bases{first, second};
   for (std::int64_t batch = 0; batch < problem.batches(); ++batch) {
     sums.offset = problem.place(batch).out * item;
     each.arguments.clear();
     each.arguments.push_back(ir::Argument::array(out, sums));
-    for (int i = 0; i < launch.holes.after.operands(); ++i) {
-      const gemm::HoleOperand& lies = launch.holes.of_after[static_cast<std::size_t>(i)];
-      View view{each.loop, {lies.row_stride * item, lies.column_stride * item}, 0};
+    for (int i = 0; i < launch.stages.epilogue.operands(); ++i) {
+      const gemm::OperandLayout& layout =
+          launch.stages.epilogue_layouts[static_cast<std::size_t>(i)];
+      View view{each.loop, {layout.row_stride * item, layout.column_stride * item}, 0};
       view.strides.resize(each.loop.size());
-      view.offset = (lies.offset + batch * lies.batch_stride) * item;
+      view.offset = (layout.offset + batch * layout.batch_stride) * item;
       each.arguments.push_back(ir::Argument::array(bases[static_cast<std::size_t>(i)], view));
     }
     each.arguments.push_back(ir::Argument::array(out, sums));
-    const Status done = crew.run(each);
+    const Status done = threaded.run(each);
     if (!done) return done;
   }
   return Done{};

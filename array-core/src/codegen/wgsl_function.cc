@@ -1,4 +1,4 @@
-#include "codegen/wgsl_hole.h"
+#include "codegen/wgsl_function.h"
 
 #include <vector>
 

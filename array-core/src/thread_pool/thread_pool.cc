@@ -1,4 +1,4 @@
-#include "team/team.h"
+#include "thread_pool/thread_pool.h"
 
 #include <string>
 
@@ -38,15 +38,15 @@ void wake(std::atomic<std::uint32_t>& word) {
 
 }  // namespace
 
-bool Team::run(Part part, void* task, std::int64_t parts, int members) {
-  if (this->members() == 1 || members == 1 || parts <= 1) {
+bool ThreadPool::run(Part part, void* task, std::int64_t parts, int threads) {
+  if (this->threads() == 1 || threads == 1 || parts <= 1) {
     for (std::int64_t i = 0; i < parts; ++i) part(task, i, 0);
     return true;
   }
   part_ = part;
   task_ = task;
   parts_ = static_cast<std::uint32_t>(parts);
-  members_ = members;
+  threads_ = threads;
   next_.store(0, std::memory_order_relaxed);
   turn_.fetch_add(1);
   wake(turn_);
@@ -62,22 +62,22 @@ bool Team::run(Part part, void* task, std::int64_t parts, int members) {
   return false;
 }
 
-Error Team::lost() {
+Error ThreadPool::lost() {
   return {ErrorKind::device, "thread_lost",
           "A thread that computes a part has not answered for " +
               std::to_string(kPatienceMs / 1'000) +
               " s; the result is lost, and what follows is computed by one thread."};
 }
 
-void Team::take_parts(int member) {
+void ThreadPool::take_parts(int thread) {
   for (;;) {
     const std::uint32_t part = next_.fetch_add(1, std::memory_order_relaxed);
     if (part >= parts_) return;
-    part_(task_, part, member);
+    part_(task_, part, thread);
   }
 }
 
-void Team::serve(int member) {
+void ThreadPool::serve(int thread) {
   std::uint32_t seen = turn_.load();
   helpers_.fetch_add(1, std::memory_order_acq_rel);
   while (!ends_.load(std::memory_order_acquire)) {
@@ -89,12 +89,12 @@ void Team::serve(int member) {
     }
     seen = turn;
     inside_.fetch_add(1);
-    if (turn_.load() == turn && member < members_) take_parts(member);
+    if (turn_.load() == turn && thread < threads_) take_parts(thread);
     if (inside_.fetch_sub(1) == 1) wake(inside_);
   }
 }
 
-void Team::end() {
+void ThreadPool::end() {
   helpers_.store(0, std::memory_order_release);
   ends_.store(true, std::memory_order_release);
   // Wakes them; there is no task, so that they find none.
@@ -102,8 +102,8 @@ void Team::end() {
   wake(turn_);
 }
 
-Team& team() {
-  static constinit Team one;
+ThreadPool& thread_pool() {
+  static constinit ThreadPool one;
   return one;
 }
 

@@ -1,0 +1,47 @@
+#include "cpu/threaded_program.h"
+
+#include <algorithm>
+
+#include "thread_pool/thread_pool.h"
+
+namespace arraycore::cpu {
+namespace {
+
+// Waking a thread costs some 20 us: as much as so many operations on elements, side by side.
+constexpr std::int64_t kSharedWork = 400'000;
+// For each thread, so that all end at nearly the same time.
+constexpr std::int64_t kPartsOfThread = 8;
+
+}  // namespace
+
+Status ThreadedProgram::run(const ir::Launch& launch) {
+  Machine& own = machine();
+  const Status begun = own.begin(launch);
+  if (!begun) return begun;
+  units_ = own.units();
+  const int threads = std::min(thread_pool().threads(), ThreadPool::kMaxThreads);
+  if (threads == 1 || units_ < 2 || !program_.is_independent() ||
+      units_ < kSharedWork / own.unit_work()) {
+    own.compute(0, units_);
+    return Done{};
+  }
+  while (machines_.size() < static_cast<std::size_t>(threads)) add();
+  for (int thread = 1; thread < threads; ++thread) {
+    const Status helping = machines_[static_cast<std::size_t>(thread)]->begin(launch);
+    if (!helping) return helping;
+  }
+  const std::int64_t parts = std::min(units_, threads * kPartsOfThread);
+  units_of_part_ = (units_ + parts - 1) / parts;
+  if (thread_pool().run(part, this, (units_ + units_of_part_ - 1) / units_of_part_, threads))
+    return Done{};
+  return ThreadPool::lost();
+}
+
+void ThreadedProgram::part(void* task, std::int64_t part, int thread) {
+  auto& threaded = *static_cast<ThreadedProgram*>(task);
+  const std::int64_t first = part * threaded.units_of_part_;
+  threaded.machines_[static_cast<std::size_t>(thread)]->compute(
+      first, std::min(threaded.units_of_part_, threaded.units_ - first));
+}
+
+}  // namespace arraycore::cpu
