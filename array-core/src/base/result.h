@@ -1,5 +1,5 @@
-// Result<T>: a value or an Error. array-core throws nothing: it is built without exceptions for
-// browsers.
+// Result<T> holds a value or an Error. array-core throws no exceptions, because browsers' builds
+// have none.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 
 namespace arraycore {
 
-// What Python raises for it; numbers are part of the C interface (include/arraycore/arraycore.h).
+// The kinds of errors; each becomes one Python exception. The numbers are part of the C interface
+// (include/arraycore/arraycore.h).
 enum class ErrorKind : std::uint8_t {
   none = 0,
   value = 1,            // ValueError: shapes that do not broadcast, an axis out of range
@@ -25,8 +26,8 @@ enum class ErrorKind : std::uint8_t {
   internal = 11,        // a bug of array-core's own
 };
 
-// `code` is stable and listed in array-core/docs/errors.md; `message` is one sentence that tells
-// what to do. It names operation and kernel where one is at work.
+// `code` is stable and listed in array-core/docs/errors.md. `message` is one sentence that says
+// what to do; it names the operation and the kernel where there is one.
 struct Error {
   ErrorKind kind = ErrorKind::internal;
   std::string code;

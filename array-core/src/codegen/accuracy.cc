@@ -19,7 +19,7 @@ Accuracy accuracy_of(Op op, DType dtype) {
       case Op::absolute:
         return {16, 1e-5};
       case Op::log:
-        return {16, 1.0};  // the modulus near 1
+        return {16, 1.0};  // for a modulus near 1
       case Op::power:
         return {256, 1e-4};
       default:
@@ -27,8 +27,7 @@ Accuracy accuracy_of(Op op, DType dtype) {
     }
   }
   if (!is_floating(dtype)) return {};
-  // A result in half precision was rounded from a single-precision one: it may fall to the
-  // neighbour.
+  // A half-precision result is rounded from a single-precision one, so it may be the neighbour.
   const bool half = dtype == DType::float16;
   const auto bound = [half](std::uint32_t ulp, double floor = 0) {
     return half ? Accuracy{1, floor} : Accuracy{ulp, floor};
@@ -83,7 +82,7 @@ Accuracy accuracy_of(Op op, DType dtype) {
     case Op::erfcinv:
       return bound(32, 1e-6);
     case Op::ndtr:
-      return bound(128);  // far in the tail x / sqrt(2) loses its last digit
+      return bound(128);  // far in the tail, x / sqrt(2) loses its last digit
     case Op::ndtri:
       return bound(32, 1e-6);
     case Op::lgamma:

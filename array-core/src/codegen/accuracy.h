@@ -1,7 +1,7 @@
-// How far a GPU's result may lie from the reference's, in units in the last place: the bounds that
-// the tests hold every operation to. Where a function runs through zero (lgamma, digamma, the
-// complex functions' parts) the distance counts from `floor` on: results smaller than that may err
-// by as much as `floor` itself would. Subnormal results may be zero anywhere.
+// How far a GPU's result may be from the reference's, in units in the last place. The tests hold
+// every operation to these bounds. Some functions pass through zero (lgamma, digamma, the parts of
+// complex functions). There, results smaller than `floor` may have the error that `floor` itself
+// would have. Subnormal results may be zero anywhere.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace arraycore::codegen {
 
 struct Accuracy {
-  std::uint32_t ulp = 0;  // 0: the same bits (any NaN for NaN)
+  std::uint32_t ulp = 0;  // 0: the same bits (NaN equals any NaN)
   double floor = 0;
 };
 

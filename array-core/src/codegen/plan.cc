@@ -18,21 +18,21 @@ using ir::ParamKind;
 
 constexpr std::uint32_t kWorkgroup = 128;
 constexpr std::uint32_t kRowsWorkgroup = 256;  // of reductions and scans
-// Workgroups that keep a large device busy; rows are split among several until there are so many.
+// This many workgroups keep a large device busy. Rows are divided until there are so many.
 constexpr std::int64_t kBusyReduction = 1024;
 constexpr std::int64_t kBusyScan = 512;
-// A lane of a split row takes at least so many units, and a row is split that gives each lane four
-// times as many; or sixteen times, where the rows have workgroups enough to keep most of a device
-// busy without a second dispatch.
+// The least number of units that a lane of a divided row takes. A row is divided if each lane gets
+// four times as many. If the rows alone have enough workgroups to keep most of a device busy, a
+// lane must get sixteen times as many, because a second dispatch costs time.
 constexpr std::int64_t kLaneUnits = 8;
 constexpr std::int64_t kSomeBlocks = 64;
-constexpr std::int64_t kSplitScan = 8192;  // rows longer than this are split where there are few
+constexpr std::int64_t kSplitScan = 8192;  // longer rows are divided where there are few
 
 Error refused(const Kernel& kernel, const std::string& what) {
   return {ErrorKind::not_implemented, "gpu_kernel", "kernel '" + kernel.name + "': " + what + "."};
 }
 
-// Whether element number k lies k items after the first.
+// Returns whether element k is k items after the first one.
 bool in_c_order(const View& view, std::int64_t item) {
   const Dims steps = lower::c_strides(view.shape);
   for (int axis = 0; axis < view.ndim(); ++axis)
@@ -44,8 +44,8 @@ bool has_vec4(std::size_t size) { return size == 4; }
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-// Of a row of `units` units that neighbouring lanes read from neighbouring places: as many lanes as
-// have work, in few steps so that few texts are made.
+// Returns the number of lanes for a row of `units` units whose neighbouring lanes read neighbouring
+// memory. It is as large as there is work, in few steps, so that few texts are generated.
 std::uint8_t lanes_along(std::int64_t units) {
   if (units < 4) return 0;
   if (units < 32) return 3;
@@ -87,8 +87,8 @@ void cut(const Kernel& kernel, const lower::Walks& walks, bool quads, LaunchSign
   signature.rows = split ? Rows::split : signature.lanes == 0 ? Rows::thread : Rows::group;
 }
 
-// Whether the elements of a row follow each other by fours, and every four begins as the first
-// does: in rows of several axes a four must not reach over the end of the last one.
+// Returns whether the elements of a row come in consecutive fours, all aligned like the first four.
+// In rows of several axes, no four may cross the end of the last axis.
 bool in_groups_of_four(const lower::Walks& walks, std::size_t v, std::int64_t item) {
   const lower::Walk& inner = walks.inner;
   const int last = inner.shape.size() - 1;
@@ -100,7 +100,7 @@ bool in_groups_of_four(const lower::Walks& walks, std::size_t v, std::int64_t it
   return std::ranges::all_of(walks.outer.strides[v], whole);
 }
 
-// The place of `value` in the list, to which it is added where it is new.
+// Returns the position of `value` in the list, to which it is added if it is new.
 std::uint8_t number_of(std::vector<std::uint32_t>& list, std::uint32_t value) {
   std::size_t at = 0;
   while (at < list.size() && list[at] != value) ++at;
@@ -174,7 +174,7 @@ Status LaunchAnalysis::analyze(const Kernel& kernel, lower::Merge merge, const L
     own.heap = number_of(heaps_, operand.heap);
     own.whole_vectors = operand.bytes % 16 == 0;
     const auto item = static_cast<std::int64_t>(size_of(param.dtype));
-    // Items are powers of two.
+    // Item sizes are powers of two.
     std::int64_t places = operand.view.offset;
     for (const std::int64_t stride : operand.view.strides) places |= stride;
     if ((places & (item - 1)) != 0)
@@ -224,7 +224,7 @@ std::string Plan::key() const {
 
 Parts parts_of(const Plan& plan, std::int64_t rows, std::int64_t length) {
   if (plan.rows != Rows::split || rows == 0 || length == 0) return {};
-  const std::int64_t most = std::int64_t{plan.workgroup} * 4;  // what a workgroup joins at once
+  const std::int64_t most = std::int64_t{plan.workgroup} * 4;  // what a workgroup combines at once
   if (plan.running) {
     const std::int64_t tile = most;
     const std::int64_t tiles = ceil_div(length, tile);
@@ -254,7 +254,7 @@ Result<Plan> make_plan(const Kernel& kernel, const LaunchSignature& signature,
   plan.loop_ndim = signature.loop_ndim;
   plan.inner_ndim = signature.inner_ndim;
   plan.rows = signature.rows;
-  // Enough that large grids have few workgroups, and what every device runs.
+  // Large grids get few workgroups this way, and every device can run it.
   plan.workgroup =
       std::bit_floor(std::min(reduction ? kRowsWorkgroup : kWorkgroup, limits.invocations));
   plan.lanes = std::min(1U << signature.lanes, plan.workgroup);
@@ -272,8 +272,8 @@ Result<Plan> make_plan(const Kernel& kernel, const LaunchSignature& signature,
     return refused(kernel, "it binds " + std::to_string(plan.slots.size()) +
                                " buffers, and the device has " +
                                std::to_string(limits.storage_buffers));
-  // The scratch buffer is one more binding; and a split scan maps each element twice, which an
-  // update must not be.
+  // The scratch buffer takes one more binding. And a divided scan maps each element twice, which is
+  // wrong for an atomic update.
   const bool updates = reduction && kernel.reduction->running() &&
                        std::ranges::any_of(kernel.params, &Param::atomic);
   if (plan.rows == Rows::split && (updates || plan.slots.size() >= limits.storage_buffers))
@@ -282,7 +282,7 @@ Result<Plan> make_plan(const Kernel& kernel, const LaunchSignature& signature,
     plan.quads = plan.quads || (kernel.params[p].kind == ParamKind::elementwise &&
                                 plan.params[p].aligned && size_of(kernel.params[p].dtype) <= 4);
 
-  // What each slot is declared as.
+  // Decides how each slot is declared.
   std::vector<bool> scalar_access(plan.slots.size(), false);
   for (std::size_t p = 0; p < kernel.params.size(); ++p) {
     const Param& param = kernel.params[p];
@@ -306,7 +306,7 @@ Result<Plan> make_plan(const Kernel& kernel, const LaunchSignature& signature,
       plan.slots[s].written =
           plan.slots[s].written || (heaps[s] == heaps[t] && plan.slots[t].written);
   }
-  // An atomic slot may have come to lie in a heap that only read parameters use: then it is
+  // An atomic slot may be in a heap that only read parameters use. Then the whole heap counts as
   // written.
   for (SlotPlan& slot : plan.slots) slot.written = slot.written || slot.atomic;
   return plan;

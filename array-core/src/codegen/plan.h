@@ -1,7 +1,8 @@
-// How one launch of a kernel meets a GPU: which parameters share a binding, how each is laid out,
-// how the loop is cut. A LaunchSignature is all of a launch that this depends on, in small
-// integers: a launch cache's key. A Plan holds what the shader's text depends on and no more, so
-// that its key() names a pipeline; sizes, offsets and strides travel as uniforms. Pure; any thread.
+// How one launch of a kernel runs on a GPU: which parameters share a binding, what the layout of
+// each is, and how the loop is divided. A LaunchSignature is everything that this depends on, in
+// small integers; launches are cached by it. A Plan holds exactly what the shader's text depends
+// on, so its key() identifies a pipeline. Sizes, offsets and strides are uniforms. Pure; any
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +22,8 @@ struct Limits {
   std::uint32_t groups = 65535;     // along one axis of a dispatch
 };
 
-// One parameter's argument. Arguments with the same `binding` are one bound range of bytes; view
-// offsets count from its beginning. Bindings with the same `heap` lie in one buffer.
+// The argument of one parameter. Arguments with the same `binding` are one bound range of bytes,
+// and view offsets count from its beginning. Bindings with the same `heap` are in one buffer.
 struct Operand {
   std::uint32_t binding = 0;
   std::uint32_t heap = 0;
@@ -33,55 +34,55 @@ struct Operand {
 
 struct Launch {
   Dims loop;
-  std::uint32_t reduced = 0;  // bit per axis, as in ir::Launch
+  std::uint32_t reduced = 0;  // one bit for each axis, as in ir::Launch
   std::vector<Operand> operands;
 };
 
 enum class Layout : std::uint8_t {
   one,         // the same element for the whole loop
   contiguous,  // the loop's own order
-  strided,     // anything else; raw: one stride per axis
+  strided,     // anything else; a raw parameter has one stride for each axis
 };
 
-// How a reduction or a scan is cut.
+// How the work of a reduction or a scan is divided. A row is what gives one result.
 enum class Rows : std::uint8_t {
-  none,    // neither
-  thread,  // one invocation goes through one row
-  group,   // lanes of one workgroup share a row
-  split,   // several workgroups share a row by way of a scratch buffer: more dispatches follow
+  none,    // neither a reduction nor a scan
+  thread,  // one invocation computes a row
+  group,   // the lanes of one workgroup share a row
+  split,  // several workgroups share a row through a scratch buffer, which takes further dispatches
 };
 
-// One argument as far as a plan depends on it.
+// Everything of one argument that a plan depends on.
 struct ParamSignature {
-  std::uint8_t slot = 0;  // its binding's number among the launch's, in order of appearance
-  std::uint8_t heap = 0;  // likewise its heap's
+  std::uint8_t slot = 0;  // the number of its binding among the launch's, in order of appearance
+  std::uint8_t heap = 0;  // the number of its heap, likewise
   Layout layout = Layout::contiguous;
   bool aligned = false;        // contiguous, and element 0 (of each row) begins a group of four
   bool whole_vectors = false;  // its binding is a whole number of 16 bytes
-  std::uint8_t ndim = 0;       // raw: of its view
+  std::uint8_t ndim = 0;       // of the view of a raw parameter
   bool operator==(const ParamSignature&) const = default;
 };
 
 struct LaunchSignature {
   std::vector<ParamSignature> params;  // scalars have an entry too, unused
-  std::uint8_t loop_ndim = 0;          // axes walked; in a reduction the axes that stay
-  std::uint8_t inner_ndim = 0;         // reduced axes walked
+  std::uint8_t loop_ndim = 0;          // the axes that are walked; in a reduction, those that stay
+  std::uint8_t inner_ndim = 0;         // the reduced axes that are walked
   Rows rows = Rows::none;
   std::uint8_t lanes = 0;  // 2^lanes invocations of a workgroup share a row
-  bool columns = false;    // neighbouring rows lie nearer than neighbouring elements of a row
+  bool columns = false;    // neighbouring rows are nearer than neighbouring elements of a row
   bool operator==(const LaunchSignature&) const = default;
   std::uint64_t hash() const;
 };
 
-// What is asked of every launch of a kernel.
+// Returns what analyze() needs to know of a kernel; the same for all its launches.
 lower::Merge merge_of(const ir::Kernel& kernel);
 
-// A launch as it is walked, and its signature. Kept from launch to launch, it allocates nothing.
+// A launch as it is walked, and its signature. An object that is reused allocates nothing.
 struct LaunchAnalysis {
   lower::Walks walks;
   LaunchSignature signature;
 
-  // `merge`: merge_of(kernel). Error: not_implemented "gpu_kernel".
+  // `merge` is merge_of(kernel). Error: not_implemented "gpu_kernel".
   Status analyze(const ir::Kernel& kernel, lower::Merge merge, const Launch& launch);
 
  private:
@@ -94,11 +95,11 @@ struct ParamPlan {
   std::uint32_t slot = 0;
   Layout layout = Layout::contiguous;
   bool aligned = false;
-  std::uint8_t ndim = 0;  // raw: of its view
+  std::uint8_t ndim = 0;  // of the view of a raw parameter
 };
 
 struct SlotPlan {
-  bool written = false;  // some parameter of it, or another binding of the same heap
+  bool written = false;  // some parameter writes it, or another binding of the same heap
   bool atomic = false;   // array<atomic<u32>>
   bool vectors = false;  // array<vec4<u32>>
 };
@@ -108,23 +109,23 @@ struct Plan {
   std::vector<SlotPlan> slots;
   std::uint8_t loop_ndim = 0;
   std::uint8_t inner_ndim = 0;
-  bool quads = false;  // each invocation runs four neighbouring elements
+  bool quads = false;  // each invocation computes four neighbouring elements
   Rows rows = Rows::none;
-  bool running = false;  // a scan
-  bool columns = false;  // neighbouring invocations have neighbouring rows, not elements
+  bool running = false;  // it is a scan
+  bool columns = false;  // neighbouring invocations compute neighbouring rows, not elements
   std::uint32_t workgroup = 64;
-  std::uint32_t lanes = 1;  // of a workgroup, that share a row
+  std::uint32_t lanes = 1;  // how many lanes of a workgroup share a row
   Limits limits;
 
-  std::uint32_t across() const { return workgroup / lanes; }  // rows of a workgroup
-  std::uint32_t unit() const { return quads ? 4 : 1; }  // elements that a lane takes at a time
+  std::uint32_t across() const { return workgroup / lanes; }  // the rows of a workgroup
+  std::uint32_t unit() const { return quads ? 4 : 1; }  // the elements that a lane takes at a time
 
-  // Equal keys, equal text (for one kernel).
+  // Returns the key of the text: for one kernel, equal keys mean equal texts.
   std::string key() const;
 };
 
-// Rows::split: how many workgroups share a row. In a scan each takes `length` elements that follow
-// each other, in a reduction those that its lanes meet.
+// For Rows::split: how many workgroups share a row. In a scan each takes `length` consecutive
+// elements; in a reduction each takes those that its lanes come to.
 struct Parts {
   std::int64_t count = 1;
   std::int64_t length = 0;
@@ -134,7 +135,7 @@ Parts parts_of(const Plan& plan, std::int64_t rows, std::int64_t length);
 // Error: not_implemented "gpu_kernel".
 Result<Plan> make_plan(const ir::Kernel& kernel, const LaunchSignature& signature,
                        const Limits& limits);
-// LaunchAnalysis and plan at once.
+// Analyzes the launch and makes its plan.
 Result<Plan> make_plan(const ir::Kernel& kernel, const Launch& launch, const Limits& limits);
 
 }  // namespace arraycore::codegen

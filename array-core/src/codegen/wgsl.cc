@@ -1,4 +1,4 @@
-// What a shader consists of: uniforms, bindings and the order of its parts.
+// The parts of a shader: uniforms, bindings, and their order.
 #include "codegen/wgsl.h"
 
 #include <algorithm>

@@ -1,8 +1,9 @@
-// Kernels as WGSL. One Kernel and one Plan give one program: a dispatch, or where few long rows are
-// split among workgroups two for a reduction and three for a scan. Pure; any thread.
+// Generates WGSL from kernels. One Kernel and one Plan give one program. That is one dispatch;
+// where few long rows are divided among workgroups, it is two for a reduction and three for a scan.
+// Pure; any thread.
 //
-// Binding 0 of group 0 is the uniform block (an array of vec4<u32>, bound with a dynamic offset);
-// binding 1 + s is the plan's slot s; the scratch buffer of split rows comes last.
+// Binding 0 of group 0 is the uniform block, an array of vec4<u32> with a dynamic offset. Binding 1
+// + s is the plan's slot s. The scratch buffer for divided rows has the last binding.
 #pragma once
 
 #include <array>
@@ -19,24 +20,24 @@ namespace arraycore::codegen {
 enum class BindingAccess : std::uint8_t { read, read_write };
 
 struct Binding {
-  std::uint32_t slot = 0;  // kScratch: the scratch buffer
+  std::uint32_t slot = 0;  // or kScratch, the scratch buffer
   BindingAccess access = BindingAccess::read;
 };
 inline constexpr std::uint32_t kScratch = 0xffffffff;
 
-// Where one word of the uniform block comes from.
+// The source of one word of the uniform block.
 struct UniformWord {
   enum class From : std::uint8_t {
     bits,          // `bits`
     loop_size,     // elements of the loop
-    rows,          // elements of a reduction's output
-    row_length,    // elements of one reduction
+    rows,          // elements of the output of a reduction
+    row_length,    // elements that one result is reduced from
     parts,         // workgroups that share a row
     part_length,   // elements of a scan's part
     outer_extent,  // of axis `axis` of the walk
     inner_extent,
-    outer_stride,  // of parameter `param` (or, kNone, of the loop's number) along `axis`, in
-                   // elements
+    outer_stride,  // of parameter `param` along `axis`, in elements; with kNone, of the loop's
+                   // number
     inner_stride,
     offset,  // of the parameter's first element, in elements
     extent,  // of the raw parameter's own axis
@@ -57,12 +58,13 @@ struct WgslStage {
 };
 
 struct WgslProgram {
-  std::vector<WgslStage> stages;             // all share one uniform block
-  std::vector<UniformWord> uniforms;         // a multiple of four
-  std::uint32_t scratch_pairs_per_part = 0;  // pairs of words; 0: no scratch buffer
+  std::vector<WgslStage> stages;      // all share one uniform block
+  std::vector<UniformWord> uniforms;  // a multiple of four
+  std::uint32_t scratch_pairs_per_part =
+      0;  // counted in pairs of words; 0: there is no scratch buffer
   Plan plan;
 
-  // Writes the words of one launch; `words` is as long as `uniforms`.
+  // Writes the words of one launch. `words` is as long as `uniforms`.
   void uniform_words(const ir::Kernel& kernel, const Launch& launch, const lower::Walks& walks,
                      std::span<std::uint32_t> words) const;
   std::uint64_t scratch_bytes(const lower::Walks& walks) const;
@@ -70,7 +72,7 @@ struct WgslProgram {
 
 Result<WgslProgram> generate(const ir::Kernel& kernel, const Plan& plan);
 
-// Workgroups along x, y, z of stage `stage`; all zero where there is nothing to do.
+// Returns the workgroups along x, y and z of stage `stage`; all are 0 where there is nothing to do.
 std::array<std::uint32_t, 3> grid(const Plan& plan, const lower::Walks& walks, std::size_t stage);
 
 }  // namespace arraycore::codegen

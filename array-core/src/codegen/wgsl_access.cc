@@ -1,4 +1,4 @@
-// How elements come out of a binding's words and go back: accessors, raw addresses, atomics.
+// Reads elements from a binding's words and writes them back: accessors, raw addresses, atomics.
 #include "codegen/wgsl_atomic.h"
 #include "codegen/wgsl_generator.h"
 #include "ir/op_info.h"

@@ -51,7 +51,7 @@ class Writer {
     line("return " + value + ";");
   }
 
-  // Locals that the block uses, in order of their numbers.
+  // Marks the locals that the block uses.
   void locals_of(Id block, std::vector<bool>& used) const {
     for (const Id id : k_.blocks[block]) {
       const Stmt& s = k_.stmts[id];
@@ -167,7 +167,7 @@ class Writer {
     return function_name(k_, e.index) + "(" + text + ")";
   }
 
-  // Only one side is evaluated where a side has an effect or may run long.
+  // Evaluates only one side if a side has an effect or may take long.
   std::string choose(const Expr& e, const std::string& condition, Id then, Id otherwise) {
     if (!lazy_[then] && !lazy_[otherwise]) {
       const std::string yes = value_of(then);

@@ -1,5 +1,5 @@
-// Writes a kernel's expressions and statements as WGSL: one `let` for each operation of a
-// statement, so that neither precedence nor constant folding can change a value. Internal to
+// Writes a kernel's expressions and statements as WGSL. Each operation of a statement gets a `let`
+// of its own, so that neither precedence nor constant folding can change a value. Internal to
 // codegen/.
 #pragma once
 
@@ -14,14 +14,14 @@
 
 namespace arraycore::codegen {
 
-// What the body asks of its surroundings: names and addresses.
+// The names and addresses that the body uses.
 class Environment {
  public:
   virtual ~Environment() = default;
-  // A constant that WGSL cannot write: an expression of its register type.
+  // Returns an expression, of the register type, for a constant that WGSL cannot write.
   virtual std::string constant(DType dtype, const ir::Scalar& value) = 0;
   virtual std::string leaf(const ir::Expr& e) = 0;  // param, loop_*, axis_index, param_shape, ...
-  // Element address (u32) of a raw parameter.
+  // Returns the address (u32) of an element of a raw parameter.
   virtual std::string address(ir::Id param, const std::vector<std::string>& index) = 0;
   virtual std::string read_at(ir::Id param, const std::string& address) = 0;
   virtual std::string write_at(ir::Id param, const std::string& address,
@@ -29,20 +29,20 @@ class Environment {
   virtual std::string store(ir::Id param, const std::string& value) = 0;
   virtual std::string atomic(ir::Op op, ir::Id param, const std::string& address,
                              const std::vector<std::string>& values) = 0;
-  // Set by the writer where the kernel needs what WGSL lacks.
+  // What the kernel needs and WGSL lacks; set by the writer. Empty: nothing.
   std::string missing;
 };
 
 std::string local_name(const ir::Kernel& kernel, ir::Id local);
 std::string function_name(const ir::Kernel& kernel, ir::Id function);
 
-// The statements of `block`, indented; `shared` locals are declared elsewhere, the others that the
-// block uses are declared at its top.
+// Returns the statements of `block`, indented. `shared` locals are declared elsewhere; the others
+// that the block uses are declared at its top.
 std::string write_block(const ir::Kernel& kernel, Environment& environment, ir::Id block,
                         const std::vector<ir::Id>& shared);
-// `expr` computed and returned.
+// Returns code that computes `expr` and returns it.
 std::string write_return(const ir::Kernel& kernel, Environment& environment, ir::Id expr);
-// All of the kernel's functions.
+// Returns all functions of the kernel.
 std::string write_functions(const ir::Kernel& kernel, Environment& environment);
 
 }  // namespace arraycore::codegen

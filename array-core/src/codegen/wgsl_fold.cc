@@ -1,5 +1,5 @@
-// What reductions and scans share: the body and the post as functions, the accumulators' values as
-// one Total, and how they pass through a scratch buffer.
+// What reductions and scans share: the body and `post` as functions, the accumulators' values as
+// one Total, and how these are stored in a scratch buffer.
 #include "codegen/wgsl_generator.h"
 #include "ir/op_info.h"
 
@@ -46,7 +46,7 @@ std::string Generator::reduction_bodies() {
   return text + run_post();
 }
 
-// Each value's expression in a function of its own, over what the others were before.
+// Each value's expression is a function of its own. Its arguments are the values before the step.
 std::string Generator::combine_function() {
   const auto& values = k_.reduction->values;
   std::string text;
@@ -101,7 +101,7 @@ std::string Generator::run_map() {
 }
 
 std::string Generator::run_fours() {
-  // Of a row of several axes, a four lies on the last one.
+  // In a row of several axes, a group of four is on the last one.
   const bool along_one = plan_.inner_ndim == 1;
   std::string text = "fn fours(row: i32, first: i32) -> Total {\n" + coordinates_of_rows();
   if (!along_one) text += coordinates("d", "first", plan_.inner_ndim, From::inner_extent);
@@ -142,7 +142,8 @@ std::string Generator::both_steps(Id p) {
          steps("d", p, plan_.inner_ndim, From::inner_stride);
 }
 
-// A reduction's results are a row's, a scan's an element's, whose mapped values it needs too.
+// A reduction's results belong to a row. A scan's belong to an element, and need its mapped values
+// too.
 std::string Generator::run_post() {
   const ir::Reduction& r = *k_.reduction;
   std::string text = r.running() ? "fn finish(row: i32, inner: i32, total: Total, own: Total) {\n"

@@ -1,5 +1,5 @@
-// Writes one kernel under one plan as WGSL: uniforms, bindings, accessors and the entry points. A
-// Generator is used once, for its run(). Internal to codegen/; pure.
+// Writes one kernel with one plan as WGSL: uniforms, bindings, accessors and entry points. A
+// Generator is used for one run(). Internal to codegen/; pure.
 #pragma once
 
 #include <set>
@@ -14,8 +14,8 @@ namespace arraycore::codegen {
 
 inline std::string num(std::uint64_t n) { return std::to_string(n); }
 
-// Whether every way through the block to its end stores to `param`; sets `stopped` where the
-// element may return before.
+// Returns whether every path through the block to its end stores to `param`. Sets `stopped` where
+// the body may return before.
 bool always_stores(const ir::Kernel& k, ir::Id block, ir::Id param, bool& stopped);
 
 class Generator final : public Environment {
@@ -56,21 +56,23 @@ class Generator final : public Environment {
   std::string load_word(std::uint32_t slot, const std::string& at) const;
   std::string store_word(std::uint32_t slot, const std::string& at, const std::string& value) const;
 
-  // ---- element accessors (wgsl_access.cc): pN_get(e), pN_set(e, v) with e counted in elements of
-  // the binding
+  // ---- element accessors (wgsl_access.cc)
+  //
+  // pN_get(e) and pN_set(e, v) count e in elements of the binding.
   std::string getter(Id p) const;
   std::string setter(Id p) const;
-  // Element address of a raw parameter: indices clamped into the array.
+  // Returns the address of an element of a raw parameter; indices are clamped into the array.
   std::string raw_address(Id p);
   std::string accessors();
 
   // ---- addresses of elementwise parameters (wgsl_element.cc)
-  // Code that sets c0, c1, ... to the coordinates of element `number` of the walk.
+  //
+  // Returns code that sets c0, c1, ... to the coordinates of element `number` of the walk.
   std::string coordinates(const std::string& prefix, const std::string& number, int ndim,
                           From extent);
   std::string steps(const std::string& prefix, Id p, int ndim, From stride);
   bool needs_coordinates() const;
-  // The element address of `p` in an elementwise kernel, at loop element `number` (i32).
+  // Returns the element address of `p` in an elementwise kernel, at loop element `number` (i32).
   std::string place(Id p, const std::string& number);
   std::string axis(Id a);
 
@@ -78,17 +80,18 @@ class Generator final : public Environment {
   bool preloads(Id p) const;
   bool written(Id p) const;
   std::string element_body();
-  // Code that runs loop element `number` by itself.
+  // Returns code that computes loop element `number` alone.
   std::string one_element(const std::string& number);
   std::string entry(const std::string& body) const;
   std::string single_main();
-  // Words (u32 or vec4<u32>) that hold four neighbouring elements, read at once.
+  // Returns whether four neighbouring elements are read as words (u32 or vec4<u32>) at once.
   bool grouped(Id p) const;
   std::string quad_main();
   std::string group_words(Id p, const std::string& at) const;
-  // Element `k` of the four whose words were read to q<p>w.
+  // Returns element `k` of the four whose words were read to q<p>w.
   std::string lane_of_group(Id p, std::uint32_t k) const;
-  // Element `k` of the four: its parameters into the private variables, the element, results kept.
+  // Returns code for element `k` of the four: it loads the private variables, computes the element,
+  // and keeps the results.
   std::string quad_lane(std::uint32_t k);
   std::string store_group(Id p) const;
 
@@ -97,12 +100,13 @@ class Generator final : public Environment {
   std::string reduction_bodies();
   std::string combine_function();
   std::string coordinates_of_rows();
-  // What numbers the element has; `row` and `inner` are known.
+  // Returns code that sets the element's numbers; `row` and `inner` are known.
   std::string numbers();
-  // The locals `mapped` begin at zero, and are a Total in the end.
+  // Returns code that sets the `mapped` locals to zero, which become a Total at the end.
   std::string zero_mapped() const;
   std::string mapped_total() const;
-  // The mapped values of element `inner` of row `row`; `fours`: of the four elements from it on.
+  // Returns code for the mapped values of element `inner` of row `row`, or (`fours`) of the four
+  // elements from there on.
   std::string run_map();
   std::string run_fours();
   std::string both_steps(Id p);
@@ -114,10 +118,11 @@ class Generator final : public Environment {
   std::string store_scratch(const std::string& place, const std::string& total) const;
 
   // ---- entry points of reductions (wgsl_reduction.cc)
-  // Units first, first + stride, ... of row `row`, into `total`.
+  //
+  // Returns code that adds the units first, first + stride, ... of row `row` to `total`.
   std::string strided_total(const std::string& first, const std::string& stride);
-  // The totals of the lanes that share a row, of which the first `valid` count, joined into the
-  // first of these lanes' place.
+  // Returns code that combines the totals of the lanes that share a row. The first `valid` totals
+  // count. The result is in the place of the row's first lane.
   std::string tree(std::uint32_t lanes, std::uint32_t step, const std::string& own,
                    const std::string& valid) const;
   std::string rows_main();

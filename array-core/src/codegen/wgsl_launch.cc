@@ -1,4 +1,4 @@
-// What travels with each launch of a program: uniform words, grid, scratch. Runs at every launch
+// What is sent with each launch of a program: uniform words, grid, scratch. It runs at every launch
 // and allocates nothing.
 #include "codegen/wgsl.h"
 
@@ -95,7 +95,7 @@ std::int64_t workgroups(const Plan& plan, const lower::Walks& walks, std::size_t
   if (plan.running && walks.inner.count() == 0) return 0;
   const std::int64_t blocks = ceil_div(rows, plan.across());
   if (plan.rows != Rows::split) return blocks;
-  // The second stage joins what the first one left of each row.
+  // The second stage combines what the first one left for each row.
   return stage == 1 ? rows : blocks * parts_of(plan, rows, walks.inner.count()).count;
 }
 

@@ -14,7 +14,7 @@ bool is_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || (c >= 'A' && c <= 'Z');
 }
 
-// Every identifier of `text` that begins with "ac_".
+// Collects every identifier of `text` that begins with "ac_".
 void helpers_in(std::string_view text, std::vector<std::string>& names) {
   for (std::size_t at = text.find("ac_"); at != std::string_view::npos; at = text.find("ac_", at)) {
     std::size_t end = at;
@@ -51,7 +51,7 @@ std::string prelude_for(const std::string& text) {
     todo.pop_back();
     if (!done.insert(name).second) continue;
     const auto found = all_helpers().find(name);
-    if (found == all_helpers().end()) continue;  // the shader compiler names what is missing
+    if (found == all_helpers().end()) continue;  // the shader compiler reports what is missing
     result += found->second;
     result += '\n';
     helpers_in(found->second, todo);

@@ -1,4 +1,4 @@
-// The helper functions of generated shaders, one string each; wgsl_types.cc emits those that are
+// The helper functions of generated shaders, one string each. wgsl_types.cc writes those that are
 // used. Internal to codegen/.
 #pragma once
 

@@ -1,6 +1,6 @@
-// Float helpers: tests by bits, exact rounding to half, elementary functions. WGSL's own functions
-// err by thousands of units in the last place, or lose NaN and infinity, so these are written out
-// (after FreeBSD's msun and Cephes, in single precision). Bounds: accuracy.cc.
+// Float helpers: tests of bits, exact rounding to half, elementary functions. WGSL's own functions
+// have errors of thousands of units in the last place, or lose NaN and infinity. So these are
+// written out in single precision, after FreeBSD's msun and Cephes. accuracy.cc has their bounds.
 #include "codegen/wgsl_prelude.h"
 
 namespace arraycore::codegen {
@@ -13,7 +13,8 @@ constexpr std::string_view kHelpers[] = {
     R"(fn ac_is_nan(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u; })",
     R"(fn ac_is_inf(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) == 0x7f800000u; })",
     R"(fn ac_is_finite(x: f32) -> bool { return (bitcast<u32>(x) & 0x7f800000u) != 0x7f800000u; })",
-    // A device may take a subnormal number for 0 in one place and not in another: here always.
+    // A device may treat a subnormal number as 0 in some places and not in others. Here it is
+    // always 0.
     R"(fn ac_nonzero(x: f32) -> bool { return (bitcast<u32>(x) & 0x7f800000u) != 0u; })",
     R"(fn ac_negate(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) ^ 0x80000000u); })",
     R"(fn ac_absolute(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) & 0x7fffffffu); })",
@@ -25,8 +26,8 @@ constexpr std::string_view kHelpers[] = {
   if (!ac_nonzero(x)) { return 0.0; }
   return ac_copysign(1.0, x);
 })",
-    // A compiler may turn a comparison round as if there were no NaN, or find x equal to x: no
-    // comparison but "not equal" holds for NaN, and its bits say so.
+    // A compiler may reverse a comparison as if there were no NaN, or assume that x equals x. So
+    // comparisons test the bits for NaN: only "not equal" is true for it.
     R"(fn ac_ordered(a: f32, b: f32) -> bool {
   return max(bitcast<u32>(a) & 0x7fffffffu, bitcast<u32>(b) & 0x7fffffffu) <= 0x7f800000u;
 })",
@@ -36,8 +37,9 @@ constexpr std::string_view kHelpers[] = {
     R"(fn ac_less_equal(a: f32, b: f32) -> bool { return (a <= b) & ac_ordered(a, b); })",
     R"(fn ac_greater(a: f32, b: f32) -> bool { return (a > b) & ac_ordered(a, b); })",
     R"(fn ac_greater_equal(a: f32, b: f32) -> bool { return (a >= b) & ac_ordered(a, b); })",
-    // No compiler knows that the uniform infinity has no mantissa, so none joins what makes x with
-    // what reads it: contraction, reassociation and folding end here.
+    // No compiler knows that the uniform infinity has no mantissa bits. So none combines the
+    // operation that makes x with the one that reads it; contraction, reassociation and folding end
+    // here.
     R"(fn ac_stored(x: f32) -> f32 {
   return bitcast<f32>(bitcast<u32>(x) | (u.w[0].y & 0x007fffffu));
 })",
@@ -61,7 +63,7 @@ constexpr std::string_view kHelpers[] = {
   if (ac_is_nan(b)) { return a; }
   return select(a, b, a < b);
 })",
-    // Whole numbers keep the sign of zero; from 2^23 on every float is whole.
+    // Integral values keep the sign of zero. From 2^23 on, every float is integral.
     R"(fn ac_whole(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) >= 0x4b000000u; })",
     R"(fn ac_floor(x: f32) -> f32 {
   if (ac_whole(x)) { return x; }
@@ -138,8 +140,9 @@ constexpr std::string_view kHelpers[] = {
   return ac_half_value(select(bits - 1u, bits + 1u, away));
 })",
     // ---- arithmetic
-    // WGSL promises a quotient only where the divisor's size is at most 2^126: devices multiply by
-    // a reciprocal, which is subnormal beyond that, and so zero.
+    //
+    // WGSL guarantees a quotient only for divisors of at most 2^126. Devices multiply by a
+    // reciprocal, which is subnormal for larger divisors, and so zero.
     R"(fn ac_quotient(a: f32, b: f32) -> f32 {
   let scale = select(1.0, 0.0625, abs(b) > 0x1p+125);
   return (a * scale) / (b * scale);
@@ -152,13 +155,13 @@ constexpr std::string_view kHelpers[] = {
   return ac_quotient(a, b);
 })",
     R"(fn ac_power_of_two(k: i32) -> f32 { return bitcast<f32>(u32(k + 127i) << 23u); })",
-    // x * 2^k without a detour through infinity or zero. Subnormal results may become zero.
+    // x * 2^k without an intermediate infinity or zero. Subnormal results may become zero.
     R"(fn ac_ldexp(x: f32, k: i32) -> f32 {
   let n = clamp(k, -300i, 300i);
   let a = n / 3i;
   return x * ac_power_of_two(a) * ac_power_of_two(a) * ac_power_of_two(n - 2i * a);
 })",
-    // C's fmod, exact: one step for each bit that the exponents differ by.
+    // C's fmod, exact. It takes one step for each bit by which the exponents differ.
     R"(fn ac_remainder(a: f32, b: f32) -> f32 {
   if (ac_is_nan(a) || ac_is_nan(b) || ac_is_inf(a) || !ac_nonzero(b)) { return ac_nan(); }
   var x = bitcast<u32>(a) & 0x7fffffffu;
@@ -238,6 +241,7 @@ constexpr std::string_view kHelpers[] = {
   return ac_copysign(t * scale, x);
 })",
     // ---- exponentials
+    //
     // exp(r) - 1 for |r| up to 0.35
     R"(fn ac_expm1_small(r: f32) -> f32 {
   let p = 0.16666667 + r * (0.041666668 + r * (0.008333334 + r * (1.3888889e-3 + r * 1.9841270e-4)));
@@ -282,7 +286,8 @@ constexpr std::string_view kHelpers[] = {
   return scale * t + (scale - 1.0);
 })",
     // ---- logarithms
-    // x = 2^k * m with m around 1: (k, m - 1)
+    //
+    // Splits x = 2^k * m, with m near 1, into (k, m - 1).
     R"(fn ac_log_split(x: f32) -> vec2<f32> {
   var bits = bitcast<u32>(x);
   var k = 0i;
@@ -394,7 +399,7 @@ constexpr std::string_view kHelpers[] = {
   let k = floor(total + 0.5);
   return ac_exp_parts(((p_h - k) + p_l) * 0.693147182, k);
 })",
-    // 0: not whole, 1: odd, 2: even
+    // 0: not an integer, 1: odd, 2: even
     R"(fn ac_parity(y: f32) -> u32 {
   let size = abs(y);
   if (size >= 16777216.0) { return 2u; }
@@ -421,8 +426,9 @@ constexpr std::string_view kHelpers[] = {
   return select(result, ac_negate(result), negative && parity == 1u);
 })",
     // ---- trigonometry
-    // x / (pi / 2) = 4 m + quadrant + rest: (rest * pi / 2, quadrant). Small x by a split pi, large
-    // x by the leading bits of 1 / (2 pi) (Payne and Hanek).
+    //
+    // Splits x / (pi / 2) = 4 m + quadrant + rest into (rest * pi / 2, quadrant). Small x use a
+    // split pi, large x the leading bits of 1 / (2 pi) (Payne and Hanek).
     R"(struct AcAngle { rest: f32, quadrant: u32 }
 fn ac_reduce(x: f32) -> AcAngle {
   let size = abs(x);
@@ -623,8 +629,9 @@ fn ac_reduce(x: f32) -> AcAngle {
   return ac_copysign(0.5 * ac_log1p(2.0 * (size / (1.0 - size))), x);
 })",
     // ---- complex
-    // An implementation may take x + 0.0 for x, and a real number's imaginary part is the constant
-    // 0.0: the sign of a sum of zeros comes from their bits.
+    //
+    // An implementation may replace x + 0.0 by x, and a real number's imaginary part is the
+    // constant 0.0. So the sign of a sum of zeros is computed from their bits.
     R"(fn ac_c_add(a: vec2<f32>, b: vec2<f32>) -> vec2<f32> {
   let x = bitcast<vec2<u32>>(a);
   let y = bitcast<vec2<u32>>(b);

@@ -1,5 +1,5 @@
-// Integer helpers: total division and shifts, 64-bit arithmetic on pairs (low word first), half
-// precision by bits.
+// Integer helpers: division and shifts that are defined everywhere, 64-bit arithmetic on pairs (low
+// word first), and half precision by bits.
 #include "codegen/wgsl_prelude.h"
 
 namespace arraycore::codegen {
@@ -128,7 +128,8 @@ constexpr std::string_view kHelpers[] = {
   if ((a.y >> 31u) == 0u) { return ac_shr_u64(a, n); }
   return ~ac_shr_u64(~a, n);
 })",
-    // Quotient in xy, remainder in zw. One step a bit, from the highest bit that the dividend has.
+    // The quotient is in xy, the remainder in zw. It takes one step for each bit, from the
+    // dividend's highest one on.
     R"(fn ac_divmod_u64(a: vec2<u32>, b: vec2<u32>) -> vec4<u32> {
   if (b.x == 0u && b.y == 0u) { return vec4<u32>(); }
   if (a.y == 0u && b.y == 0u) { return vec4<u32>(a.x / b.x, 0u, a.x % b.x, 0u); }
@@ -203,16 +204,15 @@ constexpr std::string_view kHelpers[] = {
   }
   return ac_pow_u64(a, b);
 })",
-    // Both halves are exact, so that their sum is rounded once; a device's own f32() of 32 bits may
-    // be
-    // one unit off (SwiftShader's is, for some values from 2^31 on).
+    // Both halves are exact, so their sum is rounded once. A device's own f32() of 32 bits may be
+    // off by one unit (SwiftShader's is, for some values from 2^31 on).
     R"(fn ac_u32_to_f32(a: u32) -> f32 {
   return f32(a >> 16u) * 65536.0 + f32(a & 0xffffu);
 })",
     R"(fn ac_i32_to_f32(a: i32) -> f32 {
   return f32(a >> 16u) * 65536.0 + f32(a & 0xffffi);
 })",
-    // Rounded to nearest even: the 24 highest bits, and what was cut off below them.
+    // Rounds to nearest even: from the 24 highest bits, and from what was cut off below them.
     R"(fn ac_u64_to_f32(a: vec2<u32>) -> f32 {
   if ((a.x | a.y) == 0u) { return 0.0; }
   let zeros = ac_clz_u64(a);

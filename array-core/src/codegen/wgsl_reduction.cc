@@ -1,7 +1,7 @@
-// Entry points of reductions. The lanes of a workgroup are shared out: `lanes` of them go through
-// one row, and if neighbouring rows lie nearer than a row's elements (`columns`), neighbouring
-// invocations have neighbouring rows. Where a row has several workgroups, each leaves its total in
-// the scratch buffer, and a second dispatch joins them.
+// Entry points of reductions. `lanes` lanes of a workgroup compute one row together. If
+// neighbouring rows are nearer than a row's elements (`columns`), neighbouring invocations compute
+// neighbouring rows. Where several workgroups share a row, each leaves its total in the scratch
+// buffer, and a second dispatch combines them.
 #include "codegen/wgsl_generator.h"
 
 namespace arraycore::codegen {
@@ -33,7 +33,7 @@ std::string Generator::rows_main() {
   std::string text;
   std::string units = length;
   if (plan_.quads) {
-    // A row's last unit may have fewer than four elements.
+    // The last unit of a row may have fewer than four elements.
     text +=
         "fn unit_total(row: i32, unit: i32) -> Total {\n  let first = unit * 4i;\n  if (first "
         "+ 4i <= " +
@@ -47,7 +47,7 @@ std::string Generator::rows_main() {
   std::string body = "  let part = group % " + parts + ";\n  let wanted = (group / " + parts +
                      ") * " + across + "u + " + mine + ";\n  if ((group / " + parts + ") * " +
                      across + "u >= " + rows + ") { return; }\n";
-  // Lanes without a row go along, for the barriers' sake, and have no elements.
+  // Lanes without a row have no elements, but take part, because all lanes must reach the barriers.
   body += "  let row = i32(min(wanted, " + rows + " - 1u));\n  let own = " + own +
           ";\n  let units = " + units + ";\n  let first = i32(part * " + lanes + "u + own);\n";
   body += "  let count = select(0i, units, wanted < " + rows + ");\n";

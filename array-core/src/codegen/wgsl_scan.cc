@@ -1,6 +1,7 @@
-// Entry points of scans: a row an invocation; or a row a workgroup, tile by tile, each tile by
-// running totals of the lanes' own; or, where a row has several workgroups, three dispatches: the
-// parts' totals, the running totals of these, and the parts' tiles from there on.
+// Entry points of scans. Either one invocation computes a row. Or one workgroup does, tile by tile:
+// it scans the totals of its lanes in each tile. Or several workgroups share a row in three
+// dispatches: the totals of the parts, the scan of these totals, and the tiles of each part from
+// there on.
 #include "codegen/wgsl_generator.h"
 
 namespace arraycore::codegen {
@@ -9,7 +10,7 @@ using From = UniformWord::From;
 
 namespace {
 
-constexpr std::uint32_t kOwn = 4;  // neighbouring elements of a tile that are one lane's
+constexpr std::uint32_t kOwn = 4;  // the neighbouring elements of a tile that belong to one lane
 
 }  // namespace
 
@@ -28,7 +29,7 @@ std::string Generator::thread_scan() {
                "finish(row, j, total, own);\n  }\n");
 }
 
-// Lane l's place holds the total of lanes 0 to l afterwards.
+// Afterwards lane l's place holds the total of the lanes 0 to l.
 std::string Generator::scan_lanes() const {
   return "    workgroupBarrier();\n    for (var step = 1u; step < " + num(plan_.workgroup) +
          "u; step <<= 1u) {\n      var joined = lanes[lid];\n      if (lid >= step) { joined = "
@@ -44,7 +45,7 @@ std::string Generator::part_totals() {
                      ");\n  let begin = i32(group % " + parts + ") * " +
                      integer(From::part_length) + ";\n  let end = min(begin + " +
                      integer(From::part_length) + ", " + integer(From::row_length) + ");\n";
-  // The part's elements, each lane those of the same places in every tile.
+  // Adds the elements of the part; each lane takes the same places of every tile.
   body += "  var total = " + identity() + ";\n  let first = begin + i32(lid) * " + num(kOwn) +
           "i;\n  for (var tile = first; tile < end; tile += " + tile +
           "i) {\n    for (var j = tile; j < min(tile + " + num(kOwn) +
@@ -57,7 +58,7 @@ std::string Generator::part_totals() {
   return lanes_array() + entry(body);
 }
 
-// The totals of a row's parts become running ones; there are at most as many as a tile has places.
+// Scans the totals of a row's parts. There are at most as many as a tile has places.
 std::string Generator::scan_totals() {
   const std::string parts = word(From::parts);
   std::string body =
@@ -103,7 +104,8 @@ std::string Generator::scan_tiles() {
           "   if (k == 0i) { total = own[k]; } else { total = combine(total, own[k]); }\n      "
           "}\n    }\n    lanes[lid] = total;\n" +
           scan_lanes();
-  // What comes before the lane's own: the tiles before, and the lanes before in this one.
+  // This is the total before the lane's own elements: the tiles before, and the lanes before in
+  // this tile.
   body +=
       "    var some = before;\n    var running = carry;\n    if (lid > 0u) {\n      running = "
       "lanes[lid - 1u];\n      if (before) { running = combine(carry, running); }\n      some "

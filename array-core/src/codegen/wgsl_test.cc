@@ -1,4 +1,4 @@
-// What generated shaders bind, declare and refuse. That they compile and compute is tests/wgsl's.
+// What generated shaders bind, declare and refuse. tests/wgsl tests that they compile and compute.
 #include "codegen/wgsl.h"
 
 #include <gtest/gtest.h>
@@ -98,7 +98,7 @@ TEST(Wgsl, BytesThatShareWordsGoThroughAtomics) {
         .stages[0]
         .text;
   };
-  EXPECT_EQ(text(0, 1).find("atomic"), std::string::npos);  // whole words are one invocation's
+  EXPECT_EQ(text(0, 1).find("atomic"), std::string::npos);  // one invocation writes whole words
   EXPECT_NE(text(1, 1).find("atomicOr"), std::string::npos);
   EXPECT_NE(text(0, 2).find("atomicOr"), std::string::npos);
 }
@@ -146,7 +146,7 @@ TEST(Wgsl, ComparisonsAskForNanByBits) {
   }
 }
 
-// An atomic sum of int64, whose old value is used or not.
+// An atomic sum of int64 whose old value is used or not.
 ir::Kernel wide_sum(bool used) {
   Builder k("total");
   const auto x = k.raw("x", DType::int64, ir::Access::read_write);
@@ -204,7 +204,7 @@ TEST(Wgsl, LongRowsAreSplitAndJoined) {
   EXPECT_EQ(stages(1, 1 << 20), Rows::split);
   EXPECT_EQ(stages(1000, 1 << 15), Rows::group);
   EXPECT_EQ(stages(1000, 8), Rows::thread);
-  // Few rows are cut sooner than those whose workgroups keep most of a device busy.
+  // Few rows are divided earlier than rows whose workgroups keep most of a device busy.
   EXPECT_EQ(stages(16, 1 << 16), Rows::split);
   EXPECT_EQ(stages(64, 1 << 16), Rows::group);
   EXPECT_EQ(stages(64, 1 << 17), Rows::split);

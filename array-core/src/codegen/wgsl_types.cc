@@ -211,7 +211,7 @@ std::optional<std::string> bool_operation(Op op, const Args& x) {
 
 std::optional<std::string> float_operation(Op op, DType d, const Args& x) {
   switch (op) {
-    // Exact in either width: no rounding.
+    // The result is exact in either width, so nothing is rounded.
     case Op::negate:
       return call("ac_negate", x);
     case Op::absolute:
@@ -251,9 +251,9 @@ std::optional<std::string> float_operation(Op op, DType d, const Args& x) {
     case Op::greater:
     case Op::greater_equal:
       return call("ac_" + std::string(name_of(op)), x);
-    case Op::stored:  // a half was rounded by its bits
+    case Op::stored:  // a half was already rounded by its bits
       return is_half(d) ? x[0] : call("ac_stored", x);
-    // The hardware's own.
+    // The hardware's own operations.
     case Op::add:
       return rounded(d, infix(x, "+"));
     case Op::subtract:
@@ -267,7 +267,7 @@ std::optional<std::string> float_operation(Op op, DType d, const Args& x) {
           d, is_half(d) ? "((" + x[0] + " * " + x[1] + ") + " + x[2] + ")" : call("fma", x));
     case Op::ldexp:
       return rounded(d, call("ac_ldexp", x));
-    // Written out in the prelude.
+    // Operations that the prelude writes out.
     case Op::sqrt:
     case Op::rsqrt:
     case Op::cbrt:
@@ -506,7 +506,7 @@ std::optional<std::string> literal(DType dtype, const ir::Scalar& value) {
     using T = decltype(zero);
     if constexpr (ir::kIsInteger<T>) {
       if constexpr (std::is_signed_v<T>) {
-        // The lowest int32 has no literal of its own.
+        // WGSL has no literal for the lowest int32.
         if (static_cast<std::int64_t>(ir::get<T>(value)) == -2147483648LL)
           return "(-2147483647i - 1i)";
         return "i32(" + std::to_string(ir::get<T>(value)) + ")";

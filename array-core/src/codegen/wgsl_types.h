@@ -1,4 +1,4 @@
-// How the element types live in WGSL: in registers, in words of storage, and the text of every
+// How WGSL represents the element types in registers and in words of storage, and the text of every
 // operation on them. Internal to codegen/.
 #pragma once
 
@@ -11,23 +11,26 @@
 
 namespace arraycore::codegen {
 
-// "f32" for float16 and float32, "vec2<u32>" for 64-bit integers, "vec2<f32>" for complex64, ...
+// Returns "f32" for float16 and float32, "vec2<u32>" for 64-bit integers, "vec2<f32>" for
+// complex64, and so on.
 std::string register_type(DType dtype);
-bool is_wide(DType dtype);  // 64-bit integers
+bool is_wide(DType dtype);  // whether it is a 64-bit integer
 std::string zero_of(DType dtype);
 
-// Value <-> its bits: u32 for up to 32 bits (low bits), vec2<u32> for 64.
+// Convert between a value and its bits: u32 for up to 32 bits (the low bits), vec2<u32> for 64.
 std::string to_bits(DType dtype, const std::string& value);
 std::string from_bits(DType dtype, const std::string& bits);
 
-// A literal, or nothing where WGSL has none (NaN, infinity, subnormal): then it travels as uniform.
+// Returns a literal, or nothing where WGSL has none (NaN, infinity, subnormal numbers). Such a
+// value becomes a uniform.
 std::optional<std::string> literal(DType dtype, const ir::Scalar& value);
 
-// The text of `op` on operands of type `operand` giving `result`; nothing where WGSL lacks it.
+// Returns the text of `op` on operands of type `operand` with a result of type `result`, or nothing
+// where WGSL lacks it.
 std::optional<std::string> operation(ir::Op op, DType operand, DType result,
                                      const std::vector<std::string>& x);
 
-// The helper functions (ac_...) that `text` uses, and those that they use.
+// Returns the helper functions (ac_...) that `text` uses, and those that they use.
 std::string prelude_for(const std::string& text);
 
 }  // namespace arraycore::codegen

@@ -1,4 +1,5 @@
-// The blocked interpreter against the reference on random kernels, and its own corners.
+// Compares the blocked interpreter with the reference on random kernels, and tests its special
+// cases.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -16,7 +17,7 @@ namespace {
 
 using ir::Builder;
 
-// Runs both; the first argument's element that differs, or "".
+// Runs both. Returns the first argument's element that differs, or "".
 std::string difference(std::uint64_t seed) {
   ir::RandomCase expected = ir::random_case(seed, ir::Subset::all);
   ir::RandomCase got = expected;
@@ -78,7 +79,7 @@ TEST(Blocks, SumsFloatsLikeNumPysPairwise) {
   float y = 0;
   ASSERT_TRUE(program.run({{1 << 20}, 1, {argument(x), ir::Argument::array(&y, View{})}}).ok());
   EXPECT_NEAR(y, 0.1f * (1 << 20), 0.1f * (1 << 20) * 1e-6);
-  // Down the columns of a matrix too.
+  // Also reduce down the columns of a matrix.
   std::vector<float> columns(32);
   const View matrix{{1 << 15, 32}, {128, 4}, 0};
   ASSERT_TRUE(
@@ -95,7 +96,7 @@ TEST(Blocks, ReducesNothingToTheIdentity) {
   EXPECT_EQ(y, 0);
 }
 
-// Lanes that share a divisor are multiplied instead; signs, 0 and mixed divisors are not.
+// Lanes with one divisor are multiplied instead. Signs, 0 and mixed divisors are not.
 TEST(Blocks, DividesIntegersExactly) {
   constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max();
   std::vector<std::int32_t> x;
@@ -127,7 +128,7 @@ TEST(Blocks, DividesIntegersExactly) {
   }
 }
 
-// `before`, as the body of the first block left it, must not be seen by the second one.
+// The second block must not see `before` as the first block's body left it.
 TEST(Blocks, LocalsAreZeroWhereAnElementReadsThemFirst) {
   Builder k("locals");
   const auto y = k.out("y", DType::int32);

@@ -10,9 +10,9 @@ namespace {
 
 using ir::Op;
 
-// Quotients of 0 <= x < 2^31 by one divisor 0 < d < 2^31: floor(x factor / 2^shift), with factor
-// the ceiling of 2^shift / d. T. Granlund, P. Montgomery, "Division by invariant integers using
-// multiplication", theorem 4.2, for 31 bits, where the factor has 32.
+// Quotients of 0 <= x < 2^31 by one divisor 0 < d < 2^31: floor(x factor / 2^shift), where factor
+// is the ceiling of 2^shift / d. See T. Granlund, P. Montgomery, "Division by invariant integers
+// using multiplication", theorem 4.2, for 31 bits, where the factor has 32.
 class Divisor {
  public:
   explicit Divisor(std::uint32_t d) : shift_(31 + static_cast<int>(std::bit_width(d - 1))) {
@@ -27,7 +27,7 @@ class Divisor {
   std::uint64_t factor_;
 };
 
-// Whether every divisor is the first one, and above 0, and no dividend is below 0.
+// Returns whether all divisors equal the first one, which is above 0, and no dividend is below 0.
 bool is_simple(const std::int32_t* x, const std::int32_t* y, int n) {
   const std::int32_t d = y[0];
   std::int32_t differs = 0;

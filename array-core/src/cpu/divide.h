@@ -1,13 +1,13 @@
-// Division of int32 lanes: kernels that take an element's number apart (pooling, unfolding) divide
-// all lanes of a block by one extent, which multiplication does in the time of a few additions.
-// Internal to cpu/. Pure; any thread.
+// Division of int32 lanes. Kernels that split an element's number into coordinates (pooling,
+// unfolding) divide all lanes of a block by one extent. A multiplication does that in the time of a
+// few additions. Internal to cpu/. Pure; any thread.
 #pragma once
 
 #include "cpu/loops.h"
 
 namespace arraycore::cpu {
 
-// A loop for divide, remainder, floor_divide and modulo of int32, else nullptr.
+// Returns a loop for divide, remainder, floor_divide and modulo of int32, otherwise nullptr.
 Loop division_of(ir::Op op, DType operand);
 
 }  // namespace arraycore::cpu

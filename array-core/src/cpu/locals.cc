@@ -14,7 +14,7 @@ using ir::StmtKind;
 class Uses {
  public:
   explicit Uses(const ir::Kernel& kernel) : k_(kernel) {
-    // Operands precede their users.
+    // This order works because operands precede their users.
     for (const ir::Expr& e : k_.exprs) {
       std::vector<bool> reads(k_.locals.size());
       if (e.op == Op::local || e.op == Op::local_at) reads[e.index] = true;
@@ -40,7 +40,7 @@ class Uses {
                                          [&](Id id) { return mentions(k_.stmts[id], local); });
   }
 
-  // Whether the block's first statement that has to do with the local assigns it, in every lane.
+  // Returns whether the block's first statement that mentions the local assigns it in every lane.
   bool assigns_first(Id block, Id local) const {
     for (const Id id : k_.blocks[block]) {
       const Stmt& s = k_.stmts[id];
@@ -49,7 +49,7 @@ class Uses {
     return false;
   }
 
-  // Whether a lane that runs the block may read the local before the block has assigned it.
+  // Returns whether a lane that runs the block may read the local before the block has assigned it.
   bool may_read_first(Id block, Id local) const {
     if (block == kNone || assigns_first(block, local)) return false;
     const ir::Block& list = k_.blocks[block];
@@ -58,7 +58,7 @@ class Uses {
     if (first == list.end()) return false;
     const Stmt& s = k_.stmts[*first];
     if (reads(s, local)) return true;
-    // Assigned in a part of the lanes, or not in every turn.
+    // It may be assigned in some of the lanes only, or not in every iteration.
     if (std::any_of(first + 1, list.end(), mentioning)) return true;
     const bool is_loop = s.kind == StmtKind::loop || s.kind == StmtKind::loop_until;
     if (is_loop && mentions(s.then, local) && mentions(s.otherwise, local)) return true;
@@ -67,7 +67,7 @@ class Uses {
   }
 
  private:
-  // The statement itself, without its blocks.
+  // Checks the statement itself, without its blocks.
   bool reads(const Stmt& s, Id local) const {
     if (s.value != kNone && reads_[s.value][local]) return true;
     for (std::uint32_t i = 0; i < s.count; ++i)
@@ -81,7 +81,7 @@ class Uses {
   }
 
   const ir::Kernel& k_;
-  std::vector<std::vector<bool>> reads_;  // expression -> local
+  std::vector<std::vector<bool>> reads_;  // by expression and local
 };
 
 }  // namespace
@@ -91,7 +91,7 @@ std::vector<Id> locals_to_zero(const ir::Kernel& kernel) {
   const bool returns = uses.has_return(kernel.body);
   std::vector<Id> zeroed;
   for (Id local = 0; local < kernel.locals.size(); ++local) {
-    // What is combined is read behind the body, of lanes that returned early too.
+    // The combined values are read after the body, also of lanes that returned early.
     const bool is_mapped =
         kernel.reduction &&
         std::any_of(kernel.reduction->values.begin(), kernel.reduction->values.end(),

@@ -1,5 +1,5 @@
-// Which locals of a kernel must be 0 when an element begins, because its body may read one before
-// it has assigned it. Internal to cpu/. Pure; any thread.
+// Finds the locals of a kernel that must be 0 when an element begins, because its body may read
+// them before it has assigned them. Internal to cpu/. Pure; any thread.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace arraycore::cpu {
 
-// Of the body's locals; a reduction's `post` is not looked at. REQUIRES: verify(kernel) passed.
+// Returns the locals of the body; a reduction's `post` is ignored. REQUIRES: verify(kernel) passed.
 std::vector<ir::Id> locals_to_zero(const ir::Kernel& kernel);
 
 }  // namespace arraycore::cpu

@@ -1,10 +1,9 @@
-// Runs a Program over blocks of lanes: its registers and the state of a run. Kept from launch to
-// launch, so that a launch after the first allocates nothing. Internal to cpu/ but for the class
-// itself; one thread.
+// Runs a Program over blocks of lanes: it has the registers and the state of a run. It is kept from
+// launch to launch, so that only the first launch allocates. Everything but the class itself is
+// internal to cpu/; one thread.
 //
-// Parameters that an element both reads and writes through different arguments of one storage are
-// read before they are written, a block at a time: callers pass overlapping storage only where both
-// views are the same.
+// An element may read and write one storage through different arguments. Each block is read before
+// it is written, so callers pass overlapping storage only where both views are the same.
 #pragma once
 
 #include <cstddef>
@@ -23,25 +22,26 @@ namespace arraycore::cpu {
 
 struct Mask {
   bool lanes[kLanes] = {};  // NOLINT(*-avoid-c-arrays)
-  int count = 0;            // that are set
+  int count = 0;            // how many are set
 };
 
 class Machine {
  public:
-  // `program` outlives it and stays where it is.
+  // `program` must outlive the machine, at the same address.
   explicit Machine(const Program& program);
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
 
   Status run(const ir::Launch& launch);
 
-  // The same in parts, which several machines of one program may compute at the same time: each
-  // begins the launch, and then computes some of the units() that are independent of each other, on
-  // any one thread and without allocating. `launch` stays until the last part is done.
+  // Runs a launch in parts, which several machines of one program may compute at the same time.
+  // Each machine begins the launch and then computes some of the units(), which are independent of
+  // each other. Any one thread may do that, and it allocates nothing. `launch` must exist until the
+  // last part is done.
   Status begin(const ir::Launch& launch);
-  std::int64_t units() const;  // blocks of lanes, or rows of a reduction
+  std::int64_t units() const;  // the number of blocks of lanes, or of rows of a reduction
   void compute(std::int64_t first, std::int64_t count);
-  // About how many operations on an element a unit takes.
+  // Returns roughly how many operations on elements a unit takes.
   std::int64_t unit_work() const;
 
  private:
@@ -52,8 +52,8 @@ class Machine {
 
   // ---- where lanes lie (machine_lanes.cc)
   void begin_block(int n);
-  // Fills what the block's lanes read. Lanes walk the outer axes from `outer` on, or the inner ones
-  // from `inner` on, the other number stands.
+  // Loads what the block's lanes read. The lanes walk the outer axes from `outer` on, or the inner
+  // axes from `inner` on; the other number stays the same.
   void enter(std::int64_t outer, std::int64_t inner, bool along_outer, bool post);
   void number_rows(std::int64_t first);
   void coordinates(ir::Id axis, Register to, std::int64_t outer, std::int64_t inner,
@@ -65,12 +65,14 @@ class Machine {
   void zero_locals(bool post);
   void load(ir::Id param, const lower::Walk& walk, std::size_t v, std::int64_t fixed,
             std::int64_t first);
-  // Written parameters that are not their own registers go back to their arrays; the block is the
-  // one of enter().
+  // Stores written parameters that do not use their arrays as registers. The block is that of
+  // enter().
   void save(std::int64_t outer, std::int64_t inner, bool along_outer);
 
   // ---- reductions (machine_reduce.cc)
-  // The accumulators' values of up to kLanes lanes: those of the first one, then the next one's.
+  //
+  // The accumulators' values of up to kLanes lanes: those of the first accumulator, then the next
+  // one's.
   class Values {
    public:
     void set(const std::vector<std::size_t>& sizes) {
@@ -93,7 +95,7 @@ class Machine {
     std::vector<std::size_t> places_;
     std::vector<std::byte> bytes_;
   };
-  // Partial results, each of a power of two of elements: halves are combined with halves.
+  // A partial result of a power of two of elements. Halves are combined with halves.
   struct Partial {
     std::int64_t weight = 0;
     Values values;
@@ -105,7 +107,7 @@ class Machine {
   bool row_by_row(std::int64_t rows, std::int64_t length) const;
   void push(int n);
   void finish(Values& to, int n);
-  // Lanes [b_first, b_first + n) onto lanes [a_first, a_first + n), into those of `to`.
+  // Combines lanes [b_first, b_first + n) with lanes [a_first, a_first + n), and stores into `to`.
   void combine(Values& a, int a_first, Values& b, int b_first, Values& to, int to_first, int n);
   void halve(Values& values, int n);
   void take(Values& to, int to_first, Values& from, int from_first, int n);
@@ -138,8 +140,8 @@ class Machine {
 
   // ---- raw parameters (machine_raw.cc)
   void find_steps();
-  // Fills `places_` with where each lane's element lies, in bytes from the storage's beginning.
-  // False where the parameter has no elements.
+  // Fills `places_` with the offset of each lane's element in bytes from the storage's beginning.
+  // Returns false where the parameter has no elements.
   bool find_places(ir::Id param, const std::vector<Register>& index);
   std::byte* base(ir::Id param) const { return launch_->arguments[param].base; }
   void raw_read(const Step& s, std::size_t size);
@@ -148,21 +150,22 @@ class Machine {
 
   const Program& p_;
   const ir::Kernel& k_;
-  const ir::Launch* launch_ = nullptr;    // of the run under way
+  const ir::Launch* launch_ = nullptr;    // the launch that is running
   std::unique_ptr<std::byte[]> storage_;  // NOLINT(*-avoid-c-arrays)
   std::vector<std::byte*> own_;           // each register's own memory
-  std::vector<std::byte*> reg_;           // where it is now: its own, or an argument's array
+  std::vector<std::byte*> reg_;           // where it is now: its own memory, or an argument's array
   std::vector<const View*> views_;
-  std::vector<std::optional<std::int64_t>> steps_;  // from a raw parameter's element to the next
-  std::ptrdiff_t places_[kLanes] = {};              // NOLINT(*-avoid-c-arrays)
+  std::vector<std::optional<std::int64_t>>
+      steps_;                           // the bytes from one element of a raw parameter to the next
+  std::ptrdiff_t places_[kLanes] = {};  // NOLINT(*-avoid-c-arrays)
   lower::Walks walks_;
-  std::vector<Partial> partials_;  // the first `depth_` count; the rest keep their memory
+  std::vector<Partial> partials_;  // the first `depth_` are in use; the others keep their memory
   std::size_t depth_ = 0;
   std::vector<std::size_t> sizes_;  // of the accumulators' types
   Values totals_;
   Values mapped_;
   Values rest_;
-  int n_ = 0;                // lanes of this block
+  int n_ = 0;                // the lanes of this block
   Mask active_;              // lanes that run
   Mask alive_;               // lanes that have not returned
   Mask* looping_ = nullptr;  // lanes that have not left the innermost loop

@@ -1,4 +1,5 @@
-// Where a block's lanes lie in the arguments: into registers before the body, back after it.
+// Moves a block's lanes between arguments and registers: into registers before the body, back after
+// it.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -11,7 +12,7 @@ namespace {
 
 using ir::Id;
 
-// n elements of `size` bytes, `stride` bytes apart, to or from a register.
+// Copies n elements of `size` bytes, `stride` bytes apart, to or from a register.
 template <std::size_t size>
 void gather(std::byte* to, const std::byte* from, std::int64_t stride, int n) {
   if (stride == 0) {
@@ -57,7 +58,7 @@ void scatter(std::byte* to, std::int64_t stride, const std::byte* from, std::siz
   }
 }
 
-// `number` by `extent`; gives the rest. Most numbers take a division of 32 bits.
+// Divides `number` by `extent` and returns the remainder. Most numbers fit a division of 32 bits.
 std::int64_t divide(std::int64_t& number, std::int64_t extent) {
   constexpr std::uint64_t kSmall = std::uint64_t{1} << 32;
   if (static_cast<std::uint64_t>(number | extent) < kSmall) {
@@ -73,13 +74,14 @@ std::int64_t divide(std::int64_t& number, std::int64_t extent) {
 
 std::int64_t offset_of(const lower::Walk& walk, std::size_t operand, std::int64_t number) {
   std::int64_t offset = 0;
-  if (number == 0) return offset;  // also where an axis has no extent
+  if (number == 0) return offset;  // also where an axis has the extent 0
   for (int axis = walk.shape.size() - 1; axis > 0; --axis)
     offset += divide(number, walk.shape[axis]) * walk.strides[operand][axis];
   return offset + number * walk.strides[operand][0];
 }
 
-// Whether the operand's elements follow each other in the order of the walk, though others' do not.
+// Returns whether the operand's elements are consecutive in the order of the walk, even if others'
+// are not.
 bool is_contiguous(const lower::Walk& walk, std::size_t operand, std::int64_t item) {
   if (walk.shape.empty()) return false;
   for (int axis = walk.shape.size() - 1; axis >= 0; --axis) {
@@ -89,7 +91,7 @@ bool is_contiguous(const lower::Walk& walk, std::size_t operand, std::int64_t it
   return true;
 }
 
-// Where elements [first, first + n) of the walk lie, if they follow each other.
+// Returns the offset of elements [first, first + n) of the walk, if they are consecutive.
 std::optional<std::int64_t> contiguous_at(const lower::Walk& walk, std::size_t operand,
                                           std::int64_t first, int n, std::int64_t item) {
   if (is_contiguous(walk, operand, item)) return first * item;
@@ -101,7 +103,7 @@ std::optional<std::int64_t> contiguous_at(const lower::Walk& walk, std::size_t o
   return offset_of(walk, operand, first);
 }
 
-// f(lane, offset, stride, lanes) for each run of lanes that lie one stride apart.
+// Calls f(lane, offset, stride, lanes) for each run of lanes with one stride.
 template <typename F>
 void runs(const lower::Walk& walk, std::size_t operand, std::int64_t first, int n, F f) {
   if (walk.shape.empty()) return f(0, std::int64_t{0}, std::int64_t{0}, n);
@@ -112,7 +114,8 @@ void runs(const lower::Walk& walk, std::size_t operand, std::int64_t first, int 
   const std::int64_t rest = divide(line, extent);
   std::int64_t offset = rest * strides[last];
   int lanes = static_cast<int>(std::min<std::int64_t>(n, extent - rest));
-  // The block's first line by its place along the outer axes, those behind it by one step each.
+  // The first line of the block is found by its coordinates along the outer axes, each further line
+  // by one step.
   std::array<std::int64_t, kMaxDims> places;  // NOLINT(*-member-init): those of the walk's axes
   for (int axis = last - 1; axis >= 0; --axis) {
     std::int64_t& place = places[static_cast<std::size_t>(axis)];
@@ -179,7 +182,7 @@ void Machine::enter(std::int64_t outer, std::int64_t inner, bool along_outer, bo
 void Machine::number_rows(std::int64_t first) {
   if (p_.loop_index_ != kNoRegister)
     for (int i = 0; i < n_; ++i) put_integer(p_.loop_index_, i, first + i);
-  for (const auto& [axis, to] : p_.axes_)  // of the output; its axes are not merged
+  for (const auto& [axis, to] : p_.axes_)  // these are axes of the output, which are not merged
     for (int i = 0; i < n_; ++i) {
       std::int64_t rest = first + i;
       for (int a = walks_.outer.shape.size() - 1; a > static_cast<int>(axis); --a)
@@ -189,7 +192,8 @@ void Machine::number_rows(std::int64_t first) {
     }
 }
 
-// Axis `axis` of the loop for each lane: place `own` among the outer or the inner axes.
+// Sets the coordinate along axis `axis` of the loop for each lane. `own` is its position among the
+// outer or the inner axes.
 void Machine::coordinates(Id axis, Register to, std::int64_t outer, std::int64_t inner,
                           bool along_outer) {
   const auto a = static_cast<int>(axis);
@@ -222,7 +226,7 @@ void Machine::zero_locals(bool post) {
     for (const Id local : p_.zeroed_) zero(p_.locals_[local]);
 }
 
-// A block of an argument that lies contiguous is its own register, where types allow it.
+// A contiguous block of an argument serves as its own register, where the types allow it.
 void Machine::load(Id param, const lower::Walk& walk, std::size_t v, std::int64_t fixed,
                    std::int64_t first) {
   const DType dtype = k_.params[param].dtype;

@@ -1,5 +1,5 @@
-// Raw parameters: whole arrays whose elements the lanes name by number. Where they lie is found for
-// a block at a time, in loops that compilers vectorise.
+// Raw parameters: whole arrays whose elements the lanes select by number. The offsets are computed
+// for a block at a time, in loops that compilers vectorise.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -13,10 +13,10 @@ namespace {
 using ir::Id;
 using ir::Op;
 
-// The bytes from each element to the next in C order, where they are the same everywhere.
+// Returns the bytes from each element to the next in C order, if that is the same everywhere.
 std::optional<std::int64_t> step_of(const View& view) {
   std::optional<std::int64_t> step;
-  std::int64_t next = 0;  // of the axis before, if it follows
+  std::int64_t next = 0;  // of the axis before, if it continues this one
   for (int axis = view.ndim() - 1; axis >= 0; --axis) {
     if (view.shape[axis] == 1) continue;
     if (!step)

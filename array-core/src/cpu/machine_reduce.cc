@@ -1,6 +1,7 @@
-// Reductions and scans: rows one after the other, or a block of rows side by side. Partial results
-// of a reduction are combined halves with halves (a binary counter of them), so that float sums err
-// like NumPy's pairwise ones; a scan goes one element after the other, as NumPy's.
+// Reductions and scans compute one row after the other, or a block of rows side by side. Partial
+// results of a reduction are combined in halves, with a binary counter of them, so that float sums
+// have errors like those of NumPy's pairwise sums. A scan adds one element after the other, as
+// NumPy does.
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
@@ -16,7 +17,7 @@ Error Machine::no_identity() const {
       "kernel '" + k_.name + "': a reduction of no elements needs an identity, and it has none."};
 }
 
-// Whether neighbouring rows lie nearer to each other than neighbouring elements of a row.
+// Returns whether neighbouring rows are nearer to each other than neighbouring elements of a row.
 bool Machine::outer_is_inner() const {
   std::int64_t outer = 0;
   std::int64_t inner = 0;
@@ -37,7 +38,7 @@ bool Machine::row_by_row(std::int64_t rows, std::int64_t length) const {
 }
 
 void Machine::make_room_for_partials() {
-  // Their weights are different powers of two.
+  // The weights of the partial results are different powers of two.
   const auto length = static_cast<std::uint64_t>(walks_.inner.count());
   const auto most = static_cast<std::size_t>(std::bit_width(length)) + 1;
   while (partials_.size() < most) partials_.emplace_back().values.set(sizes_);
@@ -74,7 +75,7 @@ void Machine::reduce(std::int64_t begin, std::int64_t end) {
   }
 }
 
-// The accumulators' locals take the values of the first `n` lanes.
+// Sets the accumulators' locals to the values of the first `n` lanes.
 void Machine::hold(ir::Id ir::Accumulator::* local, Values& from, int n) {
   for (std::size_t v = 0; v < sizes_.size(); ++v)
     std::memcpy(reg_[p_.locals_[k_.reduction->values[v].*local]], from.at(v),
@@ -87,7 +88,7 @@ void Machine::take(Values& to, int to_first, Values& from, int from_first, int n
                 sizes_[v] * static_cast<std::size_t>(n));
 }
 
-// One more partial result, of weight 1: what `mapped_` holds, which is written over.
+// Adds a partial result of weight 1, which is in `mapped_`; that is overwritten.
 void Machine::push(int n) {
   std::int64_t weight = 1;
   for (; depth_ > 0 && partials_[depth_ - 1].weight == weight; --depth_, weight *= 2)
@@ -107,7 +108,7 @@ void Machine::combine(Values& a, int a_first, Values& b, int b_first, Values& to
                       int n) {
   const ir::Reduction& r = *k_.reduction;
   const std::vector<Step>& list = p_.combine_;
-  // Most combine two values by one operation: it works where they lie.
+  // Most reductions combine two values by one operation, which can work in place.
   if (sizes_.size() == 1 && list.size() == 1 && list[0].kind == Step::Kind::compute &&
       list[0].d == p_.combined_[0] && list[0].a == p_.locals_[r.values[0].a] &&
       list[0].b == p_.locals_[r.values[0].b]) {
@@ -130,7 +131,7 @@ void Machine::combine(Values& a, int a_first, Values& b, int b_first, Values& to
   n_ = lanes;
 }
 
-// `n` lanes become the first one.
+// Combines `n` lanes into the first one.
 void Machine::halve(Values& values, int n) {
   while (n > 1) {
     const int half = n / 2;
@@ -139,7 +140,7 @@ void Machine::halve(Values& values, int n) {
   }
 }
 
-// Runs the body over a block that was entered; what it mapped is in `mapped_`.
+// Runs the body over a block after enter(). The mapped values are then in `mapped_`.
 void Machine::map() {
   run(p_.body_);
   for (std::size_t v = 0; v < sizes_.size(); ++v)
@@ -147,7 +148,7 @@ void Machine::map() {
                 sizes_[v] * static_cast<std::size_t>(n_));
 }
 
-// Whole blocks are combined lane by lane, and their lanes at the end.
+// Combines whole blocks lane by lane, and their lanes at the end.
 void Machine::reduce_row(std::int64_t row, std::int64_t length, int to_lane) {
   depth_ = 0;
   if (p_.loop_size_ != kNoRegister) integers(p_.loop_size_, walks_.outer.count() * length);
@@ -199,7 +200,7 @@ void Machine::scan(std::int64_t rows, std::int64_t length) {
     scan_across(first, static_cast<int>(std::min<std::int64_t>(kLanes, rows - first)), length);
 }
 
-// Runs `post` over a block whose running totals and mapped values are there.
+// Runs `post` over a block whose running totals and mapped values are ready.
 void Machine::store_running(std::int64_t outer, std::int64_t inner, bool along_outer, int n) {
   begin_block(n);
   enter(outer, inner, along_outer, true);
@@ -215,7 +216,7 @@ void Machine::scan_row(std::int64_t row, std::int64_t length) {
     begin_block(n);
     enter(row, first, false, false);
     map();
-    // `rest_` keeps the total of the block before.
+    // `rest_` holds the total of the blocks before.
     if (first == 0)
       take(totals_, 0, mapped_, 0, 1);
     else

@@ -27,7 +27,7 @@ void Machine::run(const std::vector<Node>& nodes) {
   }
 }
 
-// from -> to in the active lanes.
+// Copies from -> to in the active lanes.
 void Machine::move(std::byte* to, const std::byte* from, std::size_t size) {
   if (full())
     std::memmove(to, from, size * static_cast<std::size_t>(n_));
@@ -35,8 +35,7 @@ void Machine::move(std::byte* to, const std::byte* from, std::size_t size) {
     choose(to, reinterpret_cast<const std::byte*>(active_.lanes), from, to, size, n_);
 }
 
-// What stays of `mask` where `keep` holds. Bools are 0 or 1, so that bytes tell it without a
-// branch.
+// Returns the lanes of `mask` in which `keep` is true. Bools are 0 or 1, so no branch is needed.
 Mask Machine::where(const Mask& mask, const bool* keep, bool negated) const {
   Mask result;
   auto* const to = reinterpret_cast<std::uint8_t*>(result.lanes);
@@ -92,7 +91,7 @@ void Machine::run(const Node& node) {
   }
 }
 
-// The last step computes straight into what is stored or assigned, where every lane is active.
+// Where every lane is active, the last step writes directly into what is stored or assigned.
 bool Machine::direct(const Node& node) {
   if (!full() || node.steps.empty()) return false;
   const Step& last = node.steps.back();
@@ -120,7 +119,7 @@ void Machine::branch(const Node& node) {
   run(node.then);
   const Mask after = std::exchange(active_, no);
   run(node.otherwise);
-  // No lane is in both.
+  // No lane is in both masks.
   for (int i = 0; i < n_; ++i) active_.lanes[i] = (active_.lanes[i] | after.lanes[i]) != 0;
   active_.count += after.count;
 }
@@ -130,7 +129,7 @@ void Machine::loop(const Node& node) {
   Mask looping = active_;
   Mask* const outer = std::exchange(looping_, &looping);
   const bool until = node.kind == StmtKind::loop_until;
-  const int alive = alive_.count;  // before some returned
+  const int alive = alive_.count;  // before any of them returned
   const auto test = [&] {
     if (node.value == kNoRegister) return;
     active_ = looping;
@@ -203,7 +202,8 @@ void Machine::call(const Step& s) {
     const RegisterInfo& r = p_.registers_[local];
     std::memset(reg_[local], 0, size_of(r.type) * r.length * kLanes);
   }
-  std::memset(reg_[s.d], 0, size_of(s.type) * kLanes);  // where the function gives nothing
+  std::memset(reg_[s.d], 0,
+              size_of(s.type) * kLanes);  // for lanes in which the function returns nothing
   run(s.body);
   active_ = before;
   alive_ = outer_alive;

@@ -111,7 +111,7 @@ class Compiler {
         break;
       case Op::call:
         return call(e, steps);
-      case Op::stored:  // a register has memory's width
+      case Op::stored:  // a register has the width of memory
         return value_of(arg(e, 0), steps);
       default:
         break;
@@ -166,7 +166,7 @@ class Compiler {
     return d;
   }
 
-  // `id` computed and moved to `d` in the lanes where `condition` holds (or does not).
+  // Computes `id` and moves it to `d` in the lanes where `condition` is true (or false).
   void side(Id id, Register condition, bool negated, Register d, std::vector<Step>& steps) {
     const Memo before = memo_;
     Step step;

@@ -1,6 +1,6 @@
 // A Kernel compiled for the blocked CPU interpreter: registers of kLanes values, steps over them,
-// and the statements' structure. Immutable once compiled; any thread may run it (each run has its
-// own registers).
+// and the structure of the statements. A compiled program never changes, and any thread may run it,
+// because each run has its own registers.
 #pragma once
 
 #include <cstdint>
@@ -21,26 +21,26 @@ struct Node;
 
 struct Step {
   enum class Kind : std::uint8_t {
-    compute,     // loop over d, a, b, c
+    compute,     // runs loop over d, a, b, c
     select,      // d = a ? b : c
     raw_read,    // d = params[target][index]
     array_read,  // d = array a [index]
-    call,        // body, into d
-    lazy,        // where a holds (`negated`: does not): body, whose result is moved to d
-    atomic,      // op on params[target][index], operands b and c, old value to d
+    call,        // runs body; the result is in d
+    lazy,        // where a is true (`negated`: false), runs body and moves its result to d
+    atomic,  // applies op to params[target][index] with operands b and c; the old value goes to d
   };
   Kind kind = Kind::compute;
   Loop loop = nullptr;
   DType type = DType::int32;
   ir::Op op = ir::Op::constant;
   bool negated = false;
-  std::uint32_t length = 0;  // array_read
+  std::uint32_t length = 0;  // for array_read
   ir::Id target = ir::kNone;
   Register d = kNoRegister, a = kNoRegister, b = kNoRegister, c = kNoRegister;
   std::vector<Register> index;
-  std::vector<Step> steps;     // lazy
-  std::vector<Node> body;      // call
-  std::vector<Register> zero;  // call: the function's own locals
+  std::vector<Step> steps;     // for lazy
+  std::vector<Node> body;      // for call
+  std::vector<Register> zero;  // for call: the function's own locals
 };
 
 struct Node {
@@ -48,9 +48,9 @@ struct Node {
   ir::Id target = ir::kNone;
   DType type = DType::int32;
   std::uint32_t length = 0;
-  std::vector<Step> steps;  // compute `value` and `index`; of a loop: its condition
+  std::vector<Step> steps;  // compute `value` and `index`; in a loop, its condition
   Register value = kNoRegister;
-  Register to = kNoRegister;  // the local, the parameter's register, the function's result
+  Register to = kNoRegister;  // the local, the parameter's register or the function's result
   std::vector<Register> index;
   std::vector<Node> then;
   std::vector<Node> otherwise;
@@ -58,7 +58,7 @@ struct Node {
 
 struct RegisterInfo {
   DType type = DType::int32;
-  std::uint32_t length = 1;  // arrays: that many registers one after the other
+  std::uint32_t length = 1;  // an array has so many consecutive registers
 };
 
 struct Fill {  // a register that holds one value throughout a run
@@ -72,10 +72,10 @@ class Program {
   static Program compile(const ir::Kernel& kernel);
 
   const ir::Kernel& kernel() const { return kernel_; }
-  // Whether elements (of a reduction: rows) may be computed at the same time: none writes what
-  // another one may touch.
+  // Returns whether elements (in a reduction, rows) may be computed at the same time, because none
+  // writes what another one may touch.
   bool is_independent() const { return independent_; }
-  // By a machine of its own: keep a Machine (machine.h) where a program runs often.
+  // Runs the program on a new machine. Where a program runs often, keep a Machine (machine.h).
   Status run(const ir::Launch& launch) const;
 
  private:
@@ -84,7 +84,7 @@ class Program {
 
   ir::Kernel kernel_;
   bool independent_ = true;
-  std::int64_t work_ = 1;  // operations on an element, loops counted once
+  std::int64_t work_ = 1;  // operations on an element, each loop counted once
   std::vector<RegisterInfo> registers_;
   std::vector<Fill> constants_;
   std::vector<Register> params_;  // elementwise and scalar parameters' values

@@ -7,9 +7,9 @@
 namespace arraycore::cpu {
 namespace {
 
-// Waking a thread costs some 20 us: as much as so many operations on elements, side by side.
+// Waking a thread takes about 20 us, the time of so many operations on elements.
 constexpr std::int64_t kSharedWork = 400'000;
-// For each thread, so that all end at nearly the same time.
+// Each thread gets so many parts, so that all end at nearly the same time.
 constexpr std::int64_t kPartsOfThread = 8;
 
 }  // namespace

@@ -1,6 +1,6 @@
-// A kernel's machines, one for each thread of the thread pool: launches that are large enough to be
-// worth waking the others are shared out among them. What is computed does not depend on their
-// number. One caller at a time.
+// Runs a program on the threads of the thread pool. Launches large enough to be worth waking the
+// other threads are divided among them; each thread has a machine. The result does not depend on
+// the number of threads. One caller at a time.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ namespace arraycore::cpu {
 
 class ThreadedProgram {
  public:
-  // `program` outlives it and stays where it is.
+  // `program` must outlive the object, at the same address.
   explicit ThreadedProgram(const Program& program) : program_(program) { add(); }
 
   // Error: those of a launch (ir::check_launch); device, "thread_lost".
   Status run(const ir::Launch& launch);
-  // For a caller that shares out the work itself.
+  // The machine of a caller that divides the work itself.
   Machine& machine() { return *machines_.front(); }
 
  private:
@@ -29,7 +29,7 @@ class ThreadedProgram {
 
   const Program& program_;
   std::vector<std::unique_ptr<Machine>> machines_;  // by thread
-  std::int64_t units_ = 0;                          // of the launch under way
+  std::int64_t units_ = 0;                          // of the launch that is running
   std::int64_t units_of_part_ = 0;
 };
 

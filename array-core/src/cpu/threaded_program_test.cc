@@ -1,5 +1,5 @@
-// Launches shared out among threads give the bits of one thread's. The thread pool is the
-// process's, so that this is one test, in a program of its own.
+// Launches divided among threads give the same bits as on one thread. The thread pool belongs to
+// the process, so this is one test in a program of its own.
 #include "cpu/threaded_program.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ std::vector<float> numbers(std::int64_t count) {
   return values;
 }
 
-// The last argument is what the kernel writes; `arguments` gives them for its data.
+// The last argument is the one that the kernel writes; `arguments` makes them for given data.
 template <typename Arguments>
 void check(const ir::Kernel& kernel, const Dims& loop, std::uint32_t reduced, std::int64_t count,
            Arguments arguments) {
@@ -72,7 +72,7 @@ void check_rows(const Dims& strides) {
   });
 }
 
-// What elements add to one place is done by one thread.
+// Elements that add to one place are computed by one thread.
 void check_histogram() {
   Builder k("histogram");
   const auto x = k.in("x", DType::float32);

@@ -1,5 +1,5 @@
-// The syntax tree of the dialect, untyped: nodes in arenas, joined by numbers. Its depth is bounded
-// by the parser, so that what walks it may recurse.
+// The untyped syntax tree of the dialect: nodes in arenas, which refer to each other by number. The
+// parser bounds its depth, so that code may walk it by recursion.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ namespace arraycore::dialect {
 using NodeId = std::uint32_t;
 inline constexpr NodeId kNoNode = std::numeric_limits<NodeId>::max();
 
-// A type as written; names are resolved when the code around them is typed, because a template's
+// A type as written. Names are resolved when the code around them is typed, because a template's
 // parameter means another type at each use.
 struct TypeName {
-  enum class Kind : std::uint8_t { none, builtin, named, automatic, nothing };  // nothing: void
+  enum class Kind : std::uint8_t { none, builtin, named, automatic, nothing };  // none: void
   Kind kind = Kind::none;
   DType builtin = DType::int32;
   std::string_view name;    // of a type letter, a typedef or a template's parameter
-  bool is_complex = false;  // complex<...>: `builtin` or `name` is the type of its parts
+  bool is_complex = false;  // complex<...>, where `builtin` or `name` is the type of its parts
   bool is_const = false;
   bool is_reference = false;
   bool is_pointer = false;
@@ -44,7 +44,7 @@ enum class NodeKind : std::uint8_t {
   method,     // a.text(list)
   subscript,  // a[b]
   cast,       // (type)a, type(a), static_cast<type>(a)
-  construct,  // type(list) of not exactly one argument
+  construct,  // type(list), unless it has exactly one argument
 };
 
 struct Node {
@@ -70,20 +70,20 @@ struct Declarator {
   std::string_view name;
   bool is_pointer = false;
   bool is_array = false;
-  NodeId length = kNoNode;  // of an array; none: as many as there are initial values
+  NodeId length = kNoNode;  // of an array; none: the number of initial values
   NodeId init = kNoNode;
-  bool has_list = false;  // {...}
+  bool has_list = false;  // it has a list of initial values, {...}
   std::vector<NodeId> list;
 };
 
 enum class StatementKind : std::uint8_t {
   nothing,
-  expression,    // a
+  expression,    // the expression a
   declaration,   // type, declarators
   alias,         // typedef type text; using text = type
   block,         // list
   branch,        // if (a) first else second
-  repeat,        // while (a) first, and for: list[0] is what comes before; step: b
+  repeat,        // while (a) first; in a for loop, list[0] is the first part and b the step
   repeat_until,  // do first while (a)
   leave,         // break
   next,          // continue

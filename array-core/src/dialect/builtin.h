@@ -12,22 +12,22 @@ namespace arraycore::dialect {
 
 struct Builtin {
   enum class Rule : std::uint8_t {
-    floating,   // operands and result floating (integers become the literals' type)
+    floating,   // operands and result are floating; for integers they have the literals' type
     number,     // floating or complex
     test,       // floating or complex -> bool
-    smaller,    // min, max: of integers too, of floats the one that is not NaN
+    smaller,    // min, max: integers too; of two floats the one that is not NaN
     magnitude,  // abs: of integers, floats, complex
     power,
     scaled,      // ldexp(x, int)
-    to_integer,  // op, then int32: __float2int_rd
+    to_integer,  // `op`, then a conversion to int32: __float2int_rd
     to_real,     // of complex -> its real type
     conjugate,
     bits,      // of integers -> int32
     as_bits,   // bitcast to `type`
     convert,   // to `type`
     saturate,  // into [0, 1]
-    nothing,   // assert
-    refused,   // known, and left out
+    nothing,   // does nothing: assert
+    refused,   // known, but not offered
   };
   std::string_view name;
   Rule rule;
@@ -36,14 +36,15 @@ struct Builtin {
   DType type = DType::int32;
 };
 
-// `single`: the name has float's suffix or is an intrinsic (expf, __expf), so float32 it is.
+// `single`: the name has float's suffix or is an intrinsic (expf, __expf), so it computes in
+// float32.
 struct FoundBuiltin {
   const Builtin* builtin = nullptr;
   bool single = false;
 };
 FoundBuiltin find_builtin(std::string_view name);
 
-// atomicAdd and its kin; `negate` for atomicSub.
+// atomicAdd and similar functions; `negate` is for atomicSub.
 struct Atomic {
   std::string_view name;
   ir::Op op;

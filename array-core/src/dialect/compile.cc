@@ -1,4 +1,4 @@
-// The two kinds of kernel, put together from their texts.
+// Compiles both kinds of kernels from their texts.
 #include "dialect/dialect.h"
 #include "dialect/lower.h"
 #include "dialect/parser.h"
@@ -19,7 +19,7 @@ struct Compilation {
     for (const auto& [letter, dtype] : types.letters) out.insert(letter);
     return out;
   }
-  // The widest floating type among the parameters, at least float32.
+  // Returns the widest floating type of the parameters, and at least float32.
   DType floating() const {
     bool wide = false;
     const auto look = [&](const std::vector<BoundParam>& params) {
@@ -138,7 +138,7 @@ Result<ir::Kernel> compile_reduction(const ReductionText& text, const BoundTypes
   }
   if (type == DType::float16) type = DType::float32;
 
-  // Each text sees other names: the elements are gone when the result is made.
+  // Each text sees other names: the elements do not exist any more when the result is made.
   std::vector<ir::Id> in;
   std::vector<ir::Id> out;
   for (std::size_t k = 0; k < text.in_params.size(); ++k)

@@ -1,23 +1,25 @@
-// CuPy's C++ kernel dialect: the texts of an ElementwiseKernel or a ReductionKernel -> ir::Kernel.
+// CuPy's C++ kernel dialect. It compiles the texts of an ElementwiseKernel or a ReductionKernel to
+// an ir::Kernel.
 //
 //   auto in = parse_params("T x, raw S y, float32 z");             // once a kernel
 //   auto types = bind_types("name", *in, *out, in_args, out_args);  // once a call's types
 //   auto kernel = compile_elementwise({.in_params = *in, ...}, *types);
 //
-// Pure functions, any thread. Every error of a text has kind `compile` and shows line, column, the
-// source line and a caret; array-core/docs/dialect.md describes the subset and its limits.
+// Pure functions, any thread. Every error in a text has kind `compile` and shows line, column, the
+// source line and a caret. array-core/docs/dialect.md describes the subset and its limits.
 //
-// The typing rule. C++'s usual conversions, with these differences:
-//  - A floating literal without a suffix (`0.5`, in C++ a double) has the kernel's widest floating
+// The typing rule is C++'s usual conversions with these differences: - A floating literal without a
+// suffix (`0.5`, in C++ a double) has the kernel's widest floating
 //    type: float64 where a parameter is float64 or complex128, else float32. So do the results of
-//    mathematical functions of integers. A float32 kernel so computes in float32 throughout. `0.5f`
+//    mathematical functions of integers. So a float32 kernel computes in float32 throughout. `0.5f`
 //    is float32; a variable declared `double` is float64.
-//  - float16 computes as CuPy's float16 class does: operands widen to float32, and a value narrows
+// - float16 computes as CuPy's float16 class does: operands widen to float32, and a value narrows
 //    where it is stored. A reduction in float16 accumulates in float32.
-//  - Indices (`i`, `n`, `_j`, `x.size()`, `x.shape()[k]`, `size_t`, `ptrdiff_t`) are int32. Mixed
+// - Indices (`i`, `n`, `_j`, `x.size()`, `x.shape()[k]`, `size_t`, `ptrdiff_t`) are int32. Together
 //    with a wider parameter they take its type, as in C++.
-//  - Conversions are total (ir.h): NaN to an integer gives 0, what is out of range the nearest.
-//  - Variables without an initial value are 0; `assert` does nothing.
+// - Conversions are defined for every value (ir.h): NaN to an integer gives 0, and a value out of
+//    range gives the nearest integer.
+// - Variables without an initial value are 0; `assert` does nothing.
 #pragma once
 
 #include <map>
@@ -41,13 +43,16 @@ struct ParamSpec {
   bool operator==(const ParamSpec&) const = default;
 };
 
-// "T x, raw S y, float32 z". An empty text has no parameters.
-// Error: value, "kernel_params".
+// Parses "T x, raw S y, float32 z". An empty text has no parameters. Error: value, "kernel_params".
 Result<std::vector<ParamSpec>> parse_params(std::string_view text);
 
-// What is passed for one parameter.
+// The argument that is passed for one parameter.
 struct ArgumentType {
-  enum class Kind : std::uint8_t { array, scalar, absent };  // absent: an output yet to be made
+  enum class Kind : std::uint8_t {
+    array,
+    scalar,
+    absent
+  };  // absent: an output that the call is to make
   Kind kind = Kind::array;
   DType dtype = DType::float32;  // of an array
   static ArgumentType array(DType d) { return {Kind::array, d}; }
@@ -67,8 +72,8 @@ struct BoundTypes {
   std::map<std::string, DType, std::less<>> letters;
 };
 
-// Letters are bound by array arguments, outputs first; scalars are cast to what the arrays bound.
-// Error: type, "kernel_arguments".
+// Binds the type letters. Array arguments bind them, outputs first; scalars are cast to the types
+// that the arrays bound. Error: type, "kernel_arguments".
 Result<BoundTypes> bind_types(std::string_view kernel, std::span<const ParamSpec> in,
                               std::span<const ParamSpec> out, std::span<const ArgumentType> in_args,
                               std::span<const ArgumentType> out_args);
@@ -89,14 +94,14 @@ struct ReductionText {
   std::string map_expr;
   std::string reduce_expr;    // over a and b
   std::string post_map_expr;  // over a and the outputs
-  std::string identity;       // empty: an empty reduction is an error
+  std::string identity;       // empty: reducing no elements is an error
   std::string name = "kernel";
   std::string reduce_type;  // a letter or a C type; empty: the first output's type
   std::string preamble;
 };
 
-// The kernel's parameters are the inputs, then the outputs.
-// REQUIRES: `types` was bound from the same parameters.
+// Compile a kernel, whose parameters are the inputs and then the outputs. REQUIRES: `types` was
+// bound from the same parameters.
 Result<ir::Kernel> compile_elementwise(const ElementwiseText& text, const BoundTypes& types);
 Result<ir::Kernel> compile_reduction(const ReductionText& text, const BoundTypes& types);
 

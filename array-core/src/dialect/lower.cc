@@ -1,4 +1,4 @@
-// Emission of IR, names and types.
+// Emits IR, and manages names and types.
 #include "dialect/lower.h"
 
 #include <algorithm>
@@ -119,7 +119,7 @@ Value Lowering::keep(Value value, std::size_t position) {
   if (state_.current.size() <= position || value.nothing || is_constant(value)) return value;
   const Id saved = new_local("kept", value.type);
   assign(saved, value);
-  // The assignment belongs before what has come since.
+  // The assignment belongs before the statements that were added since.
   std::rotate(state_.current.begin() + static_cast<std::ptrdiff_t>(position),
               state_.current.end() - 1, state_.current.end());
   return local(saved);
@@ -149,8 +149,8 @@ std::optional<std::int64_t> Lowering::constant_integer(Value value) const {
   return static_cast<std::int64_t>(bits);
 }
 
-// Constants are folded so that array lengths, identities and `1.0 / 0.0` are constants: WGSL
-// refuses to compile an infinity that it is asked to compute.
+// Constants are folded, so that array lengths, identities and `1.0 / 0.0` are constants. WGSL
+// refuses to compile an expression whose value is infinity.
 Value Lowering::fold(ir::Op op, DType type, Value a, Value b) {
   if (is_floating(type)) {
     const auto x = constant_number(a);
@@ -160,12 +160,14 @@ Value Lowering::fold(ir::Op op, DType type, Value a, Value b) {
       const auto rounded = [single](double v) {
         return single ? static_cast<double>(static_cast<float>(v)) : v;
       };
-      // One operation in double, rounded to float, is float's own: 53 > 2 * 24 + 2 digits.
+      // One operation in double that is then rounded to float gives float's own result: 53 > 2 * 24
+      // + 2 digits.
       if (op == ir::Op::add) return number(rounded(*x + *y), type);
       if (op == ir::Op::subtract) return number(rounded(*x - *y), type);
       if (op == ir::Op::multiply) return number(rounded(*x * *y), type);
       if (op == ir::Op::divide) {
-        // Written out: dividing by 0 is undefined in C++, though every machine does this.
+        // This is written out because dividing by 0 is undefined in C++, although every machine
+        // does it.
         if (*y != 0) return number(rounded(*x / *y), type);
         if (*x == 0 || std::isnan(*x)) return number(std::nan(""), type);
         const bool negative = std::signbit(*x) != std::signbit(*y);

@@ -1,6 +1,6 @@
-// Syntax tree -> typed IR. Expressions become IR trees; what C++ does inside an expression
-// (assignments, ++, calls that write their arguments) becomes statements before it, operands being
-// evaluated from left to right. Serves one kernel, on one thread.
+// Turns the syntax tree into typed IR. Expressions become IR trees. What C++ does inside of an
+// expression (assignments, ++, calls that write their arguments) becomes statements before it;
+// operands are evaluated from left to right. Serves one kernel, on one thread.
 #pragma once
 
 #include <functional>
@@ -19,9 +19,9 @@
 
 namespace arraycore::dialect {
 
-inline constexpr std::size_t kMaxExprs = 100'000;  // functions written into their caller multiply
+inline constexpr std::size_t kMaxExprs = 100'000;  // inlined functions can multiply the code
 inline constexpr std::size_t kMaxCallDepth = 16;
-inline constexpr std::size_t kMaxBlocks = 90;  // one in another; the verifier takes 100
+inline constexpr std::size_t kMaxBlocks = 90;  // nested blocks; the verifier accepts 100
 inline constexpr std::uint32_t kMaxArray = 64;
 
 struct Builtin;
@@ -29,10 +29,10 @@ struct Builtin;
 struct Value {
   ir::Id expr = ir::kNone;
   DType type = DType::int32;
-  bool nothing = false;  // of a void function
+  bool nothing = false;  // the value of a void function
 };
 
-// Something that may be read and, unless it is const, written.
+// Something that can be read and, unless it is const, written.
 struct Place {
   enum class Kind : std::uint8_t { local, local_at, param, param_at };
   Kind kind = Kind::local;
@@ -46,7 +46,7 @@ struct Symbol {
   enum class Kind : std::uint8_t {
     variable,      // place
     array,         // place.target: a Local with a length
-    parts,         // an array whose elements are Locals of their own: never indexed by a variable
+    parts,         // an array whose elements are separate Locals, because no variable indexes it
     raw,           // place.target: a Param
     constant,      // value
     type,          // place.type
@@ -54,7 +54,7 @@ struct Symbol {
     loop_size,     // n
     reduce_index,  // _j
     indexer,       // _ind
-    hidden,        // known, but not here: why
+    hidden,        // known, but not available here; `why` says why
   };
   Kind kind = Kind::variable;
   Place place;
@@ -65,25 +65,25 @@ struct Symbol {
 
 class Lowering {
  public:
-  // `floating`: the type of unsuffixed floating literals.
+  // `floating` is the type of floating literals without a suffix.
   Lowering(Sources& sources, const Tree& tree, ir::Kernel& kernel, DType floating);
 
   // ---- what compile.cc calls, in this order
   void add_letters(const BoundTypes& types);
   void add_preamble(const std::vector<StatementId>& statements);
-  // Adds the parameter to the kernel and, where `name_it`, to the innermost scope.
+  // Adds the parameter to the kernel and, with `name_it`, to the innermost scope.
   ir::Id add_param(const ParamSpec& spec, const BoundParam& bound, bool is_output);
   void declare(std::string_view name, Symbol symbol);
   void declare_param(std::string_view name, ir::Id param, bool is_output);
   void open_scope() { scopes_.emplace_back(); }
   void close_scope() { scopes_.pop_back(); }
   ir::Id block_of(const std::function<void()>& fill);
-  // Statements in which `return`, and `continue` outside a loop, end the element or, where
-  // `then` follows, go on with it.
+  // Lowers statements in which `return`, and `continue` outside of a loop, end the element. With
+  // `then`, what follows still runs.
   void operation(const std::vector<StatementId>& statements, bool then);
   void statements(const std::vector<StatementId>& list);
   Value expression(NodeId id);
-  void discard(NodeId id);  // for its effects
+  void discard(NodeId id);  // lowers it for its effects
   Value convert(Value value, DType to, Where where);
   ir::Id new_local(std::string_view name, DType type, std::uint32_t length = 0);
   void assign(ir::Id local, Value value);
@@ -91,24 +91,26 @@ class Lowering {
   bool is_constant(Value value) const {
     return !value.nothing && kernel_.exprs[value.expr].op == ir::Op::constant;
   }
-  void finish_params();  // access, from how each was used
+  void finish_params();  // sets each parameter's access from its uses
 
  private:
   using Id = ir::Id;
   struct Scope {
     std::unordered_map<std::string_view, Symbol> names;
   };
-  // What `return` does here.
+  // The meaning of `return` at this point.
   struct Context {
     enum class Kind : std::uint8_t { kernel, function, inlined };
     Kind kind = Kind::kernel;
     std::optional<DType> result;
     Id result_local = ir::kNone;
-    Id done = ir::kNone;     // inlined: the Local that tells loops around a `return` to end
-    bool wrapped = false;    // inlined: in a do {} while (false) that `return` leaves
-    bool done_set = false;   // a `return` in the loop being lowered has set `done`
-    bool operation = false;  // the element's: `continue` is a `return` here
-    int loops = 0;           // open in this context
+    Id done =
+        ir::kNone;  // in an inlined function: the Local that tells loops around a `return` to end
+    bool wrapped = false;    // in an inlined function: the code is in a do {} while (false), which
+                             // `return` leaves
+    bool done_set = false;   // a `return` in the loop that is being lowered has set `done`
+    bool operation = false;  // the element's own code, in which `continue` means `return`
+    int loops = 0;           // loops that are open in this context
   };
   struct State {
     std::vector<Scope> scopes;
@@ -116,7 +118,7 @@ class Lowering {
     Context context;
   };
   struct Arguments {
-    std::vector<Value> values;  // nothing: a reference
+    std::vector<Value> values;  // nothing: the argument is a reference
     std::vector<Place> places;
   };
 
@@ -132,7 +134,7 @@ class Lowering {
   void branch(Value condition, Id then, Id otherwise = ir::kNone);
   void simple(ir::StmtKind kind);
   Value local(Id id) { return make(ir::Op::local, kernel_.locals[id].type, {}, id); }
-  // Evaluates `value` before the statements that came into the current block since `position`.
+  // Evaluates `value` before the statements that were added to the current block since `position`.
   Value keep(Value value, std::size_t position);
   Value fold(ir::Op op, DType type, Value a, Value b);
   std::optional<double> constant_number(Value value) const;
@@ -179,13 +181,14 @@ class Lowering {
   std::vector<Id> indices(NodeId id, const Symbol& raw);
   std::vector<Id> axis_indices(const Symbol& list, Where where);
   Id extent(Id param, std::size_t axis);
-  Id element_number(const std::vector<Id>& at, Id param);  // of one index an axis, in C order
-  std::vector<Id> coordinates(Id number, Id param);        // the other way
+  Id element_number(const std::vector<Id>& at,
+                    Id param);  // from one index for each axis to a C-order number
+  std::vector<Id> coordinates(Id number, Id param);  // from a C-order number to the indices
   Value index_value(NodeId id);
   Value method(const Node& n);
   Value special_subscript(const Node& n);
   bool is_special_subscript(const Node& n) const;
-  void fix_index(Place& place);  // indices into Locals: they keep their values
+  void fix_index(Place& place);  // copies the indices to Locals, so that they keep their values
 
   // ---- lower_call.cc
   using TypeArguments = std::vector<std::pair<std::string_view, DType>>;
@@ -213,12 +216,13 @@ class Lowering {
   ir::Kernel& kernel_;
   const DType floating_;
   State state_;
-  Scope globals_;  // types and constants: what functions see too
+  Scope globals_;  // types and constants, which functions see too
   std::map<std::string, Id> instances_;
-  std::vector<std::size_t> calling_;       // functions being lowered, to refuse recursion
-  std::vector<std::string_view> indexed_;  // sorted names of what is indexed by a variable
+  std::vector<std::size_t> calling_;       // functions that are being lowered, to refuse recursion
+  std::vector<std::string_view> indexed_;  // sorted names of everything that a variable indexes
   std::vector<Scope>& scopes_ = state_.scopes;
-  // By Param: has been read, indexed by one number; its dimensions, where indexed by an array.
+  // For each Param: whether it was read, whether it was indexed by one number, and its number of
+  // dimensions if it was indexed by an array.
   std::vector<bool> read_;
   std::vector<bool> by_number_;
   std::vector<std::int8_t> axes_;

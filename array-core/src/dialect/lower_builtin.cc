@@ -13,7 +13,8 @@ using Rule = Builtin::Rule;
 
 }  // namespace
 
-// What floating functions of these operands compute in; complex64 and complex128 where one is.
+// Returns the type in which floating functions of these operands compute: a complex type if one is
+// complex.
 DType Lowering::floating_of(const std::vector<Value>& values) const {
   DType out = DType::boolean;
   for (const Value& v : values)
@@ -126,7 +127,7 @@ Value Lowering::call_builtin(const Node& n, const Builtin& b, bool single) {
   return integer(0);
 }
 
-// atomicAdd(&x[k], v); x + k as a pointer is not part of the dialect.
+// This is atomicAdd(&x[k], v). The dialect has no pointer arithmetic like x + k.
 Value Lowering::call_atomic(const Node& n, bool wanted) {
   const Atomic& atomic = *find_atomic(n.text);
   const std::string name(n.text);

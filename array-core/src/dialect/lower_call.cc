@@ -1,5 +1,6 @@
-// Calls of the text's own functions. One whose arguments are values becomes an IR function for each
-// list of types; one that writes its arguments (`int &low`) is written out where it is called.
+// Calls of the text's own functions. A function whose arguments are values becomes an IR function
+// for each list of types. A function that writes its arguments (`int &low`) is inlined where it is
+// called.
 #include <algorithm>
 #include <utility>
 
@@ -135,7 +136,7 @@ void Lowering::declare_types(const TypeArguments& types) {
   }
 }
 
-// REQUIRES: the function's scope is open, its types declared.
+// REQUIRES: the function's scope is open, and its types are declared.
 bool Lowering::convert_arguments(const FunctionText& f, Arguments& arguments, Where where) {
   for (std::size_t k = 0; k < f.arguments.size(); ++k) {
     const auto type = type_of(f.arguments[k].type);
@@ -218,7 +219,7 @@ Value Lowering::call_instance(std::size_t index, Arguments& arguments, const Typ
   Value out;
   out.nothing = !gives;
   if (!failed() && convert_arguments(f, arguments, where)) {
-    // The conversions are the caller's expressions; they need no statements.
+    // The conversions are expressions of the caller and need no statements.
     auto found = instances_.find(key);
     if (found == instances_.end()) {
       ir::Function made;
@@ -239,7 +240,7 @@ Value Lowering::call_instance(std::size_t index, Arguments& arguments, const Typ
         statements(list);
         const bool ends =
             !list.empty() && tree_.statements[list.back()].kind == StatementKind::give;
-        if (result && !ends && !failed()) {  // C++ leaves running off the end undefined; here 0
+        if (result && !ends && !failed()) {  // in C++ this is undefined; here it returns 0
           ir::Stmt last;
           last.kind = ir::StmtKind::give;
           last.value = zero(*result).expr;

@@ -1,4 +1,4 @@
-// Expressions and the typing rule.
+// Lowers expressions by the typing rule.
 #include <array>
 #include <limits>
 #include <utility>
@@ -9,7 +9,7 @@
 namespace arraycore::dialect {
 namespace {
 
-// The constants of CUDA's headers; floating ones have the literals' type.
+// The constants of CUDA's headers. Floating ones have the literals' type.
 struct NamedNumber {
   std::string_view name;
   double value;
@@ -88,7 +88,7 @@ void Lowering::discard(NodeId id) {
     discard(n.a);
     discard(n.b);
   } else {
-    // What is left has either put its effects into statements or has none.
+    // What remains has no effects, or its effects are already statements.
     lower(id);
   }
 }
@@ -272,7 +272,7 @@ Value Lowering::arithmetic(std::string_view op, Value a, Value b, Where where) {
     if (text != op) continue;
     const bool bits = operation >= ir::Op::bit_and && operation <= ir::Op::bit_xor;
     const bool shift = operation == ir::Op::shift_left || operation == ir::Op::shift_right;
-    // bool & bool stays bool: as a number or a condition it is the same.
+    // bool & bool stays bool, because as a number or a condition it has the same value.
     const bool truth = bits && a.type == DType::boolean && b.type == DType::boolean;
     const DType type = truth   ? DType::boolean
                        : shift ? promoted(a.type)
@@ -301,7 +301,7 @@ Value Lowering::logical(const Node& n) {
   std::swap(block, state_.current);
   const ir::Op op = is_and ? ir::Op::logical_and : ir::Op::logical_or;
   if (block.empty()) return make(op, DType::boolean, {a.expr, b.expr});
-  // The second operand needs statements, which run only where it decides.
+  // The second operand needs statements, which run only where it decides the result.
   const Id out = new_local("truth", DType::boolean);
   assign(out, a);
   std::swap(block, state_.current);

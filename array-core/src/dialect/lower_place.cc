@@ -1,4 +1,5 @@
-// What can be read and written: variables, elements of arrays, raw arrays and their shapes.
+// Everything that can be read and written: variables, elements of arrays, raw arrays and their
+// shapes.
 #include "dialect/lower.h"
 #include "dialect/types.h"
 
@@ -14,7 +15,7 @@ std::optional<Place> Lowering::place(NodeId id) {
   if (n.kind == NodeKind::name) {
     const Symbol* symbol = find(n.text);
     if (symbol != nullptr && symbol->kind == Symbol::Kind::variable) return symbol->place;
-    name(n);  // says what is wrong with it
+    name(n);  // this reports the error
     fail(n.where, "'" + std::string(n.text) + "' cannot be assigned");
     return std::nullopt;
   }
@@ -68,8 +69,8 @@ Value Lowering::index_value(NodeId id) {
   return convert(v, DType::int32, node(id).where);
 }
 
-// x[k]: the k-th element in C order; x[at]: one index for each axis. A kernel that uses both on one
-// array gets the form it used first; the IR has one form for each parameter.
+// x[k] is the k-th element in C order; x[at] has one index for each axis. The IR has one form for
+// each parameter, so a kernel that uses both on one array gets the form that it used first.
 std::vector<ir::Id> Lowering::indices(NodeId id, const Symbol& raw) {
   const Node& n = node(id);
   const Id param_id = raw.place.target;
@@ -198,7 +199,7 @@ void Lowering::fix_index(Place& p) {
   }
 }
 
-// x.shape()[k], _ind.get()[k], x.strides()[k]
+// Returns whether it is x.shape()[k], _ind.get()[k] or x.strides()[k].
 bool Lowering::is_special_subscript(const Node& n) const {
   const Node& base = node(n.a);
   return base.kind == NodeKind::method &&

@@ -1,4 +1,4 @@
-// Parameter lists and the binding of type letters.
+// Parses parameter lists and binds type letters.
 #include <algorithm>
 #include <cctype>
 
@@ -35,7 +35,7 @@ std::vector<std::string_view> words_of(std::string_view text) {
   return out;
 }
 
-// NumPy's other names, on a 64-bit machine.
+// NumPy's other names, as on a 64-bit machine.
 std::optional<DType> dtype_of_word(std::string_view word) {
   if (word == "float") return DType::float64;
   if (word == "double") return DType::float64;

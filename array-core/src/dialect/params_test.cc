@@ -1,4 +1,4 @@
-// Parameter lists, and which dtype each type letter stands for.
+// Parameter lists, and the dtype of each type letter.
 #include "dialect/test_support.h"
 
 namespace arraycore::dialect {
@@ -13,7 +13,7 @@ TEST(Params, ReadsTypesLettersAndRaw) {
                                              {"w_1", "", DType::boolean, true}}));
   EXPECT_TRUE(parse_params("")->empty());
   EXPECT_TRUE(parse_params(" \n ")->empty());
-  EXPECT_EQ(parse_params("float x")->at(0).dtype, DType::float64);  // as NumPy
+  EXPECT_EQ(parse_params("float x")->at(0).dtype, DType::float64);  // as in NumPy
 }
 
 TEST(Params, RefusesWhatIsNone) {

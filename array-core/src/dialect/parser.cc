@@ -8,7 +8,8 @@
 namespace arraycore::dialect {
 namespace {
 
-// Words of C++ that start what the dialect leaves out: named, so that the message is about them.
+// Words of C++ that begin what the dialect does not have. They are listed so that the message names
+// them.
 constexpr std::array<std::string_view, 14> kRefused{
     "switch", "goto", "struct", "class", "enum",       "union",        "try",
     "throw",  "new",  "delete", "asm",   "__shared__", "__constant__", "namespace"};
@@ -221,7 +222,7 @@ StatementId Parser::loop_for() {
 }
 
 bool Parser::at_function() const {
-  // type name ( ... ) {: told from a constant by what follows the name.
+  // A function is type name ( ... ) {. What follows the name tells it from a constant.
   if (!at_type()) return false;
   for (std::size_t ahead = 0; ahead < 16; ++ahead) {
     const Token& t = peek(ahead);
@@ -254,7 +255,7 @@ void Parser::function(std::vector<std::string_view> type_parameters) {
     if (!at(")")) expect(",", "the argument");
   }
   expect(")", "the function's arguments");
-  if (accept(";")) {  // declared here, defined below: functions are known everywhere anyway
+  if (accept(";")) {  // it is declared here and defined below; functions are known everywhere
     for (const std::string_view name : added) type_names_.erase(name);
     return;
   }

@@ -1,5 +1,5 @@
-// Tokens -> syntax tree, by recursive descent. Nesting is bounded (kMaxNesting, kMaxDepth): a text
-// nested deeper is refused, never a stack overflow.
+// Turns tokens into a syntax tree by recursive descent. Nesting is bounded (kMaxNesting,
+// kMaxDepth), so that a deeply nested text is refused and never overflows the stack.
 #pragma once
 
 #include <string_view>
@@ -11,20 +11,20 @@
 
 namespace arraycore::dialect {
 
-inline constexpr int kMaxNesting = 128;  // a parenthesis counts 2, a block 1
-inline constexpr int kMaxDepth = 200;    // of an expression's tree: terms of one sum count too
+inline constexpr int kMaxNesting = 128;  // a parenthesis counts as 2, a block as 1
+inline constexpr int kMaxDepth = 200;    // of an expression's tree; the terms of a sum count too
 
 class Parser {
  public:
-  // `type_names`: the kernel's type letters.
+  // `type_names` are the kernel's type letters.
   Parser(Sources& sources, Tree& tree, std::unordered_set<std::string_view> type_names)
       : sources_(sources), tree_(tree), type_names_(std::move(type_names)) {}
 
-  // A preamble: functions, typedefs (given as statements) and constants.
+  // Parses a preamble: functions, typedefs (returned as statements) and constants.
   std::vector<StatementId> parse_preamble(std::vector<Token> tokens);
-  // The statements of an operation; the last ';' may be missing.
+  // Parses the statements of an operation; the last ';' may be missing.
   std::vector<StatementId> parse_statements(std::vector<Token> tokens);
-  // One expression and no more.
+  // Parses exactly one expression.
   NodeId parse_expression(std::vector<Token> tokens);
 
  private:
@@ -42,7 +42,7 @@ class Parser {
   Declarator declarator();
 
   // parser_expression.cc
-  NodeId expression();  // with ','
+  NodeId expression();  // includes ','
   NodeId assignment();
   NodeId binary(int lowest);
   NodeId unary();
@@ -53,8 +53,8 @@ class Parser {
   bool at_cast() const;
   std::vector<NodeId> arguments(std::string_view close);
 
-  // Both.
-  struct Nested;  // counts nesting while it lives
+  // Used by both files.
+  struct Nested;  // counts nesting during its lifetime
   void start(std::vector<Token> tokens);
   const Token& peek(std::size_t ahead = 0) const {
     return tokens_[at_ + ahead < tokens_.size() ? at_ + ahead : tokens_.size() - 1];
@@ -65,7 +65,7 @@ class Parser {
   bool accept(std::string_view text);
   void expect(std::string_view text, std::string_view after);
   std::string_view expect_name(std::string_view what);
-  // Reports at the token ahead and moves to the end, so that every loop above stops.
+  // Reports an error at the next token and moves to the end, so that every loop stops.
   void fail(std::string_view message) { fail_at(peek().where, message); }
   void fail_at(Where where, std::string_view message);
   bool failed() const { return sources_.failed(); }
@@ -93,7 +93,8 @@ struct Parser::Nested {
   Parser& parser;
 };
 
-// The built-in types: "unsigned char", "ptrdiff_t"... `words` are joined by one space.
+// Returns a built-in type: "unsigned char", "ptrdiff_t" and so on. `words` are separated by one
+// space.
 std::optional<DType> builtin_type(std::string_view words);
 
 }  // namespace arraycore::dialect

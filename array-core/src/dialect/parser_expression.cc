@@ -1,4 +1,4 @@
-// Expressions: precedence climbing, C++'s table.
+// Parses expressions by precedence climbing, with C++'s table.
 #include <array>
 #include <string>
 #include <utility>

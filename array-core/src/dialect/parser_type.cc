@@ -1,4 +1,4 @@
-// Types as the dialect writes them.
+// Parses types.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -9,7 +9,7 @@
 namespace arraycore::dialect {
 namespace {
 
-// On index types see dialect.h.
+// See dialect.h on index types.
 constexpr std::array<std::pair<std::string_view, DType>, 52> kTypes{{
     {"bool", DType::boolean},
     {"char", DType::int8},
@@ -96,7 +96,7 @@ bool Parser::at_type() const {
   std::size_t ahead = 0;
   while (peek(ahead).kind == TokenKind::name && peek(ahead + 1).is("::")) ahead += 2;
   if (!is_type_name(peek(ahead))) return false;
-  // `T(x)` starts an expression; so does a variable that hides a type's name.
+  // `T(x)` begins an expression, and so does a variable that hides a type's name.
   const Token& next = peek(ahead + 1);
   return next.kind == TokenKind::name || next.is("*") || next.is("&") ||
          (next.is("<") && peek(ahead).is("complex"));
@@ -119,7 +119,7 @@ TypeName Parser::type() {
     out.kind = TypeName::Kind::nothing;
   } else if (accept("complex")) {
     expect("<", "complex");
-    if (at("complex")) fail("complex<> takes a floating type");  // and type() does not recurse
+    if (at("complex")) fail("complex<> takes a floating type");  // and type() need not recurse
     const TypeName part = failed() ? TypeName{} : type();
     expect(">", "complex<...");
     if (part.kind != TypeName::Kind::builtin && part.kind != TypeName::Kind::named)

@@ -5,7 +5,7 @@
 namespace arraycore::dialect {
 namespace {
 
-// A longer source line is shown in part, around the caret.
+// Only a part of a longer source line is shown, around the caret.
 constexpr std::size_t kShownBytes = 120;
 
 bool continues_code_point(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }

@@ -1,6 +1,5 @@
-// The texts that make up one kernel (preamble, operation, ...), positions in them, and the first
-// error found: "line, column, source line, caret". One instance serves one compilation, on one
-// thread.
+// The texts of one kernel (preamble, operation and so on), positions in them, and the first error
+// with its line, column, source line and caret. One object serves one compilation, on one thread.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +13,7 @@
 namespace arraycore::dialect {
 
 struct Where {
-  std::uint32_t text = 0;    // which text
+  std::uint32_t text = 0;    // the number of the text
   std::uint32_t offset = 0;  // byte
 };
 
@@ -22,12 +21,12 @@ class Sources {
  public:
   explicit Sources(std::string kernel) : kernel_(std::move(kernel)) {}
 
-  // `label` is what CuPy calls the argument: "operation". The text is kept for the whole life.
+  // `label` is CuPy's name of the argument: "operation". The object keeps the text.
   std::uint32_t add(std::string label, std::string_view text);
   std::string_view text(std::uint32_t index) const { return texts_[index].text; }
   const std::string& kernel() const { return kernel_; }
 
-  // Keeps the first error only: later ones are often its consequences.
+  // Keeps only the first error, because later ones are often its consequences.
   void fail(Where where, std::string_view message) {
     fail(where, message, ErrorKind::compile, "kernel_text");
   }
@@ -42,7 +41,8 @@ class Sources {
     std::string text;
   };
   std::string kernel_;
-  std::deque<Text> texts_;  // a deque: views into the texts stay good while others are added
+  std::deque<Text>
+      texts_;  // a deque, so that views into the texts stay valid while others are added
   std::optional<Error> error_;
 };
 

@@ -1,4 +1,4 @@
-// For the dialect's tests: compile a text for given dtypes, check it, and run it on vectors.
+// For the dialect's tests: compiles a text for given dtypes, checks it, and runs it on vectors.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ struct Texts {
   std::string after_loop = {};
 };
 
-// `dtypes`: of all parameters, inputs first; nullopt is a scalar argument.
+// `dtypes` are those of all parameters, inputs first; nullopt is a scalar argument.
 using Dtypes = std::vector<std::optional<DType>>;
 
 inline Result<BoundTypes> bound(const std::vector<ParamSpec>& in, const std::vector<ParamSpec>& out,
@@ -59,7 +59,7 @@ inline std::string error_of(const Texts& texts, const Dtypes& dtypes) {
   return kernel ? "compiled:\n" + ir::print(*kernel) : kernel.error().message;
 }
 
-// One array: its values, and its shape where it is not one-dimensional.
+// One array: its values, and its shape unless it is one-dimensional.
 template <typename T>
 struct Array {
   std::vector<T> values;
@@ -94,7 +94,7 @@ inline constexpr DType kF64 = DType::float64;
 inline constexpr DType kI32 = DType::int32;
 inline constexpr DType kI64 = DType::int64;
 
-// `operation` over "T x" -> "T y", both float32.
+// Runs `operation` from "T x" to "T y", both float32.
 inline std::vector<float> mapped(const std::string& operation, std::vector<float> x,
                                  const std::string& preamble = {}) {
   Array<float> in{std::move(x)};

@@ -8,7 +8,7 @@
 namespace arraycore::dialect {
 namespace {
 
-// Longest first.
+// The longest come first.
 constexpr std::array<std::string_view, 46> kPunctuation{
     "<<=", ">>=", "...", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=",
     "&&",  "||",  "+=",  "-=", "*=", "/=", "%=", "&=", "|=", "^=", "::", "##",
@@ -20,7 +20,7 @@ bool starts_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) !=
 bool in_name(char c) { return starts_name(c) || std::isdigit(static_cast<unsigned char>(c)) != 0; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// One pass over a text. Comments and line continuations are space.
+// One pass over a text. Comments and line continuations count as space.
 class Scanner {
  public:
   Scanner(Sources& sources, std::uint32_t text)
@@ -197,7 +197,7 @@ bool Tokenizer::skipping() const {
 std::vector<Token> Tokenizer::run(std::uint32_t text) {
   const Tokens raw = scan(text);
   Tokens out;
-  Tokens plain;  // between two directives
+  Tokens plain;  // the tokens between two directives
   std::unordered_set<std::string_view> active;
   std::size_t at = 0;
   while (at < raw.size() && !sources_.failed()) {
@@ -236,7 +236,7 @@ void Tokenizer::directive(const Tokens& line) {
     if (conditions_.empty()) return sources_.fail(line[1].where, "#endif without #ifdef");
     conditions_.pop_back();
   } else if (skipping() || word == "pragma" || word == "include") {
-    // CUDA's and CuPy's headers hold what the dialect has built in.
+    // CUDA's and CuPy's headers contain what is built into the dialect.
   } else if (word == "define") {
     define(line);
   } else if (word == "undef" && line.size() == 3) {

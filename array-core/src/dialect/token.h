@@ -1,4 +1,4 @@
-// Words of the dialect: text -> tokens, with macros expanded.
+// Splits a text of the dialect into tokens, with macros expanded.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace arraycore::dialect {
 
-// Sizes past which a text is refused: a kernel is a page of code, and every later step recurses or
-// copies in proportion.
+// Larger texts are refused. A kernel is a page of code, and later steps recurse or copy in
+// proportion.
 inline constexpr std::size_t kMaxTextBytes = 256 * 1024;
 inline constexpr std::size_t kMaxTokens = 64 * 1024;  // after macros
 inline constexpr int kMaxMacroDepth = 32;
@@ -23,13 +23,13 @@ enum class TokenKind : std::uint8_t { end, name, integer, floating, punctuation 
 struct Token {
   TokenKind kind = TokenKind::end;
   Where where;
-  std::string_view text;  // of a name or punctuation: "x", "<<="
+  std::string_view text;  // of a name or of punctuation: "x", "<<="
   std::uint64_t integer = 0;
   double floating = 0;
   bool is_unsigned = false;  // suffix u
-  bool is_long = false;      // suffix l: of an integer 64 bits, of a float nothing
+  bool is_long = false;      // suffix l: makes an integer 64 bits wide, and has no effect on floats
   bool is_float = false;     // suffix f
-  bool starts_line = false;  // first on its line: a '#' here is a directive
+  bool starts_line = false;  // it is the first on its line, where '#' begins a directive
   bool after_space = false;  // "#define F (x)" has no arguments, "#define F(x)" has
 
   bool is(std::string_view s) const {
@@ -37,12 +37,13 @@ struct Token {
   }
 };
 
-// Reads texts one after another; a macro that one defines is known in the next ones.
+// Reads texts one after another. A macro that one text defines is known in the next ones.
 class Tokenizer {
  public:
   explicit Tokenizer(Sources& sources) : sources_(sources) {}
 
-  // The tokens of one text, closed by an `end`. On an error: Sources::failed(), and what was read.
+  // Returns the tokens of one text, with an `end` as the last. On an error Sources::failed() is
+  // true, and the result is what was read.
   std::vector<Token> run(std::uint32_t text);
 
  private:
@@ -56,15 +57,15 @@ class Tokenizer {
   Tokens scan(std::uint32_t text);
   void directive(const Tokens& line);
   void define(const Tokens& line);
-  // Appends `tokens` to `out`, names in `active` left alone (a macro does not expand in itself).
-  // `at` is where an expansion is reported: the place of use.
+  // Appends `tokens` to `out`. Names in `active` are not expanded, because a macro does not expand
+  // in itself. Errors are reported at `at`, the place of use.
   void expand(const Tokens& tokens, Tokens& out, std::unordered_set<std::string_view>& active,
               int depth);
   bool skipping() const;
 
   Sources& sources_;
   std::unordered_map<std::string_view, Macro> macros_;
-  std::vector<bool> conditions_;  // of the open #ifdef's
+  std::vector<bool> conditions_;  // of each open #ifdef
   std::size_t produced_ = 0;
 };
 

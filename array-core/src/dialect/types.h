@@ -6,7 +6,8 @@
 
 namespace arraycore::dialect {
 
-// What a value is computed in: small integers and bool in int32, float16 in float32.
+// Returns the type in which a value is computed: int32 for small integers and bool, float32 for
+// float16.
 constexpr DType promoted(DType d) {
   switch (d) {
     case DType::boolean:
@@ -22,7 +23,7 @@ constexpr DType promoted(DType d) {
   }
 }
 
-// C++'s usual arithmetic conversions of two promoted operands; complex64 with float64 meets in
+// C++'s usual arithmetic conversions of two promoted operands. complex64 with float64 gives
 // complex128.
 constexpr DType common_type(DType a, DType b) {
   a = promoted(a);
@@ -36,7 +37,7 @@ constexpr DType common_type(DType a, DType b) {
   if (a == DType::float64 || b == DType::float64) return DType::float64;
   if (a == DType::float32 || b == DType::float32) return DType::float32;
   if (size_of(a) != size_of(b)) return size_of(a) > size_of(b) ? a : b;
-  return kind_of(a) == Kind::unsigned_integer ? a : b;  // as wide: unsigned wins
+  return kind_of(a) == Kind::unsigned_integer ? a : b;  // at the same width, unsigned wins
 }
 
 }  // namespace arraycore::dialect

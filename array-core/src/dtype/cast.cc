@@ -1,5 +1,5 @@
-// 196 pairs of dtypes need one contiguous loop each; what is strided or unaligned goes through
-// small aligned blocks, so that the strided cases cost no code for each pair.
+// The 196 pairs of dtypes need one contiguous loop each. Strided or unaligned elements go through
+// small aligned blocks, so that they cost no code for each pair.
 #include "dtype/cast.h"
 
 #include <algorithm>
@@ -21,7 +21,8 @@ void contiguous_loop(const std::byte* src, std::byte* dst, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) out[i] = convert<kFrom, kTo>(in[i]);
 }
 
-// Compilers vectorise "is it not 0" and "byte to float", but not both in one loop.
+// Compilers vectorise a comparison with 0 and a conversion of bytes to float, but not both in one
+// loop.
 template <DType kTo>
 void from_bool_loop(const std::byte* src, std::byte* dst, std::int64_t count) {
   constexpr std::int64_t kBlock = 512;
@@ -41,8 +42,8 @@ constexpr DType unsigned_of(std::size_t size) {
                      : DType::uint64;
 }
 
-// Pairs whose bytes come out alike share one loop: between integers the target's sign does not
-// matter, and the source's only where it is widened.
+// Pairs that give the same bytes share one loop. Between integers the target's sign does not
+// matter, and the source's sign matters only where it is widened.
 template <DType kFrom, DType kTo>
 constexpr Loop loop_for() {
   if constexpr (is_integer(kFrom) && is_integer(kTo)) {
@@ -114,7 +115,8 @@ void cast_elements(DType from, const std::byte* src, std::int64_t src_stride, DT
   const bool scatters = dst_stride != to_size || !is_aligned(dst, size_of(to));
   if (!gathers && !scatters) return loop(src, dst, count);
 
-  constexpr std::int64_t kBlock = 256;  // 4 KiB a block at most: both stay in the first cache
+  constexpr std::int64_t kBlock =
+      256;  // at most 4 KiB a block, so that both stay in the first cache
   alignas(16) std::array<std::byte, kBlock * 16> in;
   alignas(16) std::array<std::byte, kBlock * 16> out;
   for (std::int64_t done = 0; done < count; done += kBlock) {

@@ -61,7 +61,7 @@ std::vector<std::byte> bytes_of(const T& value) {
   return {first, first + sizeof(T)};
 }
 
-// Every element of the strided, unaligned and long cases must be what convert() gives for it.
+// Casts strided, unaligned and long arrays, and compares each element with what convert() gives.
 template <DType kFrom, DType kTo>
 void expect_all_layouts_agree() {
   constexpr std::int64_t kCount = 700;  // more than two blocks
@@ -88,7 +88,8 @@ void expect_all_layouts_agree() {
       std::memcpy(&in, source.data() + layout.src_start + i * layout.src_stride, sizeof(in));
       const Storage<kTo> expected = convert<kFrom, kTo>(in);
       const std::byte* got = target.data() + layout.dst_start + i * layout.dst_stride;
-      // Bytes, so that NaN and -0 count. The same dtype is copied, not normalised.
+      // Compares bytes, so that NaN and -0 count. A cast to the same dtype copies and normalises
+      // nothing.
       const auto wanted = kFrom == kTo ? bytes_of(in) : bytes_of(expected);
       ASSERT_TRUE(std::equal(wanted.begin(), wanted.end(), got))
           << name_of(kFrom) << " to " << name_of(kTo) << " at " << i;

@@ -1,15 +1,16 @@
-// One value from one dtype to another: the meaning of `astype`, of the IR's `convert` and of every
+// Converts one value from one dtype to another. This defines `astype`, the IR's `convert` and every
 // cast loop. Pure, constexpr, any thread.
 //
-//   to bool             x != 0; NaN is true; complex: either part is not 0
-//   integer to integer  the low bits (two's complement wraps), as NumPy and C++20
-//   float to integer    towards zero, as NumPy. NumPy leaves NaN and what does not fit to the
-//                       machine, which then differs between x86, Arm, WebAssembly and WGSL. Here
-//                       NaN gives 0 and what does not fit the nearest integer that does, so that
-//                       every back end gives the same bits.
-//   to floating         to nearest, ties to even; beyond the range gives infinity
-//   complex to real     drops the imaginary part, as NumPy (which also warns)
-//   real to complex     imaginary part +0
+//   to bool             x != 0. NaN is true. A complex number is true if either part is not 0.
+//   integer to integer  keeps the low bits (two's complement wraps), as NumPy and C++20 do
+//   float to integer    rounds towards zero, as NumPy does. For NaN and values that do not fit,
+//   NumPy
+//                       gives what the processor gives, which differs between x86, Arm, WebAssembly
+//                       and WGSL. Here NaN gives 0, and a value that does not fit gives the nearest
+//                       integer that does. So every back end gives the same bits.
+//   to floating         rounds to nearest, ties to even. Beyond the range it gives infinity.
+//   complex to real     drops the imaginary part, as NumPy does (which also warns)
+//   real to complex     sets the imaginary part to +0
 #pragma once
 
 #include <concepts>
@@ -50,16 +51,17 @@ template <> struct StorageOf<DType::complex128> { using type = Complex<double>; 
 // clang-format on
 }  // namespace convert_detail
 
-// What one element is in memory: a half is its 16 bits, a bool one byte that is read as != 0.
+// The type of one element in memory. A half is its 16 bits; a bool is one byte, true when it is not
+// 0.
 template <DType D>
 using Storage = typename convert_detail::StorageOf<D>::type;
 
 template <std::integral I, std::floating_point F>
 constexpr I saturate(F value) {
-  // Both are powers of two (or 0), hence exact.
+  // Both are powers of two (or 0), so the floating type holds them exactly.
   constexpr F kLowest = static_cast<F>(std::numeric_limits<I>::min());
   constexpr F kBeyond = F{2} * static_cast<F>(I{1} << (std::numeric_limits<I>::digits - 1));
-  // Through 32 bits where that suffices: vector units convert to those.
+  // Converts through 32 bits where that suffices, because vector units convert to those.
   using Wide = std::conditional_t<(sizeof(I) < 4), std::int32_t, I>;
   const bool fits = value >= kLowest && value < kBeyond;
   const I inside = static_cast<I>(static_cast<Wide>(fits ? value : F{0}));
@@ -94,7 +96,7 @@ constexpr Storage<kTo> convert(Storage<kFrom> value) {
     return convert<DType::float32, kTo>(from_half<float>(value));
   } else if constexpr (kTo == DType::float16) {
     if constexpr (is_floating(kFrom)) return to_half(value);
-    // Exact enough: what float32 rounds (above 2^24) is infinite as a half.
+    // float32 rounds values above 2^24 only, and those are infinite as halves.
     return to_half(static_cast<float>(value));
   } else if constexpr (is_floating(kFrom) && is_integer(kTo)) {
     return saturate<Storage<kTo>>(value);

@@ -1,4 +1,4 @@
-// NumPy's element types as array-core knows them, in NumPy's memory layout (little-endian).
+// NumPy's element types that array-core has, in NumPy's memory layout (little-endian).
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace arraycore {
 
-// The numbers are part of the C interface.
+// These numbers are part of the C interface.
 enum class DType : std::uint8_t {
   boolean = 0,
   int8 = 1,
@@ -32,7 +32,7 @@ enum class Kind : std::uint8_t { boolean, signed_integer, unsigned_integer, floa
 
 struct DTypeInfo {
   std::string_view name;     // NumPy's: "float32"
-  std::string_view typestr;  // the array interface's: "<f4"
+  std::string_view typestr;  // as in the array interface: "<f4"
   char letter;               // NumPy's and CuPy's one-letter code: 'f'
   Kind kind;
   std::uint8_t size;  // bytes of one element
@@ -64,7 +64,7 @@ constexpr bool is_integer(DType d) {
 }
 constexpr bool is_floating(DType d) { return kind_of(d) == Kind::floating; }
 constexpr bool is_complex(DType d) { return kind_of(d) == Kind::complex; }
-// float64 and complex128 live on the CPU back end: no GPU of a browser computes them.
+// float64 and complex128 live on the CPU back end, because no browser's GPU computes them.
 constexpr bool on_gpu(DType d) { return d != DType::float64 && d != DType::complex128; }
 
 constexpr std::optional<DType> dtype_named(std::string_view name) {

@@ -1,8 +1,9 @@
-// IEEE half precision by integer arithmetic: WebAssembly has no half type. Branch-free, so that
-// loops over it vectorise; any thread. Rounds to nearest, ties to even; subnormals are exact.
+// IEEE half precision by integer arithmetic, because WebAssembly has no half type. The functions
+// have no branches, so that compilers vectorise loops over them. Any thread may call them. They
+// round to nearest, ties to even; subnormals are exact.
 //
-// NaN keeps its sign and, as in NumPy, the top ten bits of its payload without being made quiet; a
-// payload that has none of those bits becomes 1, so that NaN never turns into infinity.
+// As in NumPy, NaN keeps its sign and the top ten bits of its payload, and stays signalling if it
+// was. A payload without any of those bits becomes 1, so that NaN never turns into infinity.
 #pragma once
 
 #include <bit>
@@ -31,7 +32,7 @@ struct Format<double> {
 };
 }  // namespace half_detail
 
-// Exact: every half is a float and a double.
+// The result is exact, because every half is also a float and a double.
 template <std::floating_point F>
 constexpr F from_half(std::uint16_t half) {
   using Format = half_detail::Format<F>;
@@ -41,7 +42,7 @@ constexpr F from_half(std::uint16_t half) {
   constexpr F kUnit = std::bit_cast<F>(Bits{Format::kBias - 24} << Format::kMantissa);  // 2^-24
   const Bits magnitude = static_cast<Bits>(half & 0x7fff);
   const Bits sign = static_cast<Bits>(half & 0x8000) << (sizeof(F) * 8 - 16);
-  // The top exponent (infinity, NaN) is as far from the wider format's as the biases differ again.
+  // For the top exponent (infinity and NaN) the difference of the biases is added once more.
   const Bits special = magnitude >= 0x7c00 ? kRebias : 0;
   const Bits normal = (magnitude << kShift) + kRebias + special;
   const Bits subnormal =
@@ -49,7 +50,7 @@ constexpr F from_half(std::uint16_t half) {
   return std::bit_cast<F>((magnitude < 0x0400 ? subnormal : normal) | sign);
 }
 
-// Rounded once, from float and from double alike.
+// Rounds once, from float as well as from double.
 template <std::floating_point F>
 constexpr std::uint16_t to_half(F value) {
   using Format = half_detail::Format<F>;
@@ -59,7 +60,8 @@ constexpr std::uint16_t to_half(F value) {
   constexpr Bits kSmallestNormal = Bits{Format::kBias - 14} << Format::kMantissa;  // 2^-14
   constexpr Bits kTooLarge = Bits{Format::kBias + 16} << Format::kMantissa;        // 2^16
   constexpr Bits kInfinity = Bits{2 * Format::kBias + 1} << Format::kMantissa;
-  // Its last mantissa bit is 2^-24, the unit of half's subnormals: adding it rounds to them.
+  // The last mantissa bit of this number is 2^-24, the unit of half's subnormals. Adding the number
+  // therefore rounds to that unit.
   constexpr Bits kUnitBits = Bits{Format::kBias + Format::kMantissa - 24} << Format::kMantissa;
   constexpr F kUnit = std::bit_cast<F>(kUnitBits);
 
@@ -67,7 +69,7 @@ constexpr std::uint16_t to_half(F value) {
   const Bits magnitude = bits & ~(Bits{1} << (sizeof(F) * 8 - 1));
   const Bits sign = (bits >> (sizeof(F) * 8 - 16)) & 0x8000;
   const Bits odd = (magnitude >> kShift) & 1;
-  // A carry out of the mantissa raises the exponent, up to infinity: the encoding is made for it.
+  // A carry out of the mantissa raises the exponent, up to infinity, as IEEE's encoding intends.
   const Bits normal = (magnitude - kRebias + ((Bits{1} << (kShift - 1)) - 1) + odd) >> kShift;
   const Bits subnormal = std::bit_cast<Bits>(std::bit_cast<F>(magnitude) + kUnit) - kUnitBits;
   const Bits payload = (magnitude >> kShift) & 0x3ff;

@@ -14,10 +14,11 @@ constexpr DType integer_of(bool with_sign, std::size_t size) {
     const auto d = static_cast<DType>(i);
     if (is_integer(d) && is_signed(d) == with_sign && size_of(d) == size) return d;
   }
-  return DType::float64;  // signed integers of 16 bytes: NumPy takes float64 for them
+  return DType::float64;  // for signed integers of 16 bytes, where NumPy takes float64
 }
 
-// The narrowest floating dtype that holds every value of an integer dtype (or nearly, for 64 bits).
+// Returns the narrowest floating dtype that holds every value of an integer dtype (for 64 bits,
+// nearly).
 constexpr DType floating_for(DType d) {
   if (d == DType::boolean || size_of(d) == 1) return DType::float16;
   return size_of(d) == 2 ? DType::float32 : DType::float64;
@@ -45,9 +46,11 @@ constexpr DType promote_pair(DType a, DType b) {
   return wider(is_floating(a) ? a : floating_for(a), is_floating(b) ? b : floating_for(b));
 }
 
-// ---- NumPy's promotion of many operands. It works on classes: the 14 dtypes and Python's three.
-// Each pair is answered by the class that "knows more" (the higher rank); the answer for many is
-// reduced around the one that knows most, so that the order of operands does not matter.
+// ---- NumPy's promotion of many operands
+//
+// It works on classes: the 14 dtypes and Python's three scalar types. For a pair, the class with
+// the higher rank answers. For many operands, NumPy reduces around the class of the highest rank,
+// so that the order of operands does not matter.
 enum class Class : std::uint8_t { python_int = kDTypes, python_float, python_complex };
 using ClassId = std::uint8_t;
 constexpr ClassId kNone = 0xff;
@@ -57,10 +60,10 @@ constexpr ClassId kPythonComplex = static_cast<ClassId>(Class::python_complex);
 
 constexpr ClassId id(DType d) { return static_cast<ClassId>(d); }
 
-// NumPy's type numbers in their order: float16 came last there.
+// The order of NumPy's type numbers, in which float16 comes last.
 constexpr int rank(ClassId c) { return c == id(DType::float16) ? 100 : c; }
 
-// What class `a` answers for the pair (a, b); kNone: let b answer.
+// Returns what class `a` answers for the pair (a, b); kNone means that b answers.
 ClassId answer(ClassId a, ClassId b) {
   if (a == b) return a;
   const bool abstract_a = a >= kDTypes;
@@ -89,7 +92,8 @@ ClassId common(ClassId a, ClassId b) {
   return first != kNone ? first : answer(b, a);
 }
 
-// Operands beyond this many are first folded by class, which loses nothing: equal ones count once.
+// More operands than this are first reduced to one for each class. Equal operands count once, so
+// nothing is lost.
 constexpr std::size_t kClasses = kDTypes + 3;
 
 class Classes {
@@ -100,7 +104,8 @@ class Classes {
     ids_[size_++] = c;
   }
 
-  // Leaves the class that knows most in front, clears what it covers; gives the last pair's answer.
+  // Moves the class of the highest rank to the front, clears the classes that it covers, and
+  // returns the last pair's answer.
   ClassId reduce(std::size_t length) {
     ClassId result = kNone;
     for (std::size_t low = 0; low < length / 2; ++low) {
@@ -178,7 +183,7 @@ DType result_type(PromotionMode mode, std::span<const DType> arrays,
 }
 
 bool can_cast(DType from, DType to, Casting casting) {
-  // Unsigned before signed: a uint64 may become an int8 under same_kind, an int8 no uint64.
+  // Unsigned comes before signed: under same_kind a uint64 may become an int8, but not the reverse.
   const auto order = [](DType d) {
     switch (kind_of(d)) {
       case Kind::boolean:

@@ -1,4 +1,4 @@
-// Spot checks that read as the rules; array-core/tests/native compares every pair and triple with
+// Some cases of the rules. array-core/tests/native compares every pair and triple of dtypes with
 // NumPy itself.
 #include "dtype/promotion.h"
 

@@ -26,7 +26,8 @@ using ir::StmtKind;
 
 constexpr std::size_t kMostArrays = 6;
 constexpr std::size_t kMostScalars = 16;
-// Of the 256 words of a launch; the others are the kernel's own scalars and the buffers' extents.
+// This is a part of a launch's 256 words. The others are the kernel's own scalars and the buffers'
+// extents.
 constexpr std::uint32_t kSegmentWords = 192;
 
 bool asks_where(Op op) {
@@ -40,7 +41,7 @@ std::size_t arrays_of(const Kernel& kernel) {
   return static_cast<std::size_t>(std::ranges::count_if(kernel.params, is_array));
 }
 
-// Adds to a kernel that is whole.
+// Adds expressions and statements to a complete kernel.
 struct Writer {
   Kernel& k;
 
@@ -81,7 +82,7 @@ struct Segment {
   std::vector<Id> places;  // Param, one an array
 };
 
-// Sets the places of the segment that the element lies in, by halving.
+// Finds the segment of the element by bisection, and sets its places.
 Id find_segment(Writer& w, const std::vector<Segment>& segments, const std::vector<Id>& places,
                 std::size_t first, std::size_t last) {
   if (last - first == 1) {
@@ -127,7 +128,7 @@ Kernel batch(const Kernel& kernel, std::uint32_t segments) {
   Writer w{made};
   const std::size_t own = kernel.params.size();
 
-  // The body works on locals in the place of elements.
+  // The body works on locals instead of elements.
   std::vector<Id> value(own, kNone);
   for (Id p = 0; p < own; ++p)
     if (is_array(kernel.params[p]))
@@ -160,7 +161,7 @@ Kernel batch(const Kernel& kernel, std::uint32_t segments) {
 
   const Id tree = find_segment(w, list, places, 0, segments);
   Block body = made.blocks[tree];
-  made.blocks.pop_back();  // the tree's root is the body itself
+  made.blocks.pop_back();  // the root of the tree is the body itself
   const auto item = [&](std::size_t a) {
     const Id place = w.expr(Op::local, DType::int32, places[a]);
     const Id number = w.expr(Op::loop_index, DType::int32);

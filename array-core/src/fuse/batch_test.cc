@@ -1,4 +1,4 @@
-// Batched launches against the kernel run alone on each set of arrays, by the interpreter.
+// Compares batched launches with the kernel run alone on each set of arrays, by the interpreter.
 #include "fuse/batch.h"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,9 @@ TEST(Batch, ComputesWhatTheKernelDoesOnEachSetOfArrays) {
   const ir::Argument rate = ir::Argument::value(DType::float32, 0.1);
   const auto integer = [](std::int64_t value) { return ir::Argument::value(DType::int32, value); };
   const auto at = [](std::int64_t s) { return static_cast<std::size_t>(s); };
-  const auto set = [&](std::int64_t s) { return (s * 3 + 2) % count * kSlot; };  // in no order
+  const auto set = [&](std::int64_t s) {
+    return (s * 3 + 2) % count * kSlot;
+  };  // in an irregular order
   for (std::int64_t s = 0; s < count; ++s) {
     const std::vector<ir::Argument> arguments{over(expected[0], set(s), extents[at(s)]), rate,
                                               over(expected[1], set(s), extents[at(s)]),

@@ -17,7 +17,7 @@ using ir::Op;
 using ir::Stmt;
 using ir::StmtKind;
 
-// A forwarded expression may be nested this deeply: half of what a kernel may.
+// The greatest depth of a forwarded expression: half of what a kernel may have.
 constexpr std::uint32_t kForwardDepth = 400;
 constexpr std::size_t kNamedParts = 3;
 
@@ -25,8 +25,9 @@ bool is_read_element(const ir::Param& param) {
   return param.kind == ir::ParamKind::elementwise && param.access == ir::Access::read;
 }
 
-// What a device may compute otherwise beside what reads it: a product and a sum in one rounding.
-// float16 is rounded by its bits, and float64 never meets such a compiler.
+// Returns whether a device may change the value when it compiles it together with its reader: it
+// may round a product and a sum once. float16 is rounded by its bits, and float64 never meets such
+// a compiler.
 bool needs_rounding(DType dtype) { return dtype == DType::float32 || dtype == DType::complex64; }
 
 bool returns(const Kernel& kernel, Id block) {
@@ -55,13 +56,14 @@ class Fuser {
   }
 
  private:
-  // What later parts read of a part's result: a local, or the expression itself.
+  // What later parts read instead of a part's result: a local, or the expression itself.
   struct Value {
     Id local = kNone;
     Id expr = kNone;
   };
 
-  // Which parts' results need no local: read by one expression of a single statement.
+  // Finds the parts whose results need no local, because one expression of a single statement reads
+  // them.
   std::vector<bool> forwarded() {
     uses_.assign(parts_.size(), 0);
     std::vector<bool> into_simple(parts_.size(), true);
@@ -92,7 +94,7 @@ class Fuser {
     to_.locals.insert(to_.locals.end(), from.locals.begin(), from.locals.end());
     params(p);
     expressions(p);
-    // The result of a part that others read, as long as the element lives.
+    // A result that other parts read exists as long as the element.
     const bool kept = uses_[p] > 0 || (p + 1 < parts_.size() && !stored(p));
     const Id result = kept ? traits_[p].result : kNone;
     const bool forwards = kept && forwards_[p] && depth_[at_[value_of_store(from)]] < kForwardDepth;
@@ -147,7 +149,7 @@ class Fuser {
     return static_cast<Id>(to_.exprs.size() - 1);
   }
 
-  // The value between two parts: rounded as it would be in memory, whatever reads it.
+  // Returns the value as memory would round it, whatever reads it.
   Id as_stored(Id value) {
     Expr e{.op = Op::stored, .type = to_.exprs[value].type};
     if (!needs_rounding(e.type)) return value;
@@ -199,8 +201,8 @@ class Fuser {
 
   Id block_at(Id block) const { return block == kNone ? kNone : first_block_ + block; }
 
-  // Blocks and statements keep their order; the body's own statements go to the common body.
-  // `result`: the parameter whose stores become assignments to the part's local.
+  // Copies a part's blocks and statements in order; the statements of its body go to the common
+  // body. Stores to parameter `result` become assignments to the part's local.
   void statements(std::size_t p, Id result) {
     const Kernel& from = *parts_[p].kernel;
     for (Id b = 0; b < from.blocks.size(); ++b) {
@@ -246,12 +248,13 @@ class Fuser {
 
   std::span<const Part> parts_;
   std::vector<Traits> traits_;
-  std::vector<std::uint32_t> uses_;  // of each part's result by later ones
+  std::vector<std::uint32_t> uses_;  // how often later parts use each part's result
   std::vector<bool> forwards_;
   std::vector<Value> values_;  // by part
   Kernel to_;
   std::vector<std::uint32_t> depth_;  // of each expression of `to_`
-  // Of the part being added: where its things begin, and where each of its expressions is now.
+  // Where the things of the part that is being added begin, and where each of its expressions is
+  // now.
   Id first_local_ = 0, first_function_ = 0, first_block_ = 0, first_stmt_ = 0;
   std::vector<Id> at_;
 };

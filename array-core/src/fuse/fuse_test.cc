@@ -1,4 +1,4 @@
-// Fused kernels mean what their parts mean one after the other, bit for bit.
+// Compares fused kernels with their parts run one after the other, bit for bit.
 #include "fuse/fuse.h"
 
 #include <gtest/gtest.h>
@@ -119,7 +119,7 @@ TEST(Fuse, NarrowResultsAreRoundedAsInMemory) {
     };
     if (dtype == DType::uint8)
       EXPECT_EQ(ir::get<std::uint8_t>(run(200, 100)), 144);
-    else  // 2048 + 1 is 2048 again in float16, twice
+    else  // in float16, 2048 + 1 gives 2048 again, twice
       EXPECT_EQ(run(2048, 1), ir::scalar_of(DType::float16, 2048.0));
   }
 }
@@ -157,7 +157,7 @@ TEST(Fuse, ALongNameIsCutShort) {
 
 struct Random {
   std::mt19937_64 engine;
-  // Elements of any bits, bools 0 or 1.
+  // Returns elements of arbitrary bits; bools are 0 or 1.
   std::vector<std::byte> elements(DType dtype, std::int64_t count) {
     std::vector<std::byte> bytes(static_cast<std::size_t>(count) * size_of(dtype));
     for (std::byte& byte : bytes)
@@ -166,7 +166,7 @@ struct Random {
   }
 };
 
-// A producer over the consumer's loop: its own arguments, and memory for its result.
+// A producer over the consumer's loop, with its own arguments and memory for its result.
 struct Producer {
   ir::Kernel kernel;
   std::vector<std::vector<std::byte>> bytes;
@@ -211,10 +211,10 @@ TEST(Fuse, RandomKernelsMeanTheSameTogether) {
     const ir::RandomCase clean = ir::random_case(seed, ir::Subset::all);
     if (!traits_of(clean.kernel).consumer || contiguous(clean.loop, 1).count() > 2000) continue;
     Random random{std::mt19937_64(seed)};
-    // Every element that the kernel reads comes from another producer, where there is one.
+    // Every element that the kernel reads comes from another producer, as long as there is one.
     std::vector<Part> parts;
     std::vector<Producer> producers;
-    std::vector<std::pair<std::size_t, std::size_t>> fed;  // parameter, producer
+    std::vector<std::pair<std::size_t, std::size_t>> fed;  // parameter and producer
     for (std::size_t p = 0; p < clean.kernel.params.size(); ++p) {
       const ir::Param& own = clean.kernel.params[p];
       if (own.kind != ir::ParamKind::elementwise || own.access != ir::Access::read) continue;
@@ -228,7 +228,7 @@ TEST(Fuse, RandomKernelsMeanTheSameTogether) {
     }
     if (fed.empty()) continue;
 
-    // One after the other.
+    // First, one kernel after the other.
     ir::RandomCase apart = clean;
     ir::Launch second = apart.launch();
     for (Producer& producer : producers)
@@ -242,7 +242,7 @@ TEST(Fuse, RandomKernelsMeanTheSameTogether) {
     }
     const Status expected = ir::interpret(clean.kernel, second);
 
-    // Together, some results stored too.
+    // Then fused, with some results stored too.
     ir::RandomCase together = clean;
     ir::Launch launch = together.launch();
     std::vector<ir::Argument> arguments;
@@ -261,7 +261,7 @@ TEST(Fuse, RandomKernelsMeanTheSameTogether) {
         part.wires.push_back(param(static_cast<std::uint32_t>(arguments.size())));
         arguments.push_back(producer.arguments[p]);
       }
-      // A reduction's elements store nothing.
+      // The elements of a reduction store nothing.
       if (clean.kernel.reduction && stored.back()) {
         stored.back() = false;
         arguments.erase(arguments.begin() + part.wires[result].index);
@@ -286,13 +286,13 @@ TEST(Fuse, RandomKernelsMeanTheSameTogether) {
     const ir::Kernel fused = fuse(name_of(parts), parts, arguments.size());
     const Status verified = ir::verify(fused);
     ASSERT_TRUE(verified) << seed << ": " << verified.error().message << ir::print(fused);
-    const bool on_cpu = seed % 2 == 0;  // the blocked interpreter takes the same kernels
+    const bool on_cpu = seed % 2 == 0;  // the blocked interpreter runs the same kernels
     const ir::Launch whole{clean.loop, clean.reduced, arguments};
     const Status got =
         on_cpu ? cpu::Program::compile(fused).run(whole) : ir::interpret(fused, whole);
     ASSERT_EQ(got.ok(), expected.ok()) << seed;
     if (!expected) continue;
-    if (on_cpu && clean.kernel.reduction) continue;  // adds in another order
+    if (on_cpu && clean.kernel.reduction) continue;  // it adds in another order
 
     for (std::size_t p = 0; p < clean.kernel.params.size(); ++p) {
       const ir::Param& own = clean.kernel.params[p];

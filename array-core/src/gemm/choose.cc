@@ -8,42 +8,43 @@ namespace arraycore::gemm {
 
 namespace {
 
-// Workgroups that keep a large device busy, and what a part of a cut sum is at least worth.
+// How many workgroups keep a large device busy, and the least work of a part of a divided sum.
 constexpr std::int64_t kEnoughTiles = 200;
 constexpr std::int64_t kFewTiles = 64;
 constexpr std::int64_t kSplitTiles = 128;
 constexpr std::int64_t kSplitDepth = 256;
 constexpr std::int64_t kMostSplits = 64;
-// Of sums that are long beside the result. Several workgroups for each multiprocessor, so that few
-// of those wait for the last ones; parts that are worth writing and adding tiles of 128 x 128.
+// For sums that are long compared with the result: how many workgroups each multiprocessor gets, so
+// that few of those wait for the last ones, and when parts are worth being written and added in
+// tiles of 128 x 128.
 constexpr std::int64_t kLongSum = 2;
 constexpr std::int64_t kLongTiles = 512;
 constexpr std::int64_t kLongDepth = 512;
 constexpr std::int64_t kMostLongSplits = 256;
-// Of convolutions. Whatever the window looks at has its place computed: an invocation's block of
-// 8 x 4 pays that best on large devices, and many workgroups hide it.
+// For convolutions. The address of each element that the window reads must be computed. An
+// invocation's block of 8 x 4 makes that cheapest on large devices, and many workgroups hide it.
 constexpr Tile kWindowTile{64, 64, 16, 8, 4};
 constexpr std::int64_t kWindowTiles = 512;
 constexpr std::int64_t kWindowDepth = 256;
-// Shorter sums are not worth a second dispatch, which adds their parts.
+// Shorter sums are not worth the second dispatch, which adds their parts.
 constexpr std::int64_t kShortWindowSum = 1280;
-// Fewer terms do not give 32 invocations enough to do.
+// With fewer terms, 32 invocations do not have enough to do.
 constexpr std::int64_t kShortRow = 32;
-// Of the result's vector, a workgroup's.
+// The elements of a result vector that a workgroup computes.
 constexpr std::int64_t kRowsOfGroup = 4;
 constexpr std::int64_t kLinesOfGroup = 32;
-// Of a convolution's result: fewer leave most of a block idle.
+// A convolution's result with fewer rows leaves most of a block idle.
 constexpr std::int64_t kFewRows = 2;
-// Of 4096 x 4096, in blocks of 128 x 128.
+// The tiles of a product of 4096 x 4096 in blocks of 128 x 128.
 constexpr std::int64_t kPrefetchTiles = 1024;
-// Rows and columns of a workgroup of the plain kernel.
+// The rows and the columns of a workgroup of the plain kernel.
 constexpr std::int64_t kPlainBlock = 8;
 
 std::int64_t over(std::int64_t value, std::int64_t step) { return (value + step - 1) / step; }
 
 bool whole4(std::int64_t value) { return value % 4 == 0; }
 
-// Whether vectors of four begin at whole vectors everywhere: `stride` is the other axis's.
+// Returns whether vectors of four are aligned everywhere; `stride` is that of the other axis.
 bool vectors(const Matrix& matrix, std::int64_t stride) {
   return whole4(matrix.offset) && whole4(stride) &&
          std::all_of(matrix.batch.begin(), matrix.batch.end(), whole4);
@@ -66,20 +67,20 @@ std::int64_t count(const Tile& tile, const Problem& problem) {
   return over(problem.m, tile.rows) * over(problem.n, tile.columns) * problem.batches();
 }
 
-// Whether a sum has so many more terms than the result has rows or columns that its parts, and not
-// tiles of the result, are to keep a device busy: such as a gradient by weights.
+// Returns whether a sum has so many more terms than the result has rows or columns that its parts,
+// not tiles of the result, must keep a device busy. The gradient of weights is an example.
 bool is_long(const Problem& problem) {
   return problem.k >= kLongSum * std::max(problem.m, problem.n);
 }
 
-// Into how many parts the sum may be cut for the sake of larger tiles.
+// Returns the number of parts into which the sum may be divided to allow larger tiles.
 std::int64_t parts_of(const Problem& problem) {
   return is_long(problem) ? std::clamp<std::int64_t>(problem.k / kLongDepth, 1, kMostLongSplits)
                           : 1;
 }
 
-// Whether half of the tile would hold all of a long sum's result, or of a convolution's: the other
-// half has no work, and a smaller tile would do.
+// Returns whether half of the tile would hold the whole result of a long sum or of a convolution.
+// Then the other half has no work, and a smaller tile suffices.
 bool is_half_idle(const Tile& tile, const Problem& problem) {
   const Tile& least = tiles().back();
   return (is_long(problem) || problem.window) &&
@@ -87,7 +88,7 @@ bool is_half_idle(const Tile& tile, const Problem& problem) {
           (problem.n <= tile.columns / 2 && tile.columns > least.columns));
 }
 
-// Into how many parts a convolution's sum is cut, so that there are enough workgroups.
+// Returns the number of parts into which a convolution's sum is divided, to have enough workgroups.
 std::int64_t window_parts(const Problem& problem, const Tile& tile) {
   if (problem.k < kShortWindowSum) return 1;
   const std::int64_t wanted =
@@ -95,8 +96,8 @@ std::int64_t window_parts(const Problem& problem, const Tile& tile) {
   return std::clamp<std::int64_t>(wanted, 1, kMostLongSplits);
 }
 
-// The largest tile of which there are enough, parts of a long sum counted, else the smallest that
-// fits.
+// Returns the largest tile that gives enough workgroups, parts of a long sum included, or else the
+// smallest that fits.
 Tile tile_of(const Problem& problem, const Device& device) {
   if (problem.window && fits(kWindowTile, device) && problem.m > kWindowTile.rows / 2 &&
       problem.n > kWindowTile.columns / 2 &&
@@ -112,7 +113,7 @@ Tile tile_of(const Problem& problem, const Device& device) {
   return *best;
 }
 
-// Whether the window's places lie one after another in the result, whole vectors of them.
+// Returns whether the window's columns are consecutive in the result, in whole vectors.
 bool window_stores4(const Problem& problem) {
   const Window& window = *problem.window;
   std::int64_t stride = 1;
@@ -142,17 +143,17 @@ void choose_loads(Variant& variant, const Problem& problem) {
   variant.store4 = window_stores4(problem);
 }
 
-// Whether the data lie along the terms, more of which follow each other than columns do: then
-// neighbouring invocations read neighbouring elements there, as in a gradient by weights.
+// Returns whether more data are consecutive along terms than along columns. Then neighbouring
+// invocations read neighbouring terms, as in the gradient of weights.
 bool lies_along_terms(const Window& window) { return window.terms() > window.columns(); }
 
-// Whether the tiles of the next step are fetched while these are used: it pays where each
-// multiprocessor has several large tiles one after the other.
+// Returns whether the next tiles are fetched while the current ones are used. It pays where each
+// multiprocessor computes several large tiles in turn.
 bool prefetches(const Tile& tile, const Problem& problem) {
   return !problem.window && tile == tiles().front() && count(tile, problem) >= kPrefetchTiles;
 }
 
-// Cuts the sum into so many parts, of whole steps.
+// Divides the sum into `wanted` parts of whole steps.
 void cut(Choice& choice, const Problem& problem, std::int64_t wanted, std::int64_t step) {
   const std::int64_t depth = over(over(problem.k, std::max<std::int64_t>(wanted, 1)), step) * step;
   choice.depth = static_cast<std::uint32_t>(depth);
@@ -166,7 +167,7 @@ void split(Choice& choice, const Problem& problem, std::int64_t tiles_there, std
       step);
 }
 
-// A long sum into as many parts as tile_of() reckoned with, or fewer that are enough.
+// Divides a long sum into as many parts as tile_of() assumed, or into fewer that are enough.
 void split_tiles(Choice& choice, const Problem& problem) {
   const Tile& tile = choice.variant.tile;
   if (problem.window && tile == kWindowTile) {
@@ -183,7 +184,7 @@ void split_tiles(Choice& choice, const Problem& problem) {
 
 }  // namespace
 
-// From the largest to the smallest; the last one fits every device.
+// Ordered from the largest to the smallest. The last one fits every device.
 const std::vector<Tile>& tiles() {
   static const std::vector<Tile> all{{128, 128, 16, 8, 8}, {64, 128, 16, 4, 8}, {64, 64, 16, 4, 4},
                                      {64, 64, 16, 8, 4},   {32, 64, 16, 4, 4},  {32, 32, 16, 4, 4}};
@@ -206,7 +207,7 @@ Choice choose(const Problem& problem, const Device& device, const Tuning& tuning
   Variant& variant = choice.variant;
   variant.wrong = tuning.wrong;
   if (problem.window && problem.m < kFewRows) {
-    // A channel alone shares nothing that is worth a tile: the plain kernel.
+    // A single channel shares nothing that is worth a tile, so it takes the plain kernel.
     split(choice, problem, over(problem.n, kPlainBlock) * problem.batches(), 4);
     return choice;
   }

@@ -9,7 +9,7 @@ namespace arraycore::gemm {
 
 namespace {
 
-// The view without its last two axes.
+// Returns the view without its last two axes.
 View batch_of(const View& view) {
   View batch = view;
   batch.shape.resize(view.ndim() - 2);
@@ -83,7 +83,7 @@ Problem problem_of(DType dtype, const View& a, const View& b, const View& out) {
   problem.m = a.shape[a.ndim() - 2];
   problem.k = a.shape[a.ndim() - 1];
   problem.n = b.shape[b.ndim() - 1];
-  // The order of batches is free: the one that the result lies in is walked.
+  // The order of the batch axes is free; the order of the result's memory is taken.
   std::array<View, 3> batches{batch_of(out), batch_of(a), batch_of(b)};
   collapse(batches, AxisOrder::any);
   problem.batch = batches[0].shape;
@@ -93,7 +93,7 @@ Problem problem_of(DType dtype, const View& a, const View& b, const View& out) {
 
   const int last = problem.batch.size() - 1;
   if (last < 0 || problem.b.batch[last] != 0) return problem;
-  if (problem.m == 1) {  // no row follows another: the batch's step is as good
+  if (problem.m == 1) {  // with one row, the batch's step serves as well
     problem.a.row_stride = problem.a.batch[last];
     problem.out.row_stride = problem.out.batch[last];
   }

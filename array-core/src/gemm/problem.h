@@ -1,6 +1,6 @@
-// A product of matrices, out = a b for each of a batch, as back ends are given it: sizes, and where
-// elements lie by strides, so that slices, transposes and broadcasts need no copy; or, through a
-// window, a convolution. Pure; any thread.
+// A product of matrices, out = a b, for each element of a batch. It gives sizes, and strides for
+// the elements, so that slices, transposes and broadcasts need no copy. With a window it is a
+// convolution. Pure; any thread.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 
 namespace arraycore::gemm {
 
-// One matrix of each batch, in elements from the beginning of its storage: element (row, column) of
-// batch (i0, i1, ...) lies at `offset + row * row_stride + column * column_stride + i0 * batch[0] +
+// One matrix of each batch, in elements from the beginning of its storage. Element (row, column) of
+// batch (i0, i1, ...) is at `offset + row * row_stride + column * column_stride + i0 * batch[0] +
 // ...`. Strides may be negative or 0.
 struct Matrix {
   std::int64_t offset = 0;
@@ -25,12 +25,12 @@ struct Matrix {
   bool operator==(const Matrix&) const = default;
 };
 
-// out (m x n) = a (m x k) b (k x n). The axes of the batch are as few as the strides allow.
+// out (m x n) = a (m x k) b (k x n). The batch has as few axes as the strides allow.
 //
-// With a window, b is never there as a matrix. A column's number is (outer, window's columns) and a
-// term's (outer, window's terms), the last digit varying fastest. The strides of columns of `b` and
-// `out`, and those of terms of `a` and `b`, are then those of the outer digit; terms of one outer
-// digit follow each other in `a`.
+// With a window, b never exists as a matrix. The number of a column is (outer, window's columns)
+// and that of a term is (outer, window's terms), where the last digit varies fastest. Then the
+// strides of columns of `b` and `out`, and of terms of `a` and `b`, are those of the outer digit.
+// In `a`, the terms of one outer digit are consecutive.
 struct Problem {
   DType dtype = DType::float32;
   std::int64_t m = 0;
@@ -43,7 +43,7 @@ struct Problem {
   std::optional<Window> window;
 
   std::int64_t batches() const;
-  // The three matrices of one batch, `index` counting in C order.
+  // The offsets of the three matrices of one batch; `index` counts in C order.
   struct Place {
     std::int64_t a = 0;
     std::int64_t b = 0;
@@ -51,22 +51,21 @@ struct Problem {
   };
   Place place(std::int64_t index) const;
 
-  // From the batch's beginning. Where the window looks beyond b's edge there is nothing, which
-  // counts as 0.
+  // Offsets from the beginning of the batch. Outside b's edge the window reads 0.
   std::int64_t a_at(std::int64_t row, std::int64_t term) const;
-  // Whether all terms of a row follow each other in `a`. REQUIRES: a window.
+  // Returns whether all terms of a row are consecutive in `a`. REQUIRES: a window.
   bool terms_in_a_row() const { return a.column_stride == window->terms() || k == window->terms(); }
   std::optional<std::int64_t> b_at(std::int64_t term, std::int64_t column) const;
   std::int64_t out_at(std::int64_t row, std::int64_t column) const;
 };
 
-// Views of (batch..., m, k), (batch..., k, n) and (batch..., m, n). A batch of a's rows that meet
-// one b becomes more rows. REQUIRES: the same batch axes (broadcast ones with stride 0); offsets
-// and strides are whole elements; at least one batch.
+// Makes a problem from views of (batch..., m, k), (batch..., k, n) and (batch..., m, n). Batch axes
+// of a's rows that use the same b become rows. REQUIRES: the same batch axes (broadcast ones with
+// stride 0); offsets and strides in whole elements; at least one batch.
 Problem problem_of(DType dtype, const View& a, const View& b, const View& out);
 
-// The product in three loops: what tests and the start-up check of a device's kernels are judged
-// by. The sum runs in `Sum`. REQUIRES: T is the dtype's type.
+// Computes the product in three loops. Tests and the start-up check of a device's kernels compare
+// with it. The sum has type `Sum`. REQUIRES: T is the dtype's type.
 template <typename T, typename Sum = T>
 void multiply_plainly(const Problem& problem, const T* a, const T* b, T* out) {
   std::vector<std::int64_t> term_of_a;

@@ -19,21 +19,21 @@ std::vector<float> numbers(std::int64_t count, std::size_t seed) {
 
 std::int64_t whole4(std::int64_t value) { return (value + 3) / 4 * 4; }
 
-// Strides of `lines` by `terms` elements as a load wants them, and how many elements that takes.
-struct Lies {
+// The strides of `lines` by `terms` elements that a load needs, and how many elements they span.
+struct StridedLayout {
   std::int64_t line_stride;
   std::int64_t term_stride;
   std::int64_t elements;
 };
-Lies lies(Load load, std::int64_t lines, std::int64_t terms) {
+StridedLayout layout_for(Load load, std::int64_t lines, std::int64_t terms) {
   if (load == Load::terms4 || load == Load::terms) return {terms, 1, lines * terms};
   const std::int64_t step = load == Load::lines4 ? whole4(lines) : lines;
   return {1, step, step * terms};
 }
 
-// A window that looks over both edges of every axis, put to more places than a block has columns,
-// over more terms than a step takes.
-void look_through_window(Problem& problem, const Variant& variant) {
+// Gives the problem a window that crosses both edges of every axis, with more positions than a
+// block has columns, and more terms than a step takes.
+void add_window(Problem& problem, const Variant& variant) {
   const bool tiled = variant.kind == Kind::tiled;
   const std::int64_t columns = tiled ? variant.tile.columns : 32;
   const std::int64_t terms = tiled ? variant.tile.depth : 8;
@@ -41,7 +41,7 @@ void look_through_window(Problem& problem, const Variant& variant) {
   Window window;
   window.used = variant.axes;
   std::int64_t places = 1;  // elements of b for one pair of outer digits
-  std::int64_t inner = 1;   // of the result for one outer digit
+  std::int64_t inner = 1;   // elements of the result for one outer digit
   for (std::size_t i = kWindowAxes; i > static_cast<std::size_t>(kWindowAxes - window.used); --i) {
     WindowAxis& axis = window.axes[i - 1];
     const bool last = i == kWindowAxes;
@@ -61,8 +61,9 @@ void look_through_window(Problem& problem, const Variant& variant) {
     inner *= axis.columns;
   }
   std::int64_t outer_columns = columns / inner + 1;
-  if (!variant.store4 && outer_columns % 4 == 0) ++outer_columns;  // no whole vectors
-  // Fours, so that a's rows are whole vectors.
+  if (!variant.store4 && outer_columns % 4 == 0)
+    ++outer_columns;  // then there are no whole vectors
+  // A multiple of four, so that a's rows are whole vectors.
   const std::int64_t outer_terms = (terms / window.terms() / 4 + 1) * 4;
   problem.n = outer_columns * inner;
   problem.k = outer_terms * window.terms();
@@ -71,7 +72,7 @@ void look_through_window(Problem& problem, const Variant& variant) {
     matrix.column_stride = column_stride;
   };
   lay(problem.b, places, places * outer_terms);
-  // Of a cut sum the parts are as the result is, so that one uniform block tells both.
+  // The parts of a divided sum have the result's layout, so that one uniform block describes both.
   if (variant.split)
     lay(problem.out, problem.n, inner);
   else
@@ -80,14 +81,14 @@ void look_through_window(Problem& problem, const Variant& variant) {
     lay(problem.a, window.terms(), window.terms() * problem.m);
   else
     lay(problem.a, problem.k, window.terms());
-  if (variant.a == Load::terms) problem.a.offset = 1;  // no whole vector
+  if (variant.a == Load::terms) problem.a.offset = 1;  // so that there is no whole vector
   problem.window = window;
 }
 
 SelfTest test_of_window(const Variant& variant) {
   SelfTest test;
   Problem& problem = test.problem;
-  look_through_window(problem, variant);
+  add_window(problem, variant);
   test.choice.variant = variant;
   test.choice.depth = static_cast<std::uint32_t>(problem.k);
   if (variant.split) {
@@ -105,7 +106,7 @@ SelfTest test_of_matrices(const Variant& variant) {
   SelfTest test;
   Problem& problem = test.problem;
   const bool vectors = variant.a == Load::terms4 || variant.b == Load::terms4;
-  // Beyond one workgroup's block, and beyond one step of its terms.
+  // These are more than one workgroup's block, and more terms than one step takes.
   problem.m = 35;
   problem.n = variant.store4 ? 36 : 35;
   problem.k = vectors ? 12 : 11;
@@ -117,8 +118,8 @@ SelfTest test_of_matrices(const Variant& variant) {
     problem.n = 1;
     problem.k = vectors ? 148 : 147;
   }
-  const Lies a = lies(variant.a, problem.m, problem.k);
-  const Lies b = lies(variant.b, problem.n, problem.k);
+  const StridedLayout a = layout_for(variant.a, problem.m, problem.k);
+  const StridedLayout b = layout_for(variant.b, problem.n, problem.k);
   problem.a = {0, a.line_stride, a.term_stride, {}};
   problem.b = {0, b.term_stride, b.line_stride, {}};
   problem.out = {0, problem.n, 1, {}};
@@ -134,9 +135,9 @@ SelfTest test_of_matrices(const Variant& variant) {
   return test;
 }
 
-// What a stage makes of values, each with its own of every operand.
-void go_through(const Stage& stage, std::vector<float>& values,
-                std::vector<std::vector<float>>& operands) {
+// Applies a stage to values, each of which has its own element of every operand.
+void apply_stage(const Stage& stage, std::vector<float>& values,
+                 std::vector<std::vector<float>>& operands) {
   const View view{{static_cast<std::int64_t>(values.size())}, {sizeof(float)}, 0};
   ir::Launch launch;
   launch.loop = view.shape;
@@ -145,7 +146,7 @@ void go_through(const Stage& stage, std::vector<float>& values,
   for (std::vector<float>& operand : operands)
     launch.arguments.push_back(ir::Argument::array(operand.data(), view));
   launch.arguments.push_back(ir::Argument::array(made.data(), view));
-  // A kernel that is not run fails the check, as a wrong one does.
+  // A kernel that cannot run fails the check, as a wrong one does.
   if (ir::interpret(*stage.kernel, launch)) values = made;
 }
 
@@ -163,7 +164,7 @@ SelfTest self_test(const Variant& variant, const Stages& stages) {
       test.operands.push_back({static_cast<float>(2 + i)});
       each.emplace_back(b.size(), test.operands.back().front());
     }
-    go_through(stages.prologue, b, each);
+    apply_stage(stages.prologue, b, each);
   }
   test.want.resize(static_cast<std::size_t>(problem.m * problem.n));
   multiply_plainly(problem, test.a.data(), b.data(), test.want.data());
@@ -178,7 +179,7 @@ SelfTest self_test(const Variant& variant, const Stages& stages) {
         of_row[static_cast<std::size_t>(problem.out_at(row, column))] =
             test.operands.back()[static_cast<std::size_t>(row)];
   }
-  go_through(stages.epilogue, test.want, each);
+  apply_stage(stages.epilogue, test.want, each);
   return test;
 }
 

@@ -1,6 +1,7 @@
-// What a product does to elements on their way in and out, without an array in between: elementwise
-// kernels of the IR in stages of the templates, such as a bias and an activation of each sum, or a
-// scale of each element of b. Pure; any thread.
+// The prologue and the epilogue of a product: elementwise kernels of the IR that run inside of it,
+// so that no array is stored in between. The prologue changes the elements of b (for example by a
+// scale), the epilogue changes the sums (for example by a bias and an activation). Pure; any
+// thread.
 #pragma once
 
 #include <array>
@@ -12,31 +13,31 @@ namespace arraycore::gemm {
 
 inline constexpr int kStageOperands = 2;
 
-// The kernel's parameters, elementwise and of the product's dtype, are the element, then up to
-// kStageOperands operands, and last the result, which it stores. What it makes of 0 beyond b's edge
-// is never asked: there stays 0.
+// A prologue or an epilogue. The kernel's parameters are elementwise and have the product's dtype:
+// the element, then up to kStageOperands operands, and last the result, which it stores. Elements
+// outside b's edge stay 0, whatever the kernel would make of 0.
 struct Stage {
-  const ir::Kernel* kernel = nullptr;  // null: nothing is done
-  std::uint32_t number = 0;            // by which the back end knows the kernel
+  const ir::Kernel* kernel = nullptr;  // null: there is none
+  std::uint32_t number = 0;            // the back end's number of the kernel
 
   int operands() const {
     return kernel == nullptr ? 0 : static_cast<int>(kernel->params.size()) - 2;
   }
 };
 
-// Where an operand's elements lie, from the beginning of its storage. Of sums it goes by row and
-// column, beside a window by row alone; of b's elements by term or by column, through a window by
-// their outer digits. `batch_stride` counts the batches' numbers.
+// The layout of an operand, from the beginning of its storage. An epilogue's operand is indexed by
+// row and column, or with a window by row only. A prologue's is indexed by term or by column, or
+// with a window by their outer digits. `batch_stride` counts batches.
 struct OperandLayout {
   std::int64_t offset = 0;
-  std::int64_t row_stride = 0;  // or of terms
+  std::int64_t row_stride = 0;  // or of terms, for a prologue
   std::int64_t column_stride = 0;
   std::int64_t batch_stride = 0;
 };
 
 struct Stages {
-  Stage prologue;  // b's elements
-  Stage epilogue;  // the sums
+  Stage prologue;  // changes b's elements
+  Stage epilogue;  // changes the sums
   std::array<OperandLayout, kStageOperands> prologue_layouts;
   std::array<OperandLayout, kStageOperands> epilogue_layouts;
 

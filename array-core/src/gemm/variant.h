@@ -1,5 +1,5 @@
-// Which kernel of a device does a product, in small integers: the shader's text depends on nothing
-// else, so that a variant names a pipeline; sizes, strides and offsets travel as uniforms. Pure;
+// The choice of a device's kernel for a product, in small integers. The shader's text depends on
+// nothing else, so a variant identifies a pipeline. Sizes, strides and offsets are uniforms. Pure;
 // any thread.
 #pragma once
 
@@ -12,24 +12,25 @@
 
 namespace arraycore::gemm {
 
-// What a chooser asks of a device.
+// The limits of a device that the choice depends on.
 struct Device {
   std::uint32_t invocations = 128;        // of one workgroup
-  std::uint32_t workgroup_bytes = 16384;  // of workgroup memory
+  std::uint32_t workgroup_bytes = 16384;  // the most workgroup memory
   std::uint32_t groups = 65535;           // along one axis of a dispatch
-  bool software = false;                  // a program on the CPU: workgroup memory costs there
+  bool software = false;                  // a program on the CPU, where workgroup memory is slow
   double most_flop = std::numeric_limits<double>::infinity();  // of one dispatch
 };
 
 enum class Kind : std::uint8_t {
-  plain,    // one element an invocation, any strides: the conservative one
-  direct,   // a block of 4 x 4 an invocation, straight from the arrays
-  tiled,    // a workgroup shares tiles in workgroup memory, each invocation has a block
-  rows,     // n = 1: 32 invocations share a row of a, whose terms lie one after the other
-  columns,  // n = 1: 4 invocations share a row of a, its terms anywhere
+  plain,    // one element for each invocation, any strides; the conservative kernel
+  direct,   // a block of 4 x 4 for each invocation, directly from the arrays
+  tiled,    // a workgroup shares tiles in workgroup memory, and each invocation computes a block
+  rows,     // n = 1: 32 invocations share a row of a, whose terms are consecutive
+  columns,  // n = 1: 4 invocations share a row of a, with any strides
 };
 
-// A workgroup's block of the result, how deep it loads at a time, and an invocation's block.
+// The block of the result that a workgroup computes, the depth that it loads at a time, and the
+// block of an invocation.
 struct Tile {
   std::uint16_t rows = 64;
   std::uint16_t columns = 64;
@@ -38,22 +39,24 @@ struct Tile {
   std::uint8_t block_columns = 4;  // multiples of 4
   bool operator==(const Tile&) const = default;
 
-  // A multiple of `depth`, so that all that an invocation fetches along terms is of one term.
+  // Returns a multiple of `depth`, so that all that an invocation fetches along terms is of one
+  // term.
   std::uint32_t threads() const {
     return std::uint32_t{rows} * columns / (std::uint32_t{block_rows} * block_columns);
   }
   std::uint32_t bytes() const { return (std::uint32_t{rows} + columns) * depth * 4; }
 };
 
-// How an operand is read. Its lines are rows of `a` and columns of `b`.
+// How an operand is read. Its lines are the rows of `a` or the columns of `b`.
 enum class Load : std::uint8_t {
-  terms4,        // vectors of four terms of a line
-  lines4,        // vectors of four lines
-  terms,         // single elements, neighbouring invocations along a line
-  lines,         // single elements, neighbouring invocations across lines
-  outer,         // `a` beside a window whose terms are not all in a row: as terms, by two digits
-  window,        // `b` through a window: single elements, neighbouring invocations across lines
-  window_terms,  // the same, neighbouring invocations along a line; of `tiled` alone
+  terms4,  // vectors of four terms of a line
+  lines4,  // vectors of four lines
+  terms,   // single elements; neighbouring invocations read along a line
+  lines,   // single elements; neighbouring invocations read across lines
+  outer,   // for `a` with a window, where its terms are not all consecutive: as `terms`, by two
+           // digits
+  window,  // for `b` through a window: single elements; neighbouring invocations read across lines
+  window_terms,  // the same, but neighbouring invocations read along a line; only for `tiled`
 };
 
 struct Variant {
@@ -61,41 +64,41 @@ struct Variant {
   Tile tile;  // of `tiled`
   Load a = Load::terms;
   Load b = Load::lines;
-  std::uint8_t axes = 0;  // of the window; 0: b is a matrix
+  std::uint8_t axes = 0;  // the number of axes of the window; 0: b is a matrix
   bool three = false;     // the window has three terms along each of its axes
   bool store4 = false;    // the result's rows are whole vectors
-  bool split = false;     // a sum is cut into parts, which a second dispatch adds
-  bool prefetch = false;  // `tiled`: the next tiles are fetched while these are used
-  bool wrong = false;     // on purpose, for the test of the start-up check
+  bool split = false;     // the sum is divided into parts, and a second dispatch adds them
+  bool prefetch = false;  // for `tiled`: the next tiles are fetched while the current ones are used
+  bool wrong = false;     // wrong on purpose, to test the start-up check
   bool operator==(const Variant&) const = default;
 
-  // For messages, and as the pipeline's name: "matmul tiled 64x64x16 ...", "conv ...".
+  // Returns the name for messages and for the pipeline: "matmul tiled 64x64x16 ...", "conv ...".
   std::string name() const;
 };
 
-// A variant and how it is cut for one problem.
+// A variant, and how the sum is divided for one problem.
 struct Choice {
   Variant variant;
-  std::uint32_t splits = 1;  // of the sum
+  std::uint32_t splits = 1;  // the number of parts of the sum
   std::uint32_t depth = 0;   // terms of each part
 };
 
-// What is wanted instead of the chooser's own taste: for benchmarks and tests.
+// What benchmarks and tests want instead of the usual choice.
 struct Tuning {
-  std::uint32_t tile = 0;  // number + 1 in tiles(); 0: the chooser's
+  std::uint32_t tile = 0;  // number + 1 in tiles(); 0: the usual choice
   bool prefetch = false;
   bool wrong = false;
 };
 
 const std::vector<Tile>& tiles();
 
-// REQUIRES: problem.dtype is float32; without a window, a vector as the result stands upright: m is
-// 1 only where n is.
+// Chooses a kernel. REQUIRES: problem.dtype is float32. Without a window, a result with one row
+// also has one column: vectors stand upright.
 Choice choose(const Problem& problem, const Device& device, const Tuning& tuning = {});
-// The variant that takes every problem, for when another is denied.
+// Returns the variant that works for every problem; it replaces a variant that failed its check.
 Choice conservative(const Problem& problem);
 
-// Workgroups of one dispatch along x and y; z counts batches times splits.
+// The workgroups of one dispatch along x and y; z counts batches times splits.
 struct Grid {
   std::uint32_t x = 1;
   std::uint32_t y = 1;

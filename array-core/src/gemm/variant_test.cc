@@ -1,4 +1,4 @@
-// What the chooser takes for which product, and that every variant's check is one it takes.
+// What is chosen for which product, and that every variant can run its own check.
 #include "gemm/variant.h"
 
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ TEST(Choose, StaysWithinTheDevice) {
       EXPECT_LE(variant.tile.threads(), device.invocations);
       EXPECT_LE(variant.tile.bytes(), device.workgroup_bytes);
     }
-  // An unfit tile that is asked for is not taken.
+  // A tile that does not fit is not taken, even if it is asked for.
   EXPECT_LE(choose(square(64, 64, 64), kPhone, {.tile = 1}).variant.tile.threads(), 128U);
 }
 
@@ -71,7 +71,7 @@ TEST(Choose, TheNextTilesAreFetchedEarlyWhereThereAreMany) {
   EXPECT_TRUE(choose(square(8192, 8192, 8192), kLarge).variant.prefetch);
   EXPECT_FALSE(choose(square(2048, 2048, 2048), kLarge).variant.prefetch);
   EXPECT_FALSE(choose(square(4096, 4096, 4096), kPhone).variant.prefetch);
-  // Who asks for a tile gets what else was asked for, and no more.
+  // Asking for a tile changes only what was asked for.
   EXPECT_FALSE(choose(square(4096, 4096, 4096), kLarge, {.tile = 1}).variant.prefetch);
 }
 
@@ -103,7 +103,7 @@ Problem window(std::int64_t images, std::int64_t channels, std::int64_t results,
   return problem;
 }
 
-// The gradient by its weights: columns and terms are in each other's place.
+// The gradient of its weights: columns and terms are exchanged.
 Problem weights_gradient(std::int64_t images, std::int64_t channels, std::int64_t results,
                          std::int64_t height, std::int64_t width) {
   Problem problem = window(images, channels, results, height, width);
@@ -130,7 +130,7 @@ TEST(Choose, ConvolutionsAreCutUntilThereAreEnoughWorkgroups) {
   EXPECT_EQ(choose(window(64, 512, 512, 4, 4), kLarge).splits, 4U);  // of 128 tiles
   EXPECT_FALSE(choose(window(64, 128, 128, 32, 32), kLarge).variant.split);
   EXPECT_FALSE(choose(window(16, 128, 128, 16, 16), kLarge).variant.split);  // a short sum
-  // Half of a tile is not left idle where a smaller one does.
+  // Half of a tile is not left idle if a smaller tile suffices.
   EXPECT_EQ(choose(weights_gradient(32, 3, 64, 224, 224), kLarge).variant.tile, tiles().back());
   EXPECT_EQ(choose(window(128, 16, 16, 28, 28), kLarge).variant.tile, tiles()[4]);
   for (const Device& device : {kPhone, kLarge})
@@ -140,7 +140,7 @@ TEST(Choose, ConvolutionsAreCutUntilThereAreEnoughWorkgroups) {
           const Problem problem = weights_gradient(32, channels, results, width, width);
           const Choice choice = choose(problem, device);
           const Grid grid = grid_of(choice.variant, problem);
-          // What the parts take does not grow with the problem.
+          // The memory for the parts does not grow with the problem.
           if (choice.variant.split) {
             EXPECT_LE(std::int64_t{grid.x} * grid.y * choice.splits, 512) << choice.variant.name();
           }
@@ -162,11 +162,11 @@ TEST(Choose, WindowsAreReadAsTheyLie) {
   EXPECT_TRUE(choose(window(1, 512, 64, 7, 7), kLarge).variant.split);
   const Problem gradient = weights_gradient(4, 64, 64, 28, 28);
   const Variant turned = choose(gradient, kLarge).variant;
-  EXPECT_EQ(turned.a, Load::outer);  // terms of the result's gradient lie apart by images
+  EXPECT_EQ(turned.a, Load::outer);  // terms of the result's gradient are apart by images
   EXPECT_EQ(turned.b, Load::window_terms);
   EXPECT_FALSE(turned.three);
   EXPECT_EQ(choose(gradient, {.software = true}).variant.b, Load::window);
-  // One channel of a group.
+  // A single channel in each group.
   EXPECT_EQ(choose(window(4, 1, 1, 28, 28), kLarge).variant.kind, Kind::plain);
   EXPECT_EQ(choose(window(4, 8, 8, 28, 28), {.software = true}).variant.kind, Kind::direct);
 }
@@ -194,7 +194,7 @@ TEST(SelfTest, OfAWindowIsAProblemOfTheVariant) {
         }
 }
 
-// The check's own problem must have the strides that the variant reads by.
+// The check's own problem must have the strides that the variant expects.
 TEST(SelfTest, IsAProblemOfTheVariant) {
   for (const Device& device : {kPhone, kLarge, Device{.software = true}})
     for (const std::int64_t m : {40, 1000})
@@ -232,7 +232,7 @@ TEST(Generate, EveryVariantHasATextAndANameOfItsOwn) {
           ++made;
         }
   EXPECT_EQ(names.size(), made);
-  EXPECT_GE(texts.size(), made - 14);  // `direct` reads single elements one way
+  EXPECT_GE(texts.size(), made - 14);  // `direct` has only one way to read single elements
 }
 
 }  // namespace

@@ -94,7 +94,7 @@ Result<std::string> generate(const Variant& variant, const Stages& stages) {
   return vector_text(variant, *stage);
 }
 
-// Parts lie one after the other for each batch, each a C-ordered matrix; `part` is its size.
+// The parts of each batch are consecutive C-ordered matrices of `part` elements.
 Result<std::string> generate_join(int window_axes, const Stages& stages) {
   const auto stage = stage_text(stages, 3, window_axes > 0);
   if (!stage) return stage.error();
@@ -127,7 +127,7 @@ constexpr std::uint32_t kNan = 0x7fc00000;
 
 std::uint32_t word(std::int64_t value) { return static_cast<std::uint32_t>(value); }
 
-// Gives where the words behind the window's begin.
+// Returns the position after the window's words.
 std::size_t window_words(const Window& window, std::vector<std::uint32_t>& words) {
   words[31] = word(window.terms());
   std::size_t at = kUniformWords;
@@ -154,7 +154,7 @@ Stages stages_of_join(const Stages& stages) {
 
 std::vector<std::uint32_t> uniform_words(const Problem& problem, const Choice& choice,
                                          std::uint32_t first, const Stages& stages) {
-  // Beside a window, terms in a row are as those of a matrix.
+  // With a window, consecutive terms are like those of a matrix.
   const bool in_a_row = problem.window && choice.variant.a != Load::outer;
   std::vector<std::uint32_t> words{
       word(problem.m),
@@ -174,7 +174,7 @@ std::vector<std::uint32_t> uniform_words(const Problem& problem, const Choice& c
       word(problem.out.offset),
   };
   words.resize(uniform_count(choice.variant.axes, stages));
-  // The last axes of the batch, so that what is missing in front has extent 1.
+  // The batch's last axes, so that missing axes at the front have extent 1.
   const int axes = problem.batch.size();
   for (int i = 1; i < kBatchAxes; ++i) {
     const int axis = axes - kBatchAxes + i;

@@ -1,5 +1,6 @@
-// The shaders of products of matrices: binding 0 is the uniform block, 1 and 2 the operands, 3 the
-// result or, of a cut sum, the parts; then come the operands of stages. Pure; any thread.
+// The shaders of products of matrices. Binding 0 is the uniform block, 1 and 2 are the operands, 3
+// is the result, or the parts of a divided sum. Then follow the operands of prologue and epilogue.
+// Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -12,27 +13,29 @@
 
 namespace arraycore::gemm {
 
-// Batch axes that a kernel walks itself.
+// The most batch axes that a kernel walks itself.
 inline constexpr int kBatchAxes = 4;
-// The uniform block: sizes, strides in elements (whole numbers that wrap), the batch; then, with a
-// window, its axes; then, with stages, where their operands lie.
+// The uniform block: sizes, strides in elements (integers that wrap), and the batch. With a window
+// its axes follow, then the layouts of the operands of prologue and epilogue.
 inline constexpr std::uint32_t kUniformWords = 32;
 inline constexpr std::uint32_t kWindowWords = 24;
 inline constexpr std::uint32_t kHoleWords = 20;
 inline std::uint32_t uniform_count(int window_axes, const Stages& stages) {
   return kUniformWords + (window_axes == 0 ? 0 : kWindowWords) + (stages.any() ? kHoleWords : 0);
 }
-// The stages of the kernel that multiplies, and of the one that adds the parts of a cut sum.
+// Return the stages of the kernel that multiplies, and of the kernel that adds the parts of a
+// divided sum.
 Stages stages_of_product(const Variant& variant, const Stages& stages);
 Stages stages_of_join(const Stages& stages);
 
-// Error: not_implemented, "gpu_operation", for a stage that no GPU text is made for.
+// Error: not_implemented, "gpu_operation", for a prologue or epilogue that no GPU text exists for.
 Result<std::string> generate(const Variant& variant, const Stages& stages);
-// The second dispatch of a cut sum: adds the parts (binding 1) into the result (binding 2).
-// `window_axes`: as a variant's `axes`; where the result lies is all that the window says then.
+// Returns the second dispatch of a divided sum, which adds the parts (binding 1) into the result
+// (binding 2). `window_axes` is a variant's `axes`; here the window only gives the layout of the
+// result.
 Result<std::string> generate_join(int window_axes, const Stages& stages);
 
-// REQUIRES: at most kBatchAxes batch axes. `first`: the batch that workgroup 0 along z begins with.
+// REQUIRES: at most kBatchAxes batch axes. `first` is the batch of workgroup 0 along z.
 std::vector<std::uint32_t> uniform_words(const Problem& problem, const Choice& choice,
                                          std::uint32_t first, const Stages& stages);
 

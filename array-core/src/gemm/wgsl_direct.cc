@@ -1,21 +1,22 @@
-// The shaders without tiles: a block of 4 x 4 an invocation, one element an invocation, and vectors
-// as results.
+// The shaders without tiles: a block of 4 x 4 for each invocation, one element for each invocation,
+// and vectors as results.
 #include "gemm/wgsl_text.h"
 
 namespace arraycore::gemm {
 
 namespace {
 
-// One operand of the 4 x 4 block: `name`0 to `name`3 are its four lines at the terms k, k + 1, ...
+// One operand of the 4 x 4 block. `name`0 to `name`3 are its four lines at the terms k, k + 1, and
+// so on.
 struct Lines {
   std::string name;
   Load load;
   std::string line_stride;
   std::string term_stride;
   std::string most;
-  std::string first;  // the block's first line
-  bool prologue =
-      false;  // elements pass the prologue here; those of a window pass it when they are fetched
+  std::string first;  // the first line of the block
+  // Elements pass the prologue here. Those of a window pass it when they are fetched.
+  bool prologue = false;
 
   std::string places() const {
     if (load == Load::lines4)
@@ -72,7 +73,7 @@ struct Lines {
   }
 };
 
-// b's element at term `k`, through the stage where there is one.
+// Returns b's element at term `k`, through the prologue if there is one.
 std::string element(const std::string& value, const std::string& column, const StageText& stages) {
   return stages.prologue ? "prologue_at(" + value + ", at.batch, k, " + column + ")" : value;
 }
@@ -86,8 +87,8 @@ std::string main_text(const StageText& stages) {
 
 }  // namespace
 
-// Operands without vectors may have any number of terms; those with vectors of terms have whole
-// ones.
+// Operands that are not read as vectors may have any number of terms; the others have whole
+// vectors.
 std::string direct_text(const Variant& variant, const StageText& stages) {
   const Lines a{"a", variant.a, "p.a_row", "p.a_column", "p.m", "row"};
   const Lines b{"b", variant.b, "p.b_column", "p.b_row", "p.n", "column", stages.prologue};
@@ -119,7 +120,7 @@ std::string plain_text(const Variant& variant, const StageText& stages) {
       window ? "a[at.a + row * p.a_row + a_of(k)] * window(at, place_of_column, term_of(k))"
              : "a[at.a + row * p.a_row + k * p.a_column] * " +
                    element("b[at.b + k * p.b_row + column * p.b_column]", "column", stages);
-  // The parts of a cut sum are plain matrices.
+  // The parts of a divided sum are plain matrices.
   const std::string to = variant.split ? "column"
                          : window      ? "out_of(column)"
                                        : "column * p.out_column";
@@ -137,11 +138,11 @@ std::string plain_text(const Variant& variant, const StageText& stages) {
 
 std::string vector_text(const Variant& variant, const StageText& stages) {
   const bool rows = variant.kind == Kind::rows;
-  const std::string sharers = u(rows ? 32 : 4);  // of one row of a
+  const std::string sharers = u(rows ? 32 : 4);  // invocations that share a row of a
   std::string text = head(variant, stages) +
                      "var<workgroup> sums: array<f32, 128>;\n@compute @workgroup_size(128)\n" +
                      main_text(stages);
-  // Neighbours along the row, or across rows.
+  // Neighbouring invocations are on one row, or on neighbouring rows.
   text += rows ? "  let lane = t % 32u;\n  let row = group.x * 4u + t / 32u;\n"
                : "  let lane = t / 32u;\n  let row = group.x * 32u + t % 32u;\n";
   text += "  let line = at.a + min(row, p.m - 1u) * p.a_row;\n  var sum = 0.0;\n";

@@ -1,5 +1,5 @@
-// Stages of the shaders: the IR's kernels as functions, what loads their operands, and both for
-// four elements at once.
+// The prologue and the epilogue in shaders: the IR's kernels as functions, loads of their operands,
+// and both for four elements at once.
 #include "codegen/wgsl_function.h"
 #include "gemm/wgsl_text.h"
 
@@ -7,7 +7,8 @@ namespace arraycore::gemm {
 
 namespace {
 
-// `<name>_at(value, batch, row, column)`: the function with its operands, which are e<first> on.
+// Returns `<name>_at(value, batch, row, column)`: the function with its operands, e<first> and so
+// on.
 Result<std::string> function_of(const Stage& stage, const std::string& name, int first,
                                 int& binding) {
   auto function = codegen::function_text(*stage.kernel, name);
@@ -26,7 +27,8 @@ Result<std::string> function_of(const Stage& stage, const std::string& name, int
          arguments + ");\n}\n";
 }
 
-// Four elements whose rows or columns follow each other; those beyond the last one are read at it.
+// Returns a function of four elements with consecutive rows or columns. Those after the last one
+// are clamped to it.
 std::string by_fours(const std::string& name, const std::string& of, bool columns,
                      const std::string& most) {
   std::string text = "fn " + name +

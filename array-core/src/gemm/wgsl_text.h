@@ -1,5 +1,5 @@
-// What the shaders of products share: the uniform block, and where a batch's matrices begin. Any
-// thread.
+// What the shaders of products share: the uniform block, and where the matrices of a batch begin.
+// Any thread.
 #pragma once
 
 #include <cstdint>
@@ -14,38 +14,40 @@ namespace arraycore::gemm {
 // A literal of WGSL's u32.
 inline std::string u(std::uint64_t value) { return std::to_string(value) + "u"; }
 
-// What a shader has of its stages.
+// The text of a shader's prologue and epilogue.
 struct StageText {
   bool prologue = false;
   bool epilogue = false;
-  // The bindings of the operands, and the functions `prologue_at(value, batch, term, column)` (by
-  // fours too: `prologue_lines` of four columns, `prologue_terms` of four terms) and
-  // `epilogue_at(value, batch, row, column)` (`epilogue4` of four columns).
+  // The bindings of the operands and the functions `prologue_at(value, batch, term, column)` and
+  // `epilogue_at(value, batch, row, column)`. There are also functions for four elements:
+  // `prologue_lines` (four columns), `prologue_terms` (four terms) and `epilogue4` (four columns).
   std::string functions;
-  std::string begin;  // what `main` does first
+  std::string begin;  // the first statements of `main`
 };
-// `binding`: the operands' first.
+// `binding` is the first binding of the operands.
 Result<StageText> stage_text(const Stages& stages, int binding, bool of_window);
 
-// The block; `window_axes`: as a variant's `axes`.
+// Returns the uniform block. `window_axes` is a variant's `axes`.
 std::string block_text(int window_axes, bool stages);
-// `place(z) -> Place`, whose members are offsets in elements, the part's range of terms and the
-// batch.
+// The text of `place(z) -> Place`, whose members are offsets in elements, the part's range of
+// terms, and the batch.
 extern const char* const kPlace;
-// The block, the bindings of a and b by how they are loaded and of the result, `place`, and what
-// reads through the window.
+// Returns the uniform block, the bindings of a and b (by how they are loaded) and of the result,
+// the text of `place`, and the functions that read through the window.
 std::string head(const Variant& variant, const StageText& stages);
 inline bool is_vector(Load load) { return load == Load::terms4 || load == Load::lines4; }
 inline bool is_window(Load load) { return load == Load::window || load == Load::window_terms; }
 
-// Of a window: `out_of(column)`, where a column lies in the result.
+// Returns the text of `out_of(column)`, which gives the offset of a column in the result of a
+// window.
 std::string window_out_text(int axes);
-// `a_of(term)`; `Column`, `Term`, `column_of(column)`, `term_of(term)`; `window(at, column,
-// term)`, b's element or 0, and `window4` of four columns at a term, which is a Term already where
-// it is read along terms.
+// Returns the text of `a_of(term)`; of `Column`, `Term`, `column_of(column)` and `term_of(term)`;
+// of `window(at, column, term)`, which is b's element or 0; and of `window4`, which is four columns
+// at a term. Its term is already a Term where it reads along terms.
 std::string window_text(const Variant& variant, bool prologue);
 
-// `put(at, row, column, sums)`: four columns of a row go to the result.
+// Returns the text of `put(at, row, column, sums)`, which writes four columns of a row to the
+// result.
 std::string put_text(const Variant& variant, const StageText& stages);
 std::string tiled_text(const Variant& variant, const StageText& stages);
 std::string direct_text(const Variant& variant, const StageText& stages);

@@ -1,32 +1,32 @@
 // The shader that shares tiles of both operands in workgroup memory. Each invocation fetches some
 // vectors of four of either tile, and has a block of the result in registers.
 //
-// Lines (rows of a, columns of b) beyond the matrix are fetched from its last one, so that only the
-// last tiles of the sum look where they read; what such lines give is never stored.
+// Lines (rows of a, columns of b) outside the matrix are clamped to its last one, so that only the
+// last tiles of the sum need bounds checks. What such lines give is never stored.
 #include "gemm/wgsl_text.h"
 
 namespace arraycore::gemm {
 
 namespace {
 
-// One operand's tile, as text. Names begin with `a` or `b`.
+// The tile of one operand, as text. Names begin with `a` or `b`.
 struct Side {
   std::string name;
   Load load;
   std::uint32_t lines;   // of the tile
-  std::uint32_t groups;  // of four lines in an invocation's block
+  std::uint32_t groups;  // groups of four lines in an invocation's block
   std::uint32_t depth;
   std::uint32_t threads;
   std::string line_stride;
   std::string term_stride;
-  std::string most;   // lines of the matrix
-  std::string first;  // the tile's first line
-  std::string lane;   // the invocation's place along the lines
-  bool prologue =
-      false;  // elements pass the prologue here; those of a window pass it when they are fetched
-  bool by_term = false;  // of `a`: its terms are the Term that `b` is read at
+  std::string most;   // the number of lines of the matrix
+  std::string first;  // the first line of the tile
+  std::string lane;   // the invocation's position along the lines
+  // Elements pass the prologue here. Those of a window pass it when they are fetched.
+  bool prologue = false;
+  bool by_term = false;  // for `a`: its terms are the Term at which `b` is read
 
-  bool scalars() const { return load == Load::terms4; }  // what the tile is made of
+  bool scalars() const { return load == Load::terms4; }  // what the tile consists of
   std::uint32_t fetches() const { return lines * depth / 4 / threads; }
   std::string slot(std::uint32_t s) const { return name + "_" + std::to_string(s); }
   std::string tile() const { return "tile_" + name; }
@@ -37,7 +37,8 @@ struct Side {
     return "var<workgroup> " + tile() + ": array<" + inner + ", " + u(depth) + ">;\n";
   }
 
-  // Where each fetch reads at term 0, and where it puts what it has read.
+  // Returns code that computes where each fetch reads at term 0, and where it stores what it has
+  // read.
   std::string places() const {
     std::string text;
     for (std::uint32_t s = 0; s < fetches(); ++s) {
@@ -76,7 +77,7 @@ struct Side {
     return text;
   }
 
-  // The vector of fetch `s` of the tiles that begin with term `k`.
+  // Returns the vector of fetch `s` of the tiles that begin with term `k`.
   std::string fetched(std::uint32_t s, const std::string& k) const {
     const std::string at = slot(s);
     if (load == Load::terms4) return name + "[" + at + "_at + " + k + " / 4u]";
@@ -95,7 +96,7 @@ struct Side {
     return text + ")";
   }
 
-  // The same, through the prologue where there is one.
+  // Returns the same vector after the prologue, if there is one.
   std::string taken(std::uint32_t s, const std::string& k) const {
     if (!prologue || is_window(load)) return fetched(s, k);
     const std::string at = slot(s);
@@ -134,7 +135,8 @@ struct Side {
     return text;
   }
 
-  // Four lines of the invocation's block at term `i` of the tile, by group, as `name`v`group`.
+  // Returns code that loads four lines of the invocation's block at term `i` of the tile, for each
+  // group, as `name`v`group`.
   std::string take() const {
     std::string text;
     for (std::uint32_t g = 0; g < groups; ++g) {
@@ -171,14 +173,15 @@ std::string fetch_both(const Side& a, const Side& b, const std::string& k, std::
 
 }  // namespace
 
-// How a block's vector of a row goes to the result; `wrong` spoils one element of four.
+// Returns code that writes a row's vector of a block to the result. `wrong` changes one element of
+// four.
 std::string put_text(const Variant& variant, const StageText& stages) {
   const std::string spoilt = variant.wrong ? " + vec4<f32>(0.0, 1.0, 0.0, 0.0)" : "";
   std::string text = "fn put(at: Place, row: u32, column: u32, sums: vec4<f32>) {\n";
   text += "  if (row >= p.m || column >= p.n) { return; }\n  let value = " +
           std::string(stages.epilogue ? "epilogue4(sums, at.batch, row, column)" : "sums") +
           spoilt + ";\n";
-  // The parts of a cut sum are plain matrices.
+  // The parts of a divided sum are plain matrices.
   if (variant.axes > 0 && !variant.split) {
     if (variant.store4)
       return text + "  out[(at.out + row * p.out_row + out_of(column)) / 4u] = value;\n}\n";

@@ -1,17 +1,17 @@
-// What the shaders of convolutions have in the place of a matrix b: columns and terms taken apart
-// into digits, and an element of the data where the window looks at one. Numbers are u32 that wrap,
-// so that one comparison finds what lies before the edge as well as behind it.
+// What the shaders of convolutions have instead of a matrix b. It splits columns and terms into
+// digits and gives the element of the data that the window reads. Numbers are u32 that wrap, so
+// that one comparison detects positions before the edge as well as after it.
 #include "gemm/wgsl_text.h"
 
 namespace arraycore::gemm {
 
 namespace {
 
-// The outermost axis that the window has.
+// Returns the number of the window's outermost axis.
 int first_of(int axes) { return kWindowAxes - axes; }
 
-// Takes `rest` apart: `let d<axis> = ...` from the last axis on; what stays in `rest` is the outer
-// digit.
+// Returns code that splits `rest` into `let d<axis> = ...`, from the last axis on. What remains in
+// `rest` is the outer digit.
 std::string digits(int axes, const std::string& extent) {
   std::string text;
   for (int axis = kWindowAxes - 1; axis >= first_of(axes); --axis) {
@@ -22,7 +22,8 @@ std::string digits(int axes, const std::string& extent) {
   return text;
 }
 
-// A struct's members and its constructor's arguments: where, then the place along each axis.
+// Returns a struct's members and its constructor's arguments: the address, then the position along
+// each axis.
 std::string members(int axes, bool prologue) {
   std::string text = prologue ? "at: u32, outer: u32" : "at: u32";
   for (int axis = first_of(axes); axis < kWindowAxes; ++axis)
@@ -71,8 +72,8 @@ std::string window_text(const Variant& variant, bool prologue) {
   text += "fn term_of(term: u32) -> Term {\n  var rest = term;\n" +
           digits(axes, variant.three ? "3u" : "terms") +
           places(axes, "Term", "b_row", "term_step", false, outer_term);
-  // & and not &&: its branches, 32 of them in a step of three axes, take software devices minutes
-  // and gigabytes to compile.
+  // This is & and not &&, because of its branches: a step of three axes has 32 of them, and
+  // software devices take minutes and gigabytes to compile them.
   text += "fn window(at: Place, c: Column, t: Term) -> f32 {\n  let inside = ";
   for (int axis = first_of(axes); axis < kWindowAxes; ++axis) {
     const std::string i = std::to_string(axis);

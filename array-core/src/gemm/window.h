@@ -1,6 +1,5 @@
-// How a convolution reads its data as a matrix: each place of a small window is a term, each place
-// that the window is put to a column (or the other way round), and nothing is copied. Pure; any
-// thread.
+// How a convolution reads its data as a matrix, without a copy. Each element of a small window is a
+// term, and each position of the window is a column, or the reverse. Pure; any thread.
 #pragma once
 
 #include <array>
@@ -10,8 +9,8 @@ namespace arraycore::gemm {
 
 inline constexpr int kWindowAxes = 3;
 
-// One axis of space. At column `c` and term `t` of it the window looks at b's element
-// `c * column_step + t * term_step + origin`, which is nothing outside [0, extent).
+// One axis of space. At column `c` and term `t` the window reads b's element `c * column_step + t *
+// term_step + origin`, which is 0 outside [0, extent).
 struct WindowAxis {
   std::int64_t columns = 1;
   std::int64_t terms = 1;
@@ -20,10 +19,10 @@ struct WindowAxis {
   std::int64_t origin = 0;
   std::int64_t extent = 1;
   std::int64_t b_stride = 0;    // elements
-  std::int64_t out_stride = 0;  // elements from a column to the next
+  std::int64_t out_stride = 0;  // elements from one column to the next
 };
 
-// The last axes are those that there are; what is missing in front has one column and one term.
+// The window's axes are the last ones. Missing axes at the front have one column and one term.
 struct Window {
   std::array<WindowAxis, kWindowAxes> axes;
   int used = kWindowAxes;  // at least 1

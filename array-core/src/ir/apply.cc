@@ -1,4 +1,4 @@
-// One operation on scalars: a table of functions made from scalar.h's templates.
+// Applies one operation to scalars, by a table of functions made from scalar.h's templates.
 #include <array>
 #include <cstddef>
 #include <utility>

@@ -1,4 +1,4 @@
-// Writes a Kernel by hand. Values are handles with operators, statements are calls, nested blocks
+// Builds a Kernel by hand. Values are handles with operators, statements are calls, nested blocks
 // are lambdas:
 //
 //   Builder k("axpy");
@@ -8,7 +8,7 @@
 //   k.store(z, k.read(a) * k.read(x) + k.read(y));
 //   Kernel kernel = k.take();
 //
-// The builder checks nothing: verify() does. One thread.
+// The builder does not check the kernel; verify() does. One thread.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ namespace arraycore::ir {
 
 class Builder;
 
-// An expression of the builder that made it.
+// An expression, used with the builder that made it.
 struct Value {
   Builder* builder = nullptr;
   Id id = kNone;
@@ -56,7 +56,7 @@ class Builder {
   ParamRef in(std::string name, DType dtype);
   ParamRef out(std::string name, DType dtype);
   ParamRef in_out(std::string name, DType dtype);
-  // ndim >= 0: indexed by one index per axis.
+  // With ndim >= 0 the parameter is indexed by one index for each axis.
   ParamRef raw(std::string name, DType dtype, Access access = Access::read, int ndim = -1);
   ParamRef scalar(std::string name, DType dtype);
 
@@ -74,15 +74,16 @@ class Builder {
   Value reduce_index();
   Value shape(ParamRef param, int axis);
   Value size(ParamRef param);
-  Value convert(DType to, Value value);  // `value` itself where the type is the same
+  Value convert(DType to, Value value);  // returns `value` itself where the type is the same
   Value bitcast(DType to, Value value);
-  // Any operation of ir.h; the result's type follows from the operands'.
+  // Applies any operation of ir.h. The result's type follows from the operands'.
   Value apply(Op op, std::initializer_list<Value> operands);
   Value apply(Op op, const std::vector<Value>& operands);
   Value select(Value condition, Value then, Value otherwise);
   Value make_complex(Value real, Value imag);
   Value call(FunctionRef function, const std::vector<Value>& arguments);
-  // `op` is atomic_add..atomic_compare_exchange; marks the parameter.
+  // Applies an operation from atomic_add to atomic_compare_exchange, and marks the parameter as
+  // atomic.
   Value atomic(Op op, ParamRef param, std::initializer_list<Value> index_and_values);
 
   // ---- statements, appended to the block that is open
@@ -93,7 +94,7 @@ class Builder {
   void store(ParamRef param, Value value);
   void store_at(ParamRef param, std::initializer_list<Value> index, Value value);
   void if_(Value condition, const Body& then, const Body& otherwise = nullptr);
-  // No condition: for ever, until leave().
+  // Without a condition the loop runs until leave().
   void while_(std::optional<Value> condition, const Body& body, const Body& step = nullptr);
   void do_while(const Body& body, std::optional<Value> condition, const Body& step = nullptr);
   void leave();
@@ -102,18 +103,18 @@ class Builder {
   void give(Value value);
   void evaluate(Value value);
 
-  // A function; `body` gets the arguments and must not use parameters.
+  // Adds a function. `body` gets the arguments and must not use parameters.
   FunctionRef function(std::string name, const std::vector<DType>& arguments,
                        std::optional<DType> result,
                        const std::function<void(const std::vector<LocalRef>&)>& body);
 
-  // Makes the kernel a reduction: call last in the body with the mapped value. `identity` may be
-  // nullopt. `post` gets the result.
+  // Makes the kernel a reduction; it is the last call in the body, with the mapped value.
+  // `identity` may be nullopt. `post` gets the result.
   void reduce(Value mapped, std::optional<Value> identity,
               const std::function<Value(Value, Value)>& combine,
               const std::function<void(Value)>& post);
-  // Over several values together: `combine` gets those so far and one more of each, and gives one
-  // of each.
+  // Reduces several values together. `combine` gets each value so far and one more of each, and
+  // returns each new value.
   using Values = std::vector<Value>;
   struct Mapped {
     Value value;
@@ -122,7 +123,7 @@ class Builder {
   using Combine = std::function<Values(const Values&, const Values&)>;
   void reduce(const std::vector<Mapped>& mapped, const Combine& combine,
               const std::function<void(const Values&)>& post);
-  // Makes the kernel a scan; `post` gets what was combined up to the element, and the element's
+  // Makes the kernel a scan. `post` gets the values combined up to the element, and the element's
   // own.
   void scan(const std::vector<Mapped>& mapped, const Combine& combine,
             const std::function<void(const Values&, const Values&)>& post);
@@ -157,7 +158,7 @@ Value operator==(Value a, Value b);
 Value operator!=(Value a, Value b);
 Value operator-(Value a);
 Value operator!(Value a);
-// A number takes the other operand's type.
+// The number gets the other operand's type.
 Value operator+(Value a, double b);
 Value operator-(Value a, double b);
 Value operator*(Value a, double b);

@@ -130,7 +130,7 @@ class Interpreter {
     return values;
   }
 
-  // What the body leaves for one element, which number_ and at_ tell afterwards.
+  // Runs the body for the element that number_ and at_ then name, and returns the mapped values.
   Values map(const Dims& outer_at, const Dims& inner, std::int64_t number) {
     const Dims inner_at = coordinates(inner, number);
     at_.resize(0);
@@ -151,7 +151,7 @@ class Interpreter {
     return values;
   }
 
-  // Halves, combined.
+  // Combines the results of two halves.
   Values tree(const Dims& outer_at, const Dims& inner, std::int64_t first, std::int64_t count) {
     if (count == 1) return map(outer_at, inner, first);
     const std::int64_t half = count / 2;
@@ -159,7 +159,7 @@ class Interpreter {
     return combine(a, tree(outer_at, inner, first + half, count - half));
   }
 
-  // One element after the other.
+  // Combines one element after the other.
   void scan(const Dims& outer, std::int64_t row, const Dims& inner, std::int64_t length) {
     const Dims outer_at = coordinates(outer, row);
     Values total;
@@ -185,7 +185,7 @@ class Interpreter {
     return argument.base + offset;
   }
 
-  // nullptr for an array without elements.
+  // Returns nullptr for an array without elements.
   std::byte* element_at(Id param, const std::vector<std::int64_t>& index) const {
     const Argument& argument = launch_.arguments[param];
     const View& view = argument.view;

@@ -1,6 +1,7 @@
-// The reference interpreter: one element after the other, every value a Scalar, no cleverness. It
-// judges every other executor. Reductions combine halves recursively, so that a float sum errs like
-// NumPy's pairwise one. Any thread; touches only the arrays it is given.
+// The reference interpreter. It computes one element after the other, with every value as a Scalar,
+// and is simple on purpose, because every other executor is compared with it. Reductions combine
+// halves recursively, so that a float sum has errors like those of NumPy's pairwise sum. Any
+// thread; it touches only the arrays that it is given.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +16,9 @@
 
 namespace arraycore::ir {
 
-// One parameter's argument: an array (elementwise, raw) or a value of the parameter's type.
+// The argument of one parameter: an array (elementwise or raw), or a value of the parameter's type.
 struct Argument {
-  std::byte* base = nullptr;  // of the storage; the view's offset counts from here
+  std::byte* base = nullptr;  // the beginning of the storage, from which the view's offset counts
   View view;
   Scalar scalar;
 
@@ -30,30 +31,31 @@ struct Argument {
   }
 };
 
-// What a kernel runs over. Elementwise arguments broadcast to `loop`; those that are written have
-// its very shape. In a reduction, bit `k` of `reduced` says that axis `k` is reduced, and written
-// elementwise arguments have the shape of the other axes; in a scan, which runs along the axes of
-// `reduced`, the loop's.
+// What a kernel runs over. Elementwise arguments broadcast to `loop`; written ones have exactly its
+// shape. In a reduction, bit `k` of `reduced` says that axis `k` is reduced, and written
+// elementwise arguments have the shape of the other axes. A scan runs along the axes of `reduced`,
+// and its written arguments have the loop's shape.
 struct Launch {
   Dims loop;
   std::uint32_t reduced = 0;
   std::vector<Argument> arguments;
 };
 
-// The broadcast shape of the elementwise arguments (in a reduction: of those that are only read).
+// Returns the broadcast shape of the elementwise arguments; in a reduction, of those that are only
+// read.
 Result<Dims> loop_shape(const Kernel& kernel, std::span<const Argument> arguments);
 
-// The loop's shape without the reduced axes.
+// Returns the loop's shape without the reduced axes.
 Dims output_shape(const Launch& launch);
 
-// Numbers and shapes of the arguments; every executor begins with it.
+// Checks the number and the shapes of the arguments. Every executor calls it first.
 Status check_launch(const Kernel& kernel, const Launch& launch);
 
-// REQUIRES: verify(kernel) passed; the arrays lie inside their storage.
+// Runs a kernel. REQUIRES: verify(kernel) passed; the arrays lie inside their storage.
 Status interpret(const Kernel& kernel, const Launch& launch);
 
-// One operation on values of `operand` type (the type of its first operand) giving `result`.
-// REQUIRES: `op` is pure and neither a leaf, select nor call.
+// Applies one operation to values. `operand` is the type of its first operand, `result` of its
+// result. REQUIRES: `op` is pure, and is not a leaf, select or call.
 Scalar apply(Op op, DType operand, DType result, const Scalar* operands);
 
 }  // namespace arraycore::ir

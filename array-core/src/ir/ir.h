@@ -1,19 +1,24 @@
 // The kernel language between front ends (operation table, CuPy's C++ dialect) and back ends (WGSL,
-// GLSL, the CPU interpreters): small, typed, structured. A Kernel is plain data; build it with
-// builder.h, check it with verify.h, read it with print.h, and run it with interpret.h, the
-// reference that judges every back end.
+// the CPU interpreters). It is small, typed and structured. A Kernel is plain data: builder.h
+// builds it, verify.h checks it, print.h prints it, and interpret.h runs it. That interpreter is
+// the reference for every back end.
 //
-// An elementwise kernel runs its body once for each element of its loop, a C-ordered n-dimensional
-// domain of `n` elements to which every elementwise parameter is broadcast. A reduction runs `body`
-// for each element, combines what it left in the accumulators' `mapped`, and runs `reduction.post`
-// once for each element of the output. The body reads elementwise parameters at the loop's element;
-// `post` stores to the written ones at the output's (the loop's axes without the reduced ones), and
-// may read those back, raw parameters and scalars. A scan is a reduction that gives what was
-// combined up to each element: its `post` runs for every element of the loop, which is also its
-// outputs' shape, and finds the element's own values in `mapped` still.
+// An elementwise kernel runs its body once for each element of its loop. The loop is a C-ordered
+// n-dimensional domain of `n` elements, to which every elementwise parameter is broadcast.
+//
+// A reduction runs `body` for each element, and combines the values that it left in the
+// accumulators' `mapped`. Then it runs `reduction.post` once for each element of the output, whose
+// axes are the loop's without the reduced ones. The body reads elementwise parameters at the loop's
+// element. `post` stores to the written parameters at the output's element; it may read those, raw
+// parameters and scalars.
+//
+// A scan is a reduction whose `post` runs for every element of the loop, with what was combined up
+// to that element. Its outputs have the loop's shape, and `mapped` still holds the element's own
+// values.
 //
 // Locals are zero when an element begins. An expression is evaluated once in each statement that
-// uses it, however often; operands of `select`, `logical_and` and `logical_or` only where needed.
+// uses it, however often it is used there. Operands of `select`, `logical_and` and `logical_or` are
+// evaluated only where they are needed.
 #pragma once
 
 #include <cstdint>
@@ -29,29 +34,32 @@ namespace arraycore::ir {
 using Id = std::uint32_t;
 inline constexpr Id kNone = std::numeric_limits<Id>::max();
 
-// Semantics are NumPy's and C's where they agree; where they do not, the comment decides. Operands
-// have the expression's own type, except where the comment names another: conversions are explicit.
+// Operations mean what they mean in NumPy and in C, where those agree; otherwise the comment
+// decides. Operands have the expression's own type, except where the comment names another one.
+// Conversions are explicit.
 enum class Op : std::uint8_t {
   // ---- leaves
-  constant,      // bits (and bits_high: the imaginary part of complex128), in memory's layout
+  constant,      // bits (and bits_high, the imaginary part of complex128) as in memory
   local,         // index: a Local
   local_at,      // index: a Local that is an array; args[0]: int32
-  loop_index,    // `i`: the element's number in the loop, C order; in `post` the output's; int32
-  loop_size,     // `n`: elements of the loop; in `post` of the output; int32
-  axis_index,    // the loop's coordinate along axis `index`; in `post` the output's; int32
-  reduce_index,  // `_j`: the mapped element's number in its reduction: C order over reduced axes;
-                 // int32. In `body` only
-  param,         // index: a Param. Elementwise: its element here; scalar: its value
-  param_at,      // index: a raw Param; args: one C-order element number, or one int32 per axis.
-                 // Outside the array: undefined in C++; here the nearest element (index clamped)
-  param_shape,   // index: a Param; args[0]: a constant axis; int32
-  param_size,    // index: a Param; its number of elements; int32
+  loop_index,    // `i`: the C-order number of the element in the loop, in `post` of the output's
+                 // element; int32
+  loop_size,     // `n`: the number of elements of the loop, in `post` of the output; int32
+  axis_index,    // the coordinate along axis `index` in the loop, in `post` in the output; int32
+  reduce_index,  // `_j`: the number of the mapped element in its reduction, in C order over the
+                 // reduced axes; int32. Only in `body`
+  param,     // index: a Param. An elementwise one gives its element here, a scalar one its value
+  param_at,  // index: a raw Param; args: one C-order element number, or one int32 for each axis.
+             // Outside the array it is undefined in C++; here it is the nearest element (the index
+             // is clamped)
+  param_shape,  // index: a Param; args[0]: a constant axis; int32
+  param_size,   // index: a Param; its number of elements; int32
   // ---- one operand
-  convert,   // to `type`, C's rules made total (dtype/convert.h): NaN -> 0, floats out of range
-             // saturate, integers wrap, bool is x != 0
-  bitcast,   // same size
+  convert,   // to `type`, by C's rules where those are defined, and else by dtype/convert.h: NaN
+             // gives 0, floats out of range saturate, integers wrap, bool is x != 0
+  bitcast,   // to a type of the same size
   negate,    // integers wrap; unsigned too
-  absolute,  // INT_MIN stays; complex gives the modulus (a real type)
+  absolute,  // INT_MIN stays; complex numbers give their modulus, of a real type
   sign,      // NaN stays NaN
   bit_not,
   logical_not,  // -> bool
@@ -81,8 +89,8 @@ enum class Op : std::uint8_t {
   floor,
   ceil,
   trunc,
-  rint,   // half to even
-  round,  // half away from zero (C's round)
+  rint,   // rounds half to even
+  round,  // rounds half away from zero, as C's round
   is_nan,
   is_inf,
   is_finite,
@@ -102,47 +110,47 @@ enum class Op : std::uint8_t {
   real,
   imag,  // complex -> its real type
   conj,
-  stored,  // the operand as memory would hold it: a device joins nothing across it, so that what
-           // makes the value and what reads it are rounded as in kernels of their own
+  stored,  // the operand as memory would hold it. A device may not combine operations across it, so
+           // both sides are rounded as in separate kernels
   // ---- two operands
   add,
   subtract,
   multiply,      // integers wrap
-  divide,        // floats IEEE; integers towards zero, x/0 = 0, INT_MIN/-1 = INT_MIN
-  remainder,     // C's % and fmod: sign of the dividend; x%0 = 0 for integers
+  divide,        // floats as in IEEE; integers towards zero, x/0 = 0, INT_MIN/-1 = INT_MIN
+  remainder,     // C's % and fmod, with the sign of the dividend; x%0 = 0 for integers
   floor_divide,  // NumPy's
-  modulo,        // NumPy's: sign of the divisor
-  power,         // integers wrap, negative exponents give 0 (or 1, -1); floats C's pow
+  modulo,        // NumPy's, with the sign of the divisor
+  power,         // integers wrap, negative exponents give 0 (or 1, -1); floats as C's pow
   atan2,
   hypot,
   copysign,
   nextafter,
   ldexp,  // (x, int32)
   minimum,
-  maximum,  // NaN if either is
+  maximum,  // NaN if either operand is NaN
   fmin,
-  fmax,  // the other where one is NaN
+  fmax,  // if one operand is NaN, the other one
   bit_and,
   bit_or,
   bit_xor,
   shift_left,
-  shift_right,  // counts outside [0, bits) give 0 (-1 for negative x >> big), as NumPy
+  shift_right,  // counts outside [0, bits) give 0 (for a negative x >> count, -1), as in NumPy
   equal,
   not_equal,
   less,
   less_equal,
   greater,
-  greater_equal,  // operands alike; -> bool
+  greater_equal,  // operands of one type; -> bool
   logical_and,
   logical_or,  // bool; the second operand is evaluated only where it decides
   logical_xor,
   make_complex,  // (real, imaginary)
   // ---- more
   fma,     // (a, b, c): a * b + c, rounded once or twice
-  select,  // (condition, then, else): only the chosen one is evaluated
+  select,  // (condition, then, else); only the chosen one is evaluated
   call,    // index: a Function; args
-  // Read-modify-write of a raw parameter's element; args: the index or indices, then the value.
-  // Gives the old value. Integers and floats of any size.
+  // Reads, changes and writes an element of a raw parameter atomically. The args are the index or
+  // indices, then the value. It gives the old value. Integers and floats of any size.
   atomic_add,
   atomic_min,
   atomic_max,
@@ -150,11 +158,11 @@ enum class Op : std::uint8_t {
   atomic_compare_exchange,  // args: index, expected, desired
 };
 
-// A node of the kernel's expression arena. Operands precede their users in the arena.
+// A node of the kernel's arena of expressions. Operands precede their users.
 struct Expr {
   Op op = Op::constant;
   DType type = DType::int32;
-  Id index = 0;      // what the op's comment says
+  Id index = 0;      // see the operation's comment
   Id first_arg = 0;  // into Kernel::args
   std::uint32_t count = 0;
   std::uint64_t bits = 0;
@@ -162,17 +170,17 @@ struct Expr {
 };
 
 struct Local {
-  std::string name;  // the user's, for messages and readable code
+  std::string name;  // the user's name, for messages and readable code
   DType type = DType::float32;
-  // Over 0: an array of that many elements (the dialect's `int idx[3]`), read by local_at and
-  // written by assign_at, index clamped.
+  // If over 0, the local is an array of that many elements (the dialect's `int idx[3]`). local_at
+  // reads it, assign_at writes it, and indices are clamped.
   std::uint32_t length = 0;
 };
 
 enum class ParamKind : std::uint8_t {
-  elementwise,  // broadcast to the loop; read and written at the loop's own element
-  raw,          // whole array, indexed by expressions
-  scalar,       // one value, passed with the launch
+  elementwise,  // broadcast to the loop; read and written at the loop's element
+  raw,          // a whole array, indexed by expressions
+  scalar,       // one value for the whole launch
 };
 
 enum class Access : std::uint8_t { read, write, read_write };
@@ -183,7 +191,7 @@ struct Param {
   ParamKind kind = ParamKind::elementwise;
   Access access = Access::read;
   bool atomic = false;    // some statement updates it atomically
-  std::int8_t ndim = -1;  // raw with one index per axis: how many; else -1
+  std::int8_t ndim = -1;  // for a raw parameter with one index for each axis, their number; else -1
 };
 
 enum class StmtKind : std::uint8_t {
@@ -191,19 +199,20 @@ enum class StmtKind : std::uint8_t {
   assign_at,  // locals[target][args] = value (an array)
   store,      // params[target] = value, at the loop's element
   store_at,   // params[target][args] = value (raw)
-  branch,     // if (value) then else otherwise
-  loop,  // while (value) { then; otherwise }: `otherwise` is the step, run after `continue` too
+  branch,     // if (value) then; else otherwise
+  loop,  // while (value) { then; otherwise }, where `otherwise` is the step, which also runs after
+         // `continue`
   loop_until,  // do { then; otherwise } while (value)
   leave,       // break
   next,        // continue
-  give,        // return [value]: of the function, or of the element's body
-  evaluate,    // value, for its effect
+  give,        // return [value], from the function or from the element's body
+  evaluate,    // evaluates value for its effect
 };
 
 struct Stmt {
   StmtKind kind = StmtKind::evaluate;
   Id target = kNone;
-  Id value = kNone;  // Expr; for loops kNone means true
+  Id value = kNone;  // Expr; in loops kNone means true
   Id first_arg = 0;  // store_at, assign_at: the index or indices
   std::uint32_t count = 0;
   Id then = kNone;       // Block
@@ -212,8 +221,8 @@ struct Stmt {
 
 using Block = std::vector<Id>;  // Stmt
 
-// No recursion: a function calls earlier ones only. It sees its own locals and scalar arguments,
-// not the kernel's parameters.
+// A function calls earlier functions only, so there is no recursion. It sees its own locals and
+// scalar arguments, not the kernel's parameters.
 struct Function {
   std::string name;
   std::vector<Id> arguments;  // Local
@@ -221,27 +230,28 @@ struct Function {
   Id body = kNone;  // Block
 };
 
-// One of the values that a reduction combines; all in step, so that one may decide for another.
+// One of the values that a reduction combines. All are combined together, so that one may decide
+// for another.
 struct Accumulator {
   Id mapped = kNone;    // Local that the body sets for each element
-  Id a = kNone;         // Local: so far
-  Id b = kNone;         // Local: one more. The same type as a
-  Id combine = kNone;   // Expr over all accumulators' a and b without effects
-  Id identity = kNone;  // Expr, constant; kNone: an empty reduction is an error
+  Id a = kNone;         // Local: the value so far
+  Id b = kNone;         // Local: one more value, of the same type as a
+  Id combine = kNone;   // Expr over the a and b of all accumulators, without effects
+  Id identity = kNone;  // Expr, constant; kNone: reducing no elements is an error
 };
 
 struct Reduction {
   enum class Gives : std::uint8_t {
-    totals,   // one a row
-    running,  // one an element: a scan, in C order over the reduced axes
+    totals,   // one result for each row
+    running,  // one result for each element: a scan, in C order over the reduced axes
   };
-  // At least one. Together their `combine` is associative and commutative.
+  // At least one. All `combine` together are associative and commutative.
   std::vector<Accumulator> values;
   Id post = kNone;  // Block: reads every a, stores outputs
   Gives gives = Gives::totals;
 
   bool running() const { return gives == Gives::running; }
-  // Whether a row of no elements has a result.
+  // Returns whether a row without elements has a result.
   bool has_identity() const {
     for (const Accumulator& value : values)
       if (value.identity == kNone) return false;
@@ -249,9 +259,8 @@ struct Reduction {
   }
 };
 
-// What a kernel of this library computes, in the field's words, so that an executor may have a loop
-// of its own for it. The body says it too and decides; ops/pooling.h and ops/normalization.h have
-// the parameters.
+// A computation that an executor may have a loop of its own for. The body defines the computation
+// too, and decides. ops/pooling.h and ops/normalization.h list the parameters.
 enum class Idiom : std::uint8_t {
   none,
   max_pool,

@@ -1,4 +1,4 @@
-// The kernel language's tools, each on kernels small enough to judge by eye.
+// Tests of the kernel language's tools, on kernels small enough to check by eye.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -63,7 +63,7 @@ TEST(Interpret, WritesThroughNegativeStrides) {
 }
 
 TEST(Interpret, RunsTheStepAfterContinueAndLeavesAtBreak) {
-  // Sum of the odd numbers below 10, at most 5 of which count.
+  // The sum of the odd numbers below 10, of which at most 5 count.
   Builder k("odd");
   const auto out = k.out("out", DType::int32);
   const auto i = k.local("i", k.integer(DType::int32, 0));
@@ -194,7 +194,7 @@ TEST(Interpret, RefusesShapesThatDoNotFit) {
   EXPECT_EQ(interpret(axpy(), {{4}, 0, arguments}).error().kind, ErrorKind::value);
 }
 
-// One operation on one pair.
+// Applies one operation to one pair of values.
 template <typename T>
 T operation(Op op, DType dtype, T a, T b = T{}) {
   const Scalar operands[2] = {put(a), put(b)};
@@ -257,7 +257,7 @@ TEST(Print, IsStable) {
   EXPECT_EQ(to_text(DType::float32, put(std::nanf(""))), "nan:7fc00000");
 }
 
-// Each rule, broken once.
+// Breaks each rule once.
 TEST(Verify, RefusesWhatTheLanguageForbids) {
   const auto refused = [](const Kernel& kernel, const std::string& why) {
     const Status status = verify(kernel);
@@ -308,7 +308,7 @@ TEST(Verify, RefusesWhatTheLanguageForbids) {
     b.function("f", {}, DType::int32, [&](const auto&) { b.give(b.call({0, DType::int32}, {})); });
     Kernel k = b.take();
     k.exprs[0].index = 0;
-    refused(k, "calls a later function");  // itself: it is not there before its end
+    refused(k, "calls a later function");  // itself, which does not exist before its end
   }
   {
     Kernel k = sum_of(DType::int32);

@@ -1,5 +1,5 @@
-// The one table of the kernel language's operations: name, operands, the kinds of type that each
-// takes and what it gives. The verifier, the printer, the interpreters' dispatch, the random kernel
+// The table of the kernel language's operations: the name, the operands, the kinds of types that
+// each takes, and what it gives. The verifier, the printer, the interpreters, the random kernel
 // generator and the code generators read it; nothing else lists the operations.
 #pragma once
 
@@ -13,13 +13,13 @@
 namespace arraycore::ir {
 
 enum class Shape : std::uint8_t {
-  leaf,     // no operand, or an index: the verifier knows each by name
+  leaf,     // no operand, or an index; the verifier treats each by name
   unary,    // one operand of the expression's own type
-  binary,   // two
-  ternary,  // three
+  binary,   // two operands of the expression's own type
+  ternary,  // three operands of the expression's own type
   compare,  // two operands of one type `T`; gives bool
   test,     // one operand of type `T`; gives bool
-  special,  // the verifier knows it by name
+  special,  // the verifier treats it by name
 };
 
 // Kinds of type, as bits.
@@ -31,7 +31,8 @@ struct OpInfo {
   Op op;
   std::string_view name;
   Shape shape;
-  std::uint8_t kinds;  // of the operands where they have a type of their own, else of the result
+  std::uint8_t
+      kinds;  // of the operands where these have a type of their own, otherwise of the result
 };
 
 // In the order of `Op`.
@@ -164,7 +165,7 @@ constexpr bool takes(Op op, DType dtype) { return (info(op).kinds & kind_bit(dty
 
 constexpr bool is_atomic(Op op) { return op >= Op::atomic_add; }
 
-// complex64 -> float32, complex128 -> float64; every other type is its own.
+// Returns float32 for complex64, float64 for complex128, and every other type unchanged.
 constexpr DType real_of(DType dtype) {
   if (dtype == DType::complex64) return DType::float32;
   if (dtype == DType::complex128) return DType::float64;

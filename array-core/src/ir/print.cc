@@ -16,7 +16,7 @@ std::string hex(std::uint64_t bits) {
   return text;
 }
 
-// The shortest decimal that reads back as the same value.
+// Returns the shortest decimal that reads back as the same value.
 std::string number(double value, bool single) {
   char text[40];
   for (int digits = 1; digits <= 17; ++digits) {

@@ -1,5 +1,5 @@
-// A Kernel as readable text: stable, complete (two kernels that print alike mean the same), used by
-// golden tests and in messages. Any thread.
+// Prints a Kernel as readable text. The text is stable and complete: two kernels that print alike
+// mean the same. Golden tests and messages use it. Any thread.
 #pragma once
 
 #include <string>

@@ -28,7 +28,7 @@ class Random {
   std::mt19937_64 engine_;
 };
 
-// Operations whose results are the same bits on every executor of floats.
+// Returns whether every executor computes an operation on floats with the same bits.
 bool exact_for_floats(Op op) {
   switch (op) {
     case Op::negate:
@@ -109,7 +109,8 @@ class Maker {
   DType type() { return random_.pick(types_); }
 
   // ---- arguments
-  // Values that are often special and otherwise small.
+  //
+  // Returns a value that is often special, and otherwise small.
   Scalar value(DType dtype) {
     return visit(dtype, [&](auto zero) { return put(make_value(zero)); });
   }
@@ -137,7 +138,7 @@ class Maker {
     }
   }
 
-  // An array of `shape`: contiguous, or with gaps, reversed axes and an offset.
+  // Adds an array of `shape`: contiguous, or with gaps, reversed axes and an offset.
   void array(DType dtype, Dims shape) {
     RandomArgument argument;
     const auto item = static_cast<std::int64_t>(size_of(dtype));
@@ -291,7 +292,7 @@ class Maker {
                        expression(dtype, depth - 1));
     if (way < 50) {
       const DType from = type();
-      // The last digit of a conversion to float is the hardware's.
+      // The last digit of a conversion to float depends on the hardware.
       const bool exact = subset_ == Subset::all || is_floating(from) || from == DType::boolean ||
                          size_of(from) <= 2 || !(is_floating(dtype) || is_complex(dtype));
       if (exact) return b_.convert(dtype, expression(from, depth - 1));
@@ -374,7 +375,7 @@ class Maker {
     for (int i = 1 + random_.below(3); i > 0; --i) statement(depth, in_loop);
   }
 
-  // At most five rounds, whatever the body does.
+  // The loop runs at most five times, whatever its body does.
   void loop(int depth) {
     const LocalRef count = b_.local("count", b_.integer(DType::int32, 0));
     counters_.insert(count.id);
@@ -395,7 +396,7 @@ class Maker {
     locals_.resize(seen);
   }
 
-  // A value to combine, and how: by an operation whose results are the same in any order.
+  // Returns a value and an operation to combine it with, whose result does not depend on the order.
   std::pair<Value, Op> accumulated() {
     const DType dtype = type();
     const bool floats = is_floating(dtype);
@@ -406,7 +407,7 @@ class Maker {
     const Op way = random_.pick(ways);
     const Value mapped = expression(is_complex(dtype) ? DType::int32 : dtype, 3);
     if (!floats) return {mapped, way};
-    // Of fmin's and fmax's two zeros either may win: one of them is made to be no zero.
+    // fmin and fmax may give either of two zeros, so one of them is replaced by another number.
     const Value zero = b_.constant(dtype, 0);
     return {b_.select(mapped == zero, b_.constant(dtype, 1), mapped), way};
   }
@@ -420,7 +421,7 @@ class Maker {
       mapped.push_back({value, std::nullopt});
       ways.push_back(way);
     }
-    // The place of the largest number: one value decides for another.
+    // The place of the largest number, as an example of one value that decides for another.
     const bool place = random_.chance(25);
     if (place) {
       mapped.push_back({expression(DType::int32, 2), std::nullopt});

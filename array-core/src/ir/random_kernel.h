@@ -1,6 +1,7 @@
 // Random kernels with their arguments, from a seed: expressions, branches, loops with break and
-// continue, returns, functions, raw reads and writes, atomics, reductions. What executors are
-// compared on. Every kernel verifies, ends, and means the same in whatever order its elements run.
+// continue, returns, functions, raw reads and writes, atomics, reductions. Executors are compared
+// on them. Every kernel verifies and ends, and its result does not depend on the order of its
+// elements.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,7 @@ namespace arraycore::ir {
 
 enum class Subset : std::uint8_t {
   all,  // every type and operation
-  gpu,  // types of a GPU; operations whose results are the same bits everywhere
+  gpu,  // types of a GPU, and operations whose results have the same bits everywhere
 };
 
 struct RandomArgument {
@@ -29,13 +30,13 @@ struct RandomCase {
   std::uint32_t reduced = 0;
   std::vector<RandomArgument> arguments;
 
-  // Points into `arguments`.
+  // The launch points into `arguments`.
   Launch launch();
 };
 
 RandomCase random_case(std::uint64_t seed, Subset subset);
 
-// Whether two values are the same: equal bits, or both NaN.
+// Returns whether two values have equal bits, or are both NaN.
 bool same_value(DType dtype, const std::byte* a, const std::byte* b);
 
 }  // namespace arraycore::ir

@@ -1,9 +1,9 @@
-// What each operation of the kernel language means for one element: the single definition that the
-// reference interpreter and the blocked CPU interpreter share. Pure; any thread.
+// The meaning of each operation of the kernel language for one element. The reference interpreter
+// and the blocked CPU interpreter share this definition. Pure; any thread.
 //
-// C++ types of the element types: bool, the sized integers, Half, float, double, Complex<float>,
-// Complex<double>. Half computes in float and rounds each result (exact for + - * / sqrt, since a
-// float has more than twice its digits).
+// The element types are bool, the sized integers, Half, float, double, Complex<float> and
+// Complex<double>. Half computes in float and rounds each result. For + - * / sqrt this is exact,
+// because a float has more than twice as many digits.
 #pragma once
 
 #include <bit>
@@ -47,7 +47,7 @@ inline constexpr bool kIsBool = std::is_same_v<T, bool>;
 template <typename T>
 inline constexpr bool kIsInteger = std::is_integral_v<T> && !kIsBool<T>;
 
-// The C++ type of a dtype known at compile time.
+// The C++ type of a dtype that is known at compile time.
 template <DType>
 struct Type;
 // clang-format off
@@ -67,7 +67,7 @@ template <> struct Type<DType::complex64> { using T = Complex<float>; };
 template <> struct Type<DType::complex128> { using T = Complex<double>; };
 // clang-format on
 
-// visit(dtype, f): f(T{}) with the C++ type of `dtype`.
+// Calls f(T{}) with the C++ type T of `dtype`.
 template <typename F>
 decltype(auto) visit(DType dtype, F&& f) {
   switch (dtype) {
@@ -203,7 +203,8 @@ T shift(T x, T count, bool left) {
 }
 
 // ---- floats
-// NumPy's floor division and modulo, of one exact remainder.
+//
+// NumPy's floor division and modulo, from one exact remainder.
 template <typename T>
 void float_divmod(T a, T b, T& quotient, T& remainder) {
   if (b == 0) {
@@ -250,7 +251,7 @@ inline Half next_half(Half from, Half to) {
   const auto b = static_cast<float>(to);
   Half result = from;
   if (std::isnan(b)) return to;
-  if (std::isnan(a) || a == b) return from;  // -0 to 0 too, as NumPy's half has it
+  if (std::isnan(a) || a == b) return from;  // -0 gives 0 too, as NumPy's half does
   if (a == 0) {
     result.bits = static_cast<std::uint16_t>(b > 0 ? 1 : 0x8001);
   } else {
@@ -377,7 +378,7 @@ T unary(T x) {
     if constexpr (op == Op::cosh) return std::cosh(x);
     if constexpr (op == Op::tanh) return std::tanh(x);
     if constexpr (op == Op::asinh) return std::asinh(x);
-    // C libraries of browsers give numbers for large negative operands.
+    // Browsers' C libraries give numbers for large negative operands.
     if constexpr (op == Op::acosh)
       return x < 1 ? std::numeric_limits<T>::quiet_NaN() : std::acosh(x);
     if constexpr (op == Op::atanh) return std::atanh(x);
@@ -388,7 +389,7 @@ T unary(T x) {
     if constexpr (op == Op::round) return std::round(x);
     if constexpr (op == Op::erf) return std::erf(x);
     if constexpr (op == Op::erfc) return std::erfc(x);
-    // The functions that the C library lacks (or that write to a global) compute in double.
+    // Functions that the C library lacks, or that write to a global there, compute in double.
     const auto wide = static_cast<double>(x);
     if constexpr (op == Op::erfinv) return static_cast<T>(special::erfinv(wide));
     if constexpr (op == Op::erfcinv) return static_cast<T>(special::erfcinv(wide));

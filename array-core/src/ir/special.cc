@@ -11,11 +11,12 @@ constexpr double kPi = std::numbers::pi;
 constexpr double kLn2 = std::numbers::ln2;
 constexpr double kSqrtPi = 1.77245385090551602730;
 constexpr double kSqrtHalf = std::numbers::sqrt2 / 2;
-constexpr double kSqrtHalfRest = -4.83364665672645672e-17;  // of the number, behind the double
+constexpr double kSqrtHalfRest =
+    -4.83364665672645672e-17;  // the digits of the number beyond the double
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// exp(x * x) with the product's rounding error put back.
+// Returns exp(x * x), corrected by the rounding error of the product.
 double exp_square(double x) {
   const double square = x * x;
   const double rest = std::fma(x, x, -square);
@@ -23,8 +24,8 @@ double exp_square(double x) {
   return value == kInf ? value : value + value * rest;
 }
 
-// The inverse of erfc on (0, 1]: an estimate of a few digits (Giles 2010 for the centre,
-// the asymptotic form for the tail), then Halley's steps until they stop to matter.
+// The inverse of erfc on (0, 1]. It starts from an estimate with a few digits (Giles 2010 for the
+// centre, the asymptotic form for the tail) and takes Halley's steps until they change nothing.
 double inverse_erfc_upper(double y) {
   double x = 0;
   if (y > 0.05) {
@@ -32,10 +33,10 @@ double inverse_erfc_upper(double y) {
     const double a = 2 / (kPi * 0.147) - w / 2;
     x = std::sqrt(std::sqrt(a * a + w / 0.147) - a);
   } else {
-    const double t = std::sqrt(-2 * (std::log(y) - kLn2));  // y / 2 may be 0
+    const double t = std::sqrt(-2 * (std::log(y) - kLn2));  // y / 2 may round to 0
     x = kSqrtHalf * (t - (2.30753 + t * 0.27061) / (1 + t * (0.99229 + t * 0.04481)));
   }
-  if (y < 1e-290) {  // in logarithms: exp(x * x) overflows, and erfc may be subnormal
+  if (y < 1e-290) {  // computed in logarithms: exp(x * x) overflows, and erfc may be subnormal
     for (int step = 0; step < 4; ++step) {
       const double scaled = erfcx(x);
       x += (std::log(scaled) - x * x - std::log(y)) * kSqrtPi / 2 * scaled;
@@ -43,7 +44,8 @@ double inverse_erfc_upper(double y) {
     return x;
   }
   for (int step = 0; step < 4; ++step) {
-    // erfc(x) - y over its slope; both scaled by exp(x * x), so that the tail does not underflow.
+    // This is erfc(x) - y divided by its slope. Both are scaled by exp(x * x), so that the tail
+    // does not underflow.
     const double error = (std::erfc(x) - y) * kSqrtPi / 2 * exp_square(x);
     x += error / (1 + x * error);
   }
@@ -56,7 +58,7 @@ double erfcinv(double y) {
   if (std::isnan(y) || y < 0 || y > 2) return kNan;
   if (y == 0) return kInf;
   if (y == 2) return -kInf;
-  if (y >= 0.5 && y <= 1.5) return erfinv(1 - y);  // the difference is exact, and keeps every digit
+  if (y >= 0.5 && y <= 1.5) return erfinv(1 - y);  // the difference is exact and keeps every digit
   return y <= 1 ? inverse_erfc_upper(y) : -inverse_erfc_upper(2 - y);
 }
 
@@ -77,7 +79,7 @@ double erfinv(double y) {
 
 double erfcx(double x) {
   if (x < 10) return exp_square(x) * std::erfc(x);
-  // Continued fraction of Laplace, evaluated from its end.
+  // Laplace's continued fraction, evaluated from its end.
   double value = x;
   for (int k = 40; k > 0; --k) value = x + k * 0.5 / value;
   return 1 / kSqrtPi / value;
@@ -87,14 +89,15 @@ double lgamma(double x) {
   if (std::isnan(x)) return x;
   if (std::isinf(x)) return kInf;
   if (x <= 0) {
-    const double whole = std::nearbyint(x);  // the nearest, so that the difference keeps its digits
+    const double whole =
+        std::nearbyint(x);  // the nearest integer, so that the difference keeps its digits
     if (whole == x) return kInf;
     const double sine = std::sin(kPi * (x - whole));
     return std::log(kPi / std::abs(sine)) - lgamma(1 - x);
   }
   if (x < 0.5) return lgamma(x + 1) - std::log(x);
   if (x < 3) return std::log(std::tgamma(x));
-  // Stirling's series above 12; below, the recurrence carries x there.
+  // Stirling's series is used above 12; smaller x are shifted there by the recurrence.
   double shift = 1;
   while (x < 12) shift *= x++;
   const double r = 1 / (x * x);
@@ -130,7 +133,7 @@ double ndtr(double x) {
   const double t = -x * kSqrtHalf;
   const double value = 0.5 * std::erfc(t);
   if (!std::isfinite(t)) return value;
-  // What the product lost matters in the tail, by 2 * t a unit.
+  // In the tail the product's rounding error matters: it counts 2 * t times.
   const double rest = -std::fma(x, kSqrtHalf, t) - x * kSqrtHalfRest;
   return value - rest * std::exp(-t * t) / kSqrtPi;
 }

@@ -1,4 +1,4 @@
-// The special functions against identities and published values.
+// Compares the special functions with identities and published values.
 #include "ir/special.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// One element's value outside arrays: its bits in memory's layout. Pure; any thread.
+// The value of one element outside arrays: its bits as in memory. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -34,13 +34,13 @@ Scalar put(const T& value) {
   return scalar;
 }
 
-// `value` converted to `dtype` by the rules of Op::convert.
+// Converts `value` to `dtype` by the rules of Op::convert.
 template <typename From>
 Scalar scalar_of(DType dtype, From value) {
   return visit(dtype, [&](auto zero) { return put(convert_to<decltype(zero)>(value)); });
 }
 
-// As a literal of print.h: "1.5", "true", "0x1p-149", "(1, -2)", "nan:7fc00000".
+// Returns a literal as print.h writes it: "1.5", "true", "0x1p-149", "(1, -2)", "nan:7fc00000".
 std::string to_text(DType dtype, const Scalar& scalar);
 
 }  // namespace arraycore::ir

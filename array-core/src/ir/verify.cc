@@ -89,7 +89,7 @@ class Verifier {
       require(type(arg(e, i)) == DType::int32, where, "is indexed by something else than int32");
   }
 
-  // How many indices a raw parameter takes.
+  // Returns the number of indices that a raw parameter takes.
   std::uint32_t indices(const Param& p) const {
     return p.ndim < 0 ? 1u : static_cast<std::uint32_t>(p.ndim);
   }
@@ -203,8 +203,9 @@ class Verifier {
   }
 
   // ---- context
-  // Every expression that statement `where` evaluates: its locals' owner, and where parameters may
-  // be used.
+  //
+  // Visits every expression that statement `where` evaluates, and checks who owns its locals and
+  // where parameters may be used.
   void in_context(Id root, const std::string& where, bool may_be_void) {
     if (root >= k_.exprs.size()) return fail(where + " evaluates an expression that is not there");
     if (context_mark_.size() != k_.exprs.size()) context_mark_.assign(k_.exprs.size(), 0);

@@ -1,6 +1,5 @@
-// Whether a kernel only gathers: each element writes its own outputs and nothing else. WebGL2 can
-// run such kernels alone (a fragment cannot choose where it writes), so this is asked of every
-// operation.
+// Decides whether a kernel only gathers: each element writes its own outputs and nothing else.
+// WebGL2 can run no other kernels, because a fragment cannot choose where it writes.
 #pragma once
 
 #include <string>
@@ -12,7 +11,7 @@ namespace arraycore::lower {
 
 struct Gather {
   bool only = true;
-  std::vector<std::string> reasons;  // one sentence each, where not
+  std::vector<std::string> reasons;  // one sentence for each reason why it does not
 };
 
 Gather gather_only(const ir::Kernel& kernel);

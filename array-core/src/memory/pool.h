@@ -1,14 +1,15 @@
-// Where arrays of a GPU live: hands out regions of buffers and takes them back, under a byte
-// budget. Pure bookkeeping: buffers are made and destroyed by a BufferSource, whose commands run in
-// order, so that a region may be handed out again while commands that use it are still waiting.
-// Touched by one thread.
+// The regions of a GPU's buffers in which arrays lie. The pool hands out regions and takes them
+// back, under a byte budget. It only keeps books: a BufferSource makes and destroys the buffers.
+// Its commands run in order, so a region may be handed out again while commands that use it still
+// wait. Touched by one thread.
 //
-// Small regions are slots of shared heap buffers, bound by range; larger ones have a buffer of
-// their own, of a size class below kExactBytes and of the very size above. Freed buffers and heaps
-// are kept for the next allocation, and given back when the budget needs them (trim): up to a cap,
-// or as much as makes, together with what is in use, a quarter more than was in use at once before.
-// So a training step, which frees all that it needed and needs it again, makes no buffers. What is
-// beyond that takes the place of all that was kept, which another program may have needed.
+// A small region is a slot of a shared heap buffer and is bound by its range. A larger region has a
+// buffer of its own: of a size class below kExactBytes, of the exact size above. Freed buffers and
+// heaps are kept for the next allocation, because a training step frees all its memory and needs it
+// again. Kept buffers may have `kept_bytes`, or as much as brings the total to 1.25 times the most
+// that was in use at once before. A freed buffer beyond that is kept in the place of all older
+// ones, which another program may have needed. When the budget needs memory, all kept buffers are
+// destroyed (trim).
 #pragma once
 
 #include <array>
@@ -29,8 +30,8 @@ class BufferSource {
   virtual void destroy_buffer(BufferId buffer) = 0;
 };
 
-// [offset, offset + bytes) of a buffer; `bytes` is what was asked for, rounded up to 4 (0: 4, for
-// no binding may be empty).
+// The bytes [offset, offset + bytes) of a buffer. `bytes` is the requested size rounded up to a
+// multiple of 4, and at least 4, because no binding may be empty.
 struct Region {
   BufferId buffer = 0;
   std::int64_t offset = 0;  // a multiple of kSlotBytes
@@ -38,16 +39,17 @@ struct Region {
   bool operator==(const Region&) const = default;
 };
 
-// Regions that are kept for one use (Pool::hold).
+// Regions that are reserved for one user; see Pool::hold().
 struct Shelf {
   std::vector<Region> all;
-  std::vector<Region> unused;  // of them
+  std::vector<Region> unused;  // the regions that are not in use
 };
 
 struct PoolLimits {
-  std::int64_t budget_bytes = 0;       // of all buffers, those kept included
-  std::int64_t largest_buffer = 0;     // the adapter's maxBufferSize and binding size, the smaller
-  std::int64_t kept_bytes = 64 << 20;  // what is kept unused in any case
+  std::int64_t budget_bytes = 0;  // of all buffers, those kept included
+  std::int64_t largest_buffer =
+      0;  // the adapter's maxBufferSize or largest binding size, whichever is smaller
+  std::int64_t kept_bytes = 64 << 20;  // unused buffers that are always kept
 };
 
 class Pool {
@@ -61,25 +63,28 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  // Error: memory, "over_budget" (with what is live and what was asked for) or "too_large" (no
-  // buffer of that device is so large). Nothing has changed then, except that nothing is kept.
+  // Error: memory, "over_budget" (the message says what is live and what was requested) or
+  // "too_large" (no buffer of this device can be that large). After an error the pool has destroyed
+  // the buffers that it kept; nothing else has changed.
   Result<Region> allocate(std::int64_t bytes);
   // REQUIRES: `region` came from allocate() since the last forget() and was not freed.
   void free(const Region& region);
-  // From hold() to let_go(), allocate() takes from the shelf what has that size there, and free()
-  // puts there what was allocated meanwhile: so that the same regions serve whoever issues the same
-  // commands again. What is on the shelf counts as handed out until clear_shelf().
+  // Between hold() and let_go(), allocate() prefers regions of the right size from the shelf, and
+  // free() returns to the shelf what was allocated in between. So the same commands, issued again,
+  // use the same regions. Regions on the shelf count as handed out until clear_shelf().
   void hold(Shelf& shelf) { shelf_ = &shelf; }
   void let_go() { shelf_ = nullptr; }
   void clear_shelf(Shelf& shelf);
-  // Destroys every buffer that is kept unused.
+  // Destroys every buffer that holds no region.
   void trim();
-  // The device is gone, and its buffers with it.
+  // Forgets all buffers, because the device is gone.
   void forget();
 
   std::int64_t live_bytes() const { return live_; }  // regions handed out
   std::int64_t held_bytes() const { return held_; }  // buffers that exist
-  std::int64_t kept_bytes() const { return kept_; }  // of them those that hold no region
+  std::int64_t kept_bytes() const {
+    return kept_;
+  }  // the part of held_bytes() in buffers without a region
 
  private:
   static constexpr int kSlotClasses = 9;  // 256 B to 64 KiB, powers of two
@@ -97,24 +102,25 @@ class Pool {
   Result<BufferId> make_buffer(std::int64_t bytes, std::int64_t asked);
   void destroy(BufferId buffer, std::int64_t bytes);
   void keep(BufferId buffer, std::int64_t bytes);
-  // Of a buffer that holds no region any more. REQUIRES: it still counts as in use.
+  // Returns whether a buffer that holds no region any more is kept. REQUIRES: it still counts as in
+  // use.
   bool may_keep(std::int64_t bytes) const;
 
   BufferSource& source_;
   PoolLimits limits_;
   std::map<BufferId, Heap> heaps_;
-  std::array<std::vector<BufferId>, kSlotClasses> open_heaps_;  // that have a free slot
-  std::map<BufferId, std::int64_t> own_;                        // buffers of one region: size
-  std::map<std::int64_t, std::vector<BufferId>> unused_;        // by size, the latest last
-  Shelf* shelf_ = nullptr;                                      // null: nothing is held
+  std::array<std::vector<BufferId>, kSlotClasses> open_heaps_;  // heaps that have a free slot
+  std::map<BufferId, std::int64_t> own_;                  // buffers of one region, with their sizes
+  std::map<std::int64_t, std::vector<BufferId>> unused_;  // unused buffers by size, the latest last
+  Shelf* shelf_ = nullptr;                                // null: nothing is held
   std::int64_t live_ = 0;
   std::int64_t held_ = 0;
   std::int64_t kept_ = 0;
   std::int64_t most_used_ = 0;  // the most of held_ - kept_ since the last trim()
 };
 
-// The size of the buffer that a region of `bytes` gets for its own: four classes for each power of
-// two, so that at most a fifth is wasted.
+// Returns the size of the buffer for one region of `bytes`. There are four size classes for each
+// power of two, so at most a fifth is wasted.
 std::int64_t buffer_bytes_for(std::int64_t bytes);
 
 }  // namespace arraycore

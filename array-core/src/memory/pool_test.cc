@@ -62,7 +62,7 @@ TEST(Pool, WhatIsHeldServesTheSameUseAgainAndNobodyElse) {
     f.pool.hold(shelf);
     const std::array<Region, 2> taken{f.pool.allocate(1000).value(), f.pool.allocate(kMiB).value()};
     for (const Region& region : taken) f.pool.free(region);
-    if (turn == 0) f.pool.free(before);  // is nobody's of the shelf
+    if (turn == 0) f.pool.free(before);  // it did not come from the shelf
     f.pool.let_go();
     if (turn == 0) first = taken;
     EXPECT_EQ(taken, first) << turn;
@@ -121,7 +121,7 @@ TEST(Pool, TheBudgetCountsBuffersAndTrimsBeforeItRefuses) {
   EXPECT_TRUE(f.pool.allocate(8 * kMiB));
 }
 
-// Takes so many regions of each size, then frees them: a training step.
+// Allocates `each` regions of every size, then frees them, as a training step does.
 void step(Pool& pool, const std::vector<std::int64_t>& sizes, int each) {
   std::vector<Region> taken;
   for (int i = 0; i < each; ++i)

@@ -1,7 +1,8 @@
-// The contract between array-core (the issuer) and the executor that owns the device: the words of
-// the control block and the commands of the ring, all 32-bit little-endian words in the WebAssembly
-// module's shared memory. docs/ring.md explains them. worker-runtime/src/gpu/ring/layout.ts mirrors
-// the numbers, and a test compares the two files: keep one `name = number,` a line.
+// The contract between array-core (the issuer) and the executor that owns the device. It defines
+// the words of the control block and the commands of the ring, all 32-bit little-endian words in
+// the WebAssembly module's shared memory. docs/ring.md explains them.
+// worker-runtime/src/gpu/ring/layout.ts repeats the numbers, and a test compares the two files:
+// keep one `name = number,` a line.
 //
 // Data only: any thread may use it.
 #pragma once
@@ -16,43 +17,46 @@ inline constexpr std::uint32_t kErrorTextBytes = 512;
 inline constexpr std::uint32_t kDeviceTextBytes = 256;
 inline constexpr std::uint32_t kMaxBindings = 24;
 inline constexpr std::uint32_t kMaxUniformWords = 256;
-inline constexpr std::uint32_t kBindingAlignment = 256;  // of a binding's offset in its buffer
-inline constexpr std::uint32_t kSliceMs = 50;            // the longest uninterrupted wait
-inline constexpr std::uint32_t kSilenceMs = 1500;  // of an executor that promised nothing else
-inline constexpr std::uint32_t kStartSilenceMs = 20000;   // while an executor's thread starts
-inline constexpr std::uint32_t kHeartbeatMs = 250;        // how often an executor moves `progress`
-inline constexpr std::uint32_t kNoPosition = 0xFFFFFFFF;  // an error that no one command caused
-inline constexpr std::uint32_t kTraceWords = 6;           // of a dispatch that `trace` notes
-inline constexpr std::uint32_t kDispatchWords = 7;        // without bindings and uniforms
+inline constexpr std::uint32_t kBindingAlignment =
+    256;                                       // the alignment of a binding's offset in its buffer
+inline constexpr std::uint32_t kSliceMs = 50;  // the longest uninterrupted wait
+inline constexpr std::uint32_t kSilenceMs =
+    1500;  // an executor that promised nothing else counts as silent after this time
+inline constexpr std::uint32_t kStartSilenceMs = 20000;  // while an executor's thread starts
+inline constexpr std::uint32_t kHeartbeatMs = 250;       // how often an executor moves `progress`
+inline constexpr std::uint32_t kNoPosition =
+    0xFFFFFFFF;  // the position of an error that no single command caused
+inline constexpr std::uint32_t kTraceWords = 6;     // of each dispatch that `trace` records
+inline constexpr std::uint32_t kDispatchWords = 7;  // of a dispatch without bindings and uniforms
 inline constexpr std::uint32_t kCloseRequest = 0xFFFFFFFF;
-// `sleeps`: 0, or how the executor is woken.
+// Values of `sleeps`: 0, or how the executor is to be woken.
 inline constexpr std::uint32_t kSleepsOnWord = 1;
 inline constexpr std::uint32_t kSleepsForMessage = 2;
-// `interrupt`: 0, or what to raise. A revoke stays.
+// Values of `interrupt`: 0, or what Python is to raise. A revoke stays set.
 inline constexpr std::uint32_t kInterruptOnce = 1;
 inline constexpr std::uint32_t kInterruptRevoke = 2;
 
 // Words of the control block. Each line of 16 words has one writer, so that the two sides do not
-// fight for a cache line; what both write is apart.
+// compete for a cache line. Words that both sides write have a line of their own.
 enum class Word : std::uint32_t {
-  // Set by the issuer before an executor attaches.
+  // The issuer sets these before an executor attaches.
   magic = 0,
   ring_address = 1,  // byte address of the ring's first word
   ring_words = 2,    // a power of two
-  strict = 3,        // 1: an error scope and a submit for each command
-  // The issuer's.
+  strict = 3,        // 1: each command gets an error scope and a submit of its own
+  // The issuer writes these.
   written = 16,  // words published since the beginning, modulo 2^32
   request = 17,  // number of the newest reset, or kCloseRequest
-  // The executor's.
+  // The executor writes these.
   consumed = 32,    // words taken, modulo 2^32
-  fence_done = 33,  // number of the newest fence that everything before has reached
+  fence_done = 33,  // the newest fence before which everything is done
   state = 34,       // State
   answered = 35,    // number of the newest reset that is done
-  progress = 36,    // moves while the executor lives
-  silence_ms = 37,  // it promises to move `progress` within this time; 0: kSilenceMs. The issuer
-                    // begins with kStartSilenceMs
-  signal = 38,      // moves, and is notified, after any change that an issuer may wait for
-  // Both sides'.
+  progress = 36,    // changes while the executor lives
+  silence_ms = 37,  // the executor promises to change `progress` within this time; 0: kSilenceMs;
+                    // at first kStartSilenceMs
+  signal = 38,      // changes, with a wake-up, after any change that an issuer may wait for
+  // Both sides write these.
   sleeps = 48,      // the executor sets it and sleeps on it; the issuer clears it and wakes
   interrupt = 49,   // any thread sets it (then adds to `signal` and notifies); the issuer clears
   error_full = 50,  // the executor fills the error slot and sets 1; the issuer reads and clears
@@ -71,14 +75,14 @@ enum class Word : std::uint32_t {
   buffers_live = 75,
   buffer_bytes_live = 76,  // 64 bits
   buffer_bytes_live_high = 77,
-  // The error slot.
+  // The error slot: one error, until the issuer has read it.
   error_code = 80,      // ErrorCode
   error_position = 81,  // the command's position in words since the beginning, or kNoPosition
   error_opcode = 82,    // Opcode
   error_tag = 83,       // the dispatch's tag; 0 elsewhere
   error_text_bytes = 84,
   error_text = 88,  // kErrorTextBytes of UTF-8
-  // The capability record; sizes are bytes, saturated at 2^32-4.
+  // What the device can do. Sizes are bytes, saturated at 2^32-4.
   backend = 224,  // Backend
   capability_flags = 225,
   max_buffer_bytes = 226,
@@ -116,8 +120,8 @@ enum class Capability : std::uint32_t {  // bits of capability_flags
   shader_f16 = 1,
   subgroups = 2,
   timestamps = 4,
-  fallback_adapter = 8,  // a software device: name it as such
-  shared_uploads = 16,   // uploads read the module's memory without a copy between
+  fallback_adapter = 8,  // a software device, which must be named as one
+  shared_uploads = 16,   // uploads read the module's memory without a copy in between
 };
 
 enum class ErrorCode : std::uint32_t {
@@ -138,8 +142,8 @@ enum class ErrorCode : std::uint32_t {
   no_device = 14,
 };
 
-// A command's first word is `opcode | words << 8`, the words counting the first. A command never
-// wraps round the ring's end: `pad` fills what is left.
+// A command's first word is `opcode | words << 8`, where `words` counts the first word too. A
+// command never wraps around the ring's end: `pad` fills the rest.
 enum class Opcode : std::uint32_t {
   pad = 0,
   create_buffer = 1,     // id, bytes, label address, label bytes
@@ -157,9 +161,9 @@ enum class Opcode : std::uint32_t {
   fence = 11,            // number
   timestamp_begin = 12,  // no words
   timestamp_end = 13,    // address of two 64-bit nanoseconds: begin, end
-  label = 14,            // address, bytes: the operation that the next commands belong to
-  trace = 15,            // address, number: from now on each dispatch, up to that number, leaves
-                         // kTraceWords there; 0: no more do
+  label = 14,            // address, bytes: the operation to which the next commands belong
+  trace = 15,  // address, number: each of the next `number` dispatches leaves kTraceWords there; 0
+               // ends the trace
 };
 
 constexpr std::uint32_t header(Opcode opcode, std::uint32_t words) {

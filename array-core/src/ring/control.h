@@ -9,7 +9,7 @@
 
 namespace arraycore::ring {
 
-// Lies in the module's shared memory; its address is what an executor is given. Any thread.
+// Lies in the module's shared memory; an executor gets its address. Any thread.
 struct alignas(64) ControlBlock {
   std::array<std::atomic<std::uint32_t>, kControlWords> words{};
 
@@ -19,7 +19,7 @@ struct alignas(64) ControlBlock {
 static_assert(sizeof(std::atomic<std::uint32_t>) == 4);
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 
-// The shared words as the state machine of state.h sees them; a model gives it others.
+// The shared words as the state machine of state.h accesses them. The model gives it others.
 class SharedWords {
  public:
   explicit SharedWords(ControlBlock& block) : block_(block) {}

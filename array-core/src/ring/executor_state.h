@@ -1,5 +1,5 @@
-// The executor's loop and what its device tells, as resumable machines; see state.h. The executor's
-// thread.
+// The executor's loop, and the news from its device, as resumable machines (state.h). Only the
+// executor's thread uses them.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ namespace arraycore::ring {
 
 struct Drain {
   enum class Step : std::uint8_t {
-    attach,  // look who was here before
+    attach,  // look at the state that an earlier executor left
     attach_answered,
     attach_consumed,
-    attach_awake,  // a predecessor may have died asleep
+    attach_awake,  // an earlier executor may have ended while it slept
     attach_silence,
     attach_state,
     look_request,
@@ -43,16 +43,16 @@ struct Drain {
   Step step = Step::attach;
   bool lost = false;  // commands are dropped until a reset
   bool closing = false;
-  // The newest command was a fence: its news will wake the issuer, which would only be disturbed
-  // while the device works by being told that the command was taken.
+  // The newest command was a fence, whose news will wake the issuer. So the issuer is not also told
+  // that the command was taken, which would only disturb it while the device works.
   bool news_follows = false;
   bool by_message = false;     // this host cannot sleep on a word
   std::uint32_t position = 0;  // of the next command
   std::uint32_t written = 0;   // as last seen
-  std::uint32_t handled = 0;   // the newest reset that was done
+  std::uint32_t handled = 0;   // the newest reset that was carried out
   bool operator==(const Drain&) const = default;
 
-  // The command at `position` was executed, or dropped, and has so many words.
+  // Notes that the command at `position` was executed or dropped. It has `words` words.
   void executed(std::uint32_t words, bool fence_began = false) {
     position += words;
     news_follows = fence_began;
@@ -71,7 +71,8 @@ Act step(Drain& drain, Words& words) {
   switch (drain.step) {
     case Step::attach: {
       const auto state = static_cast<State>(words.load(Word::state));
-      // After another executor nothing in the ring can be trusted: its objects went with it.
+      // After another executor nothing in the ring can be trusted, because its objects are gone
+      // with it.
       drain.lost = drain.lost || state != State::absent;
       drain.step = Step::attach_answered;
       return Act::none;
@@ -127,13 +128,13 @@ Act step(Drain& drain, Words& words) {
     case Step::notify:
       drain.step = drain.closing ? Step::finished : Step::look_request;
       return Act::notify_issuer;
-    case Step::forget_error:  // it came after the issuer emptied the slot, and is of no interest
+    case Step::forget_error:  // it came after the issuer emptied the slot, and no longer matters
       words.store(Word::error_full, 0);
       drain.step = Step::reset;
       return Act::none;
     case Step::reset:
       return Act::reset;
-    case Step::reset_written:  // the issuer published all that it had before it asked
+    case Step::reset_written:  // the issuer published everything before it requested the reset
       drain.position = words.load(Word::written);
       drain.step = Step::reset_consume;
       return Act::none;
@@ -159,7 +160,7 @@ Act step(Drain& drain, Words& words) {
       words.store(Word::sleeps, drain.by_message ? kSleepsForMessage : kSleepsOnWord);
       drain.step = Step::recheck_written;
       return Act::none;
-    case Step::recheck_written:  // what came before `sleeps` was seen would wake nobody
+    case Step::recheck_written:  // what was written before `sleeps` was set would wake nobody
       drain.step =
           words.load(Word::written) == drain.position ? Step::recheck_request : Step::clear_sleeps;
       return Act::none;
@@ -181,12 +182,12 @@ Act step(Drain& drain, Words& words) {
 // ---- what the device tells --------------------------------------------------------------------
 
 enum class News : std::uint8_t {
-  fence,  // a fence is reached, its reads have landed
+  fence,  // a fence is done, and the bytes of its reads are there
   error,
   loss,
 };
 
-// One piece of news on its way to the issuer. Runs to its end before the executor's thread does
+// One piece of news on its way to the issuer. It completes before the executor's thread does
 // anything else.
 struct Announcement {
   enum class Step : std::uint8_t {
@@ -221,7 +222,7 @@ Act step(Announcement& announcement, Words& words) {
       words.store(Word::fence_done, announcement.fence);
       announcement.step = Step::signal;
       return Act::none;
-    case Step::look_slot:  // one error at a time; what follows it is mostly its consequence
+    case Step::look_slot:  // one error at a time: those after it are mostly its consequences
       announcement.step = words.load(Word::error_full) == 0 ? Step::write_error : Step::drop_error;
       return Act::none;
     case Step::write_error:

@@ -1,5 +1,6 @@
-// What the issuing thread needs of its surroundings to wait and to wake: imports of the loader in
-// WebAssembly (backend/gpu/webgpu_backend.cc), a condition variable natively (thread_host.h).
+// What the issuing thread needs in order to wait and to wake others. In WebAssembly these are
+// imports from the loader (backend/gpu/webgpu_backend.cc), natively a condition variable
+// (thread_host.h).
 #pragma once
 
 #include <atomic>
@@ -8,12 +9,12 @@
 namespace arraycore::ring {
 
 enum class WaitResult : std::uint8_t {
-  woken,  // by a wake (also one with nothing changed), or `word` did not hold `expected`
+  woken,  // something woke it (perhaps for nothing), or `word` did not hold `expected`
   timed_out,
   interrupted,  // the host's own interrupt (Python's signal buffer) is set
 };
 
-// Used by the issuing thread only.
+// Only the issuing thread uses it.
 class Host {
  public:
   virtual ~Host() = default;
@@ -21,11 +22,11 @@ class Host {
   virtual WaitResult wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
                           std::uint32_t timeout_ms) = 0;
   virtual void wake(std::atomic<std::uint32_t>& word) = 0;
-  // For an executor that cannot sleep on a word.
+  // Wakes an executor that cannot sleep on a word.
   virtual void post_wake_message() = 0;
   virtual std::uint64_t now_ms() = 0;
-  // Asks for another executor in the place of one that has ended or does not answer: a reset is
-  // about to be issued that it is to do.
+  // Asks for a new executor in the place of one that has ended or does not answer. The new one will
+  // carry out the reset that is about to be requested.
   virtual void revive_executor() {}
 };
 

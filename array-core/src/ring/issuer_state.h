@@ -1,4 +1,4 @@
-// The issuer's waits as a resumable machine; see state.h. The issuing thread.
+// The issuer's waits as a resumable machine (state.h). Only the issuing thread uses it.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 namespace arraycore::ring {
 
 enum class Goal : std::uint8_t {
-  flush,  // publish and wake; never waits
-  room,   // `target` free words
+  flush,  // publish commands and wake the executor; never waits
+  room,   // `target` words are free
   fence,  // fence `target` is done
   reset,  // reset `target` is answered
   close,
@@ -29,9 +29,9 @@ enum class Outcome : std::uint8_t {
   closed,
 };
 
-// Waits as a resumable machine. The time-outs are counted in what after_wait() is told, of which
-// one wait counts for at most 2 kSliceMs: a machine that stood still meanwhile is not the
-// executor's time.
+// Waits until a goal is reached. The time-outs count what after_wait() is told. One wait counts as
+// at most 2 kSliceMs, because the executor did not stand still by itself when the whole machine
+// did.
 struct Issuer {
   enum class Step : std::uint8_t {
     clear_error,
@@ -81,15 +81,15 @@ struct Issuer {
     step = Step::finished;
   }
 
-  // How long the host's next wait may be.
+  // Returns the longest time that the host's next wait may take.
   std::uint32_t slice_ms() const {
     const std::uint32_t left = timeout_ms > waited_ms ? timeout_ms - waited_ms : 0;
     return left < kSliceMs ? left : kSliceMs;
   }
 
-  // The host's wait has ended, by a wake-up, a time-out or at once because `signal` had moved. One
-  // that took far longer than it might tells of a page or machine that stood still, the executor
-  // with it: no more of it counts than of a slow wait.
+  // Notes that the host's wait ended: by a wake-up, by its time-out, or at once because `signal`
+  // had changed. A wait that took far longer than its limit shows that the page or the machine
+  // stood still, and the executor too. So no more of it counts than of a slow wait.
   void after_wait(std::uint32_t elapsed_ms, bool host_interrupt) {
     const std::uint32_t counted = std::min(elapsed_ms, 2 * kSliceMs);
     waited_ms += counted;
@@ -103,7 +103,7 @@ template <typename Words>
 Act step(Issuer& issuer, Words& words) {
   using Step = Issuer::Step;
   switch (issuer.step) {
-    case Step::clear_error:  // what went wrong before a reset is of no interest after it
+    case Step::clear_error:  // errors from before a reset no longer matter
       words.store(Word::error_full, 0);
       issuer.step = Step::publish;
       return Act::none;
@@ -112,13 +112,14 @@ Act step(Issuer& issuer, Words& words) {
       issuer.step = issuer.goal == Goal::reset || issuer.goal == Goal::close ? Step::request
                                                                              : Step::look_sleeps;
       return Act::none;
-    case Step::request:  // after `written`: a reset drops all that was issued before it
+    case Step::request:  // after `written`, because a reset drops everything that was issued before
+                         // it
       words.store(Word::request, issuer.goal == Goal::close ? kCloseRequest : issuer.target);
       issuer.step = Step::look_sleeps;
       return Act::none;
     case Step::look_sleeps:
-      // Sequentially consistent after `written`: the executor sets `sleeps` and then looks at
-      // `written` again, so at least one side sees the other.
+      // This follows `written` in sequentially consistent order. The executor sets `sleeps` and
+      // then reads `written` again, so at least one side sees the other's change.
       if (words.load(Word::sleeps) != 0)
         issuer.step = Step::wake;
       else if (issuer.goal == Goal::flush)
@@ -135,8 +136,8 @@ Act step(Issuer& issuer, Words& words) {
       if (slept == kSleepsOnWord) return Act::notify_executor;
       return slept == kSleepsForMessage ? Act::message_executor : Act::none;
     }
-    case Step::look_signal:  // before everything that moves it: a later change ends the wait at
-                             // once
+    case Step::look_signal:  // before everything that changes it, so that a later change ends the
+                             // wait at once
       issuer.seen_signal = words.load(Word::signal);
       issuer.step = Step::look_interrupt;
       return Act::none;
@@ -149,11 +150,12 @@ Act step(Issuer& issuer, Words& words) {
       return Act::none;
     }
     case Step::take_interrupt:
-      words.clear_if(Word::interrupt, kInterruptOnce);  // a revoke that came meanwhile stays
+      words.clear_if(Word::interrupt, kInterruptOnce);  // a revoke that came meanwhile stays set
       issuer.finish(Outcome::interrupted);
       return Act::none;
     case Step::look_goal:
-      // Before the error slot: the executor reports an error before the fence that follows it.
+      // The goal comes before the error slot: the executor reports an error before the fence that
+      // follows it.
       switch (issuer.goal) {
         case Goal::flush:
         case Goal::close:
@@ -181,7 +183,7 @@ Act step(Issuer& issuer, Words& words) {
       } else if (state == State::closed) {
         issuer.finish(Outcome::closed);
       } else if (issuer.goal == Goal::reset) {
-        // A new executor may still be on its way: a reset waits for it. What is lost comes back.
+        // A new executor may still be starting, so a reset waits for it. A lost device comes back.
         if (issuer.met)
           issuer.finish(state == State::lost ? Outcome::device_lost : Outcome::done);
         else

@@ -1,5 +1,5 @@
-// Every interleaving of issuer, executor and surroundings over small bounds, by the real transition
-// functions; and proof that the checker sees a broken protocol.
+// Explores every interleaving of issuer, executor and surroundings within small bounds, by the real
+// transition functions, and proves that the checker finds a broken protocol.
 #include "ring/model.h"
 
 #include <gtest/gtest.h>
@@ -77,7 +77,8 @@ TEST(Model, AnExecutorThatEndsSilentlyIsNoticedByTime) {
 }
 
 TEST(Model, AnExecutorWhoseEndIsToldIsNoticedWithoutTime) {
-  // No time-outs: the owner's word alone ends each wait, and the executor that it starts answers.
+  // Without time-outs, only the owner's report ends each wait, and the executor that it starts
+  // answers.
   for (const bool by_message : {false, true})
     expect_sound({.script = two_fences_script,
                   .capacity = 1,
@@ -91,7 +92,7 @@ TEST(Model, TimeOutsAtAnyMomentDoNoHarm) {
   expect_sound({.script = {Do::fence, Do::wait}, .capacity = 1, .loss = true, .timeouts = true});
 }
 
-// The first broken script decides; each mutation must be found by one of these.
+// The first violated script decides. Each mutation must be found by one of these.
 bool is_found(Mutation mutation) {
   for (const auto& script : {work_script, error_script, reset_script})
     for (const std::uint32_t capacity : {1U, 2U}) {

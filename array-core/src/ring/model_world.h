@@ -1,5 +1,5 @@
-// A state of the ring's model (model.h): shared words, both sides' machines, the device's queue.
-// Tests only.
+// A state of the ring's model (model.h): the shared words, the machines of both sides and the
+// device's queue. Tests only.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace arraycore::ring::model {
 inline constexpr std::size_t kWords = 13;
 inline constexpr std::size_t kMaxCapacity = 4;
 inline constexpr std::size_t kMaxSerials = 16;
-inline constexpr std::uint32_t kLongSliceMs = 800;  // two of them are a silent executor
+inline constexpr std::uint32_t kLongSliceMs = 800;  // two of them make an executor count as silent
 
 inline constexpr std::array<Word, kWords> kModelled{
     Word::written,  Word::request,    Word::consumed,      Word::fence_done, Word::state,
@@ -45,13 +45,13 @@ struct Command {
   Do what = Do::work;
   std::uint8_t serial = 0;
   std::uint8_t fence = 0;
-  std::uint8_t generation = 0;  // resets before it
+  std::uint8_t generation = 0;  // the number of resets before it
 };
 
-// What the device has yet to tell, in order.
+// What the device will report, in order.
 struct Pending {
   bool is_error = false;
-  std::uint8_t number = 0;  // of the fence, or the error's serial
+  std::uint8_t number = 0;  // the number of the fence, or the serial of the error
 };
 
 enum class Place : std::uint8_t { running, waiting, asleep };
@@ -65,16 +65,16 @@ struct World {
   std::array<Command, kMaxCapacity> ring{};
   std::array<Pending, 8> pending{};
   std::uint8_t pending_count = 0;
-  // Errors and a loss that wait for the executor's thread: serials; 255 is the loss.
+  // Serials of errors and of a loss (255) that wait for the executor's thread.
   std::array<std::uint8_t, 4> to_announce{};
   std::uint8_t to_announce_count = 0;
   std::uint8_t announcing = 0;  // the serial that is being announced
   std::uint8_t slot = 0;        // the serial in the error slot
   bool executing = false;       // the command at `position` waits for its announcement
-  // The issuer's program.
+  // The state of the issuer's program.
   std::uint8_t pc = 0;
-  bool started = false;    // the machine runs for the script's step
-  bool resetting = false;  // out of line, after a loss
+  bool started = false;    // the machine runs for the current step of the script
+  bool resetting = false;  // an extra reset after a loss
   bool over = false;
   std::uint8_t serials = 0;
   std::uint8_t fences = 0;
@@ -102,7 +102,7 @@ void put(std::string& key, T value) {
   key.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-// Everything by which two worlds differ.
+// Encodes everything by which two worlds differ.
 inline std::string key_of(const World& w) {
   std::string key;
   key.reserve(224);

@@ -1,4 +1,5 @@
-// Stable names of error codes and opcodes, and what Python raises for a code. Any thread.
+// Stable names of error codes and opcodes, and the exception that Python raises for a code. Any
+// thread.
 #pragma once
 
 #include <string_view>

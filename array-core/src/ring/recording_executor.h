@@ -1,9 +1,9 @@
-// An executor without a device: takes the same commands by the same steps as the browser's, keeps
-// buffers as plain bytes, records what it was told, and fails where a test says so. Kernels do
-// nothing unless `kernel` is set.
+// An executor without a device. It takes the same commands in the same steps as the browser's
+// executor, keeps buffers as plain bytes, records the commands, and fails where a test wants it to.
+// Kernels do nothing unless `kernel` is set.
 //
-// Either run() on a thread of its own, or pump() on the issuer's thread (PumpHost): everything here
-// belongs to the one thread that runs it; the plan of faults is set before.
+// It either runs on a thread of its own (run()) or is pumped on the issuer's thread (pump(),
+// PumpHost). Only that one thread touches it; the faults are configured before.
 #pragma once
 
 #include <atomic>
@@ -44,29 +44,30 @@ struct RecordedCommand {
 class RecordingExecutor {
  public:
   struct Faults {
-    // Number of the command (pads not counted, from 0) that fails, and how.
+    // The command that fails and how, by its number from 0; pads do not count.
     std::optional<std::uint32_t> fail_command;
     ErrorCode code = ErrorCode::validation;
-    std::optional<std::uint32_t> lose_device_at;  // before this command
-    std::uint32_t failing_opens = 0;              // so many openings of the device find no adapter
-    std::optional<std::uint32_t> vanish_at;       // run() ends before this command, saying nothing
-    bool hold_fences = false;                     // as if the device never finished
+    std::optional<std::uint32_t> lose_device_at;  // the device is lost before this command
+    std::uint32_t failing_opens = 0;  // this many attempts to open the device find no adapter
+    std::optional<std::uint32_t> vanish_at;  // run() ends before this command and reports nothing
+    bool hold_fences = false;                // as if the device never finished
   };
-  // What a dispatch does to the buffers; indexed by binding.
+  // The effect of a dispatch on the buffers, which are indexed by binding.
   using Kernel =
       std::function<void(const RecordedPipeline& pipeline, const std::uint32_t* grid,
                          const std::vector<std::byte*>& bindings, const std::uint32_t* uniforms)>;
 
-  // Addresses count from `base`, which has `memory_bytes`.
+  // Addresses count from `base`, the beginning of `memory_bytes` bytes.
   RecordingExecutor(ControlBlock& control, std::byte* base, std::uint64_t memory_bytes, Host& host);
 
   Faults faults;
   Kernel kernel;
   bool record = true;  // false: count only
 
-  // Takes all that there is and returns when it would sleep, or at the end; true until closed.
+  // Executes all commands and returns when it would sleep, or at the end. Returns true until
+  // closed.
   bool pump();
-  // Until closed, stopped or vanished.
+  // Runs until the ring is closed, or the executor is stopped or vanishes.
   void run();
   void stop() { stopped_ = true; }
 
@@ -105,19 +106,19 @@ class RecordingExecutor {
   bool vanished_ = false;
   std::uint32_t taken_ = 0;  // commands, pads not counted
   std::string label_;
-  std::byte* trace_ = nullptr;  // where the next dispatch leaves its times
-  std::uint32_t traces_ = 0;    // how many do
-  std::uint64_t clock_ns_ = 0;  // moves by a microsecond with each of them
+  std::byte* trace_ = nullptr;  // where the next dispatch writes its times
+  std::uint32_t traces_ = 0;    // how many dispatches still do
+  std::uint64_t clock_ns_ = 0;  // advances by a microsecond with each of them
   std::vector<RecordedCommand> commands_;
   std::map<std::uint32_t, RecordedBuffer> buffers_;
   std::map<std::uint32_t, RecordedPipeline> pipelines_;
 };
 
-// For a single thread: where the issuer would sleep, the executor works instead.
+// A host for a single thread: where the issuer would sleep, the executor works instead.
 class PumpHost : public Host {
  public:
   RecordingExecutor* executor = nullptr;
-  std::uint64_t clock_ms = 0;  // moves by each wait that nothing ended
+  std::uint64_t clock_ms = 0;  // advances with each wait that ends by its time-out
 
   WaitResult wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
                   std::uint32_t timeout_ms) override {

@@ -1,5 +1,5 @@
-// The recording executor: what commands do to its buffers, what it refuses, and its faults on
-// command.
+// Tests of the recording executor: what commands do to its buffers, what it refuses, and the faults
+// that it is asked for.
 #include "ring/recording_executor.h"
 
 #include <gtest/gtest.h>
@@ -122,7 +122,7 @@ TEST(RecordingExecutor, SurvivesWordsThatAreNoCommand) {
   PumpRig rig(64);
   ASSERT_TRUE(rig.writer.create_buffer(1, 16, "").ok());
   ASSERT_TRUE(rig.writer.fill(1, 0, 16, 7).ok());
-  rig.memory.ring()[5] = 0;  // the fill has no length any more
+  rig.memory.ring()[5] = 0;  // now the fill has no length
   rig.writer.flush();
   rig.executor.pump();
   EXPECT_EQ(rig.finish().error().code, "bad_command");

@@ -13,7 +13,7 @@
 
 namespace arraycore::ring {
 
-// Ring, texts and data in one block, as in the module's memory.
+// The ring, texts and data in one block, as in the module's memory.
 class RingMemory {
  public:
   explicit RingMemory(std::uint32_t ring_words, std::uint32_t text_bytes = 4096,
@@ -26,7 +26,7 @@ class RingMemory {
   std::uint64_t bytes() const { return words_.size() * 4; }
   std::span<std::uint32_t> ring() { return {words_.data(), ring_words_}; }
   std::span<std::byte> texts() { return {base() + ring().size_bytes(), text_bytes_}; }
-  // Address of byte `offset` of the data, and its place.
+  // Returns the address of byte `offset` of the data, or a pointer to it.
   Address data(std::uint32_t offset = 0) const { return ring_words_ * 4 + text_bytes_ + offset; }
   std::byte* at(Address address) { return base() + address; }
 
@@ -43,7 +43,7 @@ struct PumpRig {
         writer(control, memory.ring(), memory.texts(), memory.base(), host, options) {
     host.executor = &executor;
   }
-  // Fence and wait.
+  // Issues a fence and waits for it.
   Status finish() {
     const auto fence = writer.fence();
     if (!fence) return fence.error();

@@ -1,5 +1,5 @@
-// The issuer's waits against an executor that fails: each ends, with the right error, and a reset
-// helps.
+// The issuer's waits against an executor that fails. Each wait ends with the right error, and a
+// reset repairs the ring.
 #include "ring/state.h"
 
 #include <gtest/gtest.h>
@@ -73,7 +73,7 @@ TEST(Wait, ALongPromisedSilenceIsNotDeath) {
 }
 
 TEST(Wait, AMachineThatStoodStillIsNoSilenceOfTheExecutor) {
-  // A laptop's lid was closed, or the page frozen: the first wait ends an hour later.
+  // A laptop's lid was closed, or the page was frozen: the first wait ends an hour later.
   class SleepyHost : public PumpHost {
    public:
     WaitResult wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
@@ -91,7 +91,7 @@ TEST(Wait, AMachineThatStoodStillIsNoSilenceOfTheExecutor) {
   Writer writer(control, memory.ring(), memory.texts(), memory.base(), host);
   host.executor = &executor;
   ASSERT_TRUE(writer.wait(writer.fence().value()).ok());
-  host.executor = nullptr;  // and this one has not come back
+  host.executor = nullptr;  // and this one does not come back
   const auto fence = writer.fence();
   host.has_slept = false;
   EXPECT_EQ(writer.wait(*fence).error().code, "executor_gone");

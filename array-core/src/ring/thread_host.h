@@ -1,4 +1,4 @@
-// Waiting and waking between native threads. Any thread may use it.
+// Native threads wait and wake each other through it. Any thread may use it.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@ class ThreadHost : public Host {
     return changed ? WaitResult::woken : WaitResult::timed_out;
   }
   void wake(std::atomic<std::uint32_t>& /*word*/) override {
-    // Taking the lock orders this behind a waiter that has looked and does not sleep yet.
+    // The lock orders this after a waiter that has checked the word and does not sleep yet.
     {
       const std::lock_guard lock(mutex_);
     }

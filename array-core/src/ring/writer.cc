@@ -10,7 +10,8 @@
 namespace arraycore::ring {
 namespace {
 
-// Names neither memory that is used again nor an object that there is one of.
+// Returns whether a command can be issued again. It may not name memory that is reused, or an
+// object that can exist only once.
 bool is_repeatable(Opcode opcode) {
   return opcode == Opcode::dispatch || opcode == Opcode::copy || opcode == Opcode::fill ||
          opcode == Opcode::upload_inline;
@@ -44,7 +45,8 @@ Address Writer::address_of(const void* pointer) const {
 
 // ---- appending --------------------------------------------------------------------------------
 
-// Room for a command of so many words, its header written; null where there was none (refused_).
+// Makes room for a command of `words` words and writes its header. Returns null where there is no
+// room (refused_).
 std::uint32_t* Writer::begin(Opcode opcode, std::uint32_t words) {
   const std::uint32_t mask = capacity_ - 1;
   const std::uint32_t until_end = capacity_ - (machine_.head & mask);
@@ -169,8 +171,8 @@ Status Writer::read(BufferId id, std::uint32_t offset, Address to, std::uint32_t
   return append(Opcode::read, {id, offset, to, bytes});
 }
 
-// In pieces of whole commands, each as long as it fits before the ring's end and is published at
-// once: the executor begins with the first while the others are copied.
+// Appends pieces of whole commands, each as long as fits before the ring's end, and publishes each
+// at once. So the executor begins with the first piece while the others are copied.
 Status Writer::append_block(std::span<const std::uint32_t> commands, std::size_t& from) {
   while (from < commands.size()) {
     const std::uint32_t until_end = capacity_ - (machine_.head & (capacity_ - 1));
@@ -210,8 +212,8 @@ Status Writer::label(std::string_view text) {
   return append(Opcode::label, {keep_text(text), size32(text)});
 }
 
-// The texts' space is used from front to back, and again from the front once the executor has taken
-// every command: texts are rare.
+// The space for texts is used from front to back. It starts again at the front once the executor
+// has taken every command, because texts are rare.
 Status Writer::reserve_texts(std::size_t bytes) {
   if (bytes > texts_.size())
     return Error{
@@ -265,7 +267,7 @@ Status Writer::reset() {
 
 Status Writer::close() {
   const Outcome outcome = run(Goal::close, 0, options_.reset_timeout_ms);
-  control_[Word::magic] = 0;  // the memory may serve others from now on
+  control_[Word::magic] = 0;  // others may use the memory from now on
   if (outcome != Outcome::done) return failure(outcome);
   return Done{};
 }
@@ -309,7 +311,7 @@ Error Writer::failure(Outcome outcome) {
   fault_ = {};
   Error error = reason(outcome);
   if (operations_ == nullptr) return error;
-  // A command's error tells its own operation; all else befell the newest.
+  // A command's error names its own operation; any other failure names the newest one.
   const std::uint32_t tag = outcome == Outcome::error ? fault_.tag : newest_tag_;
   const std::string operation = tag != 0 ? operations_->name_of(tag) : std::string();
   if (!operation.empty()) error.message = operation + ": " + error.message;
@@ -347,7 +349,7 @@ Error Writer::reason(Outcome outcome) {
   return {ErrorKind::internal, "bad_outcome", "A wait ended without a reason."};
 }
 
-// REQUIRES: error_full is set; it is cleared here, so an error is reported once.
+// REQUIRES: error_full is set. It is cleared here, so that an error is reported once.
 Error Writer::take_error() {
   fault_.code = static_cast<ErrorCode>(words_.load(Word::error_code));
   fault_.position = words_.load(Word::error_position);

@@ -1,16 +1,16 @@
-// The issuing side of the ring: appends commands and waits for room, fences and resets.
+// The issuing side of the ring: appends commands, and waits for room, fences and resets.
 //
 //   Writer writer(control, ring, texts, base, host);
 //   writer.create_buffer(1, 4096, "a");  writer.upload(1, 0, address, 4096);
 //   writer.dispatch({...});  writer.read(1, 0, address, 4096);
 //   const auto fence = writer.fence();  writer.wait(*fence);   // now the bytes are there
 //
-// One thread uses a Writer. Appending allocates nothing and takes no lock; commands become visible
-// to the executor in groups of `publish_every`, at a flush and before any wait. An error of a
-// command is the result of a later wait, once, and names the command. A function that appends waits
-// only where the ring is full; if it then gives an error, its own command was not appended. Memory
-// named by address must stay as it is until is_consumed(position()) (uploads) or the next fence
-// (reads).
+// One thread uses a Writer. Appending allocates nothing and takes no lock. The executor sees
+// commands in groups of `publish_every`, after a flush and before any wait. A command's error is
+// the result of a later wait; it is reported once and names the command. A function that appends
+// waits only when the ring is full; if that fails, its own command was not appended. Memory given
+// by its address must stay unchanged until is_consumed(position()) for uploads, or until the next
+// fence for reads.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ namespace arraycore::ring {
 
 using BufferId = std::uint32_t;
 using PipelineId = std::uint32_t;
-using Address = std::uint32_t;  // bytes from the memory's beginning
+using Address = std::uint32_t;  // bytes from the beginning of the memory
 
 struct Binding {
   BufferId buffer = 0;
@@ -39,7 +39,7 @@ struct Binding {
 };
 
 struct Dispatch {
-  std::uint32_t tag = 0;  // the issuer's number of the operation; an error carries it
+  std::uint32_t tag = 0;  // the issuer's number of the operation; errors carry it
   PipelineId pipeline = 0;
   std::uint32_t x = 1, y = 1, z = 1;  // workgroups
   std::span<const Binding> bindings = {};
@@ -54,14 +54,14 @@ struct PipelineText {
   std::uint32_t read_write_mask = 0;  // bit i: binding i is read_write, else read
 };
 
-// What the issuer calls the operation of a tag, for messages; empty: nothing.
+// Gives the name of the operation with a tag, for messages. Empty: it has none.
 class Operations {
  public:
   virtual ~Operations() = default;
   virtual std::string name_of(std::uint32_t tag) const = 0;
 };
 
-// What the executor's error slot held.
+// The content of the executor's error slot.
 struct Fault {
   ErrorCode code = ErrorCode::none;
   std::uint32_t position = kNoPosition;
@@ -77,8 +77,9 @@ class Writer {
     std::uint32_t reset_timeout_ms = 20'000;
   };
 
-  // `ring` has a power of two of words. `texts` holds labels and shader texts on their way. Both
-  // lie in the memory that begins at `base` (null: addresses are pointers, as in WebAssembly).
+  // `ring` has a power of two of words. `texts` holds labels and shader texts until the executor
+  // has taken them. Both lie in the memory that begins at `base` (null: addresses are pointers, as
+  // in WebAssembly).
   Writer(ControlBlock& control, std::span<std::uint32_t> ring, std::span<std::byte> texts,
          const std::byte* base, Host& host, Options options);
   Writer(ControlBlock& control, std::span<std::uint32_t> ring, std::span<std::byte> texts,
@@ -87,16 +88,16 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  // Errors name their operations from now on: that of the command, else the newest dispatched.
+  // From now on errors name operations: the command's own, or the newest dispatched one.
   void name_operations(const Operations& operations) { operations_ = &operations; }
 
   Status create_buffer(BufferId id, std::uint32_t bytes, std::string_view label);
   Status destroy_buffer(BufferId id);
-  // `offset` is a multiple of 4. Bytes up to the next multiple of 4 behind the end become 0.
+  // `offset` is a multiple of 4. The bytes after the end, up to the next multiple of 4, become 0.
   Status upload(BufferId id, std::uint32_t offset, Address from, std::uint32_t bytes);
-  // The bytes travel in the ring. REQUIRES: at most max_inline_bytes().
+  // Uploads bytes that travel in the ring. REQUIRES: at most max_inline_bytes().
   Status upload_inline(BufferId id, std::uint32_t offset, std::span<const std::byte> bytes);
-  // Offsets and `bytes` are multiples of 4; source and target differ.
+  // Offsets and `bytes` are multiples of 4. Source and target are different buffers.
   Status copy(BufferId source, std::uint32_t source_offset, BufferId target,
               std::uint32_t target_offset, std::uint32_t bytes);
   Status fill(BufferId id, std::uint32_t offset, std::uint32_t bytes, std::uint32_t value);
@@ -104,40 +105,42 @@ class Writer {
   Status destroy_pipeline(PipelineId id);
   Status dispatch(const Dispatch& dispatch);
   Status read(BufferId id, std::uint32_t offset, Address to, std::uint32_t bytes);
-  // Commands as tap() kept them, from word `from` on, a command's first; `from` says afterwards how
-  // far it came, up to the end or an error.
+  // Appends commands that tap() kept, beginning at word `from`, which is the first word of a
+  // command. Afterwards `from` is where it stopped: at the end, or at an error.
   Status append_block(std::span<const std::uint32_t> commands, std::size_t& from);
-  // Keeps a copy of every command that can be issued again as it is (dispatch, copy, fill,
-  // upload_inline) from now on; null: no more.
+  // From now on, keeps a copy of every command that can be issued again unchanged (dispatch, copy,
+  // fill, upload_inline). Null ends it.
   void tap(std::vector<std::uint32_t>* kept) { tap_ = kept; }
   Status timestamp_begin();
   Status timestamp_end(Address to);
-  // Each dispatch from now on, up to `number` of them, leaves kTraceWords at `to`, in their order:
-  // its position and tag, the 64-bit nanoseconds of its begin and end. They are there once a later
-  // fence is reached. 0 ends it.
+  // Each of the next `number` dispatches leaves kTraceWords at `to`, in their order: its position
+  // and tag, and the 64-bit nanoseconds of its begin and its end. They are there once a later fence
+  // is done. 0 ends the trace.
   Status trace(Address to, std::uint32_t number);
   Status label(std::string_view text);
 
-  // Issues a fence and gives its number. wait() returns once everything before it is done.
+  // Issues a fence and returns its number. wait() returns once everything before it is done.
   Result<std::uint32_t> fence();
   Status wait(std::uint32_t fence);
   Status wait(std::uint32_t fence, std::uint32_t timeout_ms);
-  // Makes everything so far visible to the executor; never waits.
+  // Makes all commands so far visible to the executor. Never waits.
   void flush();
-  // Drops everything, opens the device again and forgets errors. All objects are gone afterwards.
-  // Where the executor is gone the host is asked for another one first.
+  // Drops all commands, opens the device again and forgets errors. All objects are gone afterwards.
+  // If the executor has ended, the host is asked for another one first.
   Status reset();
-  // Nothing may be issued afterwards; executors and their owners leave the control block alone.
+  // Ends the use of the ring. Afterwards nothing may be issued; executors and their owners leave
+  // the control block alone.
   Status close();
 
-  // The end of the newest command, in words since the beginning.
+  // Returns the end of the newest command, in words since the beginning.
   std::uint32_t position() const { return machine_.head; }
-  // The executor has taken everything before `position`: uploaded memory may be reused.
+  // Returns whether the executor has taken everything before `position`, so that uploaded memory
+  // may be reused.
   bool is_consumed(std::uint32_t position);
   std::uint32_t max_inline_bytes() const { return capacity_; }  // a quarter of the ring
   Address address_of(const void* pointer) const;
   const Fault& last_fault() const { return fault_; }
-  // As if so many words had gone by. REQUIRES: nothing is in the ring.
+  // Pretends that this many words were written. REQUIRES: the ring is empty.
   void skip_to_for_test(std::uint32_t position) {
     machine_.head = consumed_ = position;
     control_[Word::written] = control_[Word::consumed] = position;
@@ -163,9 +166,9 @@ class Writer {
   Host& host_;
   Options options_;
   Issuer machine_;
-  Outcome refused_ = Outcome::done;  // why begin() gave nothing
-  std::uint32_t consumed_ = 0;       // as last seen
-  std::uint32_t unpublished_ = 0;    // commands
+  Outcome refused_ = Outcome::done;  // why begin() returned null
+  std::uint32_t consumed_ = 0;       // as last read
+  std::uint32_t unpublished_ = 0;    // the number of commands
   std::size_t texts_used_ = 0;
   std::uint32_t fences_ = 0;
   std::uint32_t resets_ = 0;
@@ -173,7 +176,7 @@ class Writer {
   const Operations* operations_ = nullptr;
   std::vector<std::uint32_t>* tap_ = nullptr;
   std::uint32_t newest_tag_ = 0;  // of the newest dispatch
-  bool gone_ = false;             // the executor did not answer any more
+  bool gone_ = false;             // the executor stopped answering
 };
 
 }  // namespace arraycore::ring

@@ -1,4 +1,4 @@
-// The issuing side: bytes of commands, wrap-round, waiting for room, texts, and its cost.
+// Tests of the issuing side: the bytes of commands, wrap-around, waits for room, texts, and cost.
 #include "ring/writer.h"
 
 #include <gtest/gtest.h>
@@ -115,14 +115,15 @@ TEST(Writer, ABlockIsWhatWasTapped) {
   ASSERT_TRUE(rig.writer.create_buffer(1, 64, "").ok());
   std::vector<std::uint32_t> block;
   rig.writer.tap(&block);
-  ASSERT_TRUE(rig.writer.create_buffer(2, 64, "").ok());  // done once: not of the block
+  ASSERT_TRUE(rig.writer.create_buffer(2, 64, "")
+                  .ok());  // it can exist once, so the block does not have it
   for (std::uint32_t i = 0; i < 5; ++i) ASSERT_TRUE(rig.writer.fill(1, 4 * i, 4, i).ok());
   ASSERT_TRUE(rig.writer.copy(1, 0, 2, 0, 20).ok());
   rig.writer.tap(nullptr);
   ASSERT_TRUE(rig.writer.fill(1, 0, 64, 99).ok());
   EXPECT_EQ(block.size(), 5U * 5 + 6);
 
-  // Often enough to go round the ring at every place of the block.
+  // This is often enough for the block to begin at every place of the ring.
   for (int turn = 0; turn < 40; ++turn) {
     ASSERT_TRUE(rig.writer.fill(2, 0, 64, 77).ok());
     std::size_t from = 0;
@@ -159,7 +160,7 @@ TEST(Writer, ABlockThatWasInterruptedGoesOnWhereItStood) {
 }
 
 TEST(Writer, PositionsGoRoundAt32Bits) {
-  // Both sides begin just before 2^32 words.
+  // Both sides begin just before 2^32 words, where the position overflows.
   PumpRig rig(64);
   ASSERT_TRUE(rig.writer.create_buffer(1, 4, "").ok());
   ASSERT_TRUE(rig.finish().ok());
@@ -178,7 +179,7 @@ TEST(Writer, PositionsGoRoundAt32Bits) {
 
 TEST(Writer, WaitsForRoomAndUsesTextSpaceAgain) {
   PumpRig rig(64);
-  const std::string label(1500, 'x');  // two fit
+  const std::string label(1500, 'x');  // room for two such labels
   for (std::uint32_t id = 1; id <= 40; ++id)
     ASSERT_TRUE(rig.writer.create_buffer(id, 4, label + std::to_string(id)).ok());
   ASSERT_TRUE(rig.finish().ok());
@@ -240,14 +241,14 @@ TEST(Writer, AnErrorBeginsWithItsOperationsName) {
   ASSERT_TRUE(rig.writer.dispatch({.tag = 42, .pipeline = 5}).ok());
   ASSERT_TRUE(rig.writer.dispatch({.tag = 43, .pipeline = 6}).ok());
   EXPECT_EQ(rig.finish().error().message, "alpha: dispatch: there is no pipeline 5");
-  // What is no command's error is told of the newest dispatch; this one has no name.
+  // An error without a command is attributed to the newest dispatch, and this one has no name.
   rig.control[Word::state] = static_cast<std::uint32_t>(State::gone);
   EXPECT_TRUE(rig.finish().error().message.starts_with("The thread that owns the device"));
   ASSERT_TRUE(rig.writer.dispatch({.tag = 42, .pipeline = 5}).ok());
   EXPECT_TRUE(rig.finish().error().message.starts_with("alpha: The thread that owns the device"));
 }
 
-// A host that starts an executor when it is asked for one.
+// A host that starts a new executor when asked.
 struct RevivingHost : PumpHost {
   void revive_executor() override {
     ++revivals;
@@ -269,14 +270,14 @@ TEST(Writer, AResetAsksForAnotherExecutorOnlyWhereOneIsGone) {
   ASSERT_TRUE(writer.wait(writer.fence().value()).ok());
   ASSERT_TRUE(writer.reset().ok());
   EXPECT_EQ(host.revivals, 0);
-  host.executor = nullptr;  // it answers no more, and nobody has told so
+  host.executor = nullptr;  // it no longer answers, and nobody reported that
   const std::uint64_t before = host.clock_ms;
   EXPECT_EQ(writer.wait(writer.fence().value()).error().code, "executor_gone");
   EXPECT_LE(host.clock_ms - before, kSilenceMs + 2 * kSliceMs);
   ASSERT_TRUE(writer.reset().ok());
   EXPECT_EQ(host.revivals, 1);
   EXPECT_TRUE(writer.wait(writer.fence().value()).ok());
-  control[Word::state] = static_cast<std::uint32_t>(State::gone);  // told by its owner
+  control[Word::state] = static_cast<std::uint32_t>(State::gone);  // its owner reported it
   host.spare = &first;
   ASSERT_TRUE(writer.reset().ok());
   EXPECT_EQ(host.revivals, 2);
@@ -290,7 +291,7 @@ TEST(Writer, AClosedControlBlockIsNoRingAnyMore) {
   EXPECT_EQ(rig.control[Word::magic], 0U);
 }
 
-// The best of many short series, so that a busy machine does not decide.
+// Takes the best of many short series, so that a busy machine does not decide.
 TEST(Writer, ADispatchCostsLessThanAMicrosecond) {
   PumpRig rig(1 << 16);
   rig.executor.record = false;

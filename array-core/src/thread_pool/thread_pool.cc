@@ -10,18 +10,19 @@
 namespace arraycore {
 namespace {
 
-// Helpers look again this often, so that none sleeps for ever over a call that was lost.
+// Helpers check the task this often even without a wake-up, so that a lost wake-up cannot stop
+// them.
 constexpr int kSliceMs = 500;
 constexpr int kInsideSliceMs = 20;
 
-// Sleeps while the word is `value`, for so long at most. Any thread that may block.
+// Sleeps while the word is `value`, for at most `ms`. Only a thread that may block can call it.
 void sleep_on(std::atomic<std::uint32_t>& word, std::uint32_t value, int ms) {
 #if defined(__wasm__)
   static_assert(sizeof(word) == sizeof(int));
   __builtin_wasm_memory_atomic_wait32(reinterpret_cast<int*>(&word), static_cast<int>(value),
                                       ms * 1'000'000LL);
 #else
-  // Helpers of a native process are for tests: no wait with a time-out is portable.
+  // A native process has helpers in tests only, so that polling is good enough.
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(ms);
   while (word.load() == value && std::chrono::steady_clock::now() < end)
     std::this_thread::sleep_for(std::chrono::microseconds(20));
@@ -97,7 +98,7 @@ void ThreadPool::serve(int thread) {
 void ThreadPool::end() {
   helpers_.store(0, std::memory_order_release);
   ends_.store(true, std::memory_order_release);
-  // Wakes them; there is no task, so that they find none.
+  // This wakes the helpers. The turn stays even, so they find no task.
   turn_.fetch_add(2);
   wake(turn_);
 }

@@ -32,7 +32,7 @@ void turn_backward_axes(std::span<View> views) {
   }
 }
 
-// Whether `axis` belongs outside of `other`.
+// Returns whether the loop over `axis` belongs outside the loop over `other`.
 bool is_outer(std::span<const View> views, int axis, int other) {
   const auto size = [](std::int64_t stride) { return stride < 0 ? -stride : stride; };
   for (const View& view : views) {

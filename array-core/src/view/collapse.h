@@ -1,4 +1,4 @@
-// Fewer and better axes for a loop over several operands. Pure; any thread.
+// Fewer axes, in a better order, for a loop over several operands. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,14 @@ namespace arraycore {
 
 enum class AxisOrder : std::uint8_t {
   keep,  // the loop visits elements in C order of the given shape
-  any,   // the order is free: axes are sorted (the first view's smallest stride innermost, then the
-         // second's, ...) and turned where every view runs backwards or stands still
+  // the order is free: axes are sorted by stride, the smallest of the first view innermost, then
+  // those of the second view, and so on; an axis is reversed where no view runs forwards along it
+  any,
 };
 
-// Brings all views to one common shape of as few axes as they allow: axes of extent 1 go,
-// neighbours that every view walks evenly become one. Without elements the shape becomes (0,); a
-// single element has no axis. REQUIRES: equal shapes.
+// Brings all views to one common shape with as few axes as they allow. Axes of extent 1 are
+// removed, and neighbouring axes that every view walks evenly become one. Without elements the
+// shape becomes (0,); a single element has no axis. REQUIRES: equal shapes.
 void collapse(std::span<View> views, AxisOrder order);
 
 }  // namespace arraycore

@@ -20,8 +20,8 @@ struct Bytes16 {
   std::uint64_t low, high;
 };
 
-// A plane of rows x columns elements. Either side may be the one that strides in memory, so it goes
-// by squares that stay in the first cache.
+// A plane of rows x columns elements. Either side may stride through memory, so the copy goes by
+// square tiles that stay in the first cache.
 struct Plane {
   std::int64_t rows, columns;
   std::int64_t dst_row, dst_column;  // strides
@@ -63,7 +63,7 @@ void copy_plane(std::byte* dst, const std::byte* src, const Plane& plane, std::s
 
 std::int64_t magnitude(std::int64_t stride) { return stride < 0 ? -stride : stride; }
 
-// Two collapsed views in step.
+// Two collapsed views that are walked together.
 struct Pair {
   View dst;
   View src;
@@ -72,8 +72,8 @@ struct Pair {
   std::int64_t extent(int axis) const { return dst.shape[axis]; }
 };
 
-// The axis to tile with the innermost one: the source's fastest, where that is not the innermost.
-// -1: none.
+// Returns the axis to tile with the innermost one: the source's fastest axis, unless that is the
+// innermost. -1: none.
 int tile_axis(const Pair& pair) {
   const int inner = pair.ndim() - 1;
   int best = -1;
@@ -87,7 +87,7 @@ int tile_axis(const Pair& pair) {
   return best;
 }
 
-// Calls body(dst_offset, src_offset) for each position along all axes but the innermost and
+// Calls body(dst_offset, src_offset) for each position along all axes except the innermost one and
 // `tiled`.
 template <typename Body>
 void for_each_outer(const Pair& pair, int tiled, const Body& body) {
@@ -155,22 +155,22 @@ void cast_disjoint(std::byte* dst, const View& dst_view, DType to, const std::by
   });
 }
 
-// The source as a view of the target's storage, so that both can be compared.
+// Returns the source as a view of the target's storage, so that the two can be compared.
 View seen_from(const std::byte* dst, const std::byte* src, const View& src_view) {
   View view = src_view;
-  // Each widened first: in WebAssembly an address has 32 bits.
+  // Each address is widened first, because WebAssembly's have 32 bits.
   view.offset += static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(src)) -
                  static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(dst));
   return view;
 }
 
-// A dense copy of a view, for sources that the target would overwrite.
+// A dense copy of a view. It serves as the source where the target would overwrite the source.
 class Temporary {
  public:
   Status fill(const std::byte* src, const View& src_view, std::size_t item_size) {
     view_ = contiguous(src_view.shape, item_size);
     const std::int64_t bytes = src_view.count() * static_cast<std::int64_t>(item_size);
-    // A broadcast source may be larger than any memory.
+    // A broadcast source may have more bytes than any memory.
     if (bytes <= std::numeric_limits<std::ptrdiff_t>::max())
       bytes_.reset(new (std::nothrow) std::byte[static_cast<std::size_t>(bytes)]);
     if (bytes_ == nullptr)

@@ -24,7 +24,7 @@ std::vector<std::int32_t> counting(std::size_t count) {
 }
 
 TEST(CopyView, TransposesLargePlanes) {
-  constexpr std::int64_t kRows = 67;  // no multiple of a tile
+  constexpr std::int64_t kRows = 67;  // not a multiple of a tile
   constexpr std::int64_t kColumns = 131;
   auto source = counting(kRows * kColumns);
   std::vector<std::int32_t> target(source.size());
@@ -69,7 +69,8 @@ TEST(CopyView, OfZeroDimensionsAndOfNothing) {
   ASSERT_TRUE(copy_view(nullptr, {{0}, {4}, 0}, nullptr, {{0}, {4}, 0}, 4).ok());
 }
 
-// Each item size through a strided three-dimensional copy, against one memcpy an element.
+// Copies each item size through a strided three-dimensional view, and compares with one memcpy for
+// each element.
 TEST(CopyView, EveryItemSizeMatchesElementByElement) {
   std::mt19937 random(7);
   for (const std::size_t item : {1U, 2U, 4U, 8U, 16U}) {
@@ -95,7 +96,7 @@ TEST(CopyView, EveryItemSizeMatchesElementByElement) {
 
 TEST(CastView, ConvertsStridedAndOverlappingElements) {
   auto values = counting(16);
-  // The doubles written over the first half destroy the integers they come from.
+  // The doubles are written over the integers from which they are computed.
   const View integers = contiguous({8}, 4);
   ASSERT_TRUE(cast_view(bytes_of(values), contiguous({8}, 8), DType::float64, bytes_of(values),
                         flip(integers), DType::int32)

@@ -15,7 +15,7 @@ Error out_of_bounds(std::int64_t position, int axis, std::int64_t extent) {
                          std::to_string(axis) + " with size " + std::to_string(extent));
 }
 
-// How many axes an ellipsis stands for, and that the tuple fits the view.
+// Returns how many axes an ellipsis stands for, and checks that the tuple fits the view.
 Result<int> ellipsis_length(const View& view, std::span<const Index> indices) {
   std::int64_t used = 0;
   std::int64_t made = 0;
@@ -54,7 +54,7 @@ Result<int> ellipsis_length(const View& view, std::span<const Index> indices) {
 
 SliceRange slice_range(std::optional<std::int64_t> start, std::optional<std::int64_t> stop,
                        std::optional<std::int64_t> step, std::int64_t extent) {
-  // As Python: the lowest step could not be negated.
+  // As in Python, because the lowest step cannot be negated.
   const std::int64_t by = std::max(step.value_or(1), -std::numeric_limits<std::int64_t>::max());
   const std::int64_t lowest = by < 0 ? -1 : 0;
   const std::int64_t highest = by < 0 ? extent - 1 : extent;
@@ -67,7 +67,8 @@ SliceRange slice_range(std::optional<std::int64_t> start, std::optional<std::int
   std::int64_t count = 0;
   if (by < 0 && to < from) count = (from - to - 1) / -by + 1;
   if (by > 0 && from < to) count = (to - from - 1) / by + 1;
-  if (count == 0) return {0, 1, 0};  // as NumPy: an empty view stays at its parent's start
+  if (count == 0)
+    return {0, 1, 0};  // as in NumPy, where an empty view begins where its parent begins
   return {from, by, count};
 }
 
@@ -82,7 +83,7 @@ Result<View> basic_index(const View& view, std::span<const Index> indices) {
       result.strides.push_back(view.strides[axis]);
     }
   };
-  // An integer or slice of an axis without elements must not move the offset out of the storage.
+  // Without elements, an integer or a slice must not move the offset out of the storage.
   const bool empty = view.count() == 0;
   for (const Index& index : indices) {
     switch (index.kind) {
@@ -107,7 +108,7 @@ Result<View> basic_index(const View& view, std::span<const Index> indices) {
         const SliceRange range = slice_range(index.start, index.stop, index.step, view.shape[axis]);
         if (range.start > 0 && !empty) result.offset += range.start * view.strides[axis];
         result.shape.push_back(range.count);
-        // With one element or none the step may be any number, and the product overflow.
+        // With at most one element the step may be any number, and the product could overflow.
         result.strides.push_back(range.count > 1 && !empty ? view.strides[axis] * range.step
                                                            : view.strides[axis]);
         ++axis;

@@ -1,4 +1,4 @@
-// Basic indexing: `view[3, ::-2, np.newaxis, ...]`. Exactly NumPy's rules. Pure; any thread.
+// Basic indexing, `view[3, ::-2, np.newaxis, ...]`, by NumPy's rules. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace arraycore {
 
-// One item of the tuple between the brackets. Python ints beyond 64 bits are clamped by the caller,
-// which changes no slice and keeps an integer out of bounds.
+// One item of the tuple between the brackets. The caller clamps Python ints to 64 bits, which
+// changes no slice and leaves an integer out of bounds where it was.
 struct Index {
   enum class Kind : std::uint8_t { integer, slice, newaxis, ellipsis };
 
@@ -28,7 +28,7 @@ struct Index {
   static Index ellipsis() { return {Kind::ellipsis, {}, {}, {}}; }
 
   Kind kind = Kind::ellipsis;
-  std::optional<std::int64_t> start;  // also an integer's position
+  std::optional<std::int64_t> start;  // for an integer, its position
   std::optional<std::int64_t> stop;
   std::optional<std::int64_t> step;
 };
@@ -37,7 +37,8 @@ struct Index {
 // "too_many_dimensions"; value, "zero_step".
 Result<View> basic_index(const View& view, std::span<const Index> indices);
 
-// A slice over an axis: `count` elements at start, start + step, ... Python's slice.indices().
+// A slice over an axis: `count` elements at start, start + step, and so on, as slice.indices()
+// gives.
 struct SliceRange {
   std::int64_t start = 0;
   std::int64_t step = 1;

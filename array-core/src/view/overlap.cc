@@ -1,9 +1,11 @@
 // Two views share a byte where
+//
 //   a.offset + sum(a.stride * i) + byte = b.offset + sum(b.stride * j) + byte'
-// has a solution within the extents. Each term is turned so that its coefficient is positive, which
-// leaves: sum(coefficient * x) = target, 0 <= x <= bound. That bounded Diophantine equation is
-// searched from its largest coefficient down, cut by what the rest can reach and by its greatest
-// common divisor.
+//
+// has a solution within the extents. Each term is rewritten so that its coefficient is positive.
+// That leaves sum(coefficient * x) = target with 0 <= x <= bound, a bounded Diophantine equation.
+// The search begins with the largest coefficient. It skips values that the remaining terms cannot
+// complete, because of their bounds or because of their greatest common divisor.
 #include "view/overlap.h"
 
 #include <algorithm>
@@ -23,14 +25,14 @@ enum class Answer : std::uint8_t { no, yes, gave_up };
 
 class Equation {
  public:
-  // Adds the axes of a view; `sign` -1 puts it on the equation's other side.
+  // Adds the axes of a view. `sign` -1 puts them on the other side of the equation.
   void add(const View& view, std::int64_t sign) {
     for (int axis = 0; axis < view.ndim(); ++axis) {
       const std::int64_t last = view.shape[axis] - 1;
-      if (last == 0) continue;  // such a stride may be any number
+      if (last == 0) continue;  // such an axis may have any stride
       const std::int64_t stride = view.strides[axis] * sign;
       if (stride == 0) continue;
-      if (stride < 0) target_ += -stride * last;  // x counts from the axis's other end
+      if (stride < 0) target_ += -stride * last;  // x counts from the other end of the axis
       add_term({stride < 0 ? -stride : stride, last});
     }
   }
@@ -69,18 +71,18 @@ class Equation {
     size_ = kept;
   }
 
-  // Whether the terms from i on can make `rest`.
+  // Returns whether the terms from i on can sum to `rest`.
   Answer search(std::size_t i, std::int64_t rest) {
     if (rest < 0 || rest > reach_[i]) return Answer::no;
-    if (i == size_) return Answer::yes;  // then reach is 0, and so is rest
+    if (i == size_) return Answer::yes;  // here reach is 0, and so is rest
     if (rest % divisor_[i] != 0) return Answer::no;
     const Term term = terms_[i];
     const std::int64_t beyond = reach_[i + 1];
     std::int64_t low = 0;
     if (rest > beyond) low = (rest - beyond - 1) / term.coefficient + 1;
     const std::int64_t high = std::min(term.bound, rest / term.coefficient);
-    // Only x with rest - coefficient * x divisible by the others' divisor can do; such x come in
-    // even steps, so after the first the search strides.
+    // A possible x leaves rest - coefficient * x divisible by the other coefficients' divisor. Such
+    // x are evenly spaced, so after the first one the search takes that step.
     const std::int64_t others = divisor_[i + 1];
     const std::int64_t step = others == 0 ? 1 : others / std::gcd(others, term.coefficient);
     std::int64_t x = low;
@@ -99,8 +101,9 @@ class Equation {
   }
 
   std::array<Term, kMaxTerms> terms_{};
-  std::array<std::int64_t, kMaxTerms + 1> reach_{};    // the most that the terms from i on can make
-  std::array<std::int64_t, kMaxTerms + 1> divisor_{};  // of the coefficients from i on
+  std::array<std::int64_t, kMaxTerms + 1> reach_{};  // the largest sum of the terms from i on
+  std::array<std::int64_t, kMaxTerms + 1>
+      divisor_{};  // the greatest common divisor of the coefficients from i on
   std::size_t size_ = 0;
   std::int64_t target_ = 0;
   std::int64_t work_ = 0;
@@ -119,7 +122,7 @@ Overlap overlap(const View& a, std::size_t a_item_size, const View& b, std::size
                 std::int64_t max_work) {
   const ByteExtent in_a = byte_extent(a, a_item_size);
   const ByteExtent in_b = byte_extent(b, b_item_size);
-  // Also where one has no elements: begin == end.
+  // This is also true where a view has no elements: begin == end.
   if (in_a.begin == in_a.end || in_b.begin == in_b.end) return Overlap::disjoint;
   if (in_a.end <= in_b.begin || in_b.end <= in_a.begin) return Overlap::disjoint;
   if (a_item_size == b_item_size && same_elements(a, b)) return Overlap::same;
@@ -129,7 +132,7 @@ Overlap overlap(const View& a, std::size_t a_item_size, const View& b, std::size
   equation.add(b, -1);
   equation.add_bytes(a_item_size);
   equation.add_bytes(b_item_size);
-  // a's elements and bytes count up, b's down: turning b's bytes adds their bound.
+  // a's elements and bytes count up, and b's count down. Reversing b's bytes adds their bound.
   equation.add_target(b.offset - a.offset + static_cast<std::int64_t>(b_item_size) - 1);
   return equation.solve(max_work) == Answer::no ? Overlap::disjoint : Overlap::partial;
 }

@@ -1,4 +1,4 @@
-// May writing through one view change what another shows? Pure; any thread.
+// Decides whether a write through one view can change what another view shows. Pure; any thread.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +9,15 @@
 namespace arraycore {
 
 enum class Overlap : std::uint8_t {
-  disjoint,  // no byte in common
-  same,      // element by element the same bytes: safe to read and write in one pass
-  partial,   // anything else, also where the search was given up
+  disjoint,  // they have no byte in common
+  same,      // element by element the same bytes: one pass may read and write them
+  partial,   // anything else, and undecided cases
 };
 
-// Candidates that overlap() looks at before it says `partial`. Real programs need a handful.
+// How many candidates overlap() tries before it answers `partial`. Real programs need a handful.
 inline constexpr std::int64_t kOverlapWork = 1000;
 
-// Of two views of one storage. Exact up to `max_work`.
+// Compares two views of one storage. The answer is exact unless the search exceeds `max_work`.
 Overlap overlap(const View& a, std::size_t a_item_size, const View& b, std::size_t b_item_size,
                 std::int64_t max_work = kOverlapWork);
 

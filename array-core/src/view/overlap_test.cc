@@ -37,7 +37,7 @@ TEST(Overlap, OtherItemSizesAreNeverTheSame) {
 }
 
 TEST(Overlap, ASearchTooLongSaysPartial) {
-  // Large coprime strides: no common element, but many candidates.
+  // Large coprime strides have no common element, but many candidates.
   constexpr std::int64_t kItem = 16;
   const View a{{40, 40, 40}, {1000003 * kItem, 1000033 * kItem, 999983 * kItem}, 0};
   const View b{{40, 40, 40}, {1000037 * kItem, 999979 * kItem, 1000039 * kItem}, 8};
@@ -87,7 +87,7 @@ TEST(Overlap, IsExactOnRandomViews) {
       expected = expected || (in_a[byte] && in_b[byte]);
     shared += expected ? 1 : 0;
     ASSERT_EQ(overlap(a, a_size, b, b_size, 1'000'000) != Overlap::disjoint, expected) << i;
-    // Given up early it may say more, never less.
+    // A search that gives up early may report an overlap that does not exist, but never miss one.
     ASSERT_TRUE(!expected || overlap(a, a_size, b, b_size, 3) != Overlap::disjoint) << i;
   }
   EXPECT_GT(shared, 2000);

@@ -15,7 +15,7 @@ Result<View> reinterpret(const View& view, DType from, DType to) {
   const int last = view.ndim() - 1;
   if (view.shape[last] != 1 && view.count() != 0 && view.strides[last] != from_size)
     return fail("To change to a dtype of a different size, the last axis must be contiguous");
-  // Sizes are powers of two: the smaller always divides the larger. No overflow: see kMaxCount.
+  // Sizes are powers of two, so the smaller divides the larger. kMaxCount prevents an overflow.
   const std::int64_t bytes = view.shape[last] * from_size;
   if (bytes % to_size != 0)
     return fail(
@@ -36,7 +36,7 @@ View real_part(const View& view, DType /*dtype*/) { return view; }
 
 View imag_part(const View& view, DType dtype) {
   View result = view;
-  // Without elements there may be no byte to step over.
+  // Without elements there may be no byte to skip.
   if (view.count() > 0) result.offset += static_cast<std::int64_t>(size_of(part_dtype(dtype)));
   return result;
 }

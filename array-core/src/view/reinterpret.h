@@ -1,5 +1,5 @@
-// The same bytes as another dtype: `view(dtype)`, and the parts of complex numbers. Pure; any
-// thread.
+// The same bytes as elements of another dtype: `view(dtype)`, and the parts of complex numbers.
+// Pure; any thread.
 #pragma once
 
 #include "base/result.h"
@@ -8,17 +8,17 @@
 
 namespace arraycore {
 
-// As ndarray.view(dtype): where the sizes differ, the last axis is dense and its extent changes.
-// Error: value, "cannot_reinterpret".
+// Does what ndarray.view(dtype) does. Where the sizes differ, the last axis must be dense, and its
+// extent changes. Error: value, "cannot_reinterpret".
 Result<View> reinterpret(const View& view, DType from, DType to);
 
-// The dtype of a complex dtype's parts; a real dtype is its own.
+// Returns the dtype of a complex dtype's parts, and a real dtype unchanged.
 DType part_dtype(DType dtype);
 
-// ndarray.real: of a real dtype the view itself.
+// Returns ndarray.real. For a real dtype it is the view itself.
 View real_part(const View& view, DType dtype);
-// ndarray.imag. REQUIRES: is_complex(dtype); of a real dtype NumPy gives new zeros, which no view
-// is.
+// Returns ndarray.imag. REQUIRES: is_complex(dtype). For a real dtype NumPy gives new zeros, which
+// no view can be.
 View imag_part(const View& view, DType dtype);
 
 }  // namespace arraycore

@@ -14,12 +14,12 @@ Error mismatch(const View& view, std::span<const std::int64_t> shape) {
                                            shape_text(Dims(shape)));
 }
 
-// The strides of `shape` over the elements of `view` in C order, where strides can say it. Both are
-// cut into the shortest runs of axes with equal products; each run of the view must step evenly.
-// REQUIRES: as many elements, at least one.
+// Returns the strides of `shape` over the elements of `view` in C order, if strides can express it.
+// The axes of both are cut into the shortest groups with equal products, and the view must step
+// evenly within each group. REQUIRES: the same number of elements, at least one.
 std::optional<Dims> strides_without_copy(const View& view, const Dims& shape,
                                          std::size_t item_size) {
-  const View old = squeeze(view);  // axes of extent 1 say nothing
+  const View old = squeeze(view);  // axes of extent 1 do not matter
   Dims strides;
   strides.resize(shape.size());
   int old_begin = 0;
@@ -82,7 +82,7 @@ Result<Reshaped> reshape(const View& view, std::span<const std::int64_t> shape,
   } else if (known != count) {
     return mismatch(view, shape);
   }
-  // An extent of 0 may stand beside others that overflow together.
+  // There may be an extent of 0 next to others whose product overflows.
   if (const auto checked = checked_count(result); !checked.ok()) return checked.error();
 
   if (result == view.shape) return Reshaped{result, view};

@@ -36,12 +36,12 @@ Error does_not_broadcast(std::string text) {
 
 void flip_axis(View& view, int axis) {
   const std::int64_t extent = view.shape[axis];
-  if (extent < 2 || view.count() == 0) return;  // such strides may be any number
+  if (extent < 2 || view.count() == 0) return;  // such axes may have any stride
   view.offset += (extent - 1) * view.strides[axis];
   view.strides[axis] = -view.strides[axis];
 }
 
-// Strides of `view` under a shape that it is known to broadcast to.
+// Returns the strides of `view` for a shape to which it broadcasts.
 View broadcast_strides(const View& view, const Dims& shape) {
   View result{shape, Dims(), view.offset};
   result.strides.resize(shape.size());
@@ -160,13 +160,13 @@ Result<View> swap_axes(const View& view, std::int64_t axis1, std::int64_t axis2)
 
 Result<View> move_axes(const View& view, std::span<const std::int64_t> source,
                        std::span<const std::int64_t> destination) {
-  // Where each axis of the result comes from; -1: not yet known.
+  // The source axis of each axis of the result; -1: not yet known.
   std::array<int, kMaxDims> order{};
   order.fill(-1);
   std::array<int, kMaxDims> from{};
   AxisSet moved;
   AxisSet taken;
-  // NumPy looks at all sources first, then at all destinations, then at their number.
+  // NumPy checks all sources first, then all destinations, then their number.
   for (std::size_t i = 0; i < source.size(); ++i) {
     const auto axis = normalize_axis(source[i], view.ndim(), "source: ");
     if (!axis.ok()) return axis.error();
@@ -262,11 +262,11 @@ Result<View> diagonal(const View& view, std::int64_t offset, std::int64_t axis1,
   if (!second.ok()) return second.error();
   if (*first == *second) return value_error("repeated_axis", "axis1 and axis2 cannot be the same");
 
-  // The diagonal starts `skipped` along one of the two axes.
+  // The diagonal starts at element `skipped` of one of the two axes.
   const int along = offset >= 0 ? *second : *first;
   const int other = offset >= 0 ? *first : *second;
   const std::int64_t extent = view.shape[along];
-  // Asked without negating: the lowest offset has no negative.
+  // Compared without negating, because the lowest offset has no negative.
   const bool inside = offset >= 0 ? offset < extent : offset > -extent;
   const std::int64_t skipped = inside ? (offset >= 0 ? offset : -offset) : 0;
   View result{{}, {}, view.offset};
@@ -276,7 +276,7 @@ Result<View> diagonal(const View& view, std::int64_t offset, std::int64_t axis1,
     result.strides.push_back(view.strides[axis]);
   }
   const std::int64_t length = inside ? std::min(extent - skipped, view.shape[other]) : 0;
-  // Strides along which no two elements lie may be any number.
+  // An axis along which there are no two elements may have any stride.
   const bool empty = view.count() == 0;
   if (skipped > 0 && !empty) result.offset += skipped * view.strides[along];
   result.shape.push_back(length);

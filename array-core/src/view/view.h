@@ -1,5 +1,5 @@
-// How an array lies in its storage: shape, byte strides, byte offset. Pure arithmetic; every bound
-// is checked here and nowhere later.
+// The layout of an array in its storage: shape, strides and offset in bytes. Pure arithmetic. Every
+// bound is checked here and not again later.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ namespace arraycore {
 
 inline constexpr int kMaxDims = 32;
 
-// Up to kMaxDims integers without an allocation. What is copied is the size() that count: views are
-// copied at every operation, and most have one to three axes.
+// Up to kMaxDims integers without an allocation. A copy copies only the size() values in use,
+// because every operation copies views and most have one to three axes.
 class Dims {
  public:
   // NOLINTNEXTLINE(*-member-init): values beyond size() are never read
@@ -64,40 +64,41 @@ class Dims {
   std::uint8_t size_ = 0;
 };
 
-// Element (i0, i1, ...) lies at byte `offset + i0 * strides[0] + i1 * strides[1] + ...` of the
+// Element (i0, i1, ...) is at byte `offset + i0 * strides[0] + i1 * strides[1] + ...` of the
 // storage. Strides may be negative or 0 (broadcast).
 struct View {
   Dims shape;
-  Dims strides;             // bytes; as many as shape has
-  std::int64_t offset = 0;  // bytes
+  Dims strides;             // in bytes; as many as shape has
+  std::int64_t offset = 0;  // in bytes
   bool operator==(const View&) const = default;
 
   int ndim() const { return shape.size(); }
-  std::int64_t count() const {  // elements; 1 for 0 dimensions
+  std::int64_t count() const {  // the number of elements; 1 for 0 dimensions
     std::int64_t n = 1;
     for (const std::int64_t extent : shape) n *= extent;
     return n;
   }
 };
 
-// The C-ordered view of `shape` from byte 0. REQUIRES: checked_bytes(shape, item_size).ok().
+// Returns the C-ordered view of `shape` from byte 0. REQUIRES: checked_bytes(shape,
+// item_size).ok().
 View contiguous(const Dims& shape, std::size_t item_size);
-// As NumPy's flags: axes of extent 1 do not matter, and a view without elements is both.
+// As with NumPy's flags, axes of extent 1 do not matter, and a view without elements is both.
 bool is_c_contiguous(const View& view, std::size_t item_size);
 bool is_f_contiguous(const View& view, std::size_t item_size);
 
-// More elements than this no shape has, nor would it if its extents of 0 were 1: so neither a
-// count, nor its bytes in any dtype, nor a product of extents overflows anywhere later.
+// The most elements that a shape may have, with extents of 0 counted as 1. So a count, its bytes in
+// any dtype and a product of extents never overflow later.
 inline constexpr std::int64_t kMaxCount = (std::int64_t{1} << 59) - 1;
-// Nor does a storage have more bytes.
+// The most bytes that a storage may have.
 inline constexpr std::int64_t kMaxBytes = std::int64_t{1} << 61;
 
-// Number of elements, and of bytes, of a shape. Error: value, "negative_dimension" or
+// Returns the number of elements, or of bytes, of a shape. Error: value, "negative_dimension" or
 // "array_too_big".
 Result<std::int64_t> checked_count(const Dims& shape);
 Result<std::int64_t> checked_bytes(const Dims& shape, std::size_t item_size);
 
-// The bytes [begin, end) that the view's elements lie in; begin == end == offset without elements.
+// The bytes [begin, end) that hold the view's elements. Without elements, begin == end == offset.
 struct ByteExtent {
   std::int64_t begin = 0;
   std::int64_t end = 0;
@@ -105,9 +106,9 @@ struct ByteExtent {
 };
 ByteExtent byte_extent(const View& view, std::size_t item_size);
 
-// Whether a view that came from outside is one: matching ranks, no negative extent, no overflow,
-// and each element inside a storage of `storage_bytes`. Error: value, "bad_view". Every function of
-// this folder REQUIRES such views and gives such views.
+// Checks a view that came from outside: matching ranks, no negative extent, no overflow, and each
+// element inside a storage of `storage_bytes`. Error: value, "bad_view". Every function of this
+// folder REQUIRES checked views and gives such views.
 Status check_view(const View& view, std::size_t item_size, std::int64_t storage_bytes);
 
 }  // namespace arraycore

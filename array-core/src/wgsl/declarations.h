@@ -1,4 +1,5 @@
-// The declarations of a WGSL module, as far as a launch needs them. For this folder's own files.
+// The declarations of a WGSL module, as far as a launch needs them. Only for the files of this
+// folder.
 #pragma once
 
 #include <map>
@@ -16,17 +17,17 @@ using Tokens = std::span<const Token>;
 
 struct Attribute {
   Token name;
-  Tokens arguments;  // between its parentheses
+  Tokens arguments;  // inside of its parentheses
 };
 using Attributes = std::vector<Attribute>;
 
-// The attribute of that name; nullptr where there is none.
+// Returns the attribute with that name, or nullptr.
 const Attribute* find(const Attributes& attributes, std::string_view name);
 
 struct Variable {
   Token name;
   Attributes attributes;
-  Tokens space;  // between the angle brackets: "storage", ",", "read_write"
+  Tokens space;  // inside of the angle brackets: "storage", ",", "read_write"
   Tokens type;
 };
 
@@ -42,22 +43,24 @@ struct EntryPoint {
 };
 
 struct Declarations {
-  std::vector<Variable> variables;  // of the module's scope
+  std::vector<Variable> variables;  // at the scope of the module
   std::vector<EntryPoint> functions;
   std::map<std::string_view, std::vector<Member>> structures;
   std::map<std::string_view, Tokens> aliases;
-  std::map<std::string_view, Tokens> constants;  // what they are initialised with
+  std::map<std::string_view, Tokens> constants;  // their initial values
 };
 
-// Notes the error of a text at a token: compile, "raw_text".
+// Reports the error of a text at a token: compile, "raw_text".
 inline void refuse(dialect::Sources& sources, const Token& where, std::string_view why) {
   sources.fail({0, where.offset}, why, ErrorKind::compile, "raw_text");
 }
 
-// Fails in `sources` (text 0) on a text whose brackets do not match. `tokens` outlive the result.
+// Reads the declarations. It fails in `sources` (text 0) if brackets do not match. `tokens` must
+// outlive the result.
 Declarations read_declarations(Tokens tokens, dialect::Sources& sources);
 
-// An integer literal, or the name of a constant that is one; nullopt for anything else.
+// Returns the value of an integer literal or of a constant with that name; nullopt for anything
+// else.
 std::optional<std::uint32_t> integer_of(Tokens tokens, const Declarations& declarations);
 
 }  // namespace arraycore::wgsl

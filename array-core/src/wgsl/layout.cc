@@ -8,7 +8,7 @@
 namespace arraycore::wgsl {
 namespace {
 
-constexpr int kMaxDepth = 16;  // of structures in structures: WGSL allows 15
+constexpr int kMaxDepth = 16;  // of nested structures; WGSL allows 15
 
 std::uint32_t round_up(std::uint32_t value, std::uint32_t to) { return (value + to - 1) / to * to; }
 
@@ -19,7 +19,7 @@ std::optional<DType> scalar_named(std::string_view name) {
   if (name == "f16") return DType::float16;
   return std::nullopt;
 }
-// The last letter of `vec3f`.
+// Returns the type of the last letter in `vec3f`.
 std::optional<DType> scalar_lettered(std::string_view letter) {
   if (letter == "f") return DType::float32;
   if (letter == "i") return DType::int32;
@@ -83,7 +83,7 @@ class LayoutReader {
       const Tokens inside = tokens.subspan(2, tokens.size() - 3);
       if (name == "array") return array(head, inside, depth);
       if (inside.size() == 1) {
-        // An alias may stand for the element's type.
+        // The element's type may be an alias.
         const Layout element = type(inside, depth + 1);
         if (sources_.failed()) return {};
         if (element.slots.size() == 1 && element.size == size_of(element.slots[0].dtype)) {
@@ -107,7 +107,7 @@ class LayoutReader {
   static bool is_matrix(std::string_view name) {
     return is_extent(name[3]) && name[4] == 'x' && is_extent(name[5]);
   }
-  // Columns.
+  // A matrix is laid out as its columns.
   static Layout matrix(DType dtype, std::string_view name) {
     return repeated(vector(dtype, static_cast<std::uint32_t>(name[5] - '0')),
                     static_cast<std::uint32_t>(name[3] - '0'));
@@ -152,7 +152,7 @@ class LayoutReader {
     layout.size = round_up(layout.size, layout.align);
     return layout;
   }
-  // @align(n), @size(n): never less than the type's own.
+  // Reads @align(n) or @size(n), which may not be less than the type's own.
   bool adjust(const Member& member, std::string_view name, std::uint32_t& value) {
     const Attribute* const attribute = find(member.attributes, name);
     if (attribute == nullptr) return true;

@@ -1,5 +1,5 @@
-// Where WGSL places the numbers of a uniform block (WGSL, "Memory Layout"). For this folder's own
-// files.
+// The layout of a uniform block's numbers (WGSL, "Memory Layout"). Only for the files of this
+// folder.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,14 @@ namespace arraycore::wgsl {
 struct Layout {
   std::uint32_t size = 0;
   std::uint32_t align = 1;
-  std::vector<UniformSlot> slots;  // offsets from the type's first byte
+  std::vector<UniformSlot> slots;  // with offsets from the type's first byte
 };
 
-// More bytes than this no uniform block has that a launch can fill.
+// The largest uniform block that a launch can fill.
 inline constexpr std::uint32_t kMaxUniformBytes = 1024;
 
-// Of a host-shareable type with a fixed size. Fails in `sources` on anything else.
+// Returns the layout of a host-shareable type with a fixed size. Fails in `sources` on anything
+// else.
 Layout layout_of(Tokens type, const Declarations& declarations, dialect::Sources& sources);
 
 }  // namespace arraycore::wgsl

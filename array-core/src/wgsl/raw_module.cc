@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMaxTextBytes = 131072;
 
-// What stands at [offset, offset + bytes) becomes `text`.
+// Replaces the bytes [offset, offset + bytes) by `text`.
 struct Edit {
   std::uint32_t offset = 0;
   std::size_t bytes = 0;
@@ -23,7 +23,7 @@ struct Edit {
 
 struct Bound {
   std::uint32_t number = 0;
-  Token literal;  // the number's
+  Token literal;  // of the number
   const Variable* variable = nullptr;
   bool is_uniform = false;
   bool written = false;
@@ -56,7 +56,7 @@ class ModuleReader {
  private:
   void fail(const Token& where, std::string_view why) { refuse(sources_, where, why); }
 
-  // A literal, since it is rewritten in its place.
+  // Returns a literal only, because it is rewritten in place.
   std::optional<std::uint32_t> literal(const Attribute& attribute) {
     const Tokens arguments = attribute.arguments;
     if (arguments.size() == 1 && arguments[0].kind == Token::Kind::number)
@@ -93,7 +93,7 @@ class ModuleReader {
     }
   }
 
-  // nullopt for a variable that is no resource, and after an error.
+  // Returns nullopt for a variable that is not a resource, and after an error.
   std::optional<Bound> bound_of(const Variable& variable) {
     const Attribute* const group = find(variable.attributes, "group");
     const Attribute* const binding = find(variable.attributes, "binding");
@@ -126,7 +126,7 @@ class ModuleReader {
     return std::nullopt;
   }
 
-  // The entry point becomes `main`; what is called so becomes something else.
+  // Renames the entry point to `main`, and anything else with that name to something else.
   void name_entry() {
     const auto entry = std::ranges::find_if(declarations_.functions,
                                             [&](const EntryPoint& f) { return f.name.is(entry_); });

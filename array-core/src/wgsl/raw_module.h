@@ -1,9 +1,9 @@
-// A user's compute shader: WGSL with bindings, a uniform block and an entry point of its own ->
-// what the command ring runs (entry point `main`, the uniform block at binding 0 of group 0,
-// storage bindings from 1 on). Only numbers of bindings and the name `main` are rewritten, so a
-// message of the device's compiler names the user's own lines.
+// A user's compute shader. It is WGSL with bindings, a uniform block and an entry point of its own.
+// It becomes what the command ring runs: the entry point `main`, the uniform block at binding 0 of
+// group 0, and storage bindings from 1 on. Only binding numbers and the name `main` are rewritten,
+// so messages of the device's compiler name the user's own lines.
 //
-// Only declarations are understood, function bodies are left to that compiler. Pure; any thread.
+// Only declarations are parsed; function bodies are left to that compiler. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace arraycore::wgsl {
 
 struct StorageBinding {
   std::string name;
-  bool written = false;  // `read_write`, else `read`
+  bool written = false;  // `read_write`, otherwise `read`
   bool operator==(const StorageBinding&) const = default;
 };
 
@@ -31,13 +31,13 @@ struct UniformSlot {
 
 struct RawModule {
   std::string text;
-  std::vector<StorageBinding> bindings;  // in the order of the text's numbers
-  std::vector<UniformSlot> uniforms;     // in the order of the text's members
-  std::uint32_t uniform_bytes = 0;       // of WGSL's layout; 0: there is no block
+  std::vector<StorageBinding> bindings;  // in the order of the numbers in the text
+  std::vector<UniformSlot> uniforms;     // in the order of the members in the text
+  std::uint32_t uniform_bytes = 0;       // by WGSL's layout; 0: there is no block
 };
 
-// `entry`: the entry point's name; messages call the kernel by it.
-// Error: compile, "raw_text", with line, column and a caret.
+// `entry` is the name of the entry point; messages name the kernel by it. Error: compile,
+// "raw_text", with line, column and a caret.
 Result<RawModule> read_raw_module(std::string_view entry, std::string_view text);
 
 }  // namespace arraycore::wgsl

@@ -4,7 +4,7 @@ namespace arraycore::wgsl {
 namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-// WGSL's identifiers may hold letters of any script; those are bytes of 0x80 and above.
+// WGSL's identifiers may have letters of any script, which are bytes from 0x80 on.
 bool begins_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
          static_cast<unsigned char>(c) >= 0x80;
@@ -45,7 +45,7 @@ class Tokenizer {
   }
   bool sees(std::string_view what) const { return text_.substr(at_).starts_with(what); }
 
-  // Blanks and comments. Block comments nest.
+  // Skips blanks and comments. Block comments nest.
   void skip() {
     while (at_ < text_.size()) {
       if (is_blank(text_[at_])) {
@@ -81,7 +81,8 @@ class Tokenizer {
     } while (depth > 0 && at_ < text_.size());
   }
 
-  // "12u", "0x1p-3f", "1.5e+2": a sign belongs to it after the exponent's letter only.
+  // Reads "12u", "0x1p-3f", "1.5e+2". A sign belongs to the number only after the exponent's
+  // letter.
   void number() {
     const bool hexadecimal = sees("0x") || sees("0X");
     char last = ' ';

@@ -1,4 +1,4 @@
-// The words of a WGSL text, without comments. For this folder's own files.
+// Splits a WGSL text into tokens, without comments. Only for the files of this folder.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,20 @@ namespace arraycore::wgsl {
 
 struct Token {
   enum class Kind : std::uint8_t {
-    identifier,  // keywords too
+    identifier,  // includes keywords
     number,
-    sign,  // one character; `>>` is two, so that template lists nest
-    end,   // after the last
+    sign,  // one character; `>>` is two of them, so that template lists nest
+    end,   // after the last token
   };
   Kind kind = Kind::end;
-  std::uint32_t offset = 0;  // byte of the text
+  std::uint32_t offset = 0;  // in bytes from the beginning of the text
   std::string_view text;
 
   bool is(std::string_view other) const { return text == other; }
 };
 
-// The last token is the end's. Never fails: what no WGSL text has becomes signs, which the device's
-// compiler then names. `text` outlives the tokens.
+// Returns the tokens; the last one is `end`. It never fails: characters that no WGSL text has
+// become signs, which the device's compiler reports. `text` must outlive the tokens.
 std::vector<Token> tokens_of(std::string_view text);
 
 }  // namespace arraycore::wgsl

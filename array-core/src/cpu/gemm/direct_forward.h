@@ -1,8 +1,7 @@
-// Convolutions whose window is put to every element, and the data's gradients, without unfolding:
-// a block of rows and two vectors of places stays in registers while it runs over channels and
-// window, and reads the data where they lie. Against packed panels it saves the packing, which for
-// few rows is as much work as the product. Internal to cpu/; parts are shared out among the
-// thread_pool.
+// Convolutions whose window is put at every element, and the data's gradients, without unfolding. A
+// block of rows and two vectors of columns stays in registers while it runs over channels and
+// window, and reads the data in place. Packed panels would cost a copy, which for few rows is as
+// much work as the product. Internal to cpu/; parts are divided among the thread pool.
 #pragma once
 
 #include <algorithm>
@@ -16,12 +15,13 @@
 
 namespace arraycore::cpu {
 
-// Of one batch.
+// Computes one batch.
 template <typename T>
 class DirectForward {
  public:
-  // Whether the problem is one, and not better off packed: of small images much of a block would be
-  // beyond the edge, and weights that no cache holds would be read for each image.
+  // Returns whether the problem is such a convolution and is not faster when packed. In small
+  // images much of a block would be outside the edge, and weights larger than every cache would be
+  // read for each image.
   static bool suits(const gemm::Problem& problem) {
     if (!problem.window) return false;
     const auto& [z, y, x] = problem.window->axes;
@@ -38,28 +38,28 @@ class DirectForward {
       : p_(problem),
         y_(problem.window->axes[1]),
         x_(problem.window->axes[2]),
-        planes_(reach(y_), reach(x_)),
+        planes_(read_range(y_), read_range(x_)),
         images_(problem.n / problem.window->columns()),
         channels_(problem.k / problem.window->terms()),
         threads_(threads),
-        // 16 rows are four blocks of 4, but three of 6 with two idle rows.
+        // 16 rows make four blocks of 4, but three blocks of 6 with two idle rows.
         block_rows_(round_up(problem.m, kRows) * 20 <= round_up(problem.m, kFewRows) * 21
                         ? kRows
                         : kFewRows) {
     blocks_ = (problem.m + block_rows_ - 1) / block_rows_;
-    // Each chunk of an image's rows pads the image anew.
+    // Each chunk of an image's rows pads the image again.
     const std::int64_t wanted = threads == 1 ? 1 : (threads * 4 + images_ - 1) / images_;
     chunks_ = std::min(blocks_, wanted);
   }
 
-  // Of T, for all threads; the terms' places before them.
+  // The bytes of the workspace of all threads. The terms' offsets precede the threads' data.
   std::size_t bytes() const {
     const std::int64_t elements = blocks_ * block_rows_ * p_.k + threads_ * thread_elements();
     return static_cast<std::size_t>(elements) * sizeof(T) +
            static_cast<std::size_t>(p_.k) * sizeof(std::int64_t);
   }
 
-  // False when a thread was lost. `memory`: bytes() of it, aligned to 8.
+  // Returns false when a thread was lost. `memory` has bytes() bytes, aligned to 8.
   bool run(const T* a, const T* b, T* out, std::byte* memory) {
     b_ = b;
     out_ = out;
@@ -91,15 +91,16 @@ class DirectForward {
   static std::int64_t round_up(std::int64_t value, std::int64_t step) {
     return (value + step - 1) / step * step;
   }
-  static Reach reach(const gemm::WindowAxis& axis) {
+  static ReadRange read_range(const gemm::WindowAxis& axis) {
     return {axis.columns, axis.terms, axis.term_step, axis.origin, axis.extent};
   }
-  // Places one after the other, those in the gaps between rows too.
+  // Columns are consecutive, including those in the gaps between rows.
   std::int64_t panels() const {
     const std::int64_t flat = (y_.columns - 1) * planes_.row() + x_.columns;
     return (flat + kColumns<T> - 1) / kColumns<T>;
   }
-  // The padded image, which the last panel reads beyond, and a block of rows of the result.
+  // The size of the padded image, after which the last panel reads a little, and of a block of rows
+  // of the result.
   std::int64_t padded() const { return channels_ * planes_.size() + kColumns<T>; }
   std::int64_t thread_elements() const { return padded() + kRows * panels() * kColumns<T>; }
 
@@ -130,7 +131,7 @@ class DirectForward {
   template <int rows>
   void sweep(const T* weights, const T* data, T* sums) const {
     const std::int64_t flat = panels() * kColumns<T>;
-    // An address's own width, which is half of 64 bits in WebAssembly.
+    // This has the width of an address, which is 32 bits in WebAssembly.
     const auto terms = static_cast<std::ptrdiff_t>(p_.k);
     const std::ptrdiff_t* const places = places_;
     for (std::int64_t first = 0; first < flat; first += kColumns<T>) {
@@ -155,7 +156,7 @@ class DirectForward {
     }
   }
 
-  // Without what was computed in the gaps.
+  // Stores the sums, without what was computed in the gaps.
   void put(const T* sums, std::int64_t image, std::int64_t first) const {
     const std::int64_t flat = panels() * kColumns<T>;
     const std::int64_t rows = std::min<std::int64_t>(block_rows_, p_.m - first);
@@ -184,9 +185,9 @@ class DirectForward {
   std::int64_t chunks_ = 0;
   const T* b_ = nullptr;
   T* out_ = nullptr;
-  std::ptrdiff_t* places_ = nullptr;  // of the terms, from a place's own
-  T* weights_ = nullptr;              // blocks of rows, of each its rows at a term together
-  T* data_ = nullptr;                 // by thread
+  std::ptrdiff_t* places_ = nullptr;  // offsets of the terms from a column's own
+  T* weights_ = nullptr;  // blocks of rows; in each block, its rows at one term are together
+  T* data_ = nullptr;     // the memory of each thread
 };
 
 }  // namespace arraycore::cpu

@@ -1,6 +1,6 @@
-// Channels of data with zeros around them, as convolutions without unfolding read them: rows one
-// after the other with a gap of zeros in between, which ends one row and begins the next. Internal
-// to cpu/; any thread.
+// Channels of data with zeros around them, as convolutions without unfolding read them. Rows are
+// consecutive, with a gap of zeros in between that ends one row and begins the next. Internal to
+// cpu/; any thread.
 #pragma once
 
 #include <algorithm>
@@ -11,9 +11,9 @@
 
 namespace arraycore::cpu {
 
-// One axis of a window in which one thing (places, terms) goes on by single elements and the other
-// by `step`: elements first() to last() are looked at.
-struct Reach {
+// One axis of a window in which one index (of columns or terms) moves by single elements and the
+// other by `step`. The elements first() to last() are read.
+struct ReadRange {
   std::int64_t places = 1;
   std::int64_t others = 1;
   std::int64_t step = 0;
@@ -27,7 +27,7 @@ struct Reach {
 
 class Planes {
  public:
-  Planes(const Reach& y, const Reach& x) : y_(y), x_(x) {
+  Planes(const ReadRange& y, const ReadRange& x) : y_(y), x_(x) {
     gap_ = std::max<std::int64_t>({0, -x.first(), x.last() - (x.extent - 1)});
     row_ = x.extent + gap_;
     rows_ = y.last() - y.first() + 1;
@@ -35,10 +35,10 @@ class Planes {
 
   std::int64_t row() const { return row_; }                      // elements from row to row
   std::int64_t size() const { return rows_ * row_ + 2 * gap_; }  // elements of a channel
-  // What place (0, 0) looks at with the first of the others.
+  // The element that column (0, 0) reads with the first term, or the reverse.
   std::int64_t origin() const { return gap_ + (y_.origin - y_.first()) * row_ + x_.origin; }
 
-  // `from`: the channel's element (0, 0), its elements of a row one after the other.
+  // `from` is element (0, 0) of the channel; the elements of a row are consecutive.
   template <typename T>
   void fill(const T* from, std::int64_t y_stride, T* to) const {
     std::fill_n(to, size(), T{});
@@ -50,8 +50,8 @@ class Planes {
   }
 
  private:
-  Reach y_;
-  Reach x_;
+  ReadRange y_;
+  ReadRange x_;
   std::int64_t gap_ = 0;
   std::int64_t row_ = 0;
   std::int64_t rows_ = 0;

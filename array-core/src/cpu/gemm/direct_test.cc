@@ -1,5 +1,5 @@
-// Convolutions without unfolding against three plain loops: windows over every edge, both ways
-// round, spread, of one and two axes; images that no block divides.
+// Compares convolutions without unfolding with three plain loops. The windows cross every edge, run
+// in both directions, are dilated, and have one or two axes; no block divides the images evenly.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -23,8 +23,8 @@ struct Shape {
   std::int64_t images = 1, channels = 1, results = 1;
   std::int64_t height = 1, width = 1;
   std::int64_t window = 3;
-  std::int64_t spread = 1;   // from one of the window's elements to the next; may be below 0
-  std::int64_t padding = 1;  // before and behind
+  std::int64_t spread = 1;   // from one of the window's elements to the next; may be negative
+  std::int64_t padding = 1;  // at both ends
   std::int64_t groups = 1;
   std::int64_t out_step = 1;
 
@@ -33,7 +33,7 @@ struct Shape {
   std::int64_t origin() const { return (spread < 0 ? reach() : 0) - padding; }
 };
 
-// `forward`: columns are places, else the window's elements.
+// `forward`: columns are positions; otherwise they are the window's elements.
 gemm::WindowAxis axis_of(const Shape& s, std::int64_t extent, std::int64_t window,
                          std::int64_t stride, bool forward) {
   gemm::WindowAxis axis;
@@ -89,7 +89,7 @@ Problem problem_of(const Shape& s, DType dtype, bool forward) {
   return p;
 }
 
-// Small integers, whose products and sums are exact in any order.
+// Fills with small integers, whose products and sums are exact in any order.
 template <typename T>
 std::vector<T> numbers(std::int64_t count, int seed) {
   std::vector<T> values(static_cast<std::size_t>(count));
@@ -98,7 +98,7 @@ std::vector<T> numbers(std::int64_t count, int seed) {
   return values;
 }
 
-// By `threads` threads' parts, all of them on this one.
+// Computes the parts of `threads` threads, all on this one.
 template <typename Direct, typename T>
 void run(const Problem& p, int threads, const T* a, const T* b, T* out) {
   Direct direct(p, threads);
@@ -157,13 +157,13 @@ TEST(Direct, TakesManyImagesAndStridedResults) {
   check<float>({5, 4, 16, 14, 15, 3, 1, 1, 1, 2}, false);
 }
 
-// Lanes behind a row, and places in the gaps between rows, are multiplied by nothing that counts.
+// Lanes after a row's end, and columns in the gaps between rows, must not affect the result.
 TEST(Direct, AnInfinityStaysWithItsOwnWindows) {
   for (const bool forward : {true, false}) {
     const Problem p = problem_of({1, 1, 2, 14, 15, 3}, DType::float32, forward);
     auto left = numbers<float>(2 + p.m * p.k, 1);
     auto right = numbers<float>(3 + 14 * 17 + 1, 2);
-    for (auto& value : left) value += 5;  // no 0, which would make NaN of infinity
+    for (auto& value : left) value += 5;  // no 0, which would give NaN with infinity
     right[3 + 5 * 17 + 14] = std::numeric_limits<float>::infinity();
     std::vector<float> want(static_cast<std::size_t>(1 + p.m * p.n));
     auto got = want;
@@ -184,13 +184,13 @@ TEST(Direct, TakesWhatFillsItsBlocks) {
   EXPECT_TRUE(suits({2, 3, 6, 14, 14, 3}, true));
   EXPECT_TRUE(suits({2, 3, 6, 14, 14, 3}, false));
   EXPECT_TRUE(suits({2, 3, 6, 1, 64, 3}, true));
-  EXPECT_FALSE(suits({2, 3, 6, 4, 4, 3}, true));  // half of a block would be beyond the edge
+  EXPECT_FALSE(suits({2, 3, 6, 4, 4, 3}, true));  // half of a block would be outside the edge
   EXPECT_TRUE(suits({2, 3, 6, 4, 4, 3}, false));
   EXPECT_FALSE(suits({2, 3, 6, 5, 5, 3}, false));       // 5 elements fill 8 lanes
   EXPECT_FALSE(suits({2, 512, 512, 32, 32, 3}, true));  // no cache holds the weights
 }
 
-// Of small integers the transforms' quarters are exact, too.
+// For small integers the transforms' quarters are exact, too.
 void check_tiles(const Shape& s, int threads = 1) {
   check_by<float, Winograd>(s, true, threads);
   if (s.spread == 1) check_by<float, WinogradWeights>(s, false, threads);
@@ -226,13 +226,13 @@ TEST(Winograd, TakesWhatRepaysTheTransforms) {
   EXPECT_FALSE(suits({2, 16, 16, 10, 12, 3, 2}));
   EXPECT_FALSE(suits({2, 4, 16, 10, 12, 3}));
   EXPECT_FALSE(suits({2, 16, 4, 10, 12, 3}));
-  EXPECT_FALSE(suits({1, 512, 512, 4, 4, 3}));  // a few places
-  EXPECT_FALSE(suits({9, 16, 16, 5, 5, 3}));    // tiles beyond the edge
+  EXPECT_FALSE(suits({1, 512, 512, 4, 4, 3}));  // too few positions
+  EXPECT_FALSE(suits({9, 16, 16, 5, 5, 3}));    // too many tiles outside the edge
   EXPECT_FALSE(suits({2, 16, 16, 1, 120, 3}));  // one axis
 }
 
-// The transforms cost digits, since what they multiply is larger, and sums of a ninth of the terms
-// gain some: of 64 channels the root of the mean square is 0.64 times that of sums in order.
+// The transforms lose digits, because they multiply larger numbers. Sums of a ninth of the terms
+// gain some: with 64 channels, the root mean square error is 0.64 times that of sums in order.
 TEST(Winograd, ErrsNoMoreThanSums) {
   const Shape s{1, 64, 12, 20, 24, 3};
   const Problem p = problem_of(s, DType::float32, true);

@@ -1,6 +1,6 @@
-// Weights' gradients of convolutions whose window is put to every element, without unfolding: sums
-// run along rows of the data, lanes side by side, for a few results and a row of the window at
-// once. Internal to cpu/; parts are shared out among the thread_pool.
+// The gradients of weights, for convolutions whose window is put at every element, without
+// unfolding. Sums run along rows of the data with lanes side by side, for a few output channels and
+// a row of the window at once. Internal to cpu/; parts are divided among the thread pool.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 
 namespace arraycore::cpu {
 
-// Of one batch. Here the problem's columns are the window and the channels, its terms the places
-// and the images.
+// Computes one batch. Here the problem's columns are the window and the channels; its terms are the
+// positions and the images.
 template <typename T>
 class DirectWeights {
  public:
@@ -24,7 +24,7 @@ class DirectWeights {
     const auto& [z, y, x] = problem.window->axes;
     return z.columns == 1 && z.terms == 1 && z.origin == 0 && (y.term_step == 1 || y.terms == 1) &&
            x.term_step == 1 && x.b_stride == 1 && x.columns > 1 &&
-           // Rows are filled up to whole vectors.
+           // Rows are padded to whole vectors.
            x.terms * 5 >= round_up(x.terms) * 4;
   }
 
@@ -32,11 +32,11 @@ class DirectWeights {
       : p_(problem),
         y_(problem.window->axes[1]),
         x_(problem.window->axes[2]),
-        planes_(reach(y_), reach(x_)),
+        planes_(read_range(y_), read_range(x_)),
         images_(problem.k / problem.window->terms()),
         channels_(problem.n / problem.window->columns()),
         threads_(threads) {
-    // As many images at a time as keep a block of the gradient in the first cache.
+    // So many images at a time keep a block of the gradient in the first cache.
     constexpr std::int64_t kHeld = 1024;
     together_ = std::clamp<std::int64_t>(kHeld / gradient_plane(), 1, images_);
     blocks_ = (problem.m + kResults - 1) / kResults;
@@ -47,7 +47,7 @@ class DirectWeights {
            sizeof(T);
   }
 
-  // False when a thread was lost. `memory`: bytes() of it.
+  // Returns false when a thread was lost. `memory` has bytes() bytes.
   bool run(const T* a, const T* b, T* out, std::byte* memory) {
     a_ = a;
     b_ = b;
@@ -75,12 +75,12 @@ class DirectWeights {
   static std::int64_t round_up(std::int64_t value) {
     return (value + kLanes<T> - 1) / kLanes<T> * kLanes<T>;
   }
-  static Reach reach(const gemm::WindowAxis& axis) {
+  static ReadRange read_range(const gemm::WindowAxis& axis) {
     return {axis.terms, axis.columns, axis.column_step, axis.origin, axis.extent};
   }
   std::int64_t gradient_row() const { return round_up(x_.terms); }
   std::int64_t gradient_plane() const { return y_.terms * gradient_row(); }
-  // Channels of all images that are taken together; the last row is read beyond.
+  // The elements of the channels of all images of a group; the last row is read beyond its end.
   std::int64_t padded() const { return together_ * channels_ * planes_.size() + kLanes<T>; }
 
   static void pad(void* task, std::int64_t image, int /*thread*/) {
@@ -112,7 +112,8 @@ class DirectWeights {
         }
   }
 
-  // Of a block of results, rows filled up with zeros; results that are not there are zeros.
+  // Copies the gradient of a block of output channels. Rows are padded with zeros, and missing
+  // channels are zeros.
   void copy_gradient(std::int64_t first, T* to) const {
     for (std::int64_t image = 0; image < count_; ++image)
       for (std::int64_t result = 0; result < kResults; ++result) {
@@ -128,12 +129,12 @@ class DirectWeights {
       }
   }
 
-  // `taps` weights of a row of the window, for a block of results and one channel.
+  // Computes `taps` weights of a row of the window, for a block of output channels and one channel.
   template <int taps>
   void sum(const T* gradient, std::int64_t block, std::int64_t channel, std::int64_t ky,
            std::int64_t kx) const {
     Sums<taps> sums;
-    // Addresses' own width, which is half of 64 bits in WebAssembly.
+    // These have the width of an address, which is 32 bits in WebAssembly.
     const auto whole = static_cast<std::ptrdiff_t>(x_.terms / kLanes<T> * kLanes<T>);
     const auto rows = static_cast<std::ptrdiff_t>(y_.terms);
     const auto line_step = static_cast<std::ptrdiff_t>(planes_.row());
@@ -141,7 +142,7 @@ class DirectWeights {
     const auto result_step = static_cast<std::ptrdiff_t>(gradient_plane());
     const auto tap_step = static_cast<std::ptrdiff_t>(x_.column_step);
     const bool has_end = whole < x_.terms;
-    Bits there{};  // the lanes of a row's end
+    Bits there{};  // the lanes at the end of a row
     for (std::int64_t lane = 0; lane < x_.terms - whole; ++lane) there[lane] = -1;
     const std::int64_t origin =
         planes_.origin() + ky * y_.column_step * planes_.row() + kx * x_.column_step;
@@ -158,8 +159,8 @@ class DirectWeights {
     put<taps>(sums, block, channel, ky, kx);
   }
 
-  // What lies behind a row is another row's: not even an infinity of it may meet the zeros that the
-  // gradient is filled up with.
+  // What follows a row belongs to the next row. An infinity there must not meet the zeros with
+  // which the gradient is padded.
   enum class Row : std::uint8_t { whole, end };
 
   template <int taps, Row part>
@@ -205,14 +206,14 @@ class DirectWeights {
   std::int64_t channels_;
   int threads_;
   std::int64_t together_ = 1;  // images
-  std::int64_t blocks_ = 0;    // of results
+  std::int64_t blocks_ = 0;    // of output channels
   const T* a_ = nullptr;
   const T* b_ = nullptr;
   T* out_ = nullptr;
-  T* data_ = nullptr;       // padded, of the images that are taken together, by channel
-  T* gradients_ = nullptr;  // by thread
-  std::int64_t first_ = 0;  // image of those
-  std::int64_t count_ = 0;  // of them
+  T* data_ = nullptr;       // padded data of a group of images, by channel
+  T* gradients_ = nullptr;  // the memory of each thread
+  std::int64_t first_ = 0;  // the first image of the group
+  std::int64_t count_ = 0;  // the number of images in the group
 };
 
 }  // namespace arraycore::cpu

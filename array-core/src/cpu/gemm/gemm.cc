@@ -20,7 +20,7 @@ namespace {
 using gemm::Matrix;
 using gemm::Problem;
 
-// Both operands lie by strides.
+// Both operands have strides.
 template <typename T>
 struct Strided {
   const Matrix& left;
@@ -56,7 +56,7 @@ struct Strided {
 
 // ---- matrix by vector: nothing is used twice, so nothing is packed
 
-// out[row] = sum of matrix(row, p) * vector[p], the elements of a row one after the other.
+// out[row] = sum of matrix(row, p) * vector[p], where the elements of a row are consecutive.
 template <typename T>
 void rows_by_vector(std::int64_t rows, std::int64_t depth, const T* matrix, std::int64_t row_stride,
                     const T* vector, T* out, std::int64_t out_stride) {
@@ -78,7 +78,7 @@ void rows_by_vector(std::int64_t rows, std::int64_t depth, const T* matrix, std:
   }
 }
 
-// The same, rows one after the other: a block of rows runs down the matrix together.
+// The same where rows are consecutive: a block of rows runs down the matrix together.
 template <typename T>
 void columns_by_vector(std::int64_t rows, std::int64_t depth, const T* matrix,
                        std::int64_t depth_stride, const T* vector, T* out,
@@ -111,7 +111,7 @@ void Gemm::Free::operator()(std::byte* memory) const { std::free(memory); }  // 
 
 Status Gemm::reserve(std::size_t bytes) {
   if (bytes <= capacity_) return Done{};
-  // malloc gives a null pointer where memory is out; new would end the process.
+  // malloc returns a null pointer when memory is exhausted; new would end the process.
   workspace_.reset();
   capacity_ = 0;
   workspace_.reset(static_cast<std::byte*>(std::malloc(bytes)));  // NOLINT(*-no-malloc)
@@ -132,7 +132,7 @@ Status Gemm::multiply(const Problem& problem, const T* a, const T* b, T* out,
   const Matrix& left = problem.a;
   const Matrix& right = problem.b;
 
-  // A vector, and the matrix it meets as rows that are summed.
+  // This is a vector and a matrix, whose rows are summed.
   const bool row = m == 1;
   const std::int64_t rows = row ? n : m;
   const std::int64_t row_stride = row ? right.column_stride : left.row_stride;
@@ -184,7 +184,7 @@ Status Gemm::convolve(const Problem& problem, const T* a, const T* b, T* out,
   if (prologue == nullptr && DirectWeights<T>::suits(problem))
     return convolve_directly<DirectWeights<T>>(problem, a, b, out);
   const Blocks<T> blocks{problem.m, problem.n, problem.k};
-  // The places of a block's columns and terms come first: they are of 8 bytes.
+  // The positions of a block's columns and terms come first, because they have 8 bytes.
   const std::size_t places = Windowed<T>::place_bytes(blocks);
   const Status room = reserve(places + static_cast<std::size_t>(blocks.packed()) * sizeof(T));
   if (!room) return room;

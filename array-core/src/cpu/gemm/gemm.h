@@ -1,7 +1,8 @@
-// Products of float32 and float64 matrices, and convolutions, on the CPU: packed into panels that
-// the caches hold, and multiplied by a block of 6 rows and two vectors that stays in registers. One
-// source for WebAssembly's SIMD, SSE and AVX, by the compilers' vector extensions. One caller at a
-// time; large products are shared out among the threads of the thread_pool.
+// Products of float32 and float64 matrices, and convolutions, on the CPU. Operands are packed into
+// panels that the caches hold, and multiplied in a block of 6 rows and two vectors that stays in
+// registers. One source serves WebAssembly's SIMD, SSE and AVX, by the compilers' vector
+// extensions. One caller at a time; large products are divided among the threads of the thread
+// pool.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,7 @@
 
 namespace arraycore::cpu {
 
-// What is done to b's elements where they are packed.
+// Changes the elements of b after they are packed.
 class PackedPrologue {
  public:
   PackedPrologue() = default;
@@ -26,21 +27,20 @@ class PackedPrologue {
     std::int64_t columns = 0;
     std::int64_t term = 0;  // the first
     std::int64_t terms = 0;
-    int width = 0;  // columns of a panel; the last panel is as wide as the others
+    int width = 0;  // the columns of a panel; the last panel is as wide as the others
   };
-  // `packed`: panels one after the other, of each its columns at a term together.
+  // `packed` holds consecutive panels; in each panel, the columns at one term are together.
   virtual Status apply(const Part& part, std::byte* packed) = 0;
 };
 
-// Keeps the memory for packed panels from product to product.
+// Multiplies matrices. It keeps the memory for packed panels from product to product.
 class Gemm {
  public:
   static bool computes(DType dtype) { return dtype == DType::float32 || dtype == DType::float64; }
 
-  // REQUIRES: computes(problem.dtype); `out` overlaps neither `a` nor `b`; k > 0. The pointers are
-  // those of the storages, aligned to elements. Error: memory, "out_of_host_memory";
-  // device, "thread_lost".
-  // Or what `prologue` says; null: nothing is done to b's elements.
+  // Computes the problem. `prologue` changes b's elements; null: nothing does. REQUIRES:
+  // computes(problem.dtype); `out` overlaps neither `a` nor `b`; k > 0. The pointers are those of
+  // the storages, aligned to elements. Error: memory, "out_of_host_memory"; device, "thread_lost".
   Status run(const gemm::Problem& problem, const std::byte* a, const std::byte* b, std::byte* out,
              PackedPrologue* prologue = nullptr);
 

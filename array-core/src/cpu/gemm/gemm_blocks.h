@@ -1,6 +1,6 @@
-// The loops around the innermost ones: which part of both operands is packed when, where the blocks
-// go, and what the thread pool's threads share out. How a part is packed and where a column of the
-// result lies is the caller's. Internal to cpu/; one caller at a time.
+// The outer loops: which part of both operands is packed when, where the blocks go, and what the
+// thread pool's threads share. The caller defines how a part is packed and where a column of the
+// result is. Internal to cpu/; one caller at a time.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace arraycore::cpu {
 
-// How much is packed at a time: a panel of b stays in the first cache, the block of a in the
-// second, b's block in the last.
+// How much is packed at a time. A panel of b stays in the first cache, the block of a in the
+// second, and b's block in the last.
 inline constexpr std::int64_t kDepth = 256;
 inline constexpr std::int64_t kBlockRows = 96;
 inline constexpr std::int64_t kBlockColumns = 1024;
@@ -25,9 +25,9 @@ constexpr std::int64_t round_up(std::int64_t value, std::int64_t step) {
   return (value + step - 1) / step * step;
 }
 
-// Waking a thread costs some 20 us, the time of 200,000 multiplications.
+// Waking a thread takes about 20 us, the time of 200,000 multiplications.
 inline constexpr std::int64_t kSharedWork = 1'000'000;
-// For each thread, so that all end at nearly the same time.
+// Each thread gets so many parts, so that all end at nearly the same time.
 inline constexpr std::int64_t kPartsOfThread = 8;
 
 inline int threads_for(std::int64_t rows, std::int64_t columns, std::int64_t terms) {
@@ -41,19 +41,19 @@ struct Blocks {
   std::int64_t m = 0;
   std::int64_t n = 0;
   std::int64_t k = 0;
-  int threads = 1;  // threads that pack rows of a, each for itself
+  int threads = 1;  // the threads that pack rows of a, each for itself
 
   Blocks(std::int64_t rows, std::int64_t columns, std::int64_t terms)
       : m(rows), n(columns), k(terms), threads(threads_for(rows, columns, terms)) {}
   std::int64_t depth() const { return std::min(kDepth, k); }
   std::int64_t rows() const { return std::min(kBlockRows, round_up(m, kRows)); }
   std::int64_t columns() const { return std::min(kBlockColumns, round_up(n, kColumns<T>)); }
-  // Elements of memory for both packed operands.
+  // Returns the elements of memory for both packed operands.
   std::int64_t packed() const { return depth() * (threads * rows() + columns()); }
 };
 
-// One packed block of b times every row of a, as a task of the thread pool: its parts are a block
-// of rows and a stretch of columns, and each thread packs the rows that it needs.
+// One packed block of b times every row of a, as a task of the thread pool. A part is a block of
+// rows and a range of columns, and each thread packs the rows that it needs.
 template <typename T, typename Packing>
 class Sweep {
  public:
@@ -65,8 +65,8 @@ class Sweep {
 
   T* packed_b() const { return packed_b_; }
 
-  // Of b: `columns` columns from `first_column` on, `terms` terms from `first_term` on. False when
-  // a thread was lost.
+  // Uses `columns` columns of b from `first_column` on, and `terms` terms from `first_term` on.
+  // Returns false when a thread was lost.
   bool run(std::int64_t first_column, std::int64_t columns, std::int64_t first_term,
            std::int64_t terms) {
     first_column_ = first_column;
@@ -120,14 +120,14 @@ class Sweep {
   std::int64_t terms_ = 0;
   std::int64_t stretch_ = 0;  // columns
   std::int64_t stretches_ = 0;
-  std::array<std::int64_t, ThreadPool::kMaxThreads>
-      held_{};  // the block of rows that each has packed
+  // The block of rows that each thread has packed.
+  std::array<std::int64_t, ThreadPool::kMaxThreads> held_{};
 };
 
-// `packing.b(first column, columns, first term, terms, to) -> Status`, then as often as there are
-// blocks of rows `packing.a(first row, rows, first term, terms, to)` and
-// `packing.target(row, the block's first column, column of the block, columns) -> Target`, whose
-// rows, columns and `adds` are set here. Any thread calls `a` and `target`, at the same time.
+// Calls `packing.b(first column, columns, first term, terms, to) -> Status`. Then, for each block
+// of rows, it calls `packing.a(first row, rows, first term, terms, to)` and `packing.target(row,
+// the block's first column, column of the block, columns) -> Target`, and sets the target's rows,
+// columns and `adds`. Several threads call `a` and `target` at the same time.
 template <typename T, typename Packing>
 Status multiply_blocks(const Blocks<T>& blocks, T* memory, Packing& packing) {
   Sweep<T, Packing> sweep(blocks, memory, packing);

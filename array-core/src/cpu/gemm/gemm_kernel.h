@@ -1,4 +1,4 @@
-// The innermost loops of cpu/gemm.h: a block of rows and two vectors of columns that stays in
+// The innermost loops of cpu/gemm/gemm.h: a block of rows and two vectors of columns stays in
 // registers while it runs down packed panels. Any thread.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace arraycore::cpu {
 
-// 16 bytes: what WebAssembly, SSE and NEON have. A wider unit takes two at a time.
+// 16 bytes, which WebAssembly, SSE and NEON have. A wider unit takes two at a time.
 template <typename T>
 struct LanesOf;
 template <>
@@ -28,8 +28,8 @@ struct LanesOf<double> {
 template <typename T>
 using Lanes = typename LanesOf<T>::Vector;
 
-inline constexpr int kRows = 6;  // of a block: 12 sums, 2 vectors of b and 1 of a are 15 registers
-inline constexpr int kVectors = 2;  // of columns
+inline constexpr int kRows = 6;  // of a block: 12 sums, 2 vectors of b and 1 of a make 15 registers
+inline constexpr int kVectors = 2;  // of columns in a block
 template <typename T>
 inline constexpr int kLanes = static_cast<int>(sizeof(Lanes<T>) / sizeof(T));
 template <typename T>
@@ -45,8 +45,8 @@ template <typename T>
 void store(T* to, Lanes<T> lanes) {
   std::memcpy(to, &lanes, sizeof lanes);
 }
-// Listed, since a vector of zeros plus the value is an addition, which -0 makes necessary: it cost
-// the innermost loop a register, so that a sum was kept in memory.
+// The elements are listed. A vector of zeros plus the value would be an addition, which -0 makes
+// necessary; it took a register from the innermost loop, so that a sum was kept in memory.
 template <typename T>
 Lanes<T> splat(T value) {
   if constexpr (kLanes<T> == 4)
@@ -54,7 +54,7 @@ Lanes<T> splat(T value) {
   else
     return Lanes<T>{value, value};
 }
-// Fused, with one rounding, in a module of relaxed SIMD on a processor that has it.
+// One rounding, in a module with relaxed SIMD and on a processor that has fused multiply-add.
 template <typename V>
 V multiply_add(V a, V b, V sum) {
 #ifdef __wasm_relaxed_simd__
@@ -68,13 +68,13 @@ V multiply_add(V a, V b, V sum) {
 #endif
 }
 
-// The block's rows in registers.
+// The rows of the block, in registers.
 template <typename T>
 struct Block {
   Lanes<T> sums[kRows][kVectors];  // NOLINT(*-avoid-c-arrays): registers
 };
 
-// a: `depth` times kRows elements; b: `depth` times kColumns.
+// `a` has `depth` times kRows elements, `b` has `depth` times kColumns.
 template <typename T>
 Block<T> run_block(std::int64_t depth, const T* a, const T* b) {
   Block<T> block{};
@@ -93,16 +93,16 @@ Block<T> run_block(std::int64_t depth, const T* a, const T* b) {
   return block;
 }
 
-// Where a block goes.
+// Where a block is stored.
 template <typename T>
 struct Target {
   T* out = nullptr;
   std::int64_t row_stride = 0;
   std::int64_t column_stride = 0;
-  const std::int64_t* places = nullptr;  // of the columns, where no stride tells them
-  std::int64_t rows = 0;                 // of the block, those that there are
+  const std::int64_t* places = nullptr;  // offsets of the columns, where there is no stride
+  std::int64_t rows = 0;                 // the rows of the block that exist
   std::int64_t columns = 0;
-  bool adds = false;  // to what is there, else writes over it
+  bool adds = false;  // adds to what is stored, otherwise overwrites it
 };
 
 template <typename T>

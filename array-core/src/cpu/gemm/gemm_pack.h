@@ -1,4 +1,4 @@
-// Packs lines of an operand into panels for cpu/gemm_kernel.h. Internal to cpu/; any thread.
+// Packs lines of an operand into panels for cpu/gemm/gemm_kernel.h. Internal to cpu/; any thread.
 #pragma once
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 
 namespace arraycore::cpu {
 
-// Packs `count` lines of `depth` elements into panels of `width` lines: element p of every line of
-// a panel together, absent lines as zeros.
+// Packs `count` lines of `depth` elements into panels of `width` lines. In a panel, element p of
+// every line is together. Missing lines are zeros.
 template <typename T, int width>
 void pack(const T* from, std::int64_t line_stride, std::int64_t depth_stride, std::int64_t count,
           std::int64_t depth, T* to) {

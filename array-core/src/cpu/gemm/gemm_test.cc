@@ -1,4 +1,5 @@
-// The packed product against three plain loops: every shape modulo the blocks, every way to lie.
+// Compares the packed product with three plain loops, for every shape modulo the blocks and every
+// layout.
 #include "cpu/gemm/gemm.h"
 
 #include <gtest/gtest.h>
@@ -14,16 +15,17 @@ namespace {
 using gemm::Matrix;
 using gemm::Problem;
 
-enum class Lies { rows, columns, gaps, backwards };
+enum class Layout { rows, columns, gaps, backwards };
 
-// A matrix of `rows` x `columns` in storage that begins after three elements of something else.
-Matrix matrix(Lies lies, std::int64_t rows, std::int64_t columns, std::int64_t batches,
+// Returns a matrix of `rows` x `columns` in storage that begins with three other elements.
+Matrix matrix(Layout layout, std::int64_t rows, std::int64_t columns, std::int64_t batches,
               bool repeated) {
   constexpr std::int64_t kBefore = 3;
   Matrix m{kBefore, columns, 1, {repeated ? 0 : rows * columns}};
-  if (lies == Lies::columns) m = {kBefore, 1, rows, {repeated ? 0 : rows * columns}};
-  if (lies == Lies::gaps) m = {kBefore, 3 * columns + 1, 2, {repeated ? 0 : 4 * rows * columns}};
-  if (lies == Lies::backwards) {
+  if (layout == Layout::columns) m = {kBefore, 1, rows, {repeated ? 0 : rows * columns}};
+  if (layout == Layout::gaps)
+    m = {kBefore, 3 * columns + 1, 2, {repeated ? 0 : 4 * rows * columns}};
+  if (layout == Layout::backwards) {
     m = {kBefore + rows * columns - 1, -columns, -1, {repeated ? 0 : rows * columns}};
   }
   if (batches == 1) m.batch.clear();
@@ -39,7 +41,7 @@ std::size_t span_of(const Matrix& m, std::int64_t rows, std::int64_t columns,
   return static_cast<std::size_t>(last) + 1;
 }
 
-// Small integers, whose products and sums are exact in any order.
+// Fills with small integers, whose products and sums are exact in any order.
 template <typename T>
 std::vector<T> numbers(std::size_t count, int seed) {
   std::vector<T> values(count);
@@ -49,8 +51,8 @@ std::vector<T> numbers(std::size_t count, int seed) {
 }
 
 template <typename T>
-void check(Gemm& product, std::int64_t m, std::int64_t n, std::int64_t k, Lies a, Lies b, Lies out,
-           std::int64_t batches = 1, bool repeat_b = false) {
+void check(Gemm& product, std::int64_t m, std::int64_t n, std::int64_t k, Layout a, Layout b,
+           Layout out, std::int64_t batches = 1, bool repeat_b = false) {
   Problem problem;
   problem.dtype = sizeof(T) == 4 ? DType::float32 : DType::float64;
   problem.m = m;
@@ -73,7 +75,7 @@ void check(Gemm& product, std::int64_t m, std::int64_t n, std::int64_t k, Lies a
                        << static_cast<int>(b) << ", out " << static_cast<int>(out);
 }
 
-constexpr Lies kAll[] = {Lies::rows, Lies::columns, Lies::gaps, Lies::backwards};
+constexpr Layout kAll[] = {Layout::rows, Layout::columns, Layout::gaps, Layout::backwards};
 
 template <typename T>
 void check_everything() {
@@ -81,10 +83,10 @@ void check_everything() {
   for (const std::int64_t m : {1, 2, 5, 6, 7, 12, 13, 97})
     for (const std::int64_t n : {1, 2, 3, 4, 5, 7, 8, 9, 17, 33})
       for (const std::int64_t k : {1, 2, 17, 33})
-        check<T>(product, m, n, k, Lies::rows, Lies::rows, Lies::rows);
-  for (const Lies a : kAll)
-    for (const Lies b : kAll)
-      for (const Lies out : kAll) {
+        check<T>(product, m, n, k, Layout::rows, Layout::rows, Layout::rows);
+  for (const Layout a : kAll)
+    for (const Layout b : kAll)
+      for (const Layout out : kAll) {
         check<T>(product, 7, 9, 5, a, b, out);
         check<T>(product, 1, 37, 35, a, b, out);
         check<T>(product, 37, 1, 35, a, b, out);
@@ -96,8 +98,8 @@ void check_everything() {
 TEST(Gemm, Float32EqualsThreeLoopsInEveryShapeAndLayout) { check_everything<float>(); }
 TEST(Gemm, Float64EqualsThreeLoopsInEveryShapeAndLayout) { check_everything<double>(); }
 
-// A window over both edges of `axes` axes, turned round where `backwards`, put to every second
-// place.
+// Returns a window over both edges of `axes` axes, reversed where `backwards`, at every second
+// position.
 template <typename T>
 void check_window(Gemm& product, int axes, std::int64_t m, std::int64_t columns,
                   std::int64_t outer_columns, std::int64_t outer_terms, std::int64_t batches,
@@ -168,22 +170,22 @@ TEST(Gemm, WindowsGoBeyondEveryPackedBlock) {
 
 TEST(Gemm, GoesBeyondEveryPackedBlock) {
   Gemm product;
-  check<float>(product, 200, 1030, 300, Lies::rows, Lies::rows, Lies::rows);
-  check<double>(product, 100, 1027, 513, Lies::columns, Lies::columns, Lies::gaps);
+  check<float>(product, 200, 1030, 300, Layout::rows, Layout::rows, Layout::rows);
+  check<double>(product, 100, 1027, 513, Layout::columns, Layout::columns, Layout::gaps);
 }
 
-// The thread pool is the process's, so that this test sends its helpers home and stands last of
+// The thread pool belongs to the process. This test ends its helpers, so it is the last one of
 // products.
 TEST(Gemm, IsSharedOutAmongThreads) {
   std::vector<std::thread> helpers;
   for (int i = 1; i <= 3; ++i) helpers.emplace_back([i] { thread_pool().serve(i); });
   while (thread_pool().threads() != 4) std::this_thread::yield();
   Gemm product;
-  check<float>(product, 200, 1030, 300, Lies::rows, Lies::rows, Lies::rows);
-  check<float>(product, 5, 1999, 300, Lies::rows, Lies::columns, Lies::gaps);
-  check<float>(product, 1999, 5, 300, Lies::columns, Lies::rows, Lies::backwards);
-  check<float>(product, 97, 100, 200, Lies::rows, Lies::rows, Lies::rows, 3);
-  check<double>(product, 100, 1027, 513, Lies::columns, Lies::columns, Lies::gaps);
+  check<float>(product, 200, 1030, 300, Layout::rows, Layout::rows, Layout::rows);
+  check<float>(product, 5, 1999, 300, Layout::rows, Layout::columns, Layout::gaps);
+  check<float>(product, 1999, 5, 300, Layout::columns, Layout::rows, Layout::backwards);
+  check<float>(product, 97, 100, 200, Layout::rows, Layout::rows, Layout::rows, 3);
+  check<double>(product, 100, 1027, 513, Layout::columns, Layout::columns, Layout::gaps);
   check_window<float>(product, 1, 64, 900, 2, 20, 1, false, false);
   check_window<float>(product, 2, 70, 40, 5, 30, 1, false, false);
   thread_pool().end();
@@ -198,7 +200,7 @@ TEST(Problem, ABatchOfRowsThatMeetOneMatrixIsMoreRows) {
   EXPECT_EQ(problem.m, 15);
   EXPECT_EQ(problem.batches(), 1);
   EXPECT_EQ(problem.b, (Matrix{2, 6, 1, {}}));
-  // Vectors, too, however far they are apart.
+  // Vectors work as well, with any distance between elements.
   const View vectors{{5, 1, 4}, {80, 0, 4}, 0};
   const View results{{5, 1, 6}, {24, 24, 4}, 0};
   const Problem rows = gemm::problem_of(DType::float32, vectors, b, results);

@@ -1,6 +1,6 @@
-// How a convolution's operands are packed for cpu/gemm_kernel.h: b's panels are gathered through
-// the window, so that no more of the unfolded data is ever there than a block. Internal to cpu/;
-// what b() finds the thread pool's threads read.
+// Packs a convolution's operands for cpu/gemm/gemm_kernel.h. b's panels are gathered through the
+// window, so that only a block of the unfolded data exists at a time. Internal to cpu/; the thread
+// pool's threads read what b() packed.
 #pragma once
 
 #include <algorithm>
@@ -16,11 +16,11 @@
 
 namespace arraycore::cpu {
 
-// Of one batch. See multiply_blocks.
+// Packs one batch; see multiply_blocks.
 template <typename T>
 class Windowed {
  public:
-  // `memory`: place_bytes() of it, aligned to 8 bytes.
+  // `memory` has place_bytes() bytes, aligned to 8.
   Windowed(const gemm::Problem& problem, const Blocks<T>& blocks, std::byte* memory,
            const T* from_a, const T* from_b, T* out)
       : problem_(problem), window_(*problem.window), from_a_(from_a), from_b_(from_b), out_(out) {
@@ -51,7 +51,7 @@ class Windowed {
     }
   }
 
-  // What is done to b's elements; null: nothing.
+  // `prologue` changes b's elements; null: nothing does.
   void set_prologue(PackedPrologue* prologue, std::int64_t batch) {
     prologue_ = prologue;
     batch_ = batch;
@@ -65,7 +65,7 @@ class Windowed {
     if (prologue_ == nullptr) return Done{};
     const Status done = prologue_->apply({batch_, column, columns, term, terms, kColumns<T>},
                                          reinterpret_cast<std::byte*>(to));
-    // Beyond the edge there is 0, whatever would be made of it.
+    // Elements outside the edge stay 0, whatever the prologue would make of 0.
     panels<true>(columns, terms, to);
     return done;
   }
@@ -90,12 +90,12 @@ class Windowed {
  private:
   static constexpr std::size_t kAxes = gemm::kWindowAxes;
   static constexpr std::size_t kLast = kAxes - 1;
-  // Of a column or a term: what it adds to b's place, and to the place along each axis.
+  // A column's or a term's part of the offset in b, and of the position along each axis.
   struct Place {
     std::int64_t at = 0;
     std::array<std::int64_t, kAxes> x{};
   };
-  // Columns whose windows are put to neighbouring places of the last axis.
+  // Columns whose windows are at neighbouring positions of the last axis.
   struct Run {
     std::int64_t lane = 0;
     std::int64_t count = 0;
@@ -134,7 +134,7 @@ class Windowed {
     }
   }
 
-  // Takes a number apart; gives the outer digit.
+  // Splits a number into digits and returns the outer one.
   std::int64_t split(std::int64_t number, std::int64_t gemm::WindowAxis::* extent,
                      std::array<std::int64_t, kAxes>& digit) const {
     for (std::size_t axis = kAxes; axis-- > 0;) {
@@ -143,7 +143,7 @@ class Windowed {
     }
     return number;
   }
-  // To the next number.
+  // Advances the digits to the next number.
   void step(std::int64_t gemm::WindowAxis::* extent, std::array<std::int64_t, kAxes>& digit,
             std::int64_t& outer) const {
     for (std::size_t axis = kAxes; axis-- > 0;) {
@@ -157,14 +157,14 @@ class Windowed {
     return static_cast<std::uint64_t>(x) < static_cast<std::uint64_t>(extent);
   }
 
-  // Fills the block; or `blank`s alone what lies beyond the edge.
+  // Fills the block. With `blank` it only sets to 0 what is outside the edge.
   template <bool blank>
   void panels(std::int64_t columns, std::int64_t terms, T* to) const {
     for (std::int64_t first = 0; first < columns; first += kColumns<T>, to += terms * kColumns<T>)
       panel<blank>(first, std::min<std::int64_t>(kColumns<T>, columns - first), terms, to);
   }
 
-  // Columns [first, first + wide) of the block at its terms.
+  // Does the columns [first, first + wide) of the block at its terms.
   template <bool blank>
   void panel(std::int64_t first, std::int64_t wide, std::int64_t terms, T* to) const {
     const gemm::WindowAxis& last = window_.axes[kLast];
@@ -231,7 +231,7 @@ class Windowed {
   std::int64_t batch_ = 0;
   Place* columns_ = nullptr;  // of the block
   Place* terms_ = nullptr;
-  std::int64_t* outs_ = nullptr;  // where the block's columns lie in the result
+  std::int64_t* outs_ = nullptr;  // the offsets of the block's columns in the result
   std::int64_t* a_terms_ = nullptr;
 };
 

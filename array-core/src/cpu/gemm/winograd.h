@@ -1,12 +1,12 @@
-// Convolutions by a 3 x 3 window that is put to every element, and the data's gradients, with 2.25
-// times fewer multiplications: Winograd's minimal filtering F(2 x 2, 3 x 3), as A. Lavin and S.
-// Gray, "Fast Algorithms for Convolutional Neural Networks" (2016), use it. A tile of 4 x 4
+// Convolutions with a 3 x 3 window that is put at every element, and the data's gradients, with
+// 2.25 times fewer multiplications. This is Winograd's minimal filtering F(2 x 2, 3 x 3), as in A.
+// Lavin and S. Gray, "Fast Algorithms for Convolutional Neural Networks" (2016). A tile of 4 x 4
 // elements d and a window g give 2 x 2 results
 //
 //   A' [ sum over channels of (G g G') * (B' d B) ] A
 //
-// whose 16 elementwise products, for all tiles and results, are 16 products of matrices. Internal
-// to cpu/; parts are shared out among the thread_pool.
+// For all tiles and output channels together, the 16 elementwise products are 16 products of
+// matrices. Internal to cpu/; parts are divided among the thread pool.
 #pragma once
 
 #include <algorithm>
@@ -24,11 +24,11 @@
 
 namespace arraycore::cpu {
 
-// Of one batch, in float32.
+// Computes one batch in float32.
 class Winograd {
  public:
-  // Whether the problem is one, and has enough channels, results and places to be worth the
-  // transforms.
+  // Returns whether the problem is such a convolution, with enough channels, output channels and
+  // positions to be worth the transforms.
   static bool suits(const gemm::Problem& problem) {
     if (problem.dtype != DType::float32 || !problem.window) return false;
     const auto& [z, y, x] = problem.window->axes;
@@ -66,7 +66,7 @@ class Winograd {
     return static_cast<std::size_t>((weights_size() + threads_ * thread_size()) * kBytes);
   }
 
-  // False when a thread was lost. `memory`: bytes() of it.
+  // Returns false when a thread was lost. `memory` has bytes() bytes.
   bool run(const float* a, const float* b, float* out, std::byte* memory) {
     a_ = a;
     b_ = b;
@@ -85,15 +85,17 @@ class Winograd {
   static constexpr std::int64_t kBytes = sizeof(float);
   static constexpr std::int64_t kProducts = 16;
   static constexpr std::int64_t kPairsOfPanel = kColumns<float> / 2;
-  static constexpr std::int64_t kFewChannels = 16;  // fewer are computed directly
+  static constexpr std::int64_t kFewChannels = 16;  // with fewer channels it is computed directly
   static constexpr std::int64_t kFewResults = 16;
-  static constexpr std::int64_t kFewPlaces = 128;  // of all images: fewer do not repay the weights
-  static constexpr std::int64_t kHeldData = 128 << 10;   // bytes, of a thread's chunk of tiles
-  static constexpr std::int64_t kHeldWeights = 5 << 20;  // bytes, of the results of a pass
+  static constexpr std::int64_t kFewPlaces =
+      128;  // positions of all images; fewer do not repay the transform of the weights
+  static constexpr std::int64_t kHeldData = 128 << 10;  // bytes of a thread's chunk of tiles
+  static constexpr std::int64_t kHeldWeights =
+      5 << 20;  // bytes of weights of the output channels of a pass
   static constexpr std::int64_t kMostPanels = 16;
 
-  // From a product's panel to the next: a line of the cache more than there is, since 16 streams
-  // that lie powers of two apart would be in each other's way.
+  // The distance from one product's panel to the next. It is a cache line more than needed, because
+  // 16 streams at distances of a power of two would evict each other.
   std::int64_t v_step() const { return channels_ * kColumns<float> + 16; }
   std::int64_t u_step() const { return channels_ * kRows + 16; }
   std::int64_t weights_size() const { return row_panels_of_pass_ * kProducts * u_step(); }
@@ -201,7 +203,7 @@ class Winograd {
     }
   }
 
-  // A block of rows of the result.
+  // Stores a block of rows of the result.
   void put(std::int64_t first, const TileChunk& places, const float* sums) const {
     const std::int64_t rows = std::min<std::int64_t>(kRows, p_.m - first);
     const std::int64_t width = chunk_ * kColumns<float>;
@@ -248,9 +250,9 @@ class Winograd {
   const float* a_ = nullptr;
   const float* b_ = nullptr;
   float* out_ = nullptr;
-  float* weights_ = nullptr;  // panels of rows, of each its 16 products' matrices
-  float* data_ = nullptr;     // by thread: tiles, sums, lines
-  std::int64_t first_ = 0;    // panel of rows of the pass
+  float* weights_ = nullptr;  // panels of rows; in each panel, the matrices of its 16 products
+  float* data_ = nullptr;     // for each thread: tiles, sums, lines
+  std::int64_t first_ = 0;    // the first panel of rows of the pass
   std::int64_t count_ = 0;
 };
 

@@ -1,6 +1,6 @@
-// Where Winograd's tiles of images lie, and a channel's lines with zeros around them, from which
-// they are read. Tiles of 2 x 2 places are numbered image by image and along rows, two of them (a
-// pair) at a time; a row of tiles ends with a whole pair. Internal to cpu/; any thread.
+// The positions of Winograd's tiles in images, and a channel's lines with zeros around them, from
+// which the tiles are read. Tiles of 2 x 2 outputs are numbered image by image and along rows, two
+// of them (a pair) at a time. A row of tiles ends with a whole pair. Internal to cpu/; any thread.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace arraycore::cpu {
 
-// One axis: a tile at place 2 t begins with element 2 t + first, which is 0 outside [0, extent).
+// One axis. A tile at position 2 t begins with element 2 t + first, which is 0 outside [0, extent).
 struct TileAxis {
   std::int64_t places = 1;
   std::int64_t first = 0;
@@ -19,50 +19,50 @@ struct TileAxis {
   std::int64_t stride = 1;  // elements
 };
 
-// Some pairs one after the other.
+// Consecutive pairs of tiles.
 struct TileChunk {
   static constexpr std::int64_t kMost = 128;  // pairs
 
   std::int64_t pairs = 0;
-  std::array<std::int32_t, kMost> in_lines{};  // where a pair's first element lies
+  std::array<std::int32_t, kMost> in_lines{};  // the offset of a pair's first element
   std::array<std::int32_t, kMost> image{};
-  std::array<std::int32_t, kMost> y{};  // a pair's first place
+  std::array<std::int32_t, kMost> y{};  // the first output position of a pair
   std::array<std::int32_t, kMost> x{};
   std::int64_t lines = 0;
-  std::array<std::int64_t, 4 * kMost> from{};  // where a line's data lie, or nowhere
+  std::array<std::int64_t, 4 * kMost> from{};  // the offset of a line's data; or none
 };
 
 class Tiles {
  public:
-  // `reach`: elements of a tile along an axis, 4 or 2.
+  // `tile_size` is the number of elements of a tile along an axis, 4 or 2.
   Tiles(std::int64_t images, std::int64_t image_stride, const TileAxis& y, const TileAxis& x,
-        std::int64_t reach)
+        std::int64_t tile_size)
       : image_stride_(image_stride),
         y_(y),
         x_(x),
-        reach_(reach),
+        tile_size_(tile_size),
         pairs_of_row_((x.places + 3) / 4),
         pairs_of_image_((y.places + 1) / 2 * pairs_of_row_),
         pairs_(images * pairs_of_image_) {}
 
   std::int64_t pairs() const { return pairs_; }
-  // Places of an image's tiles, those beyond the edge too.
+  // Returns the outputs of an image's tiles, including those outside the edge.
   std::int64_t computed() const { return pairs_of_image_ * 8; }
   std::int64_t line() const {
-    return pairs_of_row_ * 4 + reach_ - 2;
+    return pairs_of_row_ * 4 + tile_size_ - 2;
   }  // elements from line to line
-  // Elements of the lines of `pairs` pairs at the most.
+  // Returns the most elements that the lines of `pairs` pairs have.
   std::int64_t size(std::int64_t pairs) const {
     const std::int64_t rows = std::min(pairs, pairs / pairs_of_row_ + 2);
-    return (rows + 1) * reach_ * line();
+    return (rows + 1) * tile_size_ * line();
   }
 
-  // Pairs [first, first + most), or those that there are. Pairs from there on are zeros, behind all
-  // lines. REQUIRES: most <= TileChunk::kMost.
+  // Finds the pairs [first, first + most), or as many as there are. Missing pairs are zeros, after
+  // all lines. REQUIRES: most <= TileChunk::kMost.
   void find(std::int64_t first, std::int64_t most, TileChunk& chunk) const {
     chunk.pairs = std::min(most, pairs_ - first);
     chunk.lines = 0;
-    std::int64_t row = -1;  // of tiles, of the last lines
+    std::int64_t row = -1;  // the row of tiles of the last lines
     std::int64_t top = 0;
     for (std::int64_t i = 0; i < chunk.pairs; ++i) {
       const std::int64_t pair = first + i;
@@ -70,10 +70,10 @@ class Tiles {
       const std::int64_t y = pair % pairs_of_image_ / pairs_of_row_ * 2;
       const std::int64_t x = pair % pairs_of_row_ * 4;
       if (pair / pairs_of_row_ != row) {
-        // Rows of tiles of one image share lines.
-        const std::int64_t shared = row >= 0 && y > 0 ? reach_ - 2 : 0;
+        // Neighbouring rows of tiles of one image share lines.
+        const std::int64_t shared = row >= 0 && y > 0 ? tile_size_ - 2 : 0;
         top = chunk.lines - shared;
-        for (std::int64_t line = shared; line < reach_; ++line) {
+        for (std::int64_t line = shared; line < tile_size_; ++line) {
           const std::int64_t at = y + line + y_.first;
           chunk.from[static_cast<std::size_t>(chunk.lines++)] =
               at < 0 || at >= y_.extent ? kNowhere : image * image_stride_ + at * y_.stride;
@@ -88,10 +88,10 @@ class Tiles {
     }
     for (std::int64_t i = chunk.pairs; i < most; ++i)
       chunk.in_lines[static_cast<std::size_t>(i)] =
-          static_cast<std::int32_t>(size(most) - reach_ * line());
+          static_cast<std::int32_t>(size(most) - tile_size_ * line());
   }
 
-  // Of one channel. What is not there stays 0: `lines` were zeros, or are another channel's.
+  // Copies one channel. Missing elements stay 0, because `lines` was zeros or held another channel.
   void copy(const float* from, const TileChunk& chunk, float* lines) const {
     const std::int64_t first = std::max<std::int64_t>(0, x_.first);
     const std::int64_t end = std::min(x_.extent, x_.first + line());
@@ -110,7 +110,7 @@ class Tiles {
   std::int64_t image_stride_;
   TileAxis y_;
   TileAxis x_;  // its stride is 1
-  std::int64_t reach_;
+  std::int64_t tile_size_;
   std::int64_t pairs_of_row_;
   std::int64_t pairs_of_image_;
   std::int64_t pairs_;

@@ -1,5 +1,5 @@
-// The linear maps of Winograd's F(2 x 2, 3 x 3) and F(3 x 3, 2 x 2), four tiles or windows side by
-// side. Both take the points 0, 1, -1 and infinity. Internal to cpu/; any thread.
+// The linear maps of Winograd's F(2 x 2, 3 x 3) and F(3 x 3, 2 x 2), for four tiles or windows side
+// by side. Both use the points 0, 1, -1 and infinity. Internal to cpu/; any thread.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@ namespace arraycore::cpu {
 
 using Four = Lanes<float>;
 
-// Elements 0, 2 of both, and 1, 3.
+// evens() takes elements 0 and 2 of both, odds() elements 1 and 3.
 inline Four evens(Four a, Four b) { return __builtin_shufflevector(a, b, 0, 2, 4, 6); }
 inline Four odds(Four a, Four b) { return __builtin_shufflevector(a, b, 1, 3, 5, 7); }
 
-// B' d: of four elements.
+// B' d, of four elements.
 inline void winograd_data(Four d0, Four d1, Four d2, Four d3, Four* to, std::int64_t step) {
   to[0] = d0 - d2;
   to[step] = d1 + d2;
@@ -22,8 +22,8 @@ inline void winograd_data(Four d0, Four d1, Four d2, Four d3, Four* to, std::int
   to[3 * step] = d1 - d3;
 }
 
-// B' d B of two pairs of neighbouring tiles: `first` and `second` are where a pair's 4 x 6 elements
-// begin, whose lines lie `line` apart. The 16 products' vectors go `step` apart.
+// B' d B of two pairs of neighbouring tiles. `first` and `second` point to the 4 x 6 elements of
+// each pair, whose lines are `line` apart. The vectors of the 16 products are `step` apart.
 inline void winograd_tiles(const float* first, const float* second, std::int64_t line, float* to,
                            std::int64_t step) {
   Four rows[16];  // NOLINT(*-avoid-c-arrays): registers
@@ -45,7 +45,7 @@ inline void winograd_tiles(const float* first, const float* second, std::int64_t
   }
 }
 
-// G g: of three elements.
+// G g, of three elements.
 inline void winograd_weights(Four g0, Four g1, Four g2, Four* to, std::int64_t step) {
   const Four half = splat(0.5f);
   const Four outer = g0 + g2;
@@ -55,7 +55,7 @@ inline void winograd_weights(Four g0, Four g1, Four g2, Four* to, std::int64_t s
   to[3 * step] = g2;
 }
 
-// G g G' of four windows: 9 vectors, 16 results.
+// G g G' of four windows: 9 vectors give 16.
 inline void winograd_window(const Four* window, Four* to) {
   Four rows[12];  // NOLINT(*-avoid-c-arrays): registers
   for (int x = 0; x < 3; ++x)
@@ -64,8 +64,8 @@ inline void winograd_window(const Four* window, Four* to) {
     winograd_weights(rows[y * 3], rows[y * 3 + 1], rows[y * 3 + 2], to + y * 4, 1);
 }
 
-// A' s A of two pairs of tiles, whose 16 products' sums lie `step` apart: the upper and lower row
-// of four results of the first pair, then those of the second.
+// A' s A of two pairs of tiles. The sums of the 16 products are `step` apart. The result is the
+// upper and the lower row of four results of the first pair, then those of the second.
 inline void winograd_results(const float* sums, std::int64_t step, Four* to) {
   const auto each = static_cast<std::ptrdiff_t>(step);
   Four upper[4];  // NOLINT(*-avoid-c-arrays): registers
@@ -89,7 +89,7 @@ inline void winograd_results(const float* sums, std::int64_t step, Four* to) {
 
 // ---- F(3 x 3, 2 x 2): the weights' gradient, whose window is the result's gradient
 
-// G g: of two elements.
+// G g, of two elements.
 inline void winograd_gradient(Four g0, Four g1, Four* to, std::int64_t step) {
   const Four half = splat(0.5f);
   to[0] = g0;
@@ -98,7 +98,7 @@ inline void winograd_gradient(Four g0, Four g1, Four* to, std::int64_t step) {
   to[3 * step] = g1;
 }
 
-// G g G' of two pairs of tiles of 2 x 2; else as winograd_tiles.
+// G g G' of two pairs of tiles of 2 x 2; otherwise as winograd_tiles.
 inline void winograd_gradients(const float* first, const float* second, std::int64_t line,
                                float* to, std::int64_t step) {
   Four rows[8];  // NOLINT(*-avoid-c-arrays): registers
@@ -118,7 +118,7 @@ inline void winograd_gradients(const float* first, const float* second, std::int
   }
 }
 
-// A' s A of four windows side by side, whose 16 products' sums lie `step` apart: 9 vectors.
+// A' s A of four windows side by side, 9 vectors. The sums of the 16 products are `step` apart.
 inline void winograd_windows(const float* sums, std::int64_t step, Four* to) {
   const auto each = static_cast<std::ptrdiff_t>(step);
   const auto reduce = [](Four s0, Four s1, Four s2, Four s3, Four* result, int apart) {
@@ -135,7 +135,7 @@ inline void winograd_windows(const float* sums, std::int64_t step, Four* to) {
     reduce(rows[y * 4], rows[y * 4 + 1], rows[y * 4 + 2], rows[y * 4 + 3], to + y * 3, 1);
 }
 
-// Four vectors of four become the first elements of all, the second ones, ...
+// Transposes four vectors of four elements.
 inline void transpose(const float* from, Four* to) {
   const Four a = load(from);
   const Four b = load(from + 4);

@@ -1,8 +1,8 @@
-// Weights' gradients of convolutions by a 3 x 3 window that is put to every element, with 2.25
-// times fewer multiplications: Winograd's F(3 x 3, 2 x 2), as cpu/winograd.h. A tile of 4 x 4
-// elements of the data and the 2 x 2 gradients at its places give a share of 3 x 3 weights'
-// gradients; shares are added before they are transformed back. Internal to cpu/; parts are shared
-// out among the thread_pool.
+// The gradients of weights, for convolutions with a 3 x 3 window that is put at every element, with
+// 2.25 times fewer multiplications. This is Winograd's F(3 x 3, 2 x 2), see cpu/gemm/winograd.h. A
+// tile of 4 x 4 elements of the data and the 2 x 2 gradients at its positions contribute to the
+// gradients of 3 x 3 weights. The contributions are added before they are transformed back.
+// Internal to cpu/; parts are divided among the thread pool.
 #pragma once
 
 #include <algorithm>
@@ -20,12 +20,12 @@
 
 namespace arraycore::cpu {
 
-// Of one batch, in float32. Here the problem's columns are the window and the channels, its terms
-// the places and the images.
+// Computes one batch in float32. Here the problem's columns are the window and the channels; its
+// terms are the positions and the images.
 class WinogradWeights {
  public:
-  // Whether the problem is one, and has enough channels, results and places to be worth the
-  // transforms.
+  // Returns whether the problem is such a gradient, with enough channels, output channels and
+  // positions to be worth the transforms.
   static bool suits(const gemm::Problem& problem) {
     if (problem.dtype != DType::float32 || !problem.window) return false;
     const auto& [z, y, x] = problem.window->axes;
@@ -64,7 +64,7 @@ class WinogradWeights {
         (kProducts * (v_step() + u_step() + sums_step()) + threads_ * thread_size()) * kBytes);
   }
 
-  // False when a thread was lost. `memory`: bytes() of it.
+  // Returns false when a thread was lost. `memory` has bytes() bytes.
   bool run(const float* a, const float* b, float* out, std::byte* memory) {
     a_ = a;
     b_ = b;
@@ -93,15 +93,16 @@ class WinogradWeights {
   static constexpr std::int64_t kProducts = 16;
   static constexpr std::int64_t kWide = kColumns<float>;
   static constexpr std::int64_t kBlock = kRows * kWide;
-  static constexpr std::int64_t kFew = 16;            // fewer channels are summed directly
-  static constexpr std::int64_t kFewPlaces = 128;     // of all images
-  static constexpr std::int64_t kHeldSums = 4 << 20;  // bytes, of the results of a pass
-  // Bytes, of a chunk's data and gradients. The threads meet twice in each chunk.
+  static constexpr std::int64_t kFew = 16;         // with fewer channels it is computed directly
+  static constexpr std::int64_t kFewPlaces = 128;  // of all images
+  static constexpr std::int64_t kHeldSums =
+      4 << 20;  // bytes of sums of the output channels of a pass
+  // The bytes of a chunk's data and gradients. The threads synchronise twice in each chunk.
   static constexpr std::int64_t kHeldTiles = 2 << 20;
 
   std::int64_t images() const { return p_.k / p_.window->terms(); }
-  // From a product's panels to the next one's, a line of the cache more than there is: 16 streams
-  // that lie powers of two apart would be in each other's way.
+  // The distance from one product's panels to the next one's. It is a cache line more than needed,
+  // because 16 streams at distances of a power of two would evict each other.
   std::int64_t v_step() const { return panels_ * chunk_ * 2 * kWide + 16; }
   std::int64_t u_step() const { return row_panels_of_pass_ * chunk_ * 2 * kRows + 16; }
   std::int64_t sums_step() const { return row_panels_of_pass_ * panels_ * kBlock; }
@@ -146,8 +147,8 @@ class WinogradWeights {
     four<winograd_gradients, 2>(gradient_, of_gradient_, lines, to + 4, u_step(), kRows);
   }
 
-  // Of four channels, or the first `lanes` of them, whose lines are there: those of a tile side by
-  // side, tiles `wide` apart.
+  // Transforms four channels, or the first `lanes` of them, from their lines. The channels of a
+  // tile are side by side, and tiles are `wide` apart.
   template <auto transform, int lanes>
   void four(const Tiles& tiles, const TileChunk& chunk, const float* lines, float* to,
             std::int64_t step, std::int64_t wide) const {
@@ -223,20 +224,20 @@ class WinogradWeights {
   Tiles gradient_;
   int threads_;
   std::int64_t panels_;      // of channels
-  std::int64_t row_panels_;  // of results
+  std::int64_t row_panels_;  // of output channels
   std::int64_t row_panels_of_pass_ = 1;
   std::int64_t chunk_ = 2;  // pairs of tiles at a time
   const float* a_ = nullptr;
   const float* b_ = nullptr;
   float* out_ = nullptr;
-  float* v_ = nullptr;        // data: products, of each panels of channels
-  float* u_ = nullptr;        // gradient: products, of each panels of rows
-  float* sums_ = nullptr;     // products, of each blocks
-  float* scratch_ = nullptr;  // by thread: four channels' lines
-  std::int64_t first_ = 0;    // panel of rows of the pass
-  std::int64_t count_ = 0;    // of them
-  std::int64_t pair_ = 0;     // the chunk's first
-  std::int64_t tiles_ = 0;    // of the chunk
+  float* v_ = nullptr;        // data: for each product, panels of channels
+  float* u_ = nullptr;        // gradient: for each product, panels of rows
+  float* sums_ = nullptr;     // for each product, blocks
+  float* scratch_ = nullptr;  // for each thread: the lines of four channels
+  std::int64_t first_ = 0;    // the first panel of rows of the pass
+  std::int64_t count_ = 0;    // the number of them
+  std::int64_t pair_ = 0;     // the first pair of the chunk
+  std::int64_t tiles_ = 0;    // the tiles of the chunk
   TileChunk of_data_;
   TileChunk of_gradient_;
 };

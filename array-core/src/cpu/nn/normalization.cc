@@ -21,7 +21,7 @@ constexpr std::int64_t kBlock = 1024;          // elements that are summed lane 
 constexpr std::int64_t kFewest = 16;           // neighbouring elements of a channel
 constexpr std::int64_t kSharedWork = 100'000;  // elements
 
-// Where the elements of channels lie: `images` times `channels` planes of `inner` elements.
+// The layout of the elements of channels: `images` times `channels` planes of `inner` elements.
 struct Planes {
   std::int64_t images = 1;
   std::int64_t channels = 1;
@@ -34,7 +34,7 @@ struct Planes {
   }
 };
 
-// Values of parts, joined halves with halves: two parts of as many, the older one first.
+// Combines the values of parts in halves: two parts of equal size, the older one first.
 template <typename Value>
 class Pairwise {
  public:
@@ -44,7 +44,7 @@ class Pairwise {
     held_[level] = value;
     ++number_;
   }
-  // REQUIRES: something was added.
+  // REQUIRES: at least one value was added.
   Value total() const {
     std::size_t level = 0;
     while ((number_ >> level & 1) == 0) ++level;
@@ -81,7 +81,7 @@ Sums joined(const Sums& a, const Sums& b) {
   return {a.gradient + b.gradient, a.product + b.product};
 }
 
-// The sum of term(place) over `count` places, four or one at a time.
+// Returns the sum of term(place) over `count` places, four or one at a time.
 template <typename Term>
 float sum_of(std::int64_t count, Term term) {
   constexpr std::int64_t kStep = 4;
@@ -96,11 +96,11 @@ float sum_of(std::int64_t count, Term term) {
   return total;
 }
 
-// Four elements, or one, from a place on.
+// Returns four elements, or one, from a place on.
 Four at(const float* from, Four /*four*/) { return load(from); }
 float at(const float* from, float /*one*/) { return *from; }
 
-// One launch.
+// The arguments of one launch.
 struct Task {
   Idiom idiom = Idiom::none;
   Planes planes;
@@ -112,18 +112,18 @@ struct Task {
   const float* product_sums = nullptr;
   const float* gradient_sums = nullptr;
   float eps = 0, kept = 0, fresh = 0, fresh_unbiased = 0, share = 0;
-  // Written: mean and inv_std, gbeta and ggamma, or gx.
+  // The results: mean and inv_std, gbeta and ggamma, or gx.
   float* first = nullptr;
   float* second = nullptr;
-  float* running_mean = nullptr;  // or none
+  float* running_mean = nullptr;  // null: there is none
   float* running_var = nullptr;
 
   void statistics(std::int64_t channel) const;
   void sums(std::int64_t channel) const;
   void spread(std::int64_t channel) const;
 
-  // body(first image, images, first element of a plane, elements) for each block of a channel:
-  // planes of several images, or a part of one.
+  // Calls body(first image, images, first element of a plane, elements) for each block of a
+  // channel, which is planes of several images or a part of one plane.
   template <typename Body>
   void each_block(Body body) const {
     const std::int64_t together = std::max<std::int64_t>(1, kBlock / planes.inner);
@@ -210,13 +210,14 @@ void part(void* task, std::int64_t channel, int /*thread*/) {
   work.spread(channel);
 }
 
-// Takes a launch's arguments one after the other; ends where one does not lie as the loops need it.
+// Takes a launch's arguments one after the other. It stops at one whose layout the loops cannot
+// use.
 class Arguments {
  public:
   explicit Arguments(const ir::Launch& launch) : launch_(launch) {}
 
   bool fit() const { return fit_; }
-  // Elements of a C-ordered array, `count` of them.
+  // Returns `count` elements of a C-ordered array.
   float* array(std::int64_t count) {
     const Argument& argument = launch_.arguments[next_++];
     std::byte* const first = argument.base + argument.view.offset;
@@ -236,7 +237,7 @@ class Arguments {
   bool fit_ = true;
 };
 
-// The channels are one axis, whose bit is not among `reduced`; axes of one element are anybody's.
+// The channels are one axis, whose bit is not in `reduced`. An axis of one element fits anywhere.
 std::optional<Planes> planes_of(const Dims& loop, std::uint32_t reduced) {
   Planes planes;
   int channel = -1;
@@ -254,8 +255,8 @@ std::optional<Planes> planes_of(const Dims& loop, std::uint32_t reduced) {
   return planes;
 }
 
-// Those axes of the loop along which the argument does not go.
-std::uint32_t beside(const View& view, const Dims& loop) {
+// Returns the axes of the loop along which the argument is broadcast.
+std::uint32_t broadcast_axes(const View& view, const Dims& loop) {
   std::uint32_t axes = 0;
   if (view.ndim() != loop.size()) return axes;
   for (int axis = 0; axis < loop.size(); ++axis)
@@ -273,8 +274,8 @@ std::optional<Status> run_normalization(const ir::Kernel& kernel, const ir::Laun
     if (param.dtype != DType::float32) return std::nullopt;
   constexpr std::size_t kMean = 2;
   const auto planes =
-      planes_of(launch.loop,
-                is_gradient ? beside(launch.arguments[kMean].view, launch.loop) : launch.reduced);
+      planes_of(launch.loop, is_gradient ? broadcast_axes(launch.arguments[kMean].view, launch.loop)
+                                         : launch.reduced);
   if (!planes) return std::nullopt;
   Task task;
   task.idiom = kernel.idiom;

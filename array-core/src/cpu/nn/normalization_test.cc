@@ -1,5 +1,5 @@
-// The loops of batch normalization against the reference on the kernels' own bodies, in float64 for
-// the sums.
+// Compares the loops of batch normalization with the reference on the kernels' own bodies, with
+// sums in float64.
 #include "cpu/nn/normalization.h"
 
 #include <gtest/gtest.h>
@@ -15,13 +15,13 @@ namespace {
 
 using ir::Argument;
 
-// Of T: float for the loops, double for the reference.
+// T is float for the loops and double for the reference.
 template <typename T>
 struct Case {
   static constexpr DType kType = sizeof(T) == 4 ? DType::float32 : DType::float64;
   static constexpr ops::NormalizationTypes kTypes{kType, kType, kType};
 
-  Dims shape;  // images, channels, space...
+  Dims shape;  // images, channels, space
   std::vector<T> x, gy, mean, inv_std, gamma, gbeta, ggamma, running_mean, running_var, gx;
 
   explicit Case(const Dims& of_data) : shape(of_data) {
@@ -34,7 +34,8 @@ struct Case {
     };
     std::int64_t count = 1;
     for (const std::int64_t extent : shape) count *= extent;
-    fill(x, count, 100);  // far from 0: no mean of squares less the mean's square would do
+    fill(x, count,
+         100);  // far from 0, where the mean of squares minus the mean's square would be useless
     fill(gy, count, -0.5f);
     for (auto* each : {&mean, &inv_std, &gamma, &gbeta, &ggamma, &running_mean, &running_var})
       fill(*each, shape[1], 0.5f);
@@ -113,7 +114,7 @@ void check(const Dims& shape) {
   want.inv_std.assign(got.inv_std.begin(), got.inv_std.end());
   run(ops::make_norm_sums_kernel(got.kTypes), got.sums());
   ASSERT_TRUE(ir::interpret(ops::make_norm_sums_kernel(want.kTypes), want.sums()));
-  // x - mean is of the size of the variance, and its last bit of the size of the mean's.
+  // x - mean has the size of the variance, and an error of the mean's last bit.
   expect_near(got.gbeta, want.gbeta, 1e-6 * std::sqrt(of_channel), "gbeta");
   expect_near(got.ggamma, want.ggamma, 1e-6 * std::sqrt(of_channel), "ggamma");
   run(ops::make_norm_gradient_kernel(got.kTypes), got.gradient());
@@ -142,7 +143,7 @@ TEST(Normalization, LeavesOtherLayoutsAndDtypesToTheBody) {
   std::swap(launch.arguments[1].view.strides[2], launch.arguments[1].view.strides[3]);
   EXPECT_FALSE(run_normalization(ops::make_norm_sums_kernel(turned.kTypes), launch));
   ir::Launch rows = turned.sums();
-  rows.reduced = 0b1100;  // of each image by itself
+  rows.reduced = 0b1100;  // reduces each image separately
   EXPECT_FALSE(run_normalization(ops::make_norm_sums_kernel(turned.kTypes), rows));
 }
 

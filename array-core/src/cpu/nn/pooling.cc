@@ -16,15 +16,15 @@ namespace {
 using ir::Idiom;
 
 constexpr std::size_t kAxes = 3;
-constexpr std::size_t kNumbers = 5;            // of an axis, in the launch's order
-constexpr std::int64_t kSharedWork = 100'000;  // windows' elements
+constexpr std::size_t kNumbers = 5;            // numbers of an axis, in the launch's order
+constexpr std::int64_t kSharedWork = 100'000;  // elements of windows
 constexpr std::int64_t kPlanesOfPart = 8;
 
 using Four = Lanes<float>;
 using FourPlaces = LanesOf<float>::Bits;
 static_assert(sizeof(FourPlaces) == sizeof(Four));
 
-// Elements 0, 1, 2, 3 or 0, 2, 4, 6; nothing behind them is read.
+// Loads elements 0, 1, 2, 3 or 0, 2, 4, 6, and reads nothing after them.
 template <int stride>
 Four four(const float* from) {
   static_assert(stride == 1 || stride == 2);
@@ -37,15 +37,15 @@ Four four(const float* from) {
 struct Axis {
   std::int64_t data, result, window, stride, padding;
 
-  // Whether no window reaches beyond the edge.
+  // whether no window crosses the edge
   bool is_whole() const { return padding == 0 && (result - 1) * stride + window <= data; }
   std::int64_t start(std::int64_t at) const { return at * stride - padding; }
-  // Of the window put to `at`, the elements that there are.
+  // The first and the end of the elements that exist in the window at `at`.
   std::int64_t first(std::int64_t at) const { return std::max<std::int64_t>(0, -start(at)); }
   std::int64_t end(std::int64_t at) const { return std::min(window, data - start(at)); }
 };
 
-// Planes of one launch.
+// The planes of one launch.
 struct Pool {
   Idiom idiom = Idiom::none;
   std::array<Axis, kAxes> axes{};
@@ -57,8 +57,9 @@ struct Pool {
   float* to = nullptr;
   std::int32_t* to_places = nullptr;
   float share = 0;
-  std::int64_t taps = 0;   // of a window
-  bool is_listed = false;  // each window is whole, and where its elements lie is listed
+  std::int64_t taps = 0;  // of a window
+  bool is_listed =
+      false;  // each window is inside the data, and the offsets of its elements are listed
   std::array<std::int64_t, 64> places_of_taps{};
 
   void plane(std::int64_t number) const;
@@ -73,8 +74,8 @@ struct Pool {
   void spread_max_whole(const float* gradients, const std::int32_t* places, float* data) const;
   void spread_mean(const float* gradients, float* data) const;
 
-  // body(elements from the first one's on, first result, end of results, tap) for each place of the
-  // window, in order, of a row of results.
+  // Calls body(elements from the first one's on, first result, end of results, tap) for each
+  // element of the window, in order, for a row of results.
   template <typename Body>
   void each_tap(std::int64_t z, std::int64_t y, Body body) const {
     const auto& [az, ay, ax] = axes;
@@ -97,7 +98,7 @@ struct Pool {
   }
 };
 
-// `stride` 0: any, the axis's.
+// `stride` 0 means any: the axis's own.
 template <int stride>
 void Pool::larger(const float* values, std::int32_t place, std::int64_t first, std::int64_t end,
                   float* best, std::int32_t* places) const {
@@ -109,7 +110,7 @@ void Pool::larger(const float* values, std::int32_t place, std::int64_t first, s
       const Four old = load(best + x);
       FourPlaces old_place;
       std::memcpy(&old_place, places + x, sizeof old_place);
-      // The first element, a larger one, or the first NaN.
+      // The first element wins, then a larger one, and the first NaN wins against all.
       const FourPlaces wins = (old_place < 0) | (~(value <= old) & (old == old));
       store(best + x, wins ? value : old);
       const FourPlaces new_place = wins ? here : old_place;
@@ -148,7 +149,7 @@ void Pool::mean_row(const float* data, std::int64_t z, std::int64_t y, float* su
   for (std::int64_t x = 0; x < axes[2].result; ++x) sums[x] *= share;
 }
 
-// Where the elements of a window lie, from its first one on.
+// Finds the offsets of a window's elements from its first one.
 void Pool::find_taps() {
   const auto& [az, ay, ax] = axes;
   taps = az.window * ay.window * ax.window;
@@ -186,7 +187,7 @@ void Pool::spread_max(const float* gradients, const std::int32_t* places, float*
       for (std::int64_t x = 0; x < ax.result; ++x, ++number) {
         const std::int64_t tap = places[number];
         if (tap < 0 || tap >= taps) continue;
-        // Windows are small: their rows are counted.
+        // Windows are small, so a loop over their rows suffices.
         std::int64_t kx = tap;
         std::int64_t ky = 0;
         for (; kx >= ax.window; kx -= ax.window) ++ky;
@@ -235,7 +236,7 @@ void Pool::plane(std::int64_t number) const {
     }
 }
 
-// The elements of a C-ordered argument of elements of 4 bytes, else nullptr.
+// Returns the elements of a C-ordered argument with elements of 4 bytes, otherwise nullptr.
 template <typename T>
 T* elements(const ir::Argument& argument) {
   static_assert(sizeof(T) == 4);

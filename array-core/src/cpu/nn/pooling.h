@@ -1,7 +1,7 @@
-// Pooling of float32 and its gradients (ops/pooling.h) by loops of their own: rows of results side
-// by side, and gradients scattered instead of gathered. The bits are those of the kernel's body:
-// the same elements are added in the same order. One caller at a time; many planes are shared out
-// among the thread pool's threads.
+// Loops for pooling of float32 and its gradients (ops/pooling.h). Rows of results are computed side
+// by side, and gradients are scattered instead of gathered. The bits are those of the kernel's
+// body, because the same elements are added in the same order. One caller at a time; many planes
+// are divided among the thread pool's threads.
 #pragma once
 
 #include <optional>
@@ -12,8 +12,8 @@
 
 namespace arraycore::cpu {
 
-// Nothing where there is no such loop: for other kernels, dtypes and layouts. Error: device,
-// "thread_lost". REQUIRES: ir::check_launch(kernel, launch) passes.
+// Runs the launch if there is a loop for it. Returns nothing for other kernels, dtypes and layouts.
+// Error: device, "thread_lost". REQUIRES: ir::check_launch(kernel, launch) passes.
 std::optional<Status> run_pooling(const ir::Kernel& kernel, const ir::Launch& launch);
 
 }  // namespace arraycore::cpu

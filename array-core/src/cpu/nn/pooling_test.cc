@@ -1,4 +1,4 @@
-// The loops of pooling against the reference on the kernels' own bodies, bit for bit.
+// Compares the loops of pooling with the reference on the kernels' own bodies, bit for bit.
 #include "cpu/nn/pooling.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ void add(std::vector<Argument>& arguments, const Axes& axes) {
       arguments.push_back(Argument::value(DType::int32, number));
 }
 
-// Few values, so that several are the largest; of the specials some.
+// Returns few different values, so that several are the largest, and some special ones.
 std::vector<float> numbers(std::int64_t count) {
   std::vector<float> values(static_cast<std::size_t>(count));
   std::uint32_t state = 12'345;
@@ -47,7 +47,7 @@ std::vector<float> numbers(std::int64_t count) {
   return values;
 }
 
-// Arguments of a kernel for buffers that it writes.
+// The arguments of a kernel, over buffers that it writes.
 struct Written {
   std::vector<float> floats;
   std::vector<std::int32_t> places;
@@ -94,7 +94,7 @@ void check_all(const Axes& axes) {
         arguments.push_back(array(out.places, of_result));
         return arguments;
       });
-  // Places that no window has are nobody's.
+  // Positions that are in no window get nothing.
   std::vector<std::int32_t> exact = most.places;
   std::vector<std::int32_t> places = exact;
   for (std::size_t i = 0; i < places.size(); i += 11) places[i] += i % 2 == 0 ? 1 : -400;
@@ -124,12 +124,12 @@ void check_all(const Axes& axes) {
 TEST(Pooling, EqualsTheKernelsBodies) {
   constexpr Axis kFlat{1, 1, 1, 1, 0};
   check_all({kFlat, Axis{14, 7, 2, 2, 0}, Axis{10, 5, 2, 2, 0}});  // side by side
-  check_all({kFlat, Axis{7, 4, 2, 2, 0}, Axis{7, 4, 2, 2, 0}});    // beyond the edge
-  check_all({kFlat, Axis{7, 4, 3, 2, 1}, Axis{8, 4, 3, 2, 1}});    // over each other
-  check_all({kFlat, Axis{9, 4, 3, 2, 0}, Axis{21, 10, 3, 2, 0}});  // that too, inside
+  check_all({kFlat, Axis{7, 4, 2, 2, 0}, Axis{7, 4, 2, 2, 0}});    // outside the edge
+  check_all({kFlat, Axis{7, 4, 3, 2, 1}, Axis{8, 4, 3, 2, 1}});    // overlapping
+  check_all({kFlat, Axis{9, 4, 3, 2, 0}, Axis{21, 10, 3, 2, 0}});  // overlapping, inside the edge
   check_all({kFlat, Axis{6, 6, 3, 1, 1}, Axis{9, 3, 2, 3, 0}});    // with gaps
-  check_all({kFlat, Axis{7, 1, 7, 7, 0}, Axis{7, 1, 7, 7, 0}});    // of everything
-  check_all({kFlat, kFlat, Axis{3, 3, 1, 2, 0}});                  // of nothing: behind the edge
+  check_all({kFlat, Axis{7, 1, 7, 7, 0}, Axis{7, 1, 7, 7, 0}});    // the whole data
+  check_all({kFlat, kFlat, Axis{3, 3, 1, 2, 0}});                  // nothing: after the edge
   check_all({Axis{4, 2, 2, 2, 0}, Axis{5, 3, 3, 2, 1}, Axis{6, 3, 2, 2, 0}});
 }
 
