@@ -21,6 +21,12 @@ step_array_core_native() {
   build_preset release arraycore arraycore_probe arraycore_ops_probe arraycore_dialect_probe
 }
 
+# The package as a wheel, for tests outside of a browser.
+step_array_core_wheel() {
+  rm -f build/wheel/arraycore-*
+  (cd array-core/python && "$ROOT"/build/venv/bin/python -m hatchling build -t wheel -d "$ROOT"/build/wheel)
+}
+
 # The pure wheels that `./run python -m pytest` unpacks.
 step_test_wheels() { python3 worker-runtime/node/test_wheels.py --cache build/cache --node build/venv/bin/node; }
 

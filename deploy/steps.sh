@@ -79,5 +79,5 @@ step_npm() {
   mark npm "$key"
 }
 
-# The structure of compose file and Dockerfile.
+# The structure of compose file and Dockerfile, and what a release has.
 step_deploy_test() { run_pytest deploy/tests; }

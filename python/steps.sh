@@ -53,6 +53,6 @@ step_python_optuna4_test() {
 
 # ./run python-versions [VERSION...]: the wheel and the tests on each Python that is here; see python/tests/support/versions.sh.
 step_python_wheel() {
-  rm -rf build/wheel
+  rm -f build/wheel/hyperflock-*
   (cd python && ../build/venv/bin/python -m hatchling build -t wheel -d ../build/wheel)
 }

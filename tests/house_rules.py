@@ -2,7 +2,7 @@
 
 The root holds what it should and nothing else; no source file is longer than 800 lines; lock files
 name no host; ``Atomics.wait`` always has a time-out; every error code of the server and of
-array-core is documented, and none that is gone.
+array-core is documented, and none that is gone; every part has the version of CMakeLists.txt.
 """
 
 import re
@@ -25,6 +25,18 @@ ROOT_ENTRIES = {
 SOURCES = {".h", ".cc", ".ts", ".tsx", ".py", ".sh", ".css", ".mjs"}
 MAX_LINES = 800
 DOCS = ("protocol.md", "rest.md")
+
+
+# CMakeLists.txt has the version; package tools read these copies, which are compared with it.
+VERSION = re.compile(r"^project\(hyperflock VERSION (\S+)", re.MULTILINE)
+VERSION_COPIES = {
+    "array-core/python/pyproject.toml": r'^version = "(.+)"$',
+    "docker-compose.yml": r"^ +image: hyperflock-server:(.+)$",
+    "package-lock.json": r'"name": "@hyperflock/worker-runtime",\n +"version": "(.+)"',
+    "python/src/hyperflock/_base/version.py": r'^__version__ = "(.+)"$',
+    "worker-runtime/package.json": r'^  "version": "(.+)",$',
+    "worker-runtime/src/base/version.ts": r'"hyperflock-worker/(.+)"',
+}
 
 
 def tracked() -> list[str]:
@@ -57,7 +69,7 @@ def problems() -> list[str]:
                 found.append(f"{name}: {lines} lines; split it by idea")
         if path.name == "package-lock.json" and re.search(r'"resolved": *"\w+:', path.read_text()):
             found.append(f"{name}: names a host")
-    return found + waits(names) + undocumented_codes(names) + array_core_codes(names)
+    return found + waits(names) + undocumented_codes(names) + array_core_codes(names) + versions()
 
 
 def waits(names: list[str]) -> list[str]:
@@ -67,6 +79,16 @@ def waits(names: list[str]) -> list[str]:
         for name in names
         if Path(name).suffix in SUFFIXES
         for line, reason in endless_waits((ROOT / name).read_text())
+    ]
+
+
+def versions() -> list[str]:
+    """Each copy of the version that is not the one of CMakeLists.txt."""
+    wanted = VERSION.findall((ROOT / "CMakeLists.txt").read_text())
+    return [
+        f"{name}: the version is {found}, in CMakeLists.txt {wanted}"
+        for name, pattern in VERSION_COPIES.items()
+        if (found := re.findall(pattern, (ROOT / name).read_text(), re.MULTILINE)) != wanted
     ]
 
 

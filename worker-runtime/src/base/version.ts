@@ -1,3 +1,3 @@
 // The worker's name and version, as servers are told them. Any thread.
 
-export const kAgentName = "hyperflock-worker/0.1.0";
+export const kAgentName = "hyperflock-worker/0.2.0";

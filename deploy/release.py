@@ -1,0 +1,165 @@
+"""Make what a release consists of in one folder, and publish nothing: ``./run release``.
+
+    hyperflock-VERSION.tar.gz             the sources, as git has them
+    hyperflock-VERSION-*.whl              the researcher's package
+    arraycore-VERSION-*.whl               the array library, for tests outside of a browser
+    hyperflock-server-VERSION-image.tar.gz
+                                          what `docker build` makes the server's image of, built
+    SHA256SUMS                            for `sha256sum --check`
+
+What is built comes from ``build/``; the Dockerfile says which of it is in the image. The archives
+have the commit's time and no owner, so that the same commit gives the same sources' bytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import hashlib
+import io
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+COPY_FROM_BUILD = re.compile(r"^COPY --from=build /src/(\S+) (\S+)$", re.MULTILINE)
+
+
+class ReleaseError(Exception):
+    """The tree is in no state to be released."""
+
+
+def git(root: Path, *words: str) -> bytes:
+    """Return what a git command prints."""
+    done = subprocess.run(["git", *words], cwd=root, stdout=subprocess.PIPE, check=True)
+    return done.stdout
+
+
+def version_of(root: Path) -> str:
+    """Return the version that CMakeLists.txt names."""
+    found = re.search(
+        r"^project\(hyperflock VERSION (\S+)", (root / "CMakeLists.txt").read_text(), re.M
+    )
+    if found is None:
+        raise ReleaseError("CMakeLists.txt names no version.")
+    return found[1]
+
+
+def check_tree(root: Path) -> None:
+    """Refuse a tree with changes: the sources would not be what was built.
+
+    Raises
+    ------
+    ReleaseError
+        A file is changed or unknown to git.
+    """
+    changed = git(root, "status", "--porcelain").decode()
+    if changed:
+        raise ReleaseError(f"Commit or remove these before a release:\n{changed}")
+
+
+def write_gzip(path: Path, content: bytes) -> None:
+    """Compress without the time of day in the header."""
+    with path.open("wb") as stream, gzip.GzipFile("", "wb", 9, stream, mtime=0) as packed:
+        packed.write(content)
+
+
+def source_archive(root: Path, out: Path, version: str) -> None:
+    """Write the committed sources below one folder."""
+    prefix = f"hyperflock-{version}/"
+    write_gzip(
+        out / f"hyperflock-{version}.tar.gz", git(root, "archive", f"--prefix={prefix}", "HEAD")
+    )
+
+
+def image_dockerfile(dockerfile: str) -> tuple[str, list[str]]:
+    """Return the last stage of a Dockerfile with its products beside it, and their paths."""
+    final = dockerfile[dockerfile.rindex("FROM ") :]
+    products = [source for source, _ in COPY_FROM_BUILD.findall(final)]
+    if not products:
+        raise ReleaseError("The Dockerfile copies nothing from its build.")
+    return COPY_FROM_BUILD.sub(r"COPY \1 \2", final), products
+
+
+def image_context(root: Path, out: Path, version: str) -> None:
+    """Write an archive for `docker build -`: the Dockerfile, and what it copies."""
+    dockerfile, products = image_dockerfile((root / "deploy/server.Dockerfile").read_text())
+    texts = {"Dockerfile": dockerfile.encode()}
+    time_s = int(git(root, "log", "-1", "--format=%ct"))
+    write_gzip(
+        out / f"hyperflock-server-{version}-image.tar.gz", tar_of(root, texts, products, time_s)
+    )
+
+
+def tar_of(root: Path, texts: Mapping[str, bytes], paths: Sequence[str], time_s: int) -> bytes:
+    """Pack texts, and files and folders of the tree, in one order and without owners."""
+    packed = io.BytesIO()
+
+    def plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+        entry.uid = entry.gid = 0
+        entry.uname = entry.gname = ""
+        entry.mtime = time_s
+        entry.mode = 0o755 if entry.isdir() or entry.mode & 0o100 else 0o644
+        return entry
+
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        for name, text in texts.items():
+            entry = plain(tarfile.TarInfo(name))
+            entry.size = len(text)
+            archive.addfile(entry, io.BytesIO(text))
+        for path in paths:
+            if not (root / path).exists():
+                raise ReleaseError(f"{path} is not built.")
+            # `add` goes through folders in the order of their names.
+            archive.add(root / path, path, filter=plain)
+    return packed.getvalue()
+
+
+def checksums(out: Path) -> str:
+    """Return a line for each file, as sha256sum writes them."""
+    lines = []
+    for path in sorted(out.iterdir()):
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        lines.append(f"{digest}  {path.name}\n")
+    return "".join(lines)
+
+
+def release(root: Path, wheels: Path) -> Path:
+    """Make the folder anew; return it."""
+    version = version_of(root)
+    check_tree(root)
+    out = root / f"build/release-{version}"
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True)
+    for name in ("hyperflock", "arraycore"):
+        found = list(wheels.glob(f"{name}-{version}-*.whl"))
+        if len(found) != 1:
+            raise ReleaseError(f"There are {len(found)} wheels of {name} {version} in {wheels}.")
+        shutil.copy(found[0], out)
+    source_archive(root, out, version)
+    image_context(root, out, version)
+    (out / "SHA256SUMS").write_text(checksums(out))
+    return out
+
+
+def main() -> int:
+    """Make the release of this tree and say what is in it."""
+    parser = argparse.ArgumentParser(description="Make a release's files; publish nothing.")
+    parser.add_argument("--wheels", type=Path, default=ROOT / "build/wheel")
+    options = parser.parse_args()
+    try:
+        out = release(ROOT, options.wheels)
+    except ReleaseError as error:
+        print(f"run: {error}", file=sys.stderr)
+        return 1
+    for path in sorted(out.iterdir()):
+        print(f"{path.stat().st_size:>12,}  {path.relative_to(ROOT)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

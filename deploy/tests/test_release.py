@@ -1,0 +1,121 @@
+"""What ``./run release`` makes, of a small tree in git with products that are only bytes."""
+
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+DEPLOY = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(DEPLOY))
+import release  # noqa: E402
+
+PRODUCTS = (
+    "build/release/bin/hyperflock-server",
+    "build/web/join.html",
+    "build/runtime/index.json",
+)
+
+
+def commit(root: Path) -> None:
+    """Commit everything."""
+    git = ["git", "-c", "user.name=toy", "-c", "user.email=toy@localhost"]
+    for words in (["add", "."], ["commit", "-q", "-m", "toy"]):
+        subprocess.run([*git, *words], cwd=root, check=True)
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A committed tree of version 9.8.7 with this tree's Dockerfile, all built."""
+    (tmp_path / "deploy").mkdir()
+    (tmp_path / "CMakeLists.txt").write_text("project(hyperflock VERSION 9.8.7 LANGUAGES CXX)\n")
+    dockerfile = (DEPLOY / "server.Dockerfile").read_text()
+    (tmp_path / "deploy/server.Dockerfile").write_text(dockerfile)
+    (tmp_path / ".gitignore").write_text("/build/\n")
+    wheels = [f"build/wheel/{name}-9.8.7-py3-none-any.whl" for name in ("hyperflock", "arraycore")]
+    for name in (*PRODUCTS, *wheels):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(name)
+    (tmp_path / PRODUCTS[0]).chmod(0o755)
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    commit(tmp_path)
+    return tmp_path
+
+
+def made(tree: Path) -> Path:
+    """The folder of a release."""
+    return release.release(tree, tree / "build/wheel")
+
+
+def test_a_release_has_its_files_and_their_checksums(tree: Path) -> None:
+    out = made(tree)
+    assert out == tree / "build/release-9.8.7"
+    assert sorted(path.name for path in out.iterdir()) == [
+        "SHA256SUMS",
+        "arraycore-9.8.7-py3-none-any.whl",
+        "hyperflock-9.8.7-py3-none-any.whl",
+        "hyperflock-9.8.7.tar.gz",
+        "hyperflock-server-9.8.7-image.tar.gz",
+    ]
+    subprocess.run(["sha256sum", "--check", "--strict", "SHA256SUMS"], cwd=out, check=True)
+    assert (out / "SHA256SUMS").read_text().count("\n") == 4
+
+
+def test_the_source_archive_is_the_commit(tree: Path) -> None:
+    with tarfile.open(made(tree) / "hyperflock-9.8.7.tar.gz") as archive:
+        names = {entry.name for entry in archive if entry.isfile()}
+    assert names == {
+        "hyperflock-9.8.7/.gitignore",
+        "hyperflock-9.8.7/CMakeLists.txt",
+        "hyperflock-9.8.7/deploy/server.Dockerfile",
+    }
+
+
+def test_the_image_context_has_what_its_dockerfile_copies(tree: Path) -> None:
+    with tarfile.open(made(tree) / "hyperflock-server-9.8.7-image.tar.gz") as archive:
+        entries = {entry.name: entry for entry in archive}
+        stream = archive.extractfile("Dockerfile")
+        assert stream is not None
+        dockerfile = stream.read().decode()
+    copied = [line.split()[1] for line in dockerfile.splitlines() if line.startswith("COPY")]
+    assert copied == ["build/release/bin/hyperflock-server", "build/web", "build/runtime"]
+    assert set(copied) | set(PRODUCTS) <= set(entries)
+    assert "--from" not in dockerfile
+    assert dockerfile.count("FROM ") == 1
+    assert entries[PRODUCTS[0]].mode == 0o755
+    assert {entry.uname for entry in entries.values()} == {""}
+
+
+def test_the_same_commit_gives_the_same_bytes(tree: Path) -> None:
+    first = (made(tree) / "SHA256SUMS").read_text()
+    for name in PRODUCTS:
+        (tree / name).touch()
+    assert (made(tree) / "SHA256SUMS").read_text() == first
+
+
+@pytest.mark.parametrize("name", ["CMakeLists.txt", "new.txt"])
+def test_changes_that_are_not_committed_are_refused(tree: Path, name: str) -> None:
+    with (tree / name).open("a") as stream:
+        stream.write("# changed\n")
+    with pytest.raises(release.ReleaseError, match=name):
+        made(tree)
+    assert not (tree / "build/release-9.8.7").exists()
+
+
+def test_a_wheel_of_another_version_is_refused(tree: Path) -> None:
+    (tree / "CMakeLists.txt").write_text("project(hyperflock VERSION 9.8.8 LANGUAGES CXX)\n")
+    commit(tree)
+    with pytest.raises(release.ReleaseError, match=r"0 wheels of hyperflock 9\.8\.8"):
+        made(tree)
+
+
+def test_what_is_not_built_is_named(tree: Path) -> None:
+    (tree / PRODUCTS[0]).unlink()
+    with pytest.raises(release.ReleaseError, match="hyperflock-server is not built"):
+        made(tree)
+
+
+def test_this_trees_version_can_be_read() -> None:
+    assert release.version_of(DEPLOY.parent).count(".") == 2
