@@ -1,14 +1,16 @@
 """Rules of the tree that no formatter knows; run by ``./run lint``.
 
-The root holds what it should and nothing else; no source file is longer than 800 lines; lock files
-name no host; ``Atomics.wait`` always has a time-out; every error code of the server and of
-array-core is documented, and none that is gone; every part has the version of CMakeLists.txt.
+The root holds what it should and nothing else; no source file is longer than 800 lines and no
+folder larger than 30 files; lock files name no host; ``docs/where.md`` names folders that exist;
+``Atomics.wait`` always has a time-out; every error code of the server and of array-core is
+documented, and none that is gone; every part has the version of CMakeLists.txt.
 """
 
 import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 from wait_rule import SUFFIXES, endless_waits
@@ -24,6 +26,11 @@ ROOT_ENTRIES = {
 }  # fmt: skip
 SOURCES = {".h", ".cc", ".ts", ".tsx", ".py", ".sh", ".css", ".mjs"}
 MAX_LINES = 800
+MAX_FILES = 30
+#: Folders that may hold more files, each with its reason.
+LARGE_FOLDERS = {"array-core/src/abi/calls": "a header and a source for each family of calls"}
+#: Folders of data, of which each file is one case.
+DATA_FOLDERS = re.compile(r"/(golden|corpus)(/|$)")
 DOCS = ("protocol.md", "rest.md")
 
 
@@ -69,7 +76,32 @@ def problems() -> list[str]:
                 found.append(f"{name}: {lines} lines; split it by idea")
         if path.name == "package-lock.json" and re.search(r'"resolved": *"\w+:', path.read_text()):
             found.append(f"{name}: names a host")
-    return found + waits(names) + undocumented_codes(names) + array_core_codes(names) + versions()
+    return (
+        found
+        + waits(names)
+        + undocumented_codes(names)
+        + array_core_codes(names)
+        + versions()
+        + rooms(names)
+    )
+
+
+def rooms(names: list[str]) -> list[str]:
+    """Each folder with too many files, and each folder that ``docs/where.md`` names in vain."""
+    folders = Counter(str(Path(name).parent) for name in names)
+    found = [
+        f"{folder}: {count} files; divide it by idea"
+        for folder, count in sorted(folders.items())
+        if count > MAX_FILES and folder not in LARGE_FOLDERS and not DATA_FOLDERS.search(folder)
+    ]
+    rows = re.findall(
+        r"^\|[^|]+\| `([^`]+)` \|$", (ROOT / "docs/where.md").read_text(), re.MULTILINE
+    )
+    if len(rows) < 12:
+        found.append("docs/where.md: fewer than twelve tasks")
+    return found + [
+        f"docs/where.md: there is no {row}" for row in rows if not (ROOT / row).is_dir()
+    ]
 
 
 def waits(names: list[str]) -> list[str]:
