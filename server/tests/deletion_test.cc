@@ -2,9 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <thread>
-
+#include "base/testing/patience.h"
 #include "blobs/sha256.h"
 #include "storage/sqlite/storage.h"
 #include "storage/testing/faulty_storage.h"
@@ -36,9 +34,7 @@ class DeletionTest : public ::testing::Test {
   }
   // Files go a moment after the commit that drops them.
   bool loses_blob(const std::string& sha256) const {
-    for (int i = 0; i < 500 && has_blob(sha256); ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    return !has_blob(sha256);
+    return until([&] { return !has_blob(sha256); });
   }
   static HttpAnswer upload(const TestServer& server, const TestDevice& device,
                            const protocol::Lease& lease, const std::string& bytes) {
@@ -221,11 +217,11 @@ TEST(DeletionTrouble, R55_PiecesGoOnOnceSomethingWasWrittenAgain) {
     return net::http_request(server.compute(), "POST", "/api/join", {}, body).status;
   };
   int status = 503;  // while the state is read again
-  for (int i = 0; i < 500 && status == 503; ++i) {
+  until([&] {
     EXPECT_EQ(files_in(server), 1U);
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
     status = join();
-  }
+    return status != 503;
+  });
   EXPECT_EQ(status, 201);
   EXPECT_TRUE(files_become(server, 0));
 }

@@ -10,6 +10,7 @@
 #include <map>
 
 #include "app/config.h"
+#include "base/testing/patience.h"
 #include "blobs/sha256.h"
 #include "cli/credentials.h"
 #include "cli/healthcheck.h"
@@ -31,9 +32,7 @@ using storage::FaultyStorage;
 
 std::string code_of(const HttpAnswer& answer) { return json_at(answer.body, "error.code"); }
 
-std::string code_of(TestWorker& worker) {
-  return json_at(worker.socket().receive_text(10'000), "code");
-}
+std::string code_of(TestWorker& worker) { return json_at(worker.socket().receive_text(), "code"); }
 
 // The answer to one frame of a device that has a session.
 std::string told(const std::string& frame) {
@@ -213,7 +212,7 @@ std::string owner_told(const std::function<void(TestOwner&)>& does) {
   TestOwner owner(server, server.submit_asked());
   owner.receive();
   does(owner);
-  return json_at(owner.socket().receive_text(10'000), "code");
+  return json_at(owner.socket().receive_text(), "code");
 }
 
 // ---- one way to raise each
@@ -380,7 +379,7 @@ const std::map<std::string, Provoke>& provocations() {
        [] {
          const TestServer server;
          TestOwner owner(server, server.submit(1));
-         return json_at(owner.socket().receive_text(10'000), "code");
+         return json_at(owner.socket().receive_text(), "code");
        }},
       {"not_owner",
        [] {
@@ -507,14 +506,16 @@ const std::map<std::string, Provoke>& provocations() {
        }},
       {"draining",
        [] {
-         const Troubled trouble;
+         const Troubled trouble([](ServeConfig& config) { config.drain_ms = kTestLimitMs; });
          trouble.storage->script({storage::Hold{}});
          auto joining = std::async(std::launch::async, [&trouble] { return trouble.join(); });
          trouble.storage->wait_until_held();
          auto stopping = std::async(std::launch::async, [&trouble] { trouble.server->stop(); });
          std::string code;
-         for (int i = 0; i < 500 && code != "draining"; ++i)
+         until([&] {
            code = code_of(http_request(trouble.server->console(), "GET", "/readyz"));
+           return code == "draining";
+         });
          trouble.storage->release();
          stopping.get();
          joining.get();
@@ -572,7 +573,9 @@ const std::map<std::string, Provoke>& provocations() {
       {"unhealthy",
        [] {
          TestServer server;
-         return check_health(server.server().console_origin() + "/nothing", 5'000).error().code;
+         return check_health(server.server().console_origin() + "/nothing", kTestLimitMs)
+             .error()
+             .code;
        }},
   };
   return kAll;

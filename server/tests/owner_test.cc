@@ -1,6 +1,7 @@
 // Asked studies over real sockets: an owner on /ws/client, devices on /ws/worker, a server between.
 #include <gmock/gmock.h>
 
+#include "base/testing/patience.h"
 #include "blobs/sha256.h"
 #include "tests/test_server.h"
 
@@ -144,6 +145,9 @@ TEST(Owner, R43_ACallWithoutAnOwnerEndsAndTheAttemptGoesBack) {
   TestWorker worker(server, server.join());
   const protocol::Lease lease = worker.await_lease();
   owner.socket().close(1000);
+  EXPECT_TRUE(until([&] {
+    return json_at(server.rest("GET", path(study)).body, "sampler.attached") == "false";
+  }));
   worker.send(suggest(lease.attempt, 1, "x"));
   const auto error = worker.receive<protocol::ErrorMessage>();
   EXPECT_EQ(error.code, "no_owner");

@@ -2,9 +2,7 @@
 // recovers by itself.
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <thread>
-
+#include "base/testing/patience.h"
 #include "blobs/sha256.h"
 #include "storage/testing/faulty_storage.h"
 #include "tests/test_uploads.h"
@@ -28,11 +26,7 @@ class StorageTroubleTest : public ::testing::Test {
   int ready_status() const { return http_request(server_->console(), "GET", "/readyz").status; }
 
   bool becomes_ready() const {
-    for (int i = 0; i < 200; ++i) {
-      if (ready_status() == 200) return true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    }
-    return false;
+    return until([this] { return ready_status() == 200; });
   }
 
   net::HttpAnswer admin(std::string_view method, const std::string& target) const {

@@ -14,10 +14,10 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "base/testing/patience.h"
+
 namespace hyperflock::net {
 namespace {
-
-constexpr int kAnswerMs = 20'000;
 
 std::string lower(std::string text) {
   std::ranges::transform(text, text.begin(),
@@ -94,6 +94,19 @@ void TestSocket::cut() {
   socket_ = -1;
 }
 
+ClosedPort::ClosedPort() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  sockaddr_in address{};
+  socklen_t size = sizeof address;
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  auto* const named = reinterpret_cast<sockaddr*>(&address);
+  if (::bind(socket_, named, size) != 0 || ::getsockname(socket_, named, &size) != 0)
+    throw std::runtime_error(std::string("no port: ") + std::strerror(errno));
+  number_ = ntohs(address.sin_port);
+}
+
+ClosedPort::~ClosedPort() { ::close(socket_); }
+
 HttpAnswer http_raw(TestSocket& socket, std::string_view bytes) {
   const bool head_only = bytes.starts_with("HEAD ");
   socket.write(bytes);  // a server that refuses early may not take everything
@@ -101,7 +114,7 @@ HttpAnswer http_raw(TestSocket& socket, std::string_view bytes) {
   std::size_t end = std::string::npos;
   for (;;) {
     while ((end = received.find("\r\n\r\n")) == std::string::npos) {
-      if (!socket.read_some(received, kAnswerMs)) return {};
+      if (!socket.read_some(received, kTestLimitMs)) return {};
     }
     if (!received.starts_with("HTTP/1.1 100 ")) break;
     received.erase(0, end + 4);
@@ -112,7 +125,7 @@ HttpAnswer http_raw(TestSocket& socket, std::string_view bytes) {
   const auto length = answer.headers.find("content-length");
   const std::size_t wanted = length == answer.headers.end() ? 0 : std::stoull(length->second);
   while (answer.body.size() < wanted) {
-    if (!socket.read_some(answer.body, kAnswerMs)) break;
+    if (!socket.read_some(answer.body, kTestLimitMs)) break;
   }
   return answer;
 }
@@ -181,7 +194,7 @@ TestWebSocket::TestWebSocket(std::uint16_t port, std::string_view path) : socket
                 "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n");
   std::size_t end = std::string::npos;
   while ((end = buffer_.find("\r\n\r\n")) == std::string::npos) {
-    if (!socket_.read_some(buffer_, kAnswerMs))
+    if (!socket_.read_some(buffer_, kTestLimitMs))
       throw std::runtime_error("no answer to the upgrade");
   }
   if (!buffer_.starts_with("HTTP/1.1 101 ")) throw std::runtime_error("no upgrade: " + buffer_);

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/testing/patience.h"
+
 namespace hyperflock::net {
 
 // A connected TCP socket; closed at the end of its life.
@@ -37,6 +39,21 @@ class TestSocket {
 
  private:
   int socket_ = -1;
+};
+
+// A port of loopback that nobody listens on, for as long as this lives: bound, and the kernel gives
+// it to no other process.
+class ClosedPort {
+ public:
+  ClosedPort();
+  ~ClosedPort();
+  ClosedPort(const ClosedPort&) = delete;
+  ClosedPort& operator=(const ClosedPort&) = delete;
+  std::uint16_t number() const { return number_; }
+
+ private:
+  int socket_;
+  std::uint16_t number_ = 0;
 };
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
@@ -82,12 +99,12 @@ class TestWebSocket {
   bool send_frame(Opcode opcode, std::string_view payload, bool final = true);
   // The next text or close frame (pings are answered on the way); nothing after the limit or the
   // end of the stream.
-  std::optional<Frame> receive(int limit_ms = 5'000);
+  std::optional<Frame> receive(int limit_ms = kTestLimitMs);
   // The next text, "" where none comes.
-  std::string receive_text(int limit_ms = 5'000);
+  std::string receive_text(int limit_ms = kTestLimitMs);
   // Reads on until a close frame or the end of the stream; the close code, 0 without one, -1 after
   // the limit.
-  int wait_close(int limit_ms = 5'000);
+  int wait_close(int limit_ms = kTestLimitMs);
   // Sends a close frame.
   void close(int code);
 

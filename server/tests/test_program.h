@@ -8,15 +8,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdint>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
+
+#include "base/testing/patience.h"
 
 extern char** environ;
 
@@ -51,15 +51,21 @@ class Program {
 
   // The compute port; 0 where it does not come up.
   std::uint16_t port() const {
-    for (int i = 0; i < 600; ++i) {
+    std::uint16_t port = 0;
+    until([&] {
       std::ifstream file(ready_);
       std::stringstream text;
       text << file.rdbuf();
       const auto json = nlohmann::json::parse(text.str(), nullptr, false);
-      if (json.is_object()) return json.at("compute_port").get<std::uint16_t>();
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    }
-    return 0;
+      if (json.is_object()) port = json.at("compute_port").get<std::uint16_t>();
+      return port != 0 || has_ended();
+    });
+    return port;
+  }
+  bool has_ended() const {
+    siginfo_t ended{};
+    return ::waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+           ended.si_pid != 0;
   }
   void signal(int number) const { ::kill(pid_, number); }
   // Sends the signal and waits for the end; its status as waitpid gives it.

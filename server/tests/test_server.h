@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/server.h"
+#include "base/testing/patience.h"
 #include "base/testing/scratch_folder.h"
 #include "protocol/codec.h"
 #include "tests/test_client.h"
@@ -78,7 +79,7 @@ class TestWorker {
   void send(const protocol::ClientMessage& message) { socket_.send(protocol::serialize(message)); }
   // The next message of type T. Fails the test where another comes, or none.
   template <typename T>
-  T receive(int limit_ms = 10'000) {
+  T receive(int limit_ms = kTestLimitMs) {
     return take<T>(socket_.receive_text(limit_ms));
   }
 

@@ -1,13 +1,12 @@
 // What tests of checkpoints and artifacts ask as a device, and how they look at the files.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <thread>
 
+#include "base/testing/patience.h"
 #include "tests/test_server.h"
 
 namespace hyperflock::ops {
@@ -37,9 +36,7 @@ inline std::size_t files_in(const TestServer& server) {
 
 // Files go a moment after the commit that drops them.
 inline bool files_become(const TestServer& server, std::size_t count) {
-  for (int i = 0; i < 500 && files_in(server) != count; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  return files_in(server) == count;
+  return until([&] { return files_in(server) == count; });
 }
 
 }  // namespace hyperflock::ops

@@ -8,14 +8,13 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
-#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <thread>
 
+#include "base/testing/patience.h"
 #include "cli/healthcheck.h"
 #include "tests/test_program.h"
 #include "tests/test_server.h"
@@ -123,11 +122,11 @@ TEST(Tls, ServesBothOriginsOverTls) {
   const TestServer server(with_certificate(folder));
   const auto& running = const_cast<TestServer&>(server).server();
   EXPECT_TRUE(running.compute_origin().starts_with("https://127.0.0.1:"));
-  EXPECT_TRUE(check_health(running.compute_origin() + "/healthz", 5'000));
-  EXPECT_TRUE(check_health(running.console_origin() + "/readyz", 5'000));
+  EXPECT_TRUE(check_health(running.compute_origin() + "/healthz", kTestLimitMs));
+  EXPECT_TRUE(check_health(running.console_origin() + "/readyz", kTestLimitMs));
   // A plain request gets no answer, and no harm is done.
   EXPECT_EQ(net::http_request(server.console(), "GET", "/healthz").status, 0);
-  EXPECT_TRUE(check_health(running.console_origin() + "/healthz", 5'000));
+  EXPECT_TRUE(check_health(running.console_origin() + "/healthz", kTestLimitMs));
 }
 
 TEST(Tls, AKeyThatDoesNotFitIsOneSentence) {
@@ -234,12 +233,7 @@ TEST(Tls, TheProgramReadsItsCertificateAgainOnSighup) {
   EXPECT_EQ(TlsClient(port).serial(), 1);
   make_certificate(folder, {.serial = 2});
   program.signal(SIGHUP);
-  long serial = 1;
-  for (int i = 0; i < 200 && serial == 1; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(25));
-    serial = TlsClient(port).serial();
-  }
-  EXPECT_EQ(serial, 2);
+  EXPECT_TRUE(until([port] { return TlsClient(port).serial() == 2; }));
   const int status = program.end();
   EXPECT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 0);

@@ -2,10 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <nlohmann/json.hpp>
-#include <thread>
 
+#include "base/testing/patience.h"
 #include "tests/test_server.h"
 
 namespace hyperflock::ops {
@@ -132,14 +131,10 @@ TEST_F(WatchTest, ASlowWatcherIsClosedAndTheStudyGoesOn) {
     if (ack.lease) lease = *ack.lease;
   }
   EXPECT_TRUE(strict.reaches(study, "finished"));
-  for (int tries = 0; tries < 600 && strict.metric("slow_peers_closed_total") < 1; ++tries)
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  EXPECT_EQ(strict.metric("slow_peers_closed_total"), 1);
+  EXPECT_TRUE(until([&] { return strict.metric("slow_peers_closed_total") == 1; }));
   // 0: the server gave up before this machine had read its way to the close frame.
-  EXPECT_THAT(slow.wait_close(30'000), testing::AnyOf(4002, 0));
-  for (int tries = 0; tries < 600 && strict.metric("outgoing_queue_bytes") > 0; ++tries)
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  EXPECT_EQ(strict.metric("outgoing_queue_bytes"), 0);
+  EXPECT_THAT(slow.wait_close(), testing::AnyOf(4002, 0));
+  EXPECT_TRUE(until([&] { return strict.metric("outgoing_queue_bytes") == 0; }));
 }
 
 TEST_F(WatchTest, UnknownStudiesAndStrangers) {

@@ -5,9 +5,11 @@
 #include <sys/socket.h>
 
 #include <chrono>
+#include <future>
 #include <thread>
 
 #include "app/version.h"
+#include "base/testing/patience.h"
 #include "tests/test_server.h"
 
 namespace hyperflock::ops {
@@ -25,7 +27,7 @@ constexpr int kPolicy = 1008;
 
 class WorkerProtocolTest : public ::testing::Test {
  protected:
-  TestServer server_{[](ServeConfig& config) { config.hello_ms = 2'000; }};
+  TestServer server_;
 };
 
 TEST_F(WorkerProtocolTest, JoinHelloReadyLeaseResultNextLease) {
@@ -154,11 +156,9 @@ TEST_F(WorkerProtocolTest, R20_ASilentDeviceLosesItsTrialToAnother) {
   TestWorker silent(quick, quick.join());
   const auto lost = silent.ready();
   TestWorker other(quick, quick.join());
-  other.send(protocol::Ready{});
-  other.receive<Wait>();
-  const auto offered = other.receive<LeaseOffer>();
-  EXPECT_EQ(offered.lease.trial, lost.trial);
-  other.send(TestWorker::result(offered.lease.attempt, 0.5));
+  const auto offered = other.await_lease();
+  EXPECT_EQ(offered.trial, lost.trial);
+  other.send(TestWorker::result(offered.attempt, 0.5));
   EXPECT_EQ(other.receive<ResultAck>().verdict, Verdict::accepted);
   // R13: the late one is evidence.
   silent.send(TestWorker::result(lost.attempt, 0.75));
@@ -306,7 +306,7 @@ TEST_F(WorkerProtocolTest, BadInputBesideAStudyThatFinishes) {
   const std::int64_t study = server_.submit(20);
   const TestDevice good = server_.join();
   const TestDevice bad = server_.join();
-  std::thread vandal([this, &bad] {
+  auto vandal = std::async(std::launch::async, [this, &bad] {
     for (int i = 0; i < 10; ++i) {
       TestWorker worker(server_, bad);
       worker.socket().send("][");
@@ -323,7 +323,7 @@ TEST_F(WorkerProtocolTest, BadInputBesideAStudyThatFinishes) {
     EXPECT_EQ(ack.verdict, Verdict::accepted);
     if (ack.lease) lease = *ack.lease;
   }
-  vandal.join();
+  vandal.get();
   EXPECT_TRUE(server_.reaches(study, "finished"));
   const auto row = server_.rest("GET", "/api/studies/" + std::to_string(study));
   EXPECT_EQ(json_at(row.body, "complete"), "20");
@@ -332,7 +332,10 @@ TEST_F(WorkerProtocolTest, BadInputBesideAStudyThatFinishes) {
 
 TEST_F(WorkerProtocolTest, APeerThatOnlySendsIsHeldBack) {
   constexpr std::size_t kQueueBytes = 4'096;
-  TestServer strict([](ServeConfig& config) { config.queue_limit_bytes = kQueueBytes; });
+  TestServer strict([](ServeConfig& config) {
+    config.queue_limit_bytes = kQueueBytes;
+    config.slow_peer_ms = kTestLimitMs;
+  });
   TestWorker worker(strict, strict.join());
   worker.socket().socket().shrink_send_buffer(65'536);
   std::string frames;
@@ -360,7 +363,7 @@ TEST_F(WorkerProtocolTest, APeerThatOnlySendsIsHeldBack) {
   TestWorker other(strict, strict.join());
   other.send(protocol::Heartbeat{});
   other.receive<Ack>();
-  for (std::size_t i = 0; i < sent / (frames.size() / 1'000); ++i) worker.receive<Ack>(60'000);
+  for (std::size_t i = 0; i < sent / (frames.size() / 1'000); ++i) worker.receive<Ack>();
 }
 
 TEST_F(WorkerProtocolTest, R2_UnknownFieldsAreIgnored) {

@@ -12,6 +12,7 @@
 #include <optional>
 #include <thread>
 
+#include "base/testing/patience.h"
 #include "net/listener.h"
 #include "tests/test_client.h"
 
@@ -49,7 +50,7 @@ class Recorder final : public ChannelUser {
   template <typename Condition>
   bool wait(Condition condition) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, std::chrono::seconds(10), condition);
+    return changed_.wait_for(lock, kTestLimit, condition);
   }
   std::shared_ptr<WsChannel> channel() {
     wait([this] { return !channel_.expired(); });
@@ -113,7 +114,7 @@ class WsChannelTest : public ::testing::Test {
   }
   ~WsChannelTest() override {
     connections_.shut_all(1012);
-    connections_.wait_empty(5'000);
+    connections_.wait_empty(kTestLimitMs);
     readers_.stop();
     io_.stop();
     for (std::thread& thread : threads_) thread.join();
@@ -264,7 +265,7 @@ TEST_F(WsChannelTest, APeerThatIgnoresTheCloseIsCut) {
   TestWebSocket client = connect();
   recorder_->channel()->close(1012, "");
   EXPECT_EQ(recorder_->how(), ChannelUser::How::lost);  // after close_ms
-  EXPECT_TRUE(connections_.wait_empty(5'000));
+  EXPECT_TRUE(connections_.wait_empty(kTestLimitMs));
 }
 
 TEST_F(WsChannelTest, AServerThatEndsDuringTheUpgradeSaysSo) {
@@ -297,9 +298,7 @@ TEST_F(WsChannelTest, SendersOnManyThreads) {
   for (int i = 0; i < 200; ++i) EXPECT_EQ(client.receive_text(), "0123456789");
   for (std::thread& sender : senders) sender.join();
   // The last frame is off the queue shortly after the peer has it.
-  for (int i = 0; i < 100 && channel->queued_bytes() != 0; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  EXPECT_EQ(channel->queued_bytes(), 0U);
+  EXPECT_TRUE(until([&] { return channel->queued_bytes() == 0; }));
 }
 
 }  // namespace

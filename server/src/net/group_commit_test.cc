@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <mutex>
 
+#include "base/testing/patience.h"
 #include "storage/testing/faulty_storage.h"
 
 namespace hyperflock::net {
@@ -37,8 +38,7 @@ class GroupCommitTest : public ::testing::Test {
   // The next batch as "ids" or "failed ids".
   std::string next() {
     std::unique_lock lock(mutex_);
-    EXPECT_TRUE(
-        came_.wait_for(lock, std::chrono::seconds(10), [this] { return !batches_.empty(); }));
+    EXPECT_TRUE(came_.wait_for(lock, kTestLimit, [this] { return !batches_.empty(); }));
     if (batches_.empty()) return "nothing came";
     const CommitDone batch = std::move(batches_.front());
     batches_.erase(batches_.begin());

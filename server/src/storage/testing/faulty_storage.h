@@ -20,6 +20,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/testing/patience.h"
 #include "storage/storage.h"
 
 namespace hyperflock::storage {
@@ -76,7 +77,7 @@ class FaultyStorage final : public Storage {
   // Waits until a Hold stops a batch; false when none did in 10 s.
   bool wait_until_held() {
     std::unique_lock lock(mutex_);
-    return released_.wait_for(lock, kPatience, [this] { return held_; });
+    return released_.wait_for(lock, kTestLimit, [this] { return held_; });
   }
   // Batches that apply() was called with.
   int batches() const {
@@ -151,8 +152,6 @@ class FaultyStorage final : public Storage {
   }
 
  private:
-  static constexpr std::chrono::seconds kPatience{10};
-
   static Error failure() { return {"storage_unavailable", "A test made storage fail: go on."}; }
 
   Fault next_fault() {
@@ -168,7 +167,7 @@ class FaultyStorage final : public Storage {
     std::unique_lock lock(mutex_);
     held_ = true;
     released_.notify_all();
-    released_.wait_for(lock, kPatience, [this] { return releases_ > 0; });
+    released_.wait_for(lock, kTestLimit, [this] { return releases_ > 0; });
     if (releases_ > 0) --releases_;
     held_ = false;
   }
