@@ -127,6 +127,27 @@ PARTS = (
         suffixes=(".h", ".cc"),
     ),
     Part(
+        root="server/src",
+        layers="""
+            base base/testing
+            protocol
+            storage telemetry blobs
+            storage/contract
+            storage/testing storage/sqlite
+            auth dispatch
+            dispatch/asked dispatch/model
+            dispatch/tests
+            http/core
+            http/console
+            http/compute
+            net
+            cli
+            app
+        """,
+        arrows=includes,
+        suffixes=(".h", ".cc"),
+    ),
+    Part(
         root="array-core/python/arraycore",
         layers="""
             _bridge

@@ -16,6 +16,7 @@
 #include "cli/healthcheck.h"
 #include "cli/http_client.h"
 #include "storage/sqlite/db.h"
+#include "storage/sqlite/open.h"
 #include "storage/testing/faulty_storage.h"
 #include "tests/test_server.h"
 
@@ -160,8 +161,8 @@ struct Saving {
   // The attempt has as many artifacts as it may.
   void fill() {
     server.restart([this] {
-      const auto storage =
-          storage::open_sqlite_storage(database_of(server.config().state_dir), [] { return 1; });
+      const auto storage = storage::open_sqlite_storage(
+          storage::database_of(server.config().state_dir), [] { return 1; });
       std::vector<storage::Transition> many;
       for (std::int64_t i = 0; i < storage::kMostArtifacts; ++i) {
         storage::StoreArtifact one{device.id, {}};

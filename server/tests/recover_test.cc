@@ -10,6 +10,7 @@
 #include "auth/identity_book.h"
 #include "cli/admin.h"
 #include "cli/credentials.h"
+#include "storage/sqlite/open.h"
 #include "tests/test_server.h"
 
 namespace hyperflock::ops {
@@ -101,7 +102,8 @@ TEST(Recover, MakesNoDatabaseAndNobody) {
   std::filesystem::create_directories(state);
   EXPECT_THAT(recover(state).error, HasSubstr("(bad_state)"));
   EXPECT_TRUE(std::filesystem::is_empty(state));
-  ASSERT_TRUE(storage::open_sqlite_storage(database_of(state), auth::IdentityBook::system_clock()));
+  ASSERT_TRUE(storage::open_sqlite_storage(storage::database_of(state),
+                                           auth::IdentityBook::system_clock()));
   EXPECT_THAT(recover(state).error, HasSubstr("first start of the server makes one"));
 }
 

@@ -7,7 +7,6 @@
 #include <array>
 #include <charconv>
 #include <cstdlib>
-#include <filesystem>
 #include <map>
 
 #include "app/version.h"
@@ -241,10 +240,6 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   const Status checked = check(serve_config);
   if (!checked) return Stop{2, checked.error().message + "\n"};
   return serve_config;
-}
-
-std::string database_of(const std::string& state_dir) {
-  return (std::filesystem::path(state_dir) / "hyperflock.db").string();
 }
 
 Status check(const ServeConfig& config) {

@@ -77,9 +77,6 @@ using Command = std::variant<ServeConfig, HealthcheckConfig, AdminCommand, ShowV
 // Reads the arguments. A fault is a Stop with status 2 and one sentence.
 Command parse_command_line(const std::vector<std::string>& arguments);
 
-// The database of a state folder.
-std::string database_of(const std::string& state_dir);
-
 // What no single flag can tell: combinations that are refused. Error: `bad_flag`.
 Status check(const ServeConfig& config);
 

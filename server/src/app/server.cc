@@ -34,6 +34,7 @@
 #include "net/listener.h"
 #include "net/tls.h"
 #include "net/worker_session.h"
+#include "storage/sqlite/open.h"
 #include "telemetry/log.h"
 #include "telemetry/metrics.h"
 
@@ -405,7 +406,8 @@ Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config,
                  "Cannot make the state folder " + state.string() + ": " + error.message() + "."};
   fs::permissions(state, fs::perms::owner_all, fs::perm_options::replace, error);
   if (!storage) {
-    auto opened = storage::open_sqlite_storage(database_of(config.state_dir), wall_clock_ms);
+    auto opened =
+        storage::open_sqlite_storage(storage::database_of(config.state_dir), wall_clock_ms);
     if (!opened) return opened.error();
     storage = std::move(*opened);
   }

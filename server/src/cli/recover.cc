@@ -5,10 +5,10 @@
 #include <memory>
 #include <vector>
 
-#include "app/config.h"
 #include "auth/tokens.h"
 #include "protocol/json_writer.h"
 #include "storage/identity.h"
+#include "storage/sqlite/open.h"
 
 namespace hyperflock::ops {
 namespace {
@@ -26,7 +26,7 @@ Error nobody(const std::string& name) {
 
 Result<std::string> recover_admin(const std::string& state_dir, const std::string& name,
                                   const storage::WallClock& clock) {
-  const std::string database = database_of(state_dir);
+  const std::string database = storage::database_of(state_dir);
   std::error_code ignored;
   // Opening would make one.
   if (!std::filesystem::is_regular_file(database, ignored)) {

@@ -6,6 +6,9 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <filesystem>
+
+#include "storage/sqlite/open.h"
 #include "storage/sqlite/schema.h"
 
 namespace hyperflock::storage {
@@ -134,6 +137,10 @@ Result<Usage> SqliteStorage::usage(const std::string& owner) {
 }
 Result<std::vector<AuditEntry>> SqliteStorage::audit(std::int64_t after, std::int64_t limit) {
   return guarded([&] { return sqlite::audit(*readers_.borrow(), after, limit); });
+}
+
+std::string database_of(const std::string& state_dir) {
+  return (std::filesystem::path(state_dir) / "hyperflock.db").string();
 }
 
 Result<std::unique_ptr<Storage>> open_sqlite_storage(const std::string& path, WallClock clock) {
