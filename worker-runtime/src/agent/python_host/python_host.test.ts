@@ -1,6 +1,7 @@
 // The owner of the python thread, with a thread that only writes down what it is told.
 
 import { beforeEach, describe, expect, test, vi } from "vitest";
+import { kAgentName } from "../../base/version.ts";
 import { kMagic } from "../../gpu/ring/layout.ts";
 import type { ToGpuThread } from "../../gpu/thread/gpu_messages.ts";
 import type { Lease } from "../../protocol/index.ts";
@@ -638,7 +639,7 @@ describe("A study that asks for a device", () => {
     await load(0);
     await finish(0, 7);
     const versions = "pyodide/1 numpy/1 chainer/7.8.1";
-    const software = `hyperflock-worker/0.1.0 runtime/r ${versions}`;
+    const software = `${kAgentName} runtime/r ${versions}`;
     expect(events.at(-1)).toMatchObject({ kind: "outcome", software });
   });
 });

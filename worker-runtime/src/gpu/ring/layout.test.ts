@@ -29,7 +29,7 @@ function enumsOfHeader(): Map<string, Record<string, number>> {
 function constantsOfHeader(): Record<string, number> {
   const constants: Record<string, number> = {};
   for (const [, name = "", value] of header.matchAll(
-    /inline constexpr std::uint32_t (k\w+) = (\w+);/g,
+    /inline constexpr std::uint32_t (k\w+) =\s+(\w+);/g,
   ))
     constants[name] = Number(value);
   return constants;
