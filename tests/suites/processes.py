@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Self
 
-#: In the environment of everything that a Family starts. It finds children in other groups.
+#: In the environment of everything that a Family starts. It finds children in other sessions.
 MARK = "HYPERFLOCK_RUN"
 END_S = 10.0
 #: A busy process ends by itself after this, or when its parent is gone.
@@ -26,20 +26,35 @@ while os.getppid() == parent and time.monotonic() < end:
 """
 
 
-def marked(mark: str) -> list[int]:
-    """Return the processes of this user whose environment has the mark, and still run."""
+def members(session: int, mark: str) -> list[int]:
+    """Return the processes of a session, and those whose environment has the mark, that still run.
+
+    A child may have a session of its own, another an environment of its own.
+    """
     found = []
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
             continue
         with contextlib.suppress(OSError):
-            if mark.encode() in (entry / "environ").read_bytes().split(b"\0"):
+            # After the name, which may hold anything: state, parent, group, session.
+            state, _, _, its_session = (entry / "stat").read_text().rpartition(")")[2].split()[:4]
+            if state == "Z":
+                continue
+            if int(its_session) == session or has_mark(entry, mark):
                 found.append(int(entry.name))
     return found
 
 
+def has_mark(entry: Path, mark: str) -> bool:
+    """Whether a process's environment has the mark; False for another user's process."""
+    try:
+        return mark.encode() in (entry / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return False
+
+
 class Family:
-    """A command in a process group of its own. When the block ends, no child of it runs."""
+    """A command in a session of its own. When the block ends, no child of it runs."""
 
     def __init__(self, command: Sequence[str]) -> None:
         value = f"{os.getpid()}-{time.time_ns()}"
@@ -70,32 +85,25 @@ class Family:
     def __exit__(self, *_: object) -> None:
         # A second Ctrl-C must not leave half of them behind.
         old = signal.signal(signal.SIGINT, signal.SIG_IGN)
-        # The group also has those whose environment is another. Once the command has ended by
-        # itself the group's number may be another's.
-        group = self._process.poll() is None
         try:
             for number in (signal.SIGTERM, signal.SIGKILL):
-                if not self._alive():
-                    break
-                self._signal(number, group)
                 end = time.monotonic() + END_S
-                while self._alive() and time.monotonic() < end:
+                signalled: set[int] = set()
+                while (left := set(self._members())) and time.monotonic() < end:
+                    # One may have started another meanwhile.
+                    for pid in left - signalled:
+                        with contextlib.suppress(OSError):
+                            os.kill(pid, number)
+                    signalled |= left
                     time.sleep(0.05)
         finally:
+            self._process.wait()
             if self._process.stdout is not None:
                 self._process.stdout.close()
             signal.signal(signal.SIGINT, old)
 
-    def _alive(self) -> bool:
-        return self._process.poll() is None or bool(marked(self._mark))
-
-    def _signal(self, number: int, group: bool) -> None:
-        if group:
-            with contextlib.suppress(OSError):
-                os.killpg(self._process.pid, number)
-        for pid in marked(self._mark):
-            with contextlib.suppress(OSError):
-                os.kill(pid, number)
+    def _members(self) -> list[int]:
+        return members(self._process.pid, self._mark)
 
 
 @contextlib.contextmanager

@@ -42,9 +42,11 @@ step_bad() {
 }
 step_blocked() { :; }
 step_slow() {
-  # One child in the step's group, one in a session of its own, one that ignores a polite end.
+  # A child as others, one in a session of its own, one with an environment of its own that is
+  # stopped, and one that ignores a polite end.
   sleep 600 & echo $! >>children
   setsid sleep 600 & echo $! >>children
+  env -i sleep 600 & kill -STOP $!; echo $! >>children
   (trap "" TERM; echo "$BASHPID" >>children; while :; do sleep 0.2; done) &
   wait
 }
@@ -113,7 +115,7 @@ def slow(toy: Path) -> Iterator[subprocess.Popen[str]]:
         text=True,
         start_new_session=True,
     ) as process:
-        until(lambda: len(children(toy)) == 3, "the children run")
+        until(lambda: len(children(toy)) == 4, "the children run")
         yield process
         for pid in (process.pid, *children(toy)):
             if running(pid):
