@@ -1,7 +1,7 @@
 # System packages and the project's own tools: what a bare Debian 12 lacks.
 # shellcheck shell=bash
 
-SYSTEM_PACKAGES=(ca-certificates build-essential cmake ninja-build ccache python3 python3-venv python3-dev procps
+SYSTEM_PACKAGES=(ca-certificates git build-essential cmake ninja-build ccache python3 python3-venv python3-dev procps
   libboost1.81-dev libsqlite3-dev nlohmann-json3-dev libcli11-dev libspdlog-dev prometheus-cpp-dev
   libgtest-dev libgmock-dev libbenchmark-dev libssl-dev zlib1g-dev)
 BROWSER_PACKAGES=(chromium fonts-noto-cjk libvulkan1)

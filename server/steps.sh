@@ -13,7 +13,7 @@ build_preset() { # build_preset PRESET [TARGET...]
 
 # run_ctest PRESET: every test binary of that build, two at a time, then one line for all test cases.
 run_ctest() {
-  GTEST_OUTPUT="xml:$JUNIT/" check ctest --preset "$1" -j 2 --output-junit "$JUNIT/ctest.xml"
+  GTEST_OUTPUT="xml:$JUNIT/" check ctest --preset "$1" -j 2 --output-junit "${JUNIT%/}-ctest.xml"
   check python3 tests/count_cases.py "C++ ($1)" "$JUNIT"
 }
 

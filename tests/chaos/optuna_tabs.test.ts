@@ -55,7 +55,7 @@ test(`${kills} tabs are killed and the study has exactly its trials`, async () =
   );
   const { researcher_token: token } = await server.credentials();
   const notebook = await runPython(server, [
-    ...["python/tests/optuna_notebook.py", server.console, token, "-", "resumable"],
+    ...["python/tests/support/optuna_notebook.py", server.console, token, "-", "resumable"],
     ...["--trials", String(trials)],
   ]);
   const study = () => server.newestStudy();

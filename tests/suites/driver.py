@@ -343,7 +343,8 @@ def main(arguments: Sequence[str]) -> int:
     """Run one command; 2 stands for a wrong command line, 130 for an interrupt."""
     command = {"test": test, "steps": run_steps}[arguments[0]]
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.default_int_handler)
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores SIGHUP
+            signal.signal(number, signal.default_int_handler)
     try:
         with alone():
             return command(arguments[1:])

@@ -3,7 +3,6 @@
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 export ROOT
-SYSTEM_PYTHON=$(PATH=/usr/bin:/usr/local/bin:$PATH type -P python3)
 export PATH="$ROOT/build/venv/bin:$PATH"
 # Two clones share what they compiled: absolute paths below ROOT count as relative ones.
 export CCACHE_DIR="${CCACHE_DIR:-$ROOT/build/cache/ccache}" CCACHE_MAXSIZE="${CCACHE_MAXSIZE:-2G}"
