@@ -15,6 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from hyperflock._base.version import __version__
 from hyperflock._cli import command as _cli
 from hyperflock._cli import doctor as _doctor
 from hyperflock._cli.doctor import Check, checks
@@ -57,7 +58,9 @@ class Console:
             "Cross-Origin-Opener-Policy": "same-origin",
             "Cross-Origin-Embedder-Policy": "require-corp",
         }
-        me = {"name": "ada", "role": "researcher", "server": "0.1.7", "join_origin": self.url}
+        # Of the same release, with another patch.
+        server = f"{__version__.rpartition('.')[0]}.7"
+        me = {"name": "ada", "role": "researcher", "server": server, "join_origin": self.url}
         now = {"Date": formatdate(time.time(), usegmt=True)}
         self.answers = {
             "/healthz": (200, now, b"{}"),

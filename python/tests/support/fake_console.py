@@ -22,6 +22,7 @@ from typing import Any
 import msgspec
 from fake_asked import AskedStudy
 from hyperflock._base.errors import HyperflockError
+from hyperflock._base.version import __version__
 from hyperflock._model import grid as _grid
 from hyperflock._model import spec as _spec
 from hyperflock._transport import messages as _protocol
@@ -250,7 +251,7 @@ class FakeConsole:
         parts = path.strip("/").split("/")
         match method, parts:
             case "GET", ["api", "me"]:
-                me = {"name": "ada", "role": "researcher", "server": "0.1.0"}
+                me = {"name": "ada", "role": "researcher", "server": __version__}
                 more = {"max_blob_bytes": self.max_blob_bytes, "join_origin": self.url}
                 return _json(200, {**me, **more})
             case "HEAD", ["api", "blobs", sha256]:
