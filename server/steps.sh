@@ -17,7 +17,8 @@ run_ctest() {
   check python3 tests/count_cases.py "C++ ($1)" "$JUNIT"
 }
 
-step_server() { build_preset release hyperflock-server; }
+# With the load emulator that a test of the package compares itself with.
+step_server() { build_preset release hyperflock-server asked_load; }
 
 step_benches() { build_preset release; }
 
