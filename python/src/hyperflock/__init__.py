@@ -3,9 +3,7 @@
     import hyperflock
 
     def objective(trial):
-        import chainer                       # there in the volunteer's browser; not needed here
-        ...
-        return accuracy
+        import chainer # the volunteer's browser has it; it is not needed here ... return accuracy
 
     client = hyperflock.Client("http://127.0.0.1:8790", token)
     study = client.grid(objective, {"channels": [4, 16, 64]}, direction="maximize")
@@ -13,10 +11,10 @@
         print(trial.number, trial.params, trial.value)
     print(study.best_trial)
 
-Names are loaded when first used, so that ``import hyperflock`` costs next to nothing. In a trial,
-wherever it runs, the same import gives what a trial may use, and refuses the rest when it is called
-(`hyperflock._trial`). The package is safe to use from several threads; everything here is blocking
-but `AsyncClient` and `AsyncStudy`.
+Names are loaded on first use, so ``import hyperflock`` is fast. In a trial, wherever it runs, the
+same import gives what a trial may use; everything else raises an error when it is called
+(`hyperflock._trial`). Several threads may use the package. All functions and methods block, except
+those of `AsyncClient` and `AsyncStudy`.
 """
 
 from importlib import import_module
@@ -176,7 +174,7 @@ _load, __dir__ = public_names(__name__, _HOMES)
 
 
 def __getattr__(name: str) -> Any:
-    if name == "optuna":  # the package of that name, once Optuna is wanted
+    if name == "optuna":  # a package, imported on first use because it needs Optuna
         return import_module("hyperflock.optuna")
     return _load(name)
 

@@ -8,7 +8,7 @@ from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-# The module in version 0.1, below `hyperflock`, and the module now.
+# Modules below `hyperflock`: the name in version 0.1 and the name now.
 MOVED = {
     "_artifacts": "_client.artifacts",
     "_comparison": "_execution.comparison",

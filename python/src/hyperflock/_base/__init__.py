@@ -1,1 +1,1 @@
-"""Errors, their codes, the version and safe text: what every other folder may import."""
+"""Errors and their codes, the package's version, and cleaning of text from other people."""

@@ -1,9 +1,10 @@
-"""Every code that this package raises by itself, and when; the server has lists of its own.
+"""Lists the error codes that this package raises itself, each with its reason. Codes of the server
+are in the server's documents.
 
     raise cannot("socket", "the objective uses 'link', a network connection; ...")
 
-The tests compare the lists with the sources and with the guide, and raise each code that is in
-them. Plain data; any thread.
+Tests compare these lists with the sources and the guide, and raise each code once. Plain data; any
+thread may use it.
 """
 
 from __future__ import annotations
@@ -114,7 +115,7 @@ BUNDLE_CODES: dict[str, str] = {
 
 
 def cannot(kind: str, message: str) -> BundleError:
-    """Make the error ``cannot_bundle_<kind>``; any other kind is a fault of ours."""
+    """Return the error ``cannot_bundle_<kind>``; ``kind`` must be in the list above."""
     code = f"cannot_bundle_{kind}"
     if code not in BUNDLE_CODES:
         raise KeyError(code)

@@ -1,22 +1,22 @@
-"""What can go wrong, as one family: every error has a stable ``code`` and one sentence.
+"""The package's exceptions: each has a stable ``code`` and a message of one sentence.
 
-Plain classes, any thread.
+Any thread may use them.
 """
 
 from __future__ import annotations
 
 
 class HyperflockError(Exception):
-    """Root of every error that this package raises.
+    """The base class of every error that this package raises.
 
     Attributes
     ----------
     code : str
-        Stable, for programs: a code of the protocol, of the HTTP interface or of this package.
+        A stable code for programs, from the protocol, the HTTP interface or this package.
     message : str
-        One sentence, for people.
+        One sentence for people.
     field : str or None
-        Path of the field that is wrong, where there is one.
+        The path of the field that is wrong; None if no single field is.
     """
 
     default_code = "error"
@@ -33,7 +33,7 @@ class HyperflockError(Exception):
 
 
 class InvalidSpaceError(HyperflockError, ValueError):
-    """A search space has a name or a value that cannot travel."""
+    """A search space has a name or a value that cannot be sent to a server."""
 
     default_code = "bad_field"
 
@@ -51,7 +51,7 @@ class SpaceTooLargeError(InvalidSpaceError):
 
 
 class BundleError(HyperflockError, ValueError):
-    """The objective's source code cannot travel to a volunteer's browser."""
+    """The objective cannot be sent to a volunteer's browser."""
 
 
 class DataError(HyperflockError, ValueError):
@@ -61,19 +61,21 @@ class DataError(HyperflockError, ValueError):
 
 
 class DryRunError(HyperflockError, RuntimeError):
-    """A dry run could not be made; what the objective itself raises is in its result."""
+    """A dry run could not start or finish. An exception of the objective is in `DryRun.error`
+    instead.
+    """
 
     default_code = "dry_run_unavailable"
 
 
 class ReplayError(HyperflockError, RuntimeError):
-    """A trial cannot be run again here; that it ends differently here is no error."""
+    """A trial cannot be run again on this machine. A different result is not an error."""
 
     default_code = "replay_failed"
 
 
 class ServerUnreachableError(HyperflockError, ConnectionError):
-    """The server did not answer, in spite of retries."""
+    """The server did not answer, although the request was repeated."""
 
     default_code = "server_unreachable"
 
@@ -85,31 +87,31 @@ class ServerError(HyperflockError):
 
 
 class AuthError(ServerError):
-    """The token is missing, unknown or does not allow this."""
+    """The token is missing, unknown, or does not allow the request."""
 
     default_code = "unauthorized"
 
 
 class NotFoundError(ServerError, LookupError):
-    """The server knows no such study or trial."""
+    """The server has no study, trial or artifact with this number or name."""
 
     default_code = "not_found"
 
 
 class StudyExistsError(ServerError):
-    """A study was made by this name or ``submit_key`` before, of other content."""
+    """A study with this name or ``submit_key`` exists already and has other content."""
 
     default_code = "study_exists"
 
 
 class ProtocolError(HyperflockError, ValueError):
-    """A message breaks the protocol."""
+    """A message does not follow the protocol."""
 
     default_code = "malformed"
 
 
 class NoCompleteTrialError(HyperflockError, LookupError):
-    """A study was asked for its best trial while none is complete."""
+    """A study's best trial was requested, but no trial is complete."""
 
     default_code = "no_complete_trial"
 
@@ -121,19 +123,19 @@ class WaitTimeoutError(HyperflockError, TimeoutError):
 
 
 class MetricError(HyperflockError, ValueError):
-    """An objective gave or reported something that is not one finite number."""
+    """An objective returned or reported a value that is not a finite number."""
 
     default_code = "metric_not_number"
 
 
 class SuggestMismatchError(HyperflockError, ValueError):
-    """An objective asked for a parameter that its trial's point does not fit."""
+    """An objective asked for a parameter that its trial does not have, or in another range."""
 
     default_code = "suggest_mismatch"
 
 
 class OptunaMissingError(HyperflockError, ImportError):
-    """Optuna is not installed, or of a version that this package does not know."""
+    """Optuna is not installed, or this package does not support its version."""
 
     default_code = "no_optuna"
 
@@ -144,9 +146,9 @@ class ObjectiveError(HyperflockError, RuntimeError):
     Attributes
     ----------
     traceback : str
-        The device's own, with the objective's lines.
+        The traceback on the device, with the objective's lines.
     raised : tuple of str
-        The exception's class and its bases, as ``module.name``, the most special one first.
+        The exception's class and its base classes as ``module.name``, the class itself first.
     trial : int
         The trial's number.
     """
@@ -174,7 +176,7 @@ class ObjectiveError(HyperflockError, RuntimeError):
 
 
 class OwnerError(HyperflockError, RuntimeError):
-    """A process cannot be a study's sampler, or not any more."""
+    """A process cannot become a study's sampler, or is no longer its sampler."""
 
     default_code = "owner_replaced"
 
@@ -188,35 +190,35 @@ class ArtifactError(HyperflockError, ValueError):
 
 
 class ArtifactLostError(HyperflockError, RuntimeError):
-    """A trial's file did not reach the server in time; another device may do better."""
+    """A trial's file did not reach the server in time; the trial may succeed on another device."""
 
     default_code = "artifact_not_stored"
 
 
 class AttributeRefusedError(HyperflockError, ValueError):
-    """A trial's attribute cannot travel."""
+    """A trial's attribute cannot be sent to the study's owner."""
 
     default_code = "attribute_not_json"
 
 
 class SuggestInvalidError(HyperflockError, ValueError):
-    """A ``suggest_*`` cannot be sent to the study's sampler: its name, or its distribution."""
+    """The name or the distribution of a ``suggest_*`` call cannot be sent to the sampler."""
 
     default_code = "suggest_invalid"
 
 
 class StudyElsewhereError(HyperflockError, AttributeError):
-    """A trial was asked for something that only the study's owner has."""
+    """A trial used an attribute of the study that exists only in the owner's process."""
 
     default_code = "study_elsewhere"
 
 
 class CallError(HyperflockError, RuntimeError):
-    """The server, or the study's owner, answered a trial's question with an error."""
+    """The server, or the study's owner, answered a trial's call with an error."""
 
 
 class NotInTrialError(HyperflockError, RuntimeError):
-    """Something for the researcher's machine was used inside a trial."""
+    """Code inside a trial called a function that works only on the researcher's machine."""
 
     default_code = "not_in_trial"
 
@@ -235,7 +237,7 @@ _BY_CODE: dict[str, type[ServerError]] = {
 
 
 def server_error(code: str, message: str, field: str | None = None) -> ServerError:
-    """Make the error for a refusal by the server."""
+    """Return the error for a code and message with which the server refused a request."""
     return _BY_CODE.get(code, ServerError)(message, code=code, field=field)
 
 

@@ -1,25 +1,25 @@
-"""Strings that came from strangers' devices, made harmless for a terminal. Pure; any thread."""
+"""Cleans text from other people's devices before a terminal shows it. Pure; any thread."""
 
 from __future__ import annotations
 
 import unicodedata
 
-# Line and paragraph separators move the cursor as a newline does; format characters (Cf) hold the
-# bidirectional overrides, by which a text can show something else than it says.
+# Line and paragraph separators move the cursor like a newline. Format characters (Cf) include the
+# bidirectional overrides, which can make a text look different from what it is.
 _REMOVED = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
 def clean(text: str, *, keep_lines: bool = False, limit: int | None = None) -> str:
-    """Strip control and format characters (so also every escape sequence's start).
+    """Return a text without control and format characters, and so without escape sequences.
 
     Parameters
     ----------
     text
-        From anywhere.
+        A text from an untrusted source.
     keep_lines
-        Keep newlines and tabs, as a traceback needs them; else they become one blank each.
+        Keep newlines and tabs, which a traceback needs; otherwise each becomes a space.
     limit
-        Cut after that many characters, with an ellipsis.
+        Cut a longer text after this many characters and add an ellipsis.
     """
     kept = []
     for character in text:
@@ -34,6 +34,6 @@ def clean(text: str, *, keep_lines: bool = False, limit: int | None = None) -> s
 
 
 def csv_cell(text: str) -> str:
-    """Clean a text and keep spreadsheet programs from taking it for a formula."""
+    """Return a clean text that a spreadsheet program does not take for a formula."""
     text = clean(text)
     return f"'{text}" if text[:1] in {"=", "+", "-", "@"} else text

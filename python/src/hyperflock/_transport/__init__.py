@@ -1,1 +1,1 @@
-"""What goes over the wire: HTTP, the two WebSockets, the protocol's messages and their checks."""
+"""Talks to a server: HTTP, WebSockets, the protocol's messages and their validation."""

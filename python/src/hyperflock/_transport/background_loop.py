@@ -1,13 +1,13 @@
-"""One background thread with one event loop for callers that have none, and ways between threads.
+"""Runs coroutines on one background event loop for callers without a loop of their own.
 
-    value = run(coroutine, timeout_s=30)     # blocks; from any thread but the loop's own
-    for item in iterate(generator): ...      # the same for an asynchronous generator
-    found = await in_thread(work)            # blocking work, on a thread of its own
-    tell(lambda: bar.update(1))              # happens in the thread that waits for all this
+    value = run(coroutine, timeout_s=30) # blocks; not from the loop's own thread for item in
+    iterate(generator): ... # the same for an asynchronous generator found = await in_thread(work) #
+    blocking work, on a thread of its own tell(lambda: bar.update(1)) # happens in the thread that
+    waits for all this
 
-Ctrl-C in a thread that blocks cancels the coroutine and waits for it to clean up. All threads made
-here are daemons: they never keep a process alive. Coroutines run on any event loop, on this one or
-on the caller's own (`AsyncClient`).
+Ctrl-C in a blocked thread cancels the coroutine and waits until it has cleaned up. All threads of
+this module are daemons, so they never keep a process alive. `in_thread` and `tell` work on any
+event loop, also on the caller's own (`AsyncClient`).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _SLICE_S = 0.5
 _lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
 _thread: threading.Thread | None = None
-# How work reaches the thread that waits for the running coroutine; None: it runs there already.
+# Hands work to the thread that waits for the current coroutine; None if it is this thread.
 _to_waiting_thread: contextvars.ContextVar[Callable[[_Work], object] | None]
 _to_waiting_thread = contextvars.ContextVar("hyperflock_to_waiting_thread", default=None)
 
@@ -64,14 +64,14 @@ def run(awaitable: Awaitable[_T], timeout_s: float | None = None) -> _T:
     try:
         future = asyncio.run_coroutine_threadsafe(held(), loop)
         future.add_done_callback(lambda _: told.put(None))
-        # In slices: not on every system does Ctrl-C end one long wait.
+        # On some systems Ctrl-C does not interrupt one long wait, so it is split into short ones.
         while not future.done() and (left_s := deadline - time.monotonic()) > 0:
             _do_told(told, min(left_s, _SLICE_S))
         if not future.done():
             raise WaitTimeoutError(f"nothing came within {timeout_s} s")
         return future.result()
     except BaseException:
-        # Ctrl-C may have come while the coroutine was being handed over, before there was a future.
+        # Ctrl-C may have come before ``future`` was assigned.
         asyncio.run_coroutine_threadsafe(_settle(started), loop).result(_CLEAN_UP_S + 1)
         raise
     finally:
@@ -85,7 +85,7 @@ def start(coroutine: Coroutine[Any, Any, _T]) -> Future[_T]:
 
 
 def soon(work: _Work) -> None:
-    """Run something in the background loop's thread, soon."""
+    """Schedule a call in the background loop's thread."""
     _running().call_soon_threadsafe(work)
 
 
@@ -99,8 +99,8 @@ def iterate(items: AsyncGenerator[_T, None]) -> Iterator[_T]:
                 return
             yield item
     finally:
-        # When the interpreter ends, the thread has gone already, and `_at_exit` has done this. An
-        # iterator that nobody holds may be collected in any thread, also in the loop's own.
+        # At interpreter exit the loop's thread is gone, and `_at_exit` has closed the generator.
+        # Garbage collection may run this in any thread, also in the loop's own.
         if threading.current_thread() is _thread:
             asyncio.run_coroutine_threadsafe(_closed(items), _running())
         elif not sys.is_finalizing():
@@ -108,7 +108,7 @@ def iterate(items: AsyncGenerator[_T, None]) -> Iterator[_T]:
 
 
 async def in_thread(work: Callable[[], _T]) -> _T:
-    """Run blocking work on a thread of its own; when cancelled, nobody waits for it."""
+    """Run blocking work on a new thread and return its value. Cancelling only stops the waiting."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[_T] = loop.create_future()
     context = contextvars.copy_context()
@@ -129,7 +129,7 @@ async def in_thread(work: Callable[[], _T]) -> _T:
             value = context.run(work)
         except BaseException as error:
             failure = error
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+        with contextlib.suppress(RuntimeError):  # the loop is closed, so nobody waits
             loop.call_soon_threadsafe(settle, value, failure)
 
     threading.Thread(target=body, name="hyperflock-work", daemon=True).start()
@@ -137,9 +137,9 @@ async def in_thread(work: Callable[[], _T]) -> _T:
 
 
 def tell(work: _Work) -> None:
-    """Do something in the thread that waits for this coroutine, soon; at once where it is that one.
+    """Call ``work`` in the thread that waits for this coroutine; at once if that is this thread.
 
-    Progress bars need it: a notebook shows what a cell's own thread writes below that cell.
+    A progress bar in a notebook needs this: only the cell's own thread writes below the cell.
     """
     hand_over = _to_waiting_thread.get()
     if hand_over is None:
@@ -162,7 +162,7 @@ async def _closed(items: AsyncGenerator[Any, None]) -> None:
 
 
 async def _settle(started: list[asyncio.Task[Any]]) -> None:
-    """Cancel what was handed over and wait until it has cleaned up."""
+    """Cancel the started tasks and wait until they have cleaned up."""
     for _ in range(2):  # a handed-over coroutine becomes a task in one turn and starts in the next
         await asyncio.sleep(0)
     for task in started:
@@ -183,7 +183,7 @@ def _running() -> asyncio.AbstractEventLoop:
 
 
 def _at_exit() -> None:
-    """End iterations that nobody ended while there is still a thread that can."""
+    """Close open asynchronous generators while the loop's thread still runs."""
     if _loop is not None:
         with contextlib.suppress(Exception):
             ending = asyncio.run_coroutine_threadsafe(_loop.shutdown_asyncgens(), _loop)
@@ -194,7 +194,7 @@ atexit.register(_at_exit)
 
 
 def _forget() -> None:
-    """A forked child has the loop's object without its thread."""
+    """Forget the loop in a forked child, which does not have the loop's thread."""
     global _loop, _lock, _thread
     _loop = _thread = None
     _lock = threading.Lock()

@@ -1,10 +1,10 @@
-"""HTTP to the console origin: retries, time-outs, errors by code. The HTTP library stays in here.
+"""Sends HTTP requests to a server's console, with retries, time-outs and errors by code.
 
-Coroutines for any event loop; each request is made by the blocking library on a thread of its own,
-so that connections belong to no loop and one ``Http`` serves several. Requests are retried on a
-broken connection and on 429, 502, 503 and 504 with a jittered back-off, which is safe because each
-request of the interface may be repeated: blobs go by their hash, a study by its ``submit_key``.
-The token is never sent anywhere but to the given origin.
+Coroutines for any event loop. Each request runs on a thread of its own, so connections belong to no
+event loop and one ``Http`` serves several. A request is repeated with a jittered back-off after a
+broken connection and after the statuses 429, 502, 503 and 504. Repeating is safe: blobs are named
+by their hash, and a study by its ``submit_key``. The token is sent only to the given origin. No
+other module uses the HTTP library.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ AGENT = f"hyperflock-python/{__version__}"
 MAX_CONNECTIONS = 8
 
 PATIENCE_S = 30.0
-# Where nothing listens and nothing ever did, the address is wrong rather than the server away.
+# If nothing has ever listened at an address, the address is probably wrong.
 _FIRST_PATIENCE_S = 3.0
 
 _CONNECT_S = 10.0
@@ -52,7 +52,7 @@ _MAX_BACK_OFF_S = 8.0
 
 @dataclass(frozen=True)
 class Reply:
-    """A successful answer."""
+    """A response with a status that the caller expects."""
 
     status: int
     body: bytes
@@ -75,7 +75,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Probe:
-    """What one request without a token found: header names in lower case, seconds it took."""
+    """The response to a request without a token: header names in lower case, and its duration."""
 
     status: int
     headers: Mapping[str, str]
@@ -84,18 +84,18 @@ class Probe:
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a console lives: ``http(s)://host:port``."""
+    """The address of a console: ``http(s)://host:port``."""
 
     url: str
 
     @classmethod
     def parse(cls, url: str) -> Origin:
-        """Read an address as a person writes it.
+        """Return the origin of an address that a person wrote.
 
         Raises
         ------
         HyperflockError
-            ``bad_url``: it is no origin.
+            ``bad_url``: it is not the address of an origin.
         """
         bad = HyperflockError(
             f"'{clean(str(url), limit=200)}' is no console address; it looks like {DEFAULT_URL}",
@@ -113,28 +113,29 @@ class Origin:
 
     @property
     def websocket_url(self) -> str:
-        """Address of the researchers' WebSocket."""
+        """The address of the researchers' WebSocket."""
         return f"ws{self.url.removeprefix('http')}/ws/client"
 
     @property
     def secure(self) -> bool:
-        """Whether TLS is spoken."""
+        """Whether the connection uses TLS."""
         return self.url.startswith("https:")
 
 
 @cache
 def tls_context() -> ssl.SSLContext:
-    """Trust the system's authorities, or those of ``HYPERFLOCK_CA`` (a PEM file).
+    """Return a context that trusts the system's authorities, or those in ``HYPERFLOCK_CA``, a PEM
+    file.
 
     Raises
     ------
     HyperflockError
-        ``bad_ca``: there is no such file, or no certificate in it.
+        ``bad_ca``: the file does not exist or contains no certificate.
     """
     file = os.environ.get("HYPERFLOCK_CA")
     try:
         return ssl.create_default_context(cafile=file)
-    except OSError as error:  # ssl.SSLError is one
+    except OSError as error:  # ssl.SSLError is a subclass
         raise HyperflockError(
             f"HYPERFLOCK_CA names '{clean(str(file), limit=200)}', which is no PEM file of "
             f"certificates: {error.strerror or error}",
@@ -143,17 +144,19 @@ def tls_context() -> ssl.SSLContext:
 
 
 def back_off_s(attempt: int, first_s: float, most_s: float) -> float:
-    """Jittered exponential back-off after try ``attempt`` (from 1)."""
+    """Return a jittered exponential back-off in seconds after the try ``attempt``, counted from
+    1.
+    """
     return min(most_s, first_s * 2.0 ** min(attempt - 1, 32)) * random.uniform(0.5, 1.0)
 
 
 async def probe(url: str) -> Probe:
-    """GET an address once, without a token, following no redirect.
+    """Send one GET without a token and without following redirects.
 
     Raises
     ------
     ServerUnreachableError
-        Nobody answers.
+        There is no answer.
     """
 
     def ask() -> Probe:
@@ -172,10 +175,10 @@ async def probe(url: str) -> Probe:
 
 
 class Http:
-    """Requests to one origin with one token; an empty one: to what is open to anybody.
+    """A client for one origin and token. With an empty token it can ask only for public resources.
 
-    ``patience_s`` is how long they are retried. None: ``PATIENCE_S``, and less until there was a
-    first answer, where a connection is refused or the host's name is unknown.
+    It repeats a failing request for ``patience_s`` seconds. None means ``PATIENCE_S``; but until
+    the first answer it gives up sooner where a connection is refused or the host is unknown.
     """
 
     def __init__(
@@ -199,37 +202,37 @@ class Http:
         self._pool = urllib3.PoolManager(
             num_pools=1,
             maxsize=MAX_CONNECTIONS,
-            block=True,  # further requests wait for one to be free
+            block=True,  # further requests wait for a free connection
             timeout=urllib3.Timeout(connect=_CONNECT_S, read=_READ_S),
             retries=False,
             ssl_context=tls_context() if origin.secure else None,
         )
 
     async def get(self, path: str) -> Any:
-        """GET a JSON answer."""
+        """Send a GET and return the JSON answer."""
         return (await self._request("GET", path)).json()
 
     async def fetch(self, path: str) -> bytes:
-        """GET bytes."""
+        """Send a GET and return the body."""
         return (await self._request("GET", path, headers={"Accept-Encoding": "gzip"})).body
 
     async def post(self, path: str, body: bytes | Mapping[str, Any]) -> Any:
-        """POST JSON, get a JSON answer."""
+        """Send a POST with JSON and return the JSON answer."""
         content = body if isinstance(body, bytes) else json.dumps(dict(body)).encode()
         headers = {"Content-Type": "application/json"}
         return (await self._request("POST", path, lambda: content, headers)).json()
 
     async def delete(self, path: str) -> Any:
-        """DELETE, get a JSON answer; None where an earlier try did it, whose answer was lost."""
+        """Send a DELETE and return the JSON answer; None if an earlier try succeeded unheard."""
         reply = await self._request("DELETE", path, gone_is_done=True)
         return None if reply.status == 404 else reply.json()
 
     async def exists(self, path: str) -> bool:
-        """HEAD: whether it is there."""
+        """Send a HEAD and return whether the path exists."""
         return (await self._request("HEAD", path, missing_is_answer=True)).status != 404
 
     async def put(self, path: str, open_content: Callable[[], BinaryIO], size: int) -> None:
-        """PUT bytes; the content is opened anew for each try."""
+        """Send a PUT with a body, which is opened again for each try."""
         headers = {"Content-Type": "application/octet-stream", "Content-Length": str(size)}
         await self._request("PUT", path, open_content, headers)
 
@@ -280,7 +283,7 @@ class Http:
             await self._sleep(wait_s)
 
     def _is_nobody_there(self, error: BaseException) -> bool:
-        """Whether nothing listens there, nothing ever did, and no patience was asked for."""
+        """Whether the connection was refused, never worked before, and no patience was given."""
         refused = isinstance(error, urllib3.exceptions.NewConnectionError)
         return refused and self.patience_s is None and not self._has_answered
 
@@ -303,7 +306,7 @@ class Http:
                 )
             )
         finally:
-            # Cancelled, it is still being read: closing it ends the request that nobody waits for.
+            # After a cancellation the thread still reads the body. Closing it ends the request.
             if body is not None and not isinstance(body, bytes):
                 body.close()
         told = response.headers.get("Retry-After", "")
@@ -311,13 +314,13 @@ class Http:
 
 
 def _refusal(status: int, body: bytes) -> HyperflockError:
-    """Make the error that ``{"error": {"code", "message", "field"?}}`` tells."""
+    """Return the error for a body ``{"error": {"code", "message", "field"?}}``."""
     try:
         error = json.loads(body)["error"]
         code, message = str(error["code"]), str(error["message"])
         field = str(error["field"]) if error.get("field") else None
     except (ValueError, KeyError, TypeError, AttributeError):
-        # HEAD has no body, and a proxy in between answers in its own words.
+        # The answer to HEAD has no body, and a proxy sends a body of another form.
         code = {401: "unauthorized", 403: "forbidden", 404: "not_found", 429: "rate_limited"}.get(
             status, "server_error"
         )
@@ -328,7 +331,7 @@ def _refusal(status: int, body: bytes) -> HyperflockError:
 
 
 def _reason(error: BaseException) -> str:
-    """The innermost cause in a few words; urllib3 wraps it in its own objects' names."""
+    """Return the innermost cause as a short text, without the names of urllib3's objects."""
     while True:
         inner = getattr(error, "reason", None) or error.__cause__ or error.__context__
         if not isinstance(inner, BaseException):

@@ -1,12 +1,11 @@
-"""Owns an asked study over the WebSocket: batches of calls come, replies go, reconnects claim anew.
+"""Keeps the ownership of an ask-and-tell study over the WebSocket, also after a reconnection.
 
     with OwnerLink(http, study=3, label="notebook") as link:
         batch = link.next(0.5)                  # an OwnerCall, an Error or None
         link.send(OwnerReply(study=3, taken=batch.batch, room=1), batch.generation)
 
-The socket lives on the background loop; `next` and `send` are for one other thread. The
-server has one batch on its way at a time, so the queue between the threads is bounded by what that
-thread takes in before it has answered.
+The socket belongs to the background loop; one other thread calls `next` and `send`. The server
+sends the next batch of calls only after a reply, so the queue between the threads stays short.
 """
 
 from __future__ import annotations
@@ -54,12 +53,12 @@ from hyperflock._transport.websocket import (
 
 REPLACED = 4005
 _BATCHES = msgspec.json.Decoder(OwnerCall)
-# For what waits to leave, and for the closing handshake.
+# For messages that still have to be sent, and for the closing handshake.
 _CLOSE_S = 30.0
 
 
 class OwnerLink:
-    """A claim on a study, renewed whenever the connection breaks.
+    """The ownership of a study, claimed again after each broken connection.
 
     Parameters
     ----------
@@ -68,11 +67,11 @@ class OwnerLink:
     study
         The study's id.
     label
-        Who claims it, for people; at most 128 characters.
+        A name of this owner for people, at most 128 characters long.
     standby
-        Wait until nobody else owns the study, and step back when somebody does.
+        Wait until nobody else owns the study, and give it up when somebody else claims it.
     patience_s
-        How long the server may be away.
+        For how many seconds the server may be unreachable.
     """
 
     def __init__(
@@ -106,17 +105,16 @@ class OwnerLink:
         self.close()
 
     def next(self, timeout_s: float) -> OwnerCall | Error | None:
-        """Wait for what comes next; None after ``timeout_s`` seconds.
+        """Return the next batch of calls or error; None after ``timeout_s`` seconds.
 
-        A batch of another generation than the one before means a new connection: what was asked and
-        answered before may be lost.
+        A new generation means a new connection: what was asked and answered before may be lost.
 
         Raises
         ------
         OwnerError
             ``owner_replaced``: another process owns the study now.
         ServerUnreachableError, ServerError
-            There is no way to claim it.
+            The study cannot be claimed.
         """
         try:
             item = self._incoming.get(timeout=timeout_s)
@@ -127,12 +125,14 @@ class OwnerLink:
         return item
 
     def send(self, reply: OwnerReply, generation: int) -> None:
-        """Send a reply, if the connection is still the one of that generation."""
+        """Send a reply if the connection still has this generation; drop it otherwise."""
         text = encode(reply)
         _loop.soon(lambda: self._outgoing.put_nowait((generation, text)))
 
     def close(self) -> None:
-        """Send what waits and end the claim; the study waits for an owner then."""
+        """Send the remaining replies and give up the ownership. The study then waits for an
+        owner.
+        """
         _loop.soon(lambda: self._outgoing.put_nowait(None))
         with contextlib.suppress(BaseException):
             self._running.result(_CLOSE_S)
@@ -178,7 +178,7 @@ class OwnerLink:
                 return
 
     async def _refuse_if_replaced(self) -> None:
-        """Claim nothing back: who claimed it while this connection was broken keeps it."""
+        """Raise an error if another process claimed the study while the connection was broken."""
         if not self._generation or self._claim.standby:
             return
         row = convert(await self._http.get(f"/api/studies/{self._study}"), StudyRow)
@@ -186,7 +186,7 @@ class OwnerLink:
             raise _replaced(self._study)
 
     async def _talk(self, socket: ClientConnection) -> bool:
-        """Carry messages both ways; tells whether `close` ended it."""
+        """Carry messages in both directions; return whether `close` ended it."""
         reading = asyncio.ensure_future(self._read(socket))
         writing = asyncio.ensure_future(self._write(socket))
         try:
@@ -203,7 +203,7 @@ class OwnerLink:
         while True:
             frame = await socket.recv()
             with contextlib.suppress(msgspec.MsgspecError):
-                # Nearly all that comes; whatever is wrong with it is found out below.
+                # Nearly every frame is a batch. A frame that is not is examined below.
                 self._took(_BATCHES.decode(frame))
                 continue
             try:
@@ -216,7 +216,7 @@ class OwnerLink:
                 self._took(message)
             elif isinstance(message, Error):
                 if message.code == "not_owner":
-                    continue  # said while another one took over, which is told in its own way
+                    continue  # a later message says that another owner took over
                 if not self._is_claimed:
                     raise server_error(message.code, clean(message.message))
                 self._incoming.put(message)
@@ -234,7 +234,7 @@ class OwnerLink:
                 await socket.send(text)
 
     async def _is_closed_within(self, wait_s: float) -> bool:
-        """Wait; drop what was meant for the broken connection; tell whether `close` was called."""
+        """Wait, drop replies for the broken connection, and return whether `close` was called."""
         deadline = time.monotonic() + wait_s
         while (left_s := deadline - time.monotonic()) > 0:
             with contextlib.suppress(asyncio.TimeoutError):

@@ -1,10 +1,10 @@
-"""Where the server is and who asks: what was given, the environment, the server that runs here.
+"""Finds a server's address and token: given, in the environment, or of a server that runs here.
 
     found = settings(url=None, token=None)
     found.url, found.token
 
-``hyperflock up`` leaves its server's address and first tokens in the data folder, readable by its
-owner alone; they are used when neither an address nor a token was given otherwise. Any thread.
+``hyperflock up`` writes its server's address and first tokens into the data folder, readable by the
+user alone. They are used when neither an address nor a token is given. Any thread.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _TOKENS = ("researcher_token", "admin_token")
 
 @dataclass(frozen=True)
 class Settings:
-    """An address and a token; an empty token: none is known.
+    """An address and a token; the token is empty if none is known.
 
-    ``is_guess``: nobody gave the address, and no server runs here.
+    ``is_guess`` is true if no address was given and no server runs here.
     """
 
     url: str
@@ -38,7 +38,7 @@ class Settings:
 
 
 def settings(url: str | None, token: str | None) -> Settings:
-    """Find address and token; the token without the line's end that a file may have given it."""
+    """Return address and token, the token without a trailing newline from a file."""
     url = url or os.environ.get("HYPERFLOCK_URL") or None
     token = str(token or os.environ.get("HYPERFLOCK_TOKEN") or "").strip()
     here = settings_here()
@@ -48,7 +48,7 @@ def settings(url: str | None, token: str | None) -> Settings:
 
 
 def settings_here() -> Settings | None:
-    """Address and first token of the server that runs here; None: there is none."""
+    """Return the address and first token of the server that runs here; None if none runs."""
     folder = data_folder()
     console = read_json_file(folder / READY_FILE).get("console")
     if not isinstance(console, str):
@@ -58,7 +58,7 @@ def settings_here() -> Settings | None:
 
 
 def data_folder() -> Path:
-    """Where ``hyperflock up`` keeps its server: ``HYPERFLOCK_HOME``, else the usual place."""
+    """Return the data folder of ``hyperflock up``: ``HYPERFLOCK_HOME``, or the system's default."""
     home = os.environ.get("HYPERFLOCK_HOME")
     if home:
         return Path(home)
@@ -67,12 +67,12 @@ def data_folder() -> Path:
 
 
 def keep_token(old: str, new: str) -> Path | None:
-    """Put a new token in the place of an old one, where this machine's file holds that.
+    """Replace an old token by a new one in this machine's file of tokens.
 
     Returns
     -------
     Path or None
-        The file; None: it does not hold the old one.
+        The file; None if it does not contain the old token.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def keep_token(old: str, new: str) -> Path | None:
 
 
 def read_json_file(path: Path) -> dict[str, Any]:
-    """Read an object from a file; empty when there is none."""
+    """Return the JSON object in a file; an empty one if there is no such file."""
     try:
         value = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError):
@@ -104,7 +104,7 @@ def read_json_file(path: Path) -> dict[str, Any]:
 
 
 def _write_secret(path: Path, text: str) -> None:
-    """Write a file for its owner alone, whole or not at all, also where the machine stops."""
+    """Write a file that only its owner can read. A crash leaves the old file or the new one."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")  # of mode 0600
     try:
         with open(handle, "w", encoding="utf-8") as file:

@@ -1,10 +1,10 @@
-"""Checks decoded JSON against a msgspec type; errors have the protocol's codes and paths (R3).
+"""Validates decoded JSON against a msgspec type; errors have the protocol's codes and paths (R3).
 
     message = convert(value, Report)   # ProtocolError(code="bad_number", field="points[1][0]")
 
-msgspec's own errors name neither the code nor the index, so its declarations are read as data
-here. A limit on a string counts characters, or bytes of UTF-8 where it is declared with
-``extra={"unit": "bytes"}``. Pure; any thread.
+The errors of msgspec contain neither the code nor the index, so this module reads msgspec's
+declarations itself. A limit on a string counts characters, or bytes of UTF-8 if the limit is
+declared with ``extra={"unit": "bytes"}``. Pure; any thread.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ def read_json(text: str, max_bytes: int = MAX_FRAME_BYTES) -> Any:
 
 
 def convert(value: Any, kind: type[_T]) -> _T:
-    """Check ``value`` against the declaration ``kind`` and make one.
+    """Return ``value`` as an object of the declared type ``kind``.
 
     Raises
     ------
     ProtocolError
-        The first thing that is wrong, with its code and field.
+        The code and field of the first violation.
     """
     described = _described(cast(Hashable, kind))
     return msgspec.convert(_checked(value, described, ""), kind)
@@ -88,7 +88,7 @@ def _fail(code: str, path: str, message: str) -> ProtocolError:
 
 
 def _checked(value: Any, kind: mi.Type, path: str) -> Any:
-    """Check one value; what comes back differs from it only in integral floats made integers."""
+    """Return a valid value, with integral floats as integers where integers are declared."""
     match kind:
         case mi.StructType():
             return _checked_struct(value, kind, path)
@@ -140,7 +140,7 @@ def _checked_struct(value: Any, kind: mi.StructType, path: str) -> dict[str, Any
 
 
 def _member(value: Any, kind: mi.UnionType, path: str) -> mi.StructType:
-    """The member of a union of tagged structs that a value is."""
+    """Return the struct of a tagged union that a value names."""
     if not isinstance(value, dict):
         raise _fail("bad_field", path, "is not an object")
     members = [t for t in kind.types if isinstance(t, mi.StructType)]
@@ -156,7 +156,7 @@ def _member(value: Any, kind: mi.UnionType, path: str) -> mi.StructType:
 
 
 def _without_unset(kind: mi.Type) -> mi.Type:
-    """``X | UnsetType`` marks a field that may be left out; where it is there, it is an X."""
+    """Return ``X`` of ``X | UnsetType``, which declares an optional field of type ``X``."""
     if isinstance(kind, mi.UnionType):
         (kind,) = (t for t in kind.types if not isinstance(t, mi.CustomType))
     return kind

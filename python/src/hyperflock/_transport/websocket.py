@@ -1,11 +1,10 @@
-"""Watches a study over the WebSocket; reconnects and goes on behind the last cursor.
+"""Watches a study over the WebSocket; after a reconnection it continues at the last cursor.
 
     async for update in watch(origin, token, study=3, after=0): ...
 
-The async core: runs on the background loop only. It ends when its consumer stops it,
-when the server refuses for good, or when the server was unreachable for ``patience_s``. The
-library's own queue is bounded, so a consumer that does not read holds the server back, never
-memory.
+`watch` ends when its consumer stops it, when the server refuses permanently, or when the server was
+unreachable for ``patience_s`` seconds. The WebSocket library's queue is bounded, so a slow consumer
+slows the server down and does not fill memory.
 """
 
 from __future__ import annotations
@@ -40,27 +39,27 @@ from hyperflock._transport.messages import (
 )
 
 OPEN_S = 10.0
-# More than a frame may have (R1): a study's row and its trials' rows are better shown than refused.
+# Larger than the protocol's frames (R1): a large row of a study is better shown than refused.
 MAX_UPDATE_BYTES = 4 << 20
 PATIENCE_S = 600.0
 
 _FIRST_BACK_OFF_S = 0.5
 _MAX_BACK_OFF_S = 30.0
-# A refusal for a while, not for good.
+# Close codes after which a later connection can succeed.
 _PASSING = frozenset({"full", "rate_limited", "read_only"})
 
 
 async def watch(
     origin: Origin, token: str, study: int, after: int, *, patience_s: float = PATIENCE_S
 ) -> AsyncGenerator[Update, None]:
-    """Yield a study's updates behind ``after``.
+    """Yield a study's updates after the cursor ``after``.
 
     Raises
     ------
     ServerUnreachableError
-        No connection for ``patience_s``.
+        There was no connection for ``patience_s`` seconds.
     ServerError
-        The server refused for good: the token, the study, the version.
+        The server refuses the token, the study or the protocol's version.
     """
     attempt = 0
     silent_since = time.monotonic()
@@ -104,7 +103,7 @@ async def watch(
 
 
 def connection(origin: Origin) -> connect:
-    """Connect to the researchers' WebSocket; for ``async with``, then `greet`."""
+    """Return a connection to the researchers' WebSocket, for ``async with``; call `greet` next."""
     return connect(
         origin.websocket_url,
         ssl=tls_context() if origin.secure else None,
@@ -119,12 +118,12 @@ def connection(origin: Origin) -> connect:
 
 
 async def greet(socket: ClientConnection, token: str, watch: Watch) -> None:
-    """Open a researcher's session on a connection, and say ``watch`` in it.
+    """Open a researcher's session on a connection and send ``watch``.
 
     Raises
     ------
     ServerError
-        It was refused.
+        The server refused the session.
     """
     hello = HelloResearcher(protocol=PROTOCOL_VERSION, role="researcher", token=token, agent=AGENT)
     await socket.send(encode(hello))
@@ -137,17 +136,17 @@ async def greet(socket: ClientConnection, token: str, watch: Watch) -> None:
 
 
 def back_off(attempt: int) -> float:
-    """Give the seconds to wait before connection number ``attempt`` + 1."""
+    """Return the seconds to wait before connection number ``attempt`` + 1."""
     return back_off_s(attempt, _FIRST_BACK_OFF_S, _MAX_BACK_OFF_S)
 
 
 def is_passing(error: HyperflockError) -> bool:
-    """Whether the server refused for a while, not for good."""
+    """Whether a later connection can succeed after this error."""
     return error.code in _PASSING
 
 
 def _update(frame: Any) -> Update | None:
-    """Read one frame: an update, or None for what later versions may say beside updates."""
+    """Return the update in a frame; None for a message of a later version."""
     try:
         message = message_of(frame)
     except ProtocolError as error:
@@ -163,7 +162,7 @@ def _update(frame: Any) -> Update | None:
 
 
 def message_of(frame: Any) -> ServerMessage:
-    """Read one frame; raises ProtocolError."""
+    """Return the message in a frame; a frame that is none is a ProtocolError."""
     if not isinstance(frame, str):
         raise ProtocolError("the server sent a binary frame", code="malformed")
     return parse_server(frame, MAX_UPDATE_BYTES)
