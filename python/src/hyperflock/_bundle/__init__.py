@@ -1,1 +1,1 @@
-"""Takes an objective's code and what it uses, and writes them as a bundle for a device."""
+"""Packs an objective's code and everything that it uses into a bundle for devices."""

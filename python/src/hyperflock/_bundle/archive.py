@@ -1,9 +1,10 @@
-"""Writes a bundle: the zip of sources and the lock that says what it was made for. Any thread.
+"""Writes a bundle: a zip of sources with a lock, which names the runtime that they need. Any
+thread.
 
     content, sources_sha256 = pack({"train.py": b"..."}, lock_text(wheels, arrays))
 
-The same sources and lock give the same bytes. The worker reads it (``hyperflock_worker.bundles``),
-and takes no name that leaves its folder; so none is written.
+The same sources and lock give the same bytes. The worker (``hyperflock_worker.bundles``) refuses
+names that lead outside its folder, so none is written.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from hyperflock._transport.messages import DataRef
 LOCK_NAME = "hyperflock_lock.json"
 MAX_BUNDLE_BYTES = 16 << 20
 
-# The zip's comment, where its code imports Optuna: whoever runs it knows by its last bytes, without
-# unpacking it, what to load before (worker-runtime/src/agent/files/bundle_needs.ts).
+# The zip's comment if its code imports Optuna. A device reads the zip's last bytes and loads Optuna
+# before it unpacks the zip (worker-runtime/src/agent/files/bundle_needs.ts).
 _NEEDS_OPTUNA = b"hyperflock needs optuna"
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -36,13 +37,13 @@ _PART = re.compile(r"[^/\\\x00-\x1f:]{1,200}")
 def lock_text(
     wheels: Sequence[tuple[DataRef, str]], arrays: Sequence[tuple[DataRef, str]]
 ) -> bytes:
-    """Write a lock.
+    """Return the text of a lock.
 
     Parameters
     ----------
     wheels, arrays
-        What travels beside the bundle, as data items, each with its place there: a wheel's file
-        name, an array's path inside the bundle.
+        The data items that are sent with the bundle, each with its place: the file name of a wheel,
+        or the path of an array inside the bundle.
     """
     lock: dict[str, Any] = {"schema": 1, "versions": RUNTIME_VERSIONS}
     for kind, items in (("wheels", wheels), ("arrays", arrays)):
@@ -53,17 +54,18 @@ def lock_text(
 def pack(
     sources: Mapping[str, bytes], lock: bytes, *, with_optuna: bool = False
 ) -> tuple[bytes, str]:
-    """Zip sources and lock; ``with_optuna``: a trial that runs them has to have Optuna.
+    """Return a zip of sources and lock; ``with_optuna`` says that the code needs Optuna.
 
     Returns
     -------
     bytes, str
-        The zip; SHA-256 of the sources' names and contents, the same whatever zlib packed them.
+        The zip, and the SHA-256 of the sources' names and contents, which does not depend on the
+        version of zlib.
 
     Raises
     ------
     BundleError
-        ``cannot_bundle_source``: a name cannot be a file's on every system.
+        ``cannot_bundle_source``: a name is not a valid file name on every system.
     """
     digest = hashlib.sha256()
     file = io.BytesIO()

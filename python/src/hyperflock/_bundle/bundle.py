@@ -1,16 +1,16 @@
-"""Takes a snapshot of an objective's source code: a zip of ``.py`` files and an entry.
+"""Makes a bundle of an objective: a zip of ``.py`` files and the entry to call.
 
-    bundle = bundle_objective(objective)             # anything that can be called
-    bundle = bundle_script("train.py", "objective")  # without running it
-    bundle.entry, bundle.sha256, bundle.content
+    bundle = bundle_objective(objective) # any callable bundle = bundle_script("train.py",
+    "objective") # reads the script, does not run it bundle.entry, bundle.sha256, bundle.content
 
-A function at the top of a script or module travels with its file, and every module or package of
-the same folder that it imports, at the top or inside functions, directly or through another. A
-package travels whole. What lies in site-packages or in the standard library does not: the
-volunteer's runtime has its own, and declared wheels travel beside the bundle. Any other callable is
-written down first (capture.py). No bytecode, no pickle. The same sources give the same bytes.
+The bundle of a function at the top of a script or module contains its file, and every module of the
+same folder that the file imports, directly or indirectly, also inside functions. A package is
+included as a whole. Modules of site-packages and of the standard library are left out: the
+volunteer's runtime has its own, and declared wheels are sent with the bundle. The definition of any
+other callable is written as source first (capture.py). A bundle has neither bytecode nor pickles,
+and the same sources give the same bytes.
 
-`bundle_objective` looks at the stack of the thread that calls it; all else any thread.
+`bundle_objective` looks at the stack of the calling thread. Any thread may call the rest.
 """
 
 from __future__ import annotations
@@ -40,31 +40,29 @@ from hyperflock._bundle.wheels import Wheel
 from hyperflock._model.data import MAX_BLOB_BYTES, DataSet
 from hyperflock._transport.messages import DataRef
 
-# A larger array travels beside the bundle, by its own hash: new code does not send it again.
+# A larger array is sent as a blob of its own, so that changed code does not send it again.
 MAX_PACKED_ARRAY_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True)
 class Bundle:
-    """A source snapshot.
+    """The code of an objective, ready to be sent.
 
     Attributes
     ----------
     entry : str
-        ``module:function``.
-    content : bytes
-        The zip.
+        The objective as ``module:function``. content : bytes The zip.
     sha256 : str
-        Of the content.
+        The SHA-256 of the content.
     source_sha256 : str
-        Of names and sources, so the same whatever zlib packed them.
+        The SHA-256 of names and sources, which does not depend on the version of zlib.
     files : tuple of str
-        Names of sources inside the zip.
+        The names of the sources in the zip.
     attached : tuple of DataSet
-        What travels beside it: wheels, and large arrays that the objective holds.
+        Wheels and large arrays of the objective, which are sent with the bundle.
     reached : Reached or None
-        The globals of this process that the objective uses, for a dry run to compare; None where
-        the script was only read.
+        The globals of this process that the objective uses, which a dry run compares; None if the
+        script was only read.
     """
 
     entry: str
@@ -79,10 +77,10 @@ class Bundle:
 def bundle_objective(
     objective: Callable[..., Any], wheels: Sequence[Wheel] = (), *, asked: bool = False
 ) -> Bundle:
-    """Bundle a callable with the sources that it needs.
+    """Return a bundle of a callable and the sources that it needs.
 
-    Others' browsers get Optuna where the code imports it; ``asked``: for trials of Optuna's, whose
-    browsers have it anyway.
+    ``asked`` is true for trials of an ask-and-tell study: their browsers always have Optuna. Other
+    browsers load it if the code imports it.
 
     Raises
     ------
@@ -113,7 +111,7 @@ def bundle_objective(
 
 
 def bundle_script(path: str | Path, function: str, wheels: Sequence[Wheel] = ()) -> Bundle:
-    """Bundle the function of a script that is not run; errors as in :func:`bundle_objective`."""
+    """Return a bundle of a script's function without running the script; see `bundle_objective`."""
     script = Path(path).resolve()
     if script.suffix != ".py" or not script.is_file():
         raise cannot("script", f"'{path}' is not a Python script")
@@ -121,7 +119,7 @@ def bundle_script(path: str | Path, function: str, wheels: Sequence[Wheel] = ())
 
 
 def bundle_module(name: str, function: str, wheels: Sequence[Wheel] = ()) -> Bundle:
-    """Bundle the function of a module found by its name; only its parent packages are imported."""
+    """Return a bundle of a function of a module, of which only the parent packages are imported."""
     return _from_text(_sources.origin_by_name(name), function, wheels)
 
 
@@ -138,7 +136,7 @@ def _from_text(origin: Origin, function: str, wheels: Sequence[Wheel]) -> Bundle
 def _with_reached(
     bundle: Bundle, modules: Mapping[str, str], roots: Sequence[tuple[str, str]]
 ) -> Bundle:
-    """Find the globals that the objective uses; ``roots`` are names in modules of this process."""
+    """Add the globals that the objective uses; ``roots`` are names in modules of this process."""
     reached = Reached(modules)
     for module, name in roots:
         reached.follow(module, name)
@@ -151,7 +149,7 @@ def _units(wheels: Sequence[Wheel]) -> frozenset[str]:
 
 
 def _checked(objective: Any) -> object:
-    """Check what kind of callable it is; gives the function inside of it that is called."""
+    """Check the kind of a callable and return the function that a call runs."""
     if isinstance(objective, type | types.BuiltinFunctionType):
         raise cannot(
             "builtin",
@@ -191,7 +189,7 @@ def _method(cls: type, name: str) -> object:
 
 
 def _plain_origin(objective: object) -> Origin | None:
-    """Where a function at the top of a file lives; None for any other callable."""
+    """Return where a function at the top of a file is defined; None for any other callable."""
     if not isinstance(objective, types.FunctionType) or "<" in objective.__qualname__:
         return None
     code, name = objective.__code__, objective.__name__

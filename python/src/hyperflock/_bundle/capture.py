@@ -1,13 +1,14 @@
-"""Writes down an objective that is no plain function of a file: its definition and what it uses.
+"""Writes the source of an objective that is not a plain function of a file, with all that it uses.
 
     captured = Capture(wheels=frozenset()).take(lambda trial: train(trial, rate))
     captured.entry, captured.sources, captured.arrays
 
-Lambdas, closures, nested and decorated functions, partials, callable instances and whatever was
-typed into a notebook or a prompt become source text: a generated module with the definitions and
-values that they use, and theirs, and so on. What can be imported from a file is imported there, and
-its file travels. Source, not bytecode, because the other side's Python is of another version.
-Nothing is run but what `copy.copy` would run (``__reduce_ex__``). The calling thread.
+This covers lambdas, closures, nested and decorated functions, partials, callable objects, and code
+that was typed into a notebook or a prompt. They become generated modules, which contain the
+definitions and values that the objective uses, directly or indirectly. Whatever a device can import
+from a file is imported there, and the file becomes part of the bundle. The result is source and not
+bytecode, because devices have another version of Python. Of the researcher's code only what
+`copy.copy` calls runs (``__reduce_ex__``). One thread at a time.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ from hyperflock._bundle.value_writer import ValueWriter
 
 _HEAD = '"""Written by hyperflock: what an objective uses of {what}."""\n\n'
 _FUTURE = "from __future__ import annotations\n\n"
-# Gives a function a variable that it closes over, later than its definition: cycles need no order.
+# Sets a closed-over variable after the function's definition, so that definitions may refer to each
+# other.
 _CELL = """
 def _hf_cell(function, name, value):
     cells = dict(zip(function.__code__.co_freevars, function.__closure__))
@@ -45,22 +47,22 @@ _MISSING = object()
 
 @dataclass
 class Home:
-    """A generated module: where definitions of one module of this process are written down.
+    """A generated module, with the definitions of one module of this process.
 
     Attributes
     ----------
     name : str
-        In the bundle, dotted.
+        Its dotted name in the bundle.
     module : ModuleType or None
-        Whose definitions go here; None: nobody's, only values.
+        The module whose definitions it contains; None if it contains only values.
     package : str
-        What relative imports in it start from.
+        The package from which its relative imports start.
     lines : list of str
-        Its text so far.
+        The lines written so far.
     bound : set of str
-        Names that it binds.
+        The names that it binds.
     uses : set of str
-        Other generated modules that it imports.
+        The other generated modules that it imports.
     """
 
     name: str
@@ -72,11 +74,13 @@ class Home:
 
     @property
     def is_typed(self) -> bool:
-        """Whether its module cannot be imported there: a script that runs, a notebook, a prompt."""
+        """Whether a device cannot import its module: it is the running script, a notebook or a
+        prompt.
+        """
         return self.module is None or self.module.__name__ == "__main__"
 
     def text(self) -> str:
-        """Give the module's source."""
+        """Return the module's source."""
         what = "a script or notebook" if self.is_typed else f"'{self.name}'"
         helper = _CELL if any("_hf_cell(" in line for line in self.lines) else ""
         return _HEAD.format(what=what) + _FUTURE + helper + "\n".join(self.lines) + "\n"
@@ -84,18 +88,18 @@ class Home:
 
 @dataclass(frozen=True)
 class Captured:
-    """An objective as text.
+    """An objective as source text.
 
     Attributes
     ----------
     entry : str
         ``module:name``.
     sources : dict
-        Files by their names in the bundle.
+        The files by their names in the bundle.
     arrays : dict
-        Arrays (``npy``) by their names in the bundle.
+        The arrays as ``npy`` files, by their names in the bundle.
     roots : list of (str, str)
-        What it takes from modules whose files travel: their names, and of globals in them.
+        The modules and globals that it imports from files in the bundle.
     """
 
     entry: str
@@ -105,7 +109,7 @@ class Captured:
 
 
 class Capture:
-    """Writes one objective down; used once."""
+    """A writer of one objective, used once."""
 
     def __init__(self, *, wheels: frozenset[str]) -> None:
         self._wheels = wheels
@@ -120,12 +124,12 @@ class Capture:
         self._values = ValueWriter(self)
 
     def take(self, objective: Callable[..., Any], function: object) -> Captured:
-        """Write ``objective`` down; ``function`` is the function inside of it that is called.
+        """Return ``objective`` as source; ``function`` is the function that a call of it runs.
 
         Raises
         ------
         BundleError
-            Something that it uses cannot travel.
+            The objective uses something that cannot be sent.
         """
         home = self._home_of(function) if _is_function(function) else self._home(None)
         name = self._values.expression(objective, home, "the objective")
@@ -146,12 +150,12 @@ class Capture:
     # ---- what ValueWriter asks for
 
     def variable(self) -> str:
-        """Make a name that nothing else has."""
+        """Return a new, unique name."""
         self._count += 1
         return f"_hf_{self._count}"
 
     def cross(self, owner: Home, name: str, home: Home) -> str:
-        """Write how ``home`` gets at a name that another generated module binds."""
+        """Return an expression in ``home`` for a name of another generated module."""
         if owner is home:
             return name
         alias = f"{name}_of_{owner.name.replace('.', '_')}"
@@ -162,12 +166,12 @@ class Capture:
         return alias
 
     def reference(self, module: str, qualname: str, home: Home, where: str) -> str:
-        """Write how to import an object that its module has under its name."""
+        """Return an expression for an object that its module has under its own name."""
         if module == "builtins":
             return qualname
         first, _, rest = qualname.partition(".")
         if module.startswith("hyperflock."):
-            module = "hyperflock"  # its inner modules are this side's own
+            module = "hyperflock"  # devices have other inner modules
         self._take_module(module, f"{where}, which needs")
         if self._origin(module) is not None:
             self._entries.append((module, first))
@@ -178,7 +182,7 @@ class Capture:
         return f"{alias}.{rest}" if rest else alias
 
     def module(self, module: types.ModuleType, home: Home, where: str) -> str:
-        """Write how to import a module."""
+        """Return an expression for a module."""
         alias = f"_hf_module_{module.__name__.replace('.', '_')}"
         if alias not in home.bound:
             self._take_module(module.__name__, f"{where}, which needs")
@@ -187,7 +191,7 @@ class Capture:
         return alias
 
     def function(self, function: types.FunctionType, where: str) -> tuple[Home, str]:
-        """Write a function's definition and what it uses; gives where it is bound, and as what."""
+        """Write a function and what it uses; return the generated module and the name there."""
         node = _definitions.function_node(function)
         home = self._home_of(function)
         name = self._name(function, home)
@@ -202,7 +206,7 @@ class Capture:
             self._check_cell(cells[variable], variable, function)
             try:
                 content = cells[variable].cell_contents
-            except ValueError:  # assigned only after this; there as here
+            except ValueError:  # not assigned yet
                 continue
             text = self._values.expression(content, home, _uses(where, variable))
             home.lines.append(f"_hf_cell({name}, {variable!r}, {text})")
@@ -221,7 +225,7 @@ class Capture:
         return home, name
 
     def cls(self, cls: type, where: str) -> tuple[Home, str]:
-        """Write a class's definition and what it uses; as `function`."""
+        """Write a class and what it uses; return the generated module and the name there."""
         node, methods = _definitions.class_node(cls)
         home = self._home(cls.__module__)
         name = self._name(cls, home)
@@ -257,7 +261,7 @@ class Capture:
     # ---- inside
 
     def _home_of(self, function: types.FunctionType) -> Home:
-        # Not its __module__, which functools.wraps takes from another function.
+        # A function's __module__ may be another function's, because functools.wraps copies it.
         return self._home(function.__globals__.get("__name__"))
 
     def _home(self, name: str | None) -> Home:
@@ -276,7 +280,9 @@ class Capture:
         return self._homes[key]
 
     def _name(self, value: types.FunctionType | type, home: Home) -> str:
-        """The name that a definition keeps, where it stands at its module's top; else a new one."""
+        """Return a definition's own name if it is at the top of its module, otherwise a new
+        name.
+        """
         known = vars(home.module).get(value.__name__) if home.module else None
         keeps = home.is_typed and known is value and "<" not in value.__qualname__
         return value.__name__ if keeps else self.variable()
@@ -336,7 +342,7 @@ class Capture:
                     self._take_module(name, f"{where} imports")
 
     def check_store(self, where: str) -> None:
-        """Check that a store of Optuna's has trials that send its files."""
+        """Check that a study's trials send the files of a store of Optuna's."""
         if "optuna" not in self._wheels:
             raise cannot(
                 "package",
@@ -345,7 +351,7 @@ class Capture:
             )
 
     def _take_module(self, name: str, needs: str) -> None:
-        """Make sure that a module is there: its file travels, or the runtime has it."""
+        """Add a module's files to the bundle, or check that the runtime has the module."""
         origin = self._origin(name)
         if origin is None:
             _needs.check_import(name, self._wheels, needs)
@@ -359,7 +365,7 @@ class Capture:
                 raise cannot("source", f"there are two files '{file}' in different folders")
 
     def _origin(self, name: str) -> _sources.Origin | None:
-        """Where a module of the researcher's own lives; None for anybody else's."""
+        """Return the origin of a researcher's own module; None for any other module."""
         unit = name.split(".")[0]
         if unit == "hyperflock":
             return None
@@ -386,7 +392,7 @@ class Capture:
 
     @staticmethod
     def _check_file(function: types.FunctionType, module: types.ModuleType) -> None:
-        """Check the globals of a function whose module is imported there, beside its definition."""
+        """Check the globals of a function whose module a device imports as well."""
         path = Path(str(module.__file__)).resolve()
         for name in sorted(_definitions.written_globals(function.__code__)):
             raise cannot(
@@ -400,7 +406,7 @@ class Capture:
     def _check_body(
         cls: type, node: ast.ClassDef, names: dict[str, list[str]], namespace: dict[str, Any]
     ) -> None:
-        """Check that a class's definition, taken out of a function, finds all that it reads."""
+        """Check that a class from inside a function reads no variable of that function."""
         own = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and _stores(part)}
         own |= {part.name for part in node.body if isinstance(part, ast.FunctionDef | ast.ClassDef)}
         lost = names.keys() - own - namespace.keys() - vars(builtins).keys()
@@ -414,7 +420,7 @@ class Capture:
     def _check_cell(
         self, cell: types.CellType, variable: str, function: types.FunctionType
     ) -> None:
-        """Functions that share a variable get one each there, which matters once one sets it."""
+        """Refuse a variable that functions share and set: on a device each would have its own."""
         sets = variable in _definitions.set_variables(function.__code__)
         _, before = self._cells.get(id(cell), (cell, False))
         if id(cell) in self._cells and (sets or before):
@@ -439,7 +445,7 @@ def _is_function(value: object) -> TypeGuard[types.FunctionType]:
 
 
 def _is_special(name: str) -> bool:
-    """Whether every module or class has a name of its own accord."""
+    """Whether Python gives a name to every module or class."""
     return name.startswith("__") and name.endswith("__")
 
 
@@ -460,7 +466,7 @@ def _is(cell: types.CellType, function: types.FunctionType, own: str, variable: 
 
 
 def _function_lines(node: _definitions.FunctionNode, name: str, free: list[str]) -> list[str]:
-    """The text of a definition: without decorators and defaults, which are given as values."""
+    """Return the lines of a definition without decorators and defaults, which are set as values."""
     plain = copy.deepcopy(node)
     plain.args.defaults = [ast.Constant(None) for _ in plain.args.defaults]
     plain.args.kw_defaults = [d and ast.Constant(None) for d in plain.args.kw_defaults]
@@ -479,7 +485,7 @@ def _function_lines(node: _definitions.FunctionNode, name: str, free: list[str])
 
 
 def _indented(text: str) -> list[str]:
-    """Set a definition below another's head; lines inside of its strings stay as they are."""
+    """Return a definition's lines indented; lines inside its strings stay unchanged."""
     inside: set[int] = set()
     for part in ast.walk(ast.parse(text)):
         if isinstance(part, ast.Constant | ast.JoinedStr) and part.end_lineno is not None:
@@ -491,7 +497,7 @@ def _indented(text: str) -> list[str]:
 
 
 def _class_names(node: ast.ClassDef) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    """Names that a class's definition looks up at once, and those that its methods do later."""
+    """Return the names that a class looks up while it is defined, and those that its methods do."""
     future = ast.parse(_FUTURE).body
     module = compile(ast.Module([*future, node], []), "<class>", "exec", dont_inherit=True)
     body: dict[str, list[str]] = {}
@@ -504,7 +510,7 @@ def _class_names(node: ast.ClassDef) -> tuple[dict[str, list[str]], dict[str, li
 
 
 def _annotations(node: ast.ClassDef) -> dict[str, list[str]]:
-    """Names in annotations: they are text there, but data classes look into them."""
+    """Return the names in annotations, which dataclasses evaluate."""
     return {
         part.id: []
         for annotation in ast.walk(node)
@@ -518,5 +524,6 @@ def _class_codes(code: types.CodeType, *, is_body: bool) -> Iterator[tuple[types
     yield code, is_body
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            # A class's body runs with its definition; a function's does not (flag CO_OPTIMIZED).
+            # A class's body runs with its definition, but a function's (flag CO_OPTIMIZED) does
+            # not.
             yield from _class_codes(constant, is_body=is_body and not constant.co_flags & 1)

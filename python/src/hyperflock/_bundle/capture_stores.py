@@ -1,4 +1,4 @@
-"""Optuna's artifact stores, by what they can do: no library is loaded for it. Any thread.
+"""Recognises Optuna's artifact stores by their methods, without importing Optuna. Any thread.
 
 is_store(FileSystemArtifactStore("./artifacts"))    # True
 label_of(...)                                       # "artifacts"
@@ -13,16 +13,16 @@ _METHODS = ("open_reader", "write", "remove")
 
 
 def is_store(value: Any) -> bool:
-    """Whether it is an artifact store: Optuna's own, or one of the same methods."""
+    """Whether a value is an artifact store: one of Optuna's, or an object with the same methods."""
     kind = type(value)
     return kind is not type and all(callable(getattr(kind, name, None)) for name in _METHODS)
 
 
 def label_of(store: Any) -> str:
-    """Name a store as it is named on a device, where it is only its name.
+    """Return the name by which a device knows a store.
 
-    A folder's path, else what kind it is and of which bucket; of a store around another the inner
-    one's. Empty: it has no such name, as the folder of the process has none.
+    The name is the path of a folder, or the class and bucket of any other store; a store around
+    another one has the inner one's name. It is empty if there is none, as for the current folder.
     """
     inner = getattr(store, "_backend", None)
     if inner is not None and is_store(inner):

@@ -1,10 +1,10 @@
-"""Writes values down as Python expressions, arrays as files beside them.
+"""Writes values as Python expressions, and arrays as files that the expressions load.
 
     text = writer.expression({"rate": 0.1, "mask": mask}, home, "the objective uses 'config'")
 
-What is mutable is written once and bound to a variable, so that what was shared stays shared and
-what refers to itself still does. Objects are taken apart as `copy` takes them apart
-(``__reduce_ex__``), never pickled. The calling thread.
+A mutable value is written once and bound to a variable, so that shared values stay shared and
+cycles are kept. Objects are taken apart as `copy` does it (``__reduce_ex__``), and never pickled.
+One thread at a time.
 """
 
 from __future__ import annotations
@@ -34,32 +34,32 @@ _ATOMS = (type(None), bool, int, str, bytes, type(...), type(NotImplemented))
 
 
 class ValueWriter:
-    """Writes the values of one capture.
+    """A writer of the values of one capture.
 
     Attributes
     ----------
     arrays : dict
-        Contents (``npy``) by their names in the bundle, which are their hashes.
+        The arrays as ``npy`` files by their names in the bundle, which contain their hashes.
     """
 
     def __init__(self, capture: Capture) -> None:
         self._capture = capture
         self.arrays: dict[str, bytes] = {}
-        # By id; the value is kept, so that no other gets its id.
+        # The known values by id. The values are kept, so that no other value gets the same id.
         self._known: dict[int, tuple[Any, Home, str, bool]] = {}
         self._written = 0
 
     def remember(self, value: Any, home: Home, name: str, *, ready: bool = True) -> None:
-        """Note that a name of a generated module stands for a value."""
+        """Remember that a name of a generated module is bound to a value."""
         self._known[id(value)] = (value, home, name, ready)
 
     def expression(self, value: Any, home: Home, where: str) -> str:
-        """Write one value; statements that it needs go to ``home`` first.
+        """Return an expression for a value; statements that it needs are added to ``home``.
 
         Raises
         ------
         BundleError
-            It cannot be written down; ``where`` begins the sentence.
+            The value cannot be written; ``where`` begins the sentence.
         """
         if id(value) in self._known:
             _, owner, name, ready = self._known[id(value)]
@@ -99,7 +99,7 @@ class ValueWriter:
             return self._container(value, home, where)
         if isinstance(value, types.ModuleType):
             return self._capture.module(value, home, where)
-        # In 3.10 `dict[str, int]` says that it is a type.
+        # In Python 3.10, `dict[str, int]` is an instance of `type`.
         if isinstance(value, type) and kind is not types.GenericAlias:
             return self._class(value, home, where)
         if isinstance(value, types.FunctionType):
@@ -186,7 +186,7 @@ class ValueWriter:
         return self._capture.cross(*self._capture.cls(cls, where), home)
 
     def _store(self, value: Any, home: Home, where: str) -> str:
-        """Write an artifact store as its label: what a device writes goes to the server."""
+        """Write an artifact store as its label; devices send its files to the server."""
         self._capture.check_store(where)
         made = self._capture.reference("optuna.artifacts", "FileSystemArtifactStore", home, where)
         name = self._capture.variable()
@@ -195,7 +195,7 @@ class ValueWriter:
         return name
 
     def _cached(self, value: Any, home: Home, where: str) -> str:
-        """A function behind ``functools.lru_cache``, whose cache stays here."""
+        """Write a function with ``functools.lru_cache``, without the cache's content."""
         made = self._capture.reference("functools", "lru_cache", home, where)
         name = self._capture.variable()
         inner = self.expression(value.__wrapped__, home, where)
@@ -205,7 +205,7 @@ class ValueWriter:
         return name
 
     def _object(self, value: Any, home: Home, where: str) -> str:
-        """Write an object by what `copy` would make another of."""
+        """Write an object by the parts from which `copy` would make another one."""
         if isinstance(value, types.BuiltinFunctionType):
             owner = value.__self__
             if owner is not None and not isinstance(owner, types.ModuleType):
@@ -222,7 +222,7 @@ class ValueWriter:
         make, arguments, state, items, pairs = parts[:5]
         name = self._capture.variable()
         made = self._made(make, arguments, home, where)
-        if id(value) in self._known:  # its arguments held it, and wrote it
+        if id(value) in self._known:  # its own arguments contain it, so it was written with them
             return self.expression(value, home, where)
         home.lines.append(f"{name} = {made}")
         self.remember(value, home, name)
@@ -256,17 +256,17 @@ class ValueWriter:
             home.lines.append(f"{name}.__dict__[{key!r}] = {text}")
         for key, item in slots.items():
             text = self.expression(item, home, f"{where}.{key}")
-            # As copy does for slots; frozen classes refuse the plain assignment.
+            # `copy` sets slots like this too. Frozen classes refuse a plain assignment.
             home.lines.append(f"object.__setattr__({name}, {key!r}, {text})")
 
 
 def _importable(value: Any) -> tuple[str, str] | None:
-    """Module and name under which another process finds the same object; None: nowhere."""
+    """Return the module and name by which another process finds the same object, or None."""
     module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", "<")
     loaded: Any = sys.modules.get(module) if isinstance(module, str) else None
     if module == "__main__" or loaded is None or "<" in name:
         return None
-    # What was typed has no file, and what is in no file cannot be imported there.
+    # Typed code has no file, so a device cannot import it.
     if module not in sys.builtin_module_names and getattr(loaded, "__spec__", None) is None:
         return None
     found = loaded
@@ -276,7 +276,7 @@ def _importable(value: Any) -> tuple[str, str] | None:
 
 
 def _ordered(value: Any) -> list[Any]:
-    """Items in an order that does not depend on this process's hashing."""
+    """Return items in an order that does not depend on this process's hash seed."""
     items = list(value)
     return (
         items

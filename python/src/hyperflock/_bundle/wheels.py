@@ -1,9 +1,9 @@
-"""Declared wheels: pure Python packages that travel beside a bundle, each by its hash.
+"""Reads declared wheels: pure Python packages that are sent with a bundle.
 
     wheels = read_wheels(["downloads/tabulate-0.9.0-py3-none-any.whl"])
     wheels[0].units                  # {"tabulate"}
 
-Files are read, none is installed or run. Any thread.
+The files are read and neither installed nor run. Any thread.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ _COMPILED = (".so", ".pyd", ".dylib", ".dll")
 
 @dataclass(frozen=True)
 class Wheel:
-    """One wheel.
+    """A wheel that is sent with a bundle.
 
     Attributes
     ----------
     data : DataSet
-        As which it travels.
+        The wheel as a data set.
     file : str
         Its file name.
     units : frozenset of str
-        Top-level modules that it brings.
+        The top-level modules in it.
     """
 
     data: DataSet
@@ -47,12 +47,12 @@ class Wheel:
 
 
 def read_wheels(paths: Sequence[str | Path]) -> list[Wheel]:
-    """Check wheels and prepare them for sending.
+    """Return checked wheels that are ready to be sent.
 
     Raises
     ------
     BundleError
-        ``cannot_bundle_wheel``: one is missing, no wheel, compiled, or too large.
+        ``cannot_bundle_wheel``: a file is missing, is not a wheel, is compiled, or is too large.
     """
     found: dict[str, Wheel] = {}
     for path in paths:

@@ -1,14 +1,15 @@
-"""A browser of this machine: finds one, opens a page in it, ends it, asks it what it can.
+"""Finds a browser on this machine, opens a page in it, and asks it what it supports.
 
     path = find_browser()
     with Browser(path, url): ...     # headless, with a profile of its own
     found = ask_browser(path)        # {"isolated": True, "webgpu": "nvidia", ...}
 
-Whatever the browser started ends with it, and its profile is removed. Blocking; any thread.
+All processes that the browser started end with it, and its profile is removed. Functions block; any
+thread may call them.
 
-The page's address is a secret, and a program's arguments are no place for one: any user of the
-machine may read them. The browser is told by a pipe of the DevTools protocol
-(https://chromedevtools.github.io/devtools-protocol/), and ends by itself once that is closed.
+The page's address is a secret. It is not among the program's arguments, which any user of the
+machine may read: it is sent through a pipe of the DevTools protocol
+(https://chromedevtools.github.io/devtools-protocol/). The browser ends when this pipe is closed.
 """
 
 from __future__ import annotations
@@ -62,25 +63,27 @@ await fetch("told", { method: "POST", body: JSON.stringify(told) });
 """
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; connect-src 'self'"
 
-# The shell's codes for a program that is none.
+# The exit codes of a shell that could not start a program.
 NOT_STARTED = frozenset({126, 127})
 
 _ENDING_S = 30.0
-# A shell gives the two ends that it has as 0 and 1 the numbers that the browser looks for.
+# The browser reads descriptor 3 and writes descriptor 4. The shell moves the pipes there from 0 and
+# 1.
 _WITH_PIPES = 'exec "$0" "$@" 3<&0 4>&1 </dev/null >/dev/null'
 _OPTIONS = (
     *("--headless=new", "--no-first-run", "--no-default-browser-check", "--disable-quic"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
     *("--disable-extensions", "--disable-breakpad", "--disable-dev-shm-usage"),
-    # Whatever a page might ask of another host cannot even be looked up.
+    # The page cannot look up any other host's name.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 )
 
 
 def find_browser(name: str | None = None) -> str | None:
-    """Find a Chromium, Chrome or Edge.
+    """Return the path of a Chromium, Chrome or Edge.
 
-    The one that is named, or that ``HYPERFLOCK_BROWSER`` names; else in ``PATH``, else macOS's.
+    It is the named one, or that of ``HYPERFLOCK_BROWSER``, or one in ``PATH`` or in macOS's
+    folders.
     """
     given = name or os.environ.get("HYPERFLOCK_BROWSER")
     if given:
@@ -92,42 +95,42 @@ def find_browser(name: str | None = None) -> str | None:
 
 
 def has_graphics_card() -> bool:
-    """Whether Linux knows a card that WebGPU could use."""
+    """Whether this Linux machine has a graphics card that WebGPU could use."""
     return any(Path(device).exists() for device in ("/dev/dri", "/dev/nvidiactl"))
 
 
 class Browser:
-    """A headless browser that opens one page.
+    """A headless browser that shows one page.
 
     Parameters
     ----------
     path
-        The program.
+        The browser's program.
     url
-        The page.
+        The page's address.
     software_gpu
-        WebGPU by a program where this machine has no card.
+        Whether to offer WebGPU by software on a machine without a graphics card.
     """
 
     def __init__(self, path: str, url: str, *, software_gpu: bool = False) -> None:
         self._home = Path(tempfile.mkdtemp(prefix="hyperflock-browser-"))
         options = [*_OPTIONS, f"--user-data-dir={self._home}"]
         if sys.platform == "linux":
-            # Chromium on Linux offers WebGPU only when asked to.
+            # Chromium on Linux offers WebGPU only with this option.
             options.append("--enable-unsafe-webgpu")
             if software_gpu and not has_graphics_card():
                 options.append("--use-webgpu-adapter=swiftshader")
             else:
                 options.append("--enable-features=Vulkan")
             if os.geteuid() == 0:
-                options.append("--no-sandbox")  # it does not start as root with it
+                options.append("--no-sandbox")  # as root it starts only without its sandbox
         kept = {k: v for k, v in os.environ.items() if not k.startswith("HYPERFLOCK_")}
-        # Its crash reports and the like go with the profile.
+        # The variables keep crash reports and caches inside the profile.
         kept |= {"XDG_CONFIG_HOME": str(self._home), "XDG_CACHE_HOME": str(self._home)}
         try:
             if (
                 sys.platform == "win32"
-            ):  # there only administrators see what others were called with
+            ):  # only administrators can read the arguments of other users' programs there
                 self._process = _started([path, *options, url], kept, subprocess.DEVNULL)
             else:
                 options += ["--remote-debugging-pipe", "--no-startup-window"]
@@ -142,14 +145,14 @@ class Browser:
     def _open(self, url: str) -> None:
         asked = {"id": 1, "method": "Target.createTarget", "params": {"url": url}}
         assert self._process.stdin is not None
-        # One that ended at once has an exit code, which tells more.
+        # If the browser ended at once, its exit code says more than this error.
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.write(json.dumps(asked).encode() + b"\0")
             self._process.stdin.flush()
 
     @property
     def exit_code(self) -> int | None:
-        """Of a browser that has ended, in `NOT_STARTED` where it never began; None: it runs."""
+        """The exit code; one of `NOT_STARTED` if the browser never started, None while it runs."""
         return self._process.poll()
 
     def __enter__(self) -> Browser:
@@ -171,7 +174,7 @@ class Browser:
             if pipe is not None:
                 with contextlib.suppress(BrokenPipeError):
                     pipe.close()
-        # Its helpers die a moment later than it does, and may still write meanwhile.
+        # Its helper processes end a moment later and may still write files.
         deadline = time.monotonic() + _ENDING_S
         while self._home.exists() and time.monotonic() < deadline:
             shutil.rmtree(self._home, ignore_errors=True)
@@ -188,13 +191,15 @@ def _started(
         stdin=pipes,
         stdout=pipes,
         stderr=subprocess.DEVNULL,
-        # A group of its own: Ctrl-C is this process's, and all of it can be ended.
+        # In a process group of its own it does not receive Ctrl-C, and all of it can be ended.
         start_new_session=True,
     )
 
 
 def ask_browser(browser: str, wait_s: float = WAIT_S) -> dict[str, Any] | None:
-    """Open a page in a browser; what it told, None when it told nothing in time."""
+    """Open a test page in a browser and return what it reports; None if it reports nothing in
+    time.
+    """
     told: list[dict[str, Any]] = []
     heard = threading.Event()
 

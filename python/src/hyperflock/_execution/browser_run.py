@@ -1,11 +1,11 @@
-"""Runs one trial in a local headless browser, by the volunteers' own pages and runtime.
+"""Runs one trial in a local headless browser, with the pages and runtime of volunteers.
 
     told = await run_in_browser(job, http, time_limit_s=60, browser=None)
     told.outcome, told.points, told.output
 
-The page is served by this process (`_page_server`), its scripts and the runtime are the server's
-(`_runtime_files`). The job goes to the page as a lease of the protocol; what happens comes back by
-posts. A coroutine for any event loop; cancelled, it ends the browser. Nothing is left behind.
+This process serves the page (page_server.py) with the scripts and the runtime of a Hyperflock
+server (runtime_files.py). The page gets the job as a lease of the protocol and posts what happens.
+Cancelling the coroutine ends the browser. No files are left behind.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from hyperflock._execution.runtime_files import RuntimeFiles, find_runtime
 from hyperflock._transport.background_loop import in_thread
 from hyperflock._transport.http import Http
 
-# A page that asks for nothing and tells nothing for so long has not begun.
+# After this time without a request or a message the page counts as not started.
 SILENCE_S = 180.0
-# One that runs a trial says every 5 s that it is there.
+# A page that runs a trial sends a message every 5 s.
 RUNNING_SILENCE_S = 60.0
 MAX_OUTPUT_CHARACTERS = 1 << 20
 
@@ -38,7 +38,7 @@ _LOOK_S = 0.2
 _SCRIPTS = "script-src 'self' 'wasm-unsafe-eval'"
 _POLICIES = {
     "page": f"default-src 'none'; {_SCRIPTS}; connect-src 'self'; worker-src 'self'",
-    # As the server gives them to volunteers: a trial reaches the runtime and nothing else.
+    # The server sends volunteers the same headers: a trial can fetch the runtime and nothing else.
     "python-thread": "default-src 'none'; {scripts}; connect-src {runtime}; worker-src 'none'",
     "gpu-thread": "default-src 'none'; script-src 'self'; worker-src 'none'",
 }
@@ -52,22 +52,22 @@ _TYPES = {
 
 @dataclass
 class Told:
-    """What a page told of its run.
+    """What a page reported of its run.
 
     Attributes
     ----------
     outcome : dict or None
-        As the worker's runner tells it; None: the time was over.
+        The outcome as the worker's runner returns it; None if the time was over.
     points : list of (step, value)
-        What was reported.
+        The reported curve.
     seconds : float
-        The objective's.
+        How long the objective ran.
     output : str
-        What was printed.
+        What the trial printed.
     software : str
-        Versions: ``name/version name/version``.
+        The versions, as ``name/version name/version``.
     backend : str
-        ``webgpu``, ``cpu`` or ``numpy``; empty: it did not say.
+        ``webgpu``, ``cpu`` or ``numpy``; empty if the page did not report it.
     """
 
     outcome: dict[str, Any] | None = None
@@ -79,35 +79,36 @@ class Told:
 
 
 class Exits(Protocol):
-    """A process that may end."""
+    """A process that has an exit code once it has ended."""
 
     @property
     def exit_code(self) -> int | None:
-        """Of a process that has ended."""
+        """The exit code; None while the process runs."""
         ...
 
 
 async def run_in_browser(
     job: Job, http: Http, time_limit_s: float, browser: str | None = None
 ) -> Told:
-    """Run a job.
+    """Run a job in a browser and return what its page reported.
 
     Parameters
     ----------
     job
-        What.
+        The job.
     http
-        To the console of the server whose pages and runtime are taken.
+        A connection to the server whose pages and runtime are used.
     time_limit_s
-        For the trial alone; 0: none.
+        The time limit of the trial alone; 0 means no limit.
     browser
-        The program; None: as `find_browser` finds it.
+        The browser's program; None for the one that `find_browser` finds.
 
     Raises
     ------
     DryRunError
-        ``dry_run_unavailable``: there is no such browser. ``dry_run_broken``: it ended, never
-        began, or fell silent. ``runtime_unavailable``, ``runtime_damaged``: as `find_runtime`.
+        ``dry_run_unavailable``: there is no such browser. ``dry_run_broken``: the browser ended,
+        did not start, or stopped reporting. ``runtime_unavailable``, ``runtime_damaged``: see
+        `find_runtime`.
     """
     path = find_browser(browser)
     if path is None:
@@ -126,7 +127,7 @@ async def run_in_browser(
 
 
 def _pieces_of(job: Job) -> list[str]:
-    """What a page will ask for; whatever else it wants is fetched then."""
+    """Return the parts of the runtime that a page will need; others are fetched on demand."""
     pieces = [*CORE_PIECES, job.runtime]
     if job.backend is not None:
         pieces.append("arraycore")
@@ -138,14 +139,14 @@ def _pieces_of(job: Job) -> list[str]:
 async def _opened(run: _Run, path: str, url: str, software_gpu: bool, time_limit_s: float) -> Told:
     try:
         opened = Browser(path, url, software_gpu=software_gpu)
-    except OSError as error:  # on Windows; elsewhere its exit code tells
+    except OSError as error:  # only on Windows: elsewhere the shell's exit code reports it
         raise DryRunError(f"{path} cannot be started: {error.strerror}") from None
     with opened as browser:
         return await in_thread(lambda: run.wait(browser, time_limit_s))
 
 
 class _Run:
-    """One job between its page and whoever waits: threads of the page server's, and that one."""
+    """The state of one job, shared by the page server's threads and the thread that waits."""
 
     def __init__(self, job: Job, files: RuntimeFiles) -> None:
         self._job = job
@@ -162,11 +163,11 @@ class _Run:
     # ---- the page's threads
 
     def serve(self, pages: PageServer) -> None:
-        """Learn where the page is served."""
+        """Set the address at which the page is served."""
         self._pages = pages
 
     def find(self, path: str) -> Content | None:
-        """Give what the page asks for."""
+        """Return the content for a request of the page."""
         self._heard()
         if path == "":
             return Content(_page(self._files.page), "text/html; charset=utf-8", _POLICIES["page"])
@@ -187,7 +188,9 @@ class _Run:
         return Content(content, kind, self._policy_of(path))
 
     def hear(self, body: bytes) -> None:
-        """Take what the page tells; the page is the server's own, but the browser is not ours."""
+        """Handle a message of the page. It is validated, because the browser is not part of this
+        package.
+        """
         try:
             told = json.loads(body)
             kind = told["kind"]
@@ -227,7 +230,7 @@ class _Run:
     # ---- whoever waits
 
     def wait(self, browser: Exits, time_limit_s: float) -> Told:
-        """Wait for the end; an outcome of None: it ran longer than its time."""
+        """Wait for the end; the outcome is None if the trial exceeded its time limit."""
         with self._changed:
             while True:
                 if self._failure is not None:
@@ -245,7 +248,7 @@ class _Run:
                 self._changed.wait(_LOOK_S)
 
     def stop(self) -> None:
-        """Let nobody wait any more."""
+        """End the waiting."""
         with self._changed:
             self._is_over = True
             self._changed.notify_all()

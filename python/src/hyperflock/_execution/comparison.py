@@ -1,4 +1,4 @@
-"""Compares two runs of a trial: state, values, curve. Pure; any thread."""
+"""Compares the state, values and curves of two runs of a trial. Pure; any thread."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ Curve = Sequence[tuple[int, float]]
 
 @dataclass(frozen=True)
 class Compared:
-    """One thing that two runs of a trial tell.
+    """One compared item of two runs of a trial.
 
     Attributes
     ----------
     what : str
-        ``state``, ``error``, ``value``, ``value 1``, ..., ``step 10``.
+        The item: ``state``, ``error``, ``value``, ``value 1``, ..., ``step 10``.
     recorded, here : str, float or None
-        What was recorded, and what came out here; None: nothing.
+        The recorded value and the value of the run here; None if there is none.
     difference : float or None
-        Between two numbers, relative to the larger one, below 1 absolute; else None.
+        The difference of two numbers, relative to the larger one; absolute if that is below 1; None
+        for other values.
     same : bool
-        Whether the numbers differ by no more than the tolerance; words are the same or not.
+        Whether two numbers differ by no more than the tolerance, or two texts are equal.
     """
 
     what: str
@@ -44,9 +45,9 @@ def compared(
     error: str | None,
     tolerance: float,
 ) -> tuple[Compared, ...]:
-    """Compare what was recorded with what came out.
+    """Compare a recorded run with the run here.
 
-    Of a step that was reported twice the first point counts, as at the server.
+    If a step was reported twice, the first point counts, as at the server.
     """
     found = [_words("state", recorded_state, state)]
     if recorded_error is not None or error is not None:
@@ -62,10 +63,10 @@ def compared(
 
 
 def difference_of(one: float, other: float) -> float:
-    """Give the difference, relative to the larger number where that is beyond 1."""
+    """Return the difference of two numbers, relative to the larger one if that is above 1."""
     if one == other:
         return 0.0
-    # Divided first: two of the largest numbers have no finite difference.
+    # The division comes first, because the difference of two very large numbers may be infinite.
     size = max(1.0, abs(one), abs(other))
     return abs(one / size - other / size)
 

@@ -1,4 +1,4 @@
-"""Compares the globals that an objective uses here with those of a dry run's import of its files.
+"""Compares the globals that an objective uses with those that a dry run imported.
 
 found = compare(bundle.reached, snapshots)
 found.differ, found.not_compared        # sentences, and names with a reason
@@ -12,20 +12,20 @@ from dataclasses import dataclass
 from hyperflock._bundle.checks.reachability import Reached
 from hyperflock._execution.value_snapshot import Snapshot, snapshot
 
-# Of each module, by its name on a device, the snapshots of its globals.
+# The snapshots of globals by name, for each module by its name on a device.
 Snapshots = Mapping[str, Mapping[str, Snapshot]]
 
 
 @dataclass(frozen=True)
 class Drift:
-    """What a comparison found.
+    """The result of a comparison.
 
     Attributes
     ----------
     differ : tuple of str
         A sentence for each global that differs.
     not_compared : tuple of str
-        Globals of which nobody can say whether they are the same, each with the reason.
+        The globals that cannot be compared, each with the reason.
     """
 
     differ: tuple[str, ...] = ()
@@ -71,14 +71,14 @@ def names_of(reached: Reached) -> dict[str, list[str]]:
 
 
 def _first_difference(ours: Snapshot, theirs: Snapshot) -> str | None:
-    """Return the path of the first part that differs, as far as both are known."""
+    """Return the path of the first known part that differs; None if no known part does."""
     for path in {**ours, **theirs}:
         here, there = ours.get(path, "missing"), theirs.get(path, "missing")
         if here is None or there is None or here == there:
             continue
         if _is_below_unknown(path, ours) or _is_below_unknown(path, theirs):
             continue
-        # A registry gets a function or class when a later import defines it.
+        # An import during the trial may add functions and classes to a registry.
         is_definition = (here if there == "missing" else there).startswith(
             ("the function ", "the class ")
         )

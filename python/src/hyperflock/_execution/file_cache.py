@@ -1,12 +1,11 @@
-"""Files kept by the SHA-256 of their content, so that they are fetched once: a folder of this user.
+"""A folder of files named by the SHA-256 of their content, so that each is fetched only once.
 
-    cache = FileCache(cache_folder())
-    cache.get(sha256)                # the bytes, looked at again; None: fetch them
+    cache = FileCache(cache_folder()) cache.get(sha256) # the checked bytes, or None
     cache.put(sha256, content)
 
-What is damaged counts as not there. What was used longest ago goes where all would be more than the
-limit. A folder that cannot be written keeps nothing, and that is no error. Several processes may
-use one folder; any thread.
+A damaged file counts as missing. The files that were not used for the longest time are removed when
+all together exceed the limit. If the folder cannot be written, nothing is kept, without an error.
+Several processes and threads may use one folder.
 """
 
 from __future__ import annotations
@@ -19,20 +18,20 @@ import sys
 import uuid
 from pathlib import Path
 
-# A runtime is 45 MB with everything that a trial may ask for: several servers' fit.
+# A complete runtime has 45 MB, so those of several servers fit.
 LIMIT_BYTES = 512 << 20
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _PART = ".part-"
-# What a process that was killed had begun to write, by its age.
+# A temporary file of this age was left by a process that was killed.
 _STALE_S = 3600.0
 
 
 def cache_folder() -> Path:
-    """Where this user's programs keep what can be fetched again; ``HYPERFLOCK_CACHE`` comes first.
+    """Return the user's cache folder; ``HYPERFLOCK_CACHE`` has precedence.
 
-    ``$XDG_CACHE_HOME`` or ``~/.cache``, on macOS ``~/Library/Caches``, on Windows
-    ``%LOCALAPPDATA%``.
+    The default is below ``$XDG_CACHE_HOME`` or ``~/.cache``, on macOS below ``~/Library/Caches``,
+    and on Windows below ``%LOCALAPPDATA%``.
     """
     given = os.environ.get("HYPERFLOCK_CACHE")
     if given:
@@ -47,14 +46,14 @@ def cache_folder() -> Path:
 
 
 class FileCache:
-    """One folder.
+    """A folder of files by their hashes.
 
     Parameters
     ----------
     folder : Path
-        It is made when something is kept.
+        The folder, which is created when the first file is kept.
     limit_bytes : int
-        Of all files together.
+        The limit for all files together.
     """
 
     def __init__(self, folder: Path, limit_bytes: int = LIMIT_BYTES) -> None:
@@ -62,7 +61,7 @@ class FileCache:
         self._limit_bytes = limit_bytes
 
     def get(self, sha256: str) -> bytes | None:
-        """Give a file's bytes; None where it is not there, or is not what its name says."""
+        """Return a file's bytes; None if it is missing or does not have the hash in its name."""
         path = self._folder / sha256
         try:
             content = path.read_bytes()
@@ -73,15 +72,15 @@ class FileCache:
                 path.unlink()
             return None
         with contextlib.suppress(OSError):
-            os.utime(path)  # by which the longest unused is known
+            os.utime(path)  # the time of its last use
         return content
 
     def has(self, sha256: str) -> bool:
-        """Whether a file is there, whatever is in it."""
+        """Whether a file exists; its content is not checked."""
         return (self._folder / sha256).exists()
 
     def put(self, sha256: str, content: bytes) -> None:
-        """Keep bytes whose hash was looked at; a reader sees all of them or none."""
+        """Keep bytes whose hash was checked; a reader sees all of them or none."""
         if len(content) > self._limit_bytes:
             return
         with contextlib.suppress(OSError):
@@ -89,12 +88,12 @@ class FileCache:
             self._shrink(sha256)
 
     def note(self, name: str, content: bytes) -> None:
-        """Keep bytes by a name, in the place of those before."""
+        """Keep bytes under a name, instead of earlier ones."""
         with contextlib.suppress(OSError):
             self._write(f"{name}.json", content)
 
     def noted(self, name: str) -> bytes | None:
-        """Give what was kept by a name."""
+        """Return the bytes that were kept under a name; None if there are none."""
         try:
             return (self._folder / f"{name}.json").read_bytes()
         except OSError:
@@ -113,7 +112,7 @@ class FileCache:
     def _shrink(self, newest: str) -> None:
         kept: list[tuple[float, int, Path]] = []
         for path in self._folder.iterdir():
-            with contextlib.suppress(FileNotFoundError):  # another process has shrunk it
+            with contextlib.suppress(FileNotFoundError):  # another process has removed it
                 state = path.stat()
                 if _SHA256.fullmatch(path.name) and path.name != newest:
                     kept.append((state.st_mtime, state.st_size, path))
@@ -126,6 +125,8 @@ class FileCache:
                 path.unlink(missing_ok=True)
 
     def _drop_stale(self, path: Path, written_at: float) -> None:
-        now = (self._folder).stat().st_mtime  # the file system's clock: it was written to just now
+        now = (
+            (self._folder).stat().st_mtime
+        )  # the file system's clock: the folder was written to just now
         if written_at < now - _STALE_S:
             path.unlink(missing_ok=True)

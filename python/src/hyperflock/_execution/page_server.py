@@ -1,11 +1,11 @@
-"""Serves one page to a browser of this machine: on loopback, isolated, to who knows its address.
+"""Serves one page on loopback to a browser that knows the page's secret address.
 
     with PageServer(find, hear) as pages:
         open(pages.url)               # http://127.0.0.1:40123/<32 random bytes>/
 
-``find`` gives what lies below that address, ``hear`` gets what the page posts to ``told``. The
-address is the page's secret: requests without it, or by another host name, find nothing, and no
-other origin may read an answer. Both functions run on threads of the server's.
+``find`` returns the content of a path below that address, and ``hear`` gets what the page posts to
+``told``. Both functions run on threads of the server. A request without the secret, or with another
+host name, finds nothing, and no other origin may read an answer.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _POLL_S = 0.05
 
 @dataclass(frozen=True)
 class Content:
-    """What is served: bytes, their type, and what they may do.
+    """A response: its body, type and security policy.
 
     Attributes
     ----------
     body : bytes
-        What is sent.
+        The bytes to send.
     kind : str
-        The type: ``text/html; charset=utf-8``.
+        The media type, such as ``text/html; charset=utf-8``.
     policy : str
         The Content-Security-Policy.
     """
@@ -46,24 +46,24 @@ class Content:
 
 class _Server(http.server.ThreadingHTTPServer):
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of a browser that was ended in the middle of an answer."""
+        """Print nothing if the browser was ended in the middle of an answer."""
         if not isinstance(sys.exc_info()[1], ConnectionError | TimeoutError):
             super().handle_error(request, client_address)
 
 
 class UnavailableError(Exception):
-    """What ``find`` raises for a file that is to be there and cannot be had."""
+    """Raised by ``find`` for a file that should exist but cannot be fetched."""
 
 
 class PageServer:
-    """One page and what belongs to it.
+    """A server of one page and its files.
 
     Parameters
     ----------
     find
-        What lies at a path, the page itself at the empty one; None: nothing.
+        Returns the content of a path, or None; the empty path is the page itself.
     hear
-        Takes the body of a post.
+        Gets the body of each post.
     """
 
     def __init__(
@@ -77,12 +77,12 @@ class PageServer:
 
     @property
     def origin(self) -> str:
-        """Scheme, host and port."""
+        """The scheme, host and port."""
         return f"http://{self._host}"
 
     @property
     def folder(self) -> str:
-        """The path below which everything lies, with a slash at both ends."""
+        """The path of the page, which contains the secret, with a slash at both ends."""
         return f"/{self._secret}/"
 
     @property
@@ -106,9 +106,11 @@ class PageServer:
         self._server.server_close()
 
     def _inside(self, path: str, host: str | None) -> str | None:
-        """Give the path below the page's; None for whoever does not know it.
+        """Return a request's path relative to the page's; None without the secret or the right
+        host.
 
-        A name that some stranger's page let point to this machine is another host.
+        Another site can let a host name of its own point to this machine, so the host is checked
+        too.
         """
         known = hmac.compare_digest(
             path[: len(self.folder)].encode("utf-8", "replace"), self.folder.encode()

@@ -1,10 +1,10 @@
-"""Runs a trial that has its result once more on this machine, and compares what comes out.
+"""Runs a finished trial again on this machine and compares the results.
 
     found = await replay(http, study_id=3, number=17, on="cpython", tolerance=0.01)
     found.same, found.compared
 
-The study's code runs here, as in a dry run (dry_run.py): with the trial's parameters, suggested
-values and seed. Coroutines, any event loop.
+The study's code runs as in a dry run (dry_run.py), with the trial's parameters, suggested values
+and seed. Coroutines for any event loop.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from hyperflock._transport.validation import convert
 ReplayOn = Literal["cpython", "chromium"]
 PLACES: tuple[ReplayOn, ...] = ("cpython", "chromium")
 DEFAULT_TOLERANCE = 0.01
-# This machine may be slower than the device was, and what is compared is the result.
+# This machine may be slower than the device, and only the results are compared.
 _SLOWER_S = 60.0
 
-# By these an attempt ends before the objective's first line, or beyond its time.
+# With these codes an attempt ended before the objective's first line, or by its time limit.
 _CANNOT = frozenset(
     {
         *("import_failed", "entry_not_found", "data_invalid", "runtime_mismatch", "time_limit"),
@@ -47,35 +47,34 @@ _CANNOT = frozenset(
 
 @dataclass(frozen=True)
 class Replay:
-    """A trial that ran once more.
+    """The result of running a trial again, compared with the recorded one.
 
     Attributes
     ----------
     study, trial : int
-        Which one.
+        The numbers of the study and the trial.
     on : str
         ``cpython`` or ``chromium``.
     tolerance : float
-        By which numbers were compared.
+        The tolerance for numbers.
     same : bool
         Whether state, values and every point of the curve are the same.
     compared : tuple of Compared
-        The state, each value, each step of the curve, and the error's code where there was one.
+        The state, each value, each step of the curve, and the error's code if there was one.
     seconds, recorded_s : float
-        What it took here, and on the device.
+        The duration here and on the device.
     backend : str
-        What it computed on here: ``webgpu``, ``cpu`` (array-core's) or ``numpy``.
+        What the run here used: ``webgpu``, ``cpu`` (array-core's) or ``numpy``.
     versions : dict
-        Of what it ran on here, by name.
+        The versions of the software here, by name.
     notes : tuple of str
-        What a browser here has not as it was then, by which numbers may differ: another runtime,
-        another back end.
+        Reasons why numbers of a run in a browser may differ: another runtime or another back end.
     provenance : Provenance
-        Of the recorded result.
+        The provenance of the recorded result.
     output : str
-        What it printed here.
+        What the run here printed.
     error : TrialError or None
-        Why it failed here.
+        Why the run here failed.
     """
 
     study: int
@@ -94,7 +93,7 @@ class Replay:
     error: TrialError | None
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values only, for JSON."""
+        """Return the result as plain values for JSON."""
         return dataclasses.asdict(self)
 
     def __str__(self) -> str:
@@ -108,7 +107,7 @@ class Replay:
 
 
 async def fetch_spec(http: Http, study: int) -> StudySpec:
-    """Fetch what was submitted."""
+    """Fetch a study's spec as it was submitted."""
     return parse_spec(json.dumps(await http.get(f"/api/studies/{study}/spec")))
 
 
@@ -127,7 +126,7 @@ async def replay(
     Raises
     ------
     ReplayError, DryRunError
-        It cannot be run again, or not here.
+        The trial cannot be run again, or not on this machine.
     HyperflockError
         ``bad_field``, ``bad_number``: `on` or the tolerance is wrong.
     """
@@ -160,7 +159,9 @@ async def replay(
 
 
 def _limit_s(spec: StudySpec, recorded: TrialResult) -> float:
-    """What the trial may take here: a little more, but where its limit was what ended it."""
+    """Return the time limit here: longer than the recorded one, unless that limit ended the
+    trial.
+    """
     limit_s = spec.limits.time_limit_ms / 1000
     ended_by_it = recorded.error is not None and recorded.error.code == "time_limit"
     return limit_s + _SLOWER_S if limit_s and not ended_by_it else limit_s
@@ -179,7 +180,7 @@ async def _refuse_code_of_others(http: Http, study: int) -> None:
 async def _job(
     http: Http, study: int, spec: StudySpec, row: TrialRow, recorded: TrialResult
 ) -> Job:
-    """Fetch what the trial needs."""
+    """Fetch the code and data of a trial as a job."""
 
     async def blob(sha256: str, size: int, what: str) -> bytes:
         content = await http.fetch(f"/api/studies/{study}/blobs/{sha256}")
@@ -219,7 +220,7 @@ async def _job(
 
 
 def _backend_of(wanted: Backend | None) -> str | None:
-    # A study that only takes WebGPU may be looked at where there is none: the best one here.
+    # A trial of a study that requires WebGPU also runs without it, on the best back end here.
     return "auto" if wanted == "webgpu" else wanted
 
 
@@ -270,7 +271,7 @@ def _notes(recorded: TrialResult, backend: str, here: Mapping[str, str]) -> tupl
     assert recorded.provenance is not None
     notes = []
     then, now = recorded.provenance.software.get("runtime"), here.get("runtime")
-    # Versions of Python, Pyodide and NumPy that differ are an error, by the bundle's lock.
+    # Other versions of Python, Pyodide or NumPy need no note: the bundle's lock refuses them.
     if then and now and then != now:
         notes.append(f"the runtime was {then[:12]}, and the server's is {now[:12]} now")
     if recorded.backend and recorded.backend != backend:

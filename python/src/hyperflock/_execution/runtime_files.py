@@ -1,11 +1,12 @@
-"""What the volunteers' browsers run, for a browser here: pages and runtime of a server, by hash.
+"""Fetches a server's pages and runtime for a local browser, and checks them by their hashes.
 
-    files = await find_runtime(http)     # two small lists; a server that is away: those from before
+    files = await find_runtime(http) # from the server, or from the cache if it does not answer
     content = files.read("runtime/numpy-1f.../numpy.zip")
 
-The compute origin serves them to anybody. What a trial needs is fetched before it begins, anything
-else when it is asked for; each file is looked at by its SHA-256 in the list, and kept
-(`_file_cache`). Coroutines for any event loop; `read` blocks, on any other thread than the loop's.
+A server's compute origin serves these files to anybody. Those that a trial needs are fetched before
+it begins, and any others on demand. The SHA-256 of each file is compared with the server's list,
+and the file is kept (file_cache.py). Coroutines for any event loop; `read` blocks and must not be
+called on the loop's thread.
 """
 
 from __future__ import annotations
@@ -35,10 +36,10 @@ from hyperflock._transport.http import Http, Origin
 RUNTIME_INDEX = "runtime/index.json"
 PAGES_LIST = "local-run.json"
 
-# Beside the names of pieces, none of which has a blank.
+# The cache's name of the lists; names of pieces contain no space.
 _PAGES = "the pages"
 
-# For one file, with its retries: a slow line is no fault.
+# For one file with all its retries, also over a slow connection.
 _FETCH_S = 600.0
 _MAX_FILE_BYTES = 256 << 20
 
@@ -72,7 +73,7 @@ class _Pages(msgspec.Struct):
 
 @dataclass(frozen=True)
 class _Kept:
-    """What a server's lists were when it was last asked."""
+    """A server's lists at the time of the last request."""
 
     compute: str
     index: bytes
@@ -80,12 +81,12 @@ class _Kept:
 
 
 class RuntimeFiles:
-    """Pages and runtime of one server.
+    """The pages and the runtime of one server.
 
     Attributes
     ----------
     runtime : str
-        The identifier of all of it, as results have it (`Provenance.software`).
+        The runtime's identifier, as in `Provenance.software`.
     page : str
         The path of the page's script.
     """
@@ -108,7 +109,7 @@ class RuntimeFiles:
             for base, files in self._folders.values()
             for file in files
         }
-        # Of this run: where nothing can be kept, nothing is fetched twice.
+        # Files of this run, so that nothing is fetched twice if the cache cannot be written.
         self._held: dict[str, bytes] = {}
         self._cache = cache
         self._compute = Http(Origin.parse(kept.compute), "", patience_s=patience_s)
@@ -118,13 +119,13 @@ class RuntimeFiles:
         return path == RUNTIME_INDEX or path in self._files
 
     def read(self, path: str) -> bytes:
-        """Give a file's bytes, those of the list.
+        """Return the bytes of a file in the list.
 
         Raises
         ------
         DryRunError
-            ``runtime_unavailable``: it is not kept, and the server does not give it.
-            ``runtime_damaged``: what the server gives is something else.
+            ``runtime_unavailable``: it is not in the cache, and the server does not send it.
+            ``runtime_damaged``: the server sends other bytes.
         """
         if path == RUNTIME_INDEX:
             return self._index
@@ -137,9 +138,11 @@ class RuntimeFiles:
         return content
 
     async def prefetch(self, pieces: Iterable[str]) -> None:
-        """Fetch what is not kept of these pieces, and the pages; errors as of `read`.
+        """Fetch these pieces and the pages, unless they are in the cache; errors are those of
+        `read`.
 
-        A page gives a loading that stands still up, and sees a file of megabytes all at once.
+        A page gives up if loading makes no progress, and it cannot see progress within one large
+        file.
         """
         folders = [self._folders[name] for name in (_PAGES, *pieces) if name in self._folders]
         missing = [
@@ -171,13 +174,13 @@ class RuntimeFiles:
 
 
 async def find_runtime(http: Http) -> RuntimeFiles:
-    """Ask a server for the lists of its pages and its runtime.
+    """Fetch a server's lists of its pages and its runtime.
 
     Raises
     ------
     DryRunError
-        ``runtime_unavailable``: it does not answer and did not before, or has none.
-        ``runtime_damaged``: they are no such lists.
+        ``runtime_unavailable``: the server has no such lists, or does not answer and no earlier
+        list is in the cache. ``runtime_damaged``: the lists are invalid.
     ServerError
         The console refuses the token.
     """
@@ -239,7 +242,7 @@ def _written(kept: _Kept) -> bytes:
 
 
 def _read(noted: bytes | None) -> _Kept | None:
-    """What was kept; None where there is nothing, or it is damaged."""
+    """Return the lists in the cache; None if there are none or they are damaged."""
     if noted is None:
         return None
     try:

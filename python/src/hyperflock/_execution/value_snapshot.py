@@ -1,12 +1,12 @@
-"""Writes down what a value is, part by part, so that two processes can compare theirs.
+"""Describes a value as short texts, so that two processes can compare their values.
 
     snapshot(CONFIG, {"train"})     # {"": "an object of Config", ".rate": "0.1", ".model": None}
 
-Plain values, containers, arrays, enum members, and objects of the modules named are written down;
-functions and classes of other modules by their names. A part of any other kind is None: nobody can
-say whether it is the same. No code of the value runs, apart from the ``repr`` of standard types.
+It describes plain values, containers, arrays, enum members and objects of the named modules;
+functions and classes of other modules by their names. Any other part is None, which means that it
+cannot be compared. Of the value's own code nothing runs, apart from the ``repr`` of standard types.
 
-A dry run copies this file to its other process, so it imports nothing of this package.
+The child process of a dry run gets a copy of this file, so it imports nothing of this package.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ _PLAIN_BASES = frozenset({"builtins.object", "typing.Generic", "typing.Protocol"
 def snapshot(value: Any, modules: Collection[str]) -> Snapshot:
     """Return a short text for each part of a value, by the path that leads to the part.
 
-    ``modules`` are those whose functions, classes and objects are looked into. A container with
-    more than `MAX_PARTS` parts is one part.
+    ``modules`` are those whose functions, classes and objects are described in parts. A container
+    with more than `MAX_PARTS` parts is described as one part.
     """
     found: Snapshot = {}
     _Writer(frozenset(modules), found).write("", value)
@@ -55,7 +55,7 @@ def snapshot(value: Any, modules: Collection[str]) -> Snapshot:
 
 
 class _Writer:
-    """Writes one value into a snapshot."""
+    """A writer of one value's snapshot."""
 
     def __init__(self, modules: frozenset[str], found: Snapshot) -> None:
         self._modules = modules
@@ -77,7 +77,7 @@ class _Writer:
             else:
                 for step, part in parts.items():
                     self.write(path + step, part)
-        except Exception:  # An object need not be what its class promises.
+        except Exception:  # the object does not behave as its class promises
             self._found[path] = None
         finally:
             self._above.pop()
@@ -111,7 +111,7 @@ class _Writer:
             return self._class(value)
         if cls is types.BuiltinFunctionType or _full_name(cls) == "numpy.ufunc":
             return f"{getattr(value, '__module__', None)}.{value.__name__}", {}
-        # functools.lru_cache keeps the function in its object.
+        # functools.lru_cache returns an object that contains the function.
         inner = value if isinstance(value, types.FunctionType) else _wrapped(value)
         if isinstance(inner, types.FunctionType):
             return self._function(inner)
@@ -155,7 +155,7 @@ def _wrapped(value: Any) -> object:
 
 
 def _own_data(cls: type) -> Iterator[tuple[str, Any]]:
-    """Return what a class keeps besides its methods, and methods that have defaults."""
+    """Yield a class's data, and its methods that have defaults or attributes."""
     for name, member in vars(cls).items():
         inner = getattr(member, "__func__", member)
         if isinstance(inner, types.FunctionType):
@@ -167,7 +167,7 @@ def _own_data(cls: type) -> Iterator[tuple[str, Any]]:
 
 
 def _defaults(function: types.FunctionType) -> list[tuple[str, Any]]:
-    """Return the names of a function's parameters that have a default, with it."""
+    """Return the names and values of a function's default arguments."""
     code, given = function.__code__, function.__defaults__ or ()
     names = code.co_varnames[: code.co_argcount]
     positional = zip(names[len(names) - len(given) :], given, strict=True)
@@ -207,7 +207,7 @@ def _shown(value: Any) -> str:
 
 
 def _shortened(text: str) -> str:
-    """Return a text on one line; a long one is cut, and has its digest."""
+    """Return a text on one line; a long one is cut and followed by its digest."""
     line = " ".join(text.splitlines())
     if len(line) <= MAX_TEXT:
         return line

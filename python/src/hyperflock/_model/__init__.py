@@ -1,1 +1,3 @@
-"""What a study, a trial and a result are. Plain data; nothing here asks a server."""
+"""Plain data of studies: search spaces, specs, data sets and results. Nothing here asks a
+server.
+"""

@@ -1,11 +1,11 @@
-"""Data sets: what a researcher gives becomes named blobs (npy, npz or a file as it is).
+"""Turns a researcher's arrays and files into named data sets for a server.
 
     sets = prepare({"digits": {"x": images, "y": labels}, "words": "words.txt"})
     sets[0].ref                      # name, kind, filename, sha256, bytes
     with sets[0].open() as file: ...
 
-Nothing is ever pickled. Arrays are written in memory, files are read from disk as they are sent.
-Any thread.
+A data set is one array (``npy``), several arrays (``npz``) or a file as it is; nothing is pickled.
+Arrays are written in memory, and files are read from disk while they are sent. Any thread.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 @dataclass(frozen=True)
 class DataSet:
-    """One data set, ready to be sent."""
+    """A data set that is ready to be sent."""
 
     ref: DataRef
     content: bytes | Path
@@ -49,7 +49,7 @@ class DataSet:
 
 
 def prepare(data: Mapping[str, Any] | None) -> list[DataSet]:
-    """Turn ``data`` (name to path, array or dict of arrays) into data sets.
+    """Return the data sets for ``data``, a mapping of names to paths, arrays or dicts of arrays.
 
     Raises
     ------
@@ -71,12 +71,12 @@ def prepare(data: Mapping[str, Any] | None) -> list[DataSet]:
 
 @contextlib.contextmanager
 def as_seen_by_trial(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Give the data as a trial in a browser sees it: through the same bytes."""
+    """Return the data as a trial in a browser reads it, from the same bytes."""
     seen: dict[str, Any] = {}
     with tempfile.TemporaryDirectory(prefix="hyperflock-") as folder:
         for number, item in enumerate(prepare(data)):
             if item.ref.kind == "file":
-                # A copy, as in a browser: an objective may write to it.
+                # The objective gets a copy, as in a browser, because it may change its data.
                 copy = Path(folder) / f"{number}-{item.ref.filename}"
                 with item.open() as source, copy.open("wb") as target:
                     shutil.copyfileobj(source, target)
@@ -88,7 +88,7 @@ def as_seen_by_trial(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def load_arrays(kind: str, file: BinaryIO) -> Any:
-    """Read ``npy`` as an array and ``npz`` as a dict of arrays, never a pickle."""
+    """Return an ``npy`` file as an array or an ``npz`` file as a dict of arrays; refuse pickles."""
     try:
         loaded = np.load(file, allow_pickle=False)
         if kind == "npy":
@@ -126,7 +126,7 @@ def _prepared(name: str, value: Any) -> DataSet:
 
 
 def npy_bytes(name: str, array: np.ndarray[Any, Any]) -> bytes:
-    """Write one array in NumPy's format."""
+    """Return an array in NumPy's file format."""
     if array.dtype.hasobject:
         raise DataError(
             f"the array '{name}' holds Python objects, which cannot be sent", field=name
@@ -137,7 +137,7 @@ def npy_bytes(name: str, array: np.ndarray[Any, Any]) -> bytes:
 
 
 def npz_bytes(name: str, arrays: Mapping[str, Any]) -> bytes:
-    """Write arrays as a compressed npz whose bytes depend on names and arrays alone."""
+    """Return a compressed npz file; its bytes depend only on the names and arrays."""
     if not arrays:
         raise DataError(f"the data set '{name}' has no arrays", field=name)
     file = io.BytesIO()
@@ -183,7 +183,7 @@ def _from_path(name: str, path: Path) -> DataSet:
 
 
 def hash_file(path: Path) -> tuple[int, str]:
-    """Size in bytes and SHA-256 of a file."""
+    """Return a file's size in bytes and its SHA-256."""
     digest = hashlib.sha256()
     size = 0
     with path.open("rb") as file:
@@ -194,7 +194,7 @@ def hash_file(path: Path) -> tuple[int, str]:
 
 
 def _check_arrays(name: str, kind: str, path: Path) -> None:
-    """Look at the headers, so that a file that no trial could read is refused before it is sent."""
+    """Check the headers, so that a file that no trial can read is refused before it is sent."""
     try:
         if kind == "npy":
             np.load(path, mmap_mode="r", allow_pickle=False)

@@ -1,4 +1,4 @@
-"""A grid: what may be in a space, its points in the server's order, each trial's seed.
+"""Computes a grid's points in the server's order and each trial's seed, and checks search spaces.
 
 Pure; any thread.
 """
@@ -27,9 +27,9 @@ def suggest_grid(space: Mapping[str, Sequence[Scalar]]) -> Iterator[dict[str, Sc
     Raises
     ------
     EmptySpaceError
-        There are no names, or a name has no values.
+        The space has no names, or a name has no values.
     InvalidSpaceError
-        A name or a value cannot travel.
+        A name or a value cannot be sent to a server.
     """
     dimensions = dimensions_of(space)
     for number in range(_size(dimensions)):
@@ -37,17 +37,19 @@ def suggest_grid(space: Mapping[str, Sequence[Scalar]]) -> Iterator[dict[str, Sc
 
 
 def grid_size(space: Mapping[str, Sequence[Scalar]]) -> int:
-    """Count the points of ``space``; errors as `suggest_grid`, and `SpaceTooLargeError`."""
+    """Return the number of points of ``space``. Raises `SpaceTooLargeError` and what `suggest_grid`
+    does.
+    """
     return _size(dimensions_of(space))
 
 
 def grid_point(space: Mapping[str, Sequence[Scalar]], number: int) -> dict[str, Scalar]:
-    """Give point ``number`` of ``space``, that is the parameters of the trial of that number.
+    """Return point ``number`` of ``space``: the parameters of the trial with this number.
 
     Raises
     ------
     IndexError
-        There is no such point.
+        The space has no such point.
     """
     dimensions = dimensions_of(space)
     if not 0 <= number < _size(dimensions):
@@ -56,9 +58,10 @@ def grid_point(space: Mapping[str, Sequence[Scalar]], number: int) -> dict[str, 
 
 
 def trial_seed(study_seed: int, number: int) -> int:
-    """Seed of trial ``number`` in 0..2^32-1: the upper half of splitmix64(study_seed + number).
+    """Return a trial's seed, 0 to 2^32-1: the upper half of splitmix64(study_seed + number).
 
-    splitmix64 as in Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (2014).
+    splitmix64 is from Steele, Lea and Flood, "Fast splittable pseudorandom number generators"
+    (2014).
     """
     z = (study_seed + number + 0x9E3779B97F4A7C15) & _MASK64
     z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK64
@@ -67,19 +70,20 @@ def trial_seed(study_seed: int, number: int) -> int:
 
 
 def params_text(params: Mapping[str, Scalar]) -> str:
-    """Write parameters as the JSON text in which they travel."""
+    """Return parameters as the JSON text that the server gets."""
     return json.dumps(dict(params), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def dimensions_of(space: Mapping[str, Sequence[Scalar]]) -> list[Dimension]:
-    """Check a space and bring it into its travelling form; NumPy's scalars become Python's."""
+    """Check a space and return it as the server gets it; NumPy's scalars become Python's."""
     if not isinstance(space, Mapping):
         raise InvalidSpaceError("a space is a dict of names and lists of values", field="space")
     dimensions = []
     for name, values in space.items():
         if not isinstance(name, str):
             raise InvalidSpaceError(f"the name {name!r} is not a string", field="space")
-        # A set has no order, so the numbers of its trials would change; an iterator ends once.
+        # A set has no fixed order, so trials would change their numbers. An iterator can be read
+        # once only.
         wrong = isinstance(values, str | bytes | Mapping | set | frozenset | Iterator)
         if wrong or not hasattr(values, "__iter__"):
             raise InvalidSpaceError(f"'{name}' needs a list of values", field=name)
@@ -89,10 +93,10 @@ def dimensions_of(space: Mapping[str, Sequence[Scalar]]) -> list[Dimension]:
 
 
 def plain_scalar(value: Any) -> Any:
-    """Turn a NumPy scalar into the Python scalar of the same value; leave anything else alone."""
+    """Return a NumPy scalar as a Python scalar, and any other value unchanged."""
     if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
         return value.item()
-    # A subclass (IntEnum, numpy.str_) would lose its kind on the way: send the base kind.
+    # JSON has no subclasses such as IntEnum and numpy.str_, so the value of the base type is sent.
     for kind in (bool, int, float, str):
         if isinstance(value, kind):
             return kind(value)
@@ -100,7 +104,7 @@ def plain_scalar(value: Any) -> Any:
 
 
 def check_dimensions(dimensions: Sequence[Dimension]) -> None:
-    """Check a space with the server's codes and fields.
+    """Check a space; errors have the same codes and fields as the server's.
 
     Raises
     ------

@@ -1,4 +1,6 @@
-"""Where a result comes from: code, data, versions, seeds, device. Plain data; any thread."""
+"""Describes where a result comes from: code, data, versions, seeds, device. Plain data; any
+thread.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +14,14 @@ from hyperflock._transport.messages import AttemptRow, TrialRow
 
 @dataclass(frozen=True)
 class Saved:
-    """A checkpoint that a result goes on from.
+    """A checkpoint from which the run of a result continued.
 
     Attributes
     ----------
     attempt : int
-        That saved it.
+        The run that saved it.
     step : int or None
-        The last step that was reported before it; None: none was.
+        The last step that was reported before it; None if none was.
     """
 
     attempt: int
@@ -28,34 +30,34 @@ class Saved:
 
 @dataclass(frozen=True)
 class Provenance:
-    """All that decided a trial's result, and what computed it.
+    """Everything that determined a trial's result, and what computed it.
 
     Attributes
     ----------
     entry : str
         ``module:function`` of the objective.
     code_sha256 : str
-        Of the bundle's zip.
+        The SHA-256 of the bundle's zip.
     source_sha256 : str
-        Of its sources alone, as the package that sent it says; empty: it does not.
+        The SHA-256 of its sources alone, as the sending package reported it; empty if it did not.
     data : dict
-        SHA-256 of each data set by its name, wheels and large arrays of the code included.
+        The SHA-256 of each data set by name, including wheels and large arrays of the code.
     runtime : str
-        What the study asked for: ``chainer-7.8.1``.
+        The runtime that the study asked for, such as ``chainer-7.8.1``.
     software : dict
-        Versions by name, of the deciding attempt: ``hyperflock-server``, ``hyperflock-worker``,
-        ``pyodide``, ``numpy``, ``chainer``, for Optuna's trials ``optuna``; under ``runtime`` the
-        identifier of all that the browser had loaded. Empty: there is no result yet.
+        The versions of the deciding run by name: ``hyperflock-server``, ``hyperflock-worker``,
+        ``pyodide``, ``numpy``, ``chainer``, and ``optuna`` for Optuna's trials; ``runtime`` is the
+        identifier of everything that the browser had loaded. Empty while there is no result.
     study_seed, seed : int
-        The study's, and what follows from it for the trial.
+        The study's seed, and the trial's seed that follows from it.
     submitted_with : dict
-        The package and the Python that submitted the study.
+        The versions of the package and of Python that submitted the study.
     attempt : int or None
-        The run whose result counts, else the newest one; None: there was none.
+        The run whose result counts, or the newest run; None if there was none.
     device, device_class, engine, backend, adapter : str or None
-        Where it ran, as in `TrialResult`.
+        Where it ran; see `TrialResult`.
     checkpoints : tuple of Saved
-        Those that the result goes on from, the newest first; empty: it is of one run.
+        The checkpoints from which the result continued, the newest first; empty for a single run.
     """
 
     entry: str
@@ -77,7 +79,7 @@ class Provenance:
 
 
 def provenance_of(row: TrialRow, spec: StudySpec) -> Provenance:
-    """Make it of a trial's row, with its attempts, and of its study's spec; texts are cleaned."""
+    """Return the provenance of a trial from its row and its study's spec, with cleaned texts."""
     runs = row.attempts_list if isinstance(row.attempts_list, list) else []
     by_id = {run.attempt: run for run in runs}
     decided = by_id.get(row.accepted_attempt) if isinstance(row.accepted_attempt, int) else None
@@ -108,16 +110,16 @@ def provenance_of(row: TrialRow, spec: StudySpec) -> Provenance:
 
 
 def software_of(run: AttemptRow) -> dict[str, str]:
-    """Read what computed an attempt's result; empty where it does not say."""
+    """Return the software that computed an attempt's result; empty if it is unknown."""
     return versions_of(run.software) if isinstance(run.software, str) else {}
 
 
 def versions_of(software: str) -> dict[str, str]:
-    """Read ``name/version name/version``; a word without a version has an empty one."""
+    """Parse ``name/version name/version``; a name without a version gets an empty one."""
     pairs = (clean(word).partition("/") for word in software.split())
     found: dict[str, str] = {}
     for name, _, version in pairs:
-        # The server's own word comes first: what a device says of it counts for nothing.
+        # The first word is the server's own. A device's statement about the server is ignored.
         if name:
             found.setdefault(name, version)
     return found
@@ -129,7 +131,7 @@ def _lineage(run: AttemptRow | None, by_id: dict[int, AttemptRow]) -> tuple[Save
         step = run.resumed_step if isinstance(run.resumed_step, int) else None
         found.append(Saved(run.resumed_from, step))
         before = by_id.get(run.resumed_from)
-        # An attempt is older than those that go on from it; anything else is no lineage.
+        # An attempt is older than those that continue it; other references are ignored.
         run = before if before is not None and before.attempt < run.attempt else None
     return tuple(found)
 

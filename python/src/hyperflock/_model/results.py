@@ -1,4 +1,4 @@
-"""Rows of the server as a researcher's objects. Plain data; any thread."""
+"""The results of trials as objects for researchers, made from the server's rows. Any thread."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class TrialError:
     cause : str
         ``user_error``, ``timeout``, ``worker_lost``, ...
     code : str
-        Stable, for programs, such as ``objective_raised``.
+        A stable code for programs, such as ``objective_raised``.
     message : str
         One sentence.
     traceback : str
-        Of the objective, where there is one.
+        The objective's traceback; empty if there is none.
     """
 
     cause: str
@@ -53,23 +53,23 @@ class Attempt:
     Attributes
     ----------
     id : int
-        Never used again.
+        The attempt's number, which is never used again.
     kind : str
         ``primary``, ``duplicate`` or ``replica``.
     state : str
         ``live``, ``accepted``, ``evidence``, ``failed``, ``released``, ...
     device, device_class, engine, backend, adapter : str
-        What ran it, as in `TrialResult`.
+        What ran it; see `TrialResult`.
     values : tuple of float
-        What the objective gave there.
+        The values that the objective returned.
     run_s, load_s : float
-        Seconds in the objective, and before it for loading.
-    started_at, finished_at : datetime or None
-        None: not yet.
+        Seconds in the objective, and seconds of loading before it. started_at, finished_at :
+        datetime or None When it began and ended; None if it has not.
     error : TrialError or None
         Why it failed.
     resumed_from, resumed_step : int or None
-        The run whose checkpoint this one went on from, and the last step reported before it.
+        The run whose checkpoint this one continued, and the last step reported before that
+        checkpoint.
     """
 
     id: int
@@ -97,31 +97,30 @@ class TrialResult:
     Attributes
     ----------
     number : int
-        Its point in the grid's order.
+        The trial's number: its point in the grid's order.
     state : str
         ``complete``, ``pruned``, ``failed`` or ``cancelled``.
     params : dict
-        Its parameters, each of the kind that was submitted.
+        Its parameters; each value has the type that was submitted.
     values : tuple of float
-        What the objective gave.
+        The values that the objective returned.
     seed : int
-        By which it was seeded; `Study.replay` repeats the trial here.
+        The seed of its random generators. `Study.replay` repeats the trial with it.
     device, device_class, engine, backend, adapter : str or None
-        What computed it: its id; ``phone``, ``tablet``, ``desktop`` or ``node``; the browser;
-        ``webgpu`` or ``cpu`` (array-core's back ends) or ``numpy``; the graphics adapter's vendor
-        and architecture where it was WebGPU, else empty.
+        What computed it: the device's id; ``phone``, ``tablet``, ``desktop`` or ``node``; the
+        browser; ``webgpu`` or ``cpu`` (array-core's back ends) or ``numpy``; the graphics adapter's
+        vendor and architecture for WebGPU, otherwise empty.
     run_s, load_s : float
-        Seconds in the objective, and before it for loading.
-    attempts : int
-        How many runs it took, lost ones included.
+        Seconds in the objective, and seconds of loading before it. attempts : int The number of its
+        runs, including lost ones.
     error : TrialError or None
         Why it failed.
     points : tuple of (int, float) or None
-        The reported curve as (step, value); only from `Study.trial`.
+        The reported curve as (step, value). Only `Study.trial` fetches it.
     attempt_list : tuple of Attempt or None
-        Every run that the trial took, the first one first; only from `Study.trial`.
+        All runs of the trial, the first one first. Only `Study.trial` fetches them.
     provenance : Provenance or None
-        Code, data, versions and device behind the result; only from `Study.trial`.
+        Code, data, versions and device of the result. Only `Study.trial` fetches it.
     """
 
     number: int
@@ -146,11 +145,11 @@ class TrialResult:
 
     @property
     def value(self) -> float | None:
-        """The first value; None when the objective gave none."""
+        """The first value; None if the objective returned none."""
         return self.values[0] if self.values else None
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values only, for JSON."""
+        """Return the result as plain values for JSON."""
         plain = dataclasses.asdict(self)
         plain["value"] = self.value
         for times in (plain, *(plain["attempt_list"] or ())):
@@ -164,7 +163,9 @@ class TrialResult:
 
 
 def space_of(row: StudyRow, trials: Sequence[TrialResult]) -> list[Dimension]:
-    """Give a grid's space; of an asked study what its trials had, in the order of first use."""
+    """Return a grid's space; for an ask-and-tell study, its trials' values in the order of first
+    use.
+    """
     if row.kind != "asked":
         return row.space
     found: dict[str, dict[str, Scalar]] = {}
@@ -183,14 +184,14 @@ def space_of(row: StudyRow, trials: Sequence[TrialResult]) -> list[Dimension]:
 
 
 def trial_result(row: TrialRow, spec: StudySpec | None = None) -> TrialResult:
-    """Make a result of a row; texts are cleaned of control characters.
+    """Return the result in a row, with texts cleaned of control characters.
 
     Parameters
     ----------
     row
-        As the server tells it.
+        The server's row of the trial.
     spec
-        Its study's, for the provenance.
+        The study's spec, for the provenance.
 
     Raises
     ------
@@ -228,7 +229,7 @@ def _adapter(device: DeviceRow) -> str:
 
 
 def params_of(text: str) -> dict[str, Scalar]:
-    """Decode parameters; ``1.0`` stays a float and a large integer exact."""
+    """Decode parameters; ``1.0`` stays a float, and a large integer stays exact."""
     try:
         params = json.loads(text)
     except ValueError:

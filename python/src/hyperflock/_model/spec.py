@@ -1,4 +1,4 @@
-"""The study spec, the body of ``POST /api/studies``, checked before it leaves.
+"""Builds and checks a study spec, the body of ``POST /api/studies``.
 
 Pure; any thread.
 """
@@ -34,14 +34,14 @@ MAX_SPEC_BYTES = 8 << 20
 
 
 class Limits(Struct):
-    """Clocks of each attempt; 0 is off."""
+    """The time limits of each attempt; 0 means no limit."""
 
     time_limit_ms: Count = 3_600_000
     stall_ms: Count = 0
 
 
 class StudySpec(Struct, kw_only=True):
-    """What a researcher submits."""
+    """A study as a researcher submits it."""
 
     name: Name
     submit_key: Name
@@ -60,7 +60,7 @@ class StudySpec(Struct, kw_only=True):
 
 
 def parse_spec(text: str) -> StudySpec:
-    """Read and check a spec.
+    """Parse and check a spec.
 
     Raises
     ------
@@ -78,7 +78,9 @@ def parse_spec(text: str) -> StudySpec:
 
 
 def _with_defaults(value: dict[str, Any]) -> dict[str, Any]:
-    """Write out what an asked study may leave out: its space, one way to say its directions."""
+    """Return an ask-and-tell study's spec with its optional fields: an empty space, its
+    directions.
+    """
     value = dict(value)
     if value.get("kind") == "grid":
         del value["kind"]
@@ -92,7 +94,9 @@ def _with_defaults(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_spec(spec: StudySpec) -> None:
-    """Check what declarations cannot say: the space, names used twice, the provenance's size."""
+    """Check what the declarations cannot express: the space, duplicate names, the provenance's
+    size.
+    """
     if spec.kind == "asked":
         _check_asked(spec)
     else:
@@ -123,12 +127,12 @@ def _bad(field: str, what: str) -> ProtocolError:
 
 
 def encode_spec(spec: StudySpec) -> bytes:
-    """Write the request's body; kinds of scalars are kept (``1.0`` stays a float).
+    """Return the request's body; scalars keep their types, so ``1.0`` stays a float.
 
     Raises
     ------
     ProtocolError, InvalidSpaceError
-        As :func:`parse_spec`: what the server would refuse does not leave.
+        The server would refuse the spec; see `parse_spec`.
     """
     text = json.dumps(msgspec.to_builtins(spec), allow_nan=False, separators=(",", ":"))
     parse_spec(text)

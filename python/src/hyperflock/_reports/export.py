@@ -1,11 +1,11 @@
-"""A study's finished trials as CSV, JSON, JSON lines or a pandas table; Parquet is in parquet.py.
+"""Writes a study's finished trials as CSV, JSON, JSON lines or a pandas table.
 
     text("csv", study.row, study.trials)
     frame(study.row, study.trials)
 
-CSV is for spreadsheets and for a first look: a text that such a program would take for a formula
-gets an apostrophe in front, and None is an empty cell. JSON keeps every value and its kind. Pure
-but for `write`; any thread.
+CSV is for spreadsheets: a text that looks like a formula gets an apostrophe in front, and None is
+an empty cell. JSON keeps every value and its type. Parquet is in parquet.py. Only `write` touches
+files; any thread.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ TextFormat = Literal["csv", "json", "jsonl"]
 Format = Literal["csv", "json", "jsonl", "parquet"]
 FORMATS: tuple[Format, ...] = ("csv", "json", "jsonl", "parquet")
 
-# Column and dtype; a parameter's dtype is made of its values in the space.
+# Columns and their dtypes. A parameter's dtype follows from its values in the space.
 _HEAD = (("number", "int64"), ("state", "str"), ("value", "float64"))
 _MIDDLE = (
     ("seed", "int64"),
@@ -55,7 +55,7 @@ _MIDDLE = (
 
 
 def text(format: TextFormat, study: StudyRow, trials: Sequence[TrialResult]) -> str:
-    """Write the trials; see `Study.export`.
+    """Return the trials as text; see `Study.export`.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def write(path: Path, content: str | bytes) -> None:
         try:
             with open(handle, "wb") as file:
                 file.write(content.encode() if isinstance(content, str) else content)
-            # As any new file of its owner's, not as secret as a temporary one.
+            # The mode of a usual new file; a temporary file's mode is stricter.
             mask = os.umask(0)
             os.umask(mask)
             os.chmod(name, 0o666 & ~mask)
@@ -104,7 +104,7 @@ def write(path: Path, content: str | bytes) -> None:
 
 
 def csv_rows(study: StudyRow, trials: Sequence[TrialResult]) -> Iterator[list[Any]]:
-    """A head and one row per trial; a column for each parameter."""
+    """Return a row of names and one row per trial, with a column for each parameter."""
     heads = _heads(study, trials)
     names = [d.name for d in space_of(study, trials)]
     yield [csv_cell(name) for name, _ in heads]
@@ -113,7 +113,7 @@ def csv_rows(study: StudyRow, trials: Sequence[TrialResult]) -> Iterator[list[An
 
 
 def study_dict(row: StudyRow) -> dict[str, Any]:
-    """One study for JSON: what people ask for, by plain values."""
+    """Return a study's main properties as plain values for JSON."""
     best = row.best if isinstance(row.best, BestRow) else None
     finished = row.finished_at if isinstance(row.finished_at, int) else 0
     return {
@@ -149,7 +149,7 @@ def study_dict(row: StudyRow) -> dict[str, Any]:
 
 
 def frame(study: StudyRow, trials: Sequence[TrialResult]) -> pandas.DataFrame:
-    """Make a pandas table; see `Study.to_pandas`.
+    """Return a pandas table; see `Study.to_pandas`.
 
     Raises
     ------
@@ -164,7 +164,7 @@ def frame(study: StudyRow, trials: Sequence[TrialResult]) -> pandas.DataFrame:
             "export('csv') needs nothing",
             code="no_pandas",
         ) from None
-    # Before pandas 3 its dtype of texts made the text "None" of a missing one.
+    # Before pandas 3, the dtype of texts turned a missing value into the text "None".
     text_dtype = "object" if pandas.__version__.startswith(("1.", "2.")) else "str"
     table = {}
     for name, dtype, values in columns_of(study, trials):
@@ -178,7 +178,7 @@ def frame(study: StudyRow, trials: Sequence[TrialResult]) -> pandas.DataFrame:
 def columns_of(
     study: StudyRow, trials: Sequence[TrialResult]
 ) -> Iterator[tuple[str, str, list[Any]]]:
-    """Give each column's name, dtype and values, of Python's own kinds."""
+    """Return each column's name, dtype and values; the values have Python's own types."""
     heads = _heads(study, trials)
     names = [d.name for d in space_of(study, trials)]
     rows = [_values(names, trial, len(heads)) for trial in trials]
@@ -187,7 +187,7 @@ def columns_of(
 
 
 def _heads(study: StudyRow, trials: Sequence[TrialResult]) -> list[tuple[str, str]]:
-    """Name and dtype of every column; a parameter's follows the space."""
+    """Return the name and dtype of every column."""
     several = max((len(trial.values) for trial in trials), default=0)
     more = [(f"value_{index}", "float64") for index in range(1, several)]
     params = [(f"params_{d.name}", _dtype(d)) for d in space_of(study, trials)]
@@ -195,7 +195,7 @@ def _heads(study: StudyRow, trials: Sequence[TrialResult]) -> list[tuple[str, st
 
 
 def _values(names: Sequence[str], trial: TrialResult, width: int) -> list[Any]:
-    """One trial's row, as wide as the columns, which end with the parameters of these names."""
+    """Return one trial's row; the last columns are the parameters with these names."""
     error = trial.error
     more: list[Any] = list(trial.values[1:])
     more += [None] * (width - len(_HEAD) - len(_MIDDLE) - len(names) - len(more))
@@ -209,12 +209,12 @@ def _values(names: Sequence[str], trial: TrialResult, width: int) -> list[Any]:
 
 
 def _dtype(dimension: Dimension) -> str:
-    """The dtype that holds every value of a parameter; of the space, so that it never changes."""
+    """Return the dtype for a parameter. It depends only on the space, so it never changes."""
     kinds = {type(value) for value in dimension.values}
     missing = type(None) in kinds
     kinds.discard(type(None))
     if any(isinstance(value, int) and not -(2**63) <= value < 2**63 for value in dimension.values):
-        return "object"  # an asked study's integers may have any length
+        return "object"  # integers of an ask-and-tell study may have any length
     if kinds == {bool}:
         return "boolean" if missing else "bool"
     if kinds == {int}:

@@ -1,7 +1,7 @@
-"""How a notebook shows studies: small tables, every text of them escaped. Pure; any thread.
+"""Shows studies in notebooks as small HTML tables with escaped texts. Pure; any thread.
 
-No colours and no scripts, so that they are readable on a light and on a dark page, and each table
-has a caption and heads, so that a screen reader can tell what is in it.
+The tables have no colours and no scripts, so they are readable on light and dark pages. Each has a
+caption and column heads for screen readers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _LEFT = 'style="text-align: left"'
 
 
 def study(row: StudyRow) -> str:
-    """Write a study's row as HTML."""
+    """Return a study's row as HTML."""
     lines = [
         ("state", state_text(row)),
         ("trials", f"{row.done} of {row.goal} ({row.complete} complete, {row.pruned} pruned, "
@@ -53,7 +53,7 @@ def study(row: StudyRow) -> str:
 
 
 def client(url: str, rows: Sequence[StudyRow] | None) -> str:
-    """Write a client's newest studies as HTML; None: the server does not answer now."""
+    """Return a client's newest studies as HTML; ``rows`` is None if the server does not answer."""
     title = escape(f"Hyperflock at {clean(url, limit=200)}")
     if rows is None:
         return f"<div><strong>{title}</strong>: no answer now</div>"
@@ -67,7 +67,7 @@ def client(url: str, rows: Sequence[StudyRow] | None) -> str:
 
 
 def state_text(row: StudyRow) -> str:
-    """How a study stands, for people."""
+    """Return a study's state as text for people."""
     return "paused" if row.paused is True and row.state == "running" else row.state
 
 

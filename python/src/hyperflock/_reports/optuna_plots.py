@@ -1,8 +1,8 @@
-"""Optuna's own plots of a server's study, by plotly or else Matplotlib, whichever is there.
+"""Draws Optuna's own plots of a server's study with plotly, or with Matplotlib.
 
     draw(study, "param_importances", {}).show()
 
-The thread that calls it.
+The calling thread draws.
 """
 
 from __future__ import annotations
@@ -16,31 +16,31 @@ from hyperflock._base.errors import HyperflockError
 
 
 def has_plotly() -> bool:
-    """Whether plotly draws, which works in any thread."""
+    """Whether plotly is installed, which can draw in any thread."""
     return optuna.visualization.is_available()
 
 
 def draw(study: optuna.Study, kind: str, options: Mapping[str, Any]) -> Any:
-    """Make a plot of ``optuna.visualization``.
+    """Return a plot of ``optuna.visualization``.
 
     Parameters
     ----------
     study
         An Optuna study.
     kind
-        The function's name there, without ``plot_``.
+        The function's name without ``plot_``.
     options
-        Its keyword arguments.
+        The function's keyword arguments.
 
     Returns
     -------
     plotly.graph_objects.Figure or matplotlib.axes.Axes
-        Of plotly where it is installed; Matplotlib gives an array of axes for some kinds.
+        plotly's figure if it is installed, otherwise Matplotlib's axes; for some kinds an array.
 
     Raises
     ------
     HyperflockError
-        ``no_plotter``: neither is installed.
+        ``no_plotter``: neither of them is installed.
     """
     for library in (optuna.visualization, optuna.visualization.matplotlib):
         if library.is_available():

@@ -1,4 +1,4 @@
-"""A study's finished trials as Parquet: the columns of the pandas table, each of one kind.
+"""Writes a study's finished trials as Parquet, with the columns of the pandas table.
 
     content = parquet(study.row, study.trials)
 
@@ -19,7 +19,7 @@ from hyperflock._transport.messages import StudyRow
 
 
 def parquet(study: StudyRow, trials: Sequence[TrialResult]) -> bytes:
-    """Write the trials; see `Study.export`.
+    """Return the trials as Parquet; see `Study.export`.
 
     Raises
     ------
@@ -48,10 +48,10 @@ def parquet(study: StudyRow, trials: Sequence[TrialResult]) -> bytes:
     table = {}
     for name, dtype, values in columns_of(study, trials):
         if dtype == "object":
-            # A parameter of several kinds: a column of Arrow's has one.
+            # A column of Arrow has one type; this parameter has values of several types.
             values = [None if value is None else json.dumps(value) for value in values]
         elif dtype == "float64":
-            # Integers among them: pyarrow takes none that a double would round.
+            # pyarrow refuses integers that a double cannot represent.
             values = [None if value is None else float(value) for value in values]
         table[name] = pyarrow.array(values, type=kinds[dtype])
     file = io.BytesIO()

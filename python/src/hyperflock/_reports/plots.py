@@ -1,9 +1,9 @@
-"""Pictures of a study's trials as SVG, drawn here: no plotting library is needed.
+"""Draws a study's trials as SVG without a plotting library.
 
     plot("history", study.row, study.trials).save("history.svg")
     plot("parallel", study.row, study.trials)        # the last line of a notebook's cell
 
-Only complete trials are drawn. Pure but for `Plot.save`; any thread.
+Only complete trials are drawn. Only `Plot.save` touches files; any thread.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from hyperflock._transport.messages import Dimension, StudyRow
 
 PlotKind = Literal["history", "parallel"]
 KINDS: tuple[PlotKind, ...] = ("history", "parallel")
-# Those of Optuna's own, which plotly or Matplotlib draws.
+# Optuna's own kinds, drawn by plotly or Matplotlib.
 OptunaPlot = Literal[
     "contour",
     "edf",
@@ -41,7 +41,7 @@ OptunaPlot = Literal[
 ]
 OPTUNA_KINDS: tuple[OptunaPlot, ...] = get_args(OptunaPlot)
 
-# Beyond that a picture is slow to show and no clearer.
+# More points make a picture slow and not clearer.
 MAX_POINTS = 4000
 MAX_LINES = 1000
 
@@ -61,13 +61,13 @@ class Plot:
     Attributes
     ----------
     svg : str
-        As SVG, self-contained, readable on a light and on a dark page.
+        The picture as self-contained SVG, readable on light and dark pages.
     """
 
     svg: str
 
     def _repr_svg_(self) -> str:
-        """Show it in a notebook."""
+        """Return the SVG for a notebook."""
         return self.svg
 
     def __repr__(self) -> str:
@@ -79,7 +79,7 @@ class Plot:
         Raises
         ------
         HyperflockError
-            ``cannot_write``; ``bad_format``: the file's name is that of another format.
+            ``cannot_write``; ``bad_format``: the file's name ends like another format's.
         """
         path = Path(path)
         if path.suffix.lower() not in {"", ".svg"}:
@@ -91,7 +91,7 @@ class Plot:
 
 
 def plot(kind: PlotKind | OptunaPlot, study: StudyRow, trials: Sequence[TrialResult]) -> Plot:
-    """Draw the complete trials; see `Study.plot`.
+    """Return a picture of the complete trials; see `Study.plot`.
 
     Raises
     ------
@@ -113,7 +113,7 @@ def plot(kind: PlotKind | OptunaPlot, study: StudyRow, trials: Sequence[TrialRes
 
 
 def _history(study: StudyRow, trials: Sequence[TrialResult]) -> str:
-    """Values in the order in which trials finished, and the best so far."""
+    """Draw values in the order in which trials finished, and the best so far."""
     ordered = sorted(trials, key=lambda t: (t.finished_at is None, t.finished_at, t.number))
     better = min if study.direction == "minimize" else max
     best: list[float] = []
@@ -127,7 +127,7 @@ def _history(study: StudyRow, trials: Sequence[TrialResult]) -> str:
         x = _LEFT + (_WIDTH - _LEFT - _RIGHT) * (index + 0.5) / count
         return x, _height(value, low, high)
 
-    # Every n-th where there are too many, and each that was better than all before it.
+    # If there are too many points, draw every n-th, and each that was better than all before it.
     step = -(-count // MAX_POINTS)
     shown = [i for i in range(count) if i % step == 0 or i == 0 or best[i] != best[i - 1]]
     parts = [_horizontal(tick, low, high) for tick in ticks]
@@ -153,7 +153,7 @@ def _history(study: StudyRow, trials: Sequence[TrialResult]) -> str:
 
 
 def _parallel(study: StudyRow, trials: Sequence[TrialResult]) -> str:
-    """One axis for each parameter and one for the value, a line for each trial."""
+    """Draw one axis for each parameter and one for the value, and a line for each trial."""
     sign = 1 if study.direction == "minimize" else -1
     ordered = sorted(trials, key=lambda t: (sign * t.values[0], t.number))[:MAX_LINES]
     ticks = _ticks(min(t.values[0] for t in ordered), max(t.values[0] for t in ordered))
@@ -163,7 +163,7 @@ def _parallel(study: StudyRow, trials: Sequence[TrialResult]) -> str:
     xs = [_LEFT + (_WIDTH - 2 * _LEFT) * index / max(1, axes - 1) for index in range(axes)]
     heights = [_positions(dimension) for dimension in space]
     parts = []
-    for place, trial in reversed(list(enumerate(ordered))):  # the best on top
+    for place, trial in reversed(list(enumerate(ordered))):  # the best trial is drawn last, on top
         ys = [
             positions.get(_key(trial.params.get(dimension.name)), _HEIGHT - _BOTTOM)
             for positions, dimension in zip(heights, space, strict=True)
@@ -186,7 +186,7 @@ def _parallel(study: StudyRow, trials: Sequence[TrialResult]) -> str:
 
 
 def _positions(dimension: Dimension) -> dict[str, float]:
-    """Where each value of a parameter stands on its axis: in the space's order, evenly apart."""
+    """Return each value's position on its parameter's axis: in the space's order, evenly spaced."""
     count = len(dimension.values)
     found = {}
     for index, value in enumerate(dimension.values):
@@ -196,7 +196,9 @@ def _positions(dimension: Dimension) -> dict[str, float]:
 
 
 def _key(value: Scalar) -> str:
-    """1, 1.0 and True are three values of a grid, but one key of a dict."""
+    """Return a key that keeps 1, 1.0 and True apart: three values of a grid, but equal in a
+    dict.
+    """
     return repr(value)
 
 
@@ -219,13 +221,15 @@ def _horizontal(tick: float, low: float, high: float) -> str:
 
 
 def _height(value: float, low: float, high: float) -> float:
-    share = (value / 2 - low / 2) / (high / 2 - low / 2)  # halves: the span may exceed a double
+    share = (value / 2 - low / 2) / (
+        high / 2 - low / 2
+    )  # halves, because the difference may exceed the range of a double
     return _HEIGHT - _BOTTOM - share * (_HEIGHT - _TOP - _BOTTOM)
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """Round numbers from at most ``low`` to at least ``high``, about five steps apart."""
-    if not high / 2 - low / 2 > 1e-300:  # one value, or as good as one
+    """Return about five round numbers from at most ``low`` to at least ``high``."""
+    if not high / 2 - low / 2 > 1e-300:  # one value, or nearly one
         margin = abs(low) / 2 if abs(low) > 1e-290 else 1.0
         low, high = low - margin, high + margin
     rough = high / 5 - low / 5
@@ -237,7 +241,7 @@ def _ticks(low: float, high: float) -> list[float]:
 
 
 def _shade(share: float) -> str:
-    """From blue, for the best, to grey."""
+    """Return a colour between blue, for the best, and grey."""
     ends = ((31, 95, 168), (205, 209, 215))
     mixed = (round(a + (b - a) * share) for a, b in zip(*ends, strict=True))
     return "#" + "".join(f"{channel:02x}" for channel in mixed)
@@ -252,7 +256,7 @@ def _title(trial: TrialResult) -> str:
 
 
 def _label(x: float, y: float, text: str, anchor: str = "middle") -> str:
-    # A white rim keeps it readable where lines cross it.
+    # A white outline keeps the text readable where lines cross it.
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{_INK}" stroke="#ffffff" '
         f'stroke-width="3" paint-order="stroke">{escape(text)}</text>'

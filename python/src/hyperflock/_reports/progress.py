@@ -1,10 +1,10 @@
-"""Progress bars on standard error: tqdm's, in a terminal or a notebook, or none.
+"""Shows progress bars of tqdm on standard error, in a terminal or a notebook.
 
     bar = Bar(wanted(progress), total=8, desc="digits", unit="trial")
     bar.move(3, running=2)
     bar.close()
 
-May be moved from any thread: the bar itself is touched in the thread that waits (`_loop.tell`).
+Any thread may move a bar. The bar is drawn in the thread that waits (`background_loop.tell`).
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from hyperflock._transport.background_loop import tell
 
 
 def wanted(progress: bool | None) -> bool:
-    """Whether to show bars: as told, else when standard error is a terminal."""
+    """Whether to show bars: as given, otherwise if standard error is a terminal."""
     return sys.stderr.isatty() if progress is None else progress
 
 
 def beside(text: str) -> None:
-    """Print a line on standard error, out of the way of a bar there; in the thread that waits."""
+    """Print a line on standard error above a progress bar, in the thread that waits."""
 
     def show() -> None:
-        if "tqdm.auto" not in sys.modules:  # then there is no bar
+        if "tqdm.auto" not in sys.modules:  # no bar can exist
             print(text, file=sys.stderr, flush=True)
             return
         from tqdm.auto import tqdm
@@ -35,7 +35,7 @@ def beside(text: str) -> None:
 
 
 class Bar:
-    """One bar, or none when ``shown`` is false; the rest goes to tqdm."""
+    """A progress bar, or nothing if ``shown`` is false. The options are tqdm's."""
 
     def __init__(self, shown: bool, **options: Any) -> None:
         self._shown = shown
@@ -45,12 +45,12 @@ class Bar:
             tell(lambda: self._open(options))
 
     def move(self, position: int, **notes: object) -> None:
-        """Go to a position, also back to an earlier one, with notes behind the bar."""
+        """Move the bar to a position, forwards or backwards, and set the notes behind it."""
         if self._shown:
             tell(lambda: self._move(position, notes))
 
     def close(self) -> None:
-        """Take it away, or leave it as it is where it was made so."""
+        """Remove the bar, or leave its last state if it was made with ``leave``."""
         if self._shown:
             tell(self._close)
 
@@ -62,10 +62,10 @@ class Bar:
     def _move(self, position: int, notes: dict[str, object]) -> None:
         if self._bar is None:
             return
-        if notes:  # first: what moves the bar may draw it
+        if notes:  # the notes come first, because moving the bar may draw it
             self._bar.set_postfix(notes, refresh=False)
         self._bar.update(position - self._bar.n)
-        if notes.get("best") != self._best:  # seldom, and worth a look at once
+        if notes.get("best") != self._best:  # a new best value is rare, so it is drawn at once
             self._best = notes.get("best")
             self._bar.refresh()
 

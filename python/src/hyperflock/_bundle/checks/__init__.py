@@ -1,1 +1,1 @@
-"""Finds what an objective uses and a device would not have."""
+"""Checks that a device has everything that an objective uses."""

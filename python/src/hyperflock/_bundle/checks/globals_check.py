@@ -1,11 +1,11 @@
-"""Judges the globals that an objective of a file uses: whether they would be the same there.
+"""Checks that the globals of an objective's file would have the same values on a device.
 
     check_globals(objective, path)
 
-A device imports the file again, so a global that was set later, or changed since, would be lost;
-and what lives in this process alone cannot be made again. These checks look at loaded objects and
-at the file's text, and run nothing; a dry run compares what the text cannot prove. `check_guarded`
-looks at the stack of the thread that calls it.
+A device imports the file again. It would not have a global that was set or changed later, and it
+cannot create an object that only this process has, such as an open file. These checks read loaded
+objects and the file's text, and run nothing. A dry run compares the values that the text does not
+determine. `check_guarded` looks at the stack of the calling thread.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ _MISSING = object()
 
 
 def check_globals(objective: types.FunctionType, path: Path) -> None:
-    """Check each global that the objective reaches within its own module.
+    """Check each global of its own module that the objective uses, directly or indirectly.
 
     Raises
     ------
     BundleError
-        ``cannot_bundle_state``, or the code of what cannot travel at all.
+        ``cannot_bundle_state``, or the code of an object that cannot be sent at all.
     """
     tree = _sources.parsed(path)
     module = objective.__globals__
@@ -89,13 +89,13 @@ def check_globals(objective: types.FunctionType, path: Path) -> None:
 
 
 def is_bound_by_import(name: str, path: Path) -> bool:
-    """Whether an import of the file binds a name, as far as its text tells."""
+    """Whether an import of the file binds a name, as far as its text shows."""
     bound = bound_names(_sources.parsed(path).body)
     return bound is None or name in bound
 
 
 def check_guarded(path: Path) -> None:
-    """Check that the running submit does not stand where an import of the file would run it.
+    """Check that the running call is not at a place that an import of the file would run.
 
     Raises
     ------
@@ -117,7 +117,7 @@ def check_guarded(path: Path) -> None:
 
 
 def _functions_of(value: Any, module: dict[str, Any]) -> Iterator[types.FunctionType]:
-    """Give what a global can run of its own module: a function, or a class's methods."""
+    """Return the functions of this module that a global can run: itself, or a class's methods."""
     if isinstance(value, types.FunctionType) and value.__globals__ is module:
         yield value
     elif isinstance(value, type) and value.__module__ == module.get("__name__"):
@@ -125,7 +125,7 @@ def _functions_of(value: Any, module: dict[str, Any]) -> Iterator[types.Function
 
 
 def _check_live(value: Any, where: str, *, made_again: bool) -> None:
-    """Refuse what an import there cannot make; a lock, or an iterator at its begin, it can."""
+    """Refuse a value that an import cannot create again; it can create a lock or a new iterator."""
     error = refusal(value, where)
     if error is not None and not (made_again and error.code in _MADE_AGAIN):
         raise error
@@ -141,7 +141,7 @@ def _check_live(value: Any, where: str, *, made_again: bool) -> None:
 
 
 def bound_names(body: list[ast.stmt]) -> set[str] | None:
-    """Names that an import binds; None when that is not certain."""
+    """Return the names that an import binds; None if the text does not determine them."""
     names: set[str] = set()
     for node in body:
         if is_guard(node):
@@ -165,7 +165,7 @@ def bound_names(body: list[ast.stmt]) -> set[str] | None:
 
 
 def literals_of(tree: ast.Module) -> dict[str, Any]:
-    """Globals that the file assigns once, a literal or a sum of numbers."""
+    """Return the globals that the file assigns once, to a literal or a sum of numbers."""
     found: dict[str, Any] = {}
     often: set[str] = set()
     imported = [node for node in tree.body if not is_guard(node)]
@@ -184,19 +184,19 @@ def literals_of(tree: ast.Module) -> dict[str, Any]:
                 found[names.pop()] = constant(node.value)
             except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
                 continue
-    changed = {  # by statements of the file itself, such as TABLE["a"] = 1
+    changed = {  # by the file's own statements, such as TABLE["a"] = 1
         name for node in imported for name in _mutated_names(node)
     }
     return {name: value for name, value in found.items() if name not in often | changed}
 
 
 def constant(node: ast.expr) -> Any:
-    """Give the value of a literal, or of a sum or product of numbers such as ``2 * 32``.
+    """Return the value of a literal, or of a sum or product of numbers such as ``2 * 32``.
 
     Raises
     ------
     ValueError
-        It is neither; or another error of `ast.literal_eval`.
+        The expression is neither. `ast.literal_eval` can raise other errors.
     """
     if not isinstance(node, ast.BinOp) or type(node.op) not in _OPERATORS:
         return ast.literal_eval(node)
@@ -210,7 +210,7 @@ def constant(node: ast.expr) -> Any:
 
 
 def targets_of(node: ast.AST) -> set[str]:
-    """Name what a statement or expression assigns."""
+    """Return the names that a statement or expression assigns."""
     targets: list[ast.expr]
     if isinstance(node, ast.Assign):
         targets = node.targets
@@ -222,7 +222,7 @@ def targets_of(node: ast.AST) -> set[str]:
 
 
 def mutated_globals(function: types.FunctionType, tree: ast.Module) -> set[str]:
-    """Globals that a function fills by itself, such as a cache."""
+    """Return the globals that a function changes itself, such as a cache."""
     for node in ast.walk(tree):
         if (
             isinstance(node, ast.FunctionDef)

@@ -1,10 +1,10 @@
-"""Judges by their text what sources need on the other side: packages, and files of this machine.
+"""Checks the packages and files that sources need on a device, by reading their text.
 
     check_needs(sources, [("train", "objective")], wheels=frozenset({"tabulate"}), folder=folder)
 
-Followed is what an import of the objective's module runs, and what the objective calls by name. An
-import that may fail (``try: ... except ImportError``) or stands below a condition may be missing;
-what no import and no call reaches needs nothing. Runs no code. Any thread.
+The check follows what an import of the objective's module runs, and what the objective calls by
+name. A package may be missing if its import is below a condition or may fail (``try: ... except
+ImportError``). Code that no import and no call reaches is not checked. It runs no code. Any thread.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ def check_needs(
     wheels: frozenset[str],
     folder: Path,
 ) -> bool:
-    """Check each entry (module, function) and all that it reaches.
+    """Check each entry (module, function) and all code that it reaches.
 
     Returns
     -------
     bool
-        Whether it imports Optuna, or one of the packages that come with it.
+        Whether the code imports Optuna or a package that comes with it.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def check_needs(
 
 
 def imports_optuna(sources: Mapping[str, bytes], wheels: frozenset[str]) -> bool:
-    """Whether anything of sources that are all needed imports Optuna, or what comes with it."""
+    """Whether any of the sources imports Optuna or a package that comes with it."""
     found = ASKED_PACKAGES - wheels - _units(sources)
     for name, text in sources.items():
         if not name.endswith(".py"):
@@ -68,7 +68,9 @@ def imports_optuna(sources: Mapping[str, bytes], wheels: frozenset[str]) -> bool
 
 
 def check_import(name: str, wheels: frozenset[str], needs: str) -> None:
-    """Check that a package is there; ``needs`` begins the sentence. Errors as in `check_needs`."""
+    """Check that a device has a package; ``needs`` begins the error's sentence. See
+    `check_needs`.
+    """
     unit = name.split(".")[0]
     if not runtime_has(unit) and unit not in wheels | ASKED_PACKAGES:
         raise cannot(
@@ -79,7 +81,7 @@ def check_import(name: str, wheels: frozenset[str], needs: str) -> None:
 
 
 def check_paths(node: ast.AST, folder: Path, where: str) -> None:
-    """Look for files of this machine that a piece of code names; errors as in `check_needs`."""
+    """Check that code names no files of this machine; errors are those of `check_needs`."""
     for part in ast.walk(node):
         if isinstance(part, ast.Call) and part.args:
             opener = getattr(part.func, "id", getattr(part.func, "attr", ""))
@@ -93,9 +95,9 @@ def check_paths(node: ast.AST, folder: Path, where: str) -> None:
 def executed_imports(
     body: Sequence[ast.stmt], *, inside: bool = False, optional: bool = False
 ) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
-    """Give the imports that running statements runs, and whether each may fail.
+    """Return the imports that statements run, and whether each may fail.
 
-    With ``inside``, those of functions that are defined there too.
+    With ``inside``, include the imports in functions that the statements define.
     """
     for node in body:
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -106,7 +108,7 @@ def executed_imports(
             continue
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not inside:
             continue
-        # What stands below a condition may never run there.
+        # Code below a condition may never run on a device.
         caught = isinstance(node, ast.Try) and any(map(_catches_imports, node.handlers))
         for field in ("body", "orelse", "finalbody"):
             inner = getattr(node, field, None)
@@ -118,7 +120,7 @@ def executed_imports(
 
 
 class _Walk:
-    """One walk over the sources; each module and function is visited once."""
+    """A walk over the sources, which visits each module and function once."""
 
     def __init__(self, sources: Mapping[str, bytes], wheels: frozenset[str], folder: Path) -> None:
         self._sources = sources
@@ -143,7 +145,7 @@ class _Walk:
             self._follow(node, name, optional)
 
     def call(self, module: str, name: str) -> None:
-        """Follow a function, or a class with its methods, that stands at the top of a module."""
+        """Follow a function, or a class with its methods, at the top of a module."""
         tree = self._tree(module)
         if tree is None or (module, name) in self._called:
             return
@@ -166,7 +168,7 @@ class _Walk:
                     self.call(f"{target}.{inner}" if inner else target, part.attr)
 
     def _bound(self, module: str, tree: ast.Module) -> dict[str, tuple[str, str]]:
-        """What imported names stand for: a module and a name in it, or a module alone."""
+        """Return what imported names refer to: a module and a name in it, or a module alone."""
         bound = {}
         for node, _ in executed_imports(tree.body):
             for alias in node.names:
@@ -188,12 +190,12 @@ class _Walk:
                 continue
             if not optional:
                 check_import(name, self._wheels, f"'{_file(module)}' imports")
-            # Also one that may fail: what it makes of that is to be as it is here.
+            # Follow imports that may fail too: they have to give the same result as here.
             if name.split(".")[0] in ASKED_PACKAGES - self._wheels:
                 self.meets_optuna = True
 
     def _base(self, node: ast.ImportFrom, module: str) -> str:
-        """Absolute name of what ``from ... import`` imports from."""
+        """Return the absolute name of the module in ``from ... import``."""
         if not node.level:
             return node.module or ""
         is_package = f"{module.replace('.', '/')}/__init__.py" in self._sources

@@ -1,8 +1,8 @@
-"""Recognises what lives in this process alone and can be written down nowhere: one sentence each.
+"""Recognises objects that exist only in this process, such as open files, and explains each.
 
     error = refusal(value, "the objective uses 'link'")    # BundleError or None
 
-Looks at types by their names, so that no library is loaded for it. Any thread.
+Types are compared by their names, so that no library has to be imported. Any thread.
 """
 
 from __future__ import annotations
@@ -36,13 +36,15 @@ _GPU = {
 }
 _NETWORK = frozenset({"socket", "_socket", "ssl", "requests", "urllib3", "httpx", "aiohttp"})
 _LOCKS = frozenset({"_thread", "threading", "queue", "_queue"})
-# Of this package.
+# The types of this package.
 _HOLD_TOKENS = frozenset({"AsyncClient", "AsyncStudy", "Client", "Http", "Study"})
 _PROCESSES = frozenset({"subprocess", "multiprocessing", "_multiprocessing"})
 
 
 def refusal(value: Any, where: str) -> BundleError | None:
-    """Judge one value; ``where`` begins the sentence, such as ``the objective uses 'link'``."""
+    """Return the error for a value; ``where`` begins its sentence: ``the objective uses
+    'link'``.
+    """
     if isinstance(value, type | types.ModuleType | types.FunctionType):
         return None
     if isinstance(value, io.IOBase) and not isinstance(value, io.BytesIO | io.StringIO):
@@ -63,7 +65,7 @@ def refusal(value: Any, where: str) -> BundleError | None:
 
 
 def a(cls: type) -> str:
-    """Name a type with its article."""
+    """Return a type's name with its article."""
     name = cls.__name__.lstrip("_")
     return f"{'an' if name[:1].lower() in 'aeio' else 'a'} {name}"
 
@@ -110,7 +112,7 @@ def _path(value: PurePath, where: str) -> BundleError | None:
 
 
 def _is_begun(value: Any) -> bool:
-    """Whether it is an iterator that only knows what is left; one of a Python class is data."""
+    """Whether a value is an iterator of C code, whose state cannot be copied."""
     if not isinstance(value, Iterator) or isinstance(value, io.IOBase):
         return False
     return not isinstance(getattr(type(value), "__next__", None), types.FunctionType)

@@ -1,8 +1,8 @@
-"""Finds the source files behind an objective: the closure of what it imports from its folder.
+"""Finds the source files of an objective: its own and all that it imports from its folder.
 
-Imports are read from the source text, so the answer does not depend on what else this process
-happens to have loaded; what a *script* has loaded from its own folder is added, because that may
-have been found by name at run time. Reads files, runs none of them. Any thread.
+Imports are read from the source text, so the result does not depend on what else this process has
+imported. Modules that a *script* has imported from its own folder are added, because it may have
+imported them by a computed name. Files are read and not run. Any thread.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from hyperflock._bundle.source.runtime import is_library, runtime_has
 MAX_FILES = 2000
 MAX_SCANNED = 50_000
 
-# The worker has its own module of this name.
+# Devices have their own package of this name.
 _OURS = "hyperflock"
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where an objective's module lives.
+    """The place of an objective's module.
 
     Attributes
     ----------
     root : Path
-        The folder that its imports start from.
+        The folder from which its imports start.
     module : str
-        Its name inside the bundle, dotted.
+        Its dotted name in the bundle.
     path : Path
-        Its source.
+        The source file.
     script : bool
-        It is run as a script, so that it may have a file name that is no module's.
+        Whether it runs as a script, so that its file name need not be a valid module name.
     """
 
     root: Path
@@ -51,12 +51,14 @@ class Origin:
 
     @property
     def unit(self) -> str:
-        """The top-level name that it belongs to."""
+        """The top-level module or package that it belongs to."""
         return self.module.split(".")[0]
 
 
 def origin_of_script(path: Path) -> Origin:
-    """A script goes under the stem of its name; what a module's name may not hold becomes ``_``."""
+    """Return a script's origin, named by its stem; ``_`` replaces characters that no name may
+    have.
+    """
     stem = path.stem
     if stem == "__main__":
         stem = path.parent.name
@@ -69,7 +71,7 @@ def origin_of_script(path: Path) -> Origin:
 
 
 def origin_of_module(name: str, path: Path) -> Origin:
-    """A module ``a.b.c`` lives three levels below its root."""
+    """Return a module's origin; ``a.b.c`` is three levels below its root."""
     depth = name.count(".") + (path.name == "__init__.py")
     return Origin(path.parents[depth], name, path)
 
@@ -80,7 +82,7 @@ def origin_by_name(name: str) -> Origin:
     Raises
     ------
     BundleError
-        There is none, or it is not written in Python.
+        There is no such module, or it is not written in Python.
     """
     try:
         spec = importlib.util.find_spec(name)
@@ -97,7 +99,7 @@ def origin_by_name(name: str) -> Origin:
 
 
 def check_function(origin: Origin, function: str) -> None:
-    """Check in the source that an objective of that name can be called.
+    """Check in the source that an objective with this name can be called.
 
     Raises
     ------
@@ -121,25 +123,25 @@ def check_function(origin: Origin, function: str) -> None:
 
 
 def collect(origin: Origin) -> dict[str, bytes]:
-    """Read the sources, by their names inside the bundle.
+    """Return the sources by their names in the bundle.
 
     Raises
     ------
     BundleError
-        A compiled module is among them, a source cannot be read, or there are too many.
+        A module is compiled, a source cannot be read, or there are too many.
     """
     sources: dict[str, bytes] = {}
     seen = {_OURS}
     if "." in origin.module or origin.path.name == "__init__.py":
         waiting = [origin.unit]
     else:
-        # A script or a single module: its name in the bundle may differ from its file's.
+        # The name of a script or single module in the bundle may differ from its file name.
         sources[f"{origin.module}.py"] = _read(origin.path)
         seen.add(origin.unit)
         waiting = _imported_units(origin.path)
         if origin.script:
             waiting += _loaded_units(origin)
-    # What lies beside a module of site-packages is no part of it.
+    # Files next to a module in site-packages do not belong to it.
     library = is_library(origin.root)
     if library:
         waiting = [unit for unit in waiting if unit == origin.unit]
@@ -167,7 +169,7 @@ def collect(origin: Origin) -> dict[str, bytes]:
 
 
 def _own_root(unit: str) -> Path | None:
-    """Another folder of the researcher's that a top-level name is imported from here."""
+    """Return the other folder of the researcher's from which a top-level name is imported."""
     if runtime_has(unit):
         return None
     try:
@@ -183,7 +185,7 @@ def _own_root(unit: str) -> Path | None:
 
 
 def _files_of_unit(root: Path, unit: str) -> Iterator[Path]:
-    """Every source file of a top-level name under ``root``; nothing when it is not from there."""
+    """Yield the source files of a top-level name below ``root``; none if it is not from there."""
     package = root / unit
     if (root / f"{unit}.py").is_file() and not (package / "__init__.py").is_file():
         yield root / f"{unit}.py"
@@ -194,10 +196,10 @@ def _files_of_unit(root: Path, unit: str) -> Iterator[Path]:
     if not package.is_dir() or (package / "pyvenv.cfg").exists() or is_library(package):
         return
     if not (package / "__init__.py").is_file() and unit in sys.stdlib_module_names:
-        return  # a plain folder does not hide the standard library's module
+        return  # the standard library's module has precedence over a plain folder
     scanned = 0
     for folder, folders, files in os.walk(package):
-        # What is no identifier is no package: hidden folders, caches with dots, data.
+        # A folder whose name is not an identifier is not a package.
         folders[:] = sorted(f for f in folders if f.isidentifier() and f != "__pycache__")
         scanned += len(files)
         if scanned > MAX_SCANNED:
@@ -222,7 +224,7 @@ def _compiled(name: str) -> BundleError:
 
 
 def _imported_units(path: Path) -> list[str]:
-    """Top-level names of every absolute import in a file, wherever it stands."""
+    """Return the top-level names of all absolute imports in a file."""
     units: set[str] = set()
     try:
         tree = parsed(path)
@@ -237,7 +239,7 @@ def _imported_units(path: Path) -> list[str]:
 
 
 def _loaded_units(origin: Origin) -> Iterator[str]:
-    """Top-level names that this process has loaded from the script's own folder."""
+    """Return the top-level names that this process has imported from the script's own folder."""
     main = getattr(sys.modules.get("__main__"), "__file__", None)
     if main is None or Path(main).resolve() != origin.path:
         return
@@ -253,7 +255,7 @@ def _loaded_units(origin: Origin) -> Iterator[str]:
 
 
 def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
-    """Nodes of a function without those of functions and classes inside it."""
+    """Yield the nodes of a function without those of functions and classes inside it."""
     for child in ast.iter_child_nodes(function):
         if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
             continue

@@ -1,10 +1,10 @@
-"""Finds the definition behind a function or class: its syntax tree, wherever it was typed.
+"""Finds the syntax tree of a function or class from a file, a notebook or a prompt.
 
-    node = function_node(lambda_or_function)     # ast.FunctionDef or ast.Lambda
-    names = global_names(code)                   # what it looks up outside of itself
+    node = function_node(lambda_or_function) # ast.FunctionDef or ast.Lambda names =
+    global_names(code) # the globals that it looks up
 
-A definition is looked for in the text that Python itself kept of a file, a notebook's cell or a
-prompt's line. Nothing is run. Any thread.
+The text comes from Python's line cache, which also keeps notebook cells and prompt lines. Nothing
+is run. Any thread.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _ATTRIBUTES = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
 
 
 def function_node(function: types.FunctionType) -> FunctionNode:
-    """Find a function's definition.
+    """Return a function's definition.
 
     Raises
     ------
     BundleError
-        ``cannot_bundle_source``: its text is not at hand, or is another by now.
+        ``cannot_bundle_source``: its text is missing, or was changed since.
     """
     code = function.__code__
     name = code.co_name
@@ -63,7 +63,7 @@ def function_node(function: types.FunctionType) -> FunctionNode:
 
 
 def with_private_names(node: FunctionNode, code: types.CodeType) -> FunctionNode:
-    """Give a definition that stood in a class the names that ``__name`` stands for there."""
+    """Return a definition from a class with its private names (``__name``) written in full."""
     full = {
         found[1]: name
         for inner in _codes(code)
@@ -80,9 +80,9 @@ def with_private_names(node: FunctionNode, code: types.CodeType) -> FunctionNode
 
 
 def class_node(cls: type) -> tuple[ast.ClassDef, list[types.FunctionType]]:
-    """Find a class's definition, and the methods that stand in it; errors as in `function_node`.
+    """Return a class's definition and the methods in it; errors are those of `function_node`.
 
-    Methods that a decorator added, such as a dataclass's, do not stand in it.
+    Methods that a decorator added, such as a dataclass's, are left out.
     """
     namespace = vars(sys.modules.get(cls.__module__, types.ModuleType("none")))
     there = [
@@ -107,7 +107,7 @@ def class_node(cls: type) -> tuple[ast.ClassDef, list[types.FunctionType]]:
 
 
 def methods(cls: type) -> Iterator[types.FunctionType]:
-    """Give the functions that a class's own body defines."""
+    """Yield the functions that a class's own body defines."""
     for value in vars(cls).values():
         for inner in (
             value,
@@ -119,7 +119,7 @@ def methods(cls: type) -> Iterator[types.FunctionType]:
 
 
 def source_tree(file: str, namespace: dict[str, Any] | None = None) -> ast.Module | None:
-    """Parse what Python kept of a file, cell or line; None when it kept nothing that is Python."""
+    """Return the syntax tree of a file, cell or line; None if Python has no valid text of it."""
     linecache.checkcache(file)
     lines = linecache.getlines(file, namespace)
     try:
@@ -129,12 +129,12 @@ def source_tree(file: str, namespace: dict[str, Any] | None = None) -> ast.Modul
 
 
 def global_names(code: types.CodeType, *, inner: bool = True) -> dict[str, list[str]]:
-    """Name what a code object, with ``inner`` those inside it too, looks up as globals.
+    """Return the globals that a code object looks up, with ``inner`` also those of code inside it.
 
     Returns
     -------
     dict
-        For each name the attribute chains behind it: of ``xml.etree`` ``{"xml": ["etree"]}``.
+        The attribute chains of each name; for ``xml.etree`` ``{"xml": ["etree"]}``.
     """
     names: dict[str, list[str]] = {}
     for one in _codes(code) if inner else (code,):
@@ -152,7 +152,7 @@ def global_names(code: types.CodeType, *, inner: bool = True) -> dict[str, list[
 
 
 def written_globals(code: types.CodeType) -> set[str]:
-    """Name the globals that a code object assigns."""
+    """Return the globals that a code object assigns."""
     return {
         str(step.argval)
         for inner in _codes(code)
@@ -162,7 +162,7 @@ def written_globals(code: types.CodeType) -> set[str]:
 
 
 def set_variables(code: types.CodeType) -> set[str]:
-    """Name the variables of outer functions that a code object assigns."""
+    """Return the variables of outer functions that a code object assigns."""
     return {
         str(step.argval)
         for inner in _codes(code)
@@ -172,7 +172,7 @@ def set_variables(code: types.CodeType) -> set[str]:
 
 
 def shown_name(function: types.FunctionType) -> str:
-    """Name a function for a person."""
+    """Return a function's name for a message."""
     if function.__name__ == "<lambda>":
         return f"lambda at line {function.__code__.co_firstlineno}"
     return function.__name__
@@ -201,7 +201,7 @@ def _first_line(node: FunctionNode) -> int:
 
 
 def _fits(node: FunctionNode, code: types.CodeType) -> bool:
-    """Whether a definition takes the arguments that a code object takes."""
+    """Whether a definition has the same parameters as a code object."""
     args = node.args
     names = [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
     names += [a.arg for a in (args.vararg, args.kwarg) if a is not None]
@@ -209,7 +209,7 @@ def _fits(node: FunctionNode, code: types.CodeType) -> bool:
 
 
 def _compiles_to(node: FunctionNode, code: types.CodeType) -> bool:
-    """Whether a definition, inside a function of the same free variables, compiles to this code."""
+    """Whether a definition compiles to this code, given the same free variables."""
     free = [ast.arg(name) for name in code.co_freevars]
     arguments = ast.arguments(posonlyargs=[], args=free, kwonlyargs=[], kw_defaults=[], defaults=[])
     inner = copy.deepcopy(node)
@@ -245,7 +245,7 @@ def _same(one: types.CodeType, other: types.CodeType) -> bool:
 
 
 def _typed() -> list[str]:
-    """Cells and lines that were typed, the newest first."""
+    """Return the names of typed cells and lines, the newest first."""
     return [
         name
         for name in reversed(list(linecache.cache))

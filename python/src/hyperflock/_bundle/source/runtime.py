@@ -1,8 +1,7 @@
-"""What the browsers' runtime has: versions, packages, and the modules of its standard library.
+"""Lists what the browsers' runtime has: versions, packages and standard modules.
 
-A bundle's lock names these versions; an import of anything else is refused before a study is sent.
-The versions are the runtime manifest's (a test compares them with it), the modules those that
-could be imported there. Plain data; any thread.
+A bundle's lock contains these versions. A study that imports another package is refused before it
+is sent. A test compares the versions with the runtime's manifest. Plain data; any thread.
 """
 
 from __future__ import annotations
@@ -12,28 +11,28 @@ from pathlib import Path
 
 from hyperflock._base.errors import HyperflockError
 
-# What a study may ask for: the deep learning package of its trials, by the runtime's piece.
+# The runtimes that a study may ask for, each with its version of Chainer.
 RUNTIMES = ("chainer-7.8.1", "chainer-5.4.0")
 DEFAULT_RUNTIME = RUNTIMES[0]
 
 RUNTIME_VERSIONS = {"python": "3.14", "pyodide": "314.0.3", "numpy": "2.4.3"}
 
-# What a trial may import beside the standard library; `hyperflock` is the trial's side of it.
+# The packages that a trial may import, apart from the standard library.
 RUNTIME_PACKAGES = frozenset(
     {
         *("numpy", "chainer", "six", "hyperflock", "hyperflock_worker", "pyodide", "js"),
-        # For studies that ask for a device: array-core, under both of its names.
+        # The packages for studies that ask for a device: array-core under its two names.
         *("arraycore", "cupy", "cupyx"),
-        # Stand-ins for what Chainer imports.
+        # Replacements of packages that Chainer imports.
         *("filelock", "mock", "typing_extensions"),
     }
 )
 
-# Pieces of the runtime that every trial's browser loads, beside one Chainer.
+# The parts of the runtime that each browser loads, in addition to one version of Chainer.
 CORE_PIECES = ("pyodide", "numpy", "six", "worker")
 
-# What a trial of an Optuna study may import besides, and one whose own code imports any of it;
-# pieces of the runtime, too.
+# The packages that a browser loads for trials of ask-and-tell studies, and for code that imports
+# one of them.
 ASKED_PACKAGES = frozenset({"optuna", "colorlog", "packaging", "tqdm"})
 
 _MODULES = """
@@ -58,7 +57,7 @@ STANDARD_LIBRARY = frozenset(_MODULES.split())
 
 
 def chainer_of(runtime: str) -> str:
-    """Chainer's version in a runtime.
+    """Return the version of Chainer in a runtime.
 
     Raises
     ------
@@ -75,12 +74,12 @@ def chainer_of(runtime: str) -> str:
 
 
 def runtime_has(unit: str) -> bool:
-    """Whether a top-level module is there; private ones are taken as there."""
+    """Whether the runtime has a top-level module; private modules always count."""
     return unit in RUNTIME_PACKAGES or unit in STANDARD_LIBRARY or unit.startswith("_")
 
 
 def is_library(folder: Path) -> bool:
-    """Whether other people's packages live in a folder, or above it."""
+    """Whether a folder belongs to installed packages or to the standard library."""
     standard = {Path(sysconfig.get_path(key)).resolve() for key in ("stdlib", "platstdlib")}
     return bool(
         standard & {folder, *folder.parents} or {"site-packages", "dist-packages"} & {*folder.parts}
